@@ -1,0 +1,141 @@
+"""The record of a choice: everything it was based on, so that it explains itself.
+
+A decision refers to nothing that can change afterwards: candidates carry the values seen, their age
+and source; the tables used are kept, generated ones included; the digest of what was seen makes an
+unchanged outcome recognisable, so that it is not recorded again.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Verdict(StrEnum):
+    """What the selection thinks of one candidate."""
+
+    QUALIFIED = "qualified"
+    UNQUALIFIED = "unqualified"
+    UNKNOWN = "unknown"
+    EXCLUDED = "excluded"
+
+
+class Outcome(StrEnum):
+    """What the decision does with the flow."""
+
+    ADMIT = "admit"
+    QUEUE = "queue"
+    REJECT = "reject"
+    MOVE = "move"
+    STAY = "stay"
+    EXPIRE = "expire"
+    END = "end"
+
+
+@dataclass(frozen=True, slots=True)
+class MetricRecord:
+    """One metric of one candidate: the value with its origin, or why there is none, and its score."""
+
+    metric: str
+    value: float | None
+    observed_at: float | None = None
+    age: float | None = None
+    source: str = ""
+    basis: str = ""
+    unknown: str = ""
+    bound: float | None = None
+    bound_met: bool | None = None
+    score: float | None = None
+    weight: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateRecord:
+    """One candidate path as the decision saw it; ``q`` is equation 3, None while a metric is unknown."""
+
+    path: str
+    layer: str
+    verdict: Verdict
+    why: str
+    q: float | None
+    metrics: tuple[MetricRecord, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SiteCost:
+    """Algorithm 4 for one compute site, every term visible; times in seconds, ``inf`` where impossible.
+
+    ``total`` is T_t, ``queue`` T_q, ``compute`` T_c, ``network`` T_n, ``duplication`` C_D; sizes in
+    bytes, rates in bits/s: ``compute_size`` S_c, ``transfer_size`` S_t, ``node_rate`` Γ_c, ``theoretical``
+    Γ_t, ``available`` Γ_a.
+    """
+
+    site: str
+    local: bool
+    cost: float
+    total: float
+    queue: float
+    compute: float
+    network: float
+    duplication: float
+    compute_size: int
+    transfer_size: int
+    nodes: int
+    node_rate: float
+    theoretical: float
+    available: float
+    path: str | None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """The recorded outcome for one flow at one time.
+
+    :param cause: the id of the event that led to it; rules, log lines and answers repeat it.
+    """
+
+    id: str
+    flow: str
+    at: float
+    cause: str
+    outcome: Outcome
+    path: str | None
+    previous_path: str | None
+    reason: str
+    template: str
+    weights: Mapping[str, float]
+    candidates: tuple[CandidateRecord, ...] = ()
+    tables: Mapping[str, Any] | None = None
+    compute: tuple[SiteCost, ...] = ()
+    compute_site: str | None = None
+
+    def body(self) -> dict[str, Any]:
+        """The decision as plain JSON values (``inf`` as the string ``"inf"``)."""
+        body: dict[str, Any] = _plain(asdict(self))
+        return body
+
+    def digest(self) -> str:
+        """A hash of the outcome and the reasons that matter: equal digests need no second record."""
+        seen = {
+            "flow": self.flow,
+            "outcome": self.outcome,
+            "path": self.path,
+            "site": self.compute_site,
+            "verdicts": [(c.path, c.verdict, c.why) for c in self.candidates],
+        }
+        return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {str(key): _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, float) and value in (float("inf"), float("-inf")):
+        return str(value)
+    return value

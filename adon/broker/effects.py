@@ -1,0 +1,127 @@
+"""Everything the broker can want done.
+
+Effects are carried out in the order they are returned, by one executor whose last branch refuses the
+unknown.  The order is a promise: what must survive is saved before a switch is told (R3).  Each effect
+names its cause, the id of the event that led to it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from adon.broker.decision import Decision
+from adon.broker.flow import Flow
+from adon.errors import AdonError
+from adon.flowvisor.rule import Rule
+from adon.templates_catalog.model import Template
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """Base of all effects."""
+
+    cause: str
+
+
+class RuleState(StrEnum):
+    """How far a desired rule has come (R3)."""
+
+    PENDING = "pending"
+    INSTALLED = "installed"
+    FAILED = "failed"
+    REMOVED = "removed"
+
+
+@dataclass(frozen=True, slots=True)
+class SaveFlow(Effect):
+    """Keep this state of a flow."""
+
+    flow: Flow
+
+
+@dataclass(frozen=True, slots=True)
+class SaveDecision(Effect):
+    """Keep a decision."""
+
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True)
+class SaveTemplate(Effect):
+    """Keep a template version."""
+
+    template: Template
+
+
+@dataclass(frozen=True, slots=True)
+class SaveRules(Effect):
+    """Keep the state of desired rules; ``error`` is the switch's own text when it refused."""
+
+    rules: tuple[Rule, ...]
+    state: RuleState
+    error: str = ""
+
+
+class Op(StrEnum):
+    """What to do with a rule in a switch; all strict, all limited to our cookie."""
+
+    ADD = "add"
+    MODIFY = "modify"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One flow-mod."""
+
+    op: Op
+    rule: Rule
+
+
+@dataclass(frozen=True, slots=True)
+class SendBatch(Effect):
+    """Send these changes to one switch, in order, then a barrier; the answer is an event."""
+
+    dpid: int
+    batch: str
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadRules(Effect):
+    """Ask a switch for all its rules with their counters."""
+
+    dpid: int
+
+
+@dataclass(frozen=True, slots=True)
+class Answer(Effect):
+    """Answer a command: with plain JSON values, or with an error of ours."""
+
+    command: str
+    value: Mapping[str, object] | AdonError
+
+
+@dataclass(frozen=True, slots=True)
+class QuietPaths(Effect):
+    """Tell the collector on which paths no load-generating test may run now (policy; spec section 2)."""
+
+    paths: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Announce(Effect):
+    """Tell whoever watches (event stream, log): one line, and the flow it is about if any."""
+
+    level: str
+    text: str
+    flow: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WakeAt(Effect):
+    """Send a Tick at this time; a later WakeAt with an earlier time brings it forward."""
+
+    at: float

@@ -1,0 +1,159 @@
+"""Everything that can happen to the broker.
+
+Each event carries its ``id``, which every effect it leads to repeats as its cause, and ``at``, the time
+it happened: the core reads no clock.  The shell assigns both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from adon.broker.flow import FiveTuple, FlowRequest
+from adon.flowvisor.rule import Rule
+from adon.flowvisor.topology import PortState
+from adon.templates_catalog.model import Template
+from measurement.model import Measurement
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Base of all events."""
+
+    id: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class MeasurementArrived(Event):
+    """The collector has a new value."""
+
+    measurement: Measurement
+
+
+@dataclass(frozen=True, slots=True)
+class FlowSubmitted(Event):
+    """A researcher asks for a transfer; ``command`` names the request to answer."""
+
+    command: str
+    request: FlowRequest
+    requester: str
+
+
+@dataclass(frozen=True, slots=True)
+class FlowCancelled(Event):
+    """Somebody who may do so cancels a flow."""
+
+    command: str
+    number: int
+    requester: str
+
+
+@dataclass(frozen=True, slots=True)
+class TransferReported(Event):
+    """The transfer itself says how it stands; ``finished`` and ``failed`` end the flow."""
+
+    command: str
+    number: int
+    status: Literal["started", "progress", "finished", "failed"]
+    bytes: int
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateSaved(Event):
+    """A performance engineer saved a new template version."""
+
+    command: str
+    template: Template
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchUp(Event):
+    """A configured switch completed its handshake and told us its ports, by name."""
+
+    dpid: int
+    ports: Mapping[str, PortState]
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchDown(Event):
+    """The connection to a switch is gone; its rules may well still be there."""
+
+    dpid: int
+
+
+@dataclass(frozen=True, slots=True)
+class PortChanged(Event):
+    """A port appeared, changed its state, or (``state`` None) went away."""
+
+    dpid: int
+    name: str
+    state: PortState | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedRule:
+    """A rule as the switch reports it, with its counters; ``duration`` in seconds."""
+
+    rule: Rule
+    packets: int
+    bytes: int
+    duration: float
+
+
+@dataclass(frozen=True, slots=True)
+class RulesReported(Event):
+    """The answer to :class:`~adon.broker.effects.ReadRules`: all rules of ours in one switch.
+
+    :param foreign: how many rules in the switch are not ours (reported, never touched; R2).
+    """
+
+    dpid: int
+    rules: tuple[ReportedRule, ...]
+    foreign: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BatchConfirmed(Event):
+    """The barrier behind a batch was answered and no message of it failed."""
+
+    dpid: int
+    batch: str
+
+
+@dataclass(frozen=True, slots=True)
+class BatchFailed(Event):
+    """A message of a batch was refused, or the switch went away or did not answer in time."""
+
+    dpid: int
+    batch: str
+    error: str
+
+
+@dataclass(frozen=True, slots=True)
+class RuleRemoved(Event):
+    """FLOW_REMOVED for a rule of ours: it idled out, or somebody deleted it."""
+
+    dpid: int
+    rule: Rule
+    reason: Literal["idle", "hard", "delete", "group"]
+    packets: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class FirstPacket(Event):
+    """A learning rule of ours saw a packet of a connection that has no rule of its own yet."""
+
+    dpid: int
+    cookie: int
+    source: str
+    destination: str
+    tuple: FiveTuple
+
+
+@dataclass(frozen=True, slots=True)
+class Tick(Event):
+    """The time the broker asked to be woken at (or a little later)."""

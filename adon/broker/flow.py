@@ -1,0 +1,180 @@
+"""A flow, and its life as a table.
+
+::
+
+    requested ──► queued ──► installing ──► active ──► finished
+        │            │  ▲         │  │         │  └──► (moves stay in active)
+        │            │  └─────────┘  │         │
+        └─► rejected └─► expired     └─► failed◄┘      cancelled: from every state that is not final
+
+Steps that are not in :data:`STEPS` raise and change nothing.  What is granted is kept beside what was
+asked.  Units: sizes in bytes, times in seconds since the epoch, rates in bits/s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import Annotated
+
+from pydantic import Field, field_validator
+
+from adon.errors import Conflict
+from adon.templates_catalog.model import Name, QSpec, Value, check_weights
+from adon.units import Duration, Size
+from measurement.model import Metric
+
+MAX_SIZE = 10**18
+"""An exabyte.  A larger request is a slip of the pen."""
+
+
+class FlowState(StrEnum):
+    """Where a flow is in its life."""
+
+    REQUESTED = "requested"
+    QUEUED = "queued"
+    INSTALLING = "installing"
+    ACTIVE = "active"
+    FINISHED = "finished"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"
+    REJECTED = "rejected"
+
+    @property
+    def final(self) -> bool:
+        """Whether nothing can happen to the flow any more."""
+        return not STEPS[self]
+
+    @property
+    def holds_rules(self) -> bool:
+        """Whether rules for this flow belong in the switches."""
+        return self in (FlowState.INSTALLING, FlowState.ACTIVE)
+
+
+STEPS: Mapping[FlowState, frozenset[FlowState]] = {
+    FlowState.REQUESTED: frozenset(
+        {FlowState.QUEUED, FlowState.INSTALLING, FlowState.REJECTED, FlowState.CANCELLED}
+    ),
+    FlowState.QUEUED: frozenset({FlowState.INSTALLING, FlowState.EXPIRED, FlowState.CANCELLED}),
+    FlowState.INSTALLING: frozenset(
+        {FlowState.ACTIVE, FlowState.QUEUED, FlowState.FINISHED, FlowState.FAILED, FlowState.CANCELLED}
+    ),
+    FlowState.ACTIVE: frozenset(
+        {FlowState.QUEUED, FlowState.FINISHED, FlowState.FAILED, FlowState.CANCELLED}
+    ),
+    FlowState.FINISHED: frozenset(),
+    FlowState.FAILED: frozenset(),
+    FlowState.CANCELLED: frozenset(),
+    FlowState.EXPIRED: frozenset(),
+    FlowState.REJECTED: frozenset(),
+}
+
+
+class Quality(StrEnum):
+    """How a running flow's path keeps its QSpec (spec section 1)."""
+
+    MET = "met"
+    DEGRADED = "degraded"
+    VIOLATED = "violated"
+    UNKNOWN = "unknown"
+
+
+class FlowRequest(Value):
+    """What a researcher asks for.
+
+    Either ``template`` (``soykb`` or ``soykb@3``) or ``application`` names the need; with neither, the
+    ports or the DSCP choose the template.  Without ``ports`` the flow's 5-tuples are learnt from its
+    first packets.
+    """
+
+    source: Name
+    destination: Name
+    size: Size
+    template: str | None = Field(default=None, max_length=80)
+    application: Name | None = None
+    ports: tuple[Annotated[int, Field(ge=1, le=65535)], ...] = Field(default=(), max_length=16)
+    dscp: Annotated[int, Field(ge=0, le=63)] | None = None
+    weights: Mapping[Metric, float] | None = None
+    qspec: QSpec | None = None
+    priority: Annotated[int, Field(ge=0, le=999)] | None = None
+    streams: Annotated[int, Field(ge=1, le=128)] | None = None
+    queue_patience: Duration | None = None
+    label: str = Field(default="", max_length=200)
+
+    @field_validator("size")
+    @classmethod
+    def _size(cls, size: int) -> int:
+        if not 1 <= size <= MAX_SIZE:
+            raise ValueError(f"{size} B is not between 1 B and 1 EB")
+        return size
+
+    @field_validator("weights")
+    @classmethod
+    def _weights(cls, weights: Mapping[Metric, float] | None) -> Mapping[Metric, float] | None:
+        if weights is not None:
+            check_weights(weights)
+        return weights
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class FiveTuple:
+    """One transport connection, or a family of them: a source port of None means any.
+
+    ``protocol`` is an IP protocol number (6 TCP, 17 UDP).
+    """
+
+    protocol: int
+    destination_port: int
+    source_port: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Flow:
+    """A researcher's transfer, from request to outcome; replaced as a whole at every step.
+
+    :param number: counts up from 1; the owner number in the cookies of its rules.
+    :param template: the template version it is served by (``soykb@3``).
+    :param path: the name of the transit path it is on, or None.
+    :param reason: why it is in its present state, in words.
+    :param misses: consecutive measurements at which its path missed the QSpec (``patience``).
+    """
+
+    number: int
+    request: FlowRequest
+    requester: str
+    template: str
+    submitted_at: float
+    state: FlowState = FlowState.REQUESTED
+    state_since: float = 0.0
+    path: str | None = None
+    path_since: float | None = None
+    compute_site: str | None = None
+    transfer_size: int = 0
+    tuples: tuple[FiveTuple, ...] = ()
+    quality: Quality = Quality.UNKNOWN
+    misses: int = 0
+    reason: str = ""
+    decision: str | None = None
+    bytes_sent: int = 0
+    bytes_delivered: int = 0
+    bytes_reported: int | None = None
+    evidence: str = ""
+    started_at: float | None = None
+    ended_at: float | None = None
+    moves: int = 0
+
+    @property
+    def id(self) -> str:
+        """``f-17``: how the flow is named at the borders."""
+        return f"f-{self.number}"
+
+    def step(self, to: FlowState, at: float, reason: str, **changes: object) -> Flow:
+        """The flow after one step of its life.
+
+        :raises Conflict: if the table knows no such step; the flow is unchanged.
+        """
+        if to not in STEPS[self.state]:
+            raise Conflict("state", f"flow {self.id} is {self.state}; it cannot become {to}")
+        return replace(self, state=to, state_since=at, reason=reason, **changes)  # type: ignore[arg-type]

@@ -1,0 +1,112 @@
+"""Candidate transit paths and what is known about them, as values.
+
+A **transit path** leads from one campus edge to another: layer 2 (a VLAN overlay such as AL2S) or
+layer 3 (routed, by a next-hop router at each edge).  All values are directed: a
+:class:`CandidatePath` is one direction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from measurement.model import Metric, PathKey
+
+
+class Layer(StrEnum):
+    """Where a path is switched."""
+
+    L2 = "l2"
+    L3 = "l3"
+
+
+@dataclass(frozen=True, slots=True)
+class PathEnd:
+    """Where a path meets a campus edge.
+
+    :param dpid: the edge switch.
+    :param port: the number of its port that leads onto the path.
+    :param next_hop_mac: layer 3: the router a frame must be addressed to; None on layer 2, where the
+        frame is addressed to the far DTN itself.
+    """
+
+    dpid: int
+    port: int
+    next_hop_mac: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """Where and as whom a DTN is attached: its edge switch and port, and its addresses.
+
+    :param gateway_mac: the MAC its packets to other subnets are addressed to, and from which it
+        expects to hear.
+    """
+
+    host: str
+    site: str
+    dpid: int
+    port: int
+    address: str
+    mac: str
+    gateway_mac: str
+
+
+@dataclass(frozen=True, slots=True)
+class CandidatePath:
+    """One direction of one transit path between two DTNs.
+
+    :param capacity: bits/s that the path can carry in this direction, as configured.
+    :param index: the path's position in the configuration: its owner number in cookies.
+    :param vlan: layer 2 only.
+    """
+
+    key: PathKey
+    layer: Layer
+    index: int
+    capacity: float
+    mtu: int
+    source_end: PathEnd
+    destination_end: PathEnd
+    vlan: int | None = None
+
+
+class Basis(StrEnum):
+    """What a value that a decision used was based on; the decision names it (spec section 2)."""
+
+    TEST = "active test"
+    COUNTERS = "capacity less the switch's counters"
+    FAIR_SHARE = "fair share of the tested rate among flows admitted since the test"
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A usable value, with where it came from and when."""
+
+    value: float
+    observed_at: float
+    source: str
+    basis: Basis = Basis.TEST
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """There is no usable value; ``reason`` says why (never measured, older than max_age)."""
+
+    reason: str
+
+
+Knowledge = Known | Unknown
+"""Absent is neither zero nor good: the type checker makes every reader say which it means."""
+
+
+@dataclass(frozen=True, slots=True)
+class PathView:
+    """What is known about one candidate at one moment, per metric."""
+
+    path: CandidatePath
+    metrics: dict[Metric, Knowledge]
+    usable: bool = True
+    unusable_reason: str = ""
+
+

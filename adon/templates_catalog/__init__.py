@@ -1,0 +1,1 @@
+"""What applications need: templates, their scoring tables, the catalog and its built-in entries."""

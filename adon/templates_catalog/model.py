@@ -1,0 +1,256 @@
+"""What an application needs: the application template and its parts, as immutable values.
+
+A template is registered once per application type by a performance engineer ([ADON] 3.1, 4.1):
+QSpec (the quality its flows need), RSpec (the resources), scoring (metric weights and lookup tables,
+[ADON] 3.3 equations 1-3 and table 2), cost model ([ADON] 4.3) and notes.  A saved version never
+changes; :mod:`adon.templates_catalog.catalog` sees to that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+
+from adon.templates_catalog.lookup import LookupTable
+from adon.units import Duration, Rate, Ratio, Size
+from measurement.model import Metric
+
+Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$")]
+"""Lower-case letters, digits, ``.``, ``_`` and ``-``: safe in a URL and in a file name."""
+
+
+class Value(BaseModel):
+    """Base of all models here: immutable, and an unknown key is an error, not a silent default."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, str_max_length=4000)
+
+
+class ThroughputBound(Value):
+    """``throughput >= min``, measured with ``streams`` parallel TCP streams; better up to ``target``."""
+
+    min: Rate
+    target: Rate | None = None
+    streams: int = Field(default=1, ge=1, le=128)
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.min <= 0:
+            raise ValueError("min: a throughput bound must be above zero")
+        if self.target is not None and self.target < self.min:
+            raise ValueError("target: is below min")
+        return self
+
+
+class DelayBound(Value):
+    """``delay <= max`` (one-way delay, RTT or jitter); better down to ``target``."""
+
+    max: Duration
+    target: Duration | None = None
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.target is not None and self.target > self.max:
+            raise ValueError("target: is above max")
+        return self
+
+
+class LossBound(Value):
+    """``loss <= max`` (ratio of packets); better down to ``target``."""
+
+    max: Ratio
+    target: Ratio | None = None
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.target is not None and self.target > self.max:
+            raise ValueError("target: is above max")
+        return self
+
+
+class QSpec(Value):
+    """The quality a flow needs: per metric a hard bound and optionally a target (spec section 1)."""
+
+    throughput: ThroughputBound | None = None
+    rtt: DelayBound | None = None
+    one_way_delay: DelayBound | None = None
+    jitter: DelayBound | None = None
+    loss: LossBound | None = None
+
+    def bound(self, metric: Metric) -> float | None:
+        """The hard bound of one metric in its own unit, or None where there is none."""
+        part = getattr(self, metric.value)
+        if part is None:
+            return None
+        return float(part.min if metric.higher_is_better else part.max)
+
+    def target(self, metric: Metric) -> float | None:
+        """The target of one metric, or None."""
+        part = getattr(self, metric.value)
+        return None if part is None or part.target is None else float(part.target)
+
+    def met_by(self, metric: Metric, value: float) -> bool:
+        """Whether a value keeps this metric's hard bound; a metric without a bound is always kept."""
+        bound = self.bound(metric)
+        if bound is None:
+            return True
+        return value >= bound if metric.higher_is_better else value <= bound
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics that have a bound, in the order of :class:`Metric`."""
+        return tuple(metric for metric in Metric if self.bound(metric) is not None)
+
+    @property
+    def streams(self) -> int:
+        """How many parallel TCP streams the throughput bound is meant for."""
+        return 1 if self.throughput is None else self.throughput.streams
+
+    def overridden(self, other: QSpec | None) -> QSpec:
+        """This QSpec with the metrics that ``other`` bounds replaced by ``other``'s bounds."""
+        if other is None:
+            return self
+        return self.model_copy(update={m.value: getattr(other, m.value) for m in other.metrics})
+
+
+class ComputeRequirement(Value):
+    """What the application asks of a compute site."""
+
+    worker_nodes: int = Field(default=1, ge=1, le=100_000)
+    cores: int = Field(default=1, ge=1, le=1_000_000)
+    memory: Size = 0
+
+
+class RSpec(Value):
+    """The resources an application may use and needs ([ADON] 3.1; GENI RSpec v3 in ``rspec_xml``)."""
+
+    bandwidth_ceiling: Rate | None = None
+    sites: tuple[Name, ...] = ()
+    compute: ComputeRequirement | None = None
+    storage: Size = 0
+    software: tuple[str, ...] = ()
+
+
+class MatchRule(Value):
+    """Which requests this template is for: by application type, by port, by DSCP."""
+
+    applications: tuple[Name, ...] = ()
+    ports: tuple[int | str, ...] = ()
+    dscp: tuple[Annotated[int, Field(ge=0, le=63)], ...] = ()
+
+    @field_validator("ports")
+    @classmethod
+    def _ports(cls, ports: tuple[int | str, ...]) -> tuple[int | str, ...]:
+        for port in ports:
+            first, last = port_range(port)
+            if not 1 <= first <= last <= 65535:
+                raise ValueError(f"{port!r} is not a port or a range such as '20000-20199'")
+        return ports
+
+
+def port_range(port: int | str) -> tuple[int, int]:
+    """The first and last port of ``1247`` or ``"20000-20199"``; (0, 0) if it is neither."""
+    if isinstance(port, int):
+        return port, port
+    first, dash, last = port.partition("-")
+    if not first.isdecimal() or (dash and not last.isdecimal()):
+        return 0, 0
+    return int(first), int(last if dash else first)
+
+
+class SelectionPolicy(Value):
+    """How eager the broker is to move a running flow, and how old a value may be (spec section 2)."""
+
+    max_age: Duration = 300.0
+    switch_margin: float = Field(default=1.0, ge=0, description="difference of Q needed to move")
+    patience: int = Field(default=3, ge=1, le=100, description="consecutive misses before a move")
+    min_dwell: Duration = 30.0
+    default_path: Name | None = None
+    queue_patience: Duration = 86_400.0
+    idle_timeout: Duration = 60.0
+
+    @field_validator("idle_timeout")
+    @classmethod
+    def _whole_seconds(cls, value: float) -> float:
+        if not 1 <= value <= 65535 or value != int(value):
+            raise ValueError("OpenFlow counts idle time-outs in whole seconds, 1 to 65535")
+        return value
+
+
+class CostModel(Value):
+    """How local and remote computation are compared ([ADON] 4.3, algorithm 4; spec section 3)."""
+
+    function: Literal["total_time", "money", "weighted"] = "total_time"
+    result_ratio: float = Field(default=0.1, ge=0, le=100, description="result size over raw size")
+    local_copy: bool = Field(default=False, description="the result must come home too (B.3)")
+    time_weight: float = Field(default=1.0, ge=0, description="cost per second, for 'weighted'")
+    money_weight: float = Field(default=1.0, ge=0, description="cost per currency unit, for 'weighted'")
+
+
+class Template(Value):
+    """One version of one application template."""
+
+    name: Name
+    version: int = Field(default=1, ge=1)
+    title: str = ""
+    description: str = ""
+    match: MatchRule = MatchRule()
+    qspec: QSpec = QSpec()
+    rspec: RSpec = RSpec()
+    weights: Mapping[Metric, Annotated[float, Field(ge=0)]]
+    tables: Mapping[Metric, LookupTable] = {}
+    priority: int = Field(default=500, ge=0, le=999)
+    selection: SelectionPolicy = SelectionPolicy()
+    cost: CostModel | None = None
+    protocol: Literal["tcp", "udp"] = "tcp"
+    streams: int = Field(default=1, ge=1, le=128, description="parallel streams its transfers use")
+    notes: str = ""
+
+    @field_validator("weights")
+    @classmethod
+    def _weights(cls, weights: Mapping[Metric, float]) -> Mapping[Metric, float]:
+        check_weights(weights)
+        return weights
+
+    @model_validator(mode="after")
+    def _consistent(self) -> Self:
+        ceiling, bound = self.rspec.bandwidth_ceiling, self.qspec.throughput
+        if ceiling is not None and bound is not None:
+            if bound.min > ceiling:
+                raise ValueError("qspec.throughput.min: is above rspec.bandwidth_ceiling")
+            if bound.target is not None and bound.target > ceiling:
+                raise ValueError("qspec.throughput.target: is above rspec.bandwidth_ceiling")
+        for metric, table in self.tables.items():
+            table.check_direction(metric)
+        return self
+
+    @property
+    def reference(self) -> str:
+        """``soykb@3``: how this version is named everywhere."""
+        return f"{self.name}@{self.version}"
+
+
+def check_weights(weights: Mapping[Metric, float]) -> None:
+    """Refuse weights that cannot be normalised to sum 1 (spec section 2).
+
+    :raises ValueError: if there are none, one is negative or not finite, or all are zero.
+    """
+    if not weights:
+        raise ValueError("no metric has a weight")
+    for metric, weight in weights.items():
+        if not math.isfinite(weight) or weight < 0:
+            raise ValueError(f"{metric}: a weight must be zero or more, not {weight!r}")
+    if sum(weights.values()) <= 0:
+        raise ValueError("all weights are zero")
+
+
+def normalised(weights: Mapping[Metric, float]) -> dict[Metric, float]:
+    """The weights divided by their sum, so that Q stays within the range of the scores.
+
+    :raises ValueError: as :func:`check_weights`.
+    """
+    check_weights(weights)
+    total = math.fsum(weights.values())
+    return {metric: weights[metric] / total for metric in Metric if metric in weights}

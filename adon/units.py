@@ -1,0 +1,182 @@
+"""Quantities as people write them, and as the code computes with them.
+
+Inside ADON a rate is bits/s, a time is seconds, a size is bytes and a ratio is 0..1, all plain
+``float`` or ``int``.  At the border (YAML, REST, command line) people write ``700 Mbps``, ``25 GB``,
+``20 ms`` or ``0.01 %``.  SI prefixes are decimal, IEC prefixes (``MiB``) binary.  A bare number is an
+error: ``700`` of what?
+
+The units are defined in a pint registry of our own rather than in pint's default one, so that
+``3 furlong`` is unknown and loading takes milliseconds.  Only ``NUMBER UNIT`` is accepted; pint's
+expression parser would evaluate ``9**9**9 s``.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from functools import cache
+from typing import TYPE_CHECKING, Annotated
+
+from pydantic import BeforeValidator, PlainSerializer
+
+if TYPE_CHECKING:
+    import pint
+
+_DEFINITIONS = """
+kilo- = 1e3 = k-
+mega- = 1e6 = M-
+giga- = 1e9 = G-
+tera- = 1e12 = T-
+peta- = 1e15 = P-
+milli- = 1e-3 = m-
+micro- = 1e-6 = u- = µ-
+nano- = 1e-9 = n-
+kibi- = 1024 = Ki-
+mebi- = 1048576 = Mi-
+gibi- = 1073741824 = Gi-
+tebi- = 1099511627776 = Ti-
+bit = [information] = b
+byte = 8 bit = B
+second = [time] = s = _ = sec
+minute = 60 second = min
+hour = 3600 second = h
+day = 86400 second = d
+bps = bit / second
+Bps = byte / second
+ratio = [] = _
+percent = 0.01 ratio = pct = %
+ppm = 1e-6 ratio
+"""
+
+_QUANTITY = re.compile(r"\s*(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(?P<unit>(?:[A-Za-zµ]+(?:/[A-Za-z]+)?|%)?)\s*")
+
+
+@cache
+def _registry() -> pint.UnitRegistry:
+    import pint  # here, so that a process that never reads a quantity does not load it
+
+    registry: pint.UnitRegistry = pint.UnitRegistry(None)
+    registry.load_definitions(_DEFINITIONS.splitlines())
+    return registry
+
+
+def _parse(text: object, to: str, example: str) -> float:
+    if isinstance(text, bool) or not isinstance(text, int | float | str):
+        raise ValueError(f"expected a quantity such as {example!r}, not {text!r}")
+    found = _QUANTITY.fullmatch(str(text)[:100])
+    if found is None:
+        raise ValueError(f"{str(text)[:40]!r} is not a number with a unit, such as {example!r}")
+    number, unit = float(found["number"]), found["unit"]
+    if not unit:
+        raise ValueError(f"{str(text)[:40]!r} has no unit; write for example {example!r}")
+    if not math.isfinite(number):
+        raise ValueError(f"{str(text)[:40]!r} is too large")
+    import pint
+
+    try:
+        factor = _registry().Quantity(1.0, _registry().parse_units(unit)).to(to).magnitude
+    except pint.errors.UndefinedUnitError:
+        raise ValueError(f"{unit!r} is not a unit known here; write for example {example!r}") from None
+    except (pint.errors.PintError, TypeError, ValueError, AttributeError):
+        raise ValueError(f"{unit!r} does not measure this; write for example {example!r}") from None
+    value = number * float(factor)
+    if not math.isfinite(value):
+        raise ValueError(f"{str(text)[:40]!r} is too large")
+    if value < 0:
+        raise ValueError(f"{str(text)[:40]!r} is negative")
+    return value
+
+
+def parse_rate(text: object) -> float:
+    """A data rate in bits/s, from text such as ``700 Mbps`` or ``80 MB/s``.
+
+    :raises ValueError: without a unit, with one that is not a rate, negative or not finite.
+    """
+    return _parse(text, "bit / second", "700 Mbps")
+
+
+def parse_size(text: object) -> int:
+    """A data size in whole bytes, from text such as ``25 GB`` or ``64 MiB``.
+
+    :raises ValueError: as :func:`parse_rate`.
+    """
+    return round(_parse(text, "byte", "25 GB"))
+
+
+def parse_duration(text: object) -> float:
+    """A time span in seconds, from text such as ``20 ms`` or ``5 min``.
+
+    :raises ValueError: as :func:`parse_rate`.
+    """
+    return _parse(text, "second", "20 ms")
+
+
+def parse_ratio(text: object) -> float:
+    """A ratio 0..1, from text such as ``0.01 %`` or ``50 ppm``.
+
+    :raises ValueError: as :func:`parse_rate`, or above 100 %.
+    """
+    value = _parse(text, "ratio", "0.01 %")
+    if value > 1:
+        raise ValueError(f"{text!r} is more than 100 %")
+    return value
+
+
+def _scaled(value: float, base: str, steps: tuple[tuple[float, str], ...]) -> str:
+    for factor, prefix in steps:
+        if abs(value) >= factor:
+            return f"{value / factor:.4g} {prefix}{base}"
+    return f"{value:.4g} {base}"
+
+
+_DECIMAL = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
+
+
+def format_rate(bits_per_second: float) -> str:
+    """``7000000`` as ``7 Mbps``."""
+    return _scaled(bits_per_second, "bps", _DECIMAL)
+
+
+def format_size(size: float) -> str:
+    """``25000000000`` as ``25 GB``."""
+    return _scaled(size, "B", _DECIMAL)
+
+
+def format_duration(seconds: float) -> str:
+    """``0.02`` as ``20 ms``; ``inf`` as ``never``."""
+    if math.isinf(seconds):
+        return "never"
+    if seconds == 0:
+        return "0 s"
+    if abs(seconds) < 1e-3:
+        return f"{seconds * 1e6:.4g} us"
+    if abs(seconds) < 1:
+        return f"{seconds * 1e3:.4g} ms"
+    if abs(seconds) < 120:
+        return f"{seconds:.4g} s"
+    if abs(seconds) < 7200:
+        return f"{seconds / 60:.4g} min"
+    return f"{seconds / 3600:.4g} h"
+
+
+def format_ratio(ratio: float) -> str:
+    """``0.0001`` as ``0.01 %``."""
+    return f"{ratio * 100:.4g} %"
+
+
+def _exact(value: float, unit: str) -> str:
+    # A border text that parses back to the same number: repr is the shortest such text.
+    return f"{value!r} {unit}"
+
+
+Rate = Annotated[float, BeforeValidator(parse_rate), PlainSerializer(lambda v: _exact(v, "bps"))]
+"""A pydantic field read from ``700 Mbps``, held as bits/s, written back exactly."""
+
+Size = Annotated[int, BeforeValidator(parse_size), PlainSerializer(lambda v: f"{v} B")]
+"""A pydantic field read from ``25 GB``, held as bytes."""
+
+Duration = Annotated[float, BeforeValidator(parse_duration), PlainSerializer(lambda v: _exact(v, "s"))]
+"""A pydantic field read from ``20 ms``, held as seconds."""
+
+Ratio = Annotated[float, BeforeValidator(parse_ratio), PlainSerializer(lambda v: _exact(v, "ratio"))]
+"""A pydantic field read from ``0.01 %``, held as 0..1."""
