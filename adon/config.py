@@ -203,7 +203,11 @@ class Configuration(Section):
     @model_validator(mode="after")
     def _references(self) -> Self:
         wrong = [
-            *(f"sites.{n}.edge: there is no switch {s.edge!r}" for n, s in self.sites.items() if s.edge not in self.switches),
+            *(
+                f"sites.{n}.edge: there is no switch {s.edge!r}"
+                for n, s in self.sites.items()
+                if s.edge not in self.switches
+            ),
             *(
                 f"paths.{name}.ends.{site}: there is no site {site!r}"
                 for name, path in self.paths.items()

@@ -57,9 +57,7 @@ class InvalidInput(AdonError):
     title = "Invalid input"
 
     def __init__(self, problems: Problem | Iterable[Problem]) -> None:
-        self.problems: tuple[Problem, ...] = (
-            (problems,) if isinstance(problems, Problem) else tuple(problems)
-        )
+        self.problems: tuple[Problem, ...] = (problems,) if isinstance(problems, Problem) else tuple(problems)
         super().__init__("; ".join(str(problem) for problem in self.problems))
 
     @classmethod

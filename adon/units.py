@@ -48,7 +48,9 @@ percent = 0.01 ratio = pct = %
 ppm = 1e-6 ratio
 """
 
-_QUANTITY = re.compile(r"\s*(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(?P<unit>(?:[A-Za-zµ]+(?:/[A-Za-z]+)?|%)?)\s*")
+_QUANTITY = re.compile(
+    r"\s*(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(?P<unit>(?:[A-Za-zµ]+(?:/[A-Za-z]+)?|%)?)\s*"
+)
 
 
 @cache

@@ -1,0 +1,1 @@
+"""Who may do what: identities, and the one function that checks every request."""

@@ -14,14 +14,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-
-class Verdict(StrEnum):
-    """What the selection thinks of one candidate."""
-
-    QUALIFIED = "qualified"
-    UNQUALIFIED = "unqualified"
-    UNKNOWN = "unknown"
-    EXCLUDED = "excluded"
+from adon.flowvisor.assessment import CandidateRecord
 
 
 class Outcome(StrEnum):
@@ -34,35 +27,6 @@ class Outcome(StrEnum):
     STAY = "stay"
     EXPIRE = "expire"
     END = "end"
-
-
-@dataclass(frozen=True, slots=True)
-class MetricRecord:
-    """One metric of one candidate: the value with its origin, or why there is none, and its score."""
-
-    metric: str
-    value: float | None
-    observed_at: float | None = None
-    age: float | None = None
-    source: str = ""
-    basis: str = ""
-    unknown: str = ""
-    bound: float | None = None
-    bound_met: bool | None = None
-    score: float | None = None
-    weight: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class CandidateRecord:
-    """One candidate path as the decision saw it; ``q`` is equation 3, None while a metric is unknown."""
-
-    path: str
-    layer: str
-    verdict: Verdict
-    why: str
-    q: float | None
-    metrics: tuple[MetricRecord, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from enum import StrEnum
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow
 from adon.errors import AdonError
-from adon.flowvisor.rule import Rule
+from adon.flowvisor.rule import Change, Rule
 from adon.templates_catalog.model import Template
 
 
@@ -62,22 +62,6 @@ class SaveRules(Effect):
     rules: tuple[Rule, ...]
     state: RuleState
     error: str = ""
-
-
-class Op(StrEnum):
-    """What to do with a rule in a switch; all strict, all limited to our cookie."""
-
-    ADD = "add"
-    MODIFY = "modify"
-    DELETE = "delete"
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One flow-mod."""
-
-    op: Op
-    rule: Rule
 
 
 @dataclass(frozen=True, slots=True)

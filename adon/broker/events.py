@@ -10,8 +10,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from adon.broker.flow import FiveTuple, FlowRequest
-from adon.flowvisor.rule import Rule
+from adon.broker.flow import FlowRequest
+from adon.flowvisor.path import FiveTuple
+from adon.flowvisor.rule import ReportedRule, Rule, Slot
 from adon.flowvisor.topology import PortState
 from adon.templates_catalog.model import Template
 from measurement.model import Measurement
@@ -94,25 +95,16 @@ class PortChanged(Event):
 
 
 @dataclass(frozen=True, slots=True)
-class ReportedRule:
-    """A rule as the switch reports it, with its counters; ``duration`` in seconds."""
-
-    rule: Rule
-    packets: int
-    bytes: int
-    duration: float
-
-
-@dataclass(frozen=True, slots=True)
 class RulesReported(Event):
     """The answer to :class:`~adon.broker.effects.ReadRules`: all rules of ours in one switch.
 
-    :param foreign: how many rules in the switch are not ours (reported, never touched; R2).
+    :param foreign: the slots of the rules in the switch that are not ours (counted and reported; a rule
+        of ours is never put on top of one; R1, R2).
     """
 
     dpid: int
     rules: tuple[ReportedRule, ...]
-    foreign: int = 0
+    foreign: frozenset[Slot] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from typing import Annotated
 from pydantic import Field, field_validator
 
 from adon.errors import Conflict
+from adon.flowvisor.path import FiveTuple
 from adon.templates_catalog.model import Name, QSpec, Value, check_weights
 from adon.units import Duration, Size
 from measurement.model import Metric
@@ -116,18 +117,6 @@ class FlowRequest(Value):
         if weights is not None:
             check_weights(weights)
         return weights
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class FiveTuple:
-    """One transport connection, or a family of them: a source port of None means any.
-
-    ``protocol`` is an IP protocol number (6 TCP, 17 UDP).
-    """
-
-    protocol: int
-    destination_port: int
-    source_port: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,3 +110,13 @@ class PathView:
     unusable_reason: str = ""
 
 
+@dataclass(frozen=True, slots=True, order=True)
+class FiveTuple:
+    """One transport connection, or a family of them: a source port of None means any.
+
+    ``protocol`` is an IP protocol number (6 TCP, 17 UDP).
+    """
+
+    protocol: int
+    destination_port: int
+    source_port: int | None = None

@@ -22,7 +22,7 @@ Rules are written as ``ovs-ofctl -O OpenFlow13`` writes them, datapath ids as 16
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 
 COOKIE_PREFIX = 0xAD << 56
 COOKIE_MASK = 0xFF << 56
@@ -132,6 +132,10 @@ class ToController:
 Action = PushVlan | PopVlan | SetEthSrc | SetEthDst | Output | ToController
 
 
+Slot = tuple[int, int, int, Match]
+"""Datapath, table, priority and match: what a switch identifies a rule by."""
+
+
 @dataclass(frozen=True, slots=True)
 class Rule:
     """One rule that should be, or is, in one switch's flow table.
@@ -148,9 +152,35 @@ class Rule:
     table: int = 0
 
     @property
-    def slot(self) -> tuple[int, int, int, Match]:
+    def slot(self) -> Slot:
         """Datapath, table, priority and match: what OFPFC_*_STRICT addresses."""
         return (self.dpid, self.table, self.priority, self.match)
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedRule:
+    """A rule as the switch reports it, with its counters; ``duration`` in seconds."""
+
+    rule: Rule
+    packets: int
+    bytes: int
+    duration: float
+
+
+class Op(StrEnum):
+    """What to do with a rule in a switch; all strict, all limited to our cookie."""
+
+    ADD = "add"
+    MODIFY = "modify"
+    DELETE = "delete"
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One flow-mod."""
+
+    op: Op
+    rule: Rule
 
 
 def _match_text(match: Match) -> str:
@@ -160,7 +190,9 @@ def _match_text(match: Match) -> str:
     if match.vlan is not None:
         parts.append(f"dl_vlan={match.vlan}")
     if match.eth_type == 0x0800:
-        parts.append({None: "ip", 1: "icmp", 6: "tcp", 17: "udp"}.get(match.ip_proto, f"ip,nw_proto={match.ip_proto}"))
+        parts.append(
+            {None: "ip", 1: "icmp", 6: "tcp", 17: "udp"}.get(match.ip_proto, f"ip,nw_proto={match.ip_proto}")
+        )
     elif match.eth_type is not None:
         parts.append(f"dl_type=0x{match.eth_type:04x}")
     names = {"ipv4_src": "nw_src", "ipv4_dst": "nw_dst", "tp_src": "tp_src", "tp_dst": "tp_dst"}

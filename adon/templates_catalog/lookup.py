@@ -7,13 +7,9 @@ monotonic in its metric's good direction: more throughput never scores less, mor
 
 from __future__ import annotations
 
-import math
-from bisect import bisect_right
 from collections.abc import Callable, Mapping
-from itertools import pairwise
-from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, model_serializer, model_validator
+from pydantic import BaseModel, ConfigDict
 
 from adon.units import parse_duration, parse_rate, parse_ratio
 from measurement.model import Metric
