@@ -9,22 +9,35 @@ field.  See ``docs/configuration.md`` for a commented example.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Hashable, Iterator, Sequence
 from ipaddress import IPv4Address
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal, Self
+from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    model_validator,
+)
 
 from adon import yamlfile
+from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.model import Name
-from adon.units import Duration, Rate
+from adon.units import Duration, Rate, format_duration
 from measurement.model import Metric
 
 
 def _mac(text: str) -> str:
     if not re.fullmatch(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}", text.lower()):
         raise ValueError(f"{text!r} is not a MAC address such as 02:00:00:00:0a:01")
+    if int(text[:2], 16) & 1:
+        raise ValueError(f"{text!r} is a group address; a host or router has its own")
     return text.lower()
 
 
@@ -34,9 +47,34 @@ def _dpid(value: object) -> int:
     return int(value, 16)
 
 
+def _positive(value: float) -> float:
+    if value <= 0:
+        raise ValueError("must be above zero")
+    return value
+
+
+def _url(text: str) -> str:
+    url = urlsplit(text)
+    if url.scheme not in ("http", "https") or not url.hostname:
+        raise ValueError("is not a URL such as https://ps.example.edu/pscheduler")
+    if url.username is not None or url.password is not None:
+        raise ValueError("must not hold a user name or password: it is shown in logs")
+    return text.rstrip("/")
+
+
 Mac = Annotated[str, AfterValidator(_mac)]
-Dpid = Annotated[int, BeforeValidator(_dpid)]
+Dpid = Annotated[int, BeforeValidator(_dpid), PlainSerializer(lambda dpid: f"{dpid:016x}")]
+Url = Annotated[str, AfterValidator(_url)]
+Span = Annotated[Duration, AfterValidator(_positive)]
+PositiveRate = Annotated[Rate, AfterValidator(_positive)]
 Port = Annotated[int, Field(ge=1, le=65535)]
+
+
+def _raise(wrong: Iterator[str]) -> None:
+    # Several problems of one model travel as the lines of one ValueError (adon.yamlfile splits them).
+    lines = list(wrong)
+    if lines:
+        raise ValueError("\n".join(lines))
 
 
 class Section(BaseModel):
@@ -64,7 +102,7 @@ class Site(Section):
 
     edge: Name
     gateway_mac: Mac
-    hosts: Mapping[Name, Host]
+    hosts: Frozen[Name, Host]
 
 
 class PathEndpoint(Section):
@@ -78,27 +116,28 @@ class TransitPath(Section):
     """One transit path between two sites."""
 
     layer: Literal[2, 3]
-    capacity: Rate
+    capacity: PositiveRate
     vlan: Annotated[int, Field(ge=1, le=4094)] | None = None
     mtu: Annotated[int, Field(ge=576, le=9216)] = 1500
-    ends: Mapping[Name, PathEndpoint]
+    ends: Frozen[Name, PathEndpoint]
 
     @model_validator(mode="after")
     def _shape(self) -> Self:
+        _raise(self._wrong())
+        return self
+
+    def _wrong(self) -> Iterator[str]:
         if len(self.ends) != 2:
-            raise ValueError("ends: a path has exactly two ends")
+            yield "ends: a path has exactly two ends"
         if self.layer == 2 and self.vlan is None:
-            raise ValueError("vlan: a layer-2 path needs a VLAN id")
+            yield "vlan: a layer-2 path needs a VLAN id"
         if self.layer == 3 and self.vlan is not None:
-            raise ValueError("vlan: a layer-3 path has none")
+            yield "vlan: a layer-3 path has none"
         for site, end in self.ends.items():
             if self.layer == 3 and end.next_hop_mac is None:
-                raise ValueError(f"ends.{site}.next_hop_mac: a layer-3 path needs it")
+                yield f"ends.{site}.next_hop_mac: a layer-3 path needs it"
             if self.layer == 2 and end.next_hop_mac is not None:
-                raise ValueError(f"ends.{site}.next_hop_mac: a layer-2 path has none")
-        if self.capacity <= 0:
-            raise ValueError("capacity: must be above zero")
-        return self
+                yield f"ends.{site}.next_hop_mac: a layer-2 path has none"
 
 
 class MeasurementPoint(Section):
@@ -108,7 +147,7 @@ class MeasurementPoint(Section):
     certificate), or ``none`` (said aloud in the log at every start).
     """
 
-    url: str
+    url: Url
     verify: str = "system"
     node: str | None = Field(default=None, description="the name other points reach it by")
 
@@ -125,24 +164,41 @@ class MeasurementTest(Section):
     to: Name
     source: IPv4Address
     destination: IPv4Address
-    throughput_period: Duration | None = None
-    throughput_duration: Duration = 10.0
+    throughput_period: Span | None = None
+    throughput_duration: Span = 10.0
     streams: int = Field(default=1, ge=1, le=64)
-    rtt_period: Duration | None = None
+    rtt_period: Span | None = None
     rtt_count: int = Field(default=10, ge=1, le=1000)
-    latency_period: Duration | None = None
+    latency_period: Span | None = None
     latency_packets: int = Field(default=100, ge=2, le=100_000)
-    latency_interval: Duration = 0.01
+    latency_interval: Span = 0.01
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True)
+
+    @model_validator(mode="after")
+    def _sensible(self) -> Self:
+        _raise(self._wrong())
+        return self
+
+    def _wrong(self) -> Iterator[str]:
+        if self.source == self.destination:
+            yield "destination: is the source itself"
+        throughput, rtt, latency = self.throughput_period, self.rtt_period, self.latency_period
+        if throughput is None and rtt is None and latency is None:
+            yield "throughput_period: no period is given, so nothing would be measured"
+        if throughput is not None and throughput <= self.throughput_duration:
+            yield f"throughput_period: one test already takes {format_duration(self.throughput_duration)}"
+        sending = self.latency_packets * self.latency_interval
+        if latency is not None and latency <= sending:
+            yield f"latency_period: one test already takes {format_duration(sending)}"
 
 
 class Measurements(Section):
     """Where measurements come from."""
 
-    points: Mapping[Name, MeasurementPoint] = {}
+    points: Frozen[Name, MeasurementPoint] = FrozenMap()
     tests: tuple[MeasurementTest, ...] = ()
-    window: Duration = 7 * 86_400.0
+    window: Span = 7 * 86_400.0
 
 
 class ComputeSite(Section):
@@ -156,7 +212,7 @@ class ComputeSite(Section):
     site: Name
     worker_nodes: int = Field(ge=0, le=1_000_000)
     cores: int = Field(default=0, ge=0)
-    throughput_per_node: Rate
+    throughput_per_node: PositiveRate
     queue_wait: Duration | None = 0.0
     price_per_node_hour: float = Field(default=0.0, ge=0)
 
@@ -170,10 +226,10 @@ class Policy(Section):
     no_test_above_reserved: float | None = Field(
         default=0.5, gt=0, le=1, description="share of capacity; above it counters serve, not tests"
     )
-    counters_period: Duration = 5.0
-    evidence_after: Duration = 15.0
-    consistency_period: Duration = 60.0
-    aging: Duration = Field(default=60.0, description="a queued flow gains one priority step per so long")
+    counters_period: Span = 5.0
+    evidence_after: Span = 15.0
+    consistency_period: Span = 60.0
+    aging: Span = Field(default=60.0, description="a queued flow gains one priority step per so long")
     failed_path_holdoff: Duration = 30.0
     drain: Duration = 0.2
 
@@ -191,58 +247,18 @@ class Configuration(Section):
     """The whole file."""
 
     network: Name
-    switches: Mapping[Name, Switch]
-    sites: Mapping[Name, Site]
-    paths: Mapping[Name, TransitPath]
+    switches: Frozen[Name, Switch]
+    sites: Frozen[Name, Site]
+    paths: Frozen[Name, TransitPath]
     measurements: Measurements = Measurements()
-    compute: Mapping[Name, ComputeSite] = {}
+    compute: Frozen[Name, ComputeSite] = FrozenMap()
     policy: Policy = Policy()
     controller: Controller = Controller()
-    ignored_cookies: tuple[int, ...] = ()
+    ignored_cookies: tuple[Annotated[int, Field(ge=0, lt=1 << 64)], ...] = ()
 
     @model_validator(mode="after")
     def _references(self) -> Self:
-        wrong = [
-            *(
-                f"sites.{n}.edge: there is no switch {s.edge!r}"
-                for n, s in self.sites.items()
-                if s.edge not in self.switches
-            ),
-            *(
-                f"paths.{name}.ends.{site}: there is no site {site!r}"
-                for name, path in self.paths.items()
-                for site in path.ends
-                if site not in self.sites
-            ),
-            *(
-                f"compute.{name}.site: there is no site {place.site!r}"
-                for name, place in self.compute.items()
-                if place.site not in self.sites
-            ),
-        ]
-        for number, test in enumerate(self.measurements.tests):
-            where = f"measurements.tests.{number}"
-            path = self.paths.get(test.path)
-            if path is None:
-                wrong.append(f"{where}.path: there is no path {test.path!r}")
-            elif {test.from_, test.to} != set(path.ends):
-                wrong.append(f"{where}: path {test.path!r} does not lead from {test.from_!r} to {test.to!r}")
-            for end, field in ((test.from_, "from"), (test.to, "to")):
-                if end in self.sites and end not in self.measurements.points:
-                    wrong.append(f"{where}.{field}: site {end!r} has no measurement point")
-        hosts = [(h, site) for site, s in self.sites.items() for h in s.hosts]
-        seen: dict[str, str] = {}
-        for host, site in hosts:
-            if host in seen:
-                wrong.append(f"sites.{site}.hosts.{host}: site {seen[host]!r} has a host of this name")
-            seen[host] = site
-        dpids: dict[int, str] = {}
-        for name, switch in self.switches.items():
-            if switch.dpid in dpids:
-                wrong.append(f"switches.{name}.dpid: is also that of {dpids[switch.dpid]!r}")
-            dpids[switch.dpid] = name
-        if wrong:
-            raise ValueError("\n".join(wrong))
+        _raise(chain(_dangling(self), _doubled(self), _wrong_tests(self)))
         return self
 
     @property
@@ -257,6 +273,81 @@ class Configuration(Section):
             if test.latency_period is not None:
                 found |= {Metric.ONE_WAY_DELAY, Metric.JITTER, Metric.LOSS}
         return frozenset(found)
+
+
+def _dangling(whole: Configuration) -> Iterator[str]:
+    # Names that refer to nothing.
+    for name, site in whole.sites.items():
+        if site.edge not in whole.switches:
+            yield f"sites.{name}.edge: there is no switch {site.edge!r}"
+    named = [
+        *((f"paths.{name}.ends.{end}", end) for name, path in whole.paths.items() for end in path.ends),
+        *((f"measurements.points.{name}", name) for name in whole.measurements.points),
+        *((f"compute.{name}.site", place.site) for name, place in whole.compute.items()),
+    ]
+    for field, name in named:
+        if name not in whole.sites:
+            yield f"{field}: there is no site {name!r}"
+
+
+def _doubled(whole: Configuration) -> Iterator[str]:
+    # What identifies something must not identify two.
+    hosts = [
+        (f"sites.{site}.hosts.{name}", name, host)
+        for site, place in whole.sites.items()
+        for name, host in place.hosts.items()
+    ]
+    vlans = [
+        (f"paths.{name}.vlan", (site, end.port, path.vlan))
+        for name, path in whole.paths.items()
+        for site, end in path.ends.items()
+        if path.layer == 2
+    ]
+    return chain(
+        _repeated("dpid", [(f"switches.{n}.dpid", f"{s.dpid:016x}") for n, s in whole.switches.items()]),
+        _repeated("host name", [(field, name) for field, name, _ in hosts]),
+        _repeated("address", [(f"{field}.address", host.address) for field, _, host in hosts]),
+        _repeated("MAC address", [(f"{field}.mac", host.mac) for field, _, host in hosts]),
+        _repeated("VLAN on this port", vlans),
+    )
+
+
+def _repeated(what: str, values: Sequence[tuple[str, Hashable]]) -> Iterator[str]:
+    seen: dict[Hashable, str] = {}
+    for field, value in values:
+        if value in seen:
+            yield f"{field}: {seen[value]} has the same {what}"
+        else:
+            seen[value] = field
+
+
+def _wrong_tests(whole: Configuration) -> Iterator[str]:
+    taken = {str(host.address): name for site in whole.sites.values() for name, host in site.hosts.items()}
+    pinned: dict[frozenset[IPv4Address], str] = {}
+    for number, test in enumerate(whole.measurements.tests):
+        where = f"measurements.tests.{number}"
+        yield from _wrong_ends(whole, test, where)
+        for field, address in (("source", test.source), ("destination", test.destination)):
+            if str(address) in taken:
+                host = taken[str(address)]
+                yield f"{where}.{field}: is the address of host {host!r}, whose flows it would pin"
+        # Rules pin a pair of addresses to a path, so the same pair cannot serve a second path.
+        path = pinned.setdefault(frozenset((test.source, test.destination)), test.path)
+        if path != test.path:
+            yield f"{where}.source: these addresses already measure path {path!r}"
+
+
+def _wrong_ends(whole: Configuration, test: MeasurementTest, where: str) -> Iterator[str]:
+    path = whole.paths.get(test.path)
+    if path is None:
+        yield f"{where}.path: there is no path {test.path!r}"
+    elif {test.from_, test.to} != set(path.ends):
+        yield f"{where}.path: path {test.path!r} does not lead from {test.from_!r} to {test.to!r}"
+    for end, field in ((test.from_, "from"), (test.to, "to")):
+        if end not in whole.sites:
+            yield f"{where}.{field}: there is no site {end!r}"
+        elif end not in whole.measurements.points:
+            yield f"{where}.{field}: site {end!r} has no measurement point"
 
 
 def load(path: Path) -> Configuration:

@@ -17,7 +17,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Annotated
 
-from pydantic import BeforeValidator, PlainSerializer
+from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 if TYPE_CHECKING:
     import pint
@@ -52,12 +52,14 @@ _QUANTITY = re.compile(
     r"\s*(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(?P<unit>(?:[A-Za-zµ]+(?:/[A-Za-z]+)?|%)?)\s*"
 )
 
+_WHOLE_BYTES = re.compile(r"\s*(?P<bytes>[0-9]{1,40})\s*B\s*")
+
 
 @cache
-def _registry() -> pint.UnitRegistry:
+def _registry() -> pint.UnitRegistry[float]:
     import pint  # here, so that a process that never reads a quantity does not load it
 
-    registry: pint.UnitRegistry = pint.UnitRegistry(None)
+    registry: pint.UnitRegistry[float] = pint.UnitRegistry(None)
     registry.load_definitions(_DEFINITIONS.splitlines())
     return registry
 
@@ -102,7 +104,10 @@ def parse_size(text: object) -> int:
 
     :raises ValueError: as :func:`parse_rate`.
     """
-    return round(_parse(text, "byte", "25 GB"))
+    value = _parse(text, "byte", "25 GB")
+    whole = _WHOLE_BYTES.fullmatch(text) if isinstance(text, str) else None
+    # A float counts single bytes up to 9 PB only; what we wrote ourselves must read back exactly.
+    return round(value) if whole is None else int(whole["bytes"])
 
 
 def parse_duration(text: object) -> float:
@@ -171,14 +176,25 @@ def _exact(value: float, unit: str) -> str:
     return f"{value!r} {unit}"
 
 
-Rate = Annotated[float, BeforeValidator(parse_rate), PlainSerializer(lambda v: _exact(v, "bps"))]
+def _text(example: str) -> WithJsonSchema:
+    # For OpenAPI: what travels is the text, not the number it is held as.
+    return WithJsonSchema({"type": "string", "examples": [example]})
+
+
+Rate = Annotated[
+    float, BeforeValidator(parse_rate), PlainSerializer(lambda v: _exact(v, "bps")), _text("700 Mbps")
+]
 """A pydantic field read from ``700 Mbps``, held as bits/s, written back exactly."""
 
-Size = Annotated[int, BeforeValidator(parse_size), PlainSerializer(lambda v: f"{v} B")]
+Size = Annotated[int, BeforeValidator(parse_size), PlainSerializer(lambda v: f"{v} B"), _text("25 GB")]
 """A pydantic field read from ``25 GB``, held as bytes."""
 
-Duration = Annotated[float, BeforeValidator(parse_duration), PlainSerializer(lambda v: _exact(v, "s"))]
+Duration = Annotated[
+    float, BeforeValidator(parse_duration), PlainSerializer(lambda v: _exact(v, "s")), _text("20 ms")
+]
 """A pydantic field read from ``20 ms``, held as seconds."""
 
-Ratio = Annotated[float, BeforeValidator(parse_ratio), PlainSerializer(lambda v: _exact(v, "ratio"))]
+Ratio = Annotated[
+    float, BeforeValidator(parse_ratio), PlainSerializer(lambda v: _exact(v, "ratio")), _text("0.01 %")
+]
 """A pydantic field read from ``0.01 %``, held as 0..1."""

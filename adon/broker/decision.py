@@ -90,7 +90,10 @@ class Decision:
             "outcome": self.outcome,
             "path": self.path,
             "site": self.compute_site,
-            "verdicts": [(c.path, c.verdict, c.why) for c in self.candidates],
+            "verdicts": [
+                (c.path, c.verdict, [m.metric for m in c.metrics if m.bound_met is False or m.unknown])
+                for c in self.candidates
+            ],
         }
         return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()
 

@@ -82,10 +82,10 @@ class ReadRules(Effect):
 
 @dataclass(frozen=True, slots=True)
 class Answer(Effect):
-    """Answer a command: with plain JSON values, or with an error of ours."""
+    """Answer a command: with a value, or with an error of ours."""
 
     command: str
-    value: Mapping[str, object] | AdonError
+    value: Flow | Template | Mapping[str, object] | AdonError
 
 
 @dataclass(frozen=True, slots=True)

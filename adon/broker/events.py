@@ -149,3 +149,17 @@ class FirstPacket(Event):
 @dataclass(frozen=True, slots=True)
 class Tick(Event):
     """The time the broker asked to be woken at (or a little later)."""
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotAsked(Event):
+    """Somebody wants the prepared read-out of paths, switches and queue."""
+
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
+class SyncAsked(Event):
+    """An operator wants every switch compared and repaired now."""
+
+    command: str

@@ -7,7 +7,7 @@ layer 3 (routed, by a next-hop router at each edge).  All values are directed: a
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from measurement.model import Metric, PathKey
@@ -70,12 +70,22 @@ class CandidatePath:
     destination_end: PathEnd
     vlan: int | None = None
 
+    def reversed(self) -> CandidatePath:
+        """The way back over the same path; the configuration gives both directions one capacity."""
+        return replace(
+            self,
+            key=PathKey(self.key.path, self.key.destination, self.key.source),
+            source_end=self.destination_end,
+            destination_end=self.source_end,
+        )
+
 
 class Basis(StrEnum):
     """What a value that a decision used was based on; the decision names it (spec section 2)."""
 
     TEST = "active test"
     COUNTERS = "capacity less the switch's counters"
+    OWN = "the flow's own rate by its rule counters, less the effect of our test"
     FAIR_SHARE = "fair share of the tested rate among flows admitted since the test"
 
 

@@ -76,7 +76,9 @@ class Match:
     """The fields we match on; None matches anything.
 
     Addresses are dotted quads without mask, MAC addresses lower case with colons.  ``vlan`` None means
-    *untagged or any* is not asked; our delivery rules always name it for layer-2 paths.
+    *untagged or any* is not asked; our delivery rules always name it for layer-2 paths.  ``other`` is empty
+    in every rule we make: it keeps, as JSON text, what a switch reports beyond these fields (masks, IPv6),
+    so that such a rule is not mistaken for one of ours and can still be addressed strictly.
     """
 
     in_port: int | None = None
@@ -87,6 +89,7 @@ class Match:
     ipv4_dst: str | None = None
     tp_src: int | None = None
     tp_dst: int | None = None
+    other: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,21 +188,23 @@ class Change:
 
 def _match_text(match: Match) -> str:
     parts = []
-    if match.in_port is not None:
-        parts.append(f"in_port={match.in_port}")
-    if match.vlan is not None:
-        parts.append(f"dl_vlan={match.vlan}")
     if match.eth_type == 0x0800:
         parts.append(
             {None: "ip", 1: "icmp", 6: "tcp", 17: "udp"}.get(match.ip_proto, f"ip,nw_proto={match.ip_proto}")
         )
     elif match.eth_type is not None:
         parts.append(f"dl_type=0x{match.eth_type:04x}")
+    if match.in_port is not None:
+        parts.append(f"in_port={match.in_port}")
+    if match.vlan is not None:
+        parts.append(f"dl_vlan={match.vlan}")
     names = {"ipv4_src": "nw_src", "ipv4_dst": "nw_dst", "tp_src": "tp_src", "tp_dst": "tp_dst"}
     for field in fields(match):
         value = getattr(match, field.name)
         if field.name in names and value is not None:
             parts.append(f"{names[field.name]}={value}")
+    if match.other:
+        parts.append(match.other)
     return ",".join(parts)
 
 

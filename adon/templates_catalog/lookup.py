@@ -3,13 +3,19 @@
 A table is a list of (value, score) points.  Between two points the score is interpolated linearly,
 outside it is clamped; ``step: true`` keeps the score of the last point reached.  A table must be
 monotonic in its metric's good direction: more throughput never scores less, more delay never more.
+
+A table holds plain numbers and does not know its metric; :func:`from_text` and :func:`as_text` stand
+between it and what people write, where every value has a unit.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Mapping
+from itertools import pairwise
+from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from adon.units import parse_duration, parse_rate, parse_ratio
 from measurement.model import Metric
@@ -23,12 +29,156 @@ PARSERS: Mapping[Metric, Callable[[object], float]] = {
 }
 """How a value of each metric is read from text."""
 
+UNITS: Mapping[Metric, str] = {
+    Metric.THROUGHPUT: "bps",
+    Metric.RTT: "s",
+    Metric.ONE_WAY_DELAY: "s",
+    Metric.JITTER: "s",
+    Metric.LOSS: "ratio",
+}
+"""The unit a value of each metric has inside ADON."""
+
+WORST_SCORE = 1.0
+BEST_SCORE = 10.0
+"""The scores of table 2's first and last row."""
+
+_DECADE = 10.0
+"""Table 2 runs over a factor of ten, 1 to 10 Gbps; where one end of a table is unknown, so does it."""
+
+_EDGE = 1e-9
+"""How narrow the step of a degenerate table is, relative and absolute: finer than anything measured."""
+
+MAX_ROWS = 1000
+
+Point = tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=-1e6, le=1e6)]]
+
 
 class LookupTable(BaseModel):
     """A scoring table of one metric; ``points`` are (value in the metric's unit, score), by value."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
-    points: tuple[tuple[float, float], ...]
+    points: tuple[Point, ...]
     step: bool = False
     generated: bool = False
+
+    @model_validator(mode="after")
+    def _rising(self) -> Self:
+        if not 2 <= len(self.points) <= MAX_ROWS:
+            raise ValueError(f"points: a table has 2 to {MAX_ROWS} points, not {len(self.points)}")
+        wrong = [
+            f"points.{row}: value {after:g} does not come after {before:g}; values must rise"
+            for row, ((before, _), (after, _)) in enumerate(pairwise(self.points), start=1)
+            if after <= before
+        ]
+        if wrong:
+            raise ValueError("\n".join(wrong))
+        return self
+
+    def score(self, value: float) -> float:
+        """The score of a measured value, in the metric's own unit.
+
+        :raises ValueError: for NaN, which is no measurement.
+        """
+        if value != value:
+            raise ValueError("NaN has no score")
+        after = bisect_right(self.points, value, key=lambda point: point[0])
+        if after == 0:
+            return self.points[0][1]
+        if after == len(self.points) or self.step:
+            return self.points[after - 1][1]
+        return _between(self.points[after - 1], self.points[after], value)
+
+    def check_direction(self, metric: Metric) -> None:
+        """Check that scores never worsen in the metric's good direction.
+
+        :raises ValueError: naming every offending row, as ``points.ROW: cause``.
+        """
+        good, word = (1, "less") if metric.higher_is_better else (-1, "more")
+        wrong = [
+            f"points.{row}: score {after:g} follows {before:g}, but more {metric} must not score {word}"
+            for row, ((_, before), (_, after)) in enumerate(pairwise(self.points), start=1)
+            if (after - before) * good < 0
+        ]
+        if wrong:
+            raise ValueError("\n".join(wrong))
+
+
+def _between(left: tuple[float, float], right: tuple[float, float], value: float) -> float:
+    share = (value - left[0]) / (right[0] - left[0])
+    score = left[1] + (right[1] - left[1]) * share
+    low, high = sorted((left[1], right[1]))
+    return min(max(score, low), high)  # rounding must not carry a score past its neighbours
+
+
+def from_text(metric: Metric, written: object) -> object:
+    """A table as written, with the values of its points read by the metric's own parser.
+
+    What has not the shape of a table is left as it is, for the model to refuse.
+
+    :raises ValueError: naming every row whose value is wrong, as ``points.ROW: cause``.
+    """
+    if not isinstance(written, Mapping) or not isinstance(written.get("points"), list | tuple):
+        return written
+    points: list[object] = []
+    wrong: list[str] = []
+    for row, point in enumerate(written["points"]):
+        try:
+            points.append(_point(metric, point))
+        except ValueError as error:
+            wrong.append(f"points.{row}: {error}")
+    if wrong:
+        raise ValueError("\n".join(wrong))
+    return {**written, "points": tuple(points)}
+
+
+def _point(metric: Metric, point: object) -> object:
+    if not isinstance(point, list | tuple) or len(point) != 2:
+        raise ValueError("a point is a value with its unit and a score, such as [1000 Mbps, 1]")
+    return PARSERS[metric](point[0]), point[1]  # tuples: pydantic's strict mode takes no list for one
+
+
+def as_text(metric: Metric, table: LookupTable) -> dict[str, Any]:
+    """A table as JSON values that :func:`from_text` reads back exactly, each value with its unit."""
+    points = [[f"{value!r} {UNITS[metric]}", score] for value, score in table.points]
+    return {"points": points, "step": table.step, "generated": table.generated}
+
+
+def generate(metric: Metric, bound: float | None, best: float | None) -> LookupTable:
+    """The table of a metric that has none ([ADON] table 2): the QSpec bound scores 1, ``best`` 10.
+
+    :param bound: the QSpec's hard bound; None if it has none for this metric.
+    :param best: what nothing better is needed, allowed or possible than: the target, the RSpec
+        ceiling, the best value seen or the propagation limit; None if none of them is known.
+
+    An unknown end is set so that the table can still order candidates:
+
+    - no bound: a factor of ten from ``best``, as far as table 2 reaches;
+    - no best: ten times the bound for throughput, zero for the others;
+    - neither (or only zeros): anything above zero is best for throughput, worst for the others.
+
+    If ``best`` is not better than the bound there is no room for a line.  The bound then scores 10 and
+    what misses it 1, with a step too narrow to measure.
+    """
+    low, high = _throughput_ends(bound, best) if metric.higher_is_better else _small_ends(metric, bound, best)
+    scores = (WORST_SCORE, BEST_SCORE) if metric.higher_is_better else (BEST_SCORE, WORST_SCORE)
+    return LookupTable(points=((low, scores[0]), (high, scores[1])), generated=True)
+
+
+def _throughput_ends(bound: float | None, best: float | None) -> tuple[float, float]:
+    if not bound and not best:
+        return 0.0, _EDGE
+    low = bound if bound is not None else (best or 0.0) / _DECADE
+    high = best if best is not None else low * _DECADE
+    return (low, high) if high > low else (low * (1 - _EDGE), low)
+
+
+def _small_ends(metric: Metric, bound: float | None, best: float | None) -> tuple[float, float]:
+    low = best if best is not None else 0.0
+    high = bound if bound is not None else low * _DECADE
+    if metric is Metric.LOSS:
+        high = min(high, 1.0)
+    if high > low:
+        return low, high
+    edge = high * (1 + _EDGE) + _EDGE
+    return (1 - _EDGE, 1.0) if metric is Metric.LOSS and edge > 1 else (high, edge)

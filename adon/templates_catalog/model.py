@@ -10,16 +10,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    field_serializer,
+    field_validator,
+    model_validator,
+)
 
-from adon.templates_catalog.lookup import LookupTable
-from adon.units import Duration, Rate, Ratio, Size
+from adon.frozenmap import Frozen, FrozenMap
+from adon.templates_catalog.lookup import LookupTable, as_text, from_text
+from adon.units import Duration, Rate, Ratio, Size, format_rate
 from measurement.model import Metric
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$")]
 """Lower-case letters, digits, ``.``, ``_`` and ``-``: safe in a URL and in a file name."""
+
+
+def known_metric(name: object) -> Metric:
+    """The metric of this name.
+
+    :raises ValueError: if there is none, listing those that are known.
+    """
+    if not isinstance(name, str) or name not in list(Metric):
+        raise ValueError(f"there is no metric {str(name)[:40]!r}; known are {', '.join(Metric)}")
+    return Metric(name)
+
+
+MetricName = Annotated[Metric, BeforeValidator(known_metric)]
+"""A metric by name; an unknown one is refused with the list of those that are known."""
 
 
 class Value(BaseModel):
@@ -52,6 +76,8 @@ class DelayBound(Value):
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
+        if self.max <= 0:
+            raise ValueError("max: no network has none at all; must be above zero")
         if self.target is not None and self.target > self.max:
             raise ValueError("target: is above max")
         return self
@@ -130,7 +156,14 @@ class RSpec(Value):
     sites: tuple[Name, ...] = ()
     compute: ComputeRequirement | None = None
     storage: Size = 0
-    software: tuple[str, ...] = ()
+    software: tuple[Annotated[str, StringConstraints(pattern=r"^[ -~]{1,200}$")], ...] = ()
+
+    @field_validator("bandwidth_ceiling")
+    @classmethod
+    def _some(cls, value: float | None) -> float | None:
+        if value is not None and value <= 0:
+            raise ValueError("must be above zero")
+        return value
 
 
 class MatchRule(Value):
@@ -143,10 +176,14 @@ class MatchRule(Value):
     @field_validator("ports")
     @classmethod
     def _ports(cls, ports: tuple[int | str, ...]) -> tuple[int | str, ...]:
-        for port in ports:
-            first, last = port_range(port)
-            if not 1 <= first <= last <= 65535:
-                raise ValueError(f"{port!r} is not a port or a range such as '20000-20199'")
+        ranges = [port_range(port) for port in ports]
+        wrong = [
+            f"{row}: {ports[row]!r} is not a port or a range such as '20000-20199'"
+            for row, (first, last) in enumerate(ranges)
+            if not 1 <= first <= last <= 65535
+        ]
+        if wrong:
+            raise ValueError("\n".join(wrong))
         return ports
 
 
@@ -171,6 +208,13 @@ class SelectionPolicy(Value):
     queue_patience: Duration = 86_400.0
     idle_timeout: Duration = 60.0
 
+    @field_validator("max_age")
+    @classmethod
+    def _some_time(cls, value: float) -> float:
+        if value <= 0:
+            raise ValueError("must be above zero: no measurement is of this very instant")
+        return value
+
     @field_validator("idle_timeout")
     @classmethod
     def _whole_seconds(cls, value: float) -> float:
@@ -188,6 +232,12 @@ class CostModel(Value):
     time_weight: float = Field(default=1.0, ge=0, description="cost per second, for 'weighted'")
     money_weight: float = Field(default=1.0, ge=0, description="cost per currency unit, for 'weighted'")
 
+    @model_validator(mode="after")
+    def _some_weight(self) -> Self:
+        if self.function == "weighted" and self.time_weight == self.money_weight == 0:
+            raise ValueError("time_weight: is zero, and so is money_weight; every site would cost the same")
+        return self
+
 
 class Template(Value):
     """One version of one application template."""
@@ -199,8 +249,8 @@ class Template(Value):
     match: MatchRule = MatchRule()
     qspec: QSpec = QSpec()
     rspec: RSpec = RSpec()
-    weights: Mapping[Metric, Annotated[float, Field(ge=0)]]
-    tables: Mapping[Metric, LookupTable] = {}
+    weights: Frozen[MetricName, float]
+    tables: Frozen[MetricName, LookupTable] = FrozenMap()
     priority: int = Field(default=500, ge=0, le=999)
     selection: SelectionPolicy = SelectionPolicy()
     cost: CostModel | None = None
@@ -214,16 +264,41 @@ class Template(Value):
         check_weights(weights)
         return weights
 
+    @field_validator("tables", mode="before")
+    @classmethod
+    def _read_tables(cls, tables: object) -> object:
+        if not isinstance(tables, Mapping):
+            return tables
+        read: dict[object, object] = {}
+        wrong: list[str] = []
+        for name, table in tables.items():
+            try:
+                metric = known_metric(name)
+            except ValueError as error:
+                wrong.append(f"{name}: {error}")
+                continue
+            try:
+                read[metric] = from_text(metric, table)
+            except ValueError as error:
+                wrong += _under(metric, error)
+        if wrong:
+            raise ValueError("\n".join(wrong))
+        return read
+
+    @field_serializer("tables")
+    def _write_tables(self, tables: Mapping[Metric, LookupTable]) -> dict[str, Any]:
+        return {metric.value: as_text(metric, table) for metric, table in tables.items()}
+
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        ceiling, bound = self.rspec.bandwidth_ceiling, self.qspec.throughput
-        if ceiling is not None and bound is not None:
-            if bound.min > ceiling:
-                raise ValueError("qspec.throughput.min: is above rspec.bandwidth_ceiling")
-            if bound.target is not None and bound.target > ceiling:
-                raise ValueError("qspec.throughput.target: is above rspec.bandwidth_ceiling")
+        wrong = _above_ceiling(self.qspec.throughput, self.rspec.bandwidth_ceiling)
         for metric, table in self.tables.items():
-            table.check_direction(metric)
+            try:
+                table.check_direction(metric)
+            except ValueError as error:
+                wrong += _under(f"tables.{metric}", error)
+        if wrong:
+            raise ValueError("\n".join(wrong))
         return self
 
     @property
@@ -232,17 +307,42 @@ class Template(Value):
         return f"{self.name}@{self.version}"
 
 
+def _under(field: str, error: ValueError) -> list[str]:
+    # One "field: cause" line per line of an error whose fields are relative to this one.
+    return [f"{field}.{line}" for line in str(error).splitlines()]
+
+
+def _above_ceiling(bound: ThroughputBound | None, ceiling: float | None) -> list[str]:
+    if bound is None or ceiling is None:
+        return []
+    values = {"min": bound.min, "target": bound.target}
+    above = f"is above rspec.bandwidth_ceiling, {format_rate(ceiling)}"
+    return [
+        f"qspec.throughput.{name}: {format_rate(value)} {above}"
+        for name, value in values.items()
+        if value is not None and value > ceiling
+    ]
+
+
+MAX_WEIGHT = 1e6
+"""A larger weight is a slip of the pen, and sums of such weights overflow."""
+
+
 def check_weights(weights: Mapping[Metric, float]) -> None:
     """Refuse weights that cannot be normalised to sum 1 (spec section 2).
 
-    :raises ValueError: if there are none, one is negative or not finite, or all are zero.
+    :raises ValueError: if there are none, one is negative, not finite or too large, or all are zero.
     """
     if not weights:
         raise ValueError("no metric has a weight")
-    for metric, weight in weights.items():
-        if not math.isfinite(weight) or weight < 0:
-            raise ValueError(f"{metric}: a weight must be zero or more, not {weight!r}")
-    if sum(weights.values()) <= 0:
+    wrong = [
+        f"{metric}: a weight must be between 0 and {MAX_WEIGHT:g}, not {weight!r}"
+        for metric, weight in weights.items()
+        if not 0 <= weight <= MAX_WEIGHT
+    ]
+    if wrong:
+        raise ValueError("\n".join(wrong))
+    if not any(weights.values()):
         raise ValueError("all weights are zero")
 
 

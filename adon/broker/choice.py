@@ -1,0 +1,167 @@
+"""The path choice for one flow at one moment: what is known, scored and compared ([ADON] 3.3).
+
+This joins what the flow needs (template, request) with what is known (measurements, counters, other
+flows) into the candidates' views, and hands them to :mod:`adon.flowvisor.selection`.  A value for
+throughput means something different for a flow that wants in and for one that is there:
+
+- a new flow gets what the last test got, shared with the flows admitted since
+  (:func:`adon.flowvisor.performance.estimate_throughput`);
+- a flow on its own path has its own rate, which our test depressed: the test's share comes back to
+  the flows on the path in proportion to their streams (:func:`own_throughput`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from adon.broker.counters import FlowCounters
+from adon.broker.flow import Flow, FlowRequest
+from adon.config import Policy
+from adon.flowvisor.assessment import CandidateRecord, Verdict
+from adon.flowvisor.path import Basis, CandidatePath, Knowledge, Known, PathView
+from adon.flowvisor.performance import Counters, FlowLoad, PerformanceView, estimate_throughput
+from adon.flowvisor.selection import Selection, assess, select
+from adon.flowvisor.topology import Candidate, Topology
+from adon.templates_catalog.lookup import LookupTable
+from adon.templates_catalog.model import QSpec, Template, normalised
+from adon.templates_catalog.scoring_tables import scoring_tables
+from measurement.model import Measurement, Metric
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """What one flow needs, its template and its request taken together."""
+
+    template: Template
+    qspec: QSpec
+    weights: Mapping[Metric, float]
+    streams: int
+
+    @classmethod
+    def of(cls, template: Template, request: FlowRequest) -> Need:
+        """Join a template version with a request.
+
+        :raises ValueError: for weights that cannot be normalised.
+        """
+        return cls(
+            template,
+            template.qspec.overridden(request.qspec),
+            normalised(template.weights if request.weights is None else request.weights),
+            template.streams if request.streams is None else request.streams,
+        )
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics that matter: weighted or bounded."""
+        return tuple(m for m in Metric if m in self.weights or self.qspec.bound(m) is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What a choice may look at.
+
+    :param loads: per path name, the *other* flows on it.
+    :param used: per path name, what our flows use by the switch's counters.
+    :param own: the counters of the flow itself, if it is running.
+    :param shunned: paths that must not be used now, with the reason.
+    :param window: seconds of history that "best value seen" looks at.
+    """
+
+    now: float
+    topology: Topology
+    performance: PerformanceView
+    policy: Policy
+    window: float
+    loads: Mapping[str, Sequence[FlowLoad]]
+    used: Mapping[str, Counters]
+    shunned: Mapping[str, str]
+    own: FlowCounters | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The selection with what the broker needs to act on it."""
+
+    selection: Selection
+    tables: Mapping[Metric, LookupTable]
+    paths: Mapping[str, CandidatePath]
+
+    def record(self, path: str | None) -> CandidateRecord | None:
+        """What was found about one path."""
+        return next((r for r in self.selection.records if r.path == path), None)
+
+
+def choose(flow: Flow, need: Need, situation: Situation) -> Choice:
+    """Score every candidate of a flow and select one (equation 3, spec section 2).
+
+    :raises NotFound, InvalidInput: as :meth:`Topology.candidates`.
+    """
+    found = situation.topology.candidates(flow.request.source, flow.request.destination)
+    tables = scoring_tables(need.template, need.qspec, _best_seen(found, need, situation))
+    records = tuple(_assess(candidate, flow, need, tables, situation) for candidate in found)
+    default = need.template.selection.default_path
+    selection = select(records, situation.policy.unknown_paths, default)
+    return Choice(selection, tables, {c.key.path: c.path for c in found if c.path is not None})
+
+
+def _best_seen(found: Sequence[Candidate], need: Need, s: Situation) -> dict[Metric, float]:
+    keys = [candidate.key for candidate in found]
+    best = {m: s.performance.best(keys, m, s.now - s.window) for m in need.metrics}
+    return {metric: value for metric, value in best.items() if value is not None}
+
+
+def _assess(
+    candidate: Candidate, flow: Flow, need: Need, tables: Mapping[Metric, LookupTable], s: Situation
+) -> CandidateRecord:
+    name = candidate.key.path
+    if candidate.path is None:
+        return CandidateRecord(name, candidate.layer, Verdict.EXCLUDED, candidate.reason, None)
+    reason = candidate.reason if not candidate.usable else s.shunned.get(name, "")
+    metrics = {metric: _knowledge(metric, candidate.path, flow, need, s) for metric in need.metrics}
+    view = PathView(candidate.path, metrics, usable=not reason, unusable_reason=reason)
+    return assess(view, need.qspec, tables, need.weights, s.now)
+
+
+def _knowledge(metric: Metric, path: CandidatePath, flow: Flow, need: Need, s: Situation) -> Knowledge:
+    max_age = need.template.selection.max_age
+    if metric is not Metric.THROUGHPUT:
+        return s.performance.knowledge(path.key, metric, s.now, max_age)
+    tested = s.performance.latest(path.key, metric)
+    loads = s.loads.get(path.key.path, ())
+    if flow.path == path.key.path and s.own is not None:
+        own = own_throughput(s.own, tested, need.streams, loads, path.capacity, s.now, max_age)
+        if own is not None:
+            return own
+    return estimate_throughput(
+        tested, s.now, max_age, path.capacity, need.qspec.streams, loads, s.used.get(path.key.path)
+    )
+
+
+def own_throughput(
+    counters: FlowCounters,
+    tested: Measurement | None,
+    streams: int,
+    others: Sequence[FlowLoad],
+    capacity: float,
+    now: float,
+    max_age: float,
+) -> Known | None:
+    """What a running flow gets on its own path, its rate corrected for our own test.
+
+    During a test with rate T the flow had rate F; without the test its ``streams`` out of all streams
+    on the path take their part of T: ``F + T·streams/(streams + Σ others' streams)``, at most the
+    capacity.  Where the counters do not cover the test, or there is none younger than ``max_age``, the
+    flow's latest rate stands alone.  None if there is no rate yet.
+    """
+    if tested is not None and now - tested.observed_at <= max_age:
+        during = counters.rate(tested.started_at, tested.observed_at)
+        if during is not None:
+            part = streams / (streams + sum(load.streams for load in others))
+            value = min(capacity, during + tested.value * part)
+            return Known(value, tested.observed_at, tested.source, Basis.OWN)
+    latest = counters.latest()
+    if latest is None:
+        return None
+    rate, at = latest
+    return Known(min(capacity, rate), at, "rule counters of the flow itself", Basis.OWN)

@@ -1,0 +1,160 @@
+"""From phases of changes to batches on the wire, one phase at a time.
+
+:mod:`adon.flowvisor.reconcile` says *what* must change and in which order (R5, R6); this module walks
+through the phases: it sends a phase's batches, waits until every switch has answered its barrier,
+waits out the drain where a phase asks for one (a barrier reply comes before the data path has really
+changed), and goes on.  One plan per owner at a time; an owner is a flow (``f-17``) or a switch being
+repaired (``sync-0000000000000a01``).
+
+It is a value machine: time is an argument, nothing is sent from here.  A plan's life::
+
+    waiting for barriers ──► (draining) ──► waiting ... ──► done
+            └──► failed: the rest of the plan is dropped; the broker re-reads the switches and repairs
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from adon.broker.effects import Effect, SendBatch, WakeAt
+from adon.flowvisor.reconcile import Phase
+from adon.flowvisor.rule import Change, Slot
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What one answer brought about.
+
+    :param effects: what to do next.
+    :param done: the owner whose plan is complete, if this was its last answer.
+    :param failed: the owner whose plan was dropped, if this was a failure.
+    :param changes: the changes that are now known to be in the switch.
+    """
+
+    effects: tuple[Effect, ...] = ()
+    done: str | None = None
+    failed: str | None = None
+    changes: tuple[Change, ...] = ()
+
+
+NOTHING = Progress()
+
+
+@dataclass(slots=True)
+class _Plan:
+    owner: str
+    cause: str
+    phases: list[Phase]
+    waiting: dict[str, tuple[int, tuple[Change, ...]]] = field(default_factory=dict)
+    resume_at: float | None = None
+
+
+class Installer:
+    """All plans under way.
+
+    :param drain: seconds between shifting traffic away from rules and removing them.
+    """
+
+    def __init__(self, drain: float) -> None:
+        self._drain = drain
+        self._plans: dict[str, _Plan] = {}
+        self._owners: dict[str, str] = {}
+        self._count = 0
+
+    def busy(self, owner: str) -> bool:
+        """Whether a plan of this owner is under way."""
+        return owner in self._plans
+
+    def slots(self) -> frozenset[Slot]:
+        """The slots that plans under way are about to change: no verdict on them before they are done."""
+        return frozenset(
+            change.rule.slot
+            for plan in self._plans.values()
+            for phase in (*plan.phases, *(Phase("", {d: c}) for d, c in plan.waiting.values()))
+            for changes in phase.batches.values()
+            for change in changes
+        )
+
+    def start(self, owner: str, phases: Iterable[Phase], cause: str, now: float) -> Progress:
+        """Begin a plan; with no phases it is done at once.
+
+        :raises ValueError: if a plan of this owner is under way (a bug of the caller).
+        """
+        if owner in self._plans:
+            raise ValueError(f"{owner} has a plan under way")
+        plan = _Plan(owner, cause, list(phases))
+        self._plans[owner] = plan
+        return self._advance(plan, now)
+
+    def confirmed(self, batch: str, now: float) -> Progress:
+        """Take a barrier reply; answers to batches of dropped plans are ignored."""
+        plan = self._plan_of(batch)
+        if plan is None:
+            return NOTHING
+        _, changes = plan.waiting.pop(batch)
+        del self._owners[batch]
+        if plan.waiting:
+            return Progress(changes=changes)
+        step = self._advance(plan, now)
+        return Progress(step.effects, step.done, None, changes)
+
+    def abandon(self, owner: str) -> None:
+        """Drop an owner's plan, if any: a newer wish of the owner's replaces it."""
+        plan = self._plans.get(owner)
+        if plan is not None:
+            self._drop(plan)
+
+    def failed(self, batch: str) -> Progress:
+        """Take a refusal, a lost connection or a barrier that never came: drop the plan."""
+        plan = self._plan_of(batch)
+        if plan is None:
+            return NOTHING
+        self._drop(plan)
+        return Progress(failed=plan.owner)
+
+    def wake(self, now: float) -> tuple[Progress, ...]:
+        """Go on with the plans whose drain is over."""
+        due = [p for p in self._plans.values() if p.resume_at is not None and p.resume_at <= now]
+        return tuple(self._resume(plan, now) for plan in due)
+
+    def next_wake(self) -> float | None:
+        """When the earliest drain is over."""
+        return min((p.resume_at for p in self._plans.values() if p.resume_at is not None), default=None)
+
+    def batches_to(self, dpid: int) -> tuple[str, ...]:
+        """The batches that one switch still owes an answer for."""
+        return tuple(b for p in self._plans.values() for b, (to, _) in p.waiting.items() if to == dpid)
+
+    def _plan_of(self, batch: str) -> _Plan | None:
+        owner = self._owners.get(batch)
+        return None if owner is None else self._plans.get(owner)
+
+    def _drop(self, plan: _Plan) -> None:
+        for batch in plan.waiting:
+            del self._owners[batch]
+        del self._plans[plan.owner]
+
+    def _advance(self, plan: _Plan, now: float) -> Progress:
+        if not plan.phases:
+            self._drop(plan)
+            return Progress(done=plan.owner)
+        if plan.phases[0].drain_before and self._drain > 0:
+            plan.resume_at = now + self._drain
+            return Progress((WakeAt(plan.cause, plan.resume_at),))
+        return self._resume(plan, now)
+
+    def _resume(self, plan: _Plan, now: float) -> Progress:
+        plan.resume_at = None
+        phase = plan.phases.pop(0)
+        effects = tuple(self._send(plan, dpid, changes) for dpid, changes in phase.batches.items())
+        if not effects:
+            return self._advance(plan, now)
+        return Progress(effects)
+
+    def _send(self, plan: _Plan, dpid: int, changes: tuple[Change, ...]) -> SendBatch:
+        self._count += 1
+        batch = f"{plan.owner}/{self._count}"
+        plan.waiting[batch] = (dpid, changes)
+        self._owners[batch] = plan.owner
+        return SendBatch(plan.cause, dpid, batch, changes)

@@ -1,0 +1,242 @@
+"""What is known about the performance of each path, and what a new flow can expect of it.
+
+:class:`PerformanceView` holds the newest result per directed path and metric, and the best value per
+hour, in bounded memory.  *Absent* is never a number: :meth:`PerformanceView.knowledge` answers
+:class:`~adon.flowvisor.path.Unknown` with the reason (spec section 2).
+
+Estimation (spec section 2, last point; [ADON] 5.2 saw a test fall from 5.5 to 4.8 Gbps beside one
+transfer).  A test with n streams that measured T shared the path with the k streams of the flows that
+were there when it *started*; j streams were admitted since.  If TCP shares the bottleneck evenly, all
+k + n streams together had B = T·(k+n)/n, and s streams of a new flow can expect::
+
+    s · B / (k + max(j + s, n))            which for s = n is  T · (k+n) / (k+j+n)
+
+``max(..., n)`` says that no stream is promised more than a tested stream got: with fewer streams than
+tested the rest of the path may be out of one stream's reach (window, loss), so nothing is extrapolated.
+For the same reason an estimate is not raised when a flow *ended* since the test: how much of its share
+comes back was not measured, and the next test tells.
+
+Where every flow admitted since is limited (its RSpec ceiling, or what it was seen to use if that is
+more), it takes at most its limit, so T less the limits is a second lower bound; the better one holds.
+
+Without a fresh test, the switch's counters give capacity less what is in use.  That is an upper bound
+of what is free, not a measurement, and the decision names it.
+
+The module reads no clock; times are seconds since the epoch, rates bits/s.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from adon.flowvisor.path import Basis, Knowledge, Known, Unknown
+from adon.units import format_duration
+from measurement.model import Measurement, Metric, PathKey
+
+FUTURE_TOLERANCE = 5.0
+"""Seconds by which the clock of a measurement point may be ahead of ours."""
+
+_BUCKET = 3600.0
+
+
+def _unusable(observed_at: float, now: float, max_age: float) -> str:
+    """Why a value of this time cannot be used now; empty if it can."""
+    if observed_at > now + FUTURE_TOLERANCE:
+        return f"from the future: {format_duration(observed_at - now)} ahead of our clock"
+    age = max(0.0, now - observed_at)
+    if age > max_age:
+        return f"{format_duration(age)} old, older than max_age ({format_duration(max_age)})"
+    return ""
+
+
+class PerformanceView:
+    """The newest value per directed path and metric, and the best per hour over ``window`` seconds."""
+
+    def __init__(self, window: float = 7 * 86_400.0) -> None:
+        self._latest: dict[tuple[PathKey, Metric], Measurement] = {}
+        self._best: dict[tuple[PathKey, Metric], dict[int, float]] = {}
+        self._buckets = max(1, math.ceil(window / _BUCKET)) + 1
+
+    def record(self, measurement: Measurement, now: float | None = None) -> bool:
+        """Take in a result; False if it is no news: a duplicate, or older than the one held.
+
+        Late results still count towards :meth:`best`.
+
+        :param now: if given, a result from the future is refused.  Without it such a result is held, is
+            unknown to :meth:`knowledge`, and hides the results that follow until its time has come.
+        """
+        if now is not None and measurement.observed_at > now + FUTURE_TOLERANCE:
+            return False
+        self._remember_best(measurement)
+        place = (measurement.key, measurement.metric)
+        held = self._latest.get(place)
+        if held is not None and measurement.observed_at <= held.observed_at:
+            return False
+        self._latest[place] = measurement
+        return True
+
+    def latest(self, key: PathKey, metric: Metric) -> Measurement | None:
+        """The newest result of one metric in one direction of one path, however old."""
+        return self._latest.get((key, metric))
+
+    def knowledge(self, key: PathKey, metric: Metric, now: float, max_age: float) -> Knowledge:
+        """What may be used of it now: the value, or why there is none."""
+        return usable(self.latest(key, metric), now, max_age)
+
+    def best(self, keys: Iterable[PathKey], metric: Metric, since: float) -> float | None:
+        """The best value seen on these directed paths since then; None if nothing was seen.
+
+        Values are kept per hour of the clock: up to one hour before ``since`` may be included.
+        """
+        first = math.floor(since / _BUCKET)
+        seen = [
+            value
+            for key in keys
+            for bucket, value in self._best.get((key, metric), {}).items()
+            if bucket >= first
+        ]
+        if not seen:
+            return None
+        return max(seen) if metric.higher_is_better else min(seen)
+
+    def _remember_best(self, measurement: Measurement) -> None:
+        better = max if measurement.metric.higher_is_better else min
+        buckets = self._best.setdefault((measurement.key, measurement.metric), {})
+        bucket = math.floor(measurement.observed_at / _BUCKET)
+        buckets[bucket] = better(buckets.get(bucket, measurement.value), measurement.value)
+        # By count, not by age: one result with a wrong date must not push out the true history.
+        if len(buckets) > self._buckets:
+            del buckets[min(buckets)]
+
+
+def usable(measurement: Measurement | None, now: float, max_age: float) -> Knowledge:
+    """A result as knowledge: known if there is one, not from the future and not older than ``max_age``."""
+    if measurement is None:
+        return Unknown("never measured")
+    reason = _unusable(measurement.observed_at, now, max_age)
+    if reason:
+        return Unknown(reason)
+    return Known(measurement.value, measurement.observed_at, measurement.source)
+
+
+@dataclass(frozen=True, slots=True)
+class FlowLoad:
+    """A flow that is on the path already.
+
+    :param streams: its parallel streams.
+    :param limit: bits/s it may use at most (its RSpec's ceiling), if it has one.
+    :param rate: bits/s the switch's counters saw it use, if known.  It may exceed the limit, which
+        nothing need enforce.
+    """
+
+    streams: int
+    admitted_at: float
+    limit: float | None = None
+    rate: float | None = None
+
+    @property
+    def charge(self) -> float | None:
+        """bits/s it takes at most; None if nothing bounds it."""
+        if self.limit is None:
+            return None
+        return self.limit if self.rate is None else max(self.limit, self.rate)
+
+
+@dataclass(frozen=True, slots=True)
+class Counters:
+    """What the edge switch's counters say about one direction of a path: ``used`` bits/s at that time."""
+
+    used: float
+    observed_at: float
+    source: str
+
+
+def estimate_throughput(
+    tested: Measurement | None,
+    now: float,
+    max_age: float,
+    capacity: float,
+    streams: int,
+    loads: Sequence[FlowLoad],
+    counters: Counters | None = None,
+) -> Knowledge:
+    """What a flow of ``streams`` streams can expect on a path, in bits/s, with its basis named.
+
+    :param tested: the newest active test; its parameter ``streams`` (default 1) is the module's n.
+    :param capacity: bits/s the path can carry; no estimate exceeds it.
+    :param loads: the flows on the path now, the one that asks left out.
+    """
+    test = usable(tested, now, max_age)
+    if tested is not None and isinstance(test, Known):
+        value, basis = _from_test(tested, streams, loads)
+        return Known(min(value, capacity), tested.observed_at, tested.source, basis)
+    if counters is not None and not _unusable(counters.observed_at, now, max_age):
+        value = _from_counters(counters, capacity, streams, loads)
+        return Known(value, counters.observed_at, counters.source, Basis.COUNTERS)
+    return test
+
+
+def _from_test(tested: Measurement, streams: int, loads: Sequence[FlowLoad]) -> tuple[float, Basis]:
+    since = [load for load in loads if load.admitted_at >= tested.started_at]
+    before = sum(load.streams for load in loads if load.admitted_at < tested.started_at)
+    alone = _share(tested, streams, before, 0)
+    if not since:
+        return alone, Basis.TEST
+    fair = _share(tested, streams, before, sum(load.streams for load in since))
+    return max(fair, _less_charges(alone, since)), Basis.FAIR_SHARE
+
+
+def _share(tested: Measurement, streams: int, before: int, since: int) -> float:
+    """The formula of the module's docstring: k = ``before``, j = ``since``, s = ``streams``."""
+    tested_streams = _streams_of(tested)
+    together = tested.value * (before + tested_streams) / tested_streams
+    return streams * together / (before + max(since + streams, tested_streams))
+
+
+def _streams_of(tested: Measurement) -> int:
+    stated = tested.parameters.get("streams", 1)
+    return stated if isinstance(stated, int) and stated >= 1 else 1
+
+
+def _less_charges(available: float, newcomers: Sequence[FlowLoad]) -> float:
+    """What is left if each newcomer takes its charge; nothing is promised if one has no limit."""
+    left = available
+    for load in newcomers:
+        if load.charge is None:
+            return 0.0
+        left -= load.charge
+    return max(0.0, left)
+
+
+def _from_counters(counters: Counters, capacity: float, streams: int, loads: Sequence[FlowLoad]) -> float:
+    """Capacity less the use, shared with the flows that the counters cannot have seen yet."""
+    free = min(capacity, max(0.0, capacity - counters.used))
+    unseen = [load for load in loads if load.admitted_at >= counters.observed_at]
+    if not unseen:
+        return free
+    fair = free * streams / (streams + sum(load.streams for load in unseen))
+    return max(fair, _less_charges(free, unseen))
+
+
+def compose(links: Sequence[Mapping[Metric, float]]) -> dict[Metric, float]:
+    """The metrics of a path of several links (spec section 2).
+
+    Throughput is the smallest, delays add, jitter adds in quadrature (independent links), and what
+    survives multiplies.  A metric that one link does not have is absent from the result.
+    """
+    common = [metric for metric in Metric if links and all(metric in link for link in links)]
+    return {metric: _composed(metric, [link[metric] for link in links]) for metric in common}
+
+
+def _composed(metric: Metric, values: Sequence[float]) -> float:
+    match metric:
+        case Metric.THROUGHPUT:
+            return min(values)
+        case Metric.RTT | Metric.ONE_WAY_DELAY:
+            return math.fsum(values)
+        case Metric.JITTER:
+            return math.hypot(*values)
+        case Metric.LOSS:
+            return 1.0 - math.prod(1.0 - value for value in values)

@@ -1,0 +1,238 @@
+"""The network as configured, and as its switches report it: one frozen value.
+
+The configuration names switches, sites and paths, and ports by name; only a connected switch knows a
+port's number and whether it is live.  A :class:`Topology` joins the two.  Every event gives a new
+topology; nothing here opens a connection, and nothing is forgotten when a connection is lost: the
+switch goes on forwarding with the port numbers it had (R10).
+
+Candidates are all configured paths between two sites, *also* those that cannot be used now: a decision
+shows them with the reason (spec section 2).  Datapath ids are written as 16 hex digits (R24).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+
+from adon.config import Configuration, Host, MeasurementTest, TransitPath
+from adon.errors import InvalidInput, NotFound, Unavailable
+from adon.flowvisor.path import Attachment, CandidatePath, Layer, PathEnd
+from adon.flowvisor.rule import dpid_text
+from measurement.model import PathKey
+
+
+@dataclass(frozen=True, slots=True)
+class PortState:
+    """A port of a switch: its OpenFlow number, whether frames can pass, and its own MAC address."""
+
+    number: int
+    live: bool
+    mac: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One configured path in one direction, and whether it can carry traffic now.
+
+    :param path: None as long as a switch has not told the number of a port it needs.
+    :param reason: why it is not usable; empty if it is.
+    """
+
+    key: PathKey
+    layer: Layer
+    path: CandidatePath | None
+    usable: bool
+    reason: str = ""
+
+
+_NOTHING_REPORTED: Mapping[int, Mapping[str, PortState]] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Topology:
+    """The configured network with what its switches have reported so far.
+
+    :param ports: per datapath id the ports by name; kept when the switch disconnects.
+    :param connected: the datapath ids that are connected now.
+    """
+
+    configuration: Configuration
+    ports: Mapping[int, Mapping[str, PortState]] = field(default_factory=lambda: _NOTHING_REPORTED)
+    connected: frozenset[int] = frozenset()
+
+    def switch_up(self, dpid: int, ports: Mapping[str, PortState]) -> Topology:
+        """The topology after a configured switch connected with these ports.
+
+        :raises InvalidInput: if no switch of this datapath id is configured.
+        """
+        self.switch_name(dpid)
+        reported = {**self.ports, dpid: MappingProxyType(dict(ports))}
+        return replace(self, ports=MappingProxyType(reported), connected=self.connected | {dpid})
+
+    def switch_down(self, dpid: int) -> Topology:
+        """The topology after the connection to a switch was lost; its port numbers are remembered.
+
+        :raises InvalidInput: as :meth:`switch_up`.
+        """
+        self.switch_name(dpid)
+        return replace(self, connected=self.connected - {dpid})
+
+    def port_changed(self, dpid: int, name: str, state: PortState | None) -> Topology:
+        """The topology after a port appeared, changed, or (None) went away.
+
+        :raises InvalidInput: as :meth:`switch_up`.
+        """
+        self.switch_name(dpid)
+        ports = {n: s for n, s in self.ports.get(dpid, {}).items() if n != name}
+        if state is not None:
+            ports[name] = state
+        return replace(self, ports=MappingProxyType({**self.ports, dpid: MappingProxyType(ports)}))
+
+    def switch_name(self, dpid: int) -> str:
+        """The configured name of a switch.
+
+        :raises InvalidInput: if no switch of this datapath id is configured.
+        """
+        for name, switch in self.configuration.switches.items():
+            if switch.dpid == dpid:
+                return name
+        raise InvalidInput.of("dpid", f"no switch {dpid_text(dpid)} is configured")
+
+    def site_of(self, host: str) -> str:
+        """The site a DTN is at.
+
+        :raises NotFound: if no DTN of this name is configured.
+        """
+        return self._host(host)[0]
+
+    def attachment(self, host: str) -> Attachment:
+        """Where and as whom a DTN is attached.
+
+        :raises NotFound: if no DTN of this name is configured.
+        :raises Unavailable: if its switch has not reported the port it hangs on.
+        """
+        site_name, configured = self._host(host)
+        site = self.configuration.sites[site_name]
+        dpid = self._edge(site_name)
+        port = self.ports.get(dpid, {}).get(configured.port)
+        if port is None:
+            raise Unavailable(f"host {host!r}: {self._missing(dpid, configured.port)}")
+        return Attachment(
+            host=host,
+            site=site_name,
+            dpid=dpid,
+            port=port.number,
+            address=str(configured.address),
+            mac=configured.mac,
+            gateway_mac=site.gateway_mac,
+        )
+
+    def candidates(self, source_host: str, destination_host: str) -> tuple[Candidate, ...]:
+        """Every configured path from one DTN to another, in configuration order, usable or not.
+
+        :raises NotFound: if a DTN is not configured.
+        :raises InvalidInput: if both are at the same site: no transit path is needed there.
+        """
+        ends = self._host(source_host), self._host(destination_host)
+        source, destination = ends[0][0], ends[1][0]
+        if source == destination:
+            raise InvalidInput.of(
+                "destination",
+                f"{destination_host!r} is at the same site ({source!r}) as {source_host!r}: "
+                "there is no transit path to choose",
+            )
+        closed = [why for site, host in ends if (why := self._closed(self._edge(site), host.port))]
+        return tuple(
+            replace(found, usable=False, reason=closed[0]) if closed and found.usable else found
+            for found in self.between(source, destination)
+        )
+
+    def between(self, source: str, destination: str) -> tuple[Candidate, ...]:
+        """Every configured path from one site to another, in configuration order, usable or not."""
+        return tuple(
+            self._candidate(index, PathKey(name, source, destination), path)
+            for index, (name, path) in enumerate(self.configuration.paths.items())
+            if set(path.ends) == {source, destination}
+        )
+
+    def directions(self) -> tuple[Candidate, ...]:
+        """Both directions of every configured path, in configuration order."""
+        return tuple(
+            self._candidate(index, PathKey(name, *ends), path)
+            for index, (name, path) in enumerate(self.configuration.paths.items())
+            for ends in (tuple(path.ends), tuple(path.ends)[::-1])
+        )
+
+    def candidate(self, key: PathKey) -> Candidate:
+        """One direction of one path.
+
+        :raises NotFound: if no such path, or none between these two sites, is configured.
+        """
+        for found in self.between(key.source, key.destination):
+            if found.key == key:
+                return found
+        raise NotFound("path", str(key))
+
+    def test_ends(self, test: MeasurementTest) -> tuple[Attachment, Attachment]:
+        """Who sends and who receives in a configured test: DTNs under their measurement addresses.
+
+        Measurement addresses of a site live on the port of its first DTN, beside that DTN's own address.
+
+        :raises NotFound: if a site has no DTN.
+        :raises Unavailable: if a switch has not reported the DTN's port.
+        """
+        return (
+            self._measurement_end(test.from_, str(test.source)),
+            self._measurement_end(test.to, str(test.destination)),
+        )
+
+    def _measurement_end(self, site: str, address: str) -> Attachment:
+        name = next(iter(self.configuration.sites[site].hosts), None)
+        if name is None:
+            raise NotFound("host at site", site)
+        return replace(self.attachment(name), address=address)
+
+    def _host(self, host: str) -> tuple[str, Host]:
+        for site, configured in self.configuration.sites.items():
+            if host in configured.hosts:
+                return site, configured.hosts[host]
+        raise NotFound("host", host)
+
+    def _edge(self, site: str) -> int:
+        return self.configuration.switches[self.configuration.sites[site].edge].dpid
+
+    def _candidate(self, index: int, key: PathKey, path: TransitPath) -> Candidate:
+        layer = Layer.L2 if path.layer == 2 else Layer.L3
+        closed = next(self._closed_ends(key, path), "")
+        source, destination = (self._path_end(path, site) for site in (key.source, key.destination))
+        if source is None or destination is None:
+            return Candidate(key, layer, None, False, closed)
+        known = CandidatePath(key, layer, index, path.capacity, path.mtu, source, destination, path.vlan)
+        return Candidate(key, layer, known, not closed, closed)
+
+    def _path_end(self, path: TransitPath, site: str) -> PathEnd | None:
+        end = path.ends[site]
+        dpid = self._edge(site)
+        port = self.ports.get(dpid, {}).get(end.port)
+        return None if port is None else PathEnd(dpid, port.number, end.next_hop_mac)
+
+    def _closed_ends(self, key: PathKey, path: TransitPath) -> Iterator[str]:
+        for site in (key.source, key.destination):
+            why = self._closed(self._edge(site), path.ends[site].port)
+            if why:
+                yield why
+
+    def _closed(self, dpid: int, port_name: str) -> str:
+        """Why nothing can be steered through this port now; empty if something can."""
+        if dpid not in self.connected:
+            return f"switch {self.switch_name(dpid)} ({dpid_text(dpid)}) is not connected"
+        port = self.ports.get(dpid, {}).get(port_name)
+        if port is None:
+            return self._missing(dpid, port_name)
+        if not port.live:
+            return f"port {port_name} ({port.number}) of switch {self.switch_name(dpid)} is down"
+        return ""
+
+    def _missing(self, dpid: int, port_name: str) -> str:
+        return f"switch {self.switch_name(dpid)} ({dpid_text(dpid)}) has reported no port {port_name!r}"

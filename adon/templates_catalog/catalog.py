@@ -1,0 +1,168 @@
+"""The template catalog: versions that never change, and which template a request is for.
+
+[ADON] 3.1: a successfully configured template is saved for re-use, and requests are matched to it.  A
+:class:`Catalog` is a value: adding a template yields a new catalog.  What keeps it over a restart, and
+who may add to it, is not known here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from adon.errors import Conflict, InvalidInput, NotFound
+from adon.frozenmap import FrozenMap
+from adon.templates_catalog.model import MatchRule, Template, port_range
+
+_REFERENCE = re.compile(r"(?P<name>[^@]+)(?:@(?P<version>[1-9][0-9]{0,8}))?")
+
+
+@dataclass(frozen=True, slots=True)
+class Catalog:
+    """All versions of all templates, per name in rising order of version."""
+
+    _versions: Mapping[str, tuple[Template, ...]] = field(default_factory=FrozenMap)
+
+    @classmethod
+    def of(cls, templates: Iterable[Template]) -> Catalog:
+        """A catalog of saved templates, each with the version it was saved as.
+
+        :raises Conflict: if two of them have the same name and version and differ.
+        """
+        catalog = cls()
+        for template in sorted(templates, key=lambda one: (one.name, one.version)):
+            catalog = catalog._with(template)
+        return catalog
+
+    def add(self, template: Template) -> tuple[Catalog, Template]:
+        """Save a template: the catalog that holds it, and the template with its version.
+
+        Without a ``version`` of its own the template becomes the next one, unless it equals the latest
+        already: then it is that version and nothing is added.  With one it is saved as that version.
+
+        :raises Conflict: if its own version exists with other content, or is below one that exists.
+        """
+        present = self._versions.get(template.name, ())
+        if "version" in template.model_fields_set:
+            saved = template
+        elif present and _same(present[-1], template):
+            saved = present[-1]
+        else:
+            saved = template.model_copy(update={"version": present[-1].version + 1 if present else 1})
+        return self._with(saved), saved
+
+    def _with(self, template: Template) -> Catalog:
+        present = self._versions.get(template.name, ())
+        known = next((one for one in present if one.version == template.version), None)
+        if known == template:
+            return self
+        if known is not None:
+            raise Conflict("version", f"{template.reference} exists with other content and never changes")
+        if present and template.version < present[-1].version:
+            raise Conflict("version", f"{template.reference} would come after {present[-1].reference}")
+        return Catalog(FrozenMap({**self._versions, template.name: (*present, template)}))
+
+    def get(self, name: str, version: int | None = None) -> Template:
+        """One version of a template; the latest if no version is named.
+
+        :raises NotFound: if there is no such template or version.
+        """
+        present = self.versions(name)
+        if version is None:
+            return present[-1]
+        for template in present:
+            if template.version == version:
+                return template
+        raise NotFound("template", f"{name}@{version}")
+
+    def resolve(self, reference: str) -> Template:
+        """The template that ``soykb`` (its latest version) or ``soykb@3`` names.
+
+        :raises InvalidInput: if the text is no such reference.
+        :raises NotFound: if there is no such template or version.
+        """
+        found = _REFERENCE.fullmatch(reference)
+        if found is None:
+            raise InvalidInput.of("template", f"{reference[:80]!r} is not a name such as soykb or soykb@3")
+        return self.get(found["name"], None if found["version"] is None else int(found["version"]))
+
+    def versions(self, name: str) -> tuple[Template, ...]:
+        """All versions of a template, the oldest first.
+
+        :raises NotFound: if there is no such template.
+        """
+        if name not in self._versions:
+            raise NotFound("template", name)
+        return self._versions[name]
+
+    @property
+    def latest(self) -> tuple[Template, ...]:
+        """The latest version of every template, by name."""
+        return tuple(self._versions[name][-1] for name in sorted(self._versions))
+
+    def match(
+        self,
+        application: str | None = None,
+        ports: Iterable[int] = (),
+        dscp: int | None = None,
+        protocol: str | None = None,
+    ) -> Template:
+        """The template that a request is for: by application type, else by ports, else by DSCP.
+
+        The first of these that the request states and some template answers to decides; the later
+        ones do not overrule it.  An application type that no template lists also names a template
+        of that name.
+
+        :param ports: the request's ports; a template answers if each of them is in its rule.
+        :param protocol: ``tcp`` or ``udp``; templates of the other one are left out if stated.
+        :raises NotFound: if the application type is stated and no template is for it.
+        :raises InvalidInput: if nothing is stated, nothing answers, or several templates do.
+        """
+        offered = [one for one in self.latest if protocol is None or one.protocol == protocol]
+        if application is not None:
+            found = _answering(offered, lambda rule: application in rule.applications)
+            found = found or [one for one in offered if one.name == application]
+            if not found:
+                raise NotFound("template for application", application)
+            return _only(found, "application", application)
+        wanted = tuple(ports)
+        by_ports = _answering(offered, lambda rule: _covers(rule, wanted)) if wanted else []
+        if by_ports:
+            return _only(by_ports, "ports", ", ".join(map(str, wanted)))
+        by_dscp = [] if dscp is None else _answering(offered, lambda rule: dscp in rule.dscp)
+        if by_dscp:
+            return _only(by_dscp, "dscp", str(dscp))
+        raise _nothing_answers(offered, wanted, dscp)
+
+
+def _same(saved: Template, other: Template) -> bool:
+    return saved == other.model_copy(update={"version": saved.version})
+
+
+def _answering(templates: Iterable[Template], answers: Callable[[MatchRule], bool]) -> list[Template]:
+    return [template for template in templates if answers(template.match)]
+
+
+def _covers(rule: MatchRule, ports: tuple[int, ...]) -> bool:
+    ranges = [port_range(port) for port in rule.ports]
+    return all(any(first <= port <= last for first, last in ranges) for port in ports)
+
+
+def _only(found: list[Template], name: str, stated: str) -> Template:
+    if len(found) == 1:
+        return found[0]
+    names = ", ".join(template.name for template in found)
+    raise InvalidInput.of(name, f"{stated} fits several templates: {names}; name one as template")
+
+
+def _nothing_answers(offered: list[Template], ports: tuple[int, ...], dscp: int | None) -> InvalidInput:
+    names = ", ".join(template.name for template in offered) or "none"
+    if ports:
+        listed = ", ".join(map(str, ports))
+        return InvalidInput.of("ports", f"no template is for {listed}; there are: {names}")
+    if dscp is not None:
+        return InvalidInput.of("dscp", f"no template is for {dscp}; there are: {names}")
+    return InvalidInput.of(
+        "template", f"name a template, an application, ports or a DSCP; there are: {names}"
+    )

@@ -1,0 +1,304 @@
+"""YAML that people write (configuration, templates), read safely and checked against a model.
+
+What is accepted is the part of YAML 1.2 that means the same as JSON: mappings with text keys,
+sequences, text, numbers, ``true``/``false``, ``null``.  PyYAML's parser yields the events; the values
+are built here, because its YAML 1.1 constructor reads ``02:00:00:00:00:01`` as a number in base 60,
+``on`` as true, ``0123`` as octal and ``2024-01-01`` as a date.  Refused, each with its line:
+
+- more than 1 MB (before a byte is parsed) and more than 50 levels;
+- anchors and aliases, and so cyclic documents and those that expand without end;
+- tags, duplicate keys, several documents in one file.
+
+Every problem that the model finds becomes a :class:`~adon.errors.Problem` with file, line and field.
+A validator of a model may report several at once, one per line of its ``ValueError``, each as
+``field: cause`` with the field relative to the model.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import yaml
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from adon.errors import InvalidInput, Problem
+
+MAX_BYTES = 1_000_000
+MAX_DEPTH = 50
+
+T = TypeVar("T", bound=BaseModel)
+Place = tuple[str | int, ...]
+
+# libyaml's parser where PyYAML was built with it (about ten times as fast), else PyYAML's own: the
+# events are the same.
+_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+_NULL = re.compile(r"(?:~|null|Null|NULL|)\Z")
+_BOOL = re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z")
+_INT = re.compile(r"(?:[-+]?(?:0|[1-9][0-9]*)|0x[0-9a-fA-F]+)\Z")
+_FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
+_RELATIVE = re.compile(r"(?P<field>[\w-]+(?:\.[\w-]+)*): (?P<cause>.+)")
+
+
+class Lines:
+    """Where in the text each value stands, by its place in the data."""
+
+    def __init__(self) -> None:
+        self._lines: dict[Place, int] = {}
+
+    def add(self, place: Place, line: int) -> None:
+        """Remember that the value at ``place`` begins on ``line``, counted from 1."""
+        self._lines[place] = line
+
+    def of(self, place: Place) -> int | None:
+        """The line of the value at ``place``, or of the nearest value around it; None if unknown."""
+        for end in range(len(place), -1, -1):
+            line = self._lines.get(place[:end])
+            if line is not None:
+                return line
+        return None
+
+
+def read_yaml(text: str, file: str | None = None) -> tuple[Any, Lines]:
+    """The data in a YAML text as plain JSON values, and where each of them stands.
+
+    :param file: the name to report problems with.
+    :raises InvalidInput: for text that is not YAML, or uses what this module's docstring refuses.
+    """
+    if len(text) > MAX_BYTES or len(text.encode(errors="replace")) > MAX_BYTES:
+        raise _too_large(file)
+    return _Builder(text, file).document()
+
+
+def load_model(path: Path, model: type[T]) -> T:
+    """Read a YAML file and check it against a model.
+
+    :raises InvalidInput: with every problem found, each with file, line and field; also if the file
+        cannot be read.
+    """
+    return parse_model(_read_text(path), model, str(path))
+
+
+def parse_model(text: str, model: type[T], file: str | None = None) -> T:
+    """Read YAML text and check it against a model.
+
+    :raises InvalidInput: with every problem found, each with its line and field.
+    """
+    data, lines = read_yaml(text, file)
+    return check_model(data, model, file, lines)
+
+
+def check_model(data: Any, model: type[T], file: str | None = None, lines: Lines | None = None) -> T:
+    """Check plain JSON values against a model, strictly: ``"3"`` and ``true`` are no numbers.
+
+    :raises InvalidInput: with every problem found.
+    """
+    if data is None:
+        raise InvalidInput(Problem("", "is empty", file))
+    try:
+        # JSON is the only input for which pydantic's strict mode still takes a list for a tuple and
+        # text for an address or an enumeration.
+        return model.model_validate_json(json.dumps(data), strict=True)
+    except ValidationError as error:
+        raise InvalidInput(problems(error, data, file, lines)) from error
+
+
+def problems(
+    error: ValidationError, data: Any, file: str | None = None, lines: Lines | None = None
+) -> Iterator[Problem]:
+    """A model's complaints about ``data`` as problems, one per cause, in the order of the model."""
+    for detail in error.errors(include_url=False):
+        place = _place(detail, data)
+        for relative, cause in _causes(detail):
+            whole = (*place, *_parts(relative))
+            line = None if lines is None else lines.of(whole)
+            yield Problem(".".join(map(str, whole)), cause, file, line)
+
+
+def dump(model: BaseModel) -> str:
+    """A model as YAML text that :func:`parse_model` reads back as an equal model."""
+    data = model.model_dump(mode="json", by_alias=True)
+    # Text beyond ASCII is escaped: PyYAML writes a lone U+0085 as it is and reads it back as a space.
+    return str(yaml.dump(data, Dumper=_Dumper, sort_keys=False, width=100))
+
+
+def _read_text(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            content = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        cause = "there is no such file" if isinstance(error, FileNotFoundError) else str(error.strerror)
+        raise InvalidInput(Problem("", f"cannot be read: {cause}", str(path))) from error
+    if len(content) > MAX_BYTES:
+        raise _too_large(str(path))
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise InvalidInput(Problem("", "is not UTF-8 text", str(path), line)) from error
+
+
+def _too_large(file: str | None) -> InvalidInput:
+    return InvalidInput(Problem("", f"is larger than {MAX_BYTES // 1_000_000} MB, refused unread", file))
+
+
+class _Builder:
+    """Builds the data of one text from the parser's events, noting where each value stands."""
+
+    def __init__(self, text: str, file: str | None) -> None:
+        self._events = self._parsed(text)
+        self._file = file
+        self._lines = Lines()
+
+    def document(self) -> tuple[Any, Lines]:
+        event = next(self._events)
+        if isinstance(event, yaml.StreamEndEvent):
+            return None, self._lines
+        data = self._value(next(self._events), ())
+        next(self._events)  # the document's end
+        if not isinstance(event := next(self._events), yaml.StreamEndEvent):
+            raise self._wrong(event, (), "holds a second document after this one's '---'")
+        return data, self._lines
+
+    def _parsed(self, text: str) -> Iterator[yaml.Event]:
+        try:
+            events: Iterator[yaml.Event] = yaml.parse(text, Loader=_Loader)
+            next(events)  # the stream's start
+            yield from events
+        except yaml.YAMLError as error:
+            mark = getattr(error, "problem_mark", None)
+            cause = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be parsed"
+            line = None if mark is None else mark.line + 1
+            raise InvalidInput(Problem("", f"is not YAML: {cause}", self._file, line)) from error
+
+    def _wrong(self, event: yaml.Event, place: Place, cause: str) -> InvalidInput:
+        return InvalidInput(Problem(".".join(map(str, place)), cause, self._file, _line(event)))
+
+    def _value(self, event: yaml.Event, place: Place) -> Any:
+        self._lines.add(place, _line(event))
+        if isinstance(event, yaml.AliasEvent):
+            raise self._wrong(event, place, f"aliases are not supported: *{str(event.anchor)[:40]}")
+        self._check_plain(event, place)
+        if len(place) > MAX_DEPTH:
+            raise self._wrong(event, place[:3], f"is nested more than {MAX_DEPTH} levels deep")
+        match event:
+            case yaml.MappingStartEvent():
+                return self._mapping(place)
+            case yaml.SequenceStartEvent():
+                return self._sequence(place)
+            case _:
+                return self._scalar(event, place)
+
+    def _check_plain(self, event: Any, place: Place) -> None:
+        if event.anchor is not None:
+            raise self._wrong(event, place, f"anchors are not supported: &{event.anchor[:40]}")
+        if event.tag is not None:
+            raise self._wrong(event, place, f"tags are not supported: {event.tag[:60]}")
+
+    def _mapping(self, place: Place) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        while not isinstance(event := next(self._events), yaml.MappingEndEvent):
+            key = self._key(event, place)
+            if key in found:
+                raise self._wrong(event, (*place, key), "is written twice")
+            found[key] = self._value(next(self._events), (*place, key))
+            # A complaint about a value is best shown at its key: its value may begin a line below.
+            self._lines.add((*place, key), _line(event))
+        return found
+
+    def _key(self, event: yaml.Event, place: Place) -> str:
+        if not isinstance(event, yaml.ScalarEvent):
+            raise self._wrong(event, place, "a key must be plain text")
+        self._check_plain(event, place)
+        return str(event.value)
+
+    def _sequence(self, place: Place) -> list[Any]:
+        found: list[Any] = []
+        while not isinstance(event := next(self._events), yaml.SequenceEndEvent):
+            found.append(self._value(event, (*place, len(found))))
+        return found
+
+    def _scalar(self, event: Any, place: Place) -> Any:
+        text = str(event.value)
+        if not event.implicit[0]:  # quoted, or a block: text whatever it looks like
+            return text
+        if _NULL.match(text):
+            return None
+        if _BOOL.match(text):
+            return text.lower() == "true"
+        if _INT.match(text) or _FLOAT.match(text):
+            return self._number(text, event, place)
+        return text
+
+    def _number(self, text: str, event: yaml.Event, place: Place) -> int | float:
+        if len(text) > 40:
+            raise self._wrong(event, place, f"the number {text[:10]}... has too many digits")
+        if _INT.match(text):
+            return int(text, 16 if text.startswith("0x") else 10)
+        if not math.isfinite(number := float(text)):
+            raise self._wrong(event, place, f"the number {text} is too large")
+        return number
+
+
+def _line(event: yaml.Event) -> int:
+    mark = event.start_mark
+    return 1 if mark is None else int(mark.line) + 1
+
+
+class _Dumper(yaml.SafeDumper):
+    """Quotes exactly the texts that :class:`_Builder` would read as something else."""
+
+    yaml_implicit_resolvers: dict[str | None, list[tuple[str, re.Pattern[str]]]] = {}  # noqa: RUF012
+
+
+_Dumper.add_implicit_resolver("tag:yaml.org,2002:null", _NULL, ["~", "n", "N", ""])
+_Dumper.add_implicit_resolver("tag:yaml.org,2002:bool", _BOOL, list("tTfF"))
+_Dumper.add_implicit_resolver("tag:yaml.org,2002:int", _INT, list("-+0123456789"))
+_Dumper.add_implicit_resolver("tag:yaml.org,2002:float", _FLOAT, list("-+.0123456789"))
+
+
+def _place(detail: ErrorDetails, data: Any) -> Place:
+    # Pydantic's location also names union members and "[key]", which nobody wrote: keep what is in
+    # the data, and the name of a key that is missing from it.
+    place: list[str | int] = []
+    for number, step in enumerate(detail["loc"], start=1):
+        if _holds(data, step):
+            data = data[step]
+            place.append(step)
+        elif detail["type"] == "missing" and number == len(detail["loc"]):
+            place.append(step)
+    return tuple(place)
+
+
+def _holds(data: Any, step: str | int) -> bool:
+    if isinstance(data, dict):
+        return step in data
+    return isinstance(data, list) and isinstance(step, int) and 0 <= step < len(data)
+
+
+def _causes(detail: ErrorDetails) -> Sequence[tuple[str, str]]:
+    """The causes one complaint gives, each with the field it names, relative to the complaint's place."""
+    match detail["type"]:
+        case "missing":
+            return [("", "is required")]
+        case "extra_forbidden":
+            return [("", "is not a known key here")]
+        case "value_error":
+            return [_split(line) for line in str(detail["ctx"]["error"]).splitlines()]
+        case _:
+            return [("", detail["msg"])]
+
+
+def _split(line: str) -> tuple[str, str]:
+    found = _RELATIVE.fullmatch(line)
+    return ("", line) if found is None else (found["field"], found["cause"])
+
+
+def _parts(field: str) -> Place:
+    return tuple(int(part) if part.isdecimal() else part for part in field.split(".")) if field else ()

@@ -1,0 +1,325 @@
+"""A stage for transcripts: the broker with two working fake switches, and a clock that the test moves.
+
+Effects are carried out as the shell would: batches are applied to :class:`FakeSwitch` and answered by
+:class:`BatchConfirmed`, reads by :class:`RulesReported`, until nothing is left to do.  A test says what
+happens (:meth:`Stage.measure`, :meth:`Stage.submit`, …) and looks at what followed.
+
+Laws are checked at every step, so that each test gets them free: a rule is saved as pending before it is
+sent (R3), every effect names an event that happened, and our changes never touch a foreign rule (R1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from adon.broker.broker import Broker
+from adon.broker.decision import Decision
+from adon.broker.effects import (
+    Announce,
+    Answer,
+    Effect,
+    QuietPaths,
+    ReadRules,
+    RuleState,
+    SaveDecision,
+    SaveFlow,
+    SaveRules,
+    SaveTemplate,
+    SendBatch,
+    WakeAt,
+)
+from adon.broker.events import (
+    BatchConfirmed,
+    BatchFailed,
+    Event,
+    FlowCancelled,
+    FlowSubmitted,
+    MeasurementArrived,
+    RuleRemoved,
+    RulesReported,
+    SwitchDown,
+    SwitchUp,
+    Tick,
+    TransferReported,
+)
+from adon.broker.flow import Flow, FlowRequest
+from adon.config import Configuration, load
+from adon.flowvisor.rule import Change, Op, Rule, is_ours
+from adon.flowvisor.topology import PortState
+from adon.templates_catalog.builtins import builtin_templates, scaled
+from adon.templates_catalog.catalog import Catalog
+from measurement.model import Measurement, Metric, PathKey
+from tests.flowvisor.fake_switch import FakeSwitch
+
+MU_EDGE, OSU_EDGE = 0xA01, 0xA02
+PORTS = {
+    MU_EDGE: {"mu-edge-dtn": 1, "mu-edge-al2s": 2, "mu-edge-rtr": 3},
+    OSU_EDGE: {"osu-edge-dtn": 1, "osu-edge-al2s": 2, "osu-edge-rtr": 3},
+}
+NETWORK = Path(__file__).parents[1] / "data" / "network.yaml"
+
+
+def configuration(**policy: Any) -> Configuration:
+    """The example network, with some of its policy changed."""
+    read = load(NETWORK)
+    return read.model_copy(update={"policy": read.policy.model_copy(update=policy)})
+
+
+def catalog() -> Catalog:
+    """The built-in templates at the testbed's scale of 1:100, not hesitant to move."""
+    return Catalog.of(scaled(template, 0.01) for template in builtin_templates())
+
+
+class Stage:
+    """See the module's text."""
+
+    def __init__(
+        self, read: Configuration | None = None, *, templates: Catalog | None = None, now: float = 1_000_000.0
+    ) -> None:
+        self.configuration = configuration() if read is None else read
+        self.now = now
+        self.templates = catalog() if templates is None else templates
+        self.switches = {dpid: FakeSwitch(dpid) for dpid in PORTS}
+        self.connected: set[int] = set()
+        self.refuse: dict[int, str] = {}
+        self.silent: set[int] = set()
+        self.flows: dict[int, Flow] = {}
+        self.rules: dict[object, tuple[Rule, RuleState]] = {}
+        self.decisions: list[Decision] = []
+        self.said: list[str] = []
+        self.answers: dict[str, Any] = {}
+        self.quiet: frozenset[str] = frozenset()
+        self.batches: list[SendBatch] = []
+        self._events: set[str] = set()
+        self._number = 0
+        self._wake: float | None = None
+        self.broker = self._start()
+
+    def _start(self) -> Broker:
+        unfinished = [flow for flow in self.flows.values() if not flow.state.final]
+        wanted = [r for r, s in self.rules.values() if s in (RuleState.PENDING, RuleState.INSTALLED)]
+        last = max(self.flows, default=0)
+        return Broker(self.configuration, self.templates, flows=unfinished, rules=wanted, last_number=last)
+
+    def restart_controller(self) -> None:
+        """The controller dies and comes back with what was saved; the switches keep forwarding."""
+        self.connected.clear()
+        self._wake = None
+        self.broker = self._start()
+        self.connect()
+
+    # -- what happens ---------------------------------------------------------------------------------
+
+    def connect(self, *dpids: int) -> None:
+        for dpid in dpids or tuple(PORTS):
+            self.connected.add(dpid)
+            ports = {name: PortState(number, True) for name, number in PORTS[dpid].items()}
+            self.happen(SwitchUp(*self.stamp(), dpid, ports))
+
+    def disconnect(self, dpid: int) -> None:
+        self.connected.discard(dpid)
+        self.happen(SwitchDown(*self.stamp(), dpid))
+
+    def measure(
+        self, path: str, mbps: float, *, duration: float = 5.0, streams: int = 1, age: float = 0.0
+    ) -> None:
+        """A single-stream throughput test that has just ended (or ``age`` seconds ago), mu to osu."""
+        end = self.now - age
+        key = PathKey(path, "mu", "osu")
+        self.happen(
+            MeasurementArrived(
+                *self.stamp(),
+                Measurement(
+                    key,
+                    Metric.THROUGHPUT,
+                    mbps * 1e6,
+                    end - duration,
+                    end,
+                    f"test-{self._number}",
+                    "iperf3",
+                    {"streams": streams},
+                ),
+            )
+        )
+
+    def measure_loss(self, path: str, loss: float = 0.0) -> None:
+        key = PathKey(path, "mu", "osu")
+        value = Measurement(key, Metric.LOSS, loss, self.now - 1, self.now, f"owd-{self._number}", "owd")
+        self.happen(MeasurementArrived(*self.stamp(), value))
+
+    def submit(self, template: str = "soykb", **fields: Any) -> Flow:
+        """A researcher asks; the flow as it is afterwards.  A refusal is raised."""
+        body = {"source": "mu-dtn", "destination": "osu-dtn", "size": "100 MB", "template": template}
+        request = FlowRequest.model_validate({"ports": [5000 + self._number], **body, **fields})
+        answer = self.command(FlowSubmitted, request, "ann")
+        assert isinstance(answer, Flow)
+        return self.flows[answer.number]
+
+    def cancel(self, flow: Flow, by: str = "ann") -> Flow:
+        self.command(FlowCancelled, flow.number, by)
+        return self.flows[flow.number]
+
+    def report(self, flow: Flow, status: Any = "finished", size: int = 1) -> Flow:
+        self.command(TransferReported, flow.number, status, size)
+        return self.flows[flow.number]
+
+    def command(self, kind: Any, *fields: Any) -> Any:
+        event_id, at = self.stamp()
+        self.happen(kind(event_id, at, f"c-{event_id}", *fields))
+        answer = self.answers.pop(f"c-{event_id}")
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def pass_time(self, seconds: float) -> None:
+        """Let time pass; the broker is woken when it asked to be, idle rules go when they must."""
+        end = self.now + seconds
+        while self._wake is not None and self._wake <= end:
+            self.now, self._wake = max(self.now, self._wake), None
+            self.happen(Tick(*self.stamp()))
+            self._expire()
+        self.now = end
+        self._expire()
+
+    def _expire(self) -> None:
+        for dpid, switch in self.switches.items():
+            for rule in switch.expire(self.now):
+                if dpid in self.connected:
+                    self.happen(RuleRemoved(*self.stamp(), dpid, rule, "idle", 0, 0))
+
+    def carry(self, flow: Flow, octets: int, *, arrive: bool = True) -> None:
+        """The flow's packets pass: count them at the ingress rule and at the delivery rule of its path."""
+        for dpid, kind in ((MU_EDGE, 0x10), (OSU_EDGE, 0x11)):
+            for entry in self.switches[dpid].table.values():
+                rule = entry.rule
+                mine = rule.cookie == 0xAD << 56 | kind << 48 | flow.number
+                if mine and rule.match.ipv4_src == "10.1.0.10" and (kind == 0x10 or arrive):
+                    entry.bytes += octets
+                    entry.packets += max(1, octets // 1500)
+                    entry.used = self.now
+
+    def stamp(self) -> tuple[str, float]:
+        self._number += 1
+        self._events.add(f"e{self._number}")
+        return f"e{self._number}", self.now
+
+    def happen(self, event: Event) -> None:
+        """Feed one event, and everything that follows from it."""
+        waiting = [event]
+        while waiting:
+            following: list[Event] = []
+            for effect in self.broker.handle(waiting.pop(0)):
+                following += self._carry_out(effect)
+            waiting += following
+
+    # -- what follows ---------------------------------------------------------------------------------
+
+    def _carry_out(self, effect: Effect) -> Iterable[Event]:
+        assert effect.cause in self._events, f"{effect} has no cause"
+        match effect:
+            case SaveFlow(flow=flow):
+                self.flows[flow.number] = flow
+            case SaveDecision(decision=decision):
+                assert decision.id not in {known.id for known in self.decisions}
+                self.decisions.append(decision)
+            case SaveRules(rules=rules, state=state):
+                self.rules.update({rule.slot: (rule, state) for rule in rules})
+            case SendBatch():
+                return self._send(effect)
+            case ReadRules(dpid=dpid):
+                return self._report(dpid)
+            case Answer(command=command, value=value):
+                self.answers[command] = value
+            case QuietPaths(paths=paths):
+                self.quiet = paths
+            case Announce(text=text):
+                self.said.append(text)
+            case WakeAt(at=at):
+                self._wake = at if self._wake is None else min(at, self._wake)
+            case SaveTemplate():
+                pass
+            case _:
+                raise AssertionError(f"unknown effect {effect}")
+        return ()
+
+    def _send(self, effect: SendBatch) -> Iterable[Event]:
+        self.batches.append(effect)
+        for change in effect.changes:
+            self._obeys_the_laws(change)
+        if effect.dpid in self.silent:
+            return ()
+        if effect.dpid not in self.connected:
+            return (BatchFailed(*self.stamp(), effect.dpid, effect.batch, "the switch is not connected"),)
+        if effect.dpid in self.refuse:
+            error = self.refuse[effect.dpid]
+            return (BatchFailed(*self.stamp(), effect.dpid, effect.batch, error),)
+        for change in effect.changes:
+            self.switches[effect.dpid].apply(change, self.now)
+        return (BatchConfirmed(*self.stamp(), effect.dpid, effect.batch),)
+
+    def _obeys_the_laws(self, change: Change) -> None:
+        rule = change.rule
+        assert is_ours(rule.cookie)
+        held = self.switches[rule.dpid].table.get(rule.slot)
+        assert held is None or is_ours(held.rule.cookie), "a rule on top of a foreign one"
+        if change.op is not Op.DELETE:
+            assert self.rules.get(rule.slot, (None,))[0] == rule, "sent before it was saved (R3)"
+
+    def _report(self, dpid: int) -> Iterable[Event]:
+        if dpid not in self.connected:
+            return ()
+        reports = self.switches[dpid].report(self.now)
+        ours = tuple(r for r in reports if is_ours(r.rule.cookie))
+        foreign = frozenset(r.rule.slot for r in reports if not is_ours(r.rule.cookie))
+        return (RulesReported(*self.stamp(), dpid, ours, foreign),)
+
+    # -- what is looked at ------------------------------------------------------------------------------
+
+    def flow(self, flow: Flow) -> Flow:
+        return self.flows[flow.number]
+
+    def last_decision(self, flow: Flow) -> Decision:
+        return [decision for decision in self.decisions if decision.flow == flow.id][-1]
+
+    def installed(self, dpid: int | None = None) -> set[Rule]:
+        """Our rules in the switches."""
+        return {
+            entry.rule
+            for number, switch in self.switches.items()
+            for entry in switch.table.values()
+            if is_ours(entry.rule.cookie) and dpid in (None, number)
+        }
+
+    def rules_of(self, flow: Flow) -> set[Rule]:
+        return {
+            rule
+            for rule in self.installed()
+            if rule.cookie & (1 << 48) - 1 == flow.number and rule.cookie >> 52 & 0xF
+        }
+
+    def output_of(self, flow: Flow) -> int:
+        """The port that the flow's forward ingress rule sends to, at the MU edge."""
+        (rule,) = (r for r in self.rules_of(flow) if r.cookie >> 48 & 0xFF == 0x10 and r.dpid == MU_EDGE)
+        return int(rule.actions[-1].port)  # type: ignore[union-attr]
+
+
+def verdicts(decision: Decision) -> Mapping[str, str]:
+    return {record.path: record.verdict.value for record in decision.candidates}
+
+
+def ready(read: Configuration | None = None, **known: float) -> Stage:
+    """A stage with both switches connected and both paths measured; rates in Mbit/s, ``0`` for unmeasured."""
+    stage = Stage(read)
+    stage.connect()
+    know(stage, **{"al2s": 58.0, "internet": 6.5, **known})
+    return stage
+
+
+def know(stage: Stage, **mbps: float) -> None:
+    """Measure loss and throughput of these paths now."""
+    for path, rate in mbps.items():
+        if rate:
+            stage.measure_loss(path)
+            stage.measure(path, rate)

@@ -1,0 +1,285 @@
+"""What is known about paths, and the estimates made from it."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adon.flowvisor.path import Basis, Known, Unknown
+from adon.flowvisor.performance import Counters, FlowLoad, PerformanceView, compose, estimate_throughput
+from measurement.model import Measurement, Metric, PathKey
+
+THERE, BACK = PathKey("al2s", "mu", "osu"), PathKey("al2s", "osu", "mu")
+NOW = 1_000_000.0
+
+
+def result(
+    value: float,
+    ended: float = NOW,
+    key: PathKey = THERE,
+    metric: Metric = Metric.THROUGHPUT,
+    streams: object = 1,
+    lasted: float = 10.0,
+) -> Measurement:
+    return Measurement(key, metric, value, ended - lasted, ended, "run/1", "iperf3", {"streams": streams})
+
+
+def estimate(
+    tested: Measurement | None,
+    *loads: FlowLoad,
+    streams: int = 1,
+    capacity: float = 100.0,
+    counters: Counters | None = None,
+) -> Known | Unknown:
+    return estimate_throughput(tested, NOW, 60.0, capacity, streams, loads, counters)
+
+
+class TestView:
+    def test_only_news_is_news(self) -> None:
+        view = PerformanceView()
+        newest = result(5.0)
+        assert view.record(newest)
+        assert not view.record(newest)
+        assert not view.record(result(6.0, NOW - 1))
+        assert view.latest(THERE, Metric.THROUGHPUT) == newest
+
+    def test_directions_and_metrics_are_apart(self) -> None:
+        view = PerformanceView()
+        view.record(result(5.0))
+        assert view.record(result(6.0, key=BACK))
+        assert view.latest(BACK, Metric.THROUGHPUT) == result(6.0, key=BACK)
+        assert view.latest(THERE, Metric.RTT) is None
+
+    @pytest.mark.parametrize(
+        ("ended", "expected"),
+        [
+            (NOW, Known(5.0, NOW, "run/1")),
+            (NOW - 60, Known(5.0, NOW - 60, "run/1")),
+            (NOW + 5, Known(5.0, NOW + 5, "run/1")),
+            (NOW - 61, Unknown("61 s old, older than max_age (60 s)")),
+            (NOW - 7200, Unknown("2 h old, older than max_age (60 s)")),
+            (NOW + 6, Unknown("from the future: 6 s ahead of our clock")),
+        ],
+    )
+    def test_age_decides_what_is_known(self, ended: float, expected: Known | Unknown) -> None:
+        view = PerformanceView()
+        view.record(result(5.0, ended))
+        assert view.knowledge(THERE, Metric.THROUGHPUT, NOW, 60.0) == expected
+
+    def test_never_measured_is_neither_zero_nor_good(self) -> None:
+        known = PerformanceView().knowledge(THERE, Metric.LOSS, NOW, 60.0)
+        assert known == Unknown("never measured")
+
+    def test_a_result_from_the_future_is_refused_if_the_time_is_known(self) -> None:
+        view = PerformanceView()
+        assert not view.record(result(9.0, NOW + 3600), now=NOW)
+        assert view.record(result(5.0), now=NOW)
+
+    def test_the_best_of_the_window_in_the_metrics_own_direction(self) -> None:
+        view = PerformanceView()
+        for ended, value in ((NOW - 10 * 3600, 9.0), (NOW - 7200, 7.0), (NOW, 5.0)):
+            view.record(result(value, ended))
+            view.record(result(value, ended, metric=Metric.RTT))
+        assert view.best([THERE, BACK], Metric.THROUGHPUT, NOW - 3 * 3600) == 7.0
+        assert view.best([THERE], Metric.RTT, NOW - 11 * 3600) == 5.0
+        assert view.best([BACK], Metric.RTT, 0.0) is None
+
+    def test_a_late_result_counts_towards_the_best(self) -> None:
+        view = PerformanceView()
+        view.record(result(5.0))
+        view.record(result(8.0, NOW - 30))
+        assert view.best([THERE], Metric.THROUGHPUT, NOW - 3600) == 8.0
+
+    def test_memory_is_bounded_and_one_wrong_date_does_not_empty_it(self) -> None:
+        view = PerformanceView(window=5 * 3600.0)
+        for hour in range(100):
+            view.record(result(1.0 + hour, NOW + hour * 3600))
+        view.record(result(999.0, NOW + 10**8))
+        held = view._best[(THERE, Metric.THROUGHPUT)]
+        assert len(held) == 6
+        assert sorted(held.values()) == [96.0, 97.0, 98.0, 99.0, 100.0, 999.0]
+
+
+class TestEstimate:
+    OLD = FlowLoad(3, NOW - 100)
+    NEW = FlowLoad(2, NOW - 1)
+
+    @pytest.mark.parametrize(
+        ("loads", "streams", "tested_with", "expected", "basis"),
+        [
+            ([], 1, 1, 12.0, Basis.TEST),
+            ([OLD], 1, 1, 12.0, Basis.TEST),  # it was in the way of the test already
+            ([NEW], 1, 1, 4.0, Basis.FAIR_SHARE),  # T·1/(2+1)
+            ([OLD, NEW], 1, 1, 8.0, Basis.FAIR_SHARE),  # T·(3+1)/(3+2+1)
+            ([NEW], 2, 2, 6.0, Basis.FAIR_SHARE),  # T·2/(2+2)
+            ([], 1, 4, 3.0, Basis.TEST),  # no stream is promised more than a tested one got
+            ([], 4, 1, 12.0, Basis.TEST),  # alone the test filled what there was
+            ([OLD], 3, 1, 24.0, Basis.TEST),  # three of six equal shares of 48
+            ([FlowLoad(2, NOW - 10)], 1, 1, 4.0, Basis.FAIR_SHARE),  # admitted as the test started
+            ([FlowLoad(2, NOW - 5)], 1, 1, 4.0, Basis.FAIR_SHARE),  # admitted during the test
+            ([FlowLoad(2, NOW, limit=1.0)], 1, 1, 11.0, Basis.FAIR_SHARE),  # it takes 1 at most
+            ([FlowLoad(2, NOW, limit=1.0, rate=3.0)], 1, 1, 9.0, Basis.FAIR_SHARE),  # seen to take 3
+            ([FlowLoad(2, NOW, limit=2.0, rate=0.0)], 1, 1, 10.0, Basis.FAIR_SHARE),  # it may yet take 2
+            ([FlowLoad(2, NOW, limit=50.0)], 1, 1, 4.0, Basis.FAIR_SHARE),  # the fair share is better
+            ([FlowLoad(1, NOW, limit=1.0), FlowLoad(1, NOW)], 1, 1, 4.0, Basis.FAIR_SHARE),
+        ],
+    )
+    def test_shares(
+        self, loads: list[FlowLoad], streams: int, tested_with: int, expected: float, basis: Basis
+    ) -> None:
+        known = estimate(result(12.0, streams=tested_with), *loads, streams=streams)
+        assert isinstance(known, Known)
+        assert known.value == pytest.approx(expected)
+        assert (known.basis, known.source, known.observed_at) == (basis, "run/1", NOW)
+
+    @pytest.mark.parametrize("streams", [None, "8", 0, -1])
+    def test_a_test_that_does_not_say_its_streams_had_one(self, streams: object) -> None:
+        assert estimate(result(12.0, streams=streams)) == Known(12.0, NOW, "run/1")
+
+    def test_capacity_caps_a_test_that_saw_more(self) -> None:
+        assert estimate(result(120.0)) == Known(100.0, NOW, "run/1")
+
+    @pytest.mark.parametrize(
+        ("used", "loads", "streams", "expected"),
+        [
+            (30.0, [], 1, 70.0),
+            (130.0, [], 1, 0.0),
+            (-5.0, [], 1, 100.0),
+            (30.0, [OLD], 1, 70.0),
+            (30.0, [FlowLoad(1, NOW)], 1, 35.0),
+            (30.0, [FlowLoad(1, NOW, limit=10.0)], 1, 60.0),
+            (30.0, [FlowLoad(3, NOW)], 4, 40.0),
+        ],
+    )
+    def test_counters_serve_without_a_fresh_test(
+        self, used: float, loads: list[FlowLoad], streams: int, expected: float
+    ) -> None:
+        seen = Counters(used, NOW, "counters of 000000000000000a")
+        for tested in (None, result(12.0, NOW - 61)):
+            known = estimate(tested, *loads, streams=streams, counters=seen)
+            assert known == Known(expected, NOW, seen.source, Basis.COUNTERS)
+
+    def test_a_fresh_test_is_better_evidence_than_counters(self) -> None:
+        known = estimate(result(12.0), counters=Counters(0.0, NOW, "counters"))
+        assert known == Known(12.0, NOW, "run/1")
+
+    @pytest.mark.parametrize(
+        ("tested", "counters", "reason"),
+        [
+            (None, None, "never measured"),
+            (None, Counters(1.0, NOW - 61, "c"), "never measured"),
+            (result(1.0, NOW - 61), Counters(1.0, NOW + 6, "c"), "61 s old, older than max_age (60 s)"),
+        ],
+    )
+    def test_otherwise_it_is_unknown(
+        self, tested: Measurement | None, counters: Counters | None, reason: str
+    ) -> None:
+        assert estimate(tested, counters=counters) == Unknown(reason)
+
+    rates = st.floats(0, 1e10)
+    loads = st.lists(
+        st.builds(
+            FlowLoad,
+            st.integers(1, 64),
+            st.floats(NOW - 30, NOW),
+            st.none() | rates,
+            st.none() | rates,
+        ),
+        max_size=4,
+    )
+
+    @settings(max_examples=100)
+    @given(
+        st.none() | st.builds(result, rates, streams=st.integers(1, 64)),
+        loads,
+        st.builds(FlowLoad, st.integers(1, 64), st.just(NOW), st.none() | rates, st.none() | rates),
+        st.integers(1, 64),
+        st.floats(1, 1e10),
+        st.builds(Counters, rates, st.just(NOW), st.just("c")),
+    )
+    def test_never_above_capacity_and_never_more_because_a_flow_was_admitted(
+        self,
+        tested: Measurement | None,
+        loads: list[FlowLoad],
+        newcomer: FlowLoad,
+        streams: int,
+        capacity: float,
+        counters: Counters,
+    ) -> None:
+        before = estimate(tested, *loads, streams=streams, capacity=capacity, counters=counters)
+        after = estimate(tested, *loads, newcomer, streams=streams, capacity=capacity, counters=counters)
+        assert isinstance(before, Known)
+        assert isinstance(after, Known)
+        assert 0 <= after.value <= capacity
+        assert after.value <= before.value or math.isclose(after.value, before.value, rel_tol=1e-9)
+
+    @settings(max_examples=100)
+    @given(st.builds(result, rates, streams=st.integers(1, 64)), loads, st.integers(1, 64))
+    def test_a_flow_that_ended_since_gives_nothing_back_that_was_not_measured(
+        self, tested: Measurement, loads: list[FlowLoad], streams: int
+    ) -> None:
+        """No stream is promised more than a tested stream got, and an empty path no more than the test."""
+        known = estimate(tested, *loads, streams=streams, capacity=1e12)
+        alone = estimate(tested, streams=streams, capacity=1e12)
+        assert isinstance(known, Known)
+        assert isinstance(alone, Known)
+        per_stream = tested.value / int(str(tested.parameters["streams"]))
+        assert known.value <= streams * per_stream * (1 + 1e-9)
+        assert alone.value <= tested.value * (1 + 1e-9)
+
+
+class TestCompose:
+    def test_each_metric_by_its_own_rule(self) -> None:
+        first = {
+            Metric.THROUGHPUT: 10.0,
+            Metric.RTT: 0.02,
+            Metric.ONE_WAY_DELAY: 0.01,
+            Metric.JITTER: 0.003,
+            Metric.LOSS: 0.1,
+        }
+        second = {
+            Metric.THROUGHPUT: 4.0,
+            Metric.RTT: 0.03,
+            Metric.ONE_WAY_DELAY: 0.02,
+            Metric.JITTER: 0.004,
+            Metric.LOSS: 0.5,
+        }
+        assert compose([first, second]) == pytest.approx(
+            {
+                Metric.THROUGHPUT: 4.0,
+                Metric.RTT: 0.05,
+                Metric.ONE_WAY_DELAY: 0.03,
+                Metric.JITTER: 0.005,
+                Metric.LOSS: 0.55,
+            }
+        )
+        assert compose([first]) == pytest.approx(first)
+
+    def test_what_one_link_does_not_know_the_path_does_not_know(self) -> None:
+        assert compose([{Metric.RTT: 1.0, Metric.LOSS: 0.0}, {Metric.RTT: 2.0}]) == {Metric.RTT: 3.0}
+        assert compose([]) == {}
+
+    links = st.lists(
+        st.fixed_dictionaries(
+            {metric: st.floats(0, 1) if metric is Metric.LOSS else st.floats(0, 1e9) for metric in Metric}
+        ),
+        min_size=1,
+        max_size=4,
+    )
+
+    @settings(max_examples=60)
+    @given(links, links)
+    def test_a_longer_path_is_never_better_and_parts_compose(
+        self, head: list[dict[Metric, float]], tail: list[dict[Metric, float]]
+    ) -> None:
+        whole = compose(head + tail)
+        parts = compose([compose(head), compose(tail)])
+        for metric in Metric:
+            assert whole[metric] == pytest.approx(parts[metric], rel=1e-9, abs=1e-9)
+            if metric.higher_is_better:
+                assert whole[metric] <= compose(head)[metric]
+            else:
+                assert whole[metric] >= compose(head)[metric] * (1 - 1e-9) - 1e-12

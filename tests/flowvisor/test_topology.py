@@ -1,0 +1,203 @@
+"""The network as configured and reported: what is usable, and why not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from adon.config import Configuration
+from adon.errors import InvalidInput, NotFound, Unavailable
+from adon.flowvisor.path import Attachment, Layer, PathEnd
+from adon.flowvisor.topology import PortState, Topology
+from measurement.model import PathKey
+
+MU, OSU = 0xA, 0xB
+MU_PORTS = {"mu-dtn": PortState(1, True), "mu-l2": PortState(2, True), "mu-l3": PortState(3, True)}
+OSU_PORTS = {"osu-dtn": PortState(11, True), "osu-l2": PortState(12, True), "osu-l3": PortState(13, True)}
+
+
+def configuration() -> Configuration:
+    def site(name: str, byte: int) -> dict[str, Any]:
+        return {
+            "edge": f"{name}-edge",
+            "gateway_mac": f"02:00:00:00:{byte:02x}:01",
+            "hosts": {
+                f"{name}-dtn": {
+                    "address": f"10.{byte}.0.10",
+                    "mac": f"02:00:00:00:{byte:02x}:10",
+                    "port": f"{name}-dtn",
+                }
+            },
+        }
+
+    return Configuration.model_validate(
+        {
+            "network": "test",
+            "switches": {"mu-edge": {"dpid": f"{MU:016x}"}, "osu-edge": {"dpid": f"{OSU:016x}"}},
+            "sites": {"mu": site("mu", 1), "osu": site("osu", 2), "isu": site("osu", 3) | {"hosts": {}}},
+            "paths": {
+                "al2s": {
+                    "layer": 2,
+                    "capacity": "58 Mbps",
+                    "vlan": 100,
+                    "ends": {"mu": {"port": "mu-l2"}, "osu": {"port": "osu-l2"}},
+                },
+                "routed": {
+                    "layer": 3,
+                    "capacity": "6.5 Mbps",
+                    "ends": {
+                        "mu": {"port": "mu-l3", "next_hop_mac": "02:00:00:0a:00:01"},
+                        "osu": {"port": "osu-l3", "next_hop_mac": "02:00:00:0b:00:01"},
+                    },
+                },
+                "elsewhere": {
+                    "layer": 2,
+                    "capacity": "1 Mbps",
+                    "vlan": 9,
+                    "ends": {"mu": {"port": "mu-l2"}, "isu": {"port": "osu-l2"}},
+                },
+            },
+            "measurements": {
+                "points": {"mu": {"url": "http://127.0.0.1:1"}, "osu": {"url": "http://127.0.0.1:2"}},
+                "tests": [
+                    {
+                        "path": "routed",
+                        "from": "osu",
+                        "to": "mu",
+                        "source": "10.2.0.21",
+                        "destination": "10.1.0.21",
+                        "rtt_period": "10 s",
+                    }
+                ],
+            },
+        }
+    )
+
+
+CONFIGURATION = configuration()
+
+
+def up() -> Topology:
+    return Topology(CONFIGURATION).switch_up(MU, MU_PORTS).switch_up(OSU, OSU_PORTS)
+
+
+def test_all_paths_between_two_sites_in_configuration_order_and_both_directions() -> None:
+    there = up().candidates("mu-dtn", "osu-dtn")
+    assert [(c.key.path, c.layer, c.usable, c.reason) for c in there] == [
+        ("al2s", Layer.L2, True, ""),
+        ("routed", Layer.L3, True, ""),
+    ]
+    back = up().candidates("osu-dtn", "mu-dtn")
+    assert [c.key for c in back] == [PathKey("al2s", "osu", "mu"), PathKey("routed", "osu", "mu")]
+    for one, other in zip(there, back, strict=True):
+        assert one.path is not None
+        assert one.path.reversed() == other.path
+        assert one.path.reversed().reversed() == one.path
+
+
+def test_a_candidate_carries_port_numbers_and_its_place_in_the_configuration() -> None:
+    path = up().candidate(PathKey("routed", "mu", "osu")).path
+    assert path is not None
+    assert (path.index, path.capacity, path.mtu, path.vlan) == (1, 6.5e6, 1500, None)
+    assert path.source_end == PathEnd(MU, 3, "02:00:00:0a:00:01")
+    assert path.destination_end == PathEnd(OSU, 13, "02:00:00:0b:00:01")
+
+
+def test_every_direction_of_every_path() -> None:
+    assert len(up().directions()) == 2 * len(CONFIGURATION.paths)
+    assert {c.key.path for c in up().directions()} == set(CONFIGURATION.paths)
+
+
+@pytest.mark.parametrize(
+    ("topology", "known", "reason"),
+    [
+        (Topology(CONFIGURATION), False, "switch mu-edge (000000000000000a) is not connected"),
+        (up().switch_down(OSU), True, "switch osu-edge (000000000000000b) is not connected"),
+        (
+            up().port_changed(MU, "mu-l2", None),
+            False,
+            "switch mu-edge (000000000000000a) has reported no port 'mu-l2'",
+        ),
+        (
+            up().port_changed(OSU, "osu-l2", PortState(12, False)),
+            True,
+            "port osu-l2 (12) of switch osu-edge is down",
+        ),
+        (
+            up().port_changed(OSU, "osu-dtn", PortState(11, False)),
+            True,
+            "port osu-dtn (11) of switch osu-edge is down",
+        ),
+    ],
+)
+def test_an_unusable_candidate_is_listed_with_the_reason(
+    topology: Topology, known: bool, reason: str
+) -> None:
+    first = topology.candidates("mu-dtn", "osu-dtn")[0]
+    assert (first.usable, first.path is not None, first.reason) == (False, known, reason)
+
+
+def test_port_numbers_are_remembered_while_a_switch_is_away() -> None:
+    """It goes on forwarding with the rules it has (R10)."""
+    away = up().switch_down(MU)
+    assert away.attachment("mu-dtn").port == 1
+    assert away.switch_up(MU, MU_PORTS) == up()
+
+
+def test_events_make_new_topologies_and_leave_the_old_one_alone() -> None:
+    before = up()
+    after = before.port_changed(MU, "mu-l2", PortState(2, False))
+    assert before.candidates("mu-dtn", "osu-dtn")[0].usable
+    assert not after.candidates("mu-dtn", "osu-dtn")[0].usable
+    assert after.port_changed(MU, "mu-l2", PortState(2, True)) == before
+
+
+@pytest.mark.parametrize("event", ["switch_up", "switch_down", "port_changed"])
+def test_an_unknown_switch_is_refused_by_its_datapath_id(event: str) -> None:
+    arguments: dict[str, tuple[Any, ...]] = {
+        "switch_up": ({},),
+        "switch_down": (),
+        "port_changed": ("x", None),
+    }
+    with pytest.raises(InvalidInput, match=r"^dpid: no switch 00000000000000ff is configured$"):
+        getattr(up(), event)(0xFF, *arguments[event])
+
+
+def test_an_attachment_joins_configuration_and_report() -> None:
+    assert up().attachment("osu-dtn") == Attachment(
+        host="osu-dtn",
+        site="osu",
+        dpid=OSU,
+        port=11,
+        address="10.2.0.10",
+        mac="02:00:00:00:02:10",
+        gateway_mac="02:00:00:00:02:01",
+    )
+    assert up().site_of("osu-dtn") == "osu"
+
+
+def test_hosts_that_cannot_be_found() -> None:
+    with pytest.raises(NotFound, match="host 'nobody'"):
+        up().attachment("nobody")
+    with pytest.raises(NotFound, match="host 'nobody'"):
+        up().candidates("mu-dtn", "nobody")
+    with pytest.raises(Unavailable, match="has reported no port 'mu-dtn'"):
+        Topology(CONFIGURATION).attachment("mu-dtn")
+    with pytest.raises(NotFound, match="path 'al2s:mu>isu'"):
+        up().candidate(PathKey("al2s", "mu", "isu"))
+
+
+def test_no_transit_path_is_chosen_within_a_site() -> None:
+    with pytest.raises(InvalidInput, match=r"^destination: .*same site \('mu'\)"):
+        up().candidates("mu-dtn", "mu-dtn")
+
+
+def test_measurement_addresses_live_on_the_dtns_ports() -> None:
+    (test,) = CONFIGURATION.measurements.tests
+    sender, receiver = up().test_ends(test)
+    assert (sender.host, sender.address, sender.port) == ("osu-dtn", "10.2.0.21", 11)
+    assert (receiver.host, receiver.address, receiver.port) == ("mu-dtn", "10.1.0.21", 1)
+    nowhere = test.model_copy(update={"from_": "isu"})
+    with pytest.raises(NotFound, match="host at site 'isu'"):
+        up().test_ends(nowhere)

@@ -1,0 +1,141 @@
+"""Versions never change, and a request finds its template or learns why not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from adon.errors import AdonError, Conflict, InvalidInput, NotFound
+from adon.templates_catalog.catalog import Catalog
+from adon.templates_catalog.model import Template
+
+
+def template(name: str = "soykb", **parts: Any) -> Template:
+    return Template.model_validate({"name": name, "weights": {"loss": 1}, **parts})
+
+
+def test_versions_count_up_and_the_old_catalog_stays() -> None:
+    empty = Catalog()
+    one, first = empty.add(template(notes="a"))
+    two, second = one.add(template(notes="b"))
+    assert (first.reference, second.reference) == ("soykb@1", "soykb@2")
+    assert empty.latest == ()
+    assert one.latest == (first,)
+    assert two.latest == (second,)
+    assert two.versions("soykb") == (first, second)
+    assert two.get("soykb") == second
+    assert two.get("soykb", 1) == first
+    assert hash(two) == hash(Catalog.of([second, first]))
+
+
+def test_what_equals_the_latest_is_the_latest() -> None:
+    catalog, saved = Catalog().add(template(notes="a"))
+    again, same = catalog.add(template(notes="a"))
+    assert again is catalog
+    assert same == saved
+    back, third = catalog.add(template(notes="b"))[0].add(template(notes="a"))
+    assert third.reference == "soykb@3"
+    assert len(back.versions("soykb")) == 3
+
+
+def test_an_explicit_version_is_kept() -> None:
+    catalog, saved = Catalog().add(template(version=4))
+    assert saved.version == 4
+    assert catalog.add(saved) == (catalog, saved)
+    assert catalog.add(template(notes="next"))[1].version == 5
+
+
+@pytest.mark.parametrize(
+    ("version", "cause"), [(4, "exists with other content"), (3, "would come after soykb@4")]
+)
+def test_a_saved_version_never_changes(version: int, cause: str) -> None:
+    catalog, _ = Catalog().add(template(version=4))
+    with pytest.raises(Conflict, match=cause):
+        catalog.add(template(version=version, notes="other"))
+    with pytest.raises(Conflict):
+        Catalog.of([template(version=4), template(version=4, notes="other")])
+
+
+@pytest.mark.parametrize(
+    ("reference", "error"),
+    [
+        ("soykb@3", NotFound),
+        ("soy", NotFound),
+        ("soykb@", InvalidInput),
+        ("soykb@0", InvalidInput),
+        ("soykb@-1", InvalidInput),
+        ("soykb@1@1", InvalidInput),
+        ("@1", InvalidInput),
+        ("", InvalidInput),
+        ("soykb@" + "9" * 5000, InvalidInput),
+    ],
+)
+def test_references_that_lead_nowhere(reference: str, error: type[AdonError]) -> None:
+    with pytest.raises(error):
+        Catalog.of([template()]).resolve(reference)
+
+
+def test_references() -> None:
+    catalog = Catalog.of([template(version=1), template(version=2, notes="b")])
+    assert catalog.resolve("soykb").version == 2
+    assert catalog.resolve("soykb@1").version == 1
+
+
+SHELF = Catalog.of(
+    [
+        template("soykb", match={"applications": ["soykb", "irods"], "ports": [1247, "20000-20199"]}),
+        template("globus", match={"applications": ["gridftp"], "ports": ["20100-20300"], "dscp": [10]}),
+        template("voice", protocol="udp", match={"ports": [20100], "dscp": [46]}),
+        template("video", protocol="udp", match={"dscp": [46, 34]}),
+        template("bare"),
+    ]
+)
+
+
+@pytest.mark.parametrize(
+    ("request_like", "name"),
+    [
+        ({"application": "irods"}, "soykb"),
+        ({"application": "bare"}, "bare"),
+        ({"application": "irods", "ports": [20250], "dscp": 46}, "soykb"),
+        ({"ports": [1247]}, "soykb"),
+        ({"ports": [1247, 20001]}, "soykb"),
+        ({"ports": [20250], "dscp": 46}, "globus"),
+        ({"ports": [9], "dscp": 10}, "globus"),
+        ({"ports": [20100], "protocol": "udp"}, "voice"),
+        ({"dscp": 34}, "video"),
+    ],
+)
+def test_a_request_finds_its_template(request_like: dict[str, Any], name: str) -> None:
+    assert SHELF.match(**request_like).name == name
+
+
+@pytest.mark.parametrize(
+    ("request_like", "cause"),
+    [
+        ({}, "template: name a template, an application, ports or a DSCP; there are: bare, globus"),
+        ({"ports": [9]}, "ports: no template is for 9; there are: bare, globus, soykb, video, voice"),
+        ({"ports": [1247, 9]}, "ports: no template is for 1247, 9;"),
+        ({"dscp": 7}, "dscp: no template is for 7;"),
+        ({"dscp": 46}, "dscp: 46 fits several templates: video, voice;"),
+        ({"ports": [20150]}, "ports: 20150 fits several templates: globus, soykb;"),
+        ({"ports": [1247], "protocol": "udp"}, "ports: no template is for 1247; there are: video, voice"),
+    ],
+)
+def test_a_request_that_fits_none_or_several(request_like: dict[str, Any], cause: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        SHELF.match(**request_like)
+    assert str(caught.value).startswith(cause)
+
+
+@pytest.mark.parametrize("stated", [{"application": "nothing"}, {"application": "soykb", "protocol": "udp"}])
+def test_an_application_without_template_is_not_found(stated: dict[str, str]) -> None:
+    with pytest.raises(NotFound, match="template for application"):
+        SHELF.match(**stated)  # type: ignore[arg-type]
+
+
+def test_only_the_latest_version_is_matched() -> None:
+    catalog, _ = SHELF.add(template("soykb", match={"applications": ["soykb"]}))
+    with pytest.raises(InvalidInput):
+        catalog.match(ports=[1247])

@@ -1,0 +1,190 @@
+"""The configuration file: the example is read whole, and each mistake is named with its line."""
+
+from __future__ import annotations
+
+from ipaddress import IPv4Address
+from pathlib import Path
+
+import pytest
+
+from adon import config, yamlfile
+from adon.errors import InvalidInput
+from measurement.model import Metric
+
+EXAMPLE = Path(__file__).parent / "data" / "network.yaml"
+
+
+def line_of(text: str, part: str) -> int:
+    return text[: text.index(part)].count("\n") + 1
+
+
+def changed(old: str, new: str) -> str:
+    text = EXAMPLE.read_text("utf-8")
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+def problems_of(text: str) -> list[str]:
+    with pytest.raises(InvalidInput) as caught:
+        yamlfile.parse_model(text, config.Configuration, "net.yaml")
+    return [str(problem) for problem in caught.value.problems]
+
+
+def test_the_example_is_read_whole() -> None:
+    whole = config.load(EXAMPLE)
+    assert whole.switches["mu-edge"].dpid == 0xA01
+    assert whole.sites["osu"].hosts["osu-dtn"].address == IPv4Address("10.2.0.10")
+    assert whole.paths["al2s"].vlan == 1701
+    assert whole.paths["al2s"].capacity == pytest.approx(60.6e6)
+    assert whole.paths["internet"].ends["mu"].next_hop_mac == "02:00:00:00:0a:01"
+    assert whole.metrics_measured == set(Metric)
+    assert {(t.path, t.from_, t.to) for t in whole.measurements.tests} == {
+        (path, *ends) for path in ("al2s", "internet") for ends in (("mu", "osu"), ("osu", "mu"))
+    }
+
+
+def test_what_is_written_keeps_its_order_and_cannot_be_changed() -> None:
+    whole = config.load(EXAMPLE)
+    assert list(whole.paths) == ["al2s", "internet"]
+    assert list(whole.paths["al2s"].ends) == ["mu", "osu"]
+    with pytest.raises(TypeError):
+        whole.paths.clear()  # type: ignore[attr-defined]
+
+
+def test_a_configuration_is_written_back_equal() -> None:
+    whole = config.load(EXAMPLE)
+    assert yamlfile.parse_model(yamlfile.dump(whole), config.Configuration) == whole
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field", "cause"),
+    [
+        ("capacity: 60.6 Mbps", "capacity: 60.6", "paths.al2s.capacity", "has no unit"),
+        ("capacity: 60.6 Mbps", "capacity: 0 bps", "paths.al2s.capacity", "must be above zero"),
+        ("vlan: 1701", "vlan: 4095", "paths.al2s.vlan", "less than or equal to 4094"),
+        ("vlan: 1701", "mtu: 1500", "paths.al2s.vlan", "a layer-2 path needs a VLAN id"),
+        ("    layer: 3", "    vlan: 7\n    layer: 3", "paths.internet.vlan", "a layer-3 path has none"),
+        (
+            "port: mu-edge-al2s",
+            'port: x, next_hop_mac: "02:00:00:00:00:09"',
+            "paths.al2s.ends.mu.next_hop_mac",
+            "a layer-2 path has none",
+        ),
+        (
+            ', next_hop_mac: "02:00:00:00:0a:01"',
+            "",
+            "paths.internet.ends.mu.next_hop_mac",
+            "layer-3 path needs it",
+        ),
+        ('"0000000000000a01"', "a01", "switches.mu-edge.dpid", "is not a datapath id"),
+        ('"0000000000000a02"', '"0000000000000a01"', "switches.osu-edge.dpid", "has the same dpid"),
+        ("edge: mu-edge", "edge: mu-egde", "sites.mu.edge", "there is no switch 'mu-egde'"),
+        (
+            "mu: {port: mu-edge-al2s}",
+            "mo: {port: mu-edge-al2s}",
+            "paths.al2s.ends.mo",
+            "there is no site 'mo'",
+        ),
+        ('mac: "02:00:00:00:0a:0a"', 'mac: "02:00"', "sites.mu.hosts.mu-dtn.mac", "is not a MAC address"),
+        (
+            'mac: "02:00:00:00:0a:0a"',
+            'mac: "03:00:00:00:0a:0a"',
+            "sites.mu.hosts.mu-dtn.mac",
+            "group address",
+        ),
+        (
+            'mac: "02:00:00:00:0b:0a"',
+            'mac: "02:00:00:00:0A:0A"',
+            "sites.osu.hosts.osu-dtn.mac",
+            "same MAC address",
+        ),
+        (
+            "address: 10.2.0.10",
+            "address: 10.1.0.10",
+            "sites.osu.hosts.osu-dtn.address",
+            "has the same address",
+        ),
+        ("      osu-dtn:", "      mu-dtn:", "sites.osu.hosts.mu-dtn", "has the same host name"),
+        (
+            "throughput_period: 60 s",
+            "throughput_period: 5 s",
+            "measurements.tests.0.throughput_period",
+            "one test already takes 5 s",
+        ),
+        (
+            "latency_period: 20 s",
+            "latency_period: 1 s",
+            "measurements.tests.0.latency_period",
+            "one test already takes 1 s",
+        ),
+        (
+            "latency_period: 20 s",
+            "latency_interval: 0 s",
+            "measurements.tests.0.latency_interval",
+            "above zero",
+        ),
+        ("    - path: al2s", "    - path: al3s", "measurements.tests.0.path", "there is no path 'al3s'"),
+        ("      to: osu", "      to: uso", "measurements.tests.0.to", "there is no site 'uso'"),
+        ("      to: osu", "      to: mu", "measurements.tests.0.path", "does not lead from 'mu' to 'mu'"),
+        ("source: 10.1.0.11", "source: 10.1.0.10", "measurements.tests.0.source", "address of host 'mu-dtn'"),
+        (
+            "source: 10.1.0.11",
+            "source: 10.2.0.11",
+            "measurements.tests.0.destination",
+            "is the source itself",
+        ),
+        ("    osu: {url", "    uso: {url", "measurements.points.uso", "there is no site 'uso'"),
+        ("https://10.1.0.10", "ftp://10.1.0.10", "measurements.points.mu.url", "is not a URL"),
+        ("https://10.1.0.10", "https://u:p@10.1.0.10", "measurements.points.mu.url", "password"),
+        ("    site: osu", "    site: uso", "compute.osu-hpc.site", "there is no site 'uso'"),
+        (
+            "throughput_per_node: 8 Mbps",
+            "throughput_per_node: 0 bps",
+            "compute.mu-hpc.throughput_per_node",
+            "above",
+        ),
+        ("reserve_nodes: 1", "reserve_noodles: 1", "policy.reserve_noodles", "is not a known key here"),
+        ("reserve_nodes: 1", "aging: 0 s", "policy.aging", "must be above zero"),
+        ("network: mu-osu", "network: MU OSU", "network", "String should match pattern"),
+        (
+            "network: mu-osu",
+            "network: mu-osu\nignored_cookies: [-1]",
+            "ignored_cookies.0",
+            "greater than or equal",
+        ),
+    ],
+)
+def test_a_mistake_is_named_with_line_and_field(old: str, new: str, field: str, cause: str) -> None:
+    text = changed(old, new)
+    matching = [problem for problem in problems_of(text) if f" {field}: " in problem and cause in problem]
+    assert len(matching) == 1
+    # The line of the change, or of what the field should have stood in.
+    assert abs(int(matching[0].split(":")[1]) - line_of(EXAMPLE.read_text("utf-8"), old)) <= 2
+
+
+def test_two_paths_cannot_share_a_vlan_on_a_port_nor_measurement_addresses() -> None:
+    text = (
+        changed(
+            "  internet:\n    layer: 3",
+            "  twin:\n    layer: 2\n    vlan: 1701\n    capacity: 1 Mbps\n"
+            "    ends:\n      mu: {port: mu-edge-al2s}\n      osu: {port: osu-other}\n"
+            "  internet:\n    layer: 3",
+        )
+        .replace("10.1.0.12", "10.1.0.11")
+        .replace("10.2.0.12", "10.2.0.11")
+    )
+    assert [problem.partition(": ")[2] for problem in problems_of(text)] == [
+        "paths.twin.vlan: paths.al2s.vlan has the same VLAN on this port",
+        "measurements.tests.2.source: these addresses already measure path 'al2s'",
+        "measurements.tests.3.source: these addresses already measure path 'al2s'",
+    ]
+
+
+def test_all_mistakes_are_reported_at_once() -> None:
+    text = changed("capacity: 60.6 Mbps", "capacity: fast")
+    text = text.replace("worker_nodes: 4", "worker_nodes: -4").replace('"0000000000000a02"', "7")
+    assert [problem.split(": ")[1] for problem in problems_of(text)] == [
+        "switches.osu-edge.dpid",
+        "paths.al2s.capacity",
+        "compute.mu-hpc.worker_nodes",
+    ]

@@ -1,0 +1,98 @@
+"""What people write as a quantity, and what it means inside."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import TypeAdapter
+
+from adon import units
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "value"),
+    [
+        (units.parse_rate, "700 Mbps", 700e6),
+        (units.parse_rate, "700Mbps", 700e6),
+        (units.parse_rate, "80 MB/s", 640e6),
+        (units.parse_rate, "1.5e3 kbps", 1.5e6),
+        (units.parse_size, "25 GB", 25_000_000_000),
+        (units.parse_size, "64 MiB", 64 * 2**20),
+        (units.parse_size, "8 bit", 1),
+        (units.parse_duration, "20 ms", 0.02),
+        (units.parse_duration, "5 min", 300.0),
+        (units.parse_duration, "7 d", 604_800.0),
+        (units.parse_ratio, "0.01 %", 1e-4),
+        (units.parse_ratio, "50 ppm", 5e-5),
+    ],
+)
+def test_reads(parse: Callable[[object], float], text: str, value: float) -> None:
+    assert parse(text) == pytest.approx(value, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "cause"),
+    [
+        (units.parse_rate, "700", "has no unit"),
+        (units.parse_rate, 700, "has no unit"),
+        (units.parse_rate, "700 ms", "does not measure this"),
+        (units.parse_rate, "700 furlong", "not a unit known here"),
+        (units.parse_rate, "-1 bps", "is negative"),
+        (units.parse_rate, "nan bps", "is not a number with a unit"),
+        (units.parse_rate, "9**9**9 bps", "is not a number with a unit"),
+        (units.parse_rate, "1e400 bps", "is too large"),
+        (units.parse_rate, "1e305 Gbps", "is too large"),
+        (units.parse_rate, True, "expected a quantity"),
+        (units.parse_rate, None, "expected a quantity"),
+        (units.parse_rate, "1" * 10**6, "has no unit"),
+        (units.parse_size, "25 Mbps", "does not measure this"),
+        (units.parse_duration, "3 fortnight", "not a unit known here"),
+        (units.parse_ratio, "101 %", "more than 100 %"),
+    ],
+)
+def test_refuses_and_says_why(parse: Callable[[object], float], text: object, cause: str) -> None:
+    with pytest.raises(ValueError, match="^.*" + cause.replace("*", r"\*")):
+        parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (units.format_rate(7e6), "7 Mbps"),
+        (units.format_rate(0), "0 bps"),
+        (units.format_size(25e9), "25 GB"),
+        (units.format_duration(0), "0 s"),
+        (units.format_duration(2e-5), "20 us"),
+        (units.format_duration(0.02), "20 ms"),
+        (units.format_duration(90), "90 s"),
+        (units.format_duration(600), "10 min"),
+        (units.format_duration(86_400), "24 h"),
+        (units.format_duration(float("inf")), "never"),
+        (units.format_ratio(1e-4), "0.01 %"),
+    ],
+)
+def test_formats(text: str, expected: str) -> None:
+    assert text == expected
+
+
+@given(st.floats(min_value=0, max_value=1e15, allow_nan=False))
+def test_fields_are_written_back_exactly(value: float) -> None:
+    for kind, unit in ((units.Rate, "bps"), (units.Duration, "s")):
+        adapter: TypeAdapter[float] = TypeAdapter(kind)
+        assert adapter.validate_python(adapter.dump_python(value)) == value
+        assert adapter.validate_python(f"{value!r} {unit}") == value
+
+
+@given(st.floats(min_value=0, max_value=1))
+def test_ratios_are_written_back_exactly(value: float) -> None:
+    adapter: TypeAdapter[float] = TypeAdapter(units.Ratio)
+    assert adapter.validate_python(adapter.dump_python(value)) == value
+
+
+@given(st.integers(min_value=0, max_value=2**53))
+def test_sizes_are_written_back_exactly(value: int) -> None:
+    adapter: TypeAdapter[int] = TypeAdapter(units.Size)
+    assert adapter.validate_python(adapter.dump_python(value)) == value
