@@ -194,7 +194,10 @@ class Network:
         if progress.failed is None:
             return outcome
         owner = progress.failed
-        outcome.failed.append((owner, f"switch {dpid_text(event.dpid)}: {event.error}"))
+        error = f"switch {dpid_text(event.dpid)}: {event.error}"
+        outcome.failed.append((owner, error))
+        if self.wanted(owner):
+            outcome.effects.append(SaveRules(event.id, self.wanted(owner), RuleState.FAILED, error))
         for dpid in sorted({rule.dpid for rule in self.wanted(owner)} | {event.dpid}):
             if dpid in self.topology.connected:
                 self._urgent.add(dpid)

@@ -99,7 +99,7 @@ class Stage:
 
     def _start(self) -> Broker:
         unfinished = [flow for flow in self.flows.values() if not flow.state.final]
-        wanted = [r for r, s in self.rules.values() if s in (RuleState.PENDING, RuleState.INSTALLED)]
+        wanted = [r for r, s in self.rules.values() if s in (RuleState.PENDING, RuleState.INSTALLED, RuleState.FAILED)]
         last = max(self.flows, default=0)
         return Broker(self.configuration, self.templates, flows=unfinished, rules=wanted, last_number=last)
 

@@ -1,0 +1,138 @@
+"""How the store reaches its database: engine, SQLite's settings, schema check, translated errors.
+
+SQLite is the default.  Its settings, and why:
+
+- ``journal_mode=WAL``: readers never wait for the writer, nor it for them.
+- ``synchronous=FULL``: a commit is on disk when it returns.  With WAL, ``NORMAL`` would let a power failure
+  take back the last commits, and a switch could then hold rules that the store has never heard of (R3).
+- ``foreign_keys=ON``: SQLite does not check them otherwise.
+- ``busy_timeout``: another process's short write (a token made on the command line) is waited for.
+
+The driver's own idea of when a transaction begins is switched off, since it begins one too late for
+reads and never for DDL: we say BEGIN ourselves, and BEGIN IMMEDIATE where we mean to write, so that a
+second writer waits at the door instead of failing in the middle.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import URL, Connection, Engine, create_engine, event, inspect, make_url, text
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+
+from adon.errors import InvalidInput, Unavailable
+from adon.store.tables import SCHEMA_REVISION
+
+BUSY_TIMEOUT_MS = 5000
+WRITES = "adon_writes"
+"""The execution option of a connection that is going to write."""
+
+
+def parse_url(url: str) -> URL:
+    """The database's URL: ``sqlite:////var/lib/adon/adon.db`` or ``postgresql+psycopg://host/adon``.
+
+    :raises InvalidInput: for text that is no such URL, and for a database in memory.
+    """
+    try:
+        parsed = make_url(url)
+        parsed.get_dialect()
+    except (ArgumentError, NoSuchModuleError):
+        raise InvalidInput.of(
+            "store", "is not a database URL such as sqlite:////var/lib/adon/adon.db"
+        ) from None
+    if parsed.get_backend_name() == "sqlite" and parsed.database in (None, "", ":memory:"):
+        raise InvalidInput.of("store", "a database in memory does not survive a restart; name a file")
+    return parsed
+
+
+def shown(url: URL) -> str:
+    """The URL for messages, without its password."""
+    return url.render_as_string(hide_password=True)
+
+
+def open_engine(url: URL, *, read_only: bool) -> Engine:
+    """An engine with the settings of this module.
+
+    :raises InvalidInput: if the database's driver is not installed.
+    """
+    try:
+        # Python's NaN and Infinity are not JSON: PostgreSQL would refuse what SQLite takes.
+        engine = create_engine(url, json_serializer=partial(json.dumps, allow_nan=False))
+    except ImportError as error:
+        raise InvalidInput.of("store", f"{shown(url)}: its driver is not installed: {error}") from error
+    if url.get_backend_name() == "sqlite":
+        event.listen(engine, "connect", partial(_configure_sqlite, read_only=read_only))
+        event.listen(engine, "begin", _begin_sqlite)
+    elif read_only:
+        engine = engine.execution_options(postgresql_readonly=True)
+    return engine
+
+
+def _configure_sqlite(connection: Any, _record: object, *, read_only: bool) -> None:
+    connection.isolation_level = None
+    cursor = connection.cursor()
+    settings = [f"busy_timeout={BUSY_TIMEOUT_MS}", "foreign_keys=ON", "synchronous=FULL"]
+    for setting in [*settings, "query_only=ON" if read_only else "journal_mode=WAL"]:
+        cursor.execute(f"PRAGMA {setting}")
+    cursor.close()
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    writes = connection.get_execution_options().get(WRITES, False)
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def check_file(url: URL) -> None:
+    """Refuse an SQLite file that is not there: opening it would make an empty one.
+
+    :raises Unavailable: naming the command that makes it.
+    """
+    if url.get_backend_name() == "sqlite" and not Path(str(url.database)).is_file():
+        raise Unavailable(f"there is no database {shown(url)}; make it with: {upgrade_command(url)}")
+
+
+def check_schema(engine: Engine) -> None:
+    """Refuse a database whose schema is not the one this code was written for.
+
+    :raises Unavailable: naming both revisions, or that the database does not answer.
+    """
+    with translated(), engine.connect() as connection:
+        found = revision(connection)
+    if found == SCHEMA_REVISION:
+        return
+    what = "has no schema yet" if found is None else f"has schema revision {found}"
+    raise Unavailable(
+        f"the database {shown(engine.url)} {what}, this version of ADON needs {SCHEMA_REVISION}; "
+        f"bring it there with: {upgrade_command(engine.url)}"
+    )
+
+
+def revision(connection: Connection) -> str | None:
+    """The schema revision of a database; None where there is none."""
+    if not inspect(connection).has_table("alembic_version"):
+        return None
+    found: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    return found
+
+
+def upgrade_command(url: URL) -> str:
+    """The command that makes or upgrades a database."""
+    return f"python -m adon.store.upgrade {shown(url)}"
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn the database's exceptions into ours, their cause kept.
+
+    :raises Unavailable: for every error of the database or its driver.
+    """
+    try:
+        yield
+    except SQLAlchemyError as error:
+        cause = getattr(error, "orig", None) or error
+        raise Unavailable(f"the store does not answer: {str(cause).strip()}") from error

@@ -1,0 +1,126 @@
+"""Flows and their history, as rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, func, insert, select, update
+
+from adon.broker.flow import Flow, FlowState
+from adon.errors import NotFound
+from adon.store.codec import decode_flow, encode_flow
+from adon.store.reading import decoded
+from adon.store.tables import flow_history, flows
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryEntry:
+    """One change of a flow's state, path or reason; ``cause`` is the id of the event that led to it."""
+
+    at: float
+    state: FlowState
+    path: str | None
+    reason: str
+    cause: str
+
+
+def save(connection: Connection, flow: Flow, cause: str, at: float) -> None:
+    """Keep a flow as it is now; its history grows where state, path or reason changed."""
+    query = select(flows.c.state, flows.c.path, flows.c.body).where(flows.c.number == flow.number)
+    before = connection.execute(query).one_or_none()
+    values = _values(flow)
+    if before is None:
+        connection.execute(insert(flows).values(number=flow.number, **values))
+    else:
+        connection.execute(update(flows).where(flows.c.number == flow.number).values(**values))
+    if before is None or (before.state, before.path, before.body.get("reason")) != _told(flow):
+        state, path, reason = _told(flow)
+        entry = {
+            "flow": flow.number,
+            "at": at,
+            "state": state,
+            "path": path,
+            "reason": reason,
+            "cause": cause,
+        }
+        connection.execute(insert(flow_history).values(**entry))
+
+
+def changed_at(flow: Flow) -> float:
+    """The latest time that a flow itself names: when its state or its path last changed."""
+    times = (flow.submitted_at, flow.state_since, flow.path_since, flow.started_at, flow.ended_at)
+    return max(time for time in times if time is not None)
+
+
+def read(connection: Connection, number: int) -> Flow:
+    """One flow.
+
+    :raises NotFound: if there is none of this number.
+    """
+    query = select(flows.c.number, flows.c.body).where(flows.c.number == number)
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        raise NotFound("flow", f"f-{number}")
+    return _flow(row.number, row.body)
+
+
+def listed(
+    connection: Connection,
+    state: FlowState | None,
+    requester: str | None,
+    limit: int,
+    before: int | None,
+) -> tuple[Flow, ...]:
+    """Flows, newest first, filtered; ``before`` is the number to go on from."""
+    query = select(flows.c.number, flows.c.body).order_by(flows.c.number.desc()).limit(limit)
+    if state is not None:
+        query = query.where(flows.c.state == state.value)
+    if requester is not None:
+        query = query.where(flows.c.requester == requester)
+    if before is not None:
+        query = query.where(flows.c.number < before)
+    return tuple(_flow(row.number, row.body) for row in connection.execute(query))
+
+
+def unfinished(connection: Connection) -> tuple[Flow, ...]:
+    """The flows that have not ended, oldest first."""
+    final = [state.value for state in FlowState if state.final]
+    query = select(flows.c.number, flows.c.body).where(flows.c.state.not_in(final))
+    return tuple(_flow(row.number, row.body) for row in connection.execute(query.order_by(flows.c.number)))
+
+
+def last_number(connection: Connection) -> int:
+    """The highest flow number ever saved, 0 before the first."""
+    query = select(func.coalesce(func.max(flows.c.number), 0))
+    return int(connection.execute(query).scalar_one())
+
+
+def history(connection: Connection, number: int) -> tuple[HistoryEntry, ...]:
+    """What happened to a flow, in order."""
+    query = select(flow_history).where(flow_history.c.flow == number).order_by(flow_history.c.id)
+    return tuple(
+        HistoryEntry(row.at, FlowState(row.state), row.path, row.reason, row.cause)
+        for row in connection.execute(query)
+    )
+
+
+def _values(flow: Flow) -> dict[str, object]:
+    return {
+        "state": flow.state.value,
+        "requester": flow.requester,
+        "template": flow.template,
+        "source": flow.request.source,
+        "destination": flow.request.destination,
+        "path": flow.path,
+        "submitted_at": flow.submitted_at,
+        "body": encode_flow(flow),
+    }
+
+
+def _told(flow: Flow) -> tuple[str, str | None, str]:
+    return flow.state.value, flow.path, flow.reason
+
+
+def _flow(number: int, body: Any) -> Flow:
+    return decoded(decode_flow, body, f"flow f-{number}")

@@ -1,0 +1,21 @@
+"""Reading bodies back: one that this version cannot read is named, not guessed at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from adon.errors import Unavailable
+
+T = TypeVar("T")
+
+
+def decoded(decode: Callable[[Mapping[str, Any]], T], body: Mapping[str, Any], what: str) -> T:
+    """The value of a stored body.
+
+    :raises Unavailable: naming what could not be read.
+    """
+    try:
+        return decode(body)
+    except ValueError as error:
+        raise Unavailable(f"the store holds {what} in a form this version cannot read: {error}") from error

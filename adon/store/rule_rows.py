@@ -1,0 +1,82 @@
+"""Desired rules and how far they have come, as rows (R3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
+
+from adon.broker.effects import RuleState
+from adon.broker.network import owner_of
+from adon.flowvisor.rule import Rule, dpid_text
+from adon.store.codec import cookie_text, decode_rule, encode_rule, slot_text
+from adon.store.reading import decoded
+from adon.store.tables import rules as table
+
+
+@dataclass(frozen=True, slots=True)
+class SavedRule:
+    """A rule with how far it has come; ``error`` is the switch's own text when it refused."""
+
+    rule: Rule
+    owner: str
+    state: RuleState
+    error: str
+    updated_at: float
+
+
+def save(connection: Connection, rules: Iterable[Rule], state: RuleState, error: str, at: float) -> None:
+    """Keep the state of some rules; as in a switch, a rule replaces the one in its slot.
+
+    A removal is of the very rule (slot and cookie): where another owner has taken over the slot by now,
+    nothing is removed.
+    """
+    kept = {slot_text(rule.slot): rule for rule in rules}
+    if not kept:
+        return
+    if state is RuleState.REMOVED:
+        _mark_removed(connection, kept, error, at)
+        return
+    connection.execute(delete(table).where(table.c.slot == bindparam("taken")), [{"taken": s} for s in kept])
+    news = {"state": state.value, "error": error, "updated_at": at}
+    connection.execute(
+        insert(table), [{**_values(rule), "slot": slot, **news} for slot, rule in kept.items()]
+    )
+
+
+def listed(
+    connection: Connection, dpid: int | None, owner: str | None, states: frozenset[RuleState] | None
+) -> tuple[SavedRule, ...]:
+    """Rules, filtered, in the order of their slots."""
+    query = select(table).order_by(table.c.slot)
+    if dpid is not None:
+        query = query.where(table.c.dpid == dpid_text(dpid))
+    if owner is not None:
+        query = query.where(table.c.owner == owner)
+    if states is not None:
+        query = query.where(table.c.state.in_(sorted(state.value for state in states)))
+    return tuple(_saved(row) for row in connection.execute(query))
+
+
+def _mark_removed(connection: Connection, kept: dict[str, Rule], error: str, at: float) -> None:
+    same = (table.c.slot == bindparam("old_slot")) & (table.c.cookie == bindparam("old_cookie"))
+    news = update(table).where(same).values(state=RuleState.REMOVED.value, error=error, updated_at=at)
+    which = [{"old_slot": slot, "old_cookie": cookie_text(rule.cookie)} for slot, rule in kept.items()]
+    connection.execute(news, which)
+
+
+def _values(rule: Rule) -> dict[str, object]:
+    return {
+        "dpid": dpid_text(rule.dpid),
+        "owner": owner_of(rule),
+        "cookie": cookie_text(rule.cookie),
+        "priority": rule.priority,
+        "body": encode_rule(rule),
+    }
+
+
+def _saved(row: Row[Any]) -> SavedRule:
+    rule = decoded(decode_rule, row.body, f"rule {row.slot}")
+    return SavedRule(rule, row.owner, RuleState(row.state), row.error, row.updated_at)

@@ -1,0 +1,257 @@
+"""The store: what must survive a restart, saved before anybody is told.
+
+One process writes (the controller), any number read.  Saves made inside :meth:`Store.transaction` become
+one commit, which is on disk when the block is left: the executor saves an event's decision, flow and
+pending rules in one block and talks to the switch after it (R3).  A save outside such a block is a
+commit of its own.  The store reads no clock; who saves says when.
+
+The SQL is in the ``*_rows`` modules, one per kind of thing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Self
+
+from sqlalchemy import Connection, Engine
+
+from adon.access.identity import Token
+from adon.broker.decision import Decision
+from adon.broker.effects import RuleState
+from adon.broker.flow import Flow, FlowState
+from adon.errors import Unavailable
+from adon.flowvisor.rule import Rule
+from adon.store import access_rows, decision_rows, flow_rows, rule_rows, template_rows
+from adon.store.access_rows import KeptAnswer
+from adon.store.engine import WRITES, check_file, check_schema, open_engine, parse_url, translated
+from adon.store.flow_rows import HistoryEntry
+from adon.store.rule_rows import SavedRule
+from adon.store.template_rows import SavedTemplate
+from adon.templates_catalog.model import Template
+
+WANTED = frozenset({RuleState.PENDING, RuleState.INSTALLED, RuleState.FAILED})
+"""The states of the rules that belong in the switches."""
+
+
+class Store:
+    """One open database; usable from several threads, each with its own transactions.
+
+    Every method raises :class:`~adon.errors.Unavailable` if the database does not answer.
+    """
+
+    def __init__(self, engine: Engine, *, read_only: bool) -> None:
+        self._engine = engine
+        self._read_only = read_only
+        self._thread = threading.local()
+
+    @classmethod
+    def open(cls, url: str, read_only: bool = False) -> Self:
+        """Open a database that :mod:`adon.store.upgrade` has made.
+
+        :raises InvalidInput: for a URL that names no database.
+        :raises Unavailable: if it does not answer, or its schema is not this version's.
+        """
+        parsed = parse_url(url)
+        check_file(parsed)
+        engine = open_engine(parsed, read_only=read_only)
+        try:
+            check_schema(engine)
+        except Unavailable:
+            engine.dispose()
+            raise
+        return cls(engine, read_only=read_only)
+
+    def close(self) -> None:
+        """Give the connections back."""
+        self._engine.dispose()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Group the saves of this thread: all of them are kept, or on an exception none.
+
+        Inside another transaction of the same thread it is part of that one.
+
+        :raises Unavailable: if the store was opened for reading, or the commit failed.
+        """
+        with self._writing():
+            yield
+
+    # -- saving -----------------------------------------------------------------------------------
+
+    def save_flow(self, flow: Flow, cause: str, at: float | None = None) -> None:
+        """Keep a flow as it is now, and in its history what changed.
+
+        :param cause: the id of the event that led to it.
+        :param at: when; the latest time the flow itself names where it is None.
+        """
+        with self._writing() as connection:
+            flow_rows.save(connection, flow, cause, flow_rows.changed_at(flow) if at is None else at)
+
+    def save_decision(self, decision: Decision) -> None:
+        """Keep a decision."""
+        with self._writing() as connection:
+            decision_rows.save(connection, decision)
+
+    def save_template(self, template: Template, author: str, at: float) -> None:
+        """Keep a template version; saving the same again changes nothing.
+
+        :raises Conflict: if this version is there with other content.
+        """
+        with self._writing() as connection:
+            template_rows.save(connection, template, author, at)
+
+    def save_rules(self, rules: Iterable[Rule], state: RuleState, error: str, at: float) -> None:
+        """Keep how far some rules have come; ``error`` is the switch's own text, or empty."""
+        with self._writing() as connection:
+            rule_rows.save(connection, rules, state, error, at)
+
+    def save_token(self, token: Token) -> None:
+        """Keep a new token.
+
+        :raises Conflict: if its id is taken.
+        """
+        with self._writing() as connection:
+            access_rows.save_token(connection, token)
+
+    def revoke_token(self, identifier: str, at: float) -> None:
+        """Make a token worthless.
+
+        :raises NotFound: if there is none of this id.
+        """
+        with self._writing() as connection:
+            access_rows.revoke_token(connection, identifier, at)
+
+    def save_answer(
+        self, actor: str, key: str, request_hash: str, answer: Mapping[str, Any], at: float
+    ) -> None:
+        """Keep what was answered to a request with an Idempotency-Key; the first answer stays.
+
+        :raises Conflict: if the key was used with another request.
+        """
+        with self._writing() as connection:
+            access_rows.save_answer(connection, actor, key, KeptAnswer(request_hash, answer, at))
+
+    def forget_answers(self, before: float) -> int:
+        """Drop kept answers older than this time; how many there were."""
+        with self._writing() as connection:
+            return access_rows.forget_answers(connection, before)
+
+    # -- reading ----------------------------------------------------------------------------------
+
+    def flow(self, number: int) -> Flow:
+        """One flow.
+
+        :raises NotFound: if there is none of this number.
+        """
+        with self._reading() as connection:
+            return flow_rows.read(connection, number)
+
+    def flows(
+        self,
+        state: FlowState | None = None,
+        requester: str | None = None,
+        limit: int = 100,
+        before: int | None = None,
+    ) -> tuple[Flow, ...]:
+        """Flows, newest first; ``before`` is the number to go on from."""
+        with self._reading() as connection:
+            return flow_rows.listed(connection, state, requester, limit, before)
+
+    def unfinished_flows(self) -> tuple[Flow, ...]:
+        """The flows that have not ended, oldest first."""
+        with self._reading() as connection:
+            return flow_rows.unfinished(connection)
+
+    def last_flow_number(self) -> int:
+        """The highest flow number ever saved, 0 before the first."""
+        with self._reading() as connection:
+            return flow_rows.last_number(connection)
+
+    def history(self, number: int) -> tuple[HistoryEntry, ...]:
+        """What happened to a flow, in order; nothing for a flow that is not known."""
+        with self._reading() as connection:
+            return flow_rows.history(connection, number)
+
+    def decision(self, identifier: str) -> Decision:
+        """One decision.
+
+        :raises NotFound: if there is none of this id.
+        """
+        with self._reading() as connection:
+            return decision_rows.read(connection, identifier)
+
+    def decisions(self, flow: int) -> tuple[Decision, ...]:
+        """All decisions about one flow, oldest first."""
+        with self._reading() as connection:
+            return decision_rows.of_flow(connection, flow)
+
+    def templates(self) -> tuple[SavedTemplate, ...]:
+        """All versions of all templates, by name and version."""
+        with self._reading() as connection:
+            return template_rows.listed(connection)
+
+    def template(self, name: str, version: int | None = None) -> SavedTemplate:
+        """One version of a template, the latest if none is named.
+
+        :raises NotFound: if there is no such template or version.
+        """
+        with self._reading() as connection:
+            return template_rows.read(connection, name, version)
+
+    def rules(
+        self, dpid: int | None = None, owner: str | None = None, states: frozenset[RuleState] | None = None
+    ) -> tuple[SavedRule, ...]:
+        """Saved rules; ``states=WANTED`` for those that belong in the switches."""
+        with self._reading() as connection:
+            return rule_rows.listed(connection, dpid, owner, states)
+
+    def tokens(self) -> tuple[Token, ...]:
+        """All tokens, revoked and expired ones too, oldest first."""
+        with self._reading() as connection:
+            return access_rows.read_tokens(connection)
+
+    def answer(self, actor: str, key: str) -> KeptAnswer | None:
+        """What was answered to this actor's request with this Idempotency-Key; None if none was."""
+        with self._reading() as connection:
+            return access_rows.read_answer(connection, actor, key)
+
+    # -- inside -----------------------------------------------------------------------------------
+
+    @contextmanager
+    def _writing(self) -> Iterator[Connection]:
+        if self._read_only:
+            raise Unavailable("this process opened the store for reading only")
+        current: Connection | None = getattr(self._thread, "connection", None)
+        if current is not None:
+            with translated():
+                yield current
+            return
+        with (
+            translated(),
+            self._engine.connect().execution_options(**{WRITES: True}) as connection,
+            connection.begin(),
+        ):
+            self._thread.connection = connection
+            try:
+                yield connection
+            finally:
+                self._thread.connection = None
+
+    @contextmanager
+    def _reading(self) -> Iterator[Connection]:
+        # Inside a transaction of this thread, what it has saved so far is seen.
+        current: Connection | None = getattr(self._thread, "connection", None)
+        if current is not None:
+            with translated():
+                yield current
+            return
+        with translated(), self._engine.connect() as connection:
+            yield connection

@@ -1,0 +1,73 @@
+"""Make a database, or bring it to this version's schema: ``python -m adon.store.upgrade URL``.
+
+A process of its own, started before the controller: Alembic and what it brings (15 MB) are imported
+only inside :func:`upgrade`.  The migrations are part of the package and need no ``alembic.ini``.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from adon.errors import AdonError, Unavailable
+from adon.store.engine import WRITES, open_engine, parse_url, revision, shown, translated
+from adon.store.tables import SCHEMA_REVISION
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+def upgrade(url: str) -> str:
+    """Run the migrations that a database lacks, all or none; the revision it is at then.
+
+    :raises InvalidInput: for a URL that names no database.
+    :raises Unavailable: if the database does not answer, or a newer version of ADON has changed it.
+    """
+    from alembic import command
+    from alembic.config import Config
+    from alembic.util import CommandError
+
+    parsed = parse_url(url)
+    if parsed.get_backend_name() == "sqlite":
+        _make_directory(Path(str(parsed.database)).parent)
+    engine = open_engine(parsed, read_only=False)
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    try:
+        with translated(), engine.connect().execution_options(**{WRITES: True}) as connection:
+            config.attributes["connection"] = connection
+            with connection.begin():
+                found = revision(connection)
+                command.upgrade(config, "head")
+    except CommandError as error:
+        raise Unavailable(
+            f"the database {shown(parsed)} has schema revision {found}, which this version of ADON "
+            f"(schema {SCHEMA_REVISION}) does not know: {error}"
+        ) from error
+    finally:
+        engine.dispose()
+    return SCHEMA_REVISION
+
+
+def _make_directory(directory: Path) -> None:
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise Unavailable(f"the store's directory cannot be made: {error}") from error
+
+
+def main(arguments: list[str]) -> int:
+    """The command: 0 when done, 2 with one line on standard error when not."""
+    if len(arguments) != 1:
+        sys.stderr.write("usage: python -m adon.store.upgrade URL\n")
+        return 2
+    try:
+        done = upgrade(arguments[0])
+    except AdonError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    sys.stdout.write(f"schema {done}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,215 @@
+"""Messages of the other processes become events; answers find their way back.
+
+A command is checked here for its *form* (a request that is not one never becomes an event); whether it
+can be granted is the broker's business.  A submission with an idempotency key is answered from the
+store when it comes again, so that a client may repeat a request whose answer was lost.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from adon.broker.effects import Answer
+from adon.broker.events import (
+    Event,
+    FlowCancelled,
+    FlowSubmitted,
+    MeasurementArrived,
+    SnapshotAsked,
+    SyncAsked,
+    TemplateSaved,
+    TransferReported,
+)
+from adon.broker.flow import Flow, FlowRequest
+from adon.errors import AdonError, Conflict, InvalidInput
+from adon.store import codec
+from adon.store.store import Store
+from adon.templates_catalog.model import Template
+from adon.yamlfile import check_model
+from apps.campus_edge.loop import Stamps
+from apps.link import Peer
+from measurement import codec as measurement_codec
+from measurement.model import Measurement
+
+log = logging.getLogger(__name__)
+
+SNAPSHOT_AGE_S = 0.5
+"""A read-out this young is given again rather than prepared anew, however many ask."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """A command under way: whom to answer, and how to recognise it when it comes again."""
+
+    peer: Peer
+    actor: str = ""
+    key: str | None = None
+    request_hash: str = ""
+
+
+class Commands:
+    """The border between the link and the decision thread; called from the link's reader threads.
+
+    :param put: hands an event to the decision thread.
+    :param readable: a store for reading, safe to use from these threads.
+    """
+
+    def __init__(self, put: Callable[[Event], None], readable: Store, stamps: Stamps) -> None:
+        self._put = put
+        self._store = readable
+        self._stamps = stamps
+        self._asked: dict[str, _Asked] = {}
+        self._authors: dict[str, str] = {}
+        self._lock = threading.Lock()
+        self._snapshot: tuple[float, dict[str, Any]] | None = None
+        self._kinds: Mapping[str, Callable[[str, dict[str, Any]], Event]] = {
+            "flow.submit": self._submit,
+            "flow.cancel": self._cancel,
+            "flow.report": self._report,
+            "template.add": self._template,
+            "snapshot": lambda command, _: SnapshotAsked(*self._stamps(), command),
+            "rules.sync": lambda command, _: SyncAsked(*self._stamps(), command),
+        }
+
+    def receive(self, peer: Peer, kind: str, payload: dict[str, Any]) -> None:
+        """Take one message of another process.
+
+        :raises InvalidInput: for one whose form is wrong; the link answers with it.
+        """
+        if kind == "measurement":
+            self._put(MeasurementArrived(*self._stamps(), _measurement(payload)))
+        elif kind == "measurement_failed":
+            log.info("event=measurement.failed key=%s cause=%r", payload.get("key"), payload.get("cause"))
+        elif kind in self._kinds:
+            self._command(peer, kind, payload)
+        elif kind != "hello":
+            raise InvalidInput.of("kind", f"{kind!r} is not a command")
+
+    def _command(self, peer: Peer, kind: str, payload: dict[str, Any]) -> None:
+        command = _text(payload, "command")
+        if kind == "snapshot" and self._fresh_snapshot(peer, command):
+            return
+        asked = self._recognised(peer, payload)
+        if asked is None:
+            return
+        event = self._kinds[kind](command, payload)
+        with self._lock:
+            self._asked[command] = asked
+        self._put(event)
+
+    def _fresh_snapshot(self, peer: Peer, command: str) -> bool:
+        known = self._snapshot
+        if known is None or time.monotonic() - known[0] > SNAPSHOT_AGE_S:
+            return False
+        peer.answer(command, known[1])
+        return True
+
+    def _recognised(self, peer: Peer, payload: dict[str, Any]) -> _Asked | None:
+        """The command's record; None if it came before and has been answered again."""
+        key = payload.get("idempotency_key")
+        if key is None:
+            return _Asked(peer)
+        actor, digest = _text(payload, "requester"), _digest(payload.get("request"))
+        with self._lock:
+            if any(other.key == key and other.actor == actor for other in self._asked.values()):
+                raise Conflict("Idempotency-Key", "a request with this key is being carried out")
+        earlier = self._store.answer(actor, str(key))
+        if earlier is not None:
+            if earlier.request_hash != digest:
+                raise Conflict("Idempotency-Key", "was used with another request")
+            peer.answer(_text(payload, "command"), earlier.answer)
+            return None
+        return _Asked(peer, actor, str(key), digest)
+
+    # -- events --------------------------------------------------------------------------------------
+
+    def _submit(self, command: str, payload: dict[str, Any]) -> Event:
+        request = check_model(payload.get("request"), FlowRequest)
+        return FlowSubmitted(*self._stamps(), command, request, _text(payload, "requester"))
+
+    def _cancel(self, command: str, payload: dict[str, Any]) -> Event:
+        return FlowCancelled(*self._stamps(), command, _number(payload, "flow"), _text(payload, "requester"))
+
+    def _report(self, command: str, payload: dict[str, Any]) -> Event:
+        status = payload.get("status")
+        if status not in ("started", "progress", "finished", "failed"):
+            raise InvalidInput.of("status", f"{status!r} is not started, progress, finished or failed")
+        detail = str(payload.get("detail", ""))[:500]
+        return TransferReported(
+            *self._stamps(), command, _number(payload, "flow"), status, _number(payload, "bytes"), detail
+        )
+
+    def _template(self, command: str, payload: dict[str, Any]) -> Event:
+        template = check_model(payload.get("template"), Template)
+        event = TemplateSaved(*self._stamps(), command, template)
+        with self._lock:
+            self._authors[event.id] = _text(payload, "author")
+        return event
+
+    # -- answers (decision thread) ------------------------------------------------------------------------
+
+    def author(self, cause: str) -> str:
+        """Who saved the template that this event brought."""
+        with self._lock:
+            return self._authors.pop(cause, "unknown")
+
+    def remember(self, answer: Answer, store: Store, at: float) -> None:
+        """Keep an answer beside what it tells of, in the same transaction, if it may be asked for again."""
+        with self._lock:
+            asked = self._asked.get(answer.command)
+        if asked is not None and asked.key is not None and not isinstance(answer.value, AdonError):
+            store.save_answer(asked.actor, asked.key, asked.request_hash, _plain(answer), at)
+
+    def answer(self, effect: Answer) -> None:
+        """Send an answer to whoever asked."""
+        with self._lock:
+            asked = self._asked.pop(effect.command, None)
+        body = effect.value if isinstance(effect.value, AdonError) else _plain(effect)
+        if isinstance(body, dict) and "paths" in body:
+            self._snapshot = (time.monotonic(), body)
+        if asked is not None:
+            asked.peer.answer(effect.command, body)
+
+
+def _plain(effect: Answer) -> dict[str, Any]:
+    match effect.value:
+        case Flow() as flow:
+            return codec.encode_flow(flow)
+        case Template() as template:
+            return codec.encode_template(template)
+        case Mapping() as body:
+            return dict(body)
+        case _:
+            raise TypeError(f"cannot answer with {type(effect.value).__name__}")
+
+
+def _measurement(payload: Mapping[str, Any]) -> Measurement:
+    try:
+        return measurement_codec.from_json(payload)
+    except ValueError as error:
+        raise InvalidInput.of("measurement", str(error)) from error
+
+
+def _text(payload: Mapping[str, Any], field: str) -> str:
+    value = payload.get(field)
+    if not isinstance(value, str) or not value or len(value) > 200:
+        raise InvalidInput.of(field, "must be a short text")
+    return value
+
+
+def _number(payload: Mapping[str, Any], field: str) -> int:
+    value = payload.get(field)
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < 1 << 63:
+        raise InvalidInput.of(field, f"{str(value)[:40]!r} is not a whole number, zero or more")
+    return value
+
+
+def _digest(body: object) -> str:
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()

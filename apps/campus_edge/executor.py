@@ -1,0 +1,121 @@
+"""Carries out effects, in order; the only place that writes the store or sends to a switch.
+
+Consecutive saves share one transaction, which is committed before anything is sent or answered (R3).
+Announcements wait for that commit: nobody is told what could still be lost.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from adon.broker.effects import (
+    Announce,
+    Answer,
+    Effect,
+    QuietPaths,
+    ReadRules,
+    SaveDecision,
+    SaveFlow,
+    SaveRules,
+    SaveTemplate,
+    SendBatch,
+    WakeAt,
+)
+from adon.broker.events import Event
+from adon.store.store import Store
+from apps.campus_edge.commands import Commands
+
+log = logging.getLogger(__name__)
+LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
+
+
+class Switches(Protocol):
+    """What carries messages to switches: the switchboard, or a fake network in a test."""
+
+    def send_batch(self, effect: SendBatch) -> None:
+        """Send changes and a barrier."""
+
+    def read_rules(self, effect: ReadRules) -> None:
+        """Ask for all rules."""
+
+
+@dataclass(slots=True)
+class Executor:
+    """Does what effects say.
+
+    :param tell: sends a message of a kind to the other processes (of one role, or all).
+    """
+
+    store: Store
+    switches: Switches
+    commands: Commands
+    tell: Callable[[str, dict[str, object], str | None], None]
+    _saves: list[Effect] = field(default_factory=list)
+    _announcements: list[Announce] = field(default_factory=list)
+
+    def carry_out(self, event: Event, effects: Iterable[Effect]) -> None:
+        """Carry out the effects of one event.
+
+        :raises TypeError: for an effect that nobody taught this executor.
+        """
+        listed = list(effects)
+        answers = [effect for effect in listed if isinstance(effect, Answer)]
+        for effect in listed:
+            match effect:
+                case SaveFlow() | SaveDecision() | SaveRules() | SaveTemplate():
+                    self._saves.append(effect)
+                case Announce():
+                    self._announcements.append(effect)
+                case _:
+                    self._commit(event, answers)
+                    self._act(effect)
+        self._commit(event, answers)
+
+    def _act(self, effect: Effect) -> None:
+        match effect:
+            case SendBatch():
+                self.switches.send_batch(effect)
+            case ReadRules():
+                self.switches.read_rules(effect)
+            case Answer():
+                self.commands.answer(effect)
+            case QuietPaths():
+                self.tell("quiet", {"paths": sorted(effect.paths)}, "collector")
+            case WakeAt():
+                pass  # the loop has read it
+            case _:
+                raise TypeError(f"unknown effect {type(effect).__name__}")
+
+    def _commit(self, event: Event, answers: list[Answer]) -> None:
+        saves, self._saves = self._saves, []
+        if saves:
+            with self.store.transaction():
+                for save in saves:
+                    self._save(save, event)
+                for answer in answers:
+                    self.commands.remember(answer, self.store, event.at)
+        told, self._announcements = self._announcements, []
+        for line in told:
+            log.log(LEVELS[line.level], "cause=%s flow=%s %s", line.cause, line.flow or "-", line.text)
+            body: dict[str, object] = {
+                "at": event.at,
+                "cause": line.cause,
+                "level": line.level,
+                "text": line.text,
+                "flow": line.flow,
+            }
+            self.tell("announce", body, "web")
+
+    def _save(self, save: Effect, event: Event) -> None:
+        match save:
+            case SaveFlow():
+                self.store.save_flow(save.flow, save.cause, event.at)
+            case SaveDecision():
+                self.store.save_decision(save.decision)
+            case SaveRules():
+                self.store.save_rules(save.rules, save.state, save.error, event.at)
+            case SaveTemplate():
+                self.store.save_template(save.template, self.commands.author(save.cause), event.at)

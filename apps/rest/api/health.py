@@ -1,0 +1,86 @@
+"""For machines that watch: health, readiness, metrics (Prometheus), and the API's own description."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+from flask import Response, current_app
+from flask_openapi3.openapi import OpenAPI
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from adon.access.policy import Action
+from adon.broker.effects import RuleState
+from adon.broker.flow import FlowState
+from adon.errors import Unavailable
+from apps.rest.answers import json_answer
+from apps.rest.api.common import answers, blueprint
+from apps.rest.guard import action
+from apps.rest.models import Health
+from apps.rest.services import Services, services
+
+open_api = blueprint("health", "Health, readiness, and this description", anonymous=True)
+api = blueprint("metrics", "For Prometheus")
+
+
+@open_api.get("/healthz", responses=answers(200, Health))
+@action(Action.HEALTH_READ)
+def healthz() -> Response:
+    """This process answers."""
+    return json_answer(Health(status="ok").body())
+
+
+@open_api.get("/readyz", responses=answers(200, Health))
+@action(Action.HEALTH_READ)
+def readyz() -> Response:
+    """This process, the database and the controller answer."""
+    parts = services()
+    parts.store.flows(limit=1)
+    if not parts.controller.connected:
+        raise Unavailable("the controller is not running")
+    return json_answer(Health(status="ok", checks={"store": "ok", "controller": "ok"}).body())
+
+
+@open_api.get("/openapi.json")
+@action(Action.HEALTH_READ)
+def openapi() -> Response:
+    """This description (OpenAPI 3.1)."""
+    document: dict[str, Any] = cast(OpenAPI, current_app).api_doc
+    return json_answer(document)
+
+
+@api.get("/metrics", responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}})
+@action(Action.METRICS_READ)
+def metrics() -> Response:
+    """Flows and rules by state, and whether the controller is there, for Prometheus."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_State(services()))
+    return Response(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
+
+
+class _State(Collector):
+    """Reads the figures when it is asked for them."""
+
+    def __init__(self, parts: Services) -> None:
+        self._parts = parts
+
+    def collect(self) -> Iterable[Metric]:
+        store = self._parts.store
+        flows = Counter(flow.state.value for flow in store.unfinished_flows())
+        rules = Counter(saved.state.value for saved in store.rules())
+        running = [state.value for state in FlowState if not state.final]
+        yield _by_state("adon_flows", "Flows that have not ended, by state.", running, flows)
+        yield CounterMetricFamily("adon_flows_submitted", "Flows ever asked for.", store.last_flow_number())
+        yield _by_state("adon_rules", "Rules by state.", [state.value for state in RuleState], rules)
+        reachable = float(self._parts.controller.connected)
+        yield GaugeMetricFamily("adon_controller_up", "Whether the controller is reachable.", reachable)
+
+
+def _by_state(name: str, text: str, states: Iterable[str], counts: Mapping[str, int]) -> Metric:
+    family = GaugeMetricFamily(name, text, labels=["state"])
+    for state in states:
+        family.add_metric([state], counts.get(state, 0))
+    return family

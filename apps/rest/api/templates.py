@@ -1,0 +1,89 @@
+"""Application templates: the catalog, and adding a version to it."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from flask import Response, request
+from pydantic import Field
+from werkzeug.exceptions import NotAcceptable
+
+from adon import yamlfile
+from adon.access.policy import Action
+from adon.store import codec
+from adon.templates_catalog.model import Template
+from adon.templates_catalog.rspec_xml import export_rspec
+from apps.rest.answers import answer, content_of, done, json_answer
+from apps.rest.api.common import PREFIX, Address, answers, blueprint
+from apps.rest.guard import action, requester
+from apps.rest.models import TemplateBody, TemplateList, TemplateSummary
+from apps.rest.services import services
+
+api = blueprint("templates", "What applications need: the template catalog")
+
+JSON, YAML, RSPEC = "application/json", "application/yaml", "application/rspec+xml"
+"""The forms a template is given in; YAML by RFC 9512, GENI RSpec version 3."""
+OFFERED = {JSON: JSON, YAML: YAML, RSPEC: RSPEC, "text/yaml": YAML, "application/xml": RSPEC, "text/xml": RSPEC}
+
+
+class NameAddress(Address):
+    """Which template."""
+
+    name: str = Field(max_length=64, examples=["soykb"])
+
+
+class VersionAddress(NameAddress):
+    """Which version of it."""
+
+    version: int = Field(ge=1, le=10**9)
+
+
+@api.get("/templates", responses=answers(200, TemplateList))
+@action(Action.TEMPLATE_READ)
+def list_templates() -> Response:
+    """The latest version of every template."""
+    return json_answer(TemplateList(items=[TemplateSummary.of(one) for one in latest()]).body())
+
+
+def latest() -> list[Template]:
+    """Of each template its highest version, by name."""
+    # The store lists them by name and version: the last of each name stays.
+    newest = {saved.template.name: saved.template for saved in services().store.templates()}
+    return list(newest.values())
+
+
+@api.post("/templates", responses=answers(201, TemplateBody, 400, 409, 413, 415))
+@action(Action.TEMPLATE_ADD)
+def add_template(body: TemplateBody) -> Response:  # noqa: ARG001 - checks and documents; sent as it came
+    """Save a template as its next version; what equals the latest version already is that version."""
+    command = {"template": request.get_json(), "author": requester().name}
+    saved = codec.decode_template(services().controller.call("template.add", command))
+    where = f"{PREFIX}/templates/{saved.name}/versions/{saved.version}"
+    return done(codec.encode_template(saved), HTTPStatus.CREATED, where)
+
+
+@api.get("/templates/<name>", responses=answers(200, TemplateBody, 406))
+@action(Action.TEMPLATE_READ)
+def get_template(path: NameAddress) -> Response:
+    """The latest version, as JSON, YAML or GENI RSpec (by ``Accept``)."""
+    return _in_form(services().store.template(path.name).template)
+
+
+@api.get("/templates/<name>/versions/<version>", responses=answers(200, TemplateBody, 406))
+@action(Action.TEMPLATE_READ)
+def get_version(path: VersionAddress) -> Response:
+    """One version, as JSON, YAML or GENI RSpec (by ``Accept``); it never changes."""
+    return _in_form(services().store.template(path.name, path.version).template)
+
+
+def _in_form(template: Template) -> Response:
+    wanted = request.accept_mimetypes.best_match(OFFERED, default=JSON if not request.accept_mimetypes else None)
+    if wanted is None:
+        raise NotAcceptable(f"offered are {JSON}, {YAML} and {RSPEC}")
+    match OFFERED[wanted]:
+        case "application/yaml":
+            return answer(yamlfile.dump(template).encode(), YAML)
+        case "application/rspec+xml":
+            return answer(export_rspec(template, "source", "destination").encode(), RSPEC)
+        case _:
+            return answer(content_of(codec.encode_template(template)))

@@ -1,0 +1,58 @@
+"""The web application: the API and the page, put together."""
+
+from __future__ import annotations
+
+from flask import Response
+from flask_openapi3.models.info import Info
+from flask_openapi3.openapi import OpenAPI
+
+import adon
+from apps.rest import failures, guard
+from apps.rest.api import decisions, flows, health, network, templates
+from apps.rest.json_body import MAX_BODY, StrictJson, check_body
+from apps.rest.models import ProblemDocument
+from apps.rest.page import views as page
+from apps.rest.services import NAME, Services
+
+PARTS = (templates.api, flows.api, decisions.api, network.api, health.api, health.open_api)
+
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'",
+    "Referrer-Policy": "same-origin",
+    "X-Content-Type-Options": "nosniff",
+}
+
+
+def create_app(parts: Services) -> OpenAPI:
+    """The application over these services.
+
+    :raises AdonError: if a view of the API has no rule that says who may use it.
+    """
+    app = OpenAPI(
+        "apps.rest",
+        info=Info(title="ADON", version=adon.__version__),
+        security_schemes={"token": {"type": "http", "scheme": "bearer"}},
+        validation_error_model=ProblemDocument,
+        validation_error_callback=failures.refuse_invalid,
+        doc_ui=False,
+    )
+    app.json = StrictJson(app)
+    app.config["MAX_CONTENT_LENGTH"] = MAX_BODY
+    app.config["MAX_FORM_MEMORY_SIZE"] = MAX_BODY
+    app.extensions[NAME] = parts
+    failures.install(app)
+    for api in PARTS:
+        api.before_request(guard.gate_api)
+        api.before_request(check_body)
+        app.register_api(api)
+    app.register_blueprint(page.blueprint())
+    app.after_request(_harden)
+    guard.require_actions(app)
+    return app
+
+
+def _harden(response: Response) -> Response:
+    for name, value in HEADERS.items():
+        response.headers.setdefault(name, value)
+    return response

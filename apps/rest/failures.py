@@ -1,0 +1,84 @@
+"""Every failure as RFC 9457 ``application/problem+json``, or as a page for a browser.
+
+Nothing of the program shows: no stack trace, no text of a foreign exception.  What was not foreseen is
+logged with its trace and answered as a bare 500.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Flask, Response, current_app, render_template, request
+from pydantic import ValidationError
+from werkzeug.exceptions import HTTPException
+
+from adon import yamlfile
+from adon.errors import AdonError, InvalidInput, NotAuthenticated, Unavailable
+from apps import problems
+
+log = logging.getLogger(__name__)
+
+
+def install(app: Flask) -> None:
+    """Answer every failure of this application in our form."""
+    app.register_error_handler(AdonError, answer_ours)
+    app.register_error_handler(HTTPException, _answer_http)
+    app.register_error_handler(Exception, _answer_unforeseen)
+
+
+def refuse_invalid(error: ValidationError) -> Response:
+    """The answer to a path, query or body that a model refuses, with every problem it found."""
+    found = yamlfile.problems(error, _sent())
+    return answer_ours(InvalidInput(found))
+
+
+def answer_ours(error: AdonError) -> Response:
+    """The answer to an error of ours."""
+    if error.status >= 500:
+        log.warning("event=rest.failed path=%s error=%r", request.path, str(error))
+    response = _response(problems.to_document(error))
+    if isinstance(error, NotAuthenticated):
+        response.headers["WWW-Authenticate"] = 'Bearer realm="adon"'
+    if isinstance(error, Unavailable):
+        response.headers["Retry-After"] = "5"
+    return response
+
+
+def _answer_http(error: HTTPException) -> Response:
+    status = error.code or 500
+    document = {"type": "about:blank", "title": error.name, "status": status, "detail": error.description}
+    response = _response(document)
+    if "Allow" in (headers := dict(error.get_headers())):
+        response.headers["Allow"] = headers["Allow"]
+    if status == 413:
+        # The rest of the body is not read: the connection cannot be used again.
+        response.headers["Connection"] = "close"
+    return response
+
+
+def _answer_unforeseen(error: Exception) -> Response:
+    log.error("event=rest.unforeseen path=%s", request.path, exc_info=error)
+    return _response(problems.to_document(AdonError("something went wrong here; the log says what")))
+
+
+def _response(document: Mapping[str, Any]) -> Response:
+    status = int(document["status"])
+    if _wants_page():
+        return Response(render_template("failure.html", problem=document), status, mimetype="text/html")
+    content = current_app.json.dumps(document) + "\n"
+    response = Response(content, status, mimetype=problems.MEDIA_TYPE)
+    response.cache_control.no_store = True
+    return response
+
+
+def _wants_page() -> bool:
+    return not request.path.startswith("/api/") and request.accept_mimetypes.accept_html
+
+
+def _sent() -> Any:
+    body = request.get_json(silent=True) if request.is_json else None
+    if isinstance(body, dict):
+        return body
+    return {**request.args.to_dict(), **(request.view_args or {})}

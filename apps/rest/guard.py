@@ -1,0 +1,129 @@
+"""Who asks, and whether they may: the one gate in front of every view.
+
+Each view names the action it carries out; an application with a view that names none does not start.
+The gate refuses whom the action is refused even on an object of their own; a view that is about one
+object asks again with its owner (:func:`check`).  All answers come from :mod:`adon.access.policy`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+from flask import Flask, current_app, g, request
+
+from adon.access.identity import Actor, authenticate
+from adon.access.policy import Action, Object, authorise, may
+from adon.broker.flow import Flow
+from adon.errors import AdonError, NotAuthenticated
+from apps.rest.services import services
+
+_ACTION = "adon_action"
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def action(name: Action) -> Callable[[F], F]:
+    """Mark a view with the action it carries out."""
+
+    def mark(view: F) -> F:
+        setattr(view, _ACTION, name)
+        return view
+
+    return mark
+
+
+def action_of(app: Flask, endpoint: str) -> Action | None:
+    """The action of a view, or None where it names none."""
+    return getattr(app.view_functions[endpoint], _ACTION, None)
+
+
+def require_actions(app: Flask) -> None:
+    """Refuse to start with a view of the API that no rule covers.
+
+    :raises AdonError: naming the views.
+    """
+    bare = [
+        rule.endpoint
+        for rule in app.url_map.iter_rules()
+        if rule.rule.startswith("/api/") and action_of(app, rule.endpoint) is None
+    ]
+    if bare:
+        raise AdonError(f"no action is named by: {', '.join(bare)}")
+
+
+def gate_api() -> None:
+    """Before each request to the API: who asks, by the bearer token alone, and the first check.
+
+    :raises NotAuthenticated, Forbidden: if it ends here.
+    """
+    if request.endpoint is None:
+        return  # there is no such address: 404 tells nothing
+    wanted = action_of(current_app, request.endpoint)
+    if wanted is None:
+        raise AdonError(f"{request.endpoint} names no action")
+    g.actor = bearer()
+    admit(wanted)
+
+
+def admit(wanted: Action) -> None:
+    """Refuse whoever may not do this even on an object of their own.
+
+    :raises NotAuthenticated, Forbidden: with the policy's reason.
+    """
+    actor = g.actor
+    kind = wanted.value.partition(".")[0]
+    authorise(actor, wanted, Object(kind, None if actor is None else actor.name))
+
+
+def bearer() -> Actor | None:
+    """The actor of the request's bearer token (RFC 6750); None without an Authorization header.
+
+    :raises NotAuthenticated: for a token that is not valid, or another scheme.
+    """
+    header = request.headers.get("Authorization")
+    if header is None:
+        return None
+    scheme, _, token = header.partition(" ")
+    if scheme.lower() != "bearer" or not token.strip():
+        raise NotAuthenticated("send the token as: Authorization: Bearer <token>")
+    return actor_of(token.strip())
+
+
+def actor_of(token: str) -> Actor:
+    """The actor that a token proves.
+
+    :raises NotAuthenticated: for a token that is unknown, revoked or expired.
+    """
+    parts = services()
+    return authenticate(token, parts.store.tokens(), parts.clock())
+
+
+def requester() -> Actor:
+    """The actor of this request, who has an identity.
+
+    :raises NotAuthenticated: if not.
+    """
+    if g.actor is None:
+        raise NotAuthenticated("this needs an identity")
+    return cast(Actor, g.actor)
+
+
+def check(wanted: Action, kind: str, owner: str | None) -> None:
+    """Refuse if this actor may not do this to that object.
+
+    :raises Forbidden: with the policy's reason.
+    """
+    authorise(g.actor, wanted, Object(kind, owner))
+
+
+def check_flow(wanted: Action, flow: Flow) -> None:
+    """Refuse if this actor may not do this to that flow.
+
+    :raises Forbidden: with the policy's reason.
+    """
+    check(wanted, "flow", flow.requester)
+
+
+def only_own(wanted: Action, kind: str) -> str | None:
+    """The name a list must be limited to; None for an actor who may see everybody's."""
+    return None if may(g.actor, wanted, Object(kind)).allowed else requester().name

@@ -1,0 +1,412 @@
+"""What the API answers with: domain values in the form that travels, documented by OpenAPI.
+
+Quantities carry their unit in the field's name (``size_bytes``, ``capacity_bps``, ``age_seconds``), a
+metric's value its unit beside it; times are RFC 3339.  What a person wrote (a flow's request, a
+template) is given back with the units written out, so that it can be sent again as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from adon.broker.decision import Decision
+from adon.broker.flow import Flow, FlowRequest, FlowState, Quality
+from adon.templates_catalog.model import Template
+from apps.rest.times import Time
+from measurement.model import Measurement, Metric
+
+UNITS: Mapping[str, str] = {
+    "throughput": "bps",
+    "rtt": "s",
+    "one_way_delay": "s",
+    "jitter": "s",
+    "loss": "ratio",
+}
+"""The unit each metric's numbers are in."""
+
+Seconds = float | Literal["inf"]
+"""A time span; ``"inf"`` where something is impossible (JSON has no infinity)."""
+
+
+class View(BaseModel):
+    """Base of all answers."""
+
+    model_config = ConfigDict(frozen=True)
+
+    def body(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return self.model_dump(mode="json")
+
+
+class ProblemItem(View):
+    """One thing that is wrong."""
+
+    field: str
+    cause: str
+    file: str | None = None
+    line: int | None = None
+
+
+class ProblemDocument(View):
+    """RFC 9457: why a request was not carried out."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    problems: list[ProblemItem] = []
+
+
+class Connection(View):
+    """A transport connection of a flow; no source port means any."""
+
+    protocol: int
+    destination_port: int
+    source_port: int | None = None
+
+
+class FlowView(View):
+    """A flow, and where it is in its life."""
+
+    id: str
+    state: FlowState
+    final: bool
+    reason: str
+    quality: Quality
+    requester: str
+    template: str
+    source: str
+    destination: str
+    label: str
+    request: dict[str, Any]
+    submitted_at: Time
+    state_since: Time
+    path: str | None
+    path_since: Time | None
+    compute_site: str | None
+    size_bytes: int
+    transfer_size_bytes: int
+    bytes_sent: int
+    bytes_delivered: int
+    bytes_reported: int | None
+    evidence: str
+    started_at: Time | None
+    ended_at: Time | None
+    moves: int
+    decision: str | None
+    connections: list[Connection]
+
+    @classmethod
+    def of(cls, flow: Flow) -> Self:
+        """The flow as it is answered."""
+        request = flow.request
+        same = ("id", "state", "reason", "quality", "requester", "template", "submitted_at", "state_since")
+        more = ("path", "path_since", "compute_site", "bytes_sent", "bytes_delivered", "bytes_reported")
+        rest = ("evidence", "started_at", "ended_at", "moves", "decision")
+        return cls(
+            **{name: getattr(flow, name) for name in (*same, *more, *rest)},
+            final=flow.state.final,
+            source=request.source,
+            destination=request.destination,
+            label=request.label,
+            request=request.model_dump(mode="json", exclude_none=True),
+            size_bytes=request.size,
+            transfer_size_bytes=flow.transfer_size,
+            connections=[
+                Connection(
+                    protocol=one.protocol,
+                    destination_port=one.destination_port,
+                    source_port=one.source_port,
+                )
+                for one in flow.tuples
+            ],
+        )
+
+
+class FlowList(View):
+    """Flows, the newest first; ``next`` is the ``before`` of the following page."""
+
+    items: list[FlowView]
+    next: str | None
+
+
+class HistoryEntry(View):
+    """One step of a flow's life."""
+
+    at: Time
+    state: FlowState
+    reason: str
+    path: str | None
+
+
+class FlowHistory(View):
+    """The steps of a flow's life, the first first."""
+
+    items: list[HistoryEntry]
+
+
+class MetricView(View):
+    """One metric of one candidate: value, origin, bound and score, or why there is no value."""
+
+    metric: str
+    unit: str
+    value: float | None
+    observed_at: Time | None
+    age_seconds: float | None
+    source: str
+    basis: str
+    unknown: str
+    bound: float | None
+    bound_met: bool | None
+    score: float | None
+    weight: float
+
+
+class CandidateView(View):
+    """One candidate path as the decision saw it; ``q`` is the weighted score, equation 3."""
+
+    path: str
+    layer: str
+    verdict: str
+    why: str
+    q: float | None
+    metrics: list[MetricView]
+
+
+class SiteCostView(View):
+    """Algorithm 4 for one compute site, every term by its name in the paper's table 3."""
+
+    site: str
+    local: bool
+    cost: Seconds
+    total_seconds: Seconds
+    queue_seconds: Seconds
+    compute_seconds: Seconds
+    network_seconds: Seconds
+    duplication_seconds: Seconds
+    compute_size_bytes: int
+    transfer_size_bytes: int
+    nodes: int
+    node_rate_bps: Seconds
+    theoretical_bps: Seconds
+    available_bps: Seconds
+    path: str | None
+    why: str
+
+
+class DecisionView(View):
+    """The recorded outcome for one flow at one time, with everything it was based on."""
+
+    id: str
+    flow: str
+    at: Time
+    cause: str
+    outcome: str
+    path: str | None
+    previous_path: str | None
+    reason: str
+    template: str
+    weights: dict[str, float]
+    candidates: list[CandidateView]
+    tables: dict[str, Any] | None
+    compute: list[SiteCostView]
+    compute_site: str | None
+
+    @classmethod
+    def of(cls, decision: Decision) -> Self:
+        """The decision as it is answered."""
+        body = decision.body()
+        body["candidates"] = [_candidate(candidate) for candidate in body["candidates"]]
+        body["compute"] = [_site_cost(site) for site in body["compute"]]
+        return cls.model_validate(body)
+
+
+_TERMS = {
+    **{name: f"{name}_seconds" for name in ("total", "queue", "compute", "network", "duplication")},
+    **{name: f"{name}_bytes" for name in ("compute_size", "transfer_size")},
+    **{name: f"{name}_bps" for name in ("node_rate", "theoretical", "available")},
+}
+
+
+def _site_cost(body: Mapping[str, Any]) -> dict[str, Any]:
+    return {_TERMS.get(name, name): value for name, value in body.items()}
+
+
+def _candidate(body: Mapping[str, Any]) -> dict[str, Any]:
+    metrics = [
+        {**metric, "unit": UNITS.get(metric["metric"], ""), "age_seconds": metric["age"]}
+        for metric in body["metrics"]
+    ]
+    return {**body, "metrics": metrics}
+
+
+class DecisionList(View):
+    """Decisions about one flow, the oldest first."""
+
+    items: list[DecisionView]
+
+
+class TemplateSummary(View):
+    """A template in a list; its parts are at its own address."""
+
+    name: str
+    version: int
+    title: str
+    description: str
+    priority: int
+
+    @classmethod
+    def of(cls, template: Template) -> Self:
+        """The summary of one version."""
+        return cls(**{name: getattr(template, name) for name in cls.model_fields})
+
+
+class TemplateList(View):
+    """The latest version of every template, by name."""
+
+    items: list[TemplateSummary]
+
+
+class Reading(View):
+    """The latest value of one metric on one directed path."""
+
+    value: float
+    unit: str
+    observed_at: Time
+    age_seconds: float
+    source: str = ""
+    basis: str = ""
+
+
+class PathView(View):
+    """One direction of one transit path, with what is known about it now."""
+
+    path: str
+    source: str
+    destination: str
+    layer: str
+    capacity_bps: float
+    mtu: int
+    usable: bool
+    reason: str
+    metrics: dict[str, Reading]
+    flows: list[str]
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any]) -> Self:
+        """A path of the controller's snapshot as it is answered."""
+        metrics = {
+            name: {**known, "unit": UNITS.get(name, ""), "age_seconds": known["age"]}
+            for name, known in entry["metrics"].items()
+        }
+        return cls.model_validate({**entry, "capacity_bps": entry["capacity"], "metrics": metrics})
+
+
+class SwitchView(View):
+    """A campus-edge switch as the controller sees it."""
+
+    name: str
+    dpid: str
+    connected: bool
+    rules: int
+    foreign_rules: int = 0
+
+
+class PathList(View):
+    """All directed paths and the edge switches at one moment."""
+
+    at: Time
+    items: list[PathView]
+    switches: list[SwitchView]
+
+
+class QueueView(View):
+    """The waiting flows, first to be served first."""
+
+    at: Time
+    items: list[FlowView]
+
+
+class MeasurementView(View):
+    """One value of one metric on one directed path."""
+
+    path: str
+    source: str
+    destination: str
+    metric: Metric
+    value: float
+    unit: str
+    started_at: Time
+    observed_at: Time
+    origin: str
+    tool: str
+    parameters: dict[str, Any]
+
+    @classmethod
+    def of(cls, measurement: Measurement) -> Self:
+        """The measurement as it is answered; ``origin`` is where it came from (a run's URL)."""
+        same = ("metric", "value", "started_at", "observed_at", "tool")
+        return cls(
+            **{name: getattr(measurement, name) for name in same},
+            path=measurement.key.path,
+            source=measurement.key.source,
+            destination=measurement.key.destination,
+            unit=UNITS[measurement.metric],
+            origin=measurement.source,
+            parameters=dict(measurement.parameters),
+        )
+
+
+class MeasurementList(View):
+    """Measurements, the newest first; ``next`` is the ``until`` of the following page."""
+
+    items: list[MeasurementView]
+    next: str | None
+
+
+class RuleView(View):
+    """A rule that should be in a switch, and how far it has come."""
+
+    dpid: str
+    state: str
+    error: str
+    owner: str
+    kind: str
+    text: str = Field(description="as ovs-ofctl -O OpenFlow13 prints it")
+
+
+class RuleList(View):
+    """Rules by switch and priority."""
+
+    items: list[RuleView]
+
+
+class Health(View):
+    """Whether this process, or what it needs, works."""
+
+    status: Literal["ok"]
+    checks: dict[str, str] = {}
+
+
+# -- what is sent to us -------------------------------------------------------------------------------
+
+
+class FlowBody(FlowRequest):
+    """What a researcher asks for; quantities with units, as ``25 GB``."""
+
+
+class TemplateBody(Template):
+    """A template; its ``version`` is given by the catalog."""
+
+
+class ReportBody(BaseModel):
+    """What a transfer says about itself; ``finished`` and ``failed`` end the flow."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    status: Literal["started", "progress", "finished", "failed"]
+    bytes: int = Field(ge=0, le=10**18, description="bytes the receiver has")
+    detail: str = Field(default="", max_length=500)

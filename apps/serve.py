@@ -1,0 +1,181 @@
+"""``adon serve``: starts the three processes, watches them, and ends them together.
+
+The parent decides nothing.  It brings the database to the present schema, prints the first admin token
+once, opens the web side's socket (so that a port that is taken is said at once, and so that it may lie
+in another network namespace than the rest), and starts controller, collector and web as processes of
+their own.  One that dies is started again after a pause that grows; one that refuses its input (exit
+status 2) ends the service, because it would refuse it again.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import logging
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from adon.access.identity import create_token
+from adon.config import Configuration, load
+from adon.errors import InvalidInput, Unavailable
+from adon.store.store import Store
+
+log = logging.getLogger("adon.serve")
+
+STOP_WITHIN_S = 8.0
+PAUSES_S = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+STEADY_S = 60.0
+"""A process that ran for so long starts again without a pause that past failures lengthened."""
+EXIT_BAD_INPUT = 2
+PR_SET_PDEATHSIG = 1
+
+
+@dataclass(slots=True)
+class Part:
+    """One of the processes: how it is started, and how often it had to be."""
+
+    name: str
+    command: Sequence[str]
+    sockets: tuple[int, ...] = ()
+    process: subprocess.Popen[bytes] | None = None
+    started_at: float = 0.0
+    failures: int = 0
+    start_after: float = 0.0
+
+    def start(self, now: float) -> None:
+        """Start the process; it dies with this one, even if this one is killed."""
+        self.process = subprocess.Popen(self.command, pass_fds=self.sockets, preexec_fn=_die_with_parent)
+        self.started_at = now
+        log.info("event=started part=%s pid=%d", self.name, self.process.pid)
+
+
+def _die_with_parent() -> None:
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def run(config: Path, data: Path, admin_token_file: Path | None = None, store: str | None = None) -> int:
+    """Serve until SIGTERM or SIGINT; the exit status.
+
+    :param data: the folder of databases and sockets; made if it is not there, readable by us only.
+    :param admin_token_file: where to write the first admin token instead of printing it.
+    :param store: database URL; SQLite in the data folder if None.
+    :raises InvalidInput: for a configuration or a folder that cannot be used.
+    :raises Unavailable: if the web port is taken, or the database does not answer.
+    """
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
+    configuration = load(config)
+    _prepare(data)
+    url = store or f"sqlite:///{data.resolve() / 'state.db'}"
+    _upgrade(url)
+    _first_token(url, admin_token_file)
+    web = web_socket(configuration)
+    parts = _parts(config.resolve(), data.resolve(), url, web)
+    return _watch(parts)
+
+
+def _prepare(data: Path) -> None:
+    try:
+        data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput.of("data", f"{data} cannot be used: {error.strerror}") from error
+
+
+def _upgrade(url: str) -> None:
+    """Migrate in a process of its own: the migration tool stays out of the processes that serve."""
+    done = subprocess.run([sys.executable, "-m", "adon.store.upgrade", url], check=False)
+    if done.returncode != 0:
+        raise Unavailable("the database could not be brought to the present schema")
+
+
+def _first_token(url: str, to_file: Path | None) -> None:
+    """Give the local administrator a token at the first start; only its hash is kept."""
+    with Store.open(url) as store:
+        if store.tokens():
+            return
+        text, token = create_token("admin", ("admin",), time.time())
+        store.save_token(token)
+    if to_file is None:
+        sys.stderr.write(f"\n  First start.  Admin token (shown only now): {text}\n\n")
+        return
+    descriptor = os.open(to_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text + "\n")
+
+
+def web_socket(configuration: Configuration) -> socket.socket:
+    """The listening socket of the web side: systemd's, if it passed one, else one of our own.
+
+    :raises Unavailable: if the configured port cannot be listened on.
+    """
+    if os.environ.get("LISTEN_FDS") == "1" and os.environ.get("LISTEN_PID") in (None, str(os.getpid())):
+        return socket.socket(fileno=3)
+    where = (configuration.controller.web_host, configuration.controller.web_port)
+    try:
+        return socket.create_server(where, backlog=128)
+    except OSError as error:
+        raise Unavailable(f"controller.web_port: cannot listen on {where}: {error.strerror}") from error
+
+
+def _parts(config: Path, data: Path, url: str, web: socket.socket) -> list[Part]:
+    common = ("--config", str(config), "--data", str(data))
+    return [
+        Part("controller", (sys.executable, "-m", "apps.campus_edge", *common, "--store", url)),
+        Part("collector", (sys.executable, "-m", "apps.collector", *common)),
+        Part(
+            "web",
+            (sys.executable, "-m", "apps.rest", *common, "--store", url, "--listen-fd", str(web.fileno())),
+            sockets=(web.fileno(),),
+        ),
+    ]
+
+
+def _watch(parts: Sequence[Part]) -> int:
+    stopping: list[int] = []
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda got, _: stopping.append(got))
+    status = 0
+    try:
+        while not stopping and status == 0:
+            status = _keep_running(parts, time.monotonic())
+            time.sleep(0.1)
+    finally:
+        _stop(parts)
+    return status
+
+
+def _keep_running(parts: Sequence[Part], now: float) -> int:
+    for part in parts:
+        if part.process is None:
+            if now >= part.start_after:
+                part.start(now)
+            continue
+        code = part.process.poll()
+        if code is None:
+            continue
+        if code == EXIT_BAD_INPUT:
+            log.error("event=refused part=%s", part.name)
+            return EXIT_BAD_INPUT
+        part.failures = 1 if now - part.started_at > STEADY_S else part.failures + 1
+        pause = PAUSES_S[min(part.failures, len(PAUSES_S)) - 1]
+        log.error("event=died part=%s status=%d again_in_s=%g", part.name, code, pause)
+        part.process, part.start_after = None, now + pause
+    return 0
+
+
+def _stop(parts: Sequence[Part]) -> None:
+    running = [part.process for part in parts if part.process is not None]
+    for process in running:
+        process.terminate()
+    deadline = time.monotonic() + STOP_WITHIN_S
+    for process in running:
+        try:
+            process.wait(timeout=max(0.1, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()

@@ -1,0 +1,137 @@
+"""Every exception of the measurement plane, and the one place where foreign ones are translated.
+
+::
+
+    MeasurementError
+    ├── Stopped              we are shutting down; nothing is wrong
+    ├── ArchiveError         the measurement archive cannot be used
+    └── PointError           something about one measurement point; names the host
+        ├── PointRefused     nobody listens there, or no route to it             (temporary)
+        ├── PointTimeout     it does not answer in time                          (temporary)
+        ├── PointUnavailable it answers that it cannot now: 502, 503, 504        (temporary)
+        ├── PointUntrusted   its certificate is not the one we were told to trust
+        ├── Rejected         it answers, and refuses this request for good
+        ├── BadAnswer        it answers something that the API does not allow
+        └── RunFailed        the run ended without a result
+
+This package does not know ADON, hence a family of its own.  The texts go to logs and screens: they are
+one line, shortened, and free of keys (a pScheduler ``_key`` travels in a URL's query).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import requests
+
+SHOWN = 300
+_SECRET = re.compile(r"(_?key[\"']?\s*[=:]\s*[\"']?)[^&\"'\s,}]+", re.IGNORECASE)
+
+
+def shorten(text: str, limit: int = SHOWN) -> str:
+    """Foreign text made fit for one log line: no control characters, no keys, at most ``limit`` long."""
+    line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * limit]).split())
+    line = _SECRET.sub(r"\1***", line)
+    return line if len(line) <= limit else line[: limit - 1] + "…"
+
+
+class MeasurementError(Exception):
+    """Root of the family."""
+
+
+class Stopped(MeasurementError):
+    """The program is shutting down, so a wait was given up."""
+
+
+class ArchiveError(MeasurementError):
+    """The archive file cannot be opened, or another version of this program wrote it."""
+
+
+class PointError(MeasurementError):
+    """Something is wrong with, or at, one measurement point.
+
+    :ivar host: the point, as ``host:port``.
+    :ivar cause: what is wrong, in words.
+    """
+
+    temporary = False
+
+    def __init__(self, host: str, cause: str) -> None:
+        self.host = host
+        self.cause = shorten(cause)
+        super().__init__(f"{host}: {self.cause}")
+
+
+class PointRefused(PointError):
+    """No connection could be made, or it broke."""
+
+    temporary = True
+
+
+class PointTimeout(PointError):
+    """No answer, or no complete one, within the time allowed."""
+
+    temporary = True
+
+
+class PointUnavailable(PointError):
+    """The web server answers that the service behind it does not (502, 503, 504)."""
+
+    temporary = True
+
+
+class PointUntrusted(PointError):
+    """TLS failed: the certificate is not signed by, or is not, the one configured."""
+
+
+class Rejected(PointError):
+    """The point understood the request and refuses it.
+
+    :ivar status: the HTTP status; 404 may mean "not yet" (see the client).
+    """
+
+    def __init__(self, host: str, status: int, cause: str) -> None:
+        self.status = status
+        super().__init__(host, f"HTTP {status}: {cause}")
+
+
+class BadAnswer(PointError):
+    """The answer is not what the API promises: HTML, a missing field, NaN, a negative throughput."""
+
+
+class RunFailed(PointError):
+    """The run ended without a result; the cause is the point's own."""
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    # requests wraps urllib3 wraps OSError, by argument, by ``reason`` and by context.
+    pending: list[object] = [error]
+    seen: set[int] = set()
+    while pending:
+        found = pending.pop()
+        if isinstance(found, BaseException) and id(found) not in seen:
+            seen.add(id(found))
+            yield found
+            pending += [*found.args, getattr(found, "reason", None), found.__cause__, found.__context__]
+
+
+def _system_cause(error: BaseException) -> str:
+    # The wrappers' own texts hold the URL, and with it the key; the innermost OSError's does not.
+    for found in _chain(error):
+        if isinstance(found, OSError) and found.strerror and not isinstance(found, requests.RequestException):
+            return str(getattr(found, "verify_message", "") or found.strerror).lower()
+    return type(error).__name__
+
+
+def translate(host: str, error: requests.RequestException) -> PointError:
+    """The member of this family that says what ``requests`` found."""
+    if isinstance(error, requests.exceptions.SSLError):
+        return PointUntrusted(host, f"certificate not trusted: {_system_cause(error)}")
+    if isinstance(error, requests.Timeout):
+        return PointTimeout(host, "no answer in time")
+    if isinstance(error, requests.exceptions.ChunkedEncodingError | requests.exceptions.ContentDecodingError):
+        return BadAnswer(host, "the answer breaks off")
+    if isinstance(error, requests.ConnectionError):
+        return PointRefused(host, f"no connection: {_system_cause(error)}")
+    return BadAnswer(host, f"cannot be asked: {type(error).__name__}")

@@ -1,0 +1,213 @@
+"""One measurement point over HTTP: connections, certificates, limits, retries; knows no test or task.
+
+Whatever the other side does, a call ends: every read has a time-out, the whole answer has a deadline
+and a size limit, redirects lead to the same host or nowhere.  Only requests that may be repeated
+without harm (GET, DELETE) are, and only after a temporary error, a bounded number of times, with
+jitter (many clients of a host that comes back must not come back together).
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import ssl
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from pathlib import Path
+from urllib.parse import urljoin, urlsplit
+
+import requests
+import urllib3
+
+from measurement.errors import (
+    BadAnswer,
+    PointError,
+    PointRefused,
+    PointTimeout,
+    PointUnavailable,
+    Rejected,
+    shorten,
+    translate,
+)
+
+LARGEST_ANSWER = 8 * 2**20
+_CHUNK = 65_536
+_REDIRECTS = 3
+_JSON = {"Content-Type": "application/json"}
+_PLAIN = {"Accept-Encoding": "identity", "User-Agent": "adon-measurement"}
+
+Verify = bool | str
+"""True: the system's authorities; a path: a PEM file (authorities, or pinned certificates); False: no check."""
+
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """Seconds: to connect, to wait for each piece of an answer, and to post a task.
+
+    Posting takes long: the server asks every other participant before it answers.
+    """
+
+    connect: float = 5.0
+    read: float = 15.0
+    post: float = 60.0
+
+
+DEFAULT_TIMEOUTS = Timeouts()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came back with status 2xx: its text, and the server's ``Date`` if it sent one."""
+
+    host: str
+    text: str
+    date: float | None
+
+    def json(self) -> object:
+        """The body as JSON.
+
+        :raises BadAnswer: for anything else, such as a proxy's HTML page.
+        """
+        try:
+            found: object = json.loads(self.text)
+        except (ValueError, RecursionError):
+            raise BadAnswer(self.host, f"expected JSON, got {shorten(self.text, 60)!r}") from None
+        return found
+
+
+class Transport:
+    """Requests to one base URL.  Holds no connection, so any number of threads may share one.
+
+    :param base_url: ``https://HOST[:PORT][/pscheduler]``.
+    :param verify: how its certificate is checked, see :data:`Verify`.
+    :param attempts: how often a repeatable request is tried in all.
+    :param pause: sleeps; may raise to end a wait early (shutdown).
+    :param chance: uniform in [0, 1), for jitter.
+    :raises ValueError: for a URL that is not such a base URL.
+    """
+
+    def __init__(
+        self,
+        base_url: str,
+        verify: Verify = True,
+        timeouts: Timeouts = DEFAULT_TIMEOUTS,
+        *,
+        attempts: int = 2,
+        pause: Callable[[float], None] = time.sleep,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        parts = urlsplit(base_url)
+        if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
+            raise ValueError(f"{shorten(base_url)!r} is not a URL such as https://host/pscheduler")
+        self.host = parts.netloc
+        self.url = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/') or '/pscheduler'}"
+        self.timeouts = timeouts
+        self._verify = _authorities(verify)
+        self._attempts = attempts
+        self._pause = pause
+        self._chance = chance
+
+    def get(self, path: str, params: Mapping[str, str] | None = None, *, wait: float = 0.0) -> Answer:
+        """GET ``path`` below the base URL; ``wait`` is how long the server was asked to hold the answer."""
+        return self._repeated("GET", path, params or {}, self.timeouts.read + wait)
+
+    def delete(self, path: str, params: Mapping[str, str] | None = None) -> Answer:
+        """DELETE ``path`` below the base URL."""
+        return self._repeated("DELETE", path, params or {}, self.timeouts.read)
+
+    def post(self, path: str, body: object, params: Mapping[str, str] | None = None) -> Answer:
+        """POST JSON, escaped to ASCII as pScheduler needs it.  Never repeated here."""
+        return self._once("POST", path, params or {}, self.timeouts.post, json.dumps(body).encode("ascii"))
+
+    def _repeated(self, method: str, path: str, params: Mapping[str, str], read: float) -> Answer:
+        for attempt in range(1, self._attempts):
+            try:
+                return self._once(method, path, params, read)
+            except PointError as error:
+                if not error.temporary:
+                    raise
+            self._pause(2 ** (attempt - 1) * (0.25 + 0.5 * self._chance()))
+        return self._once(method, path, params, read)
+
+    def _once(
+        self, method: str, path: str, params: Mapping[str, str], read: float, body: bytes | None = None
+    ) -> Answer:
+        url = self.url + path
+        deadline = time.monotonic() + self.timeouts.connect + read
+        with requests.Session() as session:
+            session.trust_env = False  # no proxy and no .netrc password unless they are configured here
+            session.headers.update(_PLAIN if body is None else {**_PLAIN, **_JSON})
+            for _ in range(_REDIRECTS):
+                try:
+                    with session.request(
+                        method,
+                        url,
+                        params=params,
+                        data=body,
+                        timeout=(self.timeouts.connect, read),
+                        verify=self._verify,
+                        allow_redirects=False,
+                        stream=True,
+                    ) as response:
+                        if not response.is_redirect:
+                            return self._answer(response, deadline)
+                        url = self._redirected(url, response)
+                except requests.RequestException as error:
+                    raise translate(self.host, error) from None
+                method, params, body = "GET", {}, None
+        raise BadAnswer(self.host, "redirects without end")
+
+    def _redirected(self, url: str, response: requests.Response) -> str:
+        # A redirect elsewhere would carry our request, and perhaps a key, to a host nobody configured.
+        target = urljoin(url, response.headers["location"])
+        if urlsplit(target)[:2] != urlsplit(self.url)[:2]:
+            raise BadAnswer(self.host, f"redirects to {urlsplit(target).netloc or 'nowhere'}: not followed")
+        return target
+
+    def _answer(self, response: requests.Response, deadline: float) -> Answer:
+        text = self._body(response, deadline)
+        status = response.status_code
+        if status in (502, 503, 504):
+            raise PointUnavailable(self.host, f"HTTP {status}: {text}")
+        if not 200 <= status < 300:
+            raise Rejected(self.host, status, text)
+        return Answer(self.host, text, _date(response.headers.get("Date")))
+
+    def _body(self, response: requests.Response, deadline: float) -> str:
+        held = bytearray()
+        try:
+            while piece := response.raw.read1(_CHUNK, decode_content=False):
+                held += piece
+                if len(held) > LARGEST_ANSWER:
+                    raise BadAnswer(self.host, f"the answer is larger than {LARGEST_ANSWER} bytes")
+                if time.monotonic() > deadline:
+                    raise PointTimeout(self.host, "the answer does not end")
+        except urllib3.exceptions.ReadTimeoutError:
+            raise PointTimeout(self.host, "the answer stops in the middle") from None
+        except (urllib3.exceptions.HTTPError, OSError) as error:
+            raise PointRefused(self.host, f"the connection broke: {type(error).__name__}") from None
+        return held.decode("utf-8", errors="replace")
+
+
+def _authorities(verify: Verify) -> Verify:
+    if verify is False:
+        # Whoever configures this is told so in our own log, once, not by urllib3 at each request.
+        urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
+        return False
+    if verify is True:
+        # requests' own default is certifi's list, which lacks the authorities that a site added.
+        return ssl.get_default_verify_paths().cafile or True
+    if not Path(verify).is_file():
+        raise ValueError(f"verify: there is no certificate file {verify!r}")
+    return verify
+
+
+def _date(header: str | None) -> float | None:
+    if header is None:
+        return None
+    try:
+        return parsedate_to_datetime(header).timestamp()
+    except ValueError:
+        return None

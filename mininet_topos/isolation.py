@@ -1,0 +1,195 @@
+"""Namespaces and a folder that vanish with their owner.
+
+A testbed is a child process in network, PID and mount namespaces of its own (``unshare(1)``)::
+
+    owner (pytest, adon demo) -- setpriv --pdeathsig KILL, then unshare -- program: PID 1 of the testbed
+
+When the owner ends, even by ``kill -9``, the kernel kills ``unshare`` (PR_SET_PDEATHSIG), then the program
+(``--kill-child``); with PID 1 every process of the PID namespace dies (pid_namespaces(7)), and with the last
+process the network namespaces and all that is in them.  No clean-up code has to run, and none can forget
+anything or hit another program's processes.  What can be left is a folder of files: it is locked while it
+is in use, and whoever takes it next empties it.
+
+The kernel ties a child to the *thread* that started it (prctl(2)): start a testbed from a thread that
+outlives it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from adon.errors import Conflict, InvalidInput, Unavailable
+from mininet_topos.waiting import wait_until
+
+UNSHARE = ("unshare", "--net", "--pid", "--mount", "--fork", "--kill-child", "--mount-proc")
+
+# An owner that died before the child asked for its death signal would not be noticed: look once more.
+_ONLY_IF_OWNED = 'test "$PPID" = "$1" || exit 1; shift; exec "$@"'
+
+LONGEST_SOCKET = "/ovs/ovs-vswitchd.4194304.ctl"
+MAX_SOCKET_PATH = 107
+"""``sun_path`` less its final zero (unix(7))."""
+
+STOP_TIMEOUT = 20.0
+START_TIMEOUT = 10.0
+
+
+def default_folder(name: str) -> Path:
+    """Where the run folder of a testbed is: ``$XDG_RUNTIME_DIR/adon/NAME``, else ``/run/adon/NAME``.
+
+    :raises InvalidInput: if the name is not a plain word.
+    """
+    if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,31}", name):
+        raise InvalidInput.of("name", f"{name!r} is not a plain word of at most 32 of a-z, 0-9, - and _")
+    return Path(os.environ.get("XDG_RUNTIME_DIR", "/run")) / "adon" / name
+
+
+@dataclass(frozen=True, slots=True)
+class RunFolder:
+    """A folder that is ours until its lock is released.
+
+    :param lock: the descriptor that holds the lock; the testbed's first process inherits it, so that the
+        folder stays locked until both that process and its owner are gone.
+    """
+
+    path: Path
+    lock: int
+
+
+@contextmanager
+def run_folder(path: Path) -> Iterator[RunFolder]:
+    """Lock and empty a folder (making it if need be); remove it at the end.
+
+    :raises Conflict: if a living testbed has it.
+    :raises InvalidInput: if its path is too long for the sockets in it.
+    """
+    path = path.absolute()
+    if len(f"{path}{LONGEST_SOCKET}") > MAX_SOCKET_PATH:
+        raise InvalidInput.of("run folder", f"{path} is too long for the names of sockets in it")
+    lock = _locked(path)
+    try:
+        _empty(path)
+        yield RunFolder(path, lock)
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+        os.close(lock)
+
+
+def _locked(path: Path) -> int:
+    """The locked descriptor of the folder that has this path *now*.
+
+    Its last owner removes the folder before releasing the lock, so the one opened may be gone by the time
+    the lock is granted: then the next one is taken.
+    """
+    while True:
+        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+        except FileNotFoundError:
+            continue
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(lock)
+            raise Conflict("run folder", f"a testbed is running in {path}") from None
+        if path.exists() and path.stat().st_ino == os.fstat(lock).st_ino:
+            return lock
+        os.close(lock)
+
+
+def _empty(path: Path) -> None:
+    for entry in path.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry)
+        else:
+            entry.unlink()
+
+
+def require_isolation() -> None:
+    """Refuse early, in words, what would fail half-way.
+
+    :raises Unavailable: if this process may not make namespaces, or the tools are missing.
+    """
+    if os.geteuid() != 0:
+        raise Unavailable("the testbed needs root: it makes network namespaces and interfaces of its own")
+    missing = [tool for tool in ("unshare", "setpriv") if shutil.which(tool) is None]
+    if missing:
+        raise Unavailable(f"the testbed needs {' and '.join(missing)} (Debian package util-linux)")
+
+
+@contextmanager
+def run_isolated(
+    argv: Sequence[str],
+    folder: RunFolder,
+    *,
+    environment: Mapping[str, str] | None = None,
+    pass_fds: Iterable[int] = (),
+    stdout: int | IO[bytes] | None = None,
+    stderr: int | IO[bytes] | None = None,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Run a program as the first process of a testbed; it is gone when the context ends.
+
+    The program must handle SIGTERM itself (the first process of a PID namespace gets no default action).
+    Its PID as seen from outside is written to ``pid`` in the run folder, for ``nsenter``.
+
+    :raises Unavailable: as :func:`require_isolation`, or if the kernel refuses the namespaces.
+    """
+    require_isolation()
+    owned = ("sh", "-c", _ONLY_IF_OWNED, "sh", str(os.getpid()))
+    process = subprocess.Popen(
+        ["setpriv", "--pdeathsig", "KILL", *owned, *UNSHARE, "--", *argv],
+        env=environment,
+        pass_fds=(folder.lock, *pass_fds),
+        stdin=subprocess.DEVNULL,
+        stdout=stdout,
+        stderr=stderr,
+    )
+    try:
+        _write_pid(process, folder.path / "pid")
+        yield process
+    finally:
+        stop(process)
+
+
+def first_process(process: subprocess.Popen[bytes]) -> int | None:
+    """PID, seen from outside, of the program that ``unshare`` runs; None if it has ended or not begun."""
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    try:
+        listed = children.read_text().split()
+    except OSError:
+        return None
+    return int(listed[0]) if listed else None
+
+
+def stop(process: subprocess.Popen[bytes], timeout: float = STOP_TIMEOUT) -> None:
+    """End a testbed: ask its first process, and after ``timeout`` seconds let the kernel do it."""
+    inner = first_process(process)
+    if process.poll() is None and inner is not None:
+        os.kill(inner, signal.SIGTERM)
+        try:
+            process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+    elif process.poll() is None:
+        process.kill()
+    process.wait()
+
+
+def _write_pid(process: subprocess.Popen[bytes], path: Path) -> None:
+    def begun_or_ended() -> bool:
+        return first_process(process) is not None or process.poll() is not None
+
+    wait_until(begun_or_ended, START_TIMEOUT)
+    inner = first_process(process)
+    if inner is not None:
+        path.write_text(f"{inner}\n")

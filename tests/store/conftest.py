@@ -1,0 +1,74 @@
+"""Databases for these tests: an SQLite file each, and where a PostgreSQL can be started, one there too."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy
+
+from adon.store.store import Store
+from adon.store.upgrade import upgrade
+
+
+@pytest.fixture(scope="session")
+def postgresql() -> Iterator[str]:
+    """A server of our own on a socket in a directory of its own; the URL of its first database."""
+    if importlib.util.find_spec("psycopg") is None:
+        pytest.skip("PostgreSQL's driver, psycopg, is not installed")
+    if shutil.which("initdb") is None or shutil.which("postgres") is None:
+        pytest.skip("no PostgreSQL server is installed")
+    directory = Path(tempfile.mkdtemp(prefix="adon-pg-"))
+    # The server refuses to run as root.
+    who: dict[str, Any] = {"user": "postgres"} if os.geteuid() == 0 else {}
+    if who:
+        shutil.chown(directory, "postgres")
+    data, common = directory / "data", {"cwd": directory, "stdout": subprocess.DEVNULL, **who}
+    subprocess.run(["initdb", "-D", data, "-A", "trust", "-U", "adon"], check=True, **common)
+    options = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={directory}", "-c", "fsync=off"]
+    server = subprocess.Popen(["postgres", "-D", data, *options], stderr=subprocess.PIPE, text=True, **common)
+    try:
+        assert server.stderr is not None
+        ready = "database system is ready"
+        assert any(ready in line for line in server.stderr)
+        yield f"postgresql+psycopg://adon@/postgres?host={directory}"
+    finally:
+        server.send_signal(signal.SIGINT)
+        server.communicate(timeout=30)
+        shutil.rmtree(directory)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.integration)])
+def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """A database without a schema."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path}/adon.db"
+    first = sqlalchemy.make_url(request.getfixturevalue("postgresql"))
+    name = f"test_{uuid.uuid4().hex}"
+    engine = sqlalchemy.create_engine(first, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+    engine.dispose()
+    return first.set(database=name).render_as_string(hide_password=False)
+
+
+@pytest.fixture
+def url(empty_url: str) -> str:
+    """A database with the schema."""
+    upgrade(empty_url)
+    return empty_url
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    with Store.open(url) as opened:
+        yield opened

@@ -1,0 +1,52 @@
+"""A controller killed in the middle of writing has lost nothing that it had acknowledged."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from adon.store.store import Store
+from adon.store.upgrade import upgrade
+
+WRITER = """
+import sys
+from adon.broker.effects import RuleState
+from adon.store.store import Store
+from tests.store.values import a_decision, a_flow, a_rule
+
+store = Store.open(sys.argv[1])
+for number in range(1, 1_000_000):
+    with store.transaction():
+        store.save_decision(a_decision(f"d-{number}", flow=f"f-{number}"))
+        store.save_flow(a_flow(number), f"e-{number}")
+        store.save_rules([a_rule(number, port=number % 60000 + 1)], RuleState.PENDING, "", 1.0)
+    print(number, flush=True)
+"""
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("acknowledged", [1, 60])
+def test_sigkill_loses_nothing_acknowledged(tmp_path: Path, acknowledged: int) -> None:
+    url = f"sqlite:///{tmp_path}/adon.db"
+    upgrade(url)
+    root = Path(__file__).parents[2]
+    with subprocess.Popen(
+        [sys.executable, "-c", WRITER, url], stdout=subprocess.PIPE, text=True, cwd=root
+    ) as writer:
+        assert writer.stdout is not None
+        for _ in range(acknowledged):
+            last = int(writer.stdout.readline())
+        writer.kill()
+        last = max([last, *(int(line) for line in writer.stdout if line.endswith("\n"))])
+    with Store.open(url) as store:
+        kept = store.last_flow_number()
+        assert kept >= last
+        # Each commit is there as a whole, or not at all.
+        assert len(store.flows(limit=10**6)) == kept
+        assert len(store.rules()) == kept
+        assert all(len(store.decisions(n)) == len(store.history(n)) == 1 for n in range(1, kept + 1))
+        assert store.decisions(kept + 1) == ()
+        store.save_flow(store.flow(kept), "after")

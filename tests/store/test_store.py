@@ -1,0 +1,285 @@
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+
+import pytest
+import sqlalchemy
+from sqlalchemy.exc import DBAPIError
+
+from adon.access.identity import create_token
+from adon.broker.decision import Outcome
+from adon.broker.effects import RuleState
+from adon.broker.flow import FlowState
+from adon.errors import Conflict, InvalidInput, NotFound, Unavailable
+from adon.store import tables
+from adon.store.engine import open_engine, parse_url
+from adon.store.store import WANTED, Store
+from tests.store.values import a_decision, a_flow, a_rule, a_template
+
+
+class TestFlows:
+    def test_a_flow_is_read_back_as_it_was_last_saved(self, store: Store) -> None:
+        flow = a_flow(7)
+        store.save_flow(flow, "e-1")
+        queued = flow.step(FlowState.QUEUED, 1001.5, "no qualified path")
+        store.save_flow(queued, "e-2")
+        assert store.flow(7) == queued
+        assert store.last_flow_number() == 7
+
+    def test_history_grows_by_what_changed(self, store: Store) -> None:
+        flow = a_flow()
+        store.save_flow(flow, "e-1")
+        queued = flow.step(FlowState.QUEUED, 1001.5, "no qualified path")
+        store.save_flow(queued, "e-2")
+        store.save_flow(replace(queued, bytes_sent=5), "e-3")
+        store.save_flow(replace(queued, reason="al2s is full"), "e-4", at=1005.0)
+        assert [(h.at, h.state, h.reason, h.cause) for h in store.history(1)] == [
+            (1000.0, FlowState.REQUESTED, "", "e-1"),
+            (1001.5, FlowState.QUEUED, "no qualified path", "e-2"),
+            (1005.0, FlowState.QUEUED, "al2s is full", "e-4"),
+        ]
+        assert store.flow(1).reason == "al2s is full"
+
+    def test_a_move_is_history(self, store: Store) -> None:
+        flow = a_flow(state=FlowState.ACTIVE, path="al2s", path_since=1001.0)
+        store.save_flow(flow, "e-1")
+        store.save_flow(replace(flow, path="internet", path_since=1009.0), "e-2")
+        assert [(h.at, h.path) for h in store.history(1)] == [(1001.0, "al2s"), (1009.0, "internet")]
+
+    def test_listing_filters_and_pages(self, store: Store) -> None:
+        for number in range(1, 6):
+            state = FlowState.QUEUED if number % 2 else FlowState.FINISHED
+            store.save_flow(a_flow(number, state=state, requester="ada" if number < 4 else "bob"), "e")
+        assert [f.number for f in store.flows()] == [5, 4, 3, 2, 1]
+        assert [f.number for f in store.flows(limit=2)] == [5, 4]
+        assert [f.number for f in store.flows(limit=2, before=4)] == [3, 2]
+        assert [f.number for f in store.flows(state=FlowState.QUEUED)] == [5, 3, 1]
+        assert [f.number for f in store.flows(requester="bob")] == [5, 4]
+        assert [f.number for f in store.unfinished_flows()] == [1, 3, 5]
+
+    def test_an_unknown_flow(self, store: Store) -> None:
+        with pytest.raises(NotFound, match="f-9"):
+            store.flow(9)
+        assert store.history(9) == ()
+        assert store.last_flow_number() == 0
+
+
+class TestDecisions:
+    def test_decisions_of_a_flow_in_order(self, store: Store) -> None:
+        later = a_decision("d-2", at=1005.0, outcome=Outcome.MOVE)
+        first, other = a_decision("d-1"), a_decision("d-3", flow="f-2")
+        for decision in (later, first, other):
+            store.save_decision(decision)
+        assert store.decisions(1) == (first, later)
+        assert store.decision("d-3") == other
+        with pytest.raises(NotFound, match="d-4"):
+            store.decision("d-4")
+
+
+class TestTemplates:
+    def test_versions(self, store: Store) -> None:
+        for version in (1, 2):
+            store.save_template(a_template(version, priority=version), "eve", 1000.0 + version)
+        assert store.template("soykb").template == a_template(2, priority=2)
+        assert store.template("soykb", 1).template == a_template(1, priority=1)
+        assert [(t.template.version, t.author, t.saved_at) for t in store.templates()] == [
+            (1, "eve", 1001.0),
+            (2, "eve", 1002.0),
+        ]
+
+    def test_a_saved_version_never_changes(self, store: Store) -> None:
+        store.save_template(a_template(), "eve", 1000.0)
+        store.save_template(a_template(), "bob", 2000.0)
+        with pytest.raises(Conflict, match="soykb@1"):
+            store.save_template(a_template(priority=1), "eve", 1001.0)
+        assert store.template("soykb").author == "eve"
+
+    @pytest.mark.parametrize("statement", ["UPDATE templates SET author = 'x'", "DELETE FROM templates"])
+    def test_not_even_behind_the_stores_back(self, store: Store, url: str, statement: str) -> None:
+        store.save_template(a_template(), "eve", 1000.0)
+        engine = open_engine(parse_url(url), read_only=False)
+        with pytest.raises(DBAPIError, match="never changes"), engine.begin() as connection:
+            connection.exec_driver_sql(statement)
+        engine.dispose()
+        assert store.template("soykb").author == "eve"
+
+    @pytest.mark.parametrize(("name", "version"), [("soykb", 2), ("rivvir", None)])
+    def test_an_unknown_one(self, store: Store, name: str, version: int | None) -> None:
+        store.save_template(a_template(), "eve", 1000.0)
+        with pytest.raises(NotFound, match=name):
+            store.template(name, version)
+
+
+class TestRules:
+    def test_the_life_of_a_rule(self, store: Store) -> None:
+        rule = a_rule()
+        for at, state in ((1.0, RuleState.PENDING), (2.0, RuleState.INSTALLED), (3.0, RuleState.REMOVED)):
+            store.save_rules([rule], state, "", at)
+            (saved,) = store.rules()
+            assert (saved.rule, saved.owner, saved.state, saved.updated_at) == (rule, "f-1", state, at)
+        assert store.rules(states=WANTED) == ()
+
+    def test_a_refusal_keeps_the_switchs_words(self, store: Store) -> None:
+        store.save_rules([a_rule()], RuleState.FAILED, "OFPET_FLOW_MOD_FAILED/TABLE_FULL", 1.0)
+        assert store.rules(states=WANTED)[0].error == "OFPET_FLOW_MOD_FAILED/TABLE_FULL"
+
+    def test_filters(self, store: Store) -> None:
+        here, there = a_rule(1, dpid=0xA01), a_rule(2, dpid=(1 << 64) - 1)
+        store.save_rules([here, there], RuleState.PENDING, "", 1.0)
+        assert [r.rule for r in store.rules(dpid=(1 << 64) - 1)] == [there]
+        assert [r.rule for r in store.rules(owner="f-1")] == [here]
+        assert len(store.rules()) == 2
+
+    def test_a_rule_replaces_the_one_in_its_slot(self, store: Store) -> None:
+        store.save_rules([a_rule(1)], RuleState.INSTALLED, "", 1.0)
+        store.save_rules([a_rule(2)], RuleState.PENDING, "", 2.0)
+        store.save_rules([a_rule(1)], RuleState.REMOVED, "", 3.0)
+        (saved,) = store.rules()
+        assert (saved.rule, saved.state) == (a_rule(2), RuleState.PENDING)
+
+    def test_no_rules_is_no_work(self, store: Store) -> None:
+        store.save_rules([], RuleState.PENDING, "", 1.0)
+        store.save_rules([], RuleState.REMOVED, "", 1.0)
+        assert store.rules() == ()
+
+
+class TestAccess:
+    def test_tokens(self, store: Store) -> None:
+        text, token = create_token("ada", ["researcher"], 1000.0, lifetime=60.0)
+        store.save_token(token)
+        assert store.tokens() == (token,)
+        store.revoke_token(token.id, 1001.0)
+        store.revoke_token(token.id, 1002.0)
+        assert store.tokens()[0].revoked == 1001.0
+        with pytest.raises(Conflict):
+            store.save_token(token)
+        with pytest.raises(NotFound):
+            store.revoke_token("nobody", 1.0)
+
+    def test_the_token_itself_is_nowhere_in_the_database(self, store: Store, url: str) -> None:
+        text, token = create_token("ada", ["researcher"], 1000.0)
+        store.save_token(token)
+        engine = sqlalchemy.create_engine(url)
+        with engine.connect() as connection:
+            kept = str(connection.execute(sqlalchemy.select(tables.tokens)).all())
+        engine.dispose()
+        assert token.digest in kept
+        assert text not in kept
+
+    def test_answers_to_repeated_requests(self, store: Store) -> None:
+        store.save_answer("ada", "k", "hash", {"id": "f-1"}, 1000.0)
+        store.save_answer("ada", "k", "hash", {"id": "f-2"}, 1001.0)
+        kept = store.answer("ada", "k")
+        assert kept is not None
+        assert (kept.request_hash, kept.answer, kept.at) == ("hash", {"id": "f-1"}, 1000.0)
+        assert store.answer("bob", "k") is None
+        with pytest.raises(Conflict, match="another request"):
+            store.save_answer("ada", "k", "other", {}, 1002.0)
+        assert store.forget_answers(1000.0) == 0
+        assert store.forget_answers(1000.5) == 1
+        assert store.answer("ada", "k") is None
+
+
+class TestTransactions:
+    def test_all_or_nothing(self, store: Store) -> None:
+        with pytest.raises(RuntimeError), store.transaction():
+            store.save_flow(a_flow(1), "e-1")
+            store.save_rules([a_rule()], RuleState.PENDING, "", 1.0)
+            raise RuntimeError
+        assert store.last_flow_number() == 0
+        assert store.rules() == ()
+        store.save_flow(a_flow(1), "e-1")
+        assert store.last_flow_number() == 1
+
+    def test_what_is_saved_is_seen_inside_and_not_yet_outside(self, store: Store, url: str) -> None:
+        with Store.open(url, read_only=True) as reader:
+            with store.transaction():
+                store.save_flow(a_flow(1), "e-1")
+                assert store.last_flow_number() == 1
+                assert reader.last_flow_number() == 0
+            assert reader.last_flow_number() == 1
+
+    def test_an_inner_transaction_is_part_of_the_outer(self, store: Store) -> None:
+        with pytest.raises(RuntimeError), store.transaction():
+            with store.transaction():
+                store.save_flow(a_flow(1), "e-1")
+            raise RuntimeError
+        assert store.last_flow_number() == 0
+
+    def test_another_threads_reading_is_not_inside(self, store: Store) -> None:
+        seen: list[int] = []
+        with store.transaction():
+            store.save_flow(a_flow(1), "e-1")
+            thread = threading.Thread(target=lambda: seen.append(store.last_flow_number()))
+            thread.start()
+            thread.join()
+        assert seen == [0]
+
+    def test_threads_that_write_take_turns(self, store: Store) -> None:
+        def write(first: int) -> None:
+            for number in range(first, first + 10):
+                store.save_flow(a_flow(number), "e")
+
+        threads = [threading.Thread(target=write, args=(first,)) for first in (100, 200, 300)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(store.flows()) == 30
+
+    def test_a_reader_cannot_write(self, url: str) -> None:
+        with (
+            Store.open(url, read_only=True) as reader,
+            pytest.raises(Unavailable, match="reading only"),
+        ):
+            reader.save_flow(a_flow(), "e-1")
+
+    def test_a_reader_cannot_write_behind_the_stores_back(self, url: str) -> None:
+        engine = open_engine(parse_url(url), read_only=True)
+        with pytest.raises(DBAPIError, match="read-?only"), engine.begin() as connection:
+            connection.exec_driver_sql("DELETE FROM flows")
+        engine.dispose()
+
+
+class TestErrors:
+    def test_a_foreign_error_is_translated_with_its_cause(self, store: Store) -> None:
+        store.save_decision(a_decision("d-1"))
+        with pytest.raises(Unavailable, match="does not answer") as caught:
+            store.save_decision(a_decision("d-1"))
+        assert isinstance(caught.value.__cause__, sqlalchemy.exc.IntegrityError)
+
+    def test_infinity_that_slipped_through_is_refused_everywhere(self, store: Store) -> None:
+        with pytest.raises(Unavailable, match="JSON"):
+            store.save_answer("ada", "k", "hash", {"cost": float("inf")}, 1.0)
+
+    def test_a_body_of_another_version_is_named(self, store: Store, url: str) -> None:
+        store.save_flow(a_flow(1), "e-1")
+        engine = sqlalchemy.create_engine(url)
+        with engine.begin() as connection:
+            connection.execute(tables.flows.update().values(body={"number": 1}))
+        engine.dispose()
+        with pytest.raises(Unavailable, match="flow f-1"):
+            store.flow(1)
+
+    @pytest.mark.parametrize("url", ["", "adon.db", "oracle9://x/y", "sqlite://", "sqlite:///:memory:"])
+    def test_what_is_no_url(self, url: str) -> None:
+        with pytest.raises(InvalidInput, match="store"):
+            Store.open(url)
+
+    def test_nothing_there(self, tmp_path: object) -> None:
+        with pytest.raises(Unavailable, match=r"adon\.store\.upgrade"):
+            Store.open(f"sqlite:///{tmp_path}/none.db")
+
+    def test_a_file_that_is_no_database(self, tmp_path: object) -> None:
+        path = f"{tmp_path}/text.db"
+        with open(path, "w") as file:  # noqa: PTH123
+            file.write("not a database, only text " * 100)
+        with pytest.raises(Unavailable, match="not a database"):
+            Store.open(f"sqlite:///{path}")
+
+    def test_no_server_and_no_password_in_the_message(self) -> None:
+        pytest.importorskip("psycopg")
+        with pytest.raises(Unavailable) as caught:
+            Store.open("postgresql+psycopg://adon:hunter2@127.0.0.1:1/adon")
+        assert "hunter2" not in str(caught.value)

@@ -1,0 +1,203 @@
+"""Values to keep: a plain one of each, and Hypothesis strategies for all of them."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from adon.broker.decision import Decision, Outcome, SiteCost
+from adon.broker.flow import MAX_SIZE, Flow, FlowRequest, FlowState, Quality
+from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
+from adon.flowvisor.path import FiveTuple
+from adon.flowvisor.rule import (
+    Kind,
+    Match,
+    Output,
+    PopVlan,
+    PushVlan,
+    Rule,
+    SetEthDst,
+    SetEthSrc,
+    ToController,
+    cookie,
+)
+from adon.templates_catalog.model import QSpec, Template
+
+times = st.floats(0, 1e11)
+texts = st.text(max_size=20)
+numbers = st.integers(1, (1 << 48) - 1)
+names = st.from_regex(r"[a-z0-9][a-z0-9._-]{0,8}", fullmatch=True)
+macs = st.sampled_from(["02:00:00:00:0a:01", "02:00:00:00:0b:01"])
+ports = st.integers(1, 65535)
+durations = st.floats(1e-9, 1e9).map(lambda value: f"{value!r} s")
+
+
+def a_template(version: int = 1, **changes: object) -> Template:
+    fields: dict[str, object] = {"name": "soykb", "version": version, "weights": {"throughput": 1.0}}
+    return Template.model_validate(fields | changes)
+
+
+def a_request(**changes: object) -> FlowRequest:
+    fields: dict[str, object] = {"source": "mu-dtn", "destination": "osu-dtn", "size": "25 GB"}
+    return FlowRequest.model_validate(fields | changes)
+
+
+def a_flow(number: int = 1, **changes: object) -> Flow:
+    fields = {"request": a_request(), "requester": "ada", "template": "soykb@1", "submitted_at": 1000.0}
+    return Flow(number=number, **(fields | changes))  # type: ignore[arg-type]
+
+
+def a_decision(identifier: str = "d-1", **changes: object) -> Decision:
+    fields: dict[str, object] = {
+        "flow": "f-1",
+        "at": 1000.0,
+        "cause": "e-1",
+        "outcome": Outcome.ADMIT,
+        "path": "al2s",
+        "previous_path": None,
+        "reason": "highest Q",
+        "template": "soykb@1",
+        "weights": {"throughput": 1.0},
+    }
+    return Decision(id=identifier, **(fields | changes))  # type: ignore[arg-type]
+
+
+def a_rule(number: int = 1, dpid: int = 0xA01, priority: int = 30_500, port: int = 5001) -> Rule:
+    match = Match(in_port=1, eth_type=0x0800, ip_proto=6, ipv4_src="10.1.0.10", tp_dst=port)
+    actions = (PushVlan(1701), Output(2))
+    return Rule(dpid, priority, match, actions, cookie(Kind.FLOW_INGRESS, number), idle_timeout=60)
+
+
+qspecs = st.builds(
+    lambda low, streams, delay: QSpec.model_validate(
+        {"throughput": {"min": f"{low!r} bps", "streams": streams}, "rtt": {"max": delay}}
+    ),
+    st.floats(1, 1e12),
+    st.integers(1, 128),
+    durations,
+)
+
+requests = st.builds(
+    a_request,
+    source=names,
+    destination=names,
+    size=st.integers(1, MAX_SIZE).map(lambda size: f"{size} B"),
+    template=st.none() | names,
+    ports=st.lists(ports, max_size=3).map(tuple),
+    dscp=st.none() | st.integers(0, 63),
+    weights=st.none() | st.fixed_dictionaries({"throughput": st.floats(0.01, 1e6), "loss": st.floats(0, 10)}),
+    qspec=st.none() | qspecs,
+    priority=st.none() | st.integers(0, 999),
+    queue_patience=st.none() | durations,
+    label=texts,
+)
+
+flows = st.builds(
+    Flow,
+    number=numbers,
+    request=requests,
+    requester=texts,
+    template=st.just("soykb@3"),
+    submitted_at=times,
+    state=st.sampled_from(FlowState),
+    state_since=times,
+    path=st.none() | names,
+    path_since=st.none() | times,
+    compute_site=st.none() | names,
+    transfer_size=st.integers(0, MAX_SIZE),
+    tuples=st.lists(st.builds(FiveTuple, st.sampled_from([6, 17]), ports, st.none() | ports), max_size=3).map(
+        tuple
+    ),
+    quality=st.sampled_from(Quality),
+    misses=st.integers(0, 9),
+    reason=texts,
+    decision=st.none() | texts,
+    bytes_sent=st.integers(0, MAX_SIZE),
+    bytes_reported=st.none() | st.integers(0, MAX_SIZE),
+    started_at=st.none() | times,
+    moves=st.integers(0, 9),
+)
+
+maybe_infinite = st.floats(min_value=0, allow_nan=False, allow_infinity=True)
+
+site_costs = st.builds(
+    SiteCost,
+    site=names,
+    local=st.booleans(),
+    **dict.fromkeys(
+        ("cost", "total", "queue", "compute", "network", "duplication", "theoretical", "available"),
+        maybe_infinite,
+    ),
+    compute_size=st.integers(0, MAX_SIZE),
+    transfer_size=st.integers(0, MAX_SIZE),
+    nodes=st.integers(0, 100),
+    node_rate=maybe_infinite,
+    path=st.none() | names,
+    why=texts | st.just("inf"),
+)
+
+metric_records = st.builds(
+    MetricRecord,
+    metric=st.sampled_from(["throughput", "loss"]),
+    value=st.none() | maybe_infinite,
+    observed_at=st.none() | times,
+    source=texts,
+    bound=st.none() | times,
+    bound_met=st.none() | st.booleans(),
+    score=st.none() | times,
+)
+
+candidates = st.builds(
+    CandidateRecord,
+    path=names,
+    layer=st.sampled_from(["l2", "l3"]),
+    verdict=st.sampled_from(Verdict),
+    why=texts,
+    q=st.none() | times,
+    metrics=st.lists(metric_records, max_size=2).map(tuple),
+)
+
+decisions = st.builds(
+    a_decision,
+    identifier=texts,
+    at=times,
+    outcome=st.sampled_from(Outcome),
+    path=st.none() | names,
+    weights=st.dictionaries(names, times, max_size=2),
+    candidates=st.lists(candidates, max_size=2).map(tuple),
+    tables=st.none() | st.dictionaries(names, st.lists(times, max_size=2), max_size=2),
+    compute=st.lists(site_costs, max_size=2).map(tuple),
+    compute_site=st.none() | names,
+)
+
+matches = st.builds(
+    Match,
+    in_port=st.none() | ports,
+    vlan=st.none() | st.integers(0, 4095),
+    eth_type=st.sampled_from([None, 0x0800, 0x0806]),
+    ip_proto=st.sampled_from([None, 0, 6, 17]),
+    ipv4_src=st.sampled_from([None, "10.1.0.10"]),
+    ipv4_dst=st.sampled_from([None, "10.2.0.10"]),
+    tp_src=st.none() | ports,
+    tp_dst=st.none() | ports,
+    other=st.sampled_from(["", '{"ipv6_src": "::1"}']),
+)
+
+actions = st.one_of(
+    st.builds(PushVlan, st.integers(1, 4094)),
+    st.just(PopVlan()),
+    st.builds(SetEthSrc, macs),
+    st.builds(SetEthDst, macs),
+    st.builds(Output, ports),
+    st.builds(ToController, ports),
+)
+
+rules = st.builds(
+    Rule,
+    dpid=st.integers(0, (1 << 64) - 1),
+    priority=st.integers(0, 65535),
+    match=matches,
+    actions=st.lists(actions, max_size=4).map(tuple),
+    cookie=st.builds(cookie, st.sampled_from(Kind), st.integers(0, (1 << 48) - 1)),
+    idle_timeout=st.integers(0, 65535),
+    table=st.integers(0, 254),
+)
