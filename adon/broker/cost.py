@@ -134,7 +134,7 @@ class CostFunctions:
             cost = float(function(terms, site, model))
         except Exception as error:  # noqa: BLE001 - somebody else's function; the record carries its error
             return replace(terms, why=f"cost function {model.function!r} failed: {error!r}")
-        if not cost >= 0:
+        if not 0 <= cost < math.inf:
             return replace(terms, why=f"cost function {model.function!r} gave {cost!r}")
         return replace(terms, cost=cost)
 

@@ -61,10 +61,22 @@ def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     return first.set(database=name).render_as_string(hide_password=False)
 
 
+@pytest.fixture(scope="session")
+def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An SQLite file with the schema, to be copied: the migrations need not run for every test."""
+    path = tmp_path_factory.mktemp("store") / "adon.db"
+    upgrade(f"sqlite:///{path}")
+    return path
+
+
 @pytest.fixture
-def url(empty_url: str) -> str:
+def url(empty_url: str, made_once: Path) -> str:
     """A database with the schema."""
-    upgrade(empty_url)
+    file = sqlalchemy.make_url(empty_url)
+    if file.get_backend_name() == "sqlite":
+        shutil.copy(made_once, str(file.database))
+    else:
+        upgrade(empty_url)
     return empty_url
 
 
