@@ -5,7 +5,7 @@
       mu-dtn                                                                  osu-dtn
     10.1.0.10                                                                10.2.0.10
         |                      al2s: VLAN 1701, 58 Mbit/s                        |
-     mu-edge ------------- t1 ------------------------- t2 ------------------ osu-edge
+     mu-edge ------------- t1 -------- line ----------- t2 ------------------ osu-edge
         |                                                                        |
      10.1.0.1                 internet: routed, 6.5 Mbit/s                    10.2.0.1
       mu-rtr ------------------------- core ------------------------------- osu-rtr
@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
 from adon.errors import InvalidInput
-from mininet_topos.topology import Host, Interface, Link, Route, Shape, Switch, Topology, Vlans
+from mininet_topos.topology import Host, Interface, Kind, Link, Route, Shape, Switch, Topology, Vlans
 
 L2_GOODPUT = 5.8e9
 L3_GOODPUT = 650e6
@@ -42,13 +42,18 @@ DEFAULT_SCALE = 100
 CAMPUS_VLAN = 1
 OVERLAY_VLAN = 1701
 
-L2_QUEUE = 0.04
-L3_QUEUE = 0.08
-"""Seconds that a frame may wait at each bottleneck: enough that one cubic stream fills it, short enough
-that the round-trip time under load stays that of a wide-area path."""
+QUEUE = 40
+"""Frames that may wait at each bottleneck: at scale 100 that is 8 ms on layer 2 and 70 ms on layer 3.  One
+reno stream fills the link with it, and both directions together stay below what one socket of the userspace
+datapath holds (:class:`~mininet_topos.topology.Kind`)."""
 
 L2_DELAY = 0.005
 L3_DELAY = 0.010
+"""Seconds of propagation, one way; only where the machine has netem."""
+
+CONTENDING_STREAMS = 14
+"""Streams of a transfer beside which a single-stream test on layer 2 gets less than 5 Mbit/s at scale 100
+(measured: 3.2 to 4.5; with 12 streams 3.5 to 5.0; a fair share would be 58/15 = 3.9)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,12 +144,12 @@ class MuOsu:
     @property
     def overlay(self) -> Shape:
         """The layer-2 bottleneck."""
-        return _shape(self.l2_goodput, TAGGED_FRAME, L2_QUEUE, L2_DELAY)
+        return Shape(self.l2_goodput * TAGGED_FRAME / TCP_PAYLOAD, QUEUE, L2_DELAY)
 
     @property
     def routed(self) -> Shape:
         """The layer-3 bottleneck."""
-        return _shape(self.l3_goodput, UNTAGGED_FRAME, L3_QUEUE, L3_DELAY)
+        return Shape(self.l3_goodput * UNTAGGED_FRAME / TCP_PAYLOAD, QUEUE, L3_DELAY)
 
     def topology(self) -> Topology:
         """The network to build.
@@ -154,15 +159,10 @@ class MuOsu:
         return Topology(
             name="mu-osu",
             switches=(*(_edge(campus) for campus in CAMPUSES), *_TRANSIT),
-            hosts=(*(_dtn(campus) for campus in CAMPUSES), *_ROUTERS),
+            hosts=(*(_dtn(campus) for campus in CAMPUSES), *_ROUTERS, Host("line", Kind.LINE)),
             links=(*_campus_links(), *_overlay_links(self.overlay), *_routed_links(self.routed)),
             management=MANAGEMENT,
         )
-
-
-def _shape(goodput: float, frame: int, wait: float, delay: float) -> Shape:
-    rate = goodput * frame / TCP_PAYLOAD
-    return Shape(rate=rate, queue=max(1, round(wait * rate / (8 * frame))), delay=delay)
 
 
 def _edge(campus: Campus) -> Switch:
@@ -171,12 +171,15 @@ def _edge(campus: Campus) -> Switch:
 
 def _provider_rules(left: str, right: str) -> tuple[str, ...]:
     tagged = f"priority=100,dl_vlan={OVERLAY_VLAN}"
-    return (f"{tagged},in_port={left},actions=output:{right}", f"{tagged},in_port={right},actions=output:{left}")
+    return (
+        f"{tagged},in_port={left},actions=output:{right}",
+        f"{tagged},in_port={right},actions=output:{left}",
+    )
 
 
 _TRANSIT = (
-    Switch("t1", 0x0B01, controlled=False, rules=_provider_rules("t1-mu-edge", "t1-t2")),
-    Switch("t2", 0x0B02, controlled=False, rules=_provider_rules("t2-osu-edge", "t2-t1")),
+    Switch("t1", 0x0B01, controlled=False, rules=_provider_rules("t1-mu-edge", "t1-line")),
+    Switch("t2", 0x0B02, controlled=False, rules=_provider_rules("t2-osu-edge", "t2-line")),
 )
 
 
@@ -193,13 +196,9 @@ def _dtn(campus: Campus) -> Host:
 _MU_WAN, _CORE_MU, _CORE_OSU, _OSU_WAN = (IPv4Interface(f"203.0.113.{last}/30") for last in (1, 2, 5, 6))
 
 _ROUTERS = (
-    Host(MU.router, _default(str(_CORE_MU.ip)), forwards=True),
-    Host(OSU.router, _default(str(_CORE_OSU.ip)), forwards=True),
-    Host(
-        "core",
-        (Route(MU.network, str(_MU_WAN.ip)), Route(OSU.network, str(_OSU_WAN.ip))),
-        forwards=True,
-    ),
+    Host(MU.router, Kind.ROUTER, _default(str(_CORE_MU.ip))),
+    Host(OSU.router, Kind.ROUTER, _default(str(_CORE_OSU.ip))),
+    Host("core", Kind.ROUTER, (Route(MU.network, str(_MU_WAN.ip)), Route(OSU.network, str(_OSU_WAN.ip)))),
 )
 
 
@@ -242,17 +241,18 @@ def _overlay_links(shape: Shape) -> tuple[Link, ...]:
     trunk = Vlans(trunk=OVERLAY_VLAN)
     return (
         Link(Interface(MU.edge, edge_port(MU, "al2s"), vlans=trunk), Interface("t1", "t1-mu-edge")),
-        Link(Interface("t1", "t1-t2"), Interface("t2", "t2-t1"), shape),
+        Link(Interface("t1", "t1-line"), Interface("line", "line-t1", shape=shape)),
+        Link(Interface("t2", "t2-line"), Interface("line", "line-t2", shape=shape)),
         Link(Interface(OSU.edge, edge_port(OSU, "al2s"), vlans=trunk), Interface("t2", "t2-osu-edge")),
     )
 
 
 def _routed_links(shape: Shape) -> tuple[Link, ...]:
+    """The narrow one is between MU's router and the core, where both sides queue."""
     return (
         Link(
-            Interface(MU.router, f"{MU.router}-wan", addresses=(_MU_WAN,)),
-            Interface("core", "core-mu", addresses=(_CORE_MU,)),
-            shape,
+            Interface(MU.router, f"{MU.router}-wan", addresses=(_MU_WAN,), shape=shape),
+            Interface("core", "core-mu", addresses=(_CORE_MU,), shape=shape),
         ),
         Link(
             Interface(OSU.router, f"{OSU.router}-wan", addresses=(_OSU_WAN,)),

@@ -42,7 +42,9 @@ class OpenVSwitch:
         """
         environment = {**os.environ, **self.environment}
         try:
-            done = subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT)
+            done = subprocess.run(
+                argv, env=environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT
+            )
         except (OSError, subprocess.TimeoutExpired) as error:
             raise Unavailable(f"{argv[0]}: {error}") from error
         if done.returncode != 0:
@@ -73,7 +75,9 @@ def open_vswitch(folder: Path) -> Iterator[OpenVSwitch]:
     with ExitStack() as daemons:
         remote = f"--remote=punix:{folder / 'db.sock'}"
         server = daemons.enter_context(_daemon(instance, "ovsdb-server", remote, str(database)))
-        _await(instance, "ovsdb-server", server, lambda: _succeeds(instance, "ovs-vsctl", "--no-wait", "init"))
+        _await(
+            instance, "ovsdb-server", server, lambda: _succeeds(instance, "ovs-vsctl", "--no-wait", "init")
+        )
         switch = daemons.enter_context(_daemon(instance, "ovs-vswitchd", f"unix:{folder / 'db.sock'}"))
         _await(instance, "ovs-vswitchd", switch, lambda: _succeeds(instance, "ovs-appctl", "version"))
         yield instance
@@ -83,7 +87,13 @@ def open_vswitch(folder: Path) -> Iterator[OpenVSwitch]:
 def _daemon(instance: OpenVSwitch, name: str, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
     """Keep one daemon as our child, in a session of its own so that a Ctrl-C reaches it through us."""
     process = subprocess.Popen(
-        [name, f"--pidfile={instance.folder / name}.pid", f"--log-file={instance.folder / name}.log", *_QUIET, *arguments],
+        [
+            name,
+            f"--pidfile={instance.folder / name}.pid",
+            f"--log-file={instance.folder / name}.log",
+            *_QUIET,
+            *arguments,
+        ],
         env={**os.environ, **instance.environment},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -6,24 +6,24 @@ network.  Division of labour: Mininet makes hosts, switches and the links betwee
 ``ovs-vsctl``.  Mininet's ``init`` is left out because it changes limits of the whole machine, its
 ``cleanup`` because it kills by name, its ``TCLink`` because it ignores a rate out of range.
 
-Rates.  HTB with one class per direction and a tail-drop queue.  Its handle is 0xad and not the usual 1:
-Open vSwitch looks for the latter on every reconfiguration and removes it (``netdev-linux.c``).
+Rates.  HTB with one class per direction and a tail-drop queue, never at a switch's port (see
+:class:`~mininet_topos.topology.Kind`).
 
-Congestion control is cubic in every host: the rivals that share a path then share it evenly, which is what
-the paper's figures show; bbr, the default of some kernels, does not yield to them at shallow queues.
+Congestion control is reno in every host: streams that share a path share it evenly after seconds, which is
+what the paper's figures show (bbr, the default of some kernels, yields to nobody at shallow queues), and
+every kernel lets a network namespace choose it (cubic only where ``tcp_allowed_congestion_control`` has it).
 Nothing is remembered from one connection to the next (``tcp_no_metrics_save``), so that a measurement does
 not depend on the one before.
 """
 
 from __future__ import annotations
 
-import logging
 import os
 import subprocess
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +31,7 @@ from adon.errors import Unavailable
 from mininet_topos import emulation
 from mininet_topos.emulation import Emulation
 from mininet_topos.openvswitch import OpenVSwitch, open_vswitch
-from mininet_topos.topology import Host, Interface, Shape, Switch, Topology
+from mininet_topos.topology import Host, Interface, Kind, Shape, Switch, Topology
 from mininet_topos.waiting import wait_until
 
 CONGESTION_CONTROL = "reno"
@@ -44,7 +44,7 @@ silence it asks whether the controller is still there (``ovs-vswitchd.conf.db(5)
 READY_TIMEOUT = 20.0
 COMMAND_TIMEOUT = 15.0
 STOP_TIMEOUT = 5.0
-QDISC = "ad:"
+QDISC = "1:"
 BURST = 6000
 """Bytes an HTB class may send at once: four frames, so that the rate holds over a millisecond."""
 
@@ -104,10 +104,8 @@ class Testbed:
         return self.switches.ofctl("dump-flows", switch)
 
     def connected(self, switch: str) -> bool:
-        """Whether the switch has a controller."""
-        return "true" in self.switches.vsctl("--columns=is_connected", "find", "Controller", "is_connected=true") and (
-            self.switches.vsctl("get-controller", switch).strip() != ""
-        )
+        """Whether the switch is connected to its controller."""
+        return self.switches.vsctl("get", "controller", switch, "is_connected").strip() == "true"
 
 
 @contextmanager
@@ -145,7 +143,9 @@ def _run(argv: Sequence[str], timeout: float = COMMAND_TIMEOUT, prefix: str = ""
 def _require_own_namespace() -> None:
     """The first process of a PID namespace of our own is 1; the machine's init is not Python."""
     if os.getpid() != 1:
-        raise Unavailable("a testbed is built only as the first process of its own namespaces: use run_isolated")
+        raise Unavailable(
+            "a testbed is built only as the first process of its own namespaces: use run_isolated"
+        )
 
 
 @contextmanager
@@ -189,26 +189,37 @@ def _describe_to_mininet(topology: Topology, emulated_by: Emulation) -> Any:
 
 def _configure(built: Testbed, openflow_port: int) -> None:
     for host in built.topology.hosts:
-        _configure_host(built.host(host.name), host, built.topology.interfaces(host.name))
+        _configure_host(built.host(host.name), host, built.topology.interfaces(host.name), built.emulated_by)
     _management_network(built)
     for switch in built.topology.switches:
         _configure_switch(built, switch, openflow_port)
-    for link in built.topology.links:
-        if link.shape is not None:
-            for end in link.ends:
-                _shape(built, end, link.shape)
 
 
-def _configure_host(inside: Inside, host: Host, interfaces: Sequence[Interface]) -> None:
-    _sysctl(inside, *_IPV6_OFF, *_TCP, f"net.ipv4.ip_forward={int(host.forwards)}")
+def _configure_host(
+    inside: Inside, host: Host, interfaces: Sequence[Interface], emulated_by: Emulation
+) -> None:
+    _sysctl(inside, *_IPV6_OFF, *_TCP, f"net.ipv4.ip_forward={int(host.kind is Kind.ROUTER)}")
     for interface in interfaces:
         # A userspace datapath passes frames on as it gets them: with offload, without checksums.
         inside.run("ethtool", "-K", interface.name, "tx", "off")
         inside.run("ip", "link", "set", interface.name, "up")
         for address in interface.addresses:
             inside.run("ip", "address", "add", str(address), "dev", interface.name)
+        if interface.shape is not None:
+            for command in shaping_commands(interface.name, interface.shape, emulated_by):
+                inside.run(*command)
+    if host.kind is Kind.LINE:
+        _join(inside, interfaces)
     for route in host.routes:
         inside.run("ip", "route", "add", str(route.destination), "via", route.via)
+
+
+def _join(inside: Inside, interfaces: Sequence[Interface]) -> None:
+    """A bridge that learns nothing: what comes in by one interface leaves by the other."""
+    inside.run("ip", "link", "add", "joined", "type", "bridge", "ageing_time", "0", "mcast_snooping", "0")
+    for interface in interfaces:
+        inside.run("ip", "link", "set", interface.name, "master", "joined")
+    inside.run("ip", "link", "set", "joined", "up")
 
 
 def _sysctl(inside: Inside | None, *settings: str) -> None:
@@ -251,16 +262,6 @@ def _configure_switch(built: Testbed, switch: Switch, openflow_port: int) -> Non
         built.switches.ofctl("--names", "add-flow", switch.name, rule)
 
 
-def _shape(built: Testbed, end: Interface, shape: Shape) -> None:
-    """Limit what leaves by this interface; whichever side has the queue is where the bottleneck is."""
-    here = {host.name for host in built.topology.hosts}
-    for command in shaping_commands(end.name, shape, built.emulated_by):
-        if end.node in here:
-            built.host(end.node).run(*command)
-        else:
-            _run(command)
-
-
 def shaping_commands(interface: str, shape: Shape, emulated_by: Emulation) -> tuple[tuple[str, ...], ...]:
     """The ``tc`` commands for one interface (tc-htb(8), tc-pfifo(8), tc-netem(8))."""
     rate = f"{round(shape.rate)}bit"
@@ -273,17 +274,33 @@ def shaping_commands(interface: str, shape: Shape, emulated_by: Emulation) -> tu
         queue = ("netem", "delay", delay, "limit", str(shape.queue + under_way))
     return (
         ("tc", "qdisc", "replace", "dev", interface, "root", "handle", QDISC, "htb", "default", "1"),
-        ("tc", "class", "add", "dev", interface, "parent", QDISC, "classid", f"{QDISC}1", "htb", "rate", rate, "ceil", rate, *burst),
-        ("tc", "qdisc", "add", "dev", interface, "parent", f"{QDISC}1", "handle", "ae:", *queue),
+        (
+            "tc",
+            "class",
+            "add",
+            "dev",
+            interface,
+            "parent",
+            QDISC,
+            "classid",
+            f"{QDISC}1",
+            "htb",
+            "rate",
+            rate,
+            "ceil",
+            rate,
+            *burst,
+        ),
+        ("tc", "qdisc", "add", "dev", interface, "parent", f"{QDISC}1", "handle", "2:", *queue),
     )
 
 
 def _await_forwarding(built: Testbed) -> None:
     """Ready means that every host reaches its own routers and they each other, by real pings."""
     for host in built.topology.hosts:
-        inside = built.host(host.name)
         for route in host.routes:
-            if not wait_until(lambda inside=inside, via=route.via: _answers(inside, via), READY_TIMEOUT):
+            reached = partial(_answers, built.host(host.name), route.via)
+            if not wait_until(reached, READY_TIMEOUT):
                 raise Unavailable(f"testbed: {host.name} does not reach {route.via}")
 
 

@@ -14,6 +14,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from enum import Enum
 from ipaddress import IPv4Interface, IPv4Network
 
 from adon.errors import InvalidInput, Problem
@@ -35,7 +36,7 @@ _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a link lets through, in each direction.
+    """What leaves by an interface, at most.
 
     :param rate: bits/s on the wire.
     :param queue: frames that may wait at the bottleneck (tail drop).
@@ -73,6 +74,7 @@ class Interface:
 
     :param addresses: with prefix length; the first is the interface's own, the others are aliases.
     :param vlans: switches only; None leaves the port as Open vSwitch makes it (a trunk of all VLANs).
+    :param shape: what may leave by it; None for whatever the machine can do.
     """
 
     node: str
@@ -80,6 +82,7 @@ class Interface:
     mac: str | None = None
     addresses: tuple[IPv4Interface, ...] = ()
     vlans: Vlans | None = None
+    shape: Shape | None = None
 
     def problems(self) -> Iterator[Problem]:
         """What cannot be built about it."""
@@ -89,15 +92,16 @@ class Interface:
             )
         if self.mac is not None and not _MAC.fullmatch(self.mac):
             yield Problem(f"interfaces.{self.name}.mac", f"{self.mac!r} is not a MAC address in lower case")
+        if self.shape is not None:
+            yield from self.shape.problems(f"interfaces.{self.name}")
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A cable between two interfaces; unshaped if ``shape`` is None."""
+    """A cable between two interfaces."""
 
     one: Interface
     other: Interface
-    shape: Shape | None = None
 
     @property
     def ends(self) -> tuple[Interface, Interface]:
@@ -127,17 +131,30 @@ class Route:
     via: str
 
 
+class Kind(Enum):
+    """What a Linux namespace of the test network is.
+
+    A ``LINE`` is a long-haul circuit: it joins its two interfaces and is the place of a layer-2 bottleneck.
+    Not a switch's own port: Open vSwitch's userspace datapath sends all frames through one socket, so a queue
+    at one port, once as long as the socket's buffer (some 90 frames), loses frames at all others.
+    """
+
+    END = "end host"
+    ROUTER = "router"
+    LINE = "line"
+
+
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A Linux host in a network namespace; a router if it ``forwards``.
+    """A Linux network namespace.
 
     :param management: its address on the management network, by which the collector reaches its
         measurement point; None if it has none.
     """
 
     name: str
+    kind: Kind = Kind.END
     routes: tuple[Route, ...] = ()
-    forwards: bool = False
     management: IPv4Interface | None = None
 
 
@@ -175,7 +192,8 @@ class Topology:
         raise InvalidInput.of("host", f"there is no host {name!r} in the test network {self.name!r}")
 
     def _problems(self) -> Iterator[Problem]:
-        nodes = [node.name for node in (*self.switches, *self.hosts)]
+        switches = [switch.name for switch in self.switches]
+        nodes = [*switches, *(host.name for host in self.hosts)]
         interfaces = [end for link in self.links for end in link.ends]
         yield from _repeated("nodes", nodes)
         yield from _repeated("interfaces", [end.name for end in interfaces])
@@ -186,9 +204,10 @@ class Topology:
             yield from end.problems()
             if end.node not in nodes:
                 yield Problem(f"interfaces.{end.name}", f"there is no node {end.node!r}")
-        for link in self.links:
-            if link.shape is not None:
-                yield from link.shape.problems(f"links.{link.one.name}")
+            elif end.shape is not None and end.node in switches:
+                yield Problem(
+                    f"interfaces.{end.name}.shape", "a switch's port cannot be shaped: see Kind.LINE"
+                )
         for host in self.hosts:
             if host.management is not None and host.management.ip not in self.management.network:
                 yield Problem(f"hosts.{host.name}.management", f"is not in {self.management.network}")

@@ -1,0 +1,70 @@
+"""The same transfers without ADON: every flow on one path, whatever happens there.
+
+What is compared.  Each transfer of ADON's run begins at the same time after the start, moves the same bytes
+over as many streams, and is not queued: a network without admission has no queue.  *Always layer 3* is the
+campus as it was (its own NORMAL rule leads to its router).  *Always layer 2* is a static rule for each data
+port, as an operator would write it; the overlay's frames are addressed and tagged as ADON does it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from adon.errors import Unavailable
+from mininet_topos.demo.play import Carry
+from mininet_topos.demo.record import Check, Record, Transfer
+from mininet_topos.demo.scenario import L2, L3, seeded
+from mininet_topos.static_rules import install_layer2
+from mininet_topos.up import Bed
+
+PATHS = (L2, L3)
+LONGEST_S = 1800.0
+
+
+def run(bed: Bed, path: str, record: Record, carry: Carry, tell: Callable[[str], None]) -> list[Transfer]:
+    """Carry the transfers of a record again, all on one path; what the receivers counted."""
+    requests = seeded(record.seed)
+    if path == L2:
+        install_layer2(bed, [request.port for request in requests.values()])
+    planned = sorted(record.transfers, key=lambda transfer: transfer.began)
+    if not planned:
+        return []
+    start = time.time() - planned[0].began
+    done: list[Transfer] = []
+
+    def one(like: Transfer) -> None:
+        time.sleep(max(0.0, start + like.began - time.time()))
+        began = time.time()
+        try:
+            moved = carry(like.size, like.streams, requests[like.flow].port)
+        except Unavailable as error:
+            record.checks.append(Check(f"always {path}: {like.flow} is carried", False, str(error)))
+            return
+        ended = time.time()
+        whole = moved.received == like.size
+        text = f"always {path}: {like.flow}: all {like.size} bytes counted at the receiver"
+        record.checks.append(Check(text, whole, f"{moved.received} bytes"))
+        tell(f"  {like.flow}: {ended - began:.1f} s")
+        series = moved.series
+        done.append(
+            Transfer(
+                like.flow,
+                "",
+                path,
+                like.size,
+                like.streams,
+                moved.received,
+                began - start,
+                ended - start,
+                series,
+            )
+        )
+
+    threads = [threading.Thread(target=one, args=(like,), name=like.flow) for like in planned]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(LONGEST_S)
+    return sorted(done, key=lambda transfer: transfer.began)

@@ -1,0 +1,85 @@
+"""What happened in one run of the demo, as plain values that can be written, read and reported.
+
+Times are seconds since the run began, except where a name says ``_at`` (seconds since the epoch).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(slots=True)
+class Moment:
+    """One of t1..t9."""
+
+    step: str
+    at: float
+    text: str
+    flow: str = ""
+
+
+@dataclass(slots=True)
+class Transfer:
+    """One transfer, as its receiver counted it; ``series`` is bytes per second of the transfer."""
+
+    flow: str
+    flow_id: str
+    path: str
+    size: int
+    streams: int
+    received: int
+    began: float
+    ended: float
+    series: list[int] = field(default_factory=list)
+
+    @property
+    def seconds(self) -> float:
+        """How long it took."""
+        return self.ended - self.began
+
+
+@dataclass(slots=True)
+class Check:
+    """One expectation and whether it held."""
+
+    text: str
+    held: bool
+    found: str
+
+
+@dataclass(slots=True)
+class Record:
+    """Everything the report is made of."""
+
+    began_at: float
+    seed: int
+    scale: float
+    moments: list[Moment] = field(default_factory=list)
+    transfers: list[Transfer] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+    decisions: list[dict[str, Any]] = field(default_factory=list)
+    measurements: list[dict[str, Any]] = field(default_factory=list)
+    rules: dict[str, str] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
+    baselines: dict[str, list[Transfer]] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def passed(self) -> bool:
+        """Whether every expectation held."""
+        return bool(self.checks) and all(check.held for check in self.checks)
+
+    def decided(self) -> list[tuple[str, str, str | None, str | None]]:
+        """Flow, outcome, path and site of each decision in order: what two runs are compared by."""
+        return [
+            (self.names.get(d["flow"], d["flow"]), d["outcome"], d["path"], d["compute_site"])
+            for d in self.decisions
+            if d["outcome"] != "stay"
+        ]
+
+    def save(self, path: Path) -> None:
+        """Write the record as JSON."""
+        path.write_text(json.dumps(asdict(self), indent=1) + "\n")

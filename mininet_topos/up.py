@@ -1,0 +1,113 @@
+"""``python -m mininet_topos.up``: a running mu_osu testbed with its measurement points, until SIGTERM.
+
+Run it through :mod:`mininet_topos.isolation`.  When everything answers it writes ``testbed.json`` into the
+run folder (what the machine emulates with, the hosts' PIDs, the points' certificates) and goes on until it
+is told to stop.  From outside, :class:`Bed` reads that file and runs programs in the hosts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from adon.errors import AdonError, NotFound, Unavailable
+from mininet_topos.mu_osu import DEFAULT_SCALE, MuOsu
+from mininet_topos.openvswitch import OpenVSwitch
+from mininet_topos.points import measurement_points
+from mininet_topos.testbed import testbed
+
+STATE = "testbed.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Bed:
+    """A running testbed, seen from outside its namespaces.
+
+    :param pid: of its first process, as seen from here.
+    :param hosts: per host the PID of its shell, as seen inside.
+    :param certificates: per host the PEM file of its measurement point.
+    :param emulation: how delays and switches are emulated, in words.
+    """
+
+    folder: Path
+    pid: int
+    hosts: dict[str, int]
+    certificates: dict[str, Path]
+    emulation: str
+
+    @classmethod
+    def read(cls, folder: Path) -> Bed:
+        """The testbed that runs in this folder.
+
+        :raises Unavailable: if it has not come up.
+        """
+        try:
+            state = json.loads((folder / STATE).read_text())
+            pid = int((folder / "pid").read_text())
+        except (OSError, ValueError) as error:
+            raise Unavailable(f"no testbed is running in {folder}: {error}") from error
+        certificates = {host: Path(path) for host, path in state["certificates"].items()}
+        return cls(folder, pid, state["hosts"], certificates, state["emulation"])
+
+    def inside(self, argv: Sequence[str], host: str | None = None) -> list[str]:
+        """The command that runs a program in the testbed's network, or in one host of it.
+
+        :raises NotFound: if there is no such host.
+        """
+        enter = ["nsenter", "--target", str(self.pid), "--net"]
+        if host is None:
+            return [*enter, "--", *argv]
+        if host not in self.hosts:
+            raise NotFound("host", host)
+        # mnexec reads /proc/PID/ns of the PIDs that Mininet knows: those of the testbed's PID namespace.
+        return [*enter, "--pid", "--mount", "--", "mnexec", "-a", str(self.hosts[host]), *argv]
+
+    def dump_flows(self, switch: str) -> str:
+        """A switch's rules; works from outside because Open vSwitch is asked through a Unix socket."""
+        return OpenVSwitch(self.folder / "ovs").ofctl("dump-flows", switch)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Build, announce, wait, remove."""
+    parser = argparse.ArgumentParser(prog="python -m mininet_topos.up", description="the mu_osu testbed")
+    parser.add_argument("--folder", type=Path, required=True)
+    parser.add_argument("--openflow-port", type=int, default=6653)
+    parser.add_argument("--scale", type=float, default=DEFAULT_SCALE)
+    options = parser.parse_args(arguments)
+    ended = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: ended.set())
+    try:
+        _run(options, ended)
+    except AdonError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    return 0
+
+
+def _run(options: argparse.Namespace, ended: threading.Event) -> None:
+    network = MuOsu(options.scale)
+    with (
+        testbed(network.topology(), options.folder, options.openflow_port) as built,
+        measurement_points(built) as certificates,
+    ):
+        state: dict[str, Any] = {
+            "hosts": {host.name: built.host(host.name).pid for host in built.topology.hosts},
+            "certificates": {host: str(path) for host, path in certificates.items()},
+            "emulation": str(built.emulated_by),
+        }
+        whole = options.folder / f"{STATE}.part"
+        whole.write_text(json.dumps(state) + "\n")
+        whole.rename(options.folder / STATE)
+        ended.wait()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
