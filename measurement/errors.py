@@ -133,5 +133,5 @@ def translate(host: str, error: requests.RequestException) -> PointError:
     if isinstance(error, requests.exceptions.ChunkedEncodingError | requests.exceptions.ContentDecodingError):
         return BadAnswer(host, "the answer breaks off")
     if isinstance(error, requests.ConnectionError):
-        return PointRefused(host, f"no connection: {_system_cause(error)}")
+        return PointRefused(host, f"the connection failed: {_system_cause(error)}")
     return BadAnswer(host, f"cannot be asked: {type(error).__name__}")

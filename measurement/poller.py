@@ -115,7 +115,10 @@ class Poller:
             self._open[task.uuid] = (client, task)
         run: Run | None = None
         try:
-            run = client.ended(task, client.first_run(task), clock, test.request.lasts + PATIENCE)
+            lasts = test.request.lasts
+            run = client.ended(
+                task, client.first_run(task), clock, lasts=lasts, patience=SLIP + lasts + PATIENCE
+            )
             return run, client.tool(task)
         finally:
             with self._lock:

@@ -177,13 +177,6 @@ class Sessions:
             receiver = self._open.pop(name, None)
         return None if receiver is None else receiver.close()
 
-    def close_all(self) -> None:
-        """End every session."""
-        with self._lock:
-            names = list(self._open)
-        for name in names:
-            self.close(name)
-
 
 def result(packets: Iterable[Packet], spec: Latency) -> dict[str, Any]:
     """What arrived, as a pScheduler latency result; the clocks' error is unknown, so it is left out."""

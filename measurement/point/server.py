@@ -78,7 +78,9 @@ def create_app(engine: Engine, settings: Settings) -> Flask:
         _tests(),
         _tasks(engine, settings),
         _runs(engine),
+        _schedule(engine),
         _peers(engine, settings),
+        _owd(settings),
     ):
         app.register_blueprint(routes, url_prefix="/pscheduler")
     app.register_error_handler(_Answer, lambda error: _plain(error.text, error.status))
@@ -278,6 +280,13 @@ def _runs(engine: Engine) -> Blueprint:
             raise _Answer(404, "No result.")
         return _json(found.merged)
 
+    return routes
+
+
+def _schedule(engine: Engine) -> Blueprint:
+    routes = Blueprint("schedule", __name__)
+    store = engine.store
+
     @routes.get("/schedule")
     def schedule() -> Response:
         earliest, latest, only = _time("start"), _time("end"), request.args.get("task")
@@ -303,7 +312,6 @@ def _runs(engine: Engine) -> Blueprint:
 def _peers(engine: Engine, settings: Settings) -> Blueprint:
     """What other points ask (:mod:`measurement.point.peers`)."""
     routes = Blueprint("peers", __name__)
-    sessions = owd.Sessions()
 
     @routes.post("/tasks/<name>")
     def take_part(name: str) -> Response:
@@ -348,6 +356,14 @@ def _peers(engine: Engine, settings: Settings) -> Blueprint:
             return _json({"port": engine.serve(task, found)})
         except ToolFailed as error:
             raise _Answer(500, str(error)) from None
+
+    return routes
+
+
+def _owd(settings: Settings) -> Blueprint:
+    """One-way delay sessions, for other points (:mod:`measurement.point.owd`)."""
+    routes = Blueprint("owd", __name__)
+    sessions = owd.Sessions()
 
     @routes.post("/owd")
     def open_session() -> Response:

@@ -4,9 +4,9 @@ What it relies on, and the server's pitfalls it goes around, are pScheduler's ow
 participant 0; ``schedule`` is always sent; a repeat interval is never zero; every task carries a
 random ``_key`` (without one a task of two participants can never be cancelled) and a unique
 ``reference``; posting is not idempotent, so after a time-out the reference is looked for before the
-task is posted again; waits are short and bounded, and a run's planned end is waited for by the
-server's clock.  Links in answers are not followed: only the identifiers at their ends are used, under
-the base URL that was configured, so an answer cannot lead this client to another host.
+task is posted again; waits are short and bounded, and a run's plan is followed by the server's clock.
+Links in answers are not followed: only the identifiers at their ends are used, under the base URL that
+was configured, so an answer cannot lead this client to another host.
 """
 
 from __future__ import annotations
@@ -206,10 +206,11 @@ class PSchedulerClient:
             for url in self._urls(self._http.get(f"/tasks/{task.uuid}/runs", params).json())
         ]
 
-    def ended(self, task: PostedTask, run: Run, clock: ServerClock, patience: float) -> Run:
+    def ended(self, task: PostedTask, run: Run, clock: ServerClock, *, lasts: float, patience: float) -> Run:
         """Wait for a run to reach a final state and give it back as it then is.
 
-        :param clock: the server's clock, by which the planned end is waited for.
+        :param clock: the server's clock, by which the plan is followed.
+        :param lasts: how long the test measures; before that nothing is asked.
         :param patience: seconds from now beyond which not to wait, whatever the run's plan says.
         :raises PointTimeout: when it has not ended a minute after its planned end, or in ``patience``.
         """
@@ -218,9 +219,10 @@ class PSchedulerClient:
             now = self._clock()
             if now >= give_up:
                 raise PointTimeout(self.host, f"the run is still {run.state} after its time")
-            planned = clock.ours(run.end) - now
-            if planned > 0:
-                self._pause(min(planned, give_up - now))
+            # Not the planned end: a slot is longer than its test, and some servers end with the test.
+            measuring = min(clock.ours(run.start) + lasts, give_up) - now
+            if measuring > 0:
+                self._pause(measuring)
             run = self.run(task, run.uuid, wait=RUN_WAIT)
             if not run.state.terminal:
                 self._pause(0.5)  # a server that ignores the wait is not asked in a tight loop

@@ -86,6 +86,13 @@ class Document:
             self.refuse(field, f"is negative ({found:g})")
         return found
 
+    def count(self, field: str) -> int:
+        """A whole number from 0 to 2**64."""
+        value = self._needed(field)
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 2**64:
+            self.refuse(field, "is not a count")
+        return value
+
     def duration(self, field: str) -> float:
         """Seconds, from an ISO 8601 duration."""
         text = self.text(field)

@@ -111,7 +111,7 @@ def _throughput(result: Document, test: TestRequest) -> list[Reading | Refused]:
         "seconds": test.lasts,
     }
     if summary.has("retransmits"):
-        parameters["retransmits"] = int(summary.amount("retransmits"))
+        parameters["retransmits"] = summary.count("retransmits")
     found: list[Reading | Refused] = [Reading(Metric.THROUGHPUT, rate, parameters)]
     return found + (_udp(result, parameters) if udp else [])
 
@@ -162,8 +162,8 @@ def _round_trip_loss(result: Document, test: TestRequest) -> float:
 
 
 def _latency(result: Document, test: TestRequest) -> list[Reading | Refused]:
-    sent, lost = result.amount("packets-sent"), result.amount("packets-lost")
-    parameters: dict[str, object] = {"packets": int(sent)}
+    sent, lost = result.count("packets-sent"), result.count("packets-lost")
+    parameters: dict[str, object] = {"packets": sent}
     if result.has("max-clock-error"):
         parameters["max_clock_error"] = result.amount("max-clock-error") / 1000
     found = [_loss(result, "packets-lost", lost, sent, parameters)]
@@ -185,7 +185,7 @@ def _histogram(result: Document, test: TestRequest) -> list[tuple[float, int]]:
     buckets = result.child("histogram-latency")
     found = []
     for key in buckets.fields:
-        count = buckets.amount(key)
+        count = buckets.count(key)
         try:
             delay = float(key) * width
         except ValueError:
@@ -193,7 +193,7 @@ def _histogram(result: Document, test: TestRequest) -> list[tuple[float, int]]:
         if not -1e6 < delay < 1e6:  # also false for NaN
             buckets.refuse(key[:40], "is not a delay")
         if count:
-            found.append((delay, int(count)))
+            found.append((delay, count))
     return sorted(found)
 
 
@@ -238,10 +238,10 @@ def _raw_delays(result: Document) -> list[float]:
     """One-way delays of the packets that arrived, in the order they were sent."""
     arrived: dict[float, float] = {}
     for packet in result.children("raw-packets"):
-        received = packet.amount("dst-ts")
+        received = packet.count("dst-ts")
         if received:
             # Integers below 2**64: subtract before dividing, a float has only 53 bits.
-            ticks = int(str(packet.fields["dst-ts"])) - int(str(packet.fields["src-ts"]))
+            ticks = received - packet.count("src-ts")
             arrived.setdefault(packet.number("seq-num"), ticks / _NTP_SECOND)
     return [arrived[number] for number in sorted(arrived)]
 

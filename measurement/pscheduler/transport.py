@@ -14,7 +14,6 @@ import ssl
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
@@ -39,7 +38,7 @@ _JSON = {"Content-Type": "application/json"}
 _PLAIN = {"Accept-Encoding": "identity", "User-Agent": "adon-measurement"}
 
 Verify = bool | str
-"""True: the system's authorities; a path: a PEM file (authorities, or pinned certificates); False: no check."""
+"""True: the system's authorities; a path: a PEM file (authorities or pinned); False: no check."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +58,10 @@ DEFAULT_TIMEOUTS = Timeouts()
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back with status 2xx: its text, and the server's ``Date`` if it sent one."""
+    """What came back with status 2xx."""
 
     host: str
     text: str
-    date: float | None
 
     def json(self) -> object:
         """The body as JSON.
@@ -156,14 +154,18 @@ class Transport:
                         url = self._redirected(url, response)
                 except requests.RequestException as error:
                     raise translate(self.host, error) from None
+                except ValueError:
+                    # requests reads a redirect's target even when told not to follow it.
+                    raise BadAnswer(self.host, "redirects to what is no URL") from None
                 method, params, body = "GET", {}, None
         raise BadAnswer(self.host, "redirects without end")
 
     def _redirected(self, url: str, response: requests.Response) -> str:
         # A redirect elsewhere would carry our request, and perhaps a key, to a host nobody configured.
         target = urljoin(url, response.headers["location"])
-        if urlsplit(target)[:2] != urlsplit(self.url)[:2]:
-            raise BadAnswer(self.host, f"redirects to {urlsplit(target).netloc or 'nowhere'}: not followed")
+        place = urlsplit(target)
+        if place[:2] != urlsplit(self.url)[:2]:
+            raise BadAnswer(self.host, f"redirects to {place.scheme}://{place.netloc}: not followed")
         return target
 
     def _answer(self, response: requests.Response, deadline: float) -> Answer:
@@ -173,7 +175,7 @@ class Transport:
             raise PointUnavailable(self.host, f"HTTP {status}: {text}")
         if not 200 <= status < 300:
             raise Rejected(self.host, status, text)
-        return Answer(self.host, text, _date(response.headers.get("Date")))
+        return Answer(self.host, text)
 
     def _body(self, response: requests.Response, deadline: float) -> str:
         held = bytearray()
@@ -202,12 +204,3 @@ def _authorities(verify: Verify) -> Verify:
     if not Path(verify).is_file():
         raise ValueError(f"verify: there is no certificate file {verify!r}")
     return verify
-
-
-def _date(header: str | None) -> float | None:
-    if header is None:
-        return None
-    try:
-        return parsedate_to_datetime(header).timestamp()
-    except ValueError:
-        return None
