@@ -31,12 +31,15 @@ setup(
         "rich>=13,<16",
         "sqlalchemy>=2.0,<3",
         "typer>=0.12,<1",
+        "urllib3>=2.1,<3",
     ],
     extras_require={
         "report": ["plotly>=6,<8", "kaleido>=1,<2"],
+        "postgresql": ["psycopg[binary]>=3.1,<4"],
         "dev": [
             "hypothesis>=6.100,<7",
             "mypy>=1.10,<3",
+            "psycopg[binary]>=3.1,<4",
             "pytest>=8,<10",
             "ruff>=0.6,<1",
             "types-defusedxml",

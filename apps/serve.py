@@ -34,6 +34,10 @@ STEADY_S = 60.0
 """A process that ran for so long starts again without a pause that past failures lengthened."""
 EXIT_BAD_INPUT = 2
 PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None)
+_SUPERVISOR = os.getpid()
+FIRST_PASSED_FD = 3
+"""SD_LISTEN_FDS_START of sd_listen_fds(3)."""
 
 
 @dataclass(slots=True)
@@ -56,7 +60,10 @@ class Part:
 
 
 def _die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    """Between fork and exec: ask the kernel for SIGTERM when the supervisor ends (prctl(2))."""
+    _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != _SUPERVISOR:
+        os._exit(1)  # it ended before we asked
 
 
 def run(config: Path, data: Path, admin_token_file: Path | None = None, store: str | None = None) -> int:
@@ -99,11 +106,24 @@ def _first_token(url: str, to_file: Path | None) -> None:
         if store.tokens():
             return
         text, token = create_token("admin", ("admin",), time.time())
+        # Where it goes comes first: a token that is saved and shown to nobody could never be had again.
+        if to_file is not None:
+            _write_secret(to_file, text)
         store.save_token(token)
     if to_file is None:
         sys.stderr.write(f"\n  First start.  Admin token (shown only now): {text}\n\n")
-        return
-    descriptor = os.open(to_file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        sys.stderr.flush()
+
+
+def _write_secret(path: Path, text: str) -> None:
+    """Write a file that only we can read, from its first moment.
+
+    :raises InvalidInput: if it cannot be written, or is there already.
+    """
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except OSError as error:
+        raise InvalidInput.of("admin_token_file", f"{path}: {error.strerror}") from error
     with os.fdopen(descriptor, "w") as file:
         file.write(text + "\n")
 
@@ -114,12 +134,26 @@ def web_socket(configuration: Configuration) -> socket.socket:
     :raises Unavailable: if the configured port cannot be listened on.
     """
     if os.environ.get("LISTEN_FDS") == "1" and os.environ.get("LISTEN_PID") in (None, str(os.getpid())):
-        return socket.socket(fileno=3)
-    where = (configuration.controller.web_host, configuration.controller.web_port)
+        return _passed_socket()
+    host, port = configuration.controller.web_host, configuration.controller.web_port
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
-        return socket.create_server(where, backlog=128)
+        return socket.create_server((host, port), family=family, backlog=128)
     except OSError as error:
-        raise Unavailable(f"controller.web_port: cannot listen on {where}: {error.strerror}") from error
+        raise Unavailable(
+            f"controller.web_port: cannot listen on {host} port {port}: {error.strerror}"
+        ) from error
+
+
+def _passed_socket() -> socket.socket:
+    try:
+        passed = socket.socket(fileno=FIRST_PASSED_FD)
+        listens = passed.getsockopt(socket.SOL_SOCKET, socket.SO_ACCEPTCONN)
+    except OSError as error:
+        raise InvalidInput.of("LISTEN_FDS", f"descriptor 3 is no socket: {error.strerror}") from error
+    if not listens:
+        raise InvalidInput.of("LISTEN_FDS", "the socket passed as descriptor 3 does not listen")
+    return passed
 
 
 def _parts(config: Path, data: Path, url: str, web: socket.socket) -> list[Part]:

@@ -22,6 +22,7 @@ import re
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -29,7 +30,7 @@ from pathlib import Path
 from typing import IO
 
 from adon.errors import Conflict, InvalidInput, Unavailable
-from mininet_topos.waiting import wait_until
+from mininet_topos.waiting import POLL_INTERVAL, wait_until
 
 UNSHARE = ("unshare", "--net", "--pid", "--mount", "--fork", "--kill-child", "--mount-proc")
 
@@ -41,6 +42,7 @@ MAX_SOCKET_PATH = 107
 """``sun_path`` less its final zero (unix(7))."""
 
 STOP_TIMEOUT = 20.0
+RELEASE_TIMEOUT = 2.0
 START_TIMEOUT = 10.0
 
 
@@ -89,8 +91,9 @@ def _locked(path: Path) -> int:
     """The locked descriptor of the folder that has this path *now*.
 
     Its last owner removes the folder before releasing the lock, so the one opened may be gone by the time
-    the lock is granted: then the next one is taken.
+    the lock is granted: then the next one is taken.  A testbed that was killed a moment ago is waited for.
     """
+    deadline = time.monotonic() + RELEASE_TIMEOUT
     while True:
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
         try:
@@ -101,7 +104,10 @@ def _locked(path: Path) -> int:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             os.close(lock)
-            raise Conflict("run folder", f"a testbed is running in {path}") from None
+            if time.monotonic() >= deadline:
+                raise Conflict("run folder", f"a testbed is running in {path}") from None
+            time.sleep(POLL_INTERVAL)
+            continue
         if path.exists() and path.stat().st_ino == os.fstat(lock).st_ino:
             return lock
         os.close(lock)

@@ -6,6 +6,7 @@ second time into a YAML file.  ``adon.config.load`` is what must accept it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,7 +47,7 @@ DEFAULT_SCHEDULE = Schedule()
 
 def network_config(
     network: MuOsu,
-    certificate: Path,
+    certificates: Mapping[str, Path],
     *,
     schedule: Schedule = DEFAULT_SCHEDULE,
     openflow_port: int = 6653,
@@ -55,7 +56,7 @@ def network_config(
 ) -> str:
     """The YAML text.
 
-    :param certificate: the PEM file by which the measurement points are known.
+    :param certificates: per campus the PEM file by which its measurement point is known.
     :param extra: further top-level sections (``compute``, ``policy``), as they are.
     """
     document = {
@@ -64,7 +65,7 @@ def network_config(
         "sites": {campus.name: _site(campus) for campus in CAMPUSES},
         "paths": {"al2s": _overlay(network), "internet": _routed(network)},
         "measurements": {
-            "points": {campus.name: _point(campus, certificate) for campus in CAMPUSES},
+            "points": {campus.name: _point(campus, certificates[campus.name]) for campus in CAMPUSES},
             "tests": [
                 _test(path, source, destination, schedule)
                 for path in MEASUREMENT_ADDRESSES

@@ -23,12 +23,12 @@ STOP_TIMEOUT = 5.0
 
 
 @contextmanager
-def measurement_points(testbed: Testbed) -> Iterator[Path]:
+def measurement_points(testbed: Testbed) -> Iterator[dict[str, Path]]:
     """Start a point in every host that has a management address; all end with the context.
 
     They share one certificate, made for this testbed, by which they also know each other.
 
-    :returns: its PEM file, to be pinned by whoever asks them.
+    :returns: per host the PEM file to pin by whoever asks its point.
     :raises Unavailable: if one does not answer, with the end of its log.
     """
     addresses = {
@@ -45,8 +45,10 @@ def measurement_points(testbed: Testbed) -> Iterator[Path]:
         ]
         for host, address, process in started:
             if not _answers(address, process):
-                raise Unavailable(f"the measurement point in {host} does not answer: {_last_lines(folder, host)}")
-        yield pem
+                raise Unavailable(
+                    f"the measurement point in {host} does not answer: {_last_lines(folder, host)}"
+                )
+        yield dict.fromkeys(addresses, pem)
 
 
 @contextmanager

@@ -125,6 +125,7 @@ def testbed(topology: Topology, folder: Path, openflow_port: int) -> Iterator[Te
         os.environ.update(switches.environment)  # Mininet runs ovs-vsctl from shells that inherit it
         inside = stack.enter_context(_mininet(topology, emulated_by))
         built = Testbed(topology, folder, switches, emulated_by, inside)
+        _write_pids(built)
         _configure(built, openflow_port)
         _await_forwarding(built)
         yield built
@@ -185,6 +186,14 @@ def _describe_to_mininet(topology: Topology, emulated_by: Emulation) -> Any:
         macs = {key: end.mac for key, end in (("addr1", one), ("addr2", other)) if end.mac is not None}
         net.addLink(one.node, other.node, intfName1=one.name, intfName2=other.name, **macs)
     return net
+
+
+def _write_pids(built: Testbed) -> None:
+    """``hosts/NAME`` in the run folder: what a person who looks inside gives to ``mnexec -a``."""
+    folder = built.folder / "hosts"
+    folder.mkdir()
+    for host in built.topology.hosts:
+        (folder / host.name).write_text(f"{built.host(host.name).pid}\n")
 
 
 def _configure(built: Testbed, openflow_port: int) -> None:

@@ -32,7 +32,7 @@ class Bed:
 
     :param pid: of its first process, as seen from here.
     :param hosts: per host the PID of its shell, as seen inside.
-    :param certificates: per host the PEM file of its measurement point.
+    :param certificates: per host the PEM file that its measurement point is known by.
     :param emulation: how delays and switches are emulated, in words.
     """
 

@@ -1,8 +1,9 @@
 """The decision core: one event in, effects out.
 
-The broker holds the flows, the catalog, what is measured and the ledger of compute resources, and
-leaves the switches to :class:`~adon.broker.network.Network`.  It reads no clock (events carry the
-time), does no input or output (effects say what is wanted), and is driven by one thread.
+The broker decides: which path a flow gets, when it moves, who waits, when a flow is over.  It leaves the
+switches to :class:`~adon.broker.network.Network`, and what all flows together come to, to
+:class:`~adon.broker.register.Register`.  It reads no clock (events carry the time), does no input or
+output (effects say what is wanted), and is driven by one thread.
 
 The order of effects keeps the promise of R3: decisions, flows and pending rules are saved before a
 switch is told.  Sources: [ADON] figure 4 and 3.3 (selection), algorithm 2 (admission), spec sections 2
@@ -12,11 +13,11 @@ to 4 (hysteresis, queue, life of a flow).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from adon.broker import compute, reading, scheduler
 from adon.broker.choice import Choice, Need, Situation, choose
-from adon.broker.counters import FlowCounters
+from adon.broker.counters import Evidence
 from adon.broker.decision import Decision, Outcome
 from adon.broker.effects import (
     Announce,
@@ -24,8 +25,10 @@ from adon.broker.effects import (
     Effect,
     QuietPaths,
     ReadRules,
+    RuleState,
     SaveDecision,
     SaveFlow,
+    SaveRules,
     SaveTemplate,
     WakeAt,
 )
@@ -49,28 +52,46 @@ from adon.broker.events import (
     TransferReported,
 )
 from adon.broker.flow import Flow, FlowState, Quality
-from adon.broker.intake import PROTOCOLS, new_flow
-from adon.broker.network import Network
+from adon.broker.intake import PROTOCOLS, new_flow, unservable
+from adon.broker.network import Network, owner_of
 from adon.broker.network import Outcome as NetworkOutcome
+from adon.broker.register import Register
 from adon.config import Configuration
-from adon.errors import AdonError, Conflict, NotFound
-from adon.flowvisor.assessment import Verdict
-from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.performance import Counters, FlowLoad, PerformanceView
-from adon.flowvisor.rule import Kind, Rule, cookie_owner
+from adon.errors import AdonError, Conflict, NotFound, Unavailable
+from adon.flowvisor.assessment import CandidateRecord
+from adon.flowvisor.path import Attachment, FiveTuple
+from adon.flowvisor.performance import PerformanceView
+from adon.flowvisor.rule import Kind, ReportedRule, Rule, cookie_owner
 from adon.flowvisor.rules import flow_rules, learn_rules, measurement_rules
 from adon.flowvisor.selection import hysteresis, quality
 from adon.flowvisor.topology import Topology
 from adon.templates_catalog.catalog import Catalog
 from adon.units import format_duration
-from measurement.model import PathKey
+from measurement.model import Measurement, PathKey
 
 MAX_LEARNT = 64
 """Connections learnt per flow; more share the learning rule's path without rules of their own."""
 
+MIN_HOLDOFF_S = 1.0
+"""A path that failed is not tried again at once, whatever the policy says: that would be for ever."""
+
+CLOCK_SLACK_S = 30.0
+"""Events may be handled so much out of order; one that is older says that the clock was set back."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """An active flow and its rules before a change that is under way, to go back to if it fails."""
+
+    flow: Flow
+    rules: tuple[Rule, ...]
+
 
 class Broker:
     """The decision core; see the module's text.
+
+    A flow of an earlier run whose template, hosts or sites are not configured any more ends with the
+    first event (failed if it ran, cancelled if it waited); rules nobody here wants are removed.
 
     :param configuration: the network, the compute sites and the policy.
     :param catalog: the templates known at start.
@@ -88,21 +109,26 @@ class Broker:
         rules: Iterable[Rule] = (),
         last_number: int = 0,
     ) -> None:
-        policy = configuration.policy
+        policy, topology = configuration.policy, Topology(configuration)
+        found = [(flow, unservable(flow, catalog, topology)) for flow in flows]
+        served = [flow for flow, why in found if not why]
+        wanted, stale = _wanted(rules, served, configuration)
         self.configuration = configuration
         self.catalog = catalog
         self.performance = PerformanceView()
-        self.network = Network(
-            Topology(configuration), rules, drain=policy.drain, check_period=policy.consistency_period
-        )
-        self.flows: dict[int, Flow] = {flow.number: flow for flow in flows}
-        self.ledger = compute.restored(configuration, self.flows.values(), catalog)
+        self.network = Network(topology, wanted, drain=policy.drain, check_period=policy.consistency_period)
+        self.flows = Register(served, lambda name: self.catalog.resolve(name), topology.site_of)
+        self.ledger = compute.restored(configuration, served, catalog)
         self.quiet: frozenset[str] = frozenset()
-        self._last_number = max([last_number, *self.flows])
-        self._counters: dict[int, FlowCounters] = {}
-        self._delivered: dict[int, tuple[int, float]] = {}
+        self._last_number = max([last_number, *(flow.number for flow, _ in found)])
+        self._unservable = [(flow, why) for flow, why in found if why]
+        self._stale_rules = stale
+        self._before: dict[int, _Before] = {}
+        self._overlooked: set[int] = set()
+        self._deaf: set[int] = set()
         self._shunned: dict[str, tuple[float, str]] = {}
         self._digests: dict[int, str] = {}
+        self._now = 0.0
         self._polled_at = 0.0
         self._decided = 0
         self._announced_wake: float | None = None
@@ -110,7 +136,9 @@ class Broker:
     def handle(self, event: Event) -> list[Effect]:
         """Take one event; say what is to be done about it, in order."""
         self._decided = 0
-        effects = self._dispatch(event)
+        self._mind_the_clock(event.at)
+        effects = self._clear_up(event)
+        effects += self._dispatch(event)
         effects += self._quiet_paths(event)
         effects += self._next_wake(event)
         return effects
@@ -130,7 +158,7 @@ class Broker:
             case SwitchUp():
                 return self.network.switch_up(event).effects
             case SwitchDown():
-                return [*self._act(self.network.switch_down(event.dpid, event.id), event)]
+                return self._act(self.network.switch_down(event), event)
             case PortChanged():
                 self.network.port_changed(event)
                 return self._network_changed(event)
@@ -165,37 +193,34 @@ class Broker:
             return [Answer(cause, command, error)]
 
     def _submitted(self, event: FlowSubmitted) -> list[Effect]:
-        running = [flow for flow in self.flows.values() if not flow.state.final]
-        flow = new_flow(self._last_number + 1, event, self.catalog, self.network.topology, running)
+        others = self.flows.unfinished()
+        flow = new_flow(self._last_number + 1, event, self.catalog, self.network.topology, others)
         self._last_number = flow.number
-        self.flows[flow.number] = flow
+        self.flows.put(flow)
         effects = [SaveFlow(event.id, flow), *self._place(flow, event)]
-        return [*effects, Answer(event.id, event.command, self.flows[flow.number])]
+        return [*effects, Answer(event.id, event.command, self._flow(flow.number))]
 
     def _cancelled(self, event: FlowCancelled) -> list[Effect]:
         flow = self._flow(event.number)
         if flow.state.final:
             raise Conflict("state", f"flow {flow.id} is already {flow.state}")
-        effects = self._end(flow, FlowState.CANCELLED, f"cancelled by {event.requester}", event)
-        return [*effects, Answer(event.id, event.command, self.flows.get(flow.number, flow))]
+        ended, effects = self._end(flow, FlowState.CANCELLED, f"cancelled by {event.requester}", event)
+        return [*effects, Answer(event.id, event.command, ended)]
 
     def _transfer(self, event: TransferReported) -> list[Effect]:
         flow = self._flow(event.number)
         if not flow.state.holds_rules:
             raise Conflict("state", f"flow {flow.id} is {flow.state}; it has no transfer to report on")
-        flow = replace(flow, bytes_reported=event.bytes)
-        if flow.started_at is None:
-            flow = replace(flow, started_at=event.at)
-        self.flows[flow.number] = flow
+        started = event.at if flow.started_at is None else flow.started_at
+        flow = self.flows.put(replace(flow, bytes_reported=event.bytes, started_at=started))
+        effects: list[Effect] = [SaveFlow(event.id, flow)]
         if event.status == "finished":
             reason = f"the transfer reported its end after {event.bytes} bytes"
-            effects = self._end(flow, FlowState.FINISHED, reason, event)
+            flow, effects = self._end(flow, FlowState.FINISHED, reason, event)
         elif event.status == "failed":
             reason = f"the transfer failed: {event.detail}" if event.detail else "the transfer failed"
-            effects = self._end(flow, FlowState.FAILED, reason, event)
-        else:
-            effects = [SaveFlow(event.id, flow)]
-        return [*effects, Answer(event.id, event.command, self.flows.get(flow.number, flow))]
+            flow, effects = self._end(flow, FlowState.FAILED, reason, event)
+        return [*effects, Answer(event.id, event.command, flow)]
 
     def _template(self, event: TemplateSaved) -> list[Effect]:
         self.catalog, saved = self.catalog.add(event.template)
@@ -216,61 +241,52 @@ class Broker:
     # -- measurements ---------------------------------------------------------------------------------
 
     def _measured(self, event: MeasurementArrived) -> list[Effect]:
-        if not self.performance.record(event.measurement):
+        if not self.performance.record(event.measurement, event.at):
             return []
         key, effects = event.measurement.key, list[Effect]()
-        for flow in self._running():
-            if self._ends(flow) == (key.source, key.destination):
-                effects += self._reexamine(flow, event, event.measurement.key)
+        for flow in self.flows.running():
+            if self.flows.ends(flow) == (key.source, key.destination):
+                effects += self._reexamine(flow, event, event.measurement)
         return [*effects, *self._serve_queue(event)]
 
-    def _running(self) -> list[Flow]:
-        return [flow for flow in self.flows.values() if flow.state is FlowState.ACTIVE]
+    def _reexamine(self, flow: Flow, event: Event, measured: Measurement | None = None) -> list[Effect]:
+        """Look again at a running flow: move it, or note how its path keeps the QSpec.
 
-    def _ends(self, flow: Flow) -> tuple[str, str]:
-        topology = self.network.topology
-        return topology.site_of(flow.request.source), topology.site_of(flow.request.destination)
-
-    def _reexamine(self, flow: Flow, event: Event, measured: PathKey | None = None) -> list[Effect]:
-        """Look again at a running flow: move it, or note how its path keeps the QSpec."""
-        if self.network.busy(flow.id):
+        One whose rules are being changed is looked at when that is done.
+        """
+        if flow.state is FlowState.INSTALLING or self.network.busy(flow.id):
+            self._overlooked.add(flow.number)
             return []
         need, choice = self._choose(flow, event.at)
         current = choice.record(flow.path)
-        if current is None:
-            return []
-        missed = current.verdict is Verdict.UNQUALIFIED
-        if measured is not None and measured.path == flow.path:
-            flow = replace(flow, misses=flow.misses + 1 if missed else 0)
+        flow = _with_misses(flow, current, measured)
         policy = need.template.selection
         best = choice.record(choice.selection.path)
-        lost = current.verdict is Verdict.EXCLUDED
         advice = hysteresis(
             current,
             best,
-            misses=policy.patience if lost else flow.misses,
+            misses=flow.misses,
             patience=policy.patience,
             margin=policy.switch_margin,
-            dwelt=float("inf") if lost or flow.path_since is None else event.at - flow.path_since,
+            dwelt=float("inf") if flow.path_since is None else event.at - flow.path_since,
             min_dwell=policy.min_dwell,
         )
         if advice.move and best is not None:
             return self._move(flow, need, choice, best.path, advice.reason, event)
-        return self._stay(flow, need, choice, advice.reason, event)
+        effects = self._stay(flow, need, choice, advice.reason, event)
+        return effects if measured is not None else [*effects, *self._refresh(flow, need, choice, event)]
 
     def _stay(self, flow: Flow, need: Need, choice: Choice, why: str, event: Event) -> list[Effect]:
         record = choice.record(flow.path)
         now_is = Quality.UNKNOWN if record is None else Quality(quality(record, need.qspec))
         changed = now_is is not flow.quality
-        flow = replace(flow, quality=now_is)
-        self.flows[flow.number] = flow
+        flow = self.flows.put(replace(flow, quality=now_is))
         if not changed:
             return []
         reason = f"QSpec {now_is}: {record.why if record is not None else why}"
         decision = self._decision(flow, need, choice, Outcome.STAY, reason, event)
         level = "warning" if now_is is Quality.VIOLATED else "info"
-        flow = replace(flow, decision=decision.id)
-        self.flows[flow.number] = flow
+        flow = self.flows.put(replace(flow, decision=decision.id))
         return [
             SaveDecision(event.id, decision),
             SaveFlow(event.id, flow),
@@ -280,50 +296,19 @@ class Broker:
     # -- placing and moving ---------------------------------------------------------------------------
 
     def _choose(self, flow: Flow, now: float) -> tuple[Need, Choice]:
-        need = Need.of(self.catalog.resolve(flow.template), flow.request)
-        ends = self._ends(flow)
+        need = self.flows.need(flow)
         situation = Situation(
             now=now,
             topology=self.network.topology,
             performance=self.performance,
             policy=self.configuration.policy,
             window=self.configuration.measurements.window,
-            loads=self._loads(flow, ends),
-            used=self._used(ends),
+            loads=self.flows.loads(flow),
+            used=self.flows.used(flow),
             shunned={path: why for path, (until, why) in self._shunned.items() if until > now},
-            own=self._counters.get(flow.number) if flow.state is FlowState.ACTIVE else None,
+            own=self.flows.counters(flow) if flow.state is FlowState.ACTIVE else None,
         )
         return need, choose(flow, need, situation)
-
-    def _loads(self, flow: Flow, ends: tuple[str, str]) -> dict[str, list[FlowLoad]]:
-        loads: dict[str, list[FlowLoad]] = {}
-        for other in self.flows.values():
-            if other.number == flow.number or not other.state.holds_rules or self._ends(other) != ends:
-                continue
-            if other.path is not None and other.path_since is not None:
-                latest = self._latest_rate(other.number)
-                need = Need.of(self.catalog.resolve(other.template), other.request)
-                load = FlowLoad(need.streams, other.path_since, None, None if latest is None else latest[0])
-                loads.setdefault(other.path, []).append(load)
-        return loads
-
-    def _used(self, ends: tuple[str, str]) -> dict[str, Counters]:
-        """Per path what our flows use by their own counters, where every one of them has a rate."""
-        used: dict[str, list[tuple[float, float] | None]] = {}
-        for flow in self.flows.values():
-            if flow.path is not None and flow.state.holds_rules and self._ends(flow) == ends:
-                used.setdefault(flow.path, []).append(self._latest_rate(flow.number))
-        totals = {}
-        for path, rates in used.items():
-            known = [rate for rate in rates if rate is not None]
-            if len(known) == len(rates):
-                at = min(at for _, at in known)
-                totals[path] = Counters(sum(rate for rate, _ in known), at, "rule counters of our flows")
-        return totals
-
-    def _latest_rate(self, number: int) -> tuple[float, float] | None:
-        counters = self._counters.get(number)
-        return None if counters is None else counters.latest()
 
     def _place(self, flow: Flow, event: Event) -> list[Effect]:
         """Admit a flow that has no path, or queue it with the reason (algorithm 2, figure 4)."""
@@ -346,9 +331,9 @@ class Broker:
             misses=0,
             decision=decision.id,
         )
-        self.flows[flow.number] = flow
+        self.flows.put(flow)
         self.ledger = sites.ledger
-        self._counters.setdefault(flow.number, FlowCounters())
+        self._digests.pop(flow.number, None)
         return [
             SaveDecision(event.id, decision),
             SaveFlow(event.id, flow),
@@ -365,8 +350,7 @@ class Broker:
         self._digests[flow.number] = decision.digest()
         if flow.state is not FlowState.QUEUED:
             flow = flow.step(FlowState.QUEUED, event.at, reason)
-        flow = replace(flow, path=None, path_since=None, decision=decision.id, reason=reason)
-        self.flows[flow.number] = flow
+        flow = self.flows.put(replace(flow, decision=decision.id, reason=reason))
         return [
             SaveDecision(event.id, decision),
             SaveFlow(event.id, flow),
@@ -377,10 +361,19 @@ class Broker:
         self, flow: Flow, need: Need, choice: Choice, path: str, reason: str, event: Event
     ) -> list[Effect]:
         decision = self._decision(flow, need, choice, Outcome.MOVE, reason, event, path)
-        moved = replace(
-            flow, path=path, path_since=event.at, misses=0, moves=flow.moves + 1, decision=decision.id
+        self._before[flow.number] = _Before(flow, self.network.wanted(flow.id))
+        self.flows.counters(flow).begin_anew()
+        moved = self.flows.put(
+            replace(
+                flow,
+                path=path,
+                path_since=event.at,
+                quality=Quality.UNKNOWN,
+                misses=0,
+                moves=flow.moves + 1,
+                decision=decision.id,
+            )
         )
-        self.flows[flow.number] = moved
         return [
             SaveDecision(event.id, decision),
             SaveFlow(event.id, moved),
@@ -389,22 +382,41 @@ class Broker:
         ]
 
     def _install(self, flow: Flow, need: Need, choice: Choice, event: Event) -> NetworkOutcome:
-        topology = self.network.topology
-        source = topology.attachment(flow.request.source)
-        destination = topology.attachment(flow.request.destination)
-        chosen = choice.paths[str(flow.path)]
+        rules = self._rules(flow, need, choice)
+        if rules is None:
+            return NetworkOutcome(failed=[(flow.id, f"a port that {flow.path} needs is not there")])
+        return self.network.want(flow.id, rules, event.id, event.at)
+
+    def _refresh(self, flow: Flow, need: Need, choice: Choice, event: Event) -> list[Effect]:
+        """Give a flow the rules it would get today: ports have new numbers, or a path came to stand by."""
+        rules = self._rules(flow, need, choice)
+        if rules is None or set(rules) == set(self.network.wanted(flow.id)):
+            return []
+        return self._act(self.network.want(flow.id, rules, event.id, event.at), event)
+
+    def _rules(self, flow: Flow, need: Need, choice: Choice) -> tuple[Rule, ...] | None:
+        """The rules of a flow on its path; None as long as a switch has not reported a port they need."""
+        ends, chosen = self._attached(flow), choice.paths.get(str(flow.path))
+        if ends is None or chosen is None:
+            return None
         standby = tuple(choice.paths.values())
-        priority = need.template.priority if flow.request.priority is None else flow.request.priority
-        idle = int(need.template.selection.idle_timeout)
         rules: tuple[Rule, ...] = ()
         if not flow.request.ports:
             protocol = PROTOCOLS[need.template.protocol]
-            rules = learn_rules(flow.number, source, destination, protocol, chosen, standby)
+            rules = learn_rules(flow.number, *ends, protocol, chosen, standby)
         if flow.tuples:
-            rules += flow_rules(
-                flow.number, source, destination, flow.tuples, chosen, standby, priority, idle
-            )
-        return self.network.want(flow.id, rules, event.id, event.at)
+            idle = int(need.template.selection.idle_timeout)
+            priority = self.flows.priority(flow)
+            rules += flow_rules(flow.number, *ends, flow.tuples, chosen, standby, priority, idle)
+        return rules
+
+    def _attached(self, flow: Flow) -> tuple[Attachment, Attachment] | None:
+        """Where a flow's hosts hang; None as long as a switch has not reported the port of one."""
+        topology = self.network.topology
+        try:
+            return topology.attachment(flow.request.source), topology.attachment(flow.request.destination)
+        except Unavailable:
+            return None
 
     def _decision(
         self,
@@ -452,41 +464,87 @@ class Broker:
 
     def _installed(self, owner: str, event: Event) -> list[Effect]:
         flow = self._owner(owner)
-        if flow is None or flow.state is not FlowState.INSTALLING:
+        if flow is None:
             return []
-        flow = flow.step(FlowState.ACTIVE, event.at, flow.reason)
-        self.flows[flow.number] = flow
-        text = f"flow {flow.id}: its rules are in the switches; the transfer can begin"
-        return [SaveFlow(event.id, flow), Announce(event.id, "info", text, flow.id)]
+        effects: list[Effect] = []
+        self._before.pop(flow.number, None)
+        if flow.state is FlowState.INSTALLING:
+            flow = self.flows.put(flow.step(FlowState.ACTIVE, event.at, flow.reason))
+            text = f"flow {flow.id}: its rules are in the switches; the transfer can begin"
+            effects += [SaveFlow(event.id, flow), Announce(event.id, "info", text, flow.id)]
+        if flow.number in self._overlooked:
+            self._overlooked.discard(flow.number)
+            effects += self._reexamine(flow, event)
+        return effects
 
     def _install_failed(self, owner: str, error: str, event: Event) -> list[Effect]:
-        """A switch refused: shun that path for a while and look for another (R6)."""
         flow = self._owner(owner)
-        effects: list[Effect] = [Announce(event.id, "error", f"{owner}: {error}", owner)]
-        if flow is None or not flow.state.holds_rules or flow.path is None:
-            return effects
-        self._shun(flow.path, error, event.at)
+        if flow is None or not flow.state.holds_rules:
+            return [Announce(event.id, "error", f"{owner}: {error}")]
         if flow.state is FlowState.INSTALLING:
-            flow = flow.step(FlowState.QUEUED, event.at, error)
-            flow = replace(flow, path=None, path_since=None)
-            self._release(flow)
-            effects += self.network.want(flow.id, (), event.id, event.at).effects
-            return [*effects, *self._place(flow, event)]
-        return [*effects, *self._reexamine(flow, event)]
+            return self._not_admitted(flow, error, event)
+        before = self._before.pop(flow.number, None)
+        return [] if before is None else self._not_changed(flow, before, error, event)
 
-    def _shun(self, path: str, why: str, now: float) -> None:
-        until = now + self.configuration.policy.failed_path_holdoff
-        self._shunned[path] = (until, f"not used for {format_duration(until - now)}: {why}")
+    def _not_admitted(self, flow: Flow, error: str, event: Event) -> list[Effect]:
+        """A switch refused a new flow: shun that path for a while and look for another (R6)."""
+        self._shun(flow.path, error, event.at)
+        self.ledger = self.ledger.release(flow.number)
+        waiting = flow.step(FlowState.QUEUED, event.at, error, path=None, path_since=None, compute_site=None)
+        self.flows.put(waiting)
+        return [
+            Announce(event.id, "error", f"flow {flow.id} on {flow.path}: {error}", flow.id),
+            *self.network.want(flow.id, (), event.id, event.at).effects,
+            *self._place(waiting, event),
+        ]
+
+    def _not_changed(self, flow: Flow, before: _Before, error: str, event: Event) -> list[Effect]:
+        """A switch refused to change the rules of a running flow: it goes on with those it had.
+
+        If it was to move, the path it was to move to is shunned (R6); if it was to get a rule for one
+        more connection, it learns no more of them.
+        """
+        was = before.flow
+        if flow.path != was.path:
+            self._shun(flow.path, error, event.at)
+        else:
+            self._deaf.add(flow.number)
+        self.flows.counters(flow).begin_anew()
+        back = self.flows.put(
+            replace(
+                flow,
+                path=was.path,
+                path_since=was.path_since,
+                quality=was.quality,
+                tuples=was.tuples,
+                moves=was.moves,
+                decision=was.decision,
+            )
+        )
+        return [
+            SaveFlow(event.id, back),
+            Announce(event.id, "error", f"flow {flow.id} stays on {was.path}: {error}", flow.id),
+            *self._act(self.network.want(flow.id, before.rules, event.id, event.at), event),
+            *self._reexamine(back, event),
+        ]
+
+    def _shun(self, path: str | None, why: str, now: float) -> None:
+        if path is not None:
+            until = now + max(MIN_HOLDOFF_S, self.configuration.policy.failed_path_holdoff)
+            self._shunned[path] = (until, f"not used for {format_duration(until - now)}: {why}")
 
     def _forget(self, owner: str) -> None:
         flow = self._owner(owner)
         if flow is not None and flow.state.final:
-            for kept in (self.flows, self._counters, self._digests, self._delivered):
-                kept.pop(flow.number, None)
+            self.flows.forget(flow.number)
+            self._before.pop(flow.number, None)
+            self._digests.pop(flow.number, None)
+            self._overlooked.discard(flow.number)
+            self._deaf.discard(flow.number)
 
     def _network_changed(self, event: Event) -> list[Effect]:
         effects = self._measurement_rules(event)
-        for flow in self._running():
+        for flow in self.flows.running():
             effects += self._reexamine(flow, event)
         return [*effects, *self._serve_queue(event)]
 
@@ -499,7 +557,10 @@ class Broker:
             found = topology.candidate(PathKey(test.path, test.from_, test.to))
             if found.path is None:
                 continue
-            source, destination = topology.test_ends(test)
+            try:
+                source, destination = topology.test_ends(test)
+            except Unavailable:
+                continue
             rules = measurement_rules(source, destination, found.path)
             known = by_path.get(found.path.index, ())
             by_path[found.path.index] = known + tuple(r for r in rules if r not in known)
@@ -510,134 +571,145 @@ class Broker:
         return effects
 
     def _reported(self, event: RulesReported) -> list[Effect]:
-        fresh = event.dpid not in self.network.topology.connected
+        before = self.network.topology.connected
         effects = self._act(self.network.rules_reported(event), event)
-        effects += self._count(event)
-        if fresh:
-            effects += self._network_changed(event)
-        return effects
+        now = self.network.topology.connected
+        if event.dpid not in now:
+            return effects
+        fresh = now != before
+        effects += self._count(event, fresh)
+        return [*effects, *self._network_changed(event)] if fresh else effects
 
     def _removed(self, event: RuleRemoved) -> list[Effect]:
-        effects = self.network.rule_removed(event).effects
-        kind, number = cookie_owner(event.rule.cookie)
-        flow = self.flows.get(number) if kind is Kind.FLOW_INGRESS else None
+        """An idle ingress rule: the flow is over if all of them are; if not, the rule comes back."""
+        effects = self._act(self.network.rule_removed(event), event)
+        flow = self._owner(owner_of(event.rule))
         if flow is None or event.reason != "idle" or not flow.state.holds_rules:
             return effects
-        if self.network.has(flow.id, Kind.FLOW_INGRESS):
-            return effects  # another connection of it still carries packets
-        idle = format_duration(event.rule.idle_timeout)
-        reason = f"no packet for {idle}: the flow is over"
-        return [*effects, *self._end(flow, FlowState.FINISHED, reason, event)]
+        wanted = self.network.wanted(flow.id)
+        ingress = [rule for rule in wanted if cookie_owner(rule.cookie)[0] is Kind.FLOW_INGRESS]
+        if event.rule.slot not in {rule.slot for rule in ingress}:
+            return effects
+        counters = self.flows.counters(flow)
+        counters.idled_out(event.rule, event.at)
+        if counters.idle(ingress, event.at):
+            reason = f"no packet for {format_duration(event.rule.idle_timeout)}: the flow is over"
+            return [*effects, *self._end(flow, FlowState.FINISHED, reason, event)[1]]
+        connection = [rule for rule in ingress if _ports(rule) == _ports(event.rule)]
+        if not flow.request.ports and counters.idle(connection, event.at):
+            ended = _ports(event.rule)
+            kept = tuple(c for c in flow.tuples if {c.destination_port, c.source_port} != ended)
+            flow = self.flows.put(replace(flow, tuples=kept))
+            effects.append(SaveFlow(event.id, flow))
+            wanted = tuple(rule for rule in wanted if _ports(rule) != ended)
+        return [*effects, *self._act(self.network.want(flow.id, wanted, event.id, event.at), event)]
 
     def _learnt(self, event: FirstPacket) -> list[Effect]:
         """Give a connection of a flow without declared ports a rule of its own."""
-        _, number = cookie_owner(event.cookie)
-        flow = self.flows.get(number)
-        if flow is None or not flow.state.holds_rules or flow.path is None:
+        flow = self.flows.get(cookie_owner(event.cookie)[1])
+        if flow is None or flow.state is not FlowState.ACTIVE or self.network.busy(flow.id):
             return []
-        learnt = _forward(event, self.network.topology.attachment(flow.request.source).address)
-        if learnt in flow.tuples or len(flow.tuples) >= MAX_LEARNT or self.network.busy(flow.id):
+        ends = self._attached(flow)
+        if ends is None or len(flow.tuples) >= MAX_LEARNT or flow.number in self._deaf:
             return []
+        learnt = _forward(event, ends[0].address)
         need, choice = self._choose(flow, event.at)
-        flow = replace(flow, tuples=(*flow.tuples, learnt))
-        self.flows[flow.number] = flow
+        if learnt in flow.tuples or flow.path not in choice.paths:
+            return []
+        self._before[flow.number] = _Before(flow, self.network.wanted(flow.id))
+        flow = self.flows.put(replace(flow, tuples=(*flow.tuples, learnt)))
         return [SaveFlow(event.id, flow), *self._act(self._install(flow, need, choice, event), event)]
 
     # -- evidence -------------------------------------------------------------------------------------
 
-    def _count(self, event: RulesReported) -> list[Effect]:
+    def _count(self, event: RulesReported, fresh: bool) -> list[Effect]:
+        """Share out a switch's counters among the flows."""
+        mine: dict[str, list[ReportedRule]] = {}
+        for item in event.rules:
+            mine.setdefault(owner_of(item.rule), []).append(item)
         effects: list[Effect] = []
-        for number, counters in self._counters.items():
-            flow = self.flows.get(number)
-            if flow is None or not flow.state.holds_rules:
+        for flow in self.flows.running():
+            ends = self._attached(flow)
+            if ends is None or event.dpid not in (ends[0].dpid, ends[1].dpid):
                 continue
-            source = self.network.topology.attachment(flow.request.source)
-            destination = self.network.topology.attachment(flow.request.destination)
-            mine = [r for r in event.rules if cookie_owner(r.rule.cookie)[1] == number]
-            counters.report(event.at, event.dpid, mine, source, destination)
-            effects += self._evidence(flow, counters, event)
+            counters = self.flows.counters(flow)
+            if fresh:
+                counters.begin_anew()
+            counters.report(event.at, event.dpid, mine.get(flow.id, []), *ends)
+            effects += self._evidence(flow, event, at_far_edge=event.dpid == ends[1].dpid)
         return effects
 
-    def _evidence(self, flow: Flow, counters: FlowCounters, event: Event) -> list[Effect]:
-        """Say whether packets really arrive (R22); a path that swallows them is left."""
-        delivered, since = self._delivered.get(flow.number, (0, event.at))
-        if counters.delivered > delivered or flow.number not in self._delivered:
-            self._delivered[flow.number] = (counters.delivered, event.at)
-            since = event.at
-        silent = event.at - since > self.configuration.policy.evidence_after
-        sent, arrived = counters.sent > flow.bytes_sent, counters.delivered > flow.bytes_delivered
-        evidence = "packets arrive" if arrived else "no packets yet" if counters.sent == 0 else flow.evidence
-        if silent:
-            evidence = "packets leave but none arrive" if sent else "installed, but no packets"
-        changed = evidence != flow.evidence
-        flow = replace(flow, bytes_sent=counters.sent, bytes_delivered=counters.delivered, evidence=evidence)
-        self.flows[flow.number] = flow
-        effects: list[Effect] = [SaveFlow(event.id, flow)] if sent or arrived or changed else []
-        if silent and sent and flow.path is not None and flow.state is FlowState.ACTIVE:
+    def _evidence(self, flow: Flow, event: RulesReported, *, at_far_edge: bool) -> list[Effect]:
+        """Say whether packets really arrive (R22), which the far edge can tell; leave a path that loses all."""
+        counters = self.flows.counters(flow)
+        evidence = flow.evidence
+        if at_far_edge and flow.state is FlowState.ACTIVE:
+            after = self.configuration.policy.evidence_after
+            evidence = counters.evidence(event.at, flow.state_since, after)
+        counted = replace(
+            flow,
+            bytes_sent=max(flow.bytes_sent, counters.sent),
+            bytes_delivered=max(flow.bytes_delivered, counters.delivered),
+            evidence=evidence,
+        )
+        self.flows.put(counted)
+        effects: list[Effect] = [] if counted == flow else [SaveFlow(event.id, counted)]
+        if not at_far_edge or counted.state is not FlowState.ACTIVE:
+            return effects
+        if evidence is Evidence.SWALLOWED:
+            counters.begin_anew()
             self._shun(flow.path, f"packets of {flow.id} leave but none arrive", event.at)
-            self._delivered[flow.number] = (counters.delivered, event.at)
             effects.append(Announce(event.id, "warning", f"flow {flow.id}: {evidence}", flow.id))
-            effects += self._reexamine(flow, event)
-        return effects
+            return [*effects, *self._reexamine(counted, event)]
+        return [*effects, *self._end_unused(counted, event)]
+
+    def _end_unused(self, flow: Flow, event: Event) -> list[Effect]:
+        """End a flow without ports that nothing was learnt of: its learning rules have no idle time-out."""
+        if flow.request.ports or flow.tuples:
+            return []
+        idle = self.flows.need(flow).template.selection.idle_timeout
+        last = self.flows.counters(flow).last_sent
+        if event.at - (flow.state_since if last is None else last) <= idle:
+            return []
+        reason = f"no packet for {format_duration(idle)}: the flow is over"
+        return self._end(flow, FlowState.FINISHED, reason, event)[1]
 
     # -- ends, queue, clock ---------------------------------------------------------------------------
 
-    def _end(self, flow: Flow, state: FlowState, reason: str, event: Event) -> list[Effect]:
+    def _end(self, flow: Flow, state: FlowState, reason: str, event: Event) -> tuple[Flow, list[Effect]]:
+        """A flow's last step: it gives back what it holds, and others may have it."""
         held_rules = flow.state.holds_rules
-        flow = replace(flow.step(state, event.at, reason), ended_at=event.at)
-        self.flows[flow.number] = flow
-        self._release(flow)
+        ended = self.flows.put(flow.step(state, event.at, reason, ended_at=event.at))
+        self.ledger = self.ledger.release(flow.number)
         effects: list[Effect] = [
-            SaveFlow(event.id, flow),
+            SaveFlow(event.id, ended),
             Announce(event.id, "info", f"flow {flow.id} is {state}: {reason}", flow.id),
         ]
         if not held_rules:
             self._forget(flow.id)
-            return effects
+            return ended, effects
         effects += self._act(self.network.want(flow.id, (), event.id, event.at), event)
-        return [*effects, *self._serve_queue(event)]
-
-    def _release(self, flow: Flow) -> None:
-        self.ledger = self.ledger.release(flow.number)
-        self.flows[flow.number] = flow
-
-    def flows_on(self, key: PathKey) -> list[str]:
-        """The ids of the flows that hold rules on one directed path."""
-        return [
-            flow.id
-            for flow in self.flows.values()
-            if flow.state.holds_rules and flow.path == key.path and self._ends(flow) == key[1:]
-        ]
+        return ended, [*effects, *self._serve_queue(event)]
 
     def queue(self, now: float) -> list[str]:
         """The ids of the waiting flows, first to be served first."""
-        policy = self.configuration.policy
-        return [flow.id for flow in scheduler.order(self._queued(), now, self._priority, policy.aging)]
+        return [flow.id for flow in self._in_order(now)]
 
-    def _queued(self) -> list[Flow]:
-        return [flow for flow in self.flows.values() if flow.state is FlowState.QUEUED]
+    def _in_order(self, now: float) -> tuple[Flow, ...]:
+        aging = self.configuration.policy.aging
+        return scheduler.order(self.flows.queued(), now, self.flows.priority, aging)
 
     def _serve_queue(self, event: Event) -> list[Effect]:
         effects: list[Effect] = []
-        for flow in scheduler.order(
-            self._queued(), event.at, self._priority, self.configuration.policy.aging
-        ):
+        for flow in self._in_order(event.at):
             effects += self._place(flow, event)
         return effects
 
-    def _priority(self, flow: Flow) -> int:
-        asked = flow.request.priority
-        return self.catalog.resolve(flow.template).priority if asked is None else asked
-
-    def _patience(self, flow: Flow) -> float:
-        asked = flow.request.queue_patience
-        return self.catalog.resolve(flow.template).selection.queue_patience if asked is None else asked
-
     def _tick(self, event: Tick) -> list[Effect]:
         effects = self._act(self.network.wake(event.id, event.at), event)
-        for flow in scheduler.expired(self._queued(), event.at, self._patience):
-            waited = format_duration(event.at - flow.submitted_at)
-            effects += self._end(flow, FlowState.EXPIRED, f"waited {waited}; last: {flow.reason}", event)
+        for flow in scheduler.expired(self.flows.queued(), event.at, self.flows.patience):
+            waited = format_duration(event.at - scheduler.waiting_since(flow))
+            effects += self._end(flow, FlowState.EXPIRED, f"waited {waited}; last: {flow.reason}", event)[1]
         over = [path for path, (until, _) in self._shunned.items() if until <= event.at]
         for path in over:
             del self._shunned[path]
@@ -653,7 +725,7 @@ class Broker:
 
     def _poll_due(self) -> float:
         policy = self.configuration.policy
-        moving = any(flow.state.holds_rules for flow in self.flows.values())
+        moving = any(flow.state.holds_rules for flow in self.flows)
         period = policy.counters_period if moving else policy.consistency_period
         return self._polled_at + period
 
@@ -661,7 +733,7 @@ class Broker:
         times = [
             self._poll_due(),
             self.network.next_wake(),
-            scheduler.next_wake(self._queued(), self._patience),
+            scheduler.next_wake(self.flows.queued(), self.flows.patience),
             *(until for until, _ in self._shunned.values()),
         ]
         wake = min(time for time in times if time is not None)
@@ -675,18 +747,77 @@ class Broker:
         share = self.configuration.policy.no_test_above_reserved
         if share is None:
             return []
-        reserved: dict[str, float] = {}
-        for flow in self.flows.values():
-            if flow.path is not None and flow.state.holds_rules:
-                need = Need.of(self.catalog.resolve(flow.template), flow.request)
-                bound = 0.0 if need.qspec.throughput is None else need.qspec.throughput.min
-                reserved[flow.path] = reserved.get(flow.path, 0.0) + bound
         paths = self.configuration.paths
-        quiet = frozenset(p for p, bits in reserved.items() if bits > share * paths[p].capacity)
+        quiet = frozenset(
+            path
+            for path, bits in self.flows.reserved().items()
+            if path in paths and bits > share * paths[path].capacity
+        )
         if quiet == self.quiet:
             return []
         self.quiet = quiet
         return [QuietPaths(event.id, quiet)]
+
+    def _mind_the_clock(self, at: float) -> None:
+        """Shift what was noted for later when the clock was set back; forget measurements "of later"."""
+        by = self._now - at
+        if by <= CLOCK_SLACK_S:
+            self._now = max(self._now, at)
+            return
+        self._now = at
+        self._polled_at -= by
+        self._announced_wake = None
+        self._shunned = {path: (until - by, why) for path, (until, why) in self._shunned.items()}
+        self.network.clock_set_back(by)
+        self.performance = PerformanceView()
+        for flow in self.flows.running():
+            self.flows.counters(flow).begin_anew()
+            if flow.path_since is not None:
+                self.flows.put(replace(flow, path_since=min(flow.path_since, at)))
+
+    def _clear_up(self, event: Event) -> list[Effect]:
+        """With the first event: end the flows that cannot be served any more, give up rules nobody wants."""
+        unservable_flows, self._unservable = self._unservable, []
+        stale, self._stale_rules = self._stale_rules, ()
+        effects: list[Effect] = []
+        for flow, why in unservable_flows:
+            state = FlowState.FAILED if flow.state.holds_rules else FlowState.CANCELLED
+            reason = f"it cannot be served after a restart: {why}"
+            ended = flow.step(state, event.at, reason, ended_at=event.at)
+            text = f"flow {flow.id} is {state}: {reason}"
+            effects += [SaveFlow(event.id, ended), Announce(event.id, "warning", text, flow.id)]
+        if stale:
+            effects.append(SaveRules(event.id, stale, RuleState.REMOVED))
+        return effects
+
+
+def _wanted(
+    rules: Iterable[Rule], flows: Iterable[Flow], configuration: Configuration
+) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
+    """Which rules of an earlier run are wanted still, and which are not."""
+    tested = {test.path for test in configuration.measurements.tests}
+    owners = {flow.id for flow in flows if flow.state.holds_rules}
+    owners |= {f"path-{index}" for index, name in enumerate(configuration.paths) if name in tested}
+    found = tuple(rules)
+    return (
+        tuple(rule for rule in found if owner_of(rule) in owners),
+        tuple(rule for rule in found if owner_of(rule) not in owners),
+    )
+
+
+def _with_misses(flow: Flow, current: CandidateRecord | None, measured: Measurement | None) -> Flow:
+    """Count consecutive measurements *of a metric whose bound is missed*: others neither add nor clear."""
+    if measured is None or current is None or measured.key.path != flow.path:
+        return flow
+    missed = [metric.metric for metric in current.metrics if metric.bound_met is False]
+    if measured.metric in missed:
+        return replace(flow, misses=flow.misses + 1)
+    return flow if missed else replace(flow, misses=0)
+
+
+def _ports(rule: Rule) -> set[int | None]:
+    """The two ports of a connection, whichever direction the rule is for."""
+    return {rule.match.tp_src, rule.match.tp_dst}
 
 
 def _forward(event: FirstPacket, source_address: str) -> FiveTuple:

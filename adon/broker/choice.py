@@ -98,7 +98,7 @@ def choose(flow: Flow, need: Need, situation: Situation) -> Choice:
     :raises NotFound, InvalidInput: as :meth:`Topology.candidates`.
     """
     found = situation.topology.candidates(flow.request.source, flow.request.destination)
-    tables = scoring_tables(need.template, need.qspec, _best_seen(found, need, situation))
+    tables = scoring_tables(need.template, need.qspec, _best_seen(found, need, situation), need.weights)
     records = tuple(_assess(candidate, flow, need, tables, situation) for candidate in found)
     default = need.template.selection.default_path
     selection = select(records, situation.policy.unknown_paths, default)
@@ -118,9 +118,21 @@ def _assess(
     if candidate.path is None:
         return CandidateRecord(name, candidate.layer, Verdict.EXCLUDED, candidate.reason, None)
     reason = candidate.reason if not candidate.usable else s.shunned.get(name, "")
+    reason = reason or _too_narrow(candidate.path, flow, s)
     metrics = {metric: _knowledge(metric, candidate.path, flow, need, s) for metric in need.metrics}
     view = PathView(candidate.path, metrics, usable=not reason, unusable_reason=reason)
     return assess(view, need.qspec, tables, need.weights, s.now)
+
+
+def _too_narrow(path: CandidatePath, flow: Flow, s: Situation) -> str:
+    """Why a running flow cannot move here although a new one could: its packets may be too large.
+
+    Path attributes are hard constraints on moves (spec section 2).
+    """
+    present = s.topology.configuration.paths.get(flow.path or "")
+    if present is None or path.mtu >= present.mtu:
+        return ""
+    return f"its MTU of {path.mtu} B is below the {present.mtu} B that the flow has on {flow.path}"
 
 
 def _knowledge(metric: Metric, path: CandidatePath, flow: Flow, need: Need, s: Situation) -> Knowledge:
@@ -152,7 +164,10 @@ def own_throughput(
     During a test with rate T the flow had rate F; without the test its ``streams`` out of all streams
     on the path take their part of T: ``F + T·streams/(streams + Σ others' streams)``, at most the
     capacity.  Where the counters do not cover the test, or there is none younger than ``max_age``, the
-    flow's latest rate stands alone.  None if there is no rate yet.
+    flow's latest rate stands alone.
+
+    None if that rate is older than ``max_age`` or zero: a flow that sends nothing says nothing about
+    its path (whether packets are lost is asked by :mod:`adon.broker.counters`).
     """
     if tested is not None and now - tested.observed_at <= max_age:
         during = counters.rate(tested.started_at, tested.observed_at)
@@ -164,4 +179,6 @@ def own_throughput(
     if latest is None:
         return None
     rate, at = latest
+    if rate <= 0 or now - at > max_age:
+        return None
     return Known(min(capacity, rate), at, "rule counters of the flow itself", Basis.OWN)

@@ -50,13 +50,20 @@ def empty_ledger(configuration: Configuration) -> Ledger:
 
 
 def restored(configuration: Configuration, flows: Iterable[Flow], catalog: Catalog) -> Ledger:
-    """The ledger as the flows of an earlier run left it; a site that is configured no more is dropped."""
+    """The ledger as the flows of an earlier run left it.
+
+    A site that is configured no more is dropped; of one that has shrunk, what is left is handed out in
+    the order of ``flows``.
+
+    :raises NotFound: if the catalog lacks the template of a flow.
+    """
     ledger = empty_ledger(configuration)
     for flow in flows:
         site = flow.compute_site
         if flow.state.holds_rules and site is not None and site in ledger.totals:
-            nodes = _requirement(Need.of(catalog.resolve(flow.template), flow.request)).worker_nodes
-            ledger = ledger.allocate(flow.number, site, min(nodes, ledger.residual(site)))
+            asked = _requirement(Need.of(catalog.resolve(flow.template), flow.request)).worker_nodes
+            nodes = min(asked, ledger.residual(site))
+            ledger = ledger.allocate(flow.number, site, nodes) if nodes > 0 else ledger
     return ledger
 
 

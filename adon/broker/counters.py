@@ -1,20 +1,41 @@
-"""What the switches' rule counters say about each flow: its rate, and whether its packets arrive.
+"""What the rule counters say about each flow: its rate, whether its packets arrive, whether it is idle.
 
 A flow's ingress rule counts what its source sends, its delivery rules at the far edge what arrives
 there (R22: a flow is not *up* because its rules are installed).  Counters restart when a rule is
 replaced, so growth is added up here.  Rates are bits/s between two times; times are arguments.
+
+**Evidence.**  Packets that leave and do not arrive are told from a flow that is silent: the far edge
+counted nothing *although* bytes have been leaving for ``evidence_after`` seconds.  A pause, a
+direction that carries only acknowledgements, or a far edge that does not answer is no alarm.
+
+**Idleness.**  Each ingress rule has an idle time-out of its own, but a flow is over only when none of
+them carries packets.  A rule that idled out is put back while another one lives, and is marked here;
+the flow is over when all of them have been marked within one time-out and none has counted a packet since.
 """
 
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 from itertools import pairwise
 
 from adon.flowvisor.path import Attachment
-from adon.flowvisor.rule import Kind, ReportedRule, Slot, cookie_owner
+from adon.flowvisor.rule import Kind, ReportedRule, Rule, Slot, cookie_owner
 
 SAMPLES = 64
+
+
+class Evidence(StrEnum):
+    """What the counters say about a flow whose rules are installed, in words."""
+
+    WAITING = "no packets yet"
+    SILENT = "installed, but no packets"
+    LEAVING = "packets leave"
+    ARRIVING = "packets arrive"
+    PAUSED = "no packets at present"
+    SWALLOWED = "packets leave but none arrive"
 
 
 @dataclass(slots=True)
@@ -24,11 +45,14 @@ class _Growing:
     total: int = 0
     last: dict[Slot, int] = field(default_factory=dict)
 
-    def update(self, seen: dict[Slot, int]) -> None:
+    def update(self, seen: dict[Slot, int]) -> bool:
+        """Take one report; whether anything was counted since the last."""
+        before = self.total
         for slot, count in seen.items():
-            before = self.last.get(slot, 0)
-            self.total += count - before if count >= before else count
+            known = self.last.get(slot, 0)
+            self.total += count - known if count >= known else count
         self.last = seen
+        return self.total > before
 
 
 class FlowCounters:
@@ -38,6 +62,9 @@ class FlowCounters:
         self._sent = _Growing()
         self._delivered = _Growing()
         self._samples: deque[tuple[float, int]] = deque(maxlen=SAMPLES)
+        self._idled_at: dict[Slot, float] = {}
+        self._unanswered_since: float | None = None
+        self._last_sent: float | None = None
 
     @property
     def sent(self) -> int:
@@ -49,15 +76,37 @@ class FlowCounters:
         """Bytes that left the far edge towards the destination."""
         return self._delivered.total
 
+    @property
+    def last_sent(self) -> float | None:
+        """When bytes were last seen to leave; None if they never were."""
+        return self._last_sent
+
     def report(
-        self, at: float, dpid: int, rules: list[ReportedRule], source: Attachment, destination: Attachment
+        self, at: float, dpid: int, rules: Sequence[ReportedRule], source: Attachment, destination: Attachment
     ) -> None:
         """Take one switch's report of this flow's rules."""
+        for item in rules:
+            if item.packets > 0:
+                self._idled_at.pop(item.rule.slot, None)
         if dpid == source.dpid:
-            self._sent.update(_bytes(rules, (Kind.FLOW_INGRESS, Kind.FLOW_LEARN), source, destination))
-            self._samples.append((at, self._sent.total))
-        if dpid == destination.dpid:
-            self._delivered.update(_bytes(rules, (Kind.FLOW_DELIVERY,), source, destination))
+            self._report_sent(at, _bytes(rules, (Kind.FLOW_INGRESS, Kind.FLOW_LEARN), source, destination))
+        arrived = _bytes(rules, (Kind.FLOW_DELIVERY,), source, destination)
+        if dpid == destination.dpid and self._delivered.update(arrived):
+            self._unanswered_since = None
+
+    def _report_sent(self, at: float, seen: dict[Slot, int]) -> None:
+        if self._sent.update(seen):
+            self._last_sent = at
+            if self._unanswered_since is None:
+                self._unanswered_since = at
+        self._samples.append((at, self._sent.total))
+
+    def begin_anew(self) -> None:
+        """Forget rates and evidence: the flow goes another way now, or a switch or the clock started anew."""
+        self._samples.clear()
+        self._unanswered_since = None
+
+    # -- rate -----------------------------------------------------------------------------------------
 
     def rate(self, start: float, end: float) -> float | None:
         """Mean rate in bits/s between two times, interpolated; None where no samples surround them."""
@@ -74,15 +123,45 @@ class FlowCounters:
         return None if t1 <= t0 else ((b1 - b0) * 8 / (t1 - t0), t1)
 
     def _at(self, when: float) -> float | None:
-        samples = list(self._samples)
-        for (t0, b0), (t1, b1) in pairwise(samples):
+        for (t0, b0), (t1, b1) in pairwise(self._samples):
             if t0 <= when <= t1 and t1 > t0:
                 return b0 + (b1 - b0) * (when - t0) / (t1 - t0)
         return None
 
+    # -- evidence -------------------------------------------------------------------------------------
+
+    def evidence(self, now: float, installed_at: float, after: float) -> Evidence:
+        """What can be said at the time of a report.
+
+        :param installed_at: when the flow's rules were confirmed.
+        :param after: seconds of silence, or of unanswered sending, that mean something.
+        """
+        if self._last_sent is None:
+            return Evidence.SILENT if now - installed_at > after else Evidence.WAITING
+        since = self._unanswered_since
+        if since is not None and self._last_sent - since >= after:
+            return Evidence.SWALLOWED
+        if now - self._last_sent > after:
+            return Evidence.PAUSED
+        return Evidence.ARRIVING if self.delivered > 0 else Evidence.LEAVING
+
+    # -- idleness -------------------------------------------------------------------------------------
+
+    def idled_out(self, rule: Rule, at: float) -> None:
+        """An ingress rule saw no packet for its time-out."""
+        self._idled_at[rule.slot] = at
+
+    def idle(self, rules: Iterable[Rule], at: float) -> bool:
+        """Whether all of these rules, at least one, idled out within their time-out; without a packet since."""
+        asked = list(rules)
+        long_ago = float("-inf")
+        return bool(asked) and all(
+            at - self._idled_at.get(rule.slot, long_ago) <= rule.idle_timeout for rule in asked
+        )
+
 
 def _bytes(
-    rules: list[ReportedRule], kinds: tuple[Kind, ...], source: Attachment, destination: Attachment
+    rules: Iterable[ReportedRule], kinds: tuple[Kind, ...], source: Attachment, destination: Attachment
 ) -> dict[Slot, int]:
     return {
         r.rule.slot: r.bytes

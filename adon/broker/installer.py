@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from adon.broker.effects import Effect, SendBatch, WakeAt
+from adon.broker.effects import SendBatch
 from adon.flowvisor.reconcile import Phase
 from adon.flowvisor.rule import Change, Slot
 
@@ -26,16 +26,18 @@ from adon.flowvisor.rule import Change, Slot
 class Progress:
     """What one answer brought about.
 
-    :param effects: what to do next.
+    :param effects: what to send next.
     :param done: the owner whose plan is complete, if this was its last answer.
     :param failed: the owner whose plan was dropped, if this was a failure.
     :param changes: the changes that are now known to be in the switch.
+    :param dropped: the changes of a dropped plan that are not known to be in the switch.
     """
 
-    effects: tuple[Effect, ...] = ()
+    effects: tuple[SendBatch, ...] = ()
     done: str | None = None
     failed: str | None = None
     changes: tuple[Change, ...] = ()
+    dropped: tuple[Change, ...] = ()
 
 
 NOTHING = Progress()
@@ -48,6 +50,12 @@ class _Plan:
     phases: list[Phase]
     waiting: dict[str, tuple[int, tuple[Change, ...]]] = field(default_factory=dict)
     resume_at: float | None = None
+
+    def open_changes(self) -> tuple[Change, ...]:
+        """The changes that are not confirmed yet, sent or not."""
+        sent = [change for _, changes in self.waiting.values() for change in changes]
+        ahead = [c for phase in self.phases for changes in phase.batches.values() for c in changes]
+        return (*sent, *ahead)
 
 
 class Installer:
@@ -68,13 +76,7 @@ class Installer:
 
     def slots(self) -> frozenset[Slot]:
         """The slots that plans under way are about to change: no verdict on them before they are done."""
-        return frozenset(
-            change.rule.slot
-            for plan in self._plans.values()
-            for phase in (*plan.phases, *(Phase("", {d: c}) for d, c in plan.waiting.values()))
-            for changes in phase.batches.values()
-            for change in changes
-        )
+        return frozenset(c.rule.slot for plan in self._plans.values() for c in plan.open_changes())
 
     def start(self, owner: str, phases: Iterable[Phase], cause: str, now: float) -> Progress:
         """Begin a plan; with no phases it is done at once.
@@ -110,17 +112,24 @@ class Installer:
         plan = self._plan_of(batch)
         if plan is None:
             return NOTHING
+        dropped = plan.open_changes()
         self._drop(plan)
-        return Progress(failed=plan.owner)
+        return Progress(failed=plan.owner, dropped=dropped)
 
     def wake(self, now: float) -> tuple[Progress, ...]:
         """Go on with the plans whose drain is over."""
         due = [p for p in self._plans.values() if p.resume_at is not None and p.resume_at <= now]
-        return tuple(self._resume(plan, now) for plan in due)
+        return tuple(self._resume(plan) for plan in due)
 
     def next_wake(self) -> float | None:
         """When the earliest drain is over."""
         return min((p.resume_at for p in self._plans.values() if p.resume_at is not None), default=None)
+
+    def clock_set_back(self, by: float) -> None:
+        """The clock now shows ``by`` seconds less than it did: drains last as long as they would have."""
+        for plan in self._plans.values():
+            if plan.resume_at is not None:
+                plan.resume_at -= by
 
     def batches_to(self, dpid: int) -> tuple[str, ...]:
         """The batches that one switch still owes an answer for."""
@@ -141,16 +150,13 @@ class Installer:
             return Progress(done=plan.owner)
         if plan.phases[0].drain_before and self._drain > 0:
             plan.resume_at = now + self._drain
-            return Progress((WakeAt(plan.cause, plan.resume_at),))
-        return self._resume(plan, now)
+            return NOTHING
+        return self._resume(plan)
 
-    def _resume(self, plan: _Plan, now: float) -> Progress:
+    def _resume(self, plan: _Plan) -> Progress:
         plan.resume_at = None
         phase = plan.phases.pop(0)
-        effects = tuple(self._send(plan, dpid, changes) for dpid, changes in phase.batches.items())
-        if not effects:
-            return self._advance(plan, now)
-        return Progress(effects)
+        return Progress(tuple(self._send(plan, dpid, changes) for dpid, changes in phase.batches.items()))
 
     def _send(self, plan: _Plan, dpid: int, changes: tuple[Change, ...]) -> SendBatch:
         self._count += 1

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from adon.broker.events import FlowSubmitted
 from adon.broker.flow import Flow, FlowRequest
-from adon.errors import Conflict, InvalidInput, NotFound, Problem
+from adon.errors import AdonError, Conflict, InvalidInput, NotFound, Problem
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.topology import Topology
 from adon.templates_catalog.catalog import Catalog
@@ -104,16 +104,32 @@ def _bounds(request: FlowRequest, template: Template, topology: Topology) -> Non
 
 
 def _distinct(request: FlowRequest, template: Template, others: Iterable[Flow], catalog: Catalog) -> None:
-    """Two flows that the same packets would match cannot be told apart by a switch."""
+    """Two flows that the same packets would match cannot be told apart by a switch.
+
+    Without ports both directions of the two hosts' traffic are matched; with ports, the packets to
+    (and the answers from) these ports of the destination.
+    """
+    there = (request.source, request.destination)
     for other in others:
-        same_ends = (other.request.source, other.request.destination) == (request.source, request.destination)
-        if not same_ends or catalog.resolve(other.template).protocol != template.protocol:
+        ends = (other.request.source, other.request.destination)
+        if ends not in (there, there[::-1]) or catalog.resolve(other.template).protocol != template.protocol:
             continue
         if not request.ports and not other.request.ports:
             raise Conflict(
                 "ports",
                 f"flow {other.id} between these hosts has no ports either: declare some to tell them apart",
             )
-        shared = sorted(set(request.ports) & set(other.request.ports))
+        taken = {connection.destination_port for connection in other.tuples} if ends == there else set()
+        shared = sorted(taken.intersection(request.ports))
         if shared:
             raise Conflict("ports", f"port {shared[0]} is in use by flow {other.id} between these hosts")
+
+
+def unservable(flow: Flow, catalog: Catalog, topology: Topology) -> str:
+    """Why a flow of an earlier run cannot be served with today's catalog and network; empty if it can."""
+    try:
+        catalog.resolve(flow.template)
+        found = topology.candidates(flow.request.source, flow.request.destination)
+    except AdonError as error:
+        return str(error)
+    return "" if found else "no transit path is configured between its sites any more"

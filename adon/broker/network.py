@@ -1,13 +1,14 @@
 """Which rules should be in the switches, which are, and what is being done about the difference.
 
 Each owner (a flow, or a path's measurement rules) *wants* a set of rules; the union is the desired
-state.  What is *believed* to be in the switches is what they reported, plus what was sent since.  The
-difference becomes phases (:mod:`adon.flowvisor.reconcile`) and the phases become batches
-(:mod:`adon.broker.installer`).  First install, move, end, switch restart and controller restart are
-all this one mechanism: nothing is ever wiped (R10), nothing without our cookie is touched (R1).
+state.  What is in the switches is a belief (:mod:`adon.broker.belief`).  The difference becomes phases
+(:mod:`adon.flowvisor.reconcile`) and the phases become batches (:mod:`adon.broker.installer`).  First
+install, move, end, switch restart and controller restart are all this one mechanism: nothing is ever
+wiped (R10), nothing without our cookie is touched (R1).
 
 A switch counts as connected for decisions only when its rules have been read once: before that we
-could put a rule on top of somebody else's.
+could put a rule on top of somebody else's.  A switch that is not connected is left alone; what is to
+be changed there is found when it is back.
 """
 
 from __future__ import annotations
@@ -15,15 +16,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from adon.broker.belief import SETTLE_S, Belief
+from adon.broker.belief import owner_of as owner_of
 from adon.broker.effects import Announce, Effect, ReadRules, RuleState, SaveRules, SendBatch
-from adon.broker.events import BatchConfirmed, BatchFailed, PortChanged, RuleRemoved, RulesReported, SwitchUp
+from adon.broker.events import (
+    BatchConfirmed,
+    BatchFailed,
+    PortChanged,
+    RuleRemoved,
+    RulesReported,
+    SwitchDown,
+    SwitchUp,
+)
 from adon.broker.installer import Installer, Progress
-from adon.flowvisor.reconcile import Difference, Phase, difference, phases
-from adon.flowvisor.rule import Kind, Op, Rule, Slot, cookie_owner, dpid_text, rule_text
+from adon.flowvisor.reconcile import Difference, difference, phases
+from adon.flowvisor.rule import Change, Op, Rule, Slot, dpid_text, rule_text
 from adon.flowvisor.topology import PortState, Topology
 
-SETTLE_S = 2.0
-"""Statistics read within this time of a change may predate it: no verdict on that slot yet."""
+RETRY_S = 10.0
+"""A switch that refused a repair is repaired again after so long."""
 
 
 @dataclass(slots=True)
@@ -31,8 +42,9 @@ class Outcome:
     """What one event meant for the network.
 
     :param installed: owners all of whose wanted rules are now confirmed.
-    :param removed: owners none of whose rules are left.
-    :param failed: owners whose rules could not be put in, with the switch's own words.
+    :param removed: owners that want no rules and have none left.
+    :param failed: owners whose rules could not be put in, with the switch's own words.  A failed repair
+        of a switch names the repair (``sync-…``) and every owner whose rules it was to put in.
     """
 
     effects: list[Effect] = field(default_factory=list)
@@ -48,12 +60,6 @@ class Outcome:
         self.failed += other.failed
 
 
-def owner_of(rule: Rule) -> str:
-    """The owner that a rule's cookie names: ``f-17`` for flows, ``path-0`` for measurement rules."""
-    kind, number = cookie_owner(rule.cookie)
-    return f"path-{number}" if kind is Kind.MEASUREMENT else f"f-{number}"
-
-
 class Network:
     """Desired and believed rules of all switches; see the module's text.
 
@@ -67,14 +73,14 @@ class Network:
         self.topology = topology
         self.reconcile_totals = {"missing": 0, "extra": 0, "wrong": 0, "blocked": 0}
         self._installer = Installer(drain)
+        self._belief = Belief()
         self._check_period = check_period
         self._wanted: dict[str, tuple[Rule, ...]] = {}
-        self._believed: dict[Slot, Rule] = {}
         self._foreign: dict[int, frozenset[Slot]] = {}
         self._greeting: dict[int, Mapping[str, PortState]] = {}
-        self._changed_at: dict[Slot, float] = {}
         self._checked_at: dict[int, float] = {}
         self._urgent: set[int] = set()
+        self._read_again_at: dict[int, float] = {}
         for rule in rules:
             owner = owner_of(rule)
             self._wanted[owner] = (*self._wanted.get(owner, ()), rule)
@@ -85,49 +91,38 @@ class Network:
         """The rules an owner wants at present."""
         return self._wanted.get(owner, ())
 
-    def owners(self) -> tuple[str, ...]:
-        """Everybody who wants rules."""
-        return tuple(self._wanted)
-
-    def has(self, owner: str, kind: Kind) -> bool:
-        """Whether a rule of this kind and owner is believed to be in some switch."""
-        return any(
-            owner_of(rule) == owner and cookie_owner(rule.cookie)[0] is kind
-            for rule in self._believed.values()
-        )
-
     def busy(self, owner: str) -> bool:
         """Whether this owner's rules are being changed."""
         return self._installer.busy(owner)
 
     def complete(self, owner: str) -> bool:
-        """Whether every rule this owner wants is believed to be in its switch, exactly so."""
-        return all(self._believed.get(rule.slot) == rule for rule in self.wanted(owner))
+        """Whether every rule this owner wants is in its switch for sure, exactly so."""
+        return all(self._belief.holds(rule) for rule in self.wanted(owner))
 
     def want(self, owner: str, rules: tuple[Rule, ...], cause: str, now: float) -> Outcome:
         """Let an owner want exactly these rules, and begin to bring that about.
 
-        A plan of the same owner that is under way is given up: what it sent is believed to be there, so
-        that the new plan removes it where it is not wanted any more.
+        A plan of the same owner that is under way is given up: what it sent may be there, so the new
+        plan removes it where it is not wanted any more, and adds it again where it is.  Where a rule
+        that is not ours is in the way nothing changes, and the owner has failed.
         """
-        before = self._wanted.get(owner, ())
-        self._wanted[owner] = rules
-        self._installer.abandon(owner)
-        present = [r for slot, r in self._believed.items() if owner_of(r) == owner]
-        wanted_now = [r for r in rules if r.dpid in self.topology.connected]
-        diff = difference(wanted_now, present, foreign=self._all_foreign())
-        outcome = Outcome()
+        before = self.wanted(owner)
+        diff = self._missing_from(owner, rules)
         if diff.blocked:
-            self._wanted[owner] = before
             self.reconcile_totals["blocked"] += len(diff.blocked)
             taken = rule_text(diff.blocked[0])
-            outcome.failed.append((owner, f"a rule that is not ours is in the place of: {taken}"))
-            return outcome
-        gone = tuple(r for r in before if r not in rules)
+            return Outcome(failed=[(owner, f"a rule that is not ours is in the place of: {taken}")])
+        self._installer.abandon(owner)
+        self._wanted[owner] = rules
+        outcome = Outcome()
+        kept = set(rules)
+        gone = tuple(rule for rule in before if rule not in kept)
         if gone:
             outcome.effects.append(SaveRules(cause, gone, RuleState.REMOVED))
-        if rules and rules != before:
-            outcome.effects.append(SaveRules(cause, rules, RuleState.PENDING))
+            self._repair_after_repair(gone, now)
+        pending = tuple(rule for rule in rules if not self._belief.holds(rule))
+        if pending:
+            outcome.effects.append(SaveRules(cause, pending, RuleState.PENDING))
         outcome.absorb(self._execute(owner, diff, cause, now))
         return outcome
 
@@ -139,13 +134,15 @@ class Network:
         self._urgent.add(event.dpid)
         return Outcome([ReadRules(event.id, event.dpid)])
 
-    def switch_down(self, dpid: int, cause: str) -> Outcome:
+    def switch_down(self, event: SwitchDown) -> Outcome:
         """Note that a switch is unreachable; its rules stay as they are (fail_mode=secure, R10)."""
+        dpid = event.dpid
         self._greeting.pop(dpid, None)
+        self._read_again_at.pop(dpid, None)
         self.topology = self.topology.switch_down(dpid)
-        outcome = Outcome([Announce(cause, "warning", f"switch {dpid_text(dpid)} is disconnected")])
+        outcome = Outcome([Announce(event.id, "warning", f"switch {dpid_text(dpid)} is disconnected")])
         for batch in self._installer.batches_to(dpid):
-            lost = BatchFailed(cause, 0.0, dpid, batch, "the switch disconnected")
+            lost = BatchFailed(event.id, event.at, dpid, batch, "the switch disconnected")
             outcome.absorb(self.batch_failed(lost))
         return outcome
 
@@ -162,23 +159,21 @@ class Network:
             self.topology = self.topology.port_changed(event.dpid, event.name, event.state)
 
     def rules_reported(self, event: RulesReported) -> Outcome:
-        """Compare a switch's report with what is wanted there, and repair where it is time to."""
+        """Compare a switch's report with what is wanted there, and repair where it is time to.
+
+        A report that a switch sent before its connection was lost says nothing any more.
+        """
         dpid, now = event.dpid, event.at
-        outcome = Outcome()
-        if dpid in self._greeting:
+        greeted = dpid in self._greeting
+        if not greeted and dpid not in self.topology.connected:
+            return Outcome()
+        if greeted:
             self.topology = self.topology.switch_up(dpid, self._greeting.pop(dpid))
-            # What was sent over the connection before is in this report, or was lost with it.
-            self._changed_at = {slot: at for slot, at in self._changed_at.items() if slot[0] != dpid}
-            text = (
-                f"switch {dpid_text(dpid)} is connected: "
-                f"{len(event.rules)} rules of ours, {len(event.foreign)} of others"
-            )
-            outcome.effects.append(Announce(event.id, "info", text))
+            self._belief.reconnected(dpid)
         self._foreign[dpid] = event.foreign
-        unsettled = self._unsettled(now)
-        kept = {s: r for s, r in self._believed.items() if s[0] != dpid or s in unsettled}
-        reported = {r.rule.slot: r.rule for r in event.rules if r.rule.slot not in unsettled}
-        self._believed = {**reported, **kept}
+        unsettled = self._installer.slots() | self._belief.unsettled(now)
+        self._belief.reported(dpid, (item.rule for item in event.rules), unsettled)
+        outcome = self._greet(event) if greeted else Outcome()
         if dpid in self._urgent or now - self._checked_at.get(dpid, 0.0) >= self._check_period:
             outcome.absorb(self._repair(dpid, event.id, now, unsettled))
         return outcome
@@ -188,43 +183,57 @@ class Network:
         return self._digest(self._installer.confirmed(event.batch, event.at), event.id, event.at)
 
     def batch_failed(self, event: BatchFailed) -> Outcome:
-        """Take a refusal: drop the plan, and find out what the switches really hold."""
+        """Take a refusal: drop the plan, and find out in a while what the switches really hold."""
         progress = self._installer.failed(event.batch)
-        outcome = Outcome()
         if progress.failed is None:
-            return outcome
-        owner = progress.failed
-        error = f"switch {dpid_text(event.dpid)}: {event.error}"
-        outcome.failed.append((owner, error))
-        if self.wanted(owner):
-            outcome.effects.append(SaveRules(event.id, self.wanted(owner), RuleState.FAILED, error))
-        for dpid in sorted({rule.dpid for rule in self.wanted(owner)} | {event.dpid}):
-            if dpid in self.topology.connected:
-                self._urgent.add(dpid)
-                outcome.effects.append(ReadRules(event.id, dpid))
+            return Outcome()
+        owner, error = progress.failed, f"switch {dpid_text(event.dpid)}: {event.error}"
+        outcome = Outcome(failed=[(owner, error)])
+        refused = self._still_wanted(progress.dropped)
+        if refused:
+            outcome.effects.append(SaveRules(event.id, refused, RuleState.FAILED, error))
+        if _is_repair(owner):
+            owners = dict.fromkeys(owner_of(rule) for rule in refused)
+            outcome.failed += [(named, error) for named in owners]
+        pause = RETRY_S if _is_repair(owner) else SETTLE_S
+        for dpid in {change.rule.dpid for change in progress.dropped}:
+            self._read_again(dpid, event.at + pause)
         return outcome
 
     def rule_removed(self, event: RuleRemoved) -> Outcome:
         """Take FLOW_REMOVED; one that nobody here asked for is an alarm, and the rule comes back (R20)."""
         slot = event.rule.slot
-        self._believed.pop(slot, None)
-        wanted = any(r.slot == slot for r in self.wanted(owner_of(event.rule)))
+        self._belief.removed(event.rule)
+        wanted = any(rule.slot == slot for rule in self.wanted(owner_of(event.rule)))
         if event.reason in ("idle", "hard") or not wanted or slot in self._installer.slots():
             return Outcome()
         self._urgent.add(event.dpid)
         text = f"somebody removed a rule of ours from {dpid_text(event.dpid)}: {rule_text(event.rule)}"
         return Outcome([Announce(event.id, "warning", text), ReadRules(event.id, event.dpid)])
 
+    # -- the clock, and questions -------------------------------------------------------------------
+
     def wake(self, cause: str, now: float) -> Outcome:
         """Go on with what waited for the clock."""
         outcome = Outcome()
         for progress in self._installer.wake(now):
             outcome.absorb(self._digest(progress, cause, now))
+        for dpid in sorted(dpid for dpid, at in self._read_again_at.items() if at <= now):
+            del self._read_again_at[dpid]
+            outcome.effects.append(ReadRules(cause, dpid))
         return outcome
 
     def next_wake(self) -> float | None:
         """When :meth:`wake` is wanted next."""
-        return self._installer.next_wake()
+        times = [self._installer.next_wake(), *self._read_again_at.values()]
+        return min((time for time in times if time is not None), default=None)
+
+    def clock_set_back(self, by: float) -> None:
+        """The clock now shows ``by`` seconds less than it did."""
+        self._installer.clock_set_back(by)
+        self._belief.clock_set_back(by)
+        self._checked_at = {dpid: at - by for dpid, at in self._checked_at.items()}
+        self._read_again_at = {dpid: at - by for dpid, at in self._read_again_at.items()}
 
     def recheck(self, cause: str) -> Outcome:
         """Read and repair every connected switch now, whatever the period says."""
@@ -245,63 +254,119 @@ class Network:
     def _all_foreign(self) -> frozenset[Slot]:
         return frozenset().union(*self._foreign.values())
 
-    def _unsettled(self, now: float) -> frozenset[Slot]:
-        self._changed_at = {s: at for s, at in self._changed_at.items() if now - at < SETTLE_S}
-        return self._installer.slots() | frozenset(self._changed_at)
+    def _missing_from(self, owner: str, rules: tuple[Rule, ...]) -> Difference:
+        """One owner's difference in the connected switches.
+
+        A slot whose rule was sent but never confirmed may be empty, where a modify would do nothing: a
+        wanted rule is added there, an unwanted one deleted.
+        """
+        here = self.topology.connected
+        desired = [rule for rule in rules if rule.dpid in here]
+        slots = {rule.slot for rule in desired}
+        present = [
+            rule
+            for rule in self._belief.of(owner)
+            if rule.dpid in here and (rule.slot not in slots or self._belief.sure(rule.slot))
+        ]
+        return difference(desired, present, foreign=self._all_foreign())
+
+    def _greet(self, event: RulesReported) -> Outcome:
+        text = (
+            f"switch {dpid_text(event.dpid)} is connected: "
+            f"{len(event.rules)} rules of ours, {len(event.foreign)} of others"
+        )
+        outcome = Outcome([Announce(event.id, "info", text)])
+        found = tuple(rule for rule in self.desired(event.dpid) if self._belief.holds(rule))
+        if found:
+            outcome.effects.append(SaveRules(event.id, found, RuleState.INSTALLED))
+        return outcome
+
+    def _read_again(self, dpid: int, at: float) -> None:
+        if dpid in self.topology.connected:
+            self._urgent.add(dpid)
+            self._read_again_at[dpid] = min(at, self._read_again_at.get(dpid, at))
+
+    def _repair_after_repair(self, gone: Iterable[Rule], now: float) -> None:
+        """A repair under way may still put in what is not wanted any more: look again after it."""
+        for dpid in {rule.dpid for rule in gone}:
+            if self._installer.busy(_repair_of(dpid)):
+                self._read_again(dpid, now + SETTLE_S)
 
     def _repair(self, dpid: int, cause: str, now: float, unsettled: frozenset[Slot]) -> Outcome:
-        owner = f"sync-{dpid_text(dpid)}"
+        owner = _repair_of(dpid)
         if self._installer.busy(owner):
             return Outcome()
-        self._urgent.discard(dpid)
+        if dpid in self._urgent and any(slot[0] == dpid for slot in unsettled):
+            self._read_again(dpid, now + SETTLE_S)
+        else:
+            self._urgent.discard(dpid)
         self._checked_at[dpid] = now
-        present = [r for slot, r in self._believed.items() if slot[0] == dpid]
-        diff = difference(self.desired(dpid), present, foreign=self._all_foreign(), skip=unsettled)
-        self._count(diff)
+        diff = difference(
+            self.desired(dpid), self._belief.at(dpid), foreign=self._all_foreign(), skip=unsettled
+        )
+        outcome = self._found(dpid, diff, cause)
+        outcome.absorb(self._execute(owner, diff, cause, now))
+        return outcome
+
+    def _found(self, dpid: int, diff: Difference, cause: str) -> Outcome:
+        """Count and announce what a comparison found; owners that are blocked have failed."""
         outcome = Outcome()
-        if diff.missing or diff.extra or diff.wrong or diff.blocked:
+        for name in self.reconcile_totals:
+            self.reconcile_totals[name] += len(getattr(diff, name))
+        if not diff.settled or diff.blocked:
             text = (
                 f"switch {dpid_text(dpid)}: {len(diff.missing)} rules missing, {len(diff.wrong)} wrong, "
                 f"{len(diff.extra)} not wanted any more, {len(diff.blocked)} blocked by rules of others"
             )
             outcome.effects.append(Announce(cause, "info", text))
-        outcome.absorb(self._execute(owner, diff, cause, now))
+        error = f"switch {dpid_text(dpid)}: a rule that is not ours is in the place of one of its rules"
+        outcome.failed += [(owner, error) for owner in dict.fromkeys(map(owner_of, diff.blocked))]
         return outcome
 
-    def _count(self, diff: Difference) -> None:
-        for name in ("missing", "extra", "wrong", "blocked"):
-            self.reconcile_totals[name] += len(getattr(diff, name))
-
     def _execute(self, owner: str, diff: Difference, cause: str, now: float) -> Outcome:
-        steps: tuple[Phase, ...] = phases(diff)
-        return self._digest(self._installer.start(owner, steps, cause, now), cause, now)
+        return self._digest(self._installer.start(owner, phases(diff), cause, now), cause, now)
 
     def _digest(self, progress: Progress, cause: str, now: float) -> Outcome:
         outcome = Outcome(list(progress.effects))
-        for effect in progress.effects:
-            if isinstance(effect, SendBatch):
-                self._note_sent(effect, now)
+        for batch in progress.effects:
+            self._note_sent(batch, now)
         for change in progress.changes:
-            self._changed_at[change.rule.slot] = now
-            if change.op is Op.DELETE:
-                self._believed.pop(change.rule.slot, None)
-        confirmed = tuple(c.rule for c in progress.changes if c.op is not Op.DELETE)
+            self._belief.confirmed(change, now)
+        confirmed = self._still_wanted(progress.changes)
         if confirmed:
             outcome.effects.append(SaveRules(cause, confirmed, RuleState.INSTALLED))
         if progress.done is not None:
             outcome.absorb(self._finished(progress.done))
         return outcome
 
-    def _note_sent(self, effect: SendBatch, now: float) -> None:
-        for change in effect.changes:
-            self._changed_at[change.rule.slot] = now
-            if change.op is not Op.DELETE:
-                self._believed[change.rule.slot] = change.rule
+    def _still_wanted(self, changes: Iterable[Change]) -> tuple[Rule, ...]:
+        """What some changes were to put in, less what was given up meanwhile: that is saved as removed."""
+        rules = [change.rule for change in changes if change.op is not Op.DELETE]
+        return tuple(rule for rule in rules if rule in self.wanted(owner_of(rule)))
+
+    def _note_sent(self, batch: SendBatch, now: float) -> None:
+        for change in batch.changes:
+            self._belief.sent(change, now)
 
     def _finished(self, owner: str) -> Outcome:
-        if owner.startswith("sync-"):
-            return Outcome(installed=[o for o in self._wanted if not self.busy(o) and self.complete(o)])
-        if self._wanted.get(owner):
-            return Outcome(installed=[owner])
-        self._wanted.pop(owner, None)
-        return Outcome(removed=[owner])
+        owners = tuple(self._wanted) if _is_repair(owner) else (owner,)
+        idle = [one for one in owners if not self.busy(one)]
+        outcome = Outcome(
+            installed=[one for one in idle if self.wanted(one) and self.complete(one)],
+            removed=[one for one in idle if not self.wanted(one) and not self._here(one)],
+        )
+        for one in outcome.removed:
+            self._wanted.pop(one, None)
+        return outcome
+
+    def _here(self, owner: str) -> bool:
+        """Whether a rule of this owner is believed to be in a switch that can be told to remove it."""
+        return any(rule.dpid in self.topology.connected for rule in self._belief.of(owner))
+
+
+def _repair_of(dpid: int) -> str:
+    return f"sync-{dpid_text(dpid)}"
+
+
+def _is_repair(owner: str) -> bool:
+    return owner.startswith("sync-")

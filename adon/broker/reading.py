@@ -53,7 +53,7 @@ def _path(broker: Broker, candidate: Candidate, now: float) -> dict[str, object]
         "usable": candidate.usable,
         "reason": candidate.reason,
         "metrics": metrics,
-        "flows": broker.flows_on(candidate.key),
+        "flows": broker.flows.on(candidate.key),
     }
 
 

@@ -9,22 +9,21 @@ from __future__ import annotations
 import argparse
 import logging
 import signal
-import socket
 import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from os_ken import cfg
 from os_ken.base.app_manager import AppManager
 
 from adon.broker.broker import Broker
 from adon.config import Configuration, load
-from adon.errors import AdonError, Unavailable
+from adon.errors import AdonError
 from adon.store.store import WANTED, Store
 from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.catalog import Catalog
+from apps.campus_edge import connections
 from apps.campus_edge.commands import Commands
 from apps.campus_edge.executor import Executor
 from apps.campus_edge.loop import DecisionLoop, Inbox, Stamps
@@ -69,13 +68,15 @@ def run(configuration: Configuration, store_url: str, socket_path: Path) -> None
         last_number=store.last_flow_number(),
     )
     inbox = Inbox()
+    where = configuration.controller
+    listener = connections.listen(where.openflow_host, where.openflow_port)
     board = _switchboard(configuration, inbox, stamps)
     commands = Commands(inbox.put, Store.open(store_url, read_only=True), stamps)
     link = LinkServer(socket_path, _receiver(broker, commands))
     executor = Executor(store, board, commands, link.broadcast)
     loop = DecisionLoop(inbox, broker, executor.carry_out, board.overdue, stamps)
     loop.start()
-    _listen(configuration)
+    threading.Thread(target=connections.accept, args=(listener,), name="of-accept", daemon=True).start()
     log.info("event=ready network=%s flows=%d", configuration.network, len(broker.flows))
     ended.wait()
     log.info("event=stopping")
@@ -106,42 +107,18 @@ def _receiver(broker: Broker, commands: Commands) -> Callable[[Peer, str, dict[s
 
 
 def _switchboard(configuration: Configuration, inbox: Inbox, stamps: Stamps) -> Switchboard:
-    """Set os-ken up, and our application in it; nothing listens yet."""
-    where = configuration.controller
-    cfg.CONF(
-        args=[
-            f"--ofp-listen-host={where.openflow_host}",
-            f"--ofp-tcp-listen-port={where.openflow_port}",
-            "--maximum-unreplied-echo-requests=2",
-            "--echo-request-interval=5",
-        ],
-        project="os_ken",
-    )
+    """Set os-ken up with its handshake and our application in it; no switch is connected yet."""
+    connections.configure()
     manager = AppManager.get_instance()
-    manager.load_apps(["os_ken.controller.ofp_handler"])
     known = frozenset(switch.dpid for switch in configuration.switches.values())
+    handshake = manager.instantiate(connections.Handshake)
     board: Switchboard = manager.instantiate(Switchboard, known, inbox.put, stamps)
+    # os-ken's threads are no daemons, and would keep the process alive after its end; a thread
+    # inherits that from the one that starts it.
+    starter = threading.Thread(target=lambda: [app.start() for app in (handshake, board)], daemon=True)
+    starter.start()
+    starter.join()
     return board
-
-
-def _listen(configuration: Configuration) -> None:
-    """Let os-ken accept switches, and make sure that it does.
-
-    On the native hub a listener that cannot bind ends its thread without a word.
-
-    :raises Unavailable: if the port cannot be listened on.
-    """
-    where = (configuration.controller.openflow_host, configuration.controller.openflow_port)
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind(where)
-        except OSError as error:
-            raise Unavailable(
-                f"controller.openflow_port: cannot listen on {where}: {error.strerror}"
-            ) from error
-    manager = AppManager.get_instance()
-    manager.instantiate_apps(**manager.create_contexts())
 
 
 if __name__ == "__main__":

@@ -49,6 +49,7 @@ class _Asked:
     """A command under way: whom to answer, and how to recognise it when it comes again."""
 
     peer: Peer
+    kind: str
     actor: str = ""
     key: str | None = None
     request_hash: str = ""
@@ -96,13 +97,15 @@ class Commands:
         command = _text(payload, "command")
         if kind == "snapshot" and self._fresh_snapshot(peer, command):
             return
-        asked = self._recognised(peer, payload)
-        if asked is None:
-            return
+        asked = self._asked_by(peer, kind, payload)
         event = self._kinds[kind](command, payload)
         with self._lock:
+            # Noted before the store is asked: of two requests with one key, the second finds the first.
+            if any(asked.key and (o.actor, o.key) == (asked.actor, asked.key) for o in self._asked.values()):
+                raise Conflict("Idempotency-Key", "a request with this key is being carried out")
             self._asked[command] = asked
-        self._put(event)
+        if not self._answered_before(command, asked):
+            self._put(event)
 
     def _fresh_snapshot(self, peer: Peer, command: str) -> bool:
         known = self._snapshot
@@ -111,22 +114,32 @@ class Commands:
         peer.answer(command, known[1])
         return True
 
-    def _recognised(self, peer: Peer, payload: dict[str, Any]) -> _Asked | None:
-        """The command's record; None if it came before and has been answered again."""
-        key = payload.get("idempotency_key")
-        if key is None:
-            return _Asked(peer)
-        actor, digest = _text(payload, "requester"), _digest(payload.get("request"))
+    def _asked_by(self, peer: Peer, kind: str, payload: dict[str, Any]) -> _Asked:
+        if payload.get("idempotency_key") is None:
+            return _Asked(peer, kind)
+        key, actor = _text(payload, "idempotency_key"), _text(payload, "requester")
+        return _Asked(peer, kind, actor, key, _digest(payload.get("request")))
+
+    def _answered_before(self, command: str, asked: _Asked) -> bool:
+        """Answer a request that came before with what it was answered then."""
+        if asked.key is None:
+            return False
+        try:
+            earlier = self._store.answer(asked.actor, asked.key)
+        except AdonError:
+            self._forget(command)
+            raise
+        if earlier is None:
+            return False
+        self._forget(command)
+        if earlier.request_hash != asked.request_hash:
+            raise Conflict("Idempotency-Key", "was used with another request")
+        asked.peer.answer(command, earlier.answer)
+        return True
+
+    def _forget(self, command: str) -> _Asked | None:
         with self._lock:
-            if any(other.key == key and other.actor == actor for other in self._asked.values()):
-                raise Conflict("Idempotency-Key", "a request with this key is being carried out")
-        earlier = self._store.answer(actor, str(key))
-        if earlier is not None:
-            if earlier.request_hash != digest:
-                raise Conflict("Idempotency-Key", "was used with another request")
-            peer.answer(_text(payload, "command"), earlier.answer)
-            return None
-        return _Asked(peer, actor, str(key), digest)
+            return self._asked.pop(command, None)
 
     # -- events --------------------------------------------------------------------------------------
 
@@ -148,9 +161,10 @@ class Commands:
 
     def _template(self, command: str, payload: dict[str, Any]) -> Event:
         template = check_model(payload.get("template"), Template)
+        author = _text(payload, "author")
         event = TemplateSaved(*self._stamps(), command, template)
         with self._lock:
-            self._authors[event.id] = _text(payload, "author")
+            self._authors[event.id] = author
         return event
 
     # -- answers (decision thread) ------------------------------------------------------------------------
@@ -158,7 +172,7 @@ class Commands:
     def author(self, cause: str) -> str:
         """Who saved the template that this event brought."""
         with self._lock:
-            return self._authors.pop(cause, "unknown")
+            return self._authors[cause]
 
     def remember(self, answer: Answer, store: Store, at: float) -> None:
         """Keep an answer beside what it tells of, in the same transaction, if it may be asked for again."""
@@ -169,13 +183,18 @@ class Commands:
 
     def answer(self, effect: Answer) -> None:
         """Send an answer to whoever asked."""
+        asked = self._forget(effect.command)
         with self._lock:
-            asked = self._asked.pop(effect.command, None)
-        body = effect.value if isinstance(effect.value, AdonError) else _plain(effect)
-        if isinstance(body, dict) and "paths" in body:
+            self._authors.pop(effect.cause, None)
+        if asked is None:
+            return
+        if isinstance(effect.value, AdonError):
+            asked.peer.answer(effect.command, effect.value)
+            return
+        body = _plain(effect)
+        if asked.kind == "snapshot":
             self._snapshot = (time.monotonic(), body)
-        if asked is not None:
-            asked.peer.answer(effect.command, body)
+        asked.peer.answer(effect.command, body)
 
 
 def _plain(effect: Answer) -> dict[str, Any]:
@@ -193,7 +212,7 @@ def _plain(effect: Answer) -> dict[str, Any]:
 def _measurement(payload: Mapping[str, Any]) -> Measurement:
     try:
         return measurement_codec.from_json(payload)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:  # an integer too large for a float overflows
         raise InvalidInput.of("measurement", str(error)) from error
 
 

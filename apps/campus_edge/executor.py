@@ -99,7 +99,9 @@ class Executor:
                     self.commands.remember(answer, self.store, event.at)
         told, self._announcements = self._announcements, []
         for line in told:
-            log.log(LEVELS[line.level], "cause=%s flow=%s %s", line.cause, line.flow or "-", line.text)
+            # %r: names that people chose cannot forge a line of the log.
+            where = (line.cause, line.flow or "-", line.text)
+            log.log(LEVELS[line.level], "event=announce cause=%s flow=%s text=%r", *where)
             body: dict[str, object] = {
                 "at": event.at,
                 "cause": line.cause,

@@ -2,8 +2,10 @@
 
 On os-ken's native hub the first exception in a handler ends the application's event thread without a
 word while the process looks alive.  So every handler here goes through :func:`guarded`, which stops the
-process loudly.  Messages to a switch go through a thread of that switch's own: os-ken's send queue
-blocks when it is full, and a slow switch must never hold up a decision.
+process loudly.  Sockets and sending are :mod:`apps.campus_edge.connections`.
+
+What a switch owes us has a deadline: a batch whose barrier is not answered has failed, and a switch that
+does not report its rules is disconnected (nothing can be decided about it; it will come back).
 """
 
 from __future__ import annotations
@@ -11,7 +13,6 @@ from __future__ import annotations
 import functools
 import itertools
 import logging
-import queue
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,7 +20,6 @@ from typing import Any, TypeVar
 
 from os_ken.base.app_manager import OSKenApp
 from os_ken.controller import ofp_event
-from os_ken.controller.controller import Datapath
 from os_ken.controller.handler import (
     CONFIG_DISPATCHER,
     DEAD_DISPATCHER,
@@ -43,14 +43,15 @@ from adon.broker.events import (
 )
 from adon.flowvisor import openflow
 from adon.flowvisor.rule import ReportedRule, Slot, dpid_text
+from apps.campus_edge.connections import Connection
 from apps.campus_edge.loop import Stamps, die
 
 log = logging.getLogger(__name__)
 
 BARRIER_TIMEOUT_S = 5.0
 """A switch that has not answered a barrier for so long has failed the batch."""
-OUTBOX_LIMIT = 10_000
-"""Messages that may wait for one switch before it counts as gone."""
+REPORT_TIMEOUT_S = 15.0
+"""A switch that has not reported its rules for so long is disconnected."""
 FIRST_XID, LAST_XID = 0x4000_0000, 0x7FFF_FFFF
 """Our transaction ids, apart from those that os-ken counts up for its own messages."""
 
@@ -70,7 +71,7 @@ def guarded(handler: Handler) -> Handler:
     return run  # type: ignore[return-value]
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Batch:
     name: str
     dpid: int
@@ -80,19 +81,13 @@ class _Batch:
 
 
 @dataclass(slots=True)
-class _Line:
-    """The connection to one switch, with what is under way on it."""
+class _Report:
+    """A report under way: its parts so far."""
 
-    datapath: Datapath
-    outbox: queue.SimpleQueue[list[bytes] | None] = field(default_factory=queue.SimpleQueue)
+    connection: Connection
+    deadline: float
     rules: list[ReportedRule] = field(default_factory=list)
     foreign: set[Slot] = field(default_factory=set)
-
-    def drain(self) -> None:
-        """Send what is queued, in order: the body of the switch's own thread."""
-        while (messages := self.outbox.get()) is not None:
-            if not self.datapath.send(b"".join(messages)):
-                return
 
 
 class Switchboard(OSKenApp):  # type: ignore[misc]
@@ -109,11 +104,14 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         self._known = known
         self._put = put
         self._stamps = stamps
-        self._lines: dict[int, _Line] = {}
-        self._lock = threading.Lock()
         self._xids = itertools.cycle(range(FIRST_XID, LAST_XID))
+        self._refused: set[int] = set()
+        # Shared by the decision thread and os-ken's; guarded by the lock.
+        self._lock = threading.Lock()
+        self._connections: dict[int, Connection] = {}
         self._batches: dict[int, _Batch] = {}
         self._by_xid: dict[int, _Batch] = {}
+        self._reports: dict[int, _Report] = {}
         self.errors_total: dict[tuple[int, int], int] = {}
         self.flow_mods_total = 0
 
@@ -121,13 +119,12 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
 
     def send_batch(self, effect: SendBatch) -> None:
         """Send the changes of a batch and a barrier; the answer comes as an event."""
-        line = self._lines.get(effect.dpid)
-        if line is None or line.outbox.qsize() > OUTBOX_LIMIT:
-            state = "is not connected" if line is None else "does not take its messages"
-            self._fail(effect.dpid, effect.batch, f"the switch {state}")
+        connection = self._connections.get(effect.dpid)
+        if connection is None:
+            self._fail(effect.dpid, effect.batch, "the switch is not connected")
             return
-        messages = [openflow.flow_mod(line.datapath, change) for change in effect.changes]
-        messages.append(line.datapath.ofproto_parser.OFPBarrierRequest(line.datapath))
+        messages = [openflow.flow_mod(connection, change) for change in effect.changes]
+        messages.append(connection.ofproto_parser.OFPBarrierRequest(connection))
         xids = [next(self._xids) for _ in messages]
         deadline = self._stamps.clock() + BARRIER_TIMEOUT_S
         batch = _Batch(effect.batch, effect.dpid, tuple(xids), xids[-1], deadline)
@@ -135,28 +132,44 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             self._batches[batch.barrier] = batch
             self._by_xid.update((xid, batch) for xid in xids)
         self.flow_mods_total += len(effect.changes)
-        line.outbox.put([_bytes(message, xid) for message, xid in zip(messages, xids, strict=True)])
+        packed = (_bytes(message, xid) for message, xid in zip(messages, xids, strict=True))
+        # What cannot be sent is answered by the end of the connection, or by the deadline.
+        connection.send(b"".join(packed))
 
     def read_rules(self, effect: ReadRules) -> None:
         """Ask a switch for all its rules; a switch that is away is asked when it comes back."""
-        line = self._lines.get(effect.dpid)
-        if line is not None:
-            line.outbox.put([_bytes(openflow.stats_request(line.datapath), next(self._xids))])
+        connection = self._connections.get(effect.dpid)
+        if connection is None:
+            return
+        xid = next(self._xids)
+        with self._lock:
+            self._reports[xid] = _Report(connection, self._stamps.clock() + REPORT_TIMEOUT_S)
+        connection.send(_bytes(openflow.stats_request(connection), xid))
 
     def overdue(self, now: float) -> tuple[list[Event], float | None]:
-        """The batches whose barrier was not answered in time, and when to ask again."""
+        """The batches whose barrier was not answered in time, and when to ask again.
+
+        Switches that owe a report for too long are disconnected on the way.
+        """
         with self._lock:
             late = [batch for batch in self._batches.values() if batch.deadline <= now]
             for batch in late:
                 self._close(batch)
-            next_deadline = min((batch.deadline for batch in self._batches.values()), default=None)
+            silent = [xid for xid, report in self._reports.items() if report.deadline <= now]
+            mute = {self._reports.pop(xid).connection for xid in silent}
+            deadlines = [b.deadline for b in self._batches.values()]
+            deadlines += [report.deadline for report in self._reports.values()]
+        for connection in mute:
+            self._drop(connection, f"no report of its rules within {REPORT_TIMEOUT_S:g} s")
         text = f"no barrier reply within {BARRIER_TIMEOUT_S:g} s"
-        return [BatchFailed(*self._stamps(), b.dpid, b.name, text) for b in late], next_deadline
+        failed: list[Event] = [BatchFailed(*self._stamps(), b.dpid, b.name, text) for b in late]
+        return failed, min(deadlines, default=None)
 
     @property
     def connected(self) -> tuple[int, ...]:
         """The datapath ids that are connected now."""
-        return tuple(self._lines)
+        with self._lock:
+            return tuple(self._connections)
 
     # -- what switches say (os-ken's threads) --------------------------------------------------------------
 
@@ -164,45 +177,60 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
     @guarded
     def on_state(self, event: Any) -> None:
         """A switch completed its handshake, or is gone."""
-        datapath = event.datapath
-        if datapath.id is None:
+        connection = event.datapath
+        if connection.id is None:
             return
         if event.state == MAIN_DISPATCHER:
-            self._connect(datapath)
+            self._connect(connection)
         else:
-            self._disconnect(datapath)
+            self._disconnect(connection)
 
-    def _connect(self, datapath: Datapath) -> None:
-        dpid = datapath.id
+    def _connect(self, connection: Connection) -> None:
+        dpid = connection.id
         if dpid not in self._known:
-            log.error("event=switch.refused dpid=%s reason=%r", dpid_text(dpid), "not in the configuration")
-            datapath.close()
+            # It comes back every second or so: one line is enough.
+            level = logging.DEBUG if dpid in self._refused else logging.ERROR
+            self._refused.add(dpid)
+            cause = "this datapath id is not in the configuration"
+            log.log(level, "event=switch.refused dpid=%s reason=%r", dpid_text(dpid), cause)
+            connection.close()
             return
-        line = _Line(datapath)
-        older, self._lines[dpid] = self._lines.get(dpid), line
+        older = self._connections.get(dpid)
         if older is not None:
             log.warning("event=switch.again dpid=%s reason=%r", dpid_text(dpid), "connected a second time")
-            older.outbox.put(None)
-            self._put(SwitchDown(*self._stamps(), dpid))
-        threading.Thread(target=line.drain, name=f"switch-{dpid:x}", daemon=True).start()
-        self._put(SwitchUp(*self._stamps(), dpid, openflow.ports(datapath.ports.values())))
-
-    def _disconnect(self, datapath: Datapath) -> None:
-        line = self._lines.get(datapath.id)
-        if line is None or line.datapath is not datapath:
-            return  # a refused switch, or an older connection of one that is back
-        del self._lines[datapath.id]
-        line.outbox.put(None)
+            self._disconnect(older)
+            older.close()
         with self._lock:
-            for batch in [b for b in self._batches.values() if b.dpid == datapath.id]:
+            self._connections[dpid] = connection
+        log.info("event=switch.connected dpid=%s address=%s", dpid_text(dpid), connection.address)
+        self._put(SwitchUp(*self._stamps(), dpid, openflow.ports(connection.ports.values())))
+
+    def _disconnect(self, connection: Connection) -> None:
+        with self._lock:
+            if self._connections.get(connection.id) is not connection:
+                return  # a refused switch, or an older connection of one that is back
+            del self._connections[connection.id]
+            for batch in [b for b in self._batches.values() if b.dpid == connection.id]:
                 self._close(batch)
-        self._put(SwitchDown(*self._stamps(), datapath.id))
+            for xid in [x for x, report in self._reports.items() if report.connection is connection]:
+                del self._reports[xid]
+        log.info("event=switch.disconnected dpid=%s", dpid_text(connection.id))
+        self._put(SwitchDown(*self._stamps(), connection.id))
+
+    def _drop(self, connection: Connection, why: str) -> None:
+        log.error("event=switch.dropped dpid=%s reason=%r", dpid_text(connection.id), why)
+        connection.close()
+
+    def _is_current(self, connection: Connection) -> bool:
+        return self._connections.get(connection.id) is connection
 
     @set_ev_cls(ofp_event.EventOFPPortStatus, MAIN_DISPATCHER)
     @guarded
     def on_port(self, event: Any) -> None:
         """A port appeared, changed or went away."""
         message = event.msg
+        if not self._is_current(message.datapath):
+            return
         gone = message.reason == message.datapath.ofproto.OFPPR_DELETE
         for name, state in openflow.ports([message.desc]).items():
             self._put(PortChanged(*self._stamps(), message.datapath.id, name, None if gone else state))
@@ -212,20 +240,21 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
     def on_rules(self, event: Any) -> None:
         """A part of a switch's rules; the last part completes the report."""
         message = event.msg
-        dpid = message.datapath.id
-        line = self._lines.get(dpid)
-        if line is None:
-            return
+        dpid, more = message.datapath.id, message.flags & message.datapath.ofproto.OFPMPF_REPLY_MORE
+        with self._lock:
+            report = self._reports.get(message.xid)
+            if report is None or report.connection is not message.datapath:
+                return
+            if not more:
+                del self._reports[message.xid]
         for stat in message.body:
             found = openflow.reported(dpid, stat)
             if isinstance(found, ReportedRule):
-                line.rules.append(found)
+                report.rules.append(found)
             else:
-                line.foreign.add(found)
-        if message.flags & message.datapath.ofproto.OFPMPF_REPLY_MORE:
-            return
-        self._put(RulesReported(*self._stamps(), dpid, tuple(line.rules), frozenset(line.foreign)))
-        line.rules, line.foreign = [], set()
+                report.foreign.add(found)
+        if not more:
+            self._put(RulesReported(*self._stamps(), dpid, tuple(report.rules), frozenset(report.foreign)))
 
     @set_ev_cls(ofp_event.EventOFPBarrierReply, MAIN_DISPATCHER)
     @guarded
@@ -233,28 +262,31 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         """Everything before this barrier is done, or was refused by an error that came earlier."""
         with self._lock:
             batch = self._batches.get(event.msg.xid)
-            if batch is not None:
-                self._close(batch)
-        if batch is not None:
-            self._put(BatchConfirmed(*self._stamps(), batch.dpid, batch.name))
+            if batch is None or batch.dpid != event.msg.datapath.id:
+                return
+            self._close(batch)
+        self._put(BatchConfirmed(*self._stamps(), batch.dpid, batch.name))
 
     @set_ev_cls(ofp_event.EventOFPErrorMsg, [HANDSHAKE_DISPATCHER, CONFIG_DISPATCHER, MAIN_DISPATCHER])
     @guarded
     def on_error(self, event: Any) -> None:
         """A switch refused something; if it was of a batch, the batch has failed."""
         message = event.msg
-        kind = (message.type, message.code)
+        kind = (message.type, -1 if message.code is None else message.code)
         self.errors_total[kind] = self.errors_total.get(kind, 0) + 1
         text = openflow.error_text(message)
+        connection = message.datapath
+        where = "unknown" if connection.id is None else dpid_text(connection.id)
+        log.warning("event=of.error dpid=%s xid=%s error=%r", where, message.xid, text)
         with self._lock:
             batch = self._by_xid.get(message.xid)
-            if batch is not None:
+            if batch is not None and batch.dpid == connection.id:
                 self._close(batch)
-        dpid = message.datapath.id
-        where = "unknown" if dpid is None else dpid_text(dpid)
-        log.warning("event=of.error dpid=%s xid=%s error=%r", where, message.xid, text)
-        if batch is not None:
+            report = self._reports.pop(message.xid, None)
+        if batch is not None and batch.dpid == connection.id:
             self._fail(batch.dpid, batch.name, text)
+        if report is not None:
+            self._drop(report.connection, f"it does not report its rules: {text}")
 
     @set_ev_cls(ofp_event.EventOFPFlowRemoved, MAIN_DISPATCHER)
     @guarded
@@ -262,7 +294,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         """A rule of ours left the switch."""
         message = event.msg
         rule = openflow.removed_rule(message.datapath.id, message)
-        if rule is not None:
+        if rule is not None and self._is_current(message.datapath):
             reason = openflow.removed_reason(message)
             counts = (message.packet_count, message.byte_count)
             self._put(RuleRemoved(*self._stamps(), message.datapath.id, rule, reason, *counts))
@@ -272,7 +304,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
     def on_packet(self, event: Any) -> None:
         """A learning rule saw a packet; anything else that reaches us is not asked for, and dropped."""
         found = openflow.first_packet(event.msg)
-        if found is not None:
+        if found is not None and self._is_current(event.msg.datapath):
             connection, source, destination = found
             dpid, cookie = event.msg.datapath.id, event.msg.cookie
             self._put(FirstPacket(*self._stamps(), dpid, cookie, source, destination, connection))

@@ -26,11 +26,11 @@ from apps.rest.sockets import inherited, listening
 log = logging.getLogger("apps.rest")
 
 THREADS = 16
-SLOW_CLIENT = 10.0
+SLOW_CLIENT = 10
 """Seconds a client may keep a thread waiting for its bytes."""
 
 
-class Server(wsgi.Server):  # type: ignore[misc]
+class Server(wsgi.Server):
     """cheroot on a socket that listens already."""
 
     def __init__(self, listener: socket.socket, app: Any) -> None:
@@ -68,7 +68,8 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    where = config.load(options.config).controller
+    configuration = config.load(options.config)
+    where = configuration.controller
     descriptor = options.listen_fd
     if descriptor is None:
         descriptor = inherited(os.environ, os.getpid())
@@ -79,7 +80,7 @@ def _serve(options: argparse.Namespace) -> int:
         listener = listening(where.web_host, where.web_port, descriptor)
     except OSError as error:
         raise InvalidInput.of("controller.web_port", f"cannot listen: {error.strerror}") from error
-    services, link = open_services(options.data, options.store)
+    services, link = open_services(configuration, options.data, options.store)
     server = Server(listener, create_app(services))
     signal.signal(signal.SIGTERM, _stop)
     log.info("event=web.listening host=%s port=%d", *listener.getsockname()[:2])

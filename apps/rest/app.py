@@ -9,7 +9,7 @@ from flask_openapi3.openapi import OpenAPI
 import adon
 from apps.rest import failures, guard
 from apps.rest.api import decisions, flows, health, network, templates
-from apps.rest.json_body import MAX_BODY, StrictJson, check_body
+from apps.rest.json_body import MAX_BODY, StrictJson
 from apps.rest.models import ProblemDocument
 from apps.rest.page import views as page
 from apps.rest.services import NAME, Services
@@ -43,10 +43,8 @@ def create_app(parts: Services) -> OpenAPI:
     app.extensions[NAME] = parts
     failures.install(app)
     for api in PARTS:
-        api.before_request(guard.gate_api)
-        api.before_request(check_body)
         app.register_api(api)
-    app.register_blueprint(page.blueprint())
+    page.install(app)
     app.after_request(_harden)
     guard.require_actions(app)
     return app

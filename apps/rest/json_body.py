@@ -75,6 +75,9 @@ def _check(sent: Request) -> None:
         text = sent.get_data()
     except RequestEntityTooLarge as error:
         raise BodyTooLarge.of("body", f"is above {MAX_BODY} bytes") from error
+    if sent.content_length is None and len(text) >= MAX_BODY:
+        # A body in chunks is cut off at the limit, silently.
+        raise BodyTooLarge.of("body", f"is above {MAX_BODY} bytes")
     try:
         body = sent.json_module.loads(text)
     except ValueError as error:

@@ -14,7 +14,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow, FlowRequest, FlowState, Quality
-from adon.templates_catalog.model import Template
+from adon.frozenmap import Frozen, FrozenMap
+from adon.templates_catalog.lookup import LookupTable
+from adon.templates_catalog.model import MetricName, Template
 from apps.rest.times import Time
 from measurement.model import Measurement, Metric
 
@@ -399,7 +401,10 @@ class FlowBody(FlowRequest):
 
 
 class TemplateBody(Template):
-    """A template; its ``version`` is given by the catalog."""
+    """A template; without a ``version`` it is saved as the next one."""
+
+    # As inherited, but with a default that pydantic can leave out of a JSON schema without a warning.
+    tables: Frozen[MetricName, LookupTable] = Field(default_factory=FrozenMap)
 
 
 class ReportBody(BaseModel):

@@ -11,6 +11,7 @@ from typing import Any, Protocol, cast
 
 from flask import current_app
 
+from adon.config import Configuration
 from adon.errors import Unavailable
 from adon.store.store import Store
 from apps.link import LinkClient
@@ -86,12 +87,17 @@ class Measurements:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """Everything a view may use; ``clock`` tells seconds since the epoch."""
+    """Everything a view may use.
+
+    :param hosts: the data transfer nodes of the configuration.
+    :param clock: tells seconds since the epoch.
+    """
 
     store: Store
     measurements: Measurements
     controller: Controller
     snapshots: Snapshots
+    hosts: tuple[str, ...] = ()
     clock: Callable[[], float] = time.time
 
 
@@ -100,7 +106,9 @@ def services() -> Services:
     return cast(Services, current_app.extensions[NAME])
 
 
-def open_services(data: Path, store_url: str | None = None) -> tuple[Services, LinkClient]:
+def open_services(
+    configuration: Configuration, data: Path, store_url: str | None = None
+) -> tuple[Services, LinkClient]:
     """The services over one data directory, and the link to close at the end.
 
     :param store_url: the state's database; SQLite in the data directory if None.
@@ -110,4 +118,5 @@ def open_services(data: Path, store_url: str | None = None) -> tuple[Services, L
     store = Store.open(url, read_only=True)
     link = LinkClient(data / "controller.sock", "web")
     snapshots = Snapshots(lambda: link.call("snapshot", {}, timeout=5.0), time.monotonic)
-    return Services(store, Measurements(data / "measurements.db"), link, snapshots), link
+    hosts = tuple(host for site in configuration.sites.values() for host in site.hosts)
+    return Services(store, Measurements(data / "measurements.db"), link, snapshots, hosts), link

@@ -1,9 +1,8 @@
 """The same transfers without ADON: every flow on one path, whatever happens there.
 
 What is compared.  Each transfer of ADON's run begins at the same time after the start, moves the same bytes
-over as many streams, and is not queued: a network without admission has no queue.  *Always layer 3* is the
-campus as it was (its own NORMAL rule leads to its router).  *Always layer 2* is a static rule for each data
-port, as an operator would write it; the overlay's frames are addressed and tagged as ADON does it.
+over as many streams, and is not queued: a network without admission has no queue.  Static rules pin all
+traffic between the two DTNs to the path, as an operator would write them once.
 """
 
 from __future__ import annotations
@@ -16,7 +15,9 @@ from adon.errors import Unavailable
 from mininet_topos.demo.play import Carry
 from mininet_topos.demo.record import Check, Record, Transfer
 from mininet_topos.demo.scenario import L2, L3, seeded
-from mininet_topos.static_rules import install_layer2
+from mininet_topos.mu_osu import MU, OSU, dtn_addresses
+from mininet_topos.openvswitch import OpenVSwitch
+from mininet_topos.static_rules import pin
 from mininet_topos.up import Bed
 
 PATHS = (L2, L3)
@@ -26,8 +27,7 @@ LONGEST_S = 1800.0
 def run(bed: Bed, path: str, record: Record, carry: Carry, tell: Callable[[str], None]) -> list[Transfer]:
     """Carry the transfers of a record again, all on one path; what the receivers counted."""
     requests = seeded(record.seed)
-    if path == L2:
-        install_layer2(bed, [request.port for request in requests.values()])
+    pin(OpenVSwitch(bed.folder / "ovs"), path, dtn_addresses(MU)["data"], dtn_addresses(OSU)["data"])
     planned = sorted(record.transfers, key=lambda transfer: transfer.began)
     if not planned:
         return []

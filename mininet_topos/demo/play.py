@@ -49,7 +49,7 @@ class Api(Protocol):
     def flow(self, flow: str) -> dict[str, Any]:
         """GET /flows/{id}."""
 
-    def report(self, flow: str, status: str, size: int) -> dict[str, Any]:
+    def report(self, flow: str, status: str, size: int, detail: str) -> dict[str, Any]:
         """POST /flows/{id}/reports."""
 
     def decisions(self, flow: str) -> list[dict[str, Any]]:
@@ -201,7 +201,7 @@ class Play:
     def _transfer(self, step: str, request: Request, flow: dict[str, Any]) -> None:
         size, began = flow["transfer_size_bytes"], time.time()
         self.tell(f"  {request.name}: {format_size(size)} over {request.streams} stream(s) on {flow['path']}")
-        self.api.report(flow["id"], "started", 0)
+        self.api.report(flow["id"], "started", 0, "")
         try:
             moved = self.carry(size, request.streams, request.port)
         except Unavailable as error:
@@ -210,7 +210,8 @@ class Play:
         ended = time.time()
         self._ended[request.name] = ended
         whole = moved.received == size
-        self.api.report(flow["id"], "finished" if whole else "failed", moved.received)
+        status, detail = ("finished", "") if whole else ("failed", "not every byte arrived")
+        self.api.report(flow["id"], status, moved.received, detail)
         since = self.record.began_at
         self.record.transfers.append(
             Transfer(

@@ -37,7 +37,7 @@ MB = 1_000_000
 NEUROBLASTOMA_STREAMS = 14
 """So many that one more stream gets a fifteenth of the path: below SoyKB's 600 Mbps with a margin."""
 
-LOSS_BOUND = 0.05
+LOSS_BOUND = "5 %"
 """The scaled queues hold tens of packets, not thousands: a probe beside a busy TCP stream is lost a hundred
 times as often as on the thesis's path.  The bound is widened to that, and the report says so."""
 
@@ -87,7 +87,7 @@ def templates(scale: float) -> tuple[Template, ...]:
 
 def _at_scale(template: Template, factor: float) -> Template:
     small = scaled(template, factor)
-    loss = None if small.qspec.loss is None else LossBound(max=LOSS_BOUND)
+    loss = None if small.qspec.loss is None else LossBound.model_validate({"max": LOSS_BOUND})
     changes = {
         "qspec": small.qspec.model_copy(update={"loss": loss}),
         "title": f"{template.title} (testbed, {factor:g} of the rates)",

@@ -100,7 +100,8 @@ def adon_on(bed: Bed, scale: float) -> Iterator[World]:
         if not token.exists():
             raise Unavailable(f"adon serve does not come up: {_last_lines(log)}")
         client = Client(url, token.read_text().strip())
-        if not wait_until(client.ready, SERVE_S):
+        wait_until(lambda: client.ready() or process.poll() is not None, SERVE_S)
+        if process.poll() is not None or not client.ready():
             raise Unavailable(f"adon serve is not ready: {_last_lines(log)}")
         yield World(bed, client, url)
     finally:

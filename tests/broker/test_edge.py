@@ -123,8 +123,8 @@ class TestChoice:
         assert "elsewhere: nothing is known" in choice.reason
 
     def test_ties_go_to_the_remote_site_then_by_name_in_any_order(self) -> None:
-        costs = [a_cost("mu-hpc", 5.0, local=True), a_cost("osu-hpc", 5.0), a_cost("isi", 5.0)]
-        ledger = Ledger({**TOTALS, "isi": 9})
+        costs = [a_cost("a-local", 5.0, local=True), a_cost("osu-hpc", 5.0), a_cost("isi", 5.0)]
+        ledger = Ledger({**TOTALS, "isi": 9, "a-local": 9})
         for order in itertools.permutations(costs):
             assert choose_site(order, ledger, 1, 0).site == "isi"
 

@@ -25,10 +25,11 @@ def pin(switches: OpenVSwitch, path: str, at_mu: IPv4Address, at_osu: IPv4Addres
 
 def _overlay(near: Campus, far: Campus, pair: str) -> tuple[tuple[str, str], ...]:
     send = f"push_vlan:0x8100,set_field:{OVERLAY_VLAN | 0x1000}->vlan_vid,set_field:{far.dtn_mac}->eth_dst"
+    arriving = f"in_port={_q(far, 'al2s')},dl_vlan={OVERLAY_VLAN},{pair}"
     deliver = f"pop_vlan,set_field:{far.gateway_mac}->eth_src"
     return (
         (near.edge, f"in_port={_q(near, 'dtn')},{pair},actions={send},output:{_q(near, 'al2s')}"),
-        (far.edge, f"in_port={_q(far, 'al2s')},dl_vlan={OVERLAY_VLAN},{pair},actions={deliver},output:{_q(far, 'dtn')}"),
+        (far.edge, f"{arriving},actions={deliver},output:{_q(far, 'dtn')}"),
     )
 
 

@@ -10,6 +10,8 @@ from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, ConfigDict, Field
 
 from adon.errors import NotFound
+from apps.rest import guard
+from apps.rest.json_body import check_body
 
 PREFIX = "/api/v1"
 SECURITY: list[dict[str, list[str]]] = [{"token": []}]
@@ -17,14 +19,17 @@ SECURITY: list[dict[str, list[str]]] = [{"token": []}]
 
 def blueprint(name: str, text: str, *, anonymous: bool = False) -> APIBlueprint:
     """A part of the API; ``anonymous`` for what needs no token."""
-    return APIBlueprint(
+    api = APIBlueprint(
         name,
         __name__,
         url_prefix=PREFIX,
         abp_tags=[Tag(name=name, description=text)],
         abp_security=[] if anonymous else SECURITY,
-        abp_responses=problem_responses(*((503,) if anonymous else (401, 403, 404, 422, 503))),
+        abp_responses=problem_responses(*((422, 503) if anonymous else (401, 403, 404, 422, 503))),
     )
+    api.before_request(guard.gate_api)
+    api.before_request(check_body)
+    return api
 
 
 CAUSES = {
@@ -65,7 +70,7 @@ class Address(BaseModel):
 class FlowAddress(Address):
     """Which flow."""
 
-    id: str = Field(max_length=20, examples=["f-17"])
+    id: str = Field(max_length=20, description="as in f-17")
 
     @property
     def number(self) -> int:

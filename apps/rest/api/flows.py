@@ -55,7 +55,7 @@ def list_flows(query: FlowQuery) -> Response:
         before=before,
     )
     if own is not None and query.requester not in (None, own):
-        found = []
+        found = ()
     page = found[: query.limit]
     following = page[-1].id if len(found) > query.limit else None
     answer = json_answer(FlowList(items=[FlowView.of(flow) for flow in page], next=following).body())

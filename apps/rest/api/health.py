@@ -26,6 +26,10 @@ open_api = blueprint("health", "Health, readiness, and this description", anonym
 api = blueprint("metrics", "For Prometheus")
 
 
+ANY_OBJECT = {"content": {"application/json": {"schema": {"type": "object"}}}}
+TEXT = {"content": {"text/plain": {"schema": {"type": "string"}}}}
+
+
 @open_api.get("/healthz", responses=answers(200, Health))
 @action(Action.HEALTH_READ)
 def healthz() -> Response:
@@ -44,7 +48,7 @@ def readyz() -> Response:
     return json_answer(Health(status="ok", checks={"store": "ok", "controller": "ok"}).body())
 
 
-@open_api.get("/openapi.json")
+@open_api.get("/openapi.json", responses=answers(200, ANY_OBJECT))
 @action(Action.HEALTH_READ)
 def openapi() -> Response:
     """This description (OpenAPI 3.1)."""
@@ -52,7 +56,7 @@ def openapi() -> Response:
     return json_answer(document)
 
 
-@api.get("/metrics", responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}})
+@api.get("/metrics", responses=answers(200, TEXT))
 @action(Action.METRICS_READ)
 def metrics() -> Response:
     """Flows and rules by state, and whether the controller is there, for Prometheus."""

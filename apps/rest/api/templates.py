@@ -23,13 +23,20 @@ api = blueprint("templates", "What applications need: the template catalog")
 
 JSON, YAML, RSPEC = "application/json", "application/yaml", "application/rspec+xml"
 """The forms a template is given in; YAML by RFC 9512, GENI RSpec version 3."""
-OFFERED = {JSON: JSON, YAML: YAML, RSPEC: RSPEC, "text/yaml": YAML, "application/xml": RSPEC, "text/xml": RSPEC}
+OFFERED = {
+    JSON: JSON,
+    YAML: YAML,
+    RSPEC: RSPEC,
+    "text/yaml": YAML,
+    "application/xml": RSPEC,
+    "text/xml": RSPEC,
+}
 
 
 class NameAddress(Address):
     """Which template."""
 
-    name: str = Field(max_length=64, examples=["soykb"])
+    name: str = Field(max_length=64, description="as in soykb")
 
 
 class VersionAddress(NameAddress):
@@ -55,7 +62,7 @@ def latest() -> list[Template]:
 @api.post("/templates", responses=answers(201, TemplateBody, 400, 409, 413, 415))
 @action(Action.TEMPLATE_ADD)
 def add_template(body: TemplateBody) -> Response:  # noqa: ARG001 - checks and documents; sent as it came
-    """Save a template as its next version; what equals the latest version already is that version."""
+    """Save a template; without a ``version`` as the next one, unless it equals the latest already."""
     command = {"template": request.get_json(), "author": requester().name}
     saved = codec.decode_template(services().controller.call("template.add", command))
     where = f"{PREFIX}/templates/{saved.name}/versions/{saved.version}"
@@ -77,7 +84,8 @@ def get_version(path: VersionAddress) -> Response:
 
 
 def _in_form(template: Template) -> Response:
-    wanted = request.accept_mimetypes.best_match(OFFERED, default=JSON if not request.accept_mimetypes else None)
+    accepted = request.accept_mimetypes
+    wanted = accepted.best_match(OFFERED) if accepted else JSON
     if wanted is None:
         raise NotAcceptable(f"offered are {JSON}, {YAML} and {RSPEC}")
     match OFFERED[wanted]:

@@ -1,0 +1,31 @@
+# One command per verb; `make help` lists them.  Each installs what it needs first (scripts/setup.sh).
+VENV := .venv/bin
+# Figures become PNG through the system's Chromium (kaleido would look for a browser of its own).
+export BROWSER_PATH ?= /usr/bin/chromium
+REPORT ?= reports/demo
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint bench clean
+
+help: ## this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
+
+setup: ## system packages and .venv (Debian 12, as root or with sudo; does nothing if all is there)
+	@scripts/setup.sh
+
+demo: setup ## the main job end to end on a real test network; report in reports/demo
+	$(VENV)/adon demo --report $(REPORT)
+
+test: setup lint ## linters, type check, then all tests: unit, integration, testbed
+	@scripts/test.sh
+
+lint: setup ## ruff and mypy alone
+	$(VENV)/ruff check .
+	$(VENV)/ruff format --check .
+	$(VENV)/mypy
+
+bench: setup ## measured speeds, printed
+	$(VENV)/python -m benchmarks
+
+clean: ## what was built here; not the reports
+	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

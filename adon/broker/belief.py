@@ -1,0 +1,115 @@
+"""What we take to be in the switches: what they reported last, plus what was sent since.
+
+A rule that was sent is believed to be there, so that whoever wants it gone removes it; it is *sure*
+only after a barrier reply or a report.  A report may have been on its way while something was changed,
+so a slot that was changed within :data:`SETTLE_S` keeps what is believed of it (R4).
+
+Rules are found by slot and by owner, so that one flow's rules cost as much to look at as it has rules,
+however many flows there are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from adon.flowvisor.rule import Change, Kind, Op, Rule, Slot, cookie_owner
+
+SETTLE_S = 2.0
+"""Statistics read within this time of a change may predate it: no verdict on that slot yet."""
+
+
+def owner_of(rule: Rule) -> str:
+    """The owner that a rule's cookie names: ``f-17`` for flows, ``path-0`` for measurement rules.
+
+    A kind that this version does not know (a later version made the rule) has an owner nobody is.
+    """
+    try:
+        kind, number = cookie_owner(rule.cookie)
+    except ValueError:
+        return f"unknown-{rule.cookie:x}"
+    return f"path-{number}" if kind is Kind.MEASUREMENT else f"f-{number}"
+
+
+class Belief:
+    """See the module's text.  Times are arguments, seconds since the epoch."""
+
+    def __init__(self) -> None:
+        self._rules: dict[Slot, Rule] = {}
+        self._by_owner: dict[str, dict[Slot, Rule]] = {}
+        self._unsure: set[Slot] = set()
+        self._changed_at: dict[Slot, float] = {}
+
+    def of(self, owner: str) -> tuple[Rule, ...]:
+        """What is believed to be in the switches of one owner's rules."""
+        return tuple(self._by_owner.get(owner, {}).values())
+
+    def at(self, dpid: int) -> tuple[Rule, ...]:
+        """What is believed to be in one switch."""
+        return tuple(rule for rule in self._rules.values() if rule.dpid == dpid)
+
+    def sure(self, slot: Slot) -> bool:
+        """Whether what is believed of this slot was confirmed or reported."""
+        return slot not in self._unsure
+
+    def holds(self, rule: Rule) -> bool:
+        """Whether this very rule is in its switch for sure."""
+        return self.sure(rule.slot) and self._rules.get(rule.slot) == rule
+
+    def unsettled(self, now: float) -> frozenset[Slot]:
+        """The slots whose last change is so recent that a report may not show it."""
+        self._changed_at = {s: at for s, at in self._changed_at.items() if now - at < SETTLE_S}
+        return frozenset(self._changed_at)
+
+    def sent(self, change: Change, now: float) -> None:
+        """A change went out: an added rule may be there from now on, a deleted one may still be."""
+        self._changed_at[change.rule.slot] = now
+        if change.op is not Op.DELETE:
+            self._put(change.rule)
+            self._unsure.add(change.rule.slot)
+
+    def confirmed(self, change: Change, now: float) -> None:
+        """The barrier behind a change was answered."""
+        slot = change.rule.slot
+        self._changed_at[slot] = now
+        if change.op is Op.DELETE:
+            self.removed(change.rule)
+        elif self._rules.get(slot) == change.rule:
+            self._unsure.discard(slot)
+
+    def removed(self, rule: Rule) -> None:
+        """A rule left its switch; a rule of another owner that took its slot meanwhile is still there."""
+        held = self._rules.get(rule.slot)
+        if held is not None and held.cookie == rule.cookie:
+            self._drop(held)
+
+    def reported(self, dpid: int, rules: Iterable[Rule], unsettled: frozenset[Slot]) -> None:
+        """Take a switch's own list of rules, but for the unsettled slots."""
+        for held in self.at(dpid):
+            if held.slot not in unsettled:
+                self._drop(held)
+        for rule in rules:
+            if rule.slot not in unsettled:
+                self._put(rule)
+
+    def reconnected(self, dpid: int) -> None:
+        """What was sent over an earlier connection was lost with it, or is in the report to come."""
+        self._changed_at = {slot: at for slot, at in self._changed_at.items() if slot[0] != dpid}
+
+    def clock_set_back(self, by: float) -> None:
+        """The clock now shows ``by`` seconds less than it did."""
+        self._changed_at = {slot: at - by for slot, at in self._changed_at.items()}
+
+    def _put(self, rule: Rule) -> None:
+        held = self._rules.get(rule.slot)
+        if held is not None:
+            self._drop(held)
+        self._rules[rule.slot] = rule
+        self._by_owner.setdefault(owner_of(rule), {})[rule.slot] = rule
+
+    def _drop(self, rule: Rule) -> None:
+        del self._rules[rule.slot]
+        self._unsure.discard(rule.slot)
+        owner = owner_of(rule)
+        del self._by_owner[owner][rule.slot]
+        if not self._by_owner[owner]:
+            del self._by_owner[owner]

@@ -1,0 +1,5 @@
+"""``python -m apps.cli``."""
+
+from apps.cli.main import main
+
+main()

@@ -1,0 +1,85 @@
+"""``adon decision``: why a path or a site was chosen."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from apps.cli.common import JsonFlag, client, print_json, print_table
+
+app = typer.Typer(help="What was chosen, among what, and why.", no_args_is_help=True)
+
+
+@app.command()
+def show(
+    ctx: typer.Context,
+    decision: Annotated[str, typer.Argument(help="A decision's id, or a flow's for its latest.")],
+    json_: JsonFlag = False,
+) -> None:
+    """One decision with its candidates, scores, compute sites, and the reason in words."""
+    from adon.errors import NotFound
+
+    api = client(ctx)
+    if decision.startswith("f-"):
+        found = api.decisions(decision)
+        if not found:
+            raise NotFound("decision", f"about {decision}")
+        body = found[-1]
+    else:
+        body = api.decision(decision)
+    if json_:
+        print_json(body)
+    else:
+        print_decision(body)
+
+
+def print_decision(decision: dict[str, Any]) -> None:
+    """A decision for people."""
+    from apps.cli.words import score
+
+    where = f" on {decision['path']}" if decision["path"] else ""
+    typer.echo(f"{decision['id']} {decision['at']} {decision['flow']}: {decision['outcome']}{where}")
+    typer.echo(decision["reason"])
+    candidates = (
+        (
+            one["path"] + (" *" if one["path"] == decision["path"] else ""),
+            one["layer"],
+            one["verdict"],
+            score(one["q"]),
+            "; ".join(map(_metric, one["metrics"])),
+            one["why"],
+        )
+        for one in decision["candidates"]
+    )
+    columns = ("Path", "Layer", "Verdict", "Q", "Metrics (value, age, basis, score x weight)", "Why")
+    print_table(columns, candidates, "no candidates")
+    if decision["compute"]:
+        _print_sites(decision)
+
+
+def _metric(one: dict[str, Any]) -> str:
+    from apps.cli.words import age, score, value
+
+    if one["value"] is None:
+        return f"{one['metric']} unknown ({one['unknown']})"
+    missed = ", BOUND MISSED" if one["bound_met"] is False else ""
+    told = ", ".join(part for part in (age(one["age_seconds"]), one["basis"]) if part)
+    figure = f"{score(one['score'])} x {one['weight']:.2f}"
+    return f"{one['metric']} {value(one['value'], one['unit'])} ({told}) {figure}{missed}"
+
+
+def _print_sites(decision: dict[str, Any]) -> None:
+    from apps.cli.words import seconds
+
+    terms = ("total", "queue", "compute", "network", "duplication")
+    rows = (
+        (
+            site["site"] + (" *" if site["site"] == decision["compute_site"] else ""),
+            "local" if site["local"] else "remote",
+            *(seconds(site[f"{term}_seconds"]) for term in terms),
+            site["why"],
+        )
+        for site in decision["compute"]
+    )
+    print_table(("Site", "", "T_t total", "T_q", "T_c", "T_n", "C_D", "Why"), rows, "")

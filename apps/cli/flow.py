@@ -1,0 +1,207 @@
+"""``adon flow``: submit, list, show, watch, cancel, report."""
+
+from __future__ import annotations
+
+import sys
+import time
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from adon.errors import InvalidInput
+from apps.cli.common import EXIT_OTHER, JsonFlag, client, option, print_json, print_table
+
+app = typer.Typer(help="Transfers: ask for one, follow it, end it.", no_args_is_help=True)
+
+FlowId = Annotated[str, typer.Argument(metavar="FLOW", help="As in f-17.")]
+
+
+class Report(StrEnum):
+    """What a transfer can say about itself."""
+
+    STARTED = "started"
+    PROGRESS = "progress"
+    FINISHED = "finished"
+    FAILED = "failed"
+
+
+@app.command()
+def submit(
+    ctx: typer.Context,
+    source: Annotated[str, typer.Option("--from", help="The host the data is on.")],
+    destination: Annotated[str, typer.Option("--to", help="The host it goes to.")],
+    size: Annotated[str, typer.Option(help="How much, as in '25 GB'.")],
+    template: Annotated[str | None, typer.Option(help="soykb, or soykb@3.")] = None,
+    application: Annotated[str | None, typer.Option(help="The application's type.")] = None,
+    weight: Annotated[list[str] | None, typer.Option(help="METRIC=NUMBER; may be repeated.")] = None,
+    port: Annotated[list[int] | None, typer.Option(help="A destination port; may be repeated.")] = None,
+    priority: Annotated[int | None, typer.Option(help="0 to 999.")] = None,
+    streams: Annotated[int | None, typer.Option(help="Parallel streams it uses.")] = None,
+    patience: Annotated[str | None, typer.Option(help="How long it may wait, as in '10 min'.")] = None,
+    label: Annotated[str, typer.Option(help="For your own use.")] = "",
+    json_: JsonFlag = False,
+) -> None:
+    """Ask for a transfer; returns at once with the flow's id."""
+    from adon.units import parse_duration, parse_size
+
+    option(size, parse_size, "size")
+    option(patience, parse_duration, "queue_patience")
+    request: dict[str, Any] = {"source": source, "destination": destination, "size": size, "label": label}
+    wishes: dict[str, Any] = {
+        "template": template,
+        "application": application,
+        "priority": priority,
+        "streams": streams,
+    }
+    wishes |= {"queue_patience": patience, "ports": port or None, "weights": _weights(weight or [])}
+    request |= {name: value for name, value in wishes.items() if value is not None}
+    flow = client(ctx).submit(request)
+    if json_:
+        print_json(flow)
+    else:
+        typer.echo(f"{flow['id']} {flow['state']}; follow it with: adon flow watch {flow['id']}")
+
+
+def _weights(texts: list[str]) -> dict[str, float] | None:
+    weights: dict[str, float] = {}
+    for text in texts:
+        metric, sign, number = text.partition("=")
+        try:
+            weights[metric.strip()] = float(number) if sign else float("nan")
+        except ValueError:
+            weights[metric.strip()] = float("nan")
+        if not 0 <= weights[metric.strip()] < float("inf"):
+            raise InvalidInput.of("weight", f"{text[:60]!r} is not METRIC=NUMBER, zero or more")
+    return weights or None
+
+
+@app.command("list")
+def list_(
+    ctx: typer.Context,
+    state: Annotated[str | None, typer.Option(help="Only flows in this state.")] = None,
+    requester: Annotated[str | None, typer.Option(help="Only flows of this person.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=100_000, help="At most so many.")] = 50,
+    json_: JsonFlag = False,
+) -> None:
+    """The newest flows."""
+    from apps.cli.words import progress
+
+    flows = client(ctx).flows(state, requester, limit)
+    if json_:
+        print_json(flows)
+        return
+    rows = (
+        (
+            flow["id"],
+            flow["state"],
+            flow["template"],
+            f"{flow['source']} > {flow['destination']}",
+            progress(flow),
+            flow["path"] or "-",
+            flow["requester"],
+            flow["reason"],
+        )
+        for flow in flows
+    )
+    columns = ("Flow", "State", "Template", "From > to", "Delivered", "Path", "Requester", "Reason")
+    print_table(columns, rows, "no flow yet; ask for one with: adon flow submit --help")
+
+
+@app.command()
+def show(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
+    """One flow, its history and its latest decision."""
+    from apps.cli.decision import print_decision
+    from apps.cli.words import status
+
+    api = client(ctx)
+    found, history, decisions = api.flow(flow), api.history(flow), api.decisions(flow)
+    if json_:
+        print_json({"flow": found, "history": history, "decisions": decisions})
+        return
+    typer.echo(status(found))
+    rows = ((step["at"], step["state"], step["path"] or "-", step["reason"]) for step in history)
+    print_table(("Time", "State", "Path", "Reason"), rows, "no history")
+    if decisions:
+        print_decision(decisions[-1])
+
+
+@app.command()
+def watch(
+    ctx: typer.Context,
+    flow: FlowId,
+    every: Annotated[str, typer.Option(help="Time between two looks.")] = "1 s",
+) -> None:
+    """Follow a flow until it ends; exit status 1 if it did not finish."""
+    from adon.units import parse_duration
+    from apps.cli.client import changes
+    from apps.cli.words import status
+
+    option(every, parse_duration, "every")
+    pause = max(0.1, parse_duration(every))
+    api = client(ctx)
+    if sys.stdout.isatty():
+        last = _watch_live(api, flow, pause)
+    else:
+        last = {}
+        for last in changes(lambda: api.flow(flow), lambda: time.sleep(pause), _told):
+            typer.echo(status(last))
+    if last["state"] != "finished":
+        raise typer.Exit(EXIT_OTHER)
+
+
+def _told(flow: dict[str, Any]) -> object:
+    # Not the bytes: a line for each would be a line per second.
+    return flow["state"], flow["path"], flow["quality"], flow["reason"]
+
+
+def _watch_live(api: Any, flow: str, pause: float) -> dict[str, Any]:
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TransferSpeedColumn
+
+    from apps.cli.client import changes
+    from apps.cli.words import status
+
+    console = Console()
+    told: object = None
+    last: dict[str, Any] = {}
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+    with Progress(*columns, console=console) as progress:
+        task = progress.add_task(flow)
+        for last in changes(lambda: api.flow(flow), lambda: time.sleep(pause), lambda found: str(found)):
+            if (now := _told(last)) != told:
+                told = now
+                progress.print(status(last), markup=False)
+            progress.update(task, total=last["transfer_size_bytes"], completed=last["bytes_delivered"])
+    return last
+
+
+@app.command()
+def cancel(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
+    """Cancel a flow; its rules are removed."""
+    _print_flow(client(ctx).cancel(flow), json_)
+
+
+@app.command()
+def report(
+    ctx: typer.Context,
+    flow: FlowId,
+    status: Annotated[Report, typer.Argument(help="How the transfer stands.")],
+    size: Annotated[str, typer.Option("--bytes", help="What the receiver has, as in '12 GB'.")],
+    detail: Annotated[str, typer.Option(help="A word on it.")] = "",
+    json_: JsonFlag = False,
+) -> None:
+    """Tell how a flow's transfer stands; 'finished' and 'failed' end the flow."""
+    from adon.units import parse_size
+
+    option(size, parse_size, "bytes")
+    _print_flow(client(ctx).report(flow, status.value, parse_size(size), detail), json_)
+
+
+def _print_flow(flow: dict[str, Any], json_: bool) -> None:
+    from apps.cli.words import status
+
+    if json_:
+        print_json(flow)
+    else:
+        typer.echo(status(flow))

@@ -1,0 +1,89 @@
+"""``adon``: the command line.
+
+Commands that ask or change something use the REST API (``--url``, ADON_URL; the token is in ADON_TOKEN or
+in the file that ADON_TOKEN_FILE names, never an argument, where ``ps`` would show it).  Exit status: 0
+done, 2 an input is wrong (one line per problem on standard error), 1 anything else.  Imports are inside
+the commands, so that ``adon --help`` and shell completion are quick.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from apps.cli import decision, flow, network, template
+from apps.cli.common import URL, Commands
+
+app = typer.Typer(
+    cls=Commands,
+    help="Application-driven transit and compute selection for data-intensive science.",
+    no_args_is_help=True,
+    pretty_exceptions_show_locals=False,
+)
+config = typer.Typer(help="The configuration file.", no_args_is_help=True)
+app.add_typer(flow.app, name="flow")
+app.add_typer(template.app, name="template")
+app.add_typer(network.paths, name="path")
+app.add_typer(network.rules, name="rules")
+app.add_typer(decision.app, name="decision")
+app.add_typer(config, name="config")
+
+
+@app.callback()
+def connection(
+    ctx: typer.Context,
+    url: Annotated[str, typer.Option(envvar="ADON_URL", help="Where the REST API is.")] = URL,
+) -> None:
+    """Application-driven transit and compute selection for data-intensive science."""
+    ctx.obj = url
+
+
+@app.command()
+def serve(
+    config: Annotated[Path, typer.Option(help="The configuration file.")],
+    data: Annotated[Path, typer.Option(help="The folder of databases and sockets.")],
+    admin_token_file: Annotated[
+        Path | None, typer.Option(help="Write the first admin token here instead of printing it.")
+    ] = None,
+) -> None:
+    """Run the controller, the collector and the web process until told to stop."""
+    from apps.serve import run
+
+    raise typer.Exit(run(config, data, admin_token_file))
+
+
+@app.command()
+def demo(
+    report: Annotated[Path | None, typer.Option(help="The folder for the report.")] = None,
+    compare: Annotated[bool, typer.Option("--compare", help="Also run always-L2 and always-L3.")] = False,
+    seed: Annotated[int | None, typer.Option(help="For what chance decides.")] = None,
+) -> None:
+    """Run the thesis's timeline on a network of real switches and hosts on this machine."""
+    from mininet_topos.demo.main import DEFAULT_REPORT, DEFAULT_SEED, run
+
+    folder = DEFAULT_REPORT if report is None else report
+    raise typer.Exit(run(folder, compare=compare, seed=DEFAULT_SEED if seed is None else seed))
+
+
+@config.command()
+def check(file: Annotated[Path, typer.Argument(help="The configuration file (YAML).")]) -> None:
+    """Check a configuration file; every problem is told with file, line and field."""
+    from adon.config import load
+
+    found = load(file)
+    hosts = sum(len(site.hosts) for site in found.sites.values())
+    typer.echo(
+        f"{file}: network {found.network}: {len(found.switches)} switches, {len(found.sites)} sites, "
+        f"{hosts} hosts, {len(found.paths)} paths, {len(found.measurements.tests)} tests"
+    )
+
+
+def main() -> None:
+    """The entry point."""
+    app(prog_name="adon")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,58 @@
+"""``adon path`` and ``adon rules``: the network as the controller knows it."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from apps.cli.common import JsonFlag, client, print_json, print_table
+
+paths = typer.Typer(help="Transit paths.", no_args_is_help=True)
+rules = typer.Typer(help="OpenFlow rules.", no_args_is_help=True)
+
+METRICS = ("throughput", "rtt", "one_way_delay", "jitter", "loss")
+
+
+@paths.command("list")
+def list_paths(ctx: typer.Context, json_: JsonFlag = False) -> None:
+    """Every path and direction with its latest values and their age."""
+    from apps.cli.words import reading, value
+
+    found = client(ctx).paths()
+    if json_:
+        print_json(found)
+        return
+    rows = (
+        (
+            path["path"],
+            path["layer"],
+            f"{path['source']} > {path['destination']}",
+            "up" if path["usable"] else f"down: {path['reason']}",
+            value(path["capacity_bps"], "bps"),
+            *(reading(path["metrics"].get(metric)) for metric in METRICS),
+            " ".join(path["flows"]) or "-",
+        )
+        for path in found
+    )
+    columns = ("Path", "Layer", "Direction", "State", "Capacity", *METRICS, "Flows")
+    print_table(columns, rows, "no path is configured; see: adon config check FILE")
+
+
+@rules.command("show")
+def show_rules(
+    ctx: typer.Context,
+    flow: Annotated[str | None, typer.Option(help="Only the rules of this flow.")] = None,
+    dpid: Annotated[str | None, typer.Option(help="Only this switch (16 hex digits).")] = None,
+    json_: JsonFlag = False,
+) -> None:
+    """The rules that should be in the switches, as ovs-ofctl prints them."""
+    found = client(ctx).rules(flow, dpid)
+    if json_:
+        print_json(found)
+        return
+    if not found:
+        typer.echo("no rules")
+    for rule in found:
+        error = f"  # {rule['error']}" if rule["error"] else ""
+        typer.echo(f"{rule['dpid']} {rule['owner']} {rule['state']}: {rule['text']}{error}")

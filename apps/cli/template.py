@@ -1,0 +1,102 @@
+"""``adon template``: check templates here, add them to the catalog there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adon.errors import InvalidInput, Problem
+from apps.cli.common import JsonFlag, client, print_json, print_table
+
+if TYPE_CHECKING:
+    from adon.templates_catalog.lookup import LookupTable
+    from measurement.model import Metric
+
+app = typer.Typer(help="Application templates: what applications need.", no_args_is_help=True)
+
+WIDTH = 40
+"""Characters of the longest bar in the picture of a table."""
+
+
+@app.command()
+def validate(files: Annotated[list[Path], typer.Argument(help="Template files (YAML).")]) -> None:
+    """Check template files; needs no server.  Every problem is told with file, line and field."""
+    from adon.templates_catalog.model import Template
+    from adon.yamlfile import load_model
+
+    problems: list[Problem] = []
+    for file in files:
+        try:
+            template = load_model(file, Template)
+        except InvalidInput as error:
+            problems += error.problems
+        else:
+            typer.echo(f"{file}: {template.name} is valid")
+    if problems:
+        raise InvalidInput(problems)
+
+
+@app.command()
+def add(ctx: typer.Context, file: Path, json_: JsonFlag = False) -> None:
+    """Save a template file in the catalog; without a version of its own, as the next one."""
+    from adon.templates_catalog.model import Template
+    from adon.yamlfile import load_model
+
+    template = load_model(file, Template)
+    # Only what the file says: a version that it does not name is the catalog's to give.
+    saved = client(ctx).add_template(template.model_dump(mode="json", by_alias=True, exclude_unset=True))
+    if json_:
+        print_json(saved)
+    else:
+        typer.echo(f"{saved['name']}@{saved['version']} is in the catalog")
+
+
+@app.command("list")
+def list_(ctx: typer.Context, json_: JsonFlag = False) -> None:
+    """The latest version of every template."""
+    found = client(ctx).templates()
+    if json_:
+        print_json(found)
+        return
+    rows = ((f"{one['name']}@{one['version']}", str(one["priority"]), one["title"]) for one in found)
+    print_table(
+        ("Template", "Priority", "Title"), rows, "the catalog is empty; fill it with: adon template add FILE"
+    )
+
+
+@app.command()
+def show(
+    ctx: typer.Context,
+    reference: Annotated[str, typer.Argument(metavar="NAME[@VERSION]")],
+    json_: JsonFlag = False,
+) -> None:
+    """One template as it would be written, with a picture of its lookup tables."""
+    from adon import yamlfile
+    from adon.templates_catalog.model import Template
+
+    name, _, version = reference.partition("@")
+    body = client(ctx).template(name, version or None)
+    if json_:
+        print_json(body)
+        return
+    template = yamlfile.check_model(body, Template)
+    typer.echo(yamlfile.dump(template), nl=False)
+    for metric, table in template.tables.items():
+        typer.echo(f"\n{metric}: value, score{' (stepped)' if table.step else ''}")
+        for line in picture(metric, table):
+            typer.echo(line)
+
+
+def picture(metric: Metric, table: LookupTable) -> list[str]:
+    """A lookup table as bars, one line per point."""
+    from apps.cli.words import value
+    from measurement.model import Metric as Metrics
+
+    unit = {Metrics.THROUGHPUT: "bps", Metrics.LOSS: "ratio"}.get(metric, "s")
+    best = max((score for _, score in table.points), default=0.0) or 1.0
+    return [
+        f"{value(at, unit):>12} {score:6.2f} {'█' * max(0, round(WIDTH * score / best))}".rstrip()
+        for at, score in table.points
+    ]

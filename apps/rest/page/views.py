@@ -1,0 +1,227 @@
+"""The page's addresses.  It does what the API does, through the same functions and the same policy.
+
+Signed in with a token; every form carries the session's CSRF token, the cookie is HttpOnly and
+SameSite=Strict.  No script runs here: pages that show something moving ask to be loaded again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from flask import Blueprint, Flask, Response, current_app, g, redirect, render_template, request, url_for
+from werkzeug.wrappers import Response as AnyResponse
+
+from adon import yamlfile
+from adon.access.policy import Action, Object, may
+from adon.broker.flow import Flow
+from adon.errors import Conflict, Forbidden, InvalidInput, NotAuthenticated, NotFound, Problem, Unavailable
+from adon.templates_catalog.model import Template
+from apps.rest import guard
+from apps.rest.api import flows as flow_api
+from apps.rest.api.common import flow_number
+from apps.rest.api.network import path_list, waiting
+from apps.rest.api.templates import latest
+from apps.rest.guard import action, admit, check_flow, only_own
+from apps.rest.models import DecisionView, FlowView
+from apps.rest.page import form, words
+from apps.rest.page.sessions import LIFETIME, Sessions
+from apps.rest.services import services
+from measurement.model import Metric
+
+COOKIE = "adon_session"
+SHOWN = 25
+"""Flows on the overview."""
+
+page = Blueprint("page", "apps.rest", template_folder="templates", static_folder="static")
+
+
+def install(app: Flask) -> None:
+    """Add the page to an application, with nobody signed in."""
+    app.extensions["adon_sessions"] = Sessions()
+    app.register_blueprint(page)
+
+
+for _name, _filter in words.FILTERS.items():
+    page.add_app_template_filter(_filter, _name)
+
+
+def _sessions() -> Sessions:
+    sessions: Sessions = current_app.extensions["adon_sessions"]
+    return sessions
+
+
+@page.before_request
+def gate_page() -> AnyResponse | None:
+    """Who is signed in, whether the form is ours, and the first check of the policy."""
+    g.actor, g.session = None, _sessions().get(request.cookies.get(COOKIE), services().clock())
+    endpoint = str(request.endpoint)
+    if endpoint in ("page.static", "page.sign_in", "page.enter"):
+        return None
+    if g.session is None:
+        return redirect(url_for("page.sign_in"))
+    try:
+        g.actor = guard.actor_of(g.session.token)
+    except NotAuthenticated:
+        return redirect(url_for("page.sign_in"))
+    if request.method == "POST" and not g.session.proves(request.form.get("csrf", "")):
+        raise Forbidden("this form is not from a page of yours that is still open; load it again")
+    wanted = guard.action_of(current_app, endpoint)
+    if wanted is not None:
+        admit(wanted)
+    return None
+
+
+@page.context_processor
+def _common() -> dict[str, Any]:
+    session = g.get("session")
+    return {"actor": g.get("actor"), "csrf": session.csrf if session else "", "metrics": words.METRICS}
+
+
+# -- signing in ----------------------------------------------------------------------------------------
+
+
+@page.get("/sign-in")
+def sign_in() -> str:
+    """Ask for the token."""
+    return render_template("sign_in.html", problem="")
+
+
+@page.post("/sign-in")
+def enter() -> AnyResponse:
+    """Begin a session, if the token is valid."""
+    if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
+        raise Forbidden("sign in from this page only")
+    token = request.form.get("token", "").strip()
+    try:
+        guard.actor_of(token)
+    except NotAuthenticated as error:
+        return Response(render_template("sign_in.html", problem=str(error)), 401)
+    response = redirect(url_for("page.overview"), 303)
+    number = _sessions().begin(token, services().clock())
+    response.set_cookie(
+        COOKIE, number, max_age=int(LIFETIME), httponly=True, samesite="Strict", secure=request.is_secure
+    )
+    return response
+
+
+@page.post("/sign-out")
+def leave() -> AnyResponse:
+    """End the session."""
+    _sessions().end(request.cookies.get(COOKIE))
+    response = redirect(url_for("page.sign_in"), 303)
+    response.delete_cookie(COOKIE)
+    return response
+
+
+# -- looking -------------------------------------------------------------------------------------------
+
+
+@page.get("/")
+@action(Action.PATH_READ)
+def overview() -> str:
+    """Paths, flows and the queue."""
+    try:
+        paths, queue = path_list(), [flow.id for flow in waiting()[1]]
+    except Unavailable:
+        paths, queue = None, []  # the page says so, and shows what the store still tells
+    own = only_own(Action.FLOW_READ, "flow")
+    found = services().store.flows(requester=own, limit=SHOWN)
+    return render_template(
+        "overview.html", paths=paths, queue=queue, flows=[FlowView.of(flow) for flow in found], refresh=5
+    )
+
+
+@page.get("/flows/<id_>")
+@action(Action.FLOW_READ)
+def show_flow(id_: str) -> str:
+    """One flow: its state, and what was decided about it."""
+    flow = _flow(id_, Action.FLOW_READ)
+    store = services().store
+    decisions = [DecisionView.of(one) for one in reversed(store.decisions(flow.number))]
+    cancellable = may(g.actor, Action.FLOW_CANCEL, Object("flow", flow.requester)).allowed
+    return render_template(
+        "flow.html",
+        flow=FlowView.of(flow),
+        decisions=decisions,
+        history=store.history(flow.number),
+        cancellable=cancellable and not flow.state.final,
+        refresh=None if flow.state.final else 3,
+    )
+
+
+def _flow(name: str, wanted: Action) -> Flow:
+    flow = services().store.flow(flow_number(name))
+    check_flow(wanted, flow)
+    return flow
+
+
+@page.get("/templates")
+@action(Action.TEMPLATE_READ)
+def show_templates() -> str:
+    """The catalog."""
+    return render_template("templates.html", templates=latest())
+
+
+@page.get("/templates/<name>/<int:version>")
+@action(Action.TEMPLATE_READ)
+def show_template(name: str, version: int) -> str:
+    """One version, as it would be written."""
+    saved = services().store.template(name, version)
+    return render_template("template.html", saved=saved, text=yamlfile.dump(saved.template))
+
+
+# -- doing ---------------------------------------------------------------------------------------------
+
+
+@page.get("/flows/new")
+@action(Action.FLOW_SUBMIT)
+def new_flow() -> str:
+    """The form, with the weights of the chosen template."""
+    return _form(dict(request.args), ())
+
+
+def _form(typed: Mapping[str, str], problems: tuple[Problem, ...]) -> str:
+    templates = latest()
+    names = [template.name for template in templates]
+    chosen = next((one for one in templates if one.name == typed.get("template")), None)
+    if chosen is None and templates:
+        chosen = templates[0]
+    return render_template(
+        "new_flow.html",
+        names=names,
+        chosen=chosen,
+        hosts=services().hosts,
+        typed={**_weights_of(chosen), **typed},
+        problems=problems,
+        prefix=form.WEIGHT,
+    )
+
+
+def _weights_of(template: Template | None) -> dict[str, str]:
+    weights = {} if template is None else template.weights
+    return {form.WEIGHT + metric: f"{weights.get(metric, 0):g}" for metric in Metric}
+
+
+@page.post("/flows/new")
+@action(Action.FLOW_SUBMIT)
+def submit_flow() -> AnyResponse:
+    """Hand the request to the controller; shows the flow, or the form with what is wrong."""
+    typed = request.form.to_dict()
+    try:
+        flow = flow_api.submit(form.wish(typed))
+    except InvalidInput as error:
+        return Response(_form(typed, error.problems), 422)
+    except Conflict as error:
+        return Response(_form(typed, (Problem(error.field, error.cause),)), 409)
+    except (NotFound, Unavailable) as error:
+        return Response(_form(typed, (Problem("", str(error)),)), error.status)
+    return redirect(url_for("page.show_flow", id_=flow.id), 303)
+
+
+@page.post("/flows/<id_>/cancel")
+@action(Action.FLOW_CANCEL)
+def cancel_flow(id_: str) -> AnyResponse:
+    """Cancel a flow."""
+    flow_api.cancel(_flow(id_, Action.FLOW_CANCEL))
+    return redirect(url_for("page.show_flow", id_=id_), 303)

@@ -1,0 +1,55 @@
+#!/bin/sh
+# Set up ADON on Debian 12 (Ubuntu 24.04: untested), as root or with sudo.  May be run again at any time:
+# what is there already is left alone.  Needs no terminal.
+set -eu
+cd "$(dirname "$0")/.."
+
+PYTHON=/usr/bin/python3   # Debian's: the one that Mininet is packaged for
+STAMP=.venv/adon-installed
+
+# What is needed, and the Debian package that has it.
+packages="mininet openvswitch-switch iperf3 traceroute iputils-ping ethtool iproute2 procps util-linux \
+    python3-venv chromium"
+
+say() { printf 'setup: %s\n' "$*"; }
+
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    elif command -v sudo >/dev/null; then
+        sudo "$@"
+    else
+        say "this needs root, and there is no sudo: $*" >&2
+        exit 1
+    fi
+}
+
+installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
+
+missing=""
+for package in $packages; do
+    installed "$package" || missing="$missing $package"
+done
+if [ -n "$missing" ]; then
+    say "installing system packages:$missing"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq </dev/null
+    # Whether the service of Open vSwitch starts does not matter: the testbed starts an instance of its own.
+    # shellcheck disable=SC2086 # one argument per package
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing </dev/null
+else
+    say "system packages: all there"
+fi
+
+if [ ! -x .venv/bin/python ]; then
+    say "making .venv (it sees the system's packages, for Mininet)"
+    "$PYTHON" -m venv --system-site-packages .venv
+fi
+
+wanted=$(cat setup.py pyproject.toml | sha256sum | cut -d ' ' -f 1)
+if [ "$(cat "$STAMP" 2>/dev/null)" != "$wanted" ]; then
+    say "installing Python packages into .venv"
+    PYTHONWARNINGS=ignore .venv/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[report,dev]'
+    echo "$wanted" >"$STAMP"
+else
+    say "Python packages: all there"
+fi

@@ -1,0 +1,356 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import requests
+from typer.testing import CliRunner
+
+from adon import yamlfile
+from adon.errors import AdonError, Forbidden, InvalidInput, NotAuthenticated, NotFound, Unavailable
+from adon.templates_catalog.model import Template
+from apps.cli.client import Client, changes
+from apps.cli.main import app
+from apps.cli.template import picture
+from measurement.model import Metric
+from tests.apps.web import SOYKB
+
+NETWORK = Path(__file__).parents[1] / "data" / "network.yaml"
+
+
+@pytest.fixture
+def served(world):
+    with world.served() as url:
+        yield url
+
+
+@pytest.fixture
+def adon(world, served):
+    """Run a command against the served world; its result."""
+
+    def run(*arguments, as_="admin"):
+        environment = {"ADON_URL": served, "ADON_TOKEN": world.tokens.get(as_, as_)}
+        return CliRunner().invoke(app, list(arguments), env=environment)
+
+    return run
+
+
+@pytest.fixture
+def soykb_file(tmp_path):
+    file = tmp_path / "soykb.yaml"
+    file.write_text(yamlfile.dump(Template.model_validate(SOYKB)))
+    return file
+
+
+def alone(*arguments):
+    """Run a command that needs no server."""
+    return CliRunner().invoke(app, list(arguments), env={"ADON_URL": "http://127.0.0.1:9", "ADON_TOKEN": ""})
+
+
+# -- what needs no server ------------------------------------------------------------------------------
+
+
+def test_a_good_template_is_valid(soykb_file):
+    found = alone("template", "validate", str(soykb_file))
+    assert (found.exit_code, found.stdout) == (0, f"{soykb_file}: soykb is valid\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("name: x\nweights: {beauty: 1}\n", "FILE:2: weights"),
+        ("name: x\nweights: {throughput: 0}\n", "FILE:2: weights"),
+        (
+            "name: x\nweights: {throughput: 1}\nqspec:\n  throughput:\n    min: 700\n",
+            "FILE:5: qspec.throughput.min",
+        ),
+        ("a: &a [*a]\n", "FILE:1: a"),
+        ("name: [\n", "FILE:2: is not YAML"),
+        ("", "FILE: is empty"),
+    ],
+)
+def test_a_bad_template_is_told_by_file_line_and_field(tmp_path, text, told):
+    file = tmp_path / "t.yaml"
+    file.write_text(text)
+    found = alone("template", "validate", str(file))
+    assert found.exit_code == 2
+    assert found.stdout == ""
+    assert told.replace("FILE", str(file)) in found.stderr
+    assert all(line.startswith(str(file)) for line in found.stderr.splitlines())
+
+
+def test_all_files_are_checked_and_all_problems_told(tmp_path, soykb_file):
+    (tmp_path / "a.yaml").write_text("name: A\nweights: {}\n")
+    (tmp_path / "b.yaml").write_text("x" * 1_100_000)
+    found = alone("template", "validate", str(tmp_path / "a.yaml"), str(soykb_file), str(tmp_path / "b.yaml"))
+    assert found.exit_code == 2
+    assert "soykb is valid" in found.stdout
+    assert [Path(line.split(":")[0]).name for line in found.stderr.splitlines()] == [
+        "a.yaml",
+        "a.yaml",
+        "b.yaml",
+    ]
+
+
+def test_a_configuration_is_checked(tmp_path):
+    found = alone("config", "check", str(NETWORK))
+    assert (found.exit_code, "network mu-osu: 2 switches" in found.stdout) == (0, True)
+    bad = tmp_path / "n.yaml"
+    bad.write_text(NETWORK.read_text().replace("edge: osu-edge", "edge: nowhere"))
+    found = alone("config", "check", str(bad))
+    assert found.exit_code == 2
+    assert "sites.osu.edge: there is no switch 'nowhere'" in found.stderr
+    assert alone("config", "check", str(tmp_path / "none")).exit_code == 2
+
+
+def test_a_wrong_use_is_an_input_error():
+    assert alone("flow", "submit").exit_code == 2
+    assert alone("nothing").exit_code == 2
+
+
+def test_a_table_is_drawn():
+    template = Template.model_validate(
+        {**SOYKB, "tables": {"throughput": {"points": [["7 Mbps", 1], ["50 Mbps", 10]]}}}
+    )
+    low, high = picture(Metric.THROUGHPUT, template.tables[Metric.THROUGHPUT])
+    assert low == "      7 Mbps   1.00 ████"
+    assert high == "     50 Mbps  10.00 " + "█" * 40
+
+
+def test_help_and_completion_load_neither_models_nor_http():
+    code = (
+        "import sys; sys.argv = ['adon', '--help']\n"
+        "import apps.cli.main\n"
+        "heavy = {'pydantic', 'requests', 'sqlalchemy', 'flask', 'os_ken'} & set(sys.modules)\n"
+        "assert not heavy, heavy\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+@pytest.mark.integration
+def test_the_shell_completes_commands():
+    environment = {
+        **os.environ,
+        "_ADON_COMPLETE": "complete_bash",
+        "COMP_WORDS": "adon fl",
+        "COMP_CWORD": "1",
+    }
+    command = [sys.executable, "-m", "apps.cli.main"]
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
+    assert found.stdout.split() == ["flow"]
+
+
+@pytest.mark.integration
+def test_an_input_error_is_one_line_and_no_trace(tmp_path):
+    command = [sys.executable, "-m", "apps.cli.main", "config", "check", str(tmp_path / "none.yaml")]
+    found = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (found.returncode, found.stdout) == (2, "")
+    assert found.stderr == f"{tmp_path / 'none.yaml'}: cannot be read: there is no such file\n"
+
+
+# -- flows ---------------------------------------------------------------------------------------------
+
+SUBMIT = ("flow", "submit", "--from", "mu-dtn", "--to", "osu-dtn", "--template", "soykb")
+
+
+def test_a_flow_is_submitted_and_returns_at_once(adon, world):
+    found = adon(
+        *SUBMIT, "--size", "25 GB", "--weight", "throughput=3", "--weight", "rtt=0", "--port", "5001"
+    )
+    assert (found.exit_code, found.stdout.split()[0]) == (0, "f-1")
+    request = world.store.flow(1).request
+    assert (request.size, request.ports, dict(request.weights)) == (
+        25 * 10**9,
+        (5001,),
+        {"throughput": 3, "rtt": 0},
+    )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        (("--size", "25"), "size"),
+        (("--size", "0 B"), "size"),
+        (("--size", f"{10**30} B"), "size"),
+        (("--size", "1 GB", "--weight", "throughput=0"), "weights"),
+        (("--size", "1 GB", "--weight", "throughput"), "weight"),
+        (("--size", "1 GB", "--weight", "throughput=nan"), "weight"),
+        (("--size", "1 GB", "--weight", "beauty=1"), "weights"),
+        (("--size", "1 GB", "--priority", "1000"), "priority"),
+        (("--size", "1 GB", "--patience", "soon"), "queue_patience"),
+        (("--size", "1 GB", "--from", "elsewhere"), "source"),
+    ],
+)
+def test_a_bad_flow_is_one_line_and_exit_status_2(adon, world, arguments, field):
+    found = adon(*SUBMIT, *arguments)
+    assert found.exit_code == 2
+    assert len(found.stderr.splitlines()) == 1
+    assert found.stderr.startswith(field)
+    assert world.store.flows() == ()
+
+
+def test_flows_are_listed_shown_and_cancelled(adon, world):
+    assert "adon flow submit" in adon("flow", "list").stdout
+    name = world.submit(label="[red]not markup[/red]")
+    world.fill(name)
+    assert "mu-dtn > osu-dtn" in adon("flow", "list").stdout
+    shown = adon("flow", "show", name).stdout
+    for text in ("installing on al2s", "al2s *", "9.35", "BOUND MISSED", "osu-hpc *", "impossible", "95.5 s"):
+        assert text in shown
+    assert adon("flow", "cancel", name).stdout.startswith("f-1 cancelled")
+    again = adon("flow", "cancel", name)
+    assert (again.exit_code, again.stderr) == (1, "state: flow f-1 is already cancelled\n")
+
+
+def test_a_flow_is_watched_until_it_ends(adon, world):
+    done, stopped = world.submit(), world.submit()
+    report = adon("flow", "report", done, "finished", "--bytes", "25 GB")
+    assert report.exit_code == 0
+    assert world.store.flow(1).bytes_reported == 25 * 10**9
+    found = adon("flow", "watch", done)
+    assert (found.exit_code, found.stdout.startswith("f-1 finished")) == (0, True)
+    adon("flow", "cancel", stopped)
+    assert adon("flow", "watch", stopped).exit_code == 1
+
+
+def test_changes_are_told_once_each():
+    states = iter(["queued", "queued", "active", "active", "finished"])
+    pauses = []
+
+    def fetch():
+        state = next(states)
+        return {"state": state, "final": state == "finished"}
+
+    told = [flow["state"] for flow in changes(fetch, lambda: pauses.append(1), lambda flow: flow["state"])]
+    assert told == ["queued", "active", "finished"]
+    assert len(pauses) == 4
+
+
+def test_more_flows_than_a_page(adon, world):
+    for _ in range(3):
+        world.submit()
+    found = json.loads(adon("flow", "list", "--limit", "2", "--json").stdout)
+    assert [flow["id"] for flow in found] == ["f-3", "f-2"]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("flow", "list"),
+        ("flow", "show", "f-1"),
+        ("template", "list"),
+        ("template", "show", "soykb"),
+        ("template", "show", "soykb@1"),
+        ("path", "list"),
+        ("decision", "show", "d-1"),
+        ("decision", "show", "f-1"),
+        ("rules", "show"),
+        ("rules", "show", "--flow", "f-1"),
+    ],
+)
+def test_every_read_is_for_people_and_as_json(adon, world, arguments):
+    world.fill(world.submit())
+    plain, parsed = adon(*arguments), adon(*arguments, "--json")
+    assert (plain.exit_code, parsed.exit_code) == (0, 0), plain.output
+    json.loads(parsed.stdout)
+    assert plain.stdout.strip()
+    with pytest.raises(ValueError):  # noqa: PT011 - it is any text but JSON
+        json.loads(plain.stdout)
+
+
+def test_templates_are_added_and_shown(adon, world, soykb_file):
+    text = soykb_file.read_text().replace("version: 1\n", "")
+    soykb_file.write_text(text.replace("priority: 500", "priority: 600"))
+    assert adon("template", "add", str(soykb_file)).stdout == "soykb@2 is in the catalog\n"
+    text = adon("template", "show", "soykb").stdout
+    assert yamlfile.parse_model(text, Template) == world.store.template("soykb", 2).template
+    soykb_file.write_text(text.replace("version: 2", "version: 1").replace("600", "700"))
+    taken = adon("template", "add", str(soykb_file))
+    assert (taken.exit_code, "soykb@1 exists with other content" in taken.stderr) == (1, True)
+    soykb_file.write_text("name: soykb\n")
+    refused = adon("template", "add", str(soykb_file))
+    assert (refused.exit_code, f"{soykb_file}:1: weights: is required" in refused.stderr) == (2, True)
+
+
+def test_paths_show_value_and_age(adon):
+    shown = adon("path", "list").stdout
+    for text in ("al2s", "mu > osu", "58 Mbps (42 s ago)", "6.8 Mbps"):
+        assert text in shown
+
+
+# -- failures ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("as_", "arguments", "told"),
+    [
+        ("adon_wrong", ("flow", "list"), "not known"),
+        ("auditor", (*SUBMIT, "--size", "1 GB"), "may not"),
+        ("admin", ("flow", "show", "f-9"), "there is no flow 'f-9'"),
+        ("admin", ("decision", "show", "../.."), "there is no"),
+        ("admin", ("template", "show", ".."), "there is no"),
+    ],
+)
+def test_what_is_refused_is_one_line_and_exit_status_1(adon, as_, arguments, told):
+    found = adon(*arguments, as_=as_)
+    assert found.exit_code == 1
+    assert told in found.stderr
+    assert len(found.stderr.splitlines()) == 1
+    assert "adon_wrong" not in found.output
+
+
+def test_nobody_answers():
+    found = CliRunner().invoke(app, ["--url", "http://127.0.0.1:9", "flow", "list"], env={"ADON_TOKEN": "x"})
+    assert (found.exit_code, len(found.stderr.splitlines())) == (1, 1)
+    assert "adon serve" in found.stderr
+
+
+def test_the_token_comes_from_the_environment_only(served, world, tmp_path):
+    def run(**environment):
+        clean = {"ADON_TOKEN": None, "ADON_TOKEN_FILE": None, "ADON_URL": served}
+        return CliRunner().invoke(app, ["flow", "list"], env={**clean, **environment})
+
+    assert run().stderr.startswith("no access token: set ADON_TOKEN")
+    file = tmp_path / "token"
+    file.write_text(world.tokens["admin"] + "\n")
+    assert run(ADON_TOKEN_FILE=str(file)).exit_code == 0
+    assert run(ADON_TOKEN_FILE=str(tmp_path / "none")).exit_code == 2
+
+
+def test_the_client_raises_what_the_api_answered(served, world):
+    def client(who):
+        return Client(served, world.tokens.get(who, who))
+
+    for who, act, kind in (
+        ("admin", lambda c: c.flow("f-9"), NotFound),
+        ("x", lambda c: c.flows(), NotAuthenticated),
+        ("auditor", lambda c: c.add_template(SOYKB), Forbidden),
+        ("admin", lambda c: c.submit({"size": "0 B"}), InvalidInput),
+    ):
+        with pytest.raises(kind):
+            act(client(who))
+    assert client("admin").ready()
+    assert len(client("admin").measurements(path="al2s", limit="2")) == 2
+    world.stop_controller()
+    assert not client("admin").ready()
+    with pytest.raises(Unavailable):
+        client("admin").submit({"source": "mu-dtn", "destination": "osu-dtn", "size": "1 GB"})
+
+
+def test_the_real_server_refuses_what_is_too_large(served, world):
+    headers = {"Authorization": f"Bearer {world.tokens['admin']}", "Content-Type": "application/json"}
+    answer = requests.post(f"{served}/api/v1/flows", data=b" " * 1_000_001, headers=headers, timeout=10)
+    assert answer.status_code == 413
+    assert answer.headers["Content-Type"] == "application/problem+json"
+    chunks = (b" " * 100_000 for _ in range(11))
+    answer = requests.post(f"{served}/api/v1/flows", data=chunks, headers=headers, timeout=10)
+    assert answer.status_code == 413
+
+
+def test_a_stranger_s_answer_is_no_answer_of_ours(served):
+    with pytest.raises(AdonError):
+        Client(served + "/static", "x").flows()

@@ -1,0 +1,311 @@
+"""A small ADON for the tests of its web side: a real database, a real link, a stand-in controller."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from adon.access.identity import create_token
+from adon.broker.decision import Decision, Outcome, SiteCost
+from adon.broker.effects import RuleState
+from adon.broker.flow import Flow, FlowRequest, FlowState
+from adon.errors import Conflict, InvalidInput
+from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
+from adon.flowvisor.rule import FLOW_PRIORITY, Kind, Match, Output, Rule, cookie
+from adon.store import codec
+from adon.store.store import Store
+from adon.store.upgrade import upgrade
+from adon.templates_catalog.catalog import Catalog
+from adon.templates_catalog.model import Template
+from adon.yamlfile import check_model
+from apps.link import LinkClient, LinkServer, Peer
+from apps.rest.__main__ import Server
+from apps.rest.app import create_app
+from apps.rest.services import Measurements, Services
+from apps.rest.snapshots import Snapshots
+from measurement.archive import Archive
+from measurement.model import Measurement, Metric, PathKey
+
+NOW = 1_760_000_000.0
+HOSTS = ("mu-dtn", "osu-dtn")
+ROLES = ("admin", "performance_engineer", "researcher", "operator", "auditor")
+
+SOYKB = {
+    "name": "soykb",
+    "title": "SoyKB",
+    "description": "Soybean knowledge base: bulk transfer of sequence data.",
+    "qspec": {"throughput": {"min": "7 Mbps", "target": "50 Mbps"}, "rtt": {"max": "100 ms"}},
+    "weights": {"throughput": 3, "rtt": 1},
+}
+WISH = {"source": "mu-dtn", "destination": "osu-dtn", "size": "25 GB", "template": "soykb"}
+
+
+class Controller:
+    """Answers the web side's commands from the store, as the real one would."""
+
+    def __init__(self, path: Path, url: str) -> None:
+        self.store = Store.open(url)
+        self.catalog = Catalog.of(saved.template for saved in self.store.templates())
+        self.seen: list[tuple[str, dict[str, Any]]] = []
+        self.answers: dict[tuple[str, str], Flow] = {}
+        self.snapshot: dict[str, Any] = snapshot()
+        self.server = LinkServer(path, self.handle)
+
+    def handle(self, peer: Peer, kind: str, payload: dict[str, Any]) -> None:
+        self.seen.append((kind, payload))
+        command = str(payload.get("command"))
+        match kind:
+            case "flow.submit":
+                peer.answer(command, codec.encode_flow(self.submit(payload)))
+            case "flow.cancel":
+                peer.answer(command, codec.encode_flow(self.end(payload["flow"], FlowState.CANCELLED)))
+            case "flow.report":
+                to = {"finished": FlowState.FINISHED, "failed": FlowState.FAILED}.get(payload["status"])
+                flow = self.store.flow(payload["flow"]) if to is None else self.end(payload["flow"], to)
+                flow = replace(flow, bytes_reported=payload["bytes"])
+                self.store.save_flow(flow, "report", NOW)
+                peer.answer(command, codec.encode_flow(flow))
+            case "template.add":
+                self.catalog, saved = self.catalog.add(check_model(payload["template"], Template))
+                self.store.save_template(saved, payload["author"], NOW)
+                peer.answer(command, codec.encode_template(saved))
+            case "snapshot":
+                peer.answer(command, self.snapshot)
+
+    def submit(self, payload: dict[str, Any]) -> Flow:
+        key = (payload["requester"], payload.get("idempotency_key", ""))
+        if key[1] and key in self.answers:
+            return self.answers[key]
+        request = check_model(payload["request"], FlowRequest)
+        for field in ("source", "destination"):
+            if getattr(request, field) not in HOSTS:
+                raise InvalidInput.of(field, f"there is no host {getattr(request, field)!r}")
+        template = self.catalog.resolve(request.template or "soykb")
+        flow = Flow(
+            number=self.store.last_flow_number() + 1,
+            request=request,
+            requester=payload["requester"],
+            template=template.reference,
+            submitted_at=NOW,
+            state_since=NOW,
+            transfer_size=request.size,
+        )
+        self.store.save_flow(flow, "submit", NOW)
+        self.answers[key] = flow
+        return flow
+
+    def end(self, number: int, to: FlowState) -> Flow:
+        flow = self.store.flow(number)
+        if flow.state.final:
+            raise Conflict("state", f"flow {flow.id} is already {flow.state}")
+        if flow.state is FlowState.REQUESTED and to is not FlowState.CANCELLED:
+            flow = flow.step(FlowState.INSTALLING, NOW, "")
+        flow = flow.step(to, NOW, f"now {to}", ended_at=NOW)
+        self.store.save_flow(flow, "end", NOW)
+        return flow
+
+    def close(self) -> None:
+        self.server.close()
+        self.store.close()
+
+
+class World:
+    """Everything a test of the web side needs, in one folder; one token per role."""
+
+    def __init__(self, folder: Path, empty: Path) -> None:
+        shutil.copy(empty, folder / "state.db")
+        self.folder = folder
+        self.url = f"sqlite:///{folder / 'state.db'}"
+        self.socket = folder / "c.sock"
+        self.tokens: dict[str, str] = {}
+        with Store.open(self.url) as store:
+            for name in (*ROLES, "rival"):
+                role = "researcher" if name == "rival" else name
+                self.tokens[name], kept = create_token(name, {role}, NOW)
+                store.save_token(kept)
+            self.revoked, kept = create_token("gone", {"admin"}, NOW)
+            store.save_token(kept.revoke(NOW))
+            self.expired, kept = create_token("late", {"admin"}, NOW, lifetime=1)
+            store.save_token(kept)
+            store.save_template(check_model(SOYKB, Template), "admin", NOW)
+        with Archive(folder / "measurements.db") as archive:
+            archive.append(measurements())
+        self.controller: Controller | None = Controller(self.socket, self.url)
+        self.link = LinkClient(self.socket, "web")
+        self.store = Store.open(self.url, read_only=True)
+        snapshots = Snapshots(lambda: self.link.call("snapshot", {}), time.monotonic)
+        archive = Measurements(folder / "measurements.db")
+        parts = Services(self.store, archive, self.link, snapshots, HOSTS, lambda: NOW + 10)
+        self.app = create_app(parts)
+        self.client = self.app.test_client()
+
+    def stop_controller(self) -> None:
+        if self.controller is not None:
+            self.controller.close()
+            self.controller = None
+            while self.link.connected:
+                threading.Event().wait(0.002)
+
+    def close(self) -> None:
+        self.stop_controller()
+        self.link.close()
+        self.store.close()
+
+    def ask(self, method: str, path: str, as_: str | None = "admin", **more: Any) -> Any:
+        headers = dict(more.pop("headers", {}))
+        if as_ is not None:
+            headers["Authorization"] = f"Bearer {self.tokens.get(as_, as_)}"
+        return self.client.open("/api/v1" + path, method=method, headers=headers, **more)
+
+    def submit(self, as_: str = "researcher", **changes: Any) -> str:
+        answer = self.ask("POST", "/flows", as_, json={**WISH, **changes})
+        assert answer.status_code == 202, answer.text
+        return str(answer.json["id"])
+
+    def fill(self, flow_id: str) -> Flow:
+        """Give a flow a decision, a rule and a path, as if it had been admitted."""
+        assert self.controller is not None
+        store = self.controller.store
+        flow = store.flow(int(flow_id[2:]))
+        decision = decision_for(flow)
+        flow = flow.step(
+            FlowState.INSTALLING, NOW, decision.reason, path="al2s", path_since=NOW, decision=decision.id
+        )
+        store.save_decision(decision)
+        store.save_flow(flow, "e-1", NOW)
+        store.save_rules([rule_for(flow)], RuleState.INSTALLED, "", NOW)
+        return flow
+
+    @contextmanager
+    def served(self) -> Iterator[str]:
+        """The same application behind the real server, on a port of its own; its address."""
+        listener = socket.create_server(("127.0.0.1", 0))
+        server = Server(listener, self.app)
+        server.prepare()
+        thread = threading.Thread(target=server.serve, daemon=True)
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+        finally:
+            server.stop()
+            thread.join(10)
+
+
+def empty_database(folder: Path) -> Path:
+    file = folder / "empty.db"
+    upgrade(f"sqlite:///{file}")
+    return file
+
+
+def measurements() -> list[Measurement]:
+    values = {"al2s": (58e6, 0.033), "internet": (6.5e6, 0.041)}
+    return [
+        Measurement(
+            PathKey(path, "mu", "osu"),
+            metric,
+            value,
+            NOW - 60 * age - 5,
+            NOW - 60 * age,
+            f"https://mu/pscheduler/tasks/{path}/runs/{metric}-{age}",
+            "iperf3" if metric is Metric.THROUGHPUT else "ping",
+        )
+        for path, both in values.items()
+        for metric, value in zip((Metric.THROUGHPUT, Metric.RTT), both, strict=True)
+        for age in range(3)
+    ]
+
+
+def snapshot() -> dict[str, Any]:
+    def known(value: float, age: float) -> dict[str, Any]:
+        origin = {"source": "https://mu/r", "basis": "active test"}
+        return {"value": value, "observed_at": NOW - age, "age": age, **origin}
+
+    def switch(name: str, dpid: str, connected: bool, rules: int) -> dict[str, Any]:
+        return {"name": name, "dpid": dpid, "connected": connected, "rules": rules, "foreign_rules": 0}
+
+    def path(
+        name: str, layer: str, capacity: float, rate: float, source: str, destination: str
+    ) -> dict[str, Any]:
+        measured = {"throughput": known(rate, 42), "rtt": known(0.033, 12)}
+        return {
+            "path": name,
+            "source": source,
+            "destination": destination,
+            "layer": layer,
+            "capacity": capacity,
+            "mtu": 1500,
+            "usable": True,
+            "reason": "",
+            "metrics": measured if source == "mu" else {},
+            "flows": ["f-1"] if (name, source) == ("al2s", "mu") else [],
+        }
+
+    return {
+        "at": NOW,
+        "network": "mu-osu",
+        "paths": [
+            path(*properties, *ends)
+            for properties in (("al2s", "l2", 60.6e6, 58e6), ("internet", "l3", 6.8e6, 6.5e6))
+            for ends in (("mu", "osu"), ("osu", "mu"))
+        ],
+        "switches": [
+            switch("mu-edge", "0000000000000a01", True, 12),
+            switch("osu-edge", "0000000000000a02", False, 0),
+        ],
+        "queue": [],
+    }
+
+
+def decision_for(flow: Flow) -> Decision:
+    def metric(name: str, value: float, bound: float, met: bool, score: float) -> MetricRecord:
+        origin = ("https://mu/r", "active test", "")
+        return MetricRecord(name, value, NOW - 42, 42.0, *origin, bound, met, score, 0.5)
+
+    def site(name: str, local: bool, total: float, queue: float, path: str | None, why: str) -> SiteCost:
+        times, sizes = (total, total, queue, 30.5, 60.0, 0.0), (10**9, 10**8, 4)
+        return SiteCost(name, local, *times, *sizes, 8e6, 9e7, 5.8e7, path, why)
+
+    unknown = MetricRecord("rtt", None, unknown="never measured", bound=0.1, weight=0.5)
+    good = (metric("throughput", 58e6, 7e6, True, 10.0), metric("rtt", 0.033, 0.1, True, 7.4))
+    bad = (metric("throughput", 6.5e6, 7e6, False, 0.9), unknown)
+    missed = "throughput 6.5 Mbps is below 7 Mbps"
+    infinite = float("inf")
+    return Decision(
+        id=f"d-{flow.number}",
+        flow=flow.id,
+        at=NOW,
+        cause="e-1",
+        outcome=Outcome.ADMIT,
+        path="al2s",
+        previous_path=None,
+        reason="al2s has the highest Q (9.35) of the paths that meet every bound",
+        template=flow.template,
+        weights={"throughput": 0.75, "rtt": 0.25},
+        candidates=(
+            CandidateRecord("al2s", "l2", Verdict.QUALIFIED, "every bound is met", 9.35, good),
+            CandidateRecord("internet", "l3", Verdict.UNQUALIFIED, missed, None, bad),
+        ),
+        tables={"throughput": {"points": [[7e6, 1], [50e6, 10]]}},
+        compute=(
+            site("mu-hpc", True, infinite, infinite, None, "no worker nodes are free"),
+            site("osu-hpc", False, 95.5, 5.0, "al2s", ""),
+        ),
+        compute_site="osu-hpc",
+    )
+
+
+def rule_for(flow: Flow) -> Rule:
+    return Rule(
+        0xA01,
+        FLOW_PRIORITY + 500,
+        Match(in_port=1, eth_type=0x0800, ip_proto=6, ipv4_src="10.1.0.10", ipv4_dst="10.2.0.10"),
+        (Output(2),),
+        cookie(Kind.FLOW_INGRESS, flow.number),
+    )

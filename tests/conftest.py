@@ -1,0 +1,76 @@
+"""Fixtures that several packages' tests share."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import uuid
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mininet_topos.isolation import default_folder, run_folder, run_isolated
+
+ROOT = Path(__file__).parent.parent
+TESTBED_TOOLS = ("unshare", "setpriv", "mnexec", "ovs-vswitchd", "ovsdb-server", "tc", "ethtool", "iperf3")
+
+
+def why_no_testbed() -> str:
+    """What this machine lacks to run tests marked ``testbed``; empty if nothing."""
+    if os.geteuid() != 0:
+        return "tests marked 'testbed' need root (network namespaces); leave them out with -m 'not testbed'"
+    missing = [tool for tool in TESTBED_TOOLS if shutil.which(tool) is None]
+    return f"tests marked 'testbed' need {', '.join(missing)}: run scripts/setup.sh" if missing else ""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Quick tests first: a broken rule should show before a minute is spent on networks."""
+    items.sort(
+        key=lambda item: [item.get_closest_marker(kind) is not None for kind in ("testbed", "integration")]
+    )
+
+
+@pytest.fixture(autouse=True)
+def _testbed_is_possible(request: pytest.FixtureRequest) -> None:
+    """Fail such a test, in words, where it cannot run: a silent skip would pass for a success."""
+    if request.node.get_closest_marker("testbed") is not None and (reason := why_no_testbed()):
+        pytest.fail(reason, pytrace=False)
+
+
+@pytest.fixture
+def testbed_name() -> str:
+    """A name for a testbed of this test's own."""
+    return f"test-{uuid.uuid4().hex[:8]}"
+
+
+@pytest.fixture
+def in_testbed(tmp_path: Path, testbed_name: str) -> Callable[..., Any]:
+    """Run ``module:function`` with a built two-campus testbed as its argument; returns what it returned.
+
+    The function runs in a process of its own inside the testbed's namespaces; its value must be JSON.
+    """
+
+    def run(target: str, timeout: float = 120) -> Any:
+        answer, log = tmp_path / "answer.json", tmp_path / "log"
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        with run_folder(default_folder(testbed_name)) as folder, log.open("wb") as output:
+            argv = [sys.executable, "-m", "tests.mininet_topos.inside", target, str(folder.path), str(answer)]
+            with run_isolated(
+                argv, folder, environment=environment, stdout=output, stderr=subprocess.STDOUT
+            ) as process:
+                status = process.wait(timeout)
+        assert status == 0, log.read_text(errors="replace")
+        return json.loads(answer.read_text())
+
+    return run
+
+
+if __name__ == "__main__":  # scripts/test.sh asks before it starts the tests
+    reason = why_no_testbed()
+    sys.stdout.write(reason)
+    sys.exit(1 if reason else 0)

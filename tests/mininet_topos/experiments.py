@@ -1,0 +1,133 @@
+"""What the testbed's tests do inside it; each returns values for the test outside to judge."""
+
+from __future__ import annotations
+
+import json
+import re
+import ssl
+import subprocess
+import urllib.request
+from ipaddress import IPv4Address
+from typing import Any
+
+import adon.config
+from mininet_topos.cross_traffic import CrossTraffic, cross_traffic
+from mininet_topos.mu_osu import CAMPUSES, CONTENDING_STREAMS, MU, OSU, MuOsu, dtn_addresses
+from mininet_topos.network_config import network_config
+from mininet_topos.points import measurement_points
+from mininet_topos.testbed import Testbed
+from mininet_topos.transfer import Transfer, arguments
+from mininet_topos.waiting import wait_until
+from tests.mininet_topos.static_rules import pin
+
+AT_MU, AT_OSU = dtn_addresses(MU), dtn_addresses(OSU)
+TEST_SECONDS = 3
+
+
+def campus_rules_only(bed: Testbed) -> dict[str, Any]:
+    """Ping with nothing but NORMAL; and whether a frame leaked onto the overlay."""
+    ping = bed.host("mu-dtn").run("ping", "-c", "3", "-i", "0.2", str(AT_OSU["data"]))
+    return {
+        "ping": ping,
+        "rules": bed.dump_flows("mu-edge"),
+        "trace": bed.host("mu-dtn").run("traceroute", "-n", "-q", "1", "-w", "2", str(AT_OSU["data"])),
+        "transit_packets": packets(bed, "t1"),
+        "leaked": frames(bed, "t1", "t1-mu-edge"),
+        "rates": bed.host("line").run("tc", "class", "show", "dev", "line-t1"),
+        "emulated_by": str(bed.emulated_by),
+    }
+
+
+def idle_rates(bed: Testbed) -> dict[str, Any]:
+    """Single-stream goodput of each path in each direction, in Mbit/s, and what crossed the overlay."""
+    pin(bed.switches, "al2s", AT_MU["al2s"], AT_OSU["al2s"])
+    pin(bed.switches, "internet", AT_MU["internet"], AT_OSU["internet"])
+    found: dict[str, Any] = {}
+    for path in ("internet", "al2s"):
+        found[path] = [
+            goodput(bed, ("mu-dtn", AT_MU[path]), ("osu-dtn", AT_OSU[path])),
+            goodput(bed, ("osu-dtn", AT_OSU[path]), ("mu-dtn", AT_MU[path])),
+        ]
+        found[f"transit packets after {path}"] = packets(bed, "t1")
+    return found
+
+
+def beside_transfers(bed: Testbed) -> dict[str, Any]:
+    """What a single-stream test on layer 2 gets beside a transfer there; and the transfers' reports."""
+    pin(bed.switches, "al2s", AT_MU["al2s"], AT_OSU["al2s"])
+    pin(bed.switches, "al2s", AT_MU["data"], AT_OSU["data"])
+    found: dict[str, Any] = {}
+    for streams, size in ((CONTENDING_STREAMS, 70_000_000), (1, 40_000_000)):
+        transfer = start_transfer(bed, streams, size, 6000 + streams)
+        tested = goodput(bed, ("mu-dtn", AT_MU["al2s"]), ("osu-dtn", AT_OSU["al2s"]))
+        found[str(streams)] = {"test": tested, "size": size, **finish_transfer(transfer)}
+    return found
+
+
+def points_and_cross_traffic(bed: Testbed) -> dict[str, Any]:
+    """The points answer on the management network with the certificate that the configuration pins."""
+    with measurement_points(bed) as certificates:
+        path = bed.folder / "network.yaml"
+        pinned = {campus.name: certificates[campus.dtn] for campus in CAMPUSES}
+        path.write_text(network_config(MuOsu(), pinned))
+        configuration = adon.config.load(path)
+        answers = {
+            name: http_status(f"{point.url}/", point.verify)
+            for name, point in configuration.measurements.points.items()
+        }
+    load = CrossTraffic(("mu-dtn", AT_MU["data"]), ("osu-dtn", AT_OSU["data"]), 6001, 30, "udp", 1, 2e6)
+    before = received(bed)
+    with cross_traffic(bed, load):
+        arrived = wait_until(lambda: received(bed) - before > 250_000, 10)
+    return {"answers": answers, "arrived": arrived}
+
+
+def http_status(url: str, pem: str) -> int:
+    """What the URL answers, if its certificate is the one pinned."""
+    with urllib.request.urlopen(url, timeout=10, context=ssl.create_default_context(cafile=pem)) as answer:  # noqa: S310
+        return int(answer.status)
+
+
+def goodput(bed: Testbed, source: tuple[str, IPv4Address], destination: tuple[str, IPv4Address]) -> float:
+    """Mbit/s of one TCP stream as the receiver counted it."""
+    receiver = bed.host(destination[0]).popen(["iperf3", "-s", "-1", "-B", str(destination[1])], stdout=-3)
+    wait_until(lambda: bed.host(destination[0]).run("ss", "-Hltn", "sport = :5201") != "", 5)
+    argv = ["iperf3", "-J", "-c", str(destination[1]), "-B", str(source[1]), "-t", str(TEST_SECONDS)]
+    report = json.loads(bed.host(source[0]).run(*argv, timeout=30))
+    receiver.wait()
+    return float(report["end"]["sum_received"]["bits_per_second"]) / 1e6
+
+
+def start_transfer(bed: Testbed, streams: int, size: int, port: int) -> tuple[Any, Any]:
+    """Receiver at OSU and sender at MU, running."""
+    there, here = (Transfer(str(side["data"]), (port,), streams) for side in (AT_OSU, AT_MU))
+    receiver = bed.host("osu-dtn").popen(arguments("receive", there), stdout=subprocess.PIPE, text=True)
+    sender = bed.host("mu-dtn").popen(
+        arguments("send", here, str(AT_OSU["data"]), size), stdout=subprocess.PIPE, text=True
+    )
+    sender.stdout.readline()  # its first progress: all streams are there
+    return receiver, sender
+
+
+def finish_transfer(transfer: tuple[Any, Any]) -> dict[str, Any]:
+    """The last line that each side printed."""
+    receiver, sender = transfer
+    lines = [side.communicate()[0].splitlines()[-1] for side in (receiver, sender)]
+    return {"received": json.loads(lines[0]), "sent": json.loads(lines[1])}
+
+
+def packets(bed: Testbed, switch: str) -> int:
+    """Packets that the switch's rules have counted."""
+    return sum(int(n) for n in re.findall(r"n_packets=(\d+)", bed.dump_flows(switch)))
+
+
+def frames(bed: Testbed, switch: str, port: str) -> int:
+    """Frames that a port of a switch has received."""
+    counters = bed.switches.ofctl("--names", "dump-ports", switch, port)
+    return int(re.search(r"rx pkts=(\d+)", counters)[1])  # type: ignore[index]
+
+
+def received(bed: Testbed) -> int:
+    """Bytes that OSU's DTN has received on its data interface."""
+    link = json.loads(bed.host("osu-dtn").run("ip", "-s", "-j", "link", "show", "osu-dtn-data"))
+    return int(link[0]["stats64"]["rx"]["bytes"])
