@@ -3,6 +3,8 @@ VENV := .venv/bin
 # Figures become PNG through the system's Chromium (kaleido would look for a browser of its own).
 export BROWSER_PATH ?= /usr/bin/chromium
 REPORT ?= reports/demo
+# The testbed makes network namespaces, which needs root.
+SUDO := $(if $(filter 0,$(shell id -u)),,sudo env BROWSER_PATH=$(BROWSER_PATH))
 .DEFAULT_GOAL := help
 .PHONY: help setup demo test lint bench clean
 
@@ -13,7 +15,7 @@ setup: ## system packages and .venv (Debian 12, as root or with sudo; does nothi
 	@scripts/setup.sh
 
 demo: setup ## the main job end to end on a real test network; report in reports/demo
-	$(VENV)/adon demo --report $(REPORT)
+	$(SUDO) $(VENV)/adon demo --report $(REPORT)
 
 test: setup lint ## linters, type check, then all tests: unit, integration, testbed
 	@scripts/test.sh
@@ -24,7 +26,7 @@ lint: setup ## ruff and mypy alone
 	$(VENV)/mypy
 
 bench: setup ## measured speeds, printed
-	$(VENV)/python -m benchmarks
+	$(SUDO) $(VENV)/python -m benchmarks
 
 clean: ## what was built here; not the reports
 	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis

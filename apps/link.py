@@ -254,7 +254,13 @@ class LinkServer:
 
     def _admit(self, peer: Peer, connection: socket.socket) -> None:
         with self._peers_lock:
-            self._peers.add(peer)
+            # close() sets the flag before it reads the list: whoever comes later is let go here.
+            closing = self._closing.is_set()
+            if not closing:
+                self._peers.add(peer)
+        if closing:
+            peer.drop("the controller stops")
+            return
         for target, args in ((self._read, (peer, connection)), (peer.write_out, ())):
             name = f"link-{target.__name__.strip('_')}-{peer.number}"
             threading.Thread(target=target, args=args, name=name, daemon=True).start()

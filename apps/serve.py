@@ -10,6 +10,7 @@ status 2) ends the service, because it would refuse it again.
 from __future__ import annotations
 
 import ctypes
+import functools
 import logging
 import os
 import signal
@@ -35,7 +36,6 @@ STEADY_S = 60.0
 EXIT_BAD_INPUT = 2
 PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None)
-_SUPERVISOR = os.getpid()
 FIRST_PASSED_FD = 3
 """SD_LISTEN_FDS_START of sd_listen_fds(3)."""
 
@@ -54,15 +54,16 @@ class Part:
 
     def start(self, now: float) -> None:
         """Start the process; it dies with this one, even if this one is killed."""
-        self.process = subprocess.Popen(self.command, pass_fds=self.sockets, preexec_fn=_die_with_parent)
+        dies_too = functools.partial(_die_with_parent, os.getpid())
+        self.process = subprocess.Popen(self.command, pass_fds=self.sockets, preexec_fn=dies_too)
         self.started_at = now
         log.info("event=started part=%s pid=%d", self.name, self.process.pid)
 
 
-def _die_with_parent() -> None:
+def _die_with_parent(parent: int) -> None:
     """Between fork and exec: ask the kernel for SIGTERM when the supervisor ends (prctl(2))."""
     _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
-    if os.getppid() != _SUPERVISOR:
+    if os.getppid() != parent:
         os._exit(1)  # it ended before we asked
 
 
@@ -77,11 +78,11 @@ def run(config: Path, data: Path, admin_token_file: Path | None = None, store: s
     """
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     configuration = load(config)
+    web = web_socket(configuration)
     _prepare(data)
     url = store or f"sqlite:///{data.resolve() / 'state.db'}"
     _upgrade(url)
     _first_token(url, admin_token_file)
-    web = web_socket(configuration)
     parts = _parts(config.resolve(), data.resolve(), url, web)
     return _watch(parts)
 

@@ -8,24 +8,20 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import signal
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
-from adon.errors import AdonError, InvalidInput
+from adon.errors import AdonError, InvalidInput, Unavailable
 from mininet_topos.isolation import default_folder, run_folder, run_isolated
 from mininet_topos.mu_osu import DEFAULT_SCALE, MuOsu
-
-DEFAULT_OPENFLOW_PORT = 6653
+from mininet_topos.up import DEFAULT_OPENFLOW_PORT, READY_TIMEOUT, Bed
+from mininet_topos.waiting import wait_until
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit status (2 for bad input, 1 if the testbed cannot be built)."""
     options = _parser().parse_args(argv)
     try:
-        if options.inside is not None:
-            return _inside(options)
         return _up(options)
     except AdonError as error:
         sys.stderr.write(f"{error}\n")
@@ -38,49 +34,26 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--name", default="testbed", help="of the run folder (default: %(default)s)")
     parser.add_argument("--scale", type=float, default=DEFAULT_SCALE, help="1:SCALE (default: %(default)s)")
     parser.add_argument("--openflow-port", type=int, default=DEFAULT_OPENFLOW_PORT)
-    parser.add_argument("--inside", type=Path, help=argparse.SUPPRESS)
     return parser
 
 
 def _up(options: argparse.Namespace) -> int:
-    """The owner's side: a folder, and a first process in namespaces of its own."""
-    _end_on_signals()
     MuOsu(options.scale).topology()  # refuse what cannot be built before anything is started
     with run_folder(default_folder(options.name)) as folder:
-        command = [sys.executable, "-m", "mininet_topos", "up", "--inside", str(folder.path)]
+        command = [sys.executable, "-m", "mininet_topos.up", "--folder", str(folder.path)]
         command += ["--scale", str(options.scale), "--openflow-port", str(options.openflow_port)]
         with contextlib.suppress(KeyboardInterrupt), run_isolated(command, folder) as process:
+            wait_until(lambda: Bed.is_up(folder.path) or process.poll() is not None, READY_TIMEOUT)
+            if not Bed.is_up(folder.path):
+                raise Unavailable("the testbed does not come up")
+            bed = Bed.read(folder.path)
+            sys.stdout.write(_GUIDE.format(emulation=bed.emulation, folder=folder.path))
+            sys.stdout.flush()
             return process.wait()
     return 0
 
 
-def _inside(options: argparse.Namespace) -> int:
-    """The first process's side: build, say how to look inside, wait."""
-    from mininet_topos.testbed import testbed  # the owner needs nothing of it
-
-    _end_on_signals()
-    with (
-        contextlib.suppress(KeyboardInterrupt),
-        testbed(MuOsu(options.scale).topology(), options.inside, options.openflow_port) as built,
-    ):
-        sys.stdout.write(_GUIDE.format(emulated_by=built.emulated_by, folder=options.inside))
-        sys.stdout.flush()
-        while True:
-            signal.pause()
-    return 0
-
-
-def _end_on_signals() -> None:
-    """Both, also where a shell started us with SIGINT ignored, as it does in the background."""
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, _interrupt)
-
-
-def _interrupt(_number: int, _frame: object) -> None:
-    raise KeyboardInterrupt
-
-
-_GUIDE = """ready: {emulated_by}
+_GUIDE = """ready: {emulation}
 rules:  OVS_RUNDIR={folder}/ovs ovs-ofctl -O OpenFlow13 dump-flows mu-edge
 inside: nsenter --all --target $(cat {folder}/pid)
         then, in a host: mnexec -a $(cat {folder}/hosts/mu-dtn) ping 10.2.0.10

@@ -24,6 +24,8 @@ from mininet_topos.points import measurement_points
 from mininet_topos.testbed import testbed
 
 STATE = "testbed.json"
+DEFAULT_OPENFLOW_PORT = 6653
+READY_TIMEOUT = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,11 @@ class Bed:
     hosts: dict[str, int]
     certificates: dict[str, Path]
     emulation: str
+
+    @staticmethod
+    def is_up(folder: Path) -> bool:
+        """Whether the testbed in this folder has come up."""
+        return (folder / STATE).exists()
 
     @classmethod
     def read(cls, folder: Path) -> Bed:
@@ -78,7 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Build, announce, wait, remove."""
     parser = argparse.ArgumentParser(prog="python -m mininet_topos.up", description="the mu_osu testbed")
     parser.add_argument("--folder", type=Path, required=True)
-    parser.add_argument("--openflow-port", type=int, default=6653)
+    parser.add_argument("--openflow-port", type=int, default=DEFAULT_OPENFLOW_PORT)
     parser.add_argument("--scale", type=float, default=DEFAULT_SCALE)
     options = parser.parse_args(arguments)
     ended = threading.Event()

@@ -640,7 +640,7 @@ class Broker:
         return effects
 
     def _evidence(self, flow: Flow, event: RulesReported, *, at_far_edge: bool) -> list[Effect]:
-        """Say whether packets really arrive (R22), which the far edge can tell; leave a path that loses all."""
+        """Say whether packets really arrive (R22), as the far edge tells; leave a path that loses all."""
         counters = self.flows.counters(flow)
         evidence = flow.evidence
         if at_far_edge and flow.state is FlowState.ACTIVE:

@@ -152,7 +152,7 @@ class FlowCounters:
         self._idled_at[rule.slot] = at
 
     def idle(self, rules: Iterable[Rule], at: float) -> bool:
-        """Whether all of these rules, at least one, idled out within their time-out; without a packet since."""
+        """Whether all of these rules, at least one, idled out within their time-out, with no packet since."""
         asked = list(rules)
         long_ago = float("-inf")
         return bool(asked) and all(

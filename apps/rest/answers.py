@@ -66,5 +66,5 @@ def check_if_match(body: Mapping[str, Any]) -> None:
     """
     if "If-Match" not in request.headers:
         return
-    if False and not request.if_match.contains(entity_tag(content_of(body))):
+    if not request.if_match.contains(entity_tag(content_of(body))):
         raise PreconditionFailed("If-Match", "it has changed since; read it again")

@@ -5,7 +5,7 @@ time   what happens                                                        what 
 =====  ==================================================================  ======================
 t1     SoyKB asks for >= 700 Mbps of single TCP                            layer 2; computed remotely
 t2     its transfer ends
-t3     Neuroblastoma, higher priority, 14 parallel streams                 layer 2
+t3     Neuroblastoma, higher priority, 12 parallel streams                 layer 2
 t4     SoyKB-2 asks for >= 600 Mbps; a test sees ~500 Mbps on layer 2      layer 3; computed locally
 t5     its transfer ends
 t6     SoyKB-3 asks for >= 700 Mbps                                        nobody qualifies: queued
@@ -34,8 +34,8 @@ L2, L3 = "al2s", "internet"
 SOURCE, DESTINATION = "mu-dtn", "osu-dtn"
 MB = 1_000_000
 
-NEUROBLASTOMA_STREAMS = 14
-"""So many that one more stream gets a fifteenth of the path: below SoyKB's 600 Mbps with a margin."""
+NEUROBLASTOMA_STREAMS = 12
+"""So many that one more stream gets a thirteenth of the path: below SoyKB's 600 Mbps with a margin."""
 
 LOSS_BOUND = "5 %"
 """The scaled queues hold tens of packets, not thousands: a probe beside a busy TCP stream is lost a hundred
@@ -67,7 +67,7 @@ class Request:
 SOYKB_1 = Request("SoyKB", "soykb", 100 * MB, 1, L2, "osu-hpc", 700e6)
 NEUROBLASTOMA = Request("Neuroblastoma", "neuroblastoma", 450 * MB, NEUROBLASTOMA_STREAMS, L2, None)
 SOYKB_2 = Request("SoyKB-2", "soykb", 80 * MB, 1, L3, "mu-hpc", 600e6)
-SOYKB_3 = Request("SoyKB-3", "soykb", 60 * MB, 1, L2, "osu-hpc", 700e6)
+SOYKB_3 = Request("SoyKB-3", "soykb", 25 * MB, 1, L2, "osu-hpc", 700e6)
 
 
 def seeded(seed: int) -> dict[str, Request]:

@@ -29,10 +29,9 @@ from mininet_topos.isolation import RunFolder, run_isolated
 from mininet_topos.mu_osu import CAMPUSES, MU, OSU, MuOsu, dtn_addresses
 from mininet_topos.network_config import network_config
 from mininet_topos.transfer import Transfer, arguments
-from mininet_topos.up import STATE, Bed
+from mininet_topos.up import READY_TIMEOUT, Bed
 from mininet_topos.waiting import wait_until
 
-TESTBED_S = 60.0
 SERVE_S = 30.0
 TRANSFER_TIMEOUT_S = 60.0
 PR_SET_PDEATHSIG = 1
@@ -65,9 +64,8 @@ def testbed_up(folder: RunFolder, scale: float) -> Iterator[Bed]:
     log = folder.path / "testbed.log"
     argv = [sys.executable, "-m", "mininet_topos.up", "--folder", str(folder.path), "--scale", f"{scale:g}"]
     with log.open("wb") as output, run_isolated(argv, folder, stdout=output, stderr=output) as process:
-        state = folder.path / STATE
-        wait_until(lambda: state.exists() or process.poll() is not None, TESTBED_S)
-        if not state.exists():
+        wait_until(lambda: Bed.is_up(folder.path) or process.poll() is not None, READY_TIMEOUT)
+        if not Bed.is_up(folder.path):
             raise Unavailable(f"the testbed does not come up: {_last_lines(log)}")
         yield Bed.read(folder.path)
 

@@ -329,3 +329,20 @@ def test_no_descriptor_or_thread_is_left(path):
 
 def test_lines_are_json_lines():
     assert json.loads(link.encode("a", {"b": 1})) == {"kind": "a", "payload": {"b": 1}}
+
+
+def test_who_is_accepted_while_the_server_closes_is_let_go(path):
+    controller = Controller(path)
+    admit, server = controller.server._admit, controller.server
+    closed = threading.Event()
+
+    def late(*arguments: object) -> None:
+        server.close()  # between accept and the list of peers
+        admit(*arguments)
+        closed.set()
+
+    server._admit = late
+    with raw(path) as stranger:
+        assert closed.wait(WAIT)
+        assert stranger.recv(1) == b""  # with the peer kept, this would time out
+    assert server.peers == ()

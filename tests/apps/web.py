@@ -150,7 +150,9 @@ class World:
         if self.controller is not None:
             self.controller.close()
             self.controller = None
+            deadline = time.monotonic() + 10
             while self.link.connected:
+                assert time.monotonic() < deadline, "the link outlives its controller"
                 threading.Event().wait(0.002)
 
     def close(self) -> None:

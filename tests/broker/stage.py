@@ -37,6 +37,7 @@ from adon.broker.events import (
     FlowCancelled,
     FlowSubmitted,
     MeasurementArrived,
+    PortChanged,
     RuleRemoved,
     RulesReported,
     SwitchDown,
@@ -58,6 +59,7 @@ PORTS = {
     MU_EDGE: {"mu-edge-dtn": 1, "mu-edge-al2s": 2, "mu-edge-rtr": 3},
     OSU_EDGE: {"osu-edge-dtn": 1, "osu-edge-al2s": 2, "osu-edge-rtr": 3},
 }
+BARRIER_TIMEOUT_S = 5.0
 NETWORK = Path(__file__).parents[1] / "data" / "network.yaml"
 
 
@@ -95,17 +97,19 @@ class Stage:
         self._events: set[str] = set()
         self._number = 0
         self._wake: float | None = None
+        self._unanswered: list[tuple[float, SendBatch]] = []
         self.broker = self._start()
 
     def _start(self) -> Broker:
         unfinished = [flow for flow in self.flows.values() if not flow.state.final]
-        wanted = [r for r, s in self.rules.values() if s in (RuleState.PENDING, RuleState.INSTALLED, RuleState.FAILED)]
+        wanted = [rule for rule, state in self.rules.values() if state is not RuleState.REMOVED]
         last = max(self.flows, default=0)
         return Broker(self.configuration, self.templates, flows=unfinished, rules=wanted, last_number=last)
 
     def restart_controller(self) -> None:
         """The controller dies and comes back with what was saved; the switches keep forwarding."""
         self.connected.clear()
+        self._unanswered.clear()
         self._wake = None
         self.broker = self._start()
         self.connect()
@@ -120,6 +124,7 @@ class Stage:
 
     def disconnect(self, dpid: int) -> None:
         self.connected.discard(dpid)
+        self._unanswered = [(at, sent) for at, sent in self._unanswered if sent.dpid != dpid]
         self.happen(SwitchDown(*self.stamp(), dpid))
 
     def measure(
@@ -174,14 +179,32 @@ class Stage:
         return answer
 
     def pass_time(self, seconds: float) -> None:
-        """Let time pass; the broker is woken when it asked to be, idle rules go when they must."""
+        """Let time pass; the broker is woken when it asked to be, idle rules go when they must.
+
+        A batch that a silent switch swallowed fails when its barrier is overdue.
+        """
         end = self.now + seconds
-        while self._wake is not None and self._wake <= end:
-            self.now, self._wake = max(self.now, self._wake), None
-            self.happen(Tick(*self.stamp()))
+        ticks = 0
+        while self._next() <= end:
+            ticks = ticks + 1 if self._next() <= self.now else 0
+            assert ticks < 20, "the broker wants to be woken again and again at one instant"
+            self.now = max(self.now, self._next())
+            if self._wake is not None and self._wake <= self.now:
+                self._wake = None
+                self.happen(Tick(*self.stamp()))
+            self._time_out()
             self._expire()
         self.now = end
         self._expire()
+
+    def _next(self) -> float:
+        return min([self._wake or float("inf"), *(at for at, _ in self._unanswered)])
+
+    def _time_out(self) -> None:
+        late = [sent for at, sent in self._unanswered if at <= self.now]
+        self._unanswered = [(at, sent) for at, sent in self._unanswered if at > self.now]
+        for sent in late:
+            self.happen(BatchFailed(*self.stamp(), sent.dpid, sent.batch, "no barrier reply within 5 s"))
 
     def _expire(self) -> None:
         for dpid, switch in self.switches.items():
@@ -248,7 +271,8 @@ class Stage:
         self.batches.append(effect)
         for change in effect.changes:
             self._obeys_the_laws(change)
-        if effect.dpid in self.silent:
+        if effect.dpid in self.silent and effect.dpid in self.connected:
+            self._unanswered.append((self.now + BARRIER_TIMEOUT_S, effect))
             return ()
         if effect.dpid not in self.connected:
             return (BatchFailed(*self.stamp(), effect.dpid, effect.batch, "the switch is not connected"),)
@@ -274,6 +298,30 @@ class Stage:
         ours = tuple(r for r in reports if is_ours(r.rule.cookie))
         foreign = frozenset(r.rule.slot for r in reports if not is_ours(r.rule.cookie))
         return (RulesReported(*self.stamp(), dpid, ours, foreign),)
+
+    def port(self, dpid: int, name: str, state: PortState | None) -> None:
+        self.happen(PortChanged(*self.stamp(), dpid, name, state))
+
+    def set_clock_back(self, by: float) -> None:
+        """The clock of the controller's host is corrected; what waits for a time waits no longer than before."""
+        self.now -= by
+        self._unanswered = [(at - by, sent) for at, sent in self._unanswered]
+        for switch in self.switches.values():
+            for entry in switch.table.values():
+                entry.used, entry.installed = entry.used - by, entry.installed - by
+        self.measure("al2s", 58.0)
+
+    def wipe(self, dpid: int) -> None:
+        """A switch restarts and has forgotten all rules."""
+        self.disconnect(dpid)
+        self.switches[dpid].table.clear()
+        self.connect(dpid)
+
+    def delete(self, rule: Rule) -> None:
+        """Somebody deletes a rule by hand; the switch says so if it is connected."""
+        del self.switches[rule.dpid].table[rule.slot]
+        if rule.dpid in self.connected:
+            self.happen(RuleRemoved(*self.stamp(), rule.dpid, rule, "delete", 0, 0))
 
     # -- what is looked at ------------------------------------------------------------------------------
 

@@ -15,10 +15,10 @@ from mininet_topos.cross_traffic import CrossTraffic, cross_traffic
 from mininet_topos.mu_osu import CAMPUSES, CONTENDING_STREAMS, MU, OSU, MuOsu, dtn_addresses
 from mininet_topos.network_config import network_config
 from mininet_topos.points import measurement_points
+from mininet_topos.static_rules import pin
 from mininet_topos.testbed import Testbed
 from mininet_topos.transfer import Transfer, arguments
 from mininet_topos.waiting import wait_until
-from tests.mininet_topos.static_rules import pin
 
 AT_MU, AT_OSU = dtn_addresses(MU), dtn_addresses(OSU)
 TEST_SECONDS = 3

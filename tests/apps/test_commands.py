@@ -1,0 +1,243 @@
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adon.broker.effects import Answer
+from adon.broker.events import (
+    Event,
+    FlowCancelled,
+    FlowSubmitted,
+    MeasurementArrived,
+    SnapshotAsked,
+    SyncAsked,
+    TemplateSaved,
+    TransferReported,
+)
+from adon.errors import AdonError, Conflict, InvalidInput, NotFound
+from adon.store.store import Store
+from apps.campus_edge.commands import Commands
+from apps.campus_edge.loop import Stamps
+from tests.apps.edge import TEMPLATE, measured
+
+WISH = {"source": "mu-dtn", "destination": "osu-dtn", "size": "10 MB", "template": "soykb"}
+SUBMIT = {"command": "c-1", "request": WISH, "requester": "ann"}
+
+
+class Peer:
+    """Keeps the answers."""
+
+    def __init__(self) -> None:
+        self.answers: list[tuple[str, Any]] = []
+
+    def answer(self, command: str, value: Mapping[str, Any] | AdonError) -> None:
+        self.answers.append((command, value))
+
+
+class World:
+    def __init__(self, url: str) -> None:
+        self.events: list[Event] = []
+        self.store = Store.open(url)
+        self.peer: Any = Peer()
+        self.commands = Commands(self.events.append, self.store, Stamps(lambda: 1000.0))
+
+    def receive(self, kind: str, **payload: Any) -> Event | None:
+        """What became of a message: the event it led to, if any."""
+        before = len(self.events)
+        self.commands.receive(self.peer, kind, payload)
+        return self.events[-1] if len(self.events) > before else None
+
+    def answer(self, command: str, value: Any) -> None:
+        """The broker answers, and the executor does what it does with answers."""
+        effect = Answer("e-1", command, value)
+        with self.store.transaction():
+            self.commands.remember(effect, self.store, 1000.0)
+        self.commands.answer(effect)
+
+
+@pytest.fixture
+def world(tmp_path: Path, empty_state: Path) -> Iterator[World]:
+    file = tmp_path / "state.db"
+    shutil.copy(empty_state, file)
+    built = World(f"sqlite:///{file}")
+    yield built
+    built.store.close()
+
+
+GOOD: dict[str, tuple[dict[str, Any], type[Event]]] = {
+    "flow.submit": ({"request": WISH, "requester": "ann"}, FlowSubmitted),
+    "flow.cancel": ({"flow": 3, "requester": "ann"}, FlowCancelled),
+    "flow.report": ({"flow": 3, "status": "finished", "bytes": 10}, TransferReported),
+    "template.add": ({"template": TEMPLATE, "author": "eve"}, TemplateSaved),
+    "snapshot": ({}, SnapshotAsked),
+    "rules.sync": ({}, SyncAsked),
+}
+
+
+@pytest.mark.parametrize("kind", GOOD)
+def test_each_command_becomes_its_event(world: World, kind: str) -> None:
+    payload, expected = GOOD[kind]
+    event = world.receive(kind, command="c-1", **payload)
+    assert type(event) is expected
+    assert event is not None
+    assert event.at == 1000.0
+    assert event.command == "c-1"  # type: ignore[attr-defined]
+
+
+def test_a_measurement_becomes_an_event_and_no_command(world: World) -> None:
+    event = world.receive("measurement", **measured("al2s", 50, at=900.0))
+    assert isinstance(event, MeasurementArrived)
+    assert event.measurement.value == 50e6
+
+
+@pytest.mark.parametrize("kind", ["hello", "measurement_failed"])
+def test_messages_that_are_no_events(world: World, kind: str) -> None:
+    assert world.receive(kind, role="web") is None
+
+
+BAD: dict[str, tuple[str, dict[str, Any], str]] = {
+    "an unknown command": ("flow.dance", {"command": "c-1"}, "kind"),
+    "no command": ("snapshot", {}, "command"),
+    "a command that is a number": ("snapshot", {"command": 7}, "command"),
+    "an endless command": ("snapshot", {"command": "c" * 201}, "command"),
+    "no request": ("flow.submit", {"command": "c", "requester": "ann"}, ""),
+    "nobody asks": ("flow.submit", {"command": "c", "request": WISH}, "requester"),
+    "size 0": ("flow.submit", {"command": "c", "request": {**WISH, "size": "0 B"}, "requester": "a"}, "size"),
+    "size 10^30": (
+        "flow.submit",
+        {"command": "c", "request": {**WISH, "size": 10**30}, "requester": "a"},
+        "size",
+    ),
+    "weights all zero": (
+        "flow.submit",
+        {"command": "c", "request": {**WISH, "weights": {"rtt": 0}}, "requester": "a"},
+        "weights",
+    ),
+    "an unknown field": (
+        "flow.submit",
+        {"command": "c", "request": {**WISH, "colour": 1}, "requester": "a"},
+        "colour",
+    ),
+    "a flow that is no number": ("flow.cancel", {"command": "c", "flow": "f-1", "requester": "a"}, "flow"),
+    "a flow that is true": ("flow.cancel", {"command": "c", "flow": True, "requester": "a"}, "flow"),
+    "a flow beyond the database": (
+        "flow.cancel",
+        {"command": "c", "flow": 1 << 63, "requester": "a"},
+        "flow",
+    ),
+    "an unknown status": ("flow.report", {"command": "c", "flow": 1, "status": "done", "bytes": 1}, "status"),
+    "negative bytes": (
+        "flow.report",
+        {"command": "c", "flow": 1, "status": "finished", "bytes": -1},
+        "bytes",
+    ),
+    "a template without weights": (
+        "template.add",
+        {"command": "c", "template": {"name": "x"}, "author": "e"},
+        "",
+    ),
+    "a template of nobody": ("template.add", {"command": "c", "template": TEMPLATE}, "author"),
+    "a measurement without key": ("measurement", {"metric": "rtt"}, "measurement"),
+    "an unknown metric": ("measurement", {**measured("al2s", 1, at=9.0), "metric": "colour"}, "measurement"),
+    "a negative throughput": ("measurement", {**measured("al2s", 1, at=9.0), "value": -1}, "measurement"),
+    "a value no float holds": (
+        "measurement",
+        {**measured("al2s", 1, at=9.0), "value": 10**400},
+        "measurement",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_malformed_message_names_its_field_and_becomes_no_event(world: World, case: str) -> None:
+    kind, payload, field = BAD[case]
+    with pytest.raises(InvalidInput) as refused:
+        world.receive(kind, **payload)
+    assert any(field in problem.field for problem in refused.value.problems)
+    assert world.events == []
+    # Nothing is left behind: the same command, well-formed, is taken.
+    assert world.receive("rules.sync", command="c")
+
+
+def test_an_answer_goes_to_who_asked_and_only_once(world: World) -> None:
+    world.receive("rules.sync", command="c-1")
+    world.answer("c-1", {"switches": []})
+    world.answer("c-1", {"switches": []})
+    assert world.peer.answers == [("c-1", {"switches": []})]
+
+
+def test_an_error_goes_to_who_asked(world: World) -> None:
+    world.receive("flow.cancel", command="c-1", flow=9, requester="ann")
+    world.answer("c-1", NotFound("flow", "f-9"))
+    ((_, value),) = world.peer.answers
+    assert isinstance(value, NotFound)
+
+
+def test_a_snapshot_just_made_is_given_again(world: World) -> None:
+    assert world.receive("snapshot", command="c-1")
+    world.answer("c-1", {"paths": [], "network": "x"})
+    assert world.receive("snapshot", command="c-2") is None
+    assert world.peer.answers == [
+        ("c-1", {"paths": [], "network": "x"}),
+        ("c-2", {"paths": [], "network": "x"}),
+    ]
+
+
+def test_an_old_snapshot_is_made_anew(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    world.receive("snapshot", command="c-1")
+    world.answer("c-1", {"paths": []})
+    monkeypatch.setattr("apps.campus_edge.commands.SNAPSHOT_AGE_S", -1.0)
+    assert world.receive("snapshot", command="c-2")
+
+
+class TestIdempotencyKey:
+    def submit(self, world: World, command: str, key: str = "k-1", **changes: Any) -> Event | None:
+        request = {**WISH, **changes}
+        return world.receive(
+            "flow.submit", command=command, request=request, requester="ann", idempotency_key=key
+        )
+
+    def test_the_same_request_again_gets_the_same_answer(self, world: World) -> None:
+        assert self.submit(world, "c-1")
+        world.answer("c-1", {"number": 1})
+        assert self.submit(world, "c-2") is None
+        assert world.peer.answers == [("c-1", {"number": 1}), ("c-2", {"number": 1})]
+
+    def test_another_request_with_the_key_is_a_conflict(self, world: World) -> None:
+        self.submit(world, "c-1")
+        world.answer("c-1", {"number": 1})
+        with pytest.raises(Conflict, match="another request"):
+            self.submit(world, "c-2", size="20 MB")
+        assert self.submit(world, "c-3") is None, "the first request is answered still"
+
+    def test_two_at_once_are_a_conflict_and_one_event(self, world: World) -> None:
+        assert self.submit(world, "c-1")
+        with pytest.raises(Conflict, match="being carried out"):
+            self.submit(world, "c-2")
+        assert len(world.events) == 1
+
+    def test_the_key_of_somebody_else_is_another_key(self, world: World) -> None:
+        self.submit(world, "c-1")
+        world.answer("c-1", {"number": 1})
+        assert world.receive(
+            "flow.submit", command="c-2", request=WISH, requester="bob", idempotency_key="k-1"
+        )
+
+    def test_a_refusal_is_not_kept(self, world: World) -> None:
+        self.submit(world, "c-1")
+        world.answer("c-1", NotFound("host", "mu-dtn"))
+        assert self.submit(world, "c-2")
+
+    def test_a_malformed_request_does_not_use_the_key_up(self, world: World) -> None:
+        with pytest.raises(InvalidInput):
+            self.submit(world, "c-1", size="0 B")
+        assert self.submit(world, "c-2")
+
+    @pytest.mark.parametrize("key", ["", 7, "k" * 201])
+    def test_a_key_that_is_none(self, world: World, key: Any) -> None:
+        with pytest.raises(InvalidInput, match="idempotency_key"):
+            self.submit(world, "c-1", key)

@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from adon.broker.effects import (
+    Announce,
+    Answer,
+    Effect,
+    QuietPaths,
+    ReadRules,
+    RuleState,
+    SaveDecision,
+    SaveFlow,
+    SaveRules,
+    SaveTemplate,
+    SendBatch,
+    WakeAt,
+)
+from adon.broker.events import SnapshotAsked
+from adon.errors import Unavailable
+from apps.campus_edge.executor import Executor
+
+EVENT = SnapshotAsked("e-1", 1000.0, "c-1")
+FLOW: Any = object()
+SAVE = SaveFlow("e-1", FLOW)
+RULES = SaveRules("e-1", (), RuleState.PENDING)
+SEND = SendBatch("e-1", 0xA01, "f-1/1", ())
+SAY = Announce("e-1", "info", "something happened", "f-1")
+ANSWER = Answer("e-1", "c-1", {"a": 1})
+
+
+class World:
+    """A store, switches and peers that write down what happened, in order."""
+
+    def __init__(self) -> None:
+        self.log: list[str] = []
+        self.told: list[tuple[str, dict[str, object], str | None]] = []
+        self.breaks_on = ""
+
+    def note(self, what: str) -> None:
+        if what == self.breaks_on:
+            raise Unavailable("the disk is full")
+        self.log.append(what)
+
+    # the store
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        self.note("begin")
+        yield
+        self.note("commit")
+
+    def save_flow(self, *_: object) -> None:
+        self.note("flow")
+
+    def save_decision(self, *_: object) -> None:
+        self.note("decision")
+
+    def save_rules(self, *_: object) -> None:
+        self.note("rules")
+
+    def save_template(self, _template: object, author: str, _at: float) -> None:
+        self.note(f"template by {author}")
+
+    # the switches
+    def send_batch(self, _: object) -> None:
+        self.note("send")
+
+    def read_rules(self, _: object) -> None:
+        self.note("read")
+
+    # the commands
+    def author(self, _: str) -> str:
+        return "eve"
+
+    def remember(self, *_: object) -> None:
+        self.note("remember")
+
+    def answer(self, _: object) -> None:
+        self.note("answer")
+
+    def tell(self, kind: str, body: dict[str, object], role: str | None) -> None:
+        self.note(f"tell {kind}")
+        self.told.append((kind, body, role))
+
+
+def carry_out(world: World, *effects: Effect) -> None:
+    anything: Any = world
+    Executor(anything, anything, anything, world.tell).carry_out(EVENT, effects)
+
+
+CASES: dict[str, tuple[list[Effect], list[str]]] = {
+    "consecutive saves are one transaction": (
+        [SAVE, RULES, SaveDecision("e-1", FLOW)],
+        ["begin", "flow", "rules", "decision", "commit"],
+    ),
+    "a switch is told after the commit": ([SAVE, RULES, SEND], ["begin", "flow", "rules", "commit", "send"]),
+    "what is saved after a message is a transaction of its own": (
+        [SAVE, SEND, RULES],
+        ["begin", "flow", "commit", "send", "begin", "rules", "commit"],
+    ),
+    "announcements wait for the commit": (
+        [SAY, SAVE, SAY],
+        ["begin", "flow", "commit", "tell announce", "tell announce"],
+    ),
+    "an announcement alone needs no commit": ([SAY], ["tell announce"]),
+    "an answer is kept with the saves before it, and given after them": (
+        [SAVE, ANSWER],
+        ["begin", "flow", "remember", "commit", "answer"],
+    ),
+    "an answer alone is not kept": ([ANSWER], ["answer"]),
+    "a template is saved with its author": (
+        [SaveTemplate("e-1", FLOW)],
+        ["begin", "template by eve", "commit"],
+    ),
+    "the order is the order of the effects": (
+        [ReadRules("e-1", 1), SEND, QuietPaths("e-1", frozenset({"b", "a"})), WakeAt("e-1", 5.0)],
+        ["read", "send", "tell quiet"],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_order(case: str) -> None:
+    effects, expected = CASES[case]
+    world = World()
+    carry_out(world, *effects)
+    assert world.log == expected
+
+
+@pytest.mark.parametrize("breaks_on", ["begin", "flow", "rules", "commit"])
+def test_nobody_hears_of_what_could_not_be_saved(breaks_on: str) -> None:
+    world = World()
+    world.breaks_on = breaks_on
+    with pytest.raises(Unavailable):
+        carry_out(world, SAVE, SAY, RULES, SEND, ANSWER)
+    assert not {"send", "answer", "tell announce"} & set(world.log)
+
+
+def test_an_unknown_effect_is_a_bug() -> None:
+    @dataclass(frozen=True, slots=True)
+    class Dance(Effect):
+        """Nobody taught the executor this one."""
+
+    with pytest.raises(TypeError, match="Dance"):
+        carry_out(World(), Dance("e-1"))
+
+
+def test_who_is_told_what() -> None:
+    world = World()
+    carry_out(world, SAY, QuietPaths("e-1", frozenset({"b", "a"})))
+    announce, quiet = world.told
+    assert announce == (
+        "announce",
+        {"at": 1000.0, "cause": "e-1", "level": "info", "text": "something happened", "flow": "f-1"},
+        "web",
+    )
+    assert quiet == ("quiet", {"paths": ["a", "b"]}, "collector")
+
+
+def test_a_name_cannot_forge_a_log_line(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO"):
+        carry_out(World(), Announce("e-1", "warning", "cancelled by ann\n2026 INFO event=all-is-well"))
+    (record,) = caplog.records
+    assert "\n" not in record.getMessage()
+    assert record.levelname == "WARNING"
