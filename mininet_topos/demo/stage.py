@@ -84,7 +84,7 @@ def adon_on(bed: Bed, scale: float) -> Iterator[World]:
     url = f"http://127.0.0.1:{web.getsockname()[1]}"
     serve = [sys.executable, "-m", "apps.cli.main", "serve", "--config", str(config), "--data", str(data)]
     # systemd's protocol (sd_listen_fds(3)): the listening socket is descriptor 3.
-    handed = ["sh", "-c", f'exec "$@" 3<&{web.fileno()}', "sh"]
+    handed = ["bash", "-c", f'exec "$@" 3<&{web.fileno()}', "bash"]
     argv = [*handed, *bed.inside([*serve, "--admin-token-file", str(token)])]
     log = bed.folder / "adon.log"
     with log.open("wb") as output:
