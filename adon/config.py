@@ -217,10 +217,22 @@ class ComputeSite(Section):
     price_per_node_hour: float = Field(default=0.0, ge=0)
 
 
+class CookieRange(Section):
+    """Rules whose cookie, under the mask, has this value are never judged, changed or removed (R2)."""
+
+    value: Annotated[int, Field(ge=0, lt=1 << 64)]
+    mask: Annotated[int, Field(ge=0, lt=1 << 64)] = (1 << 64) - 1
+
+    @model_validator(mode="after")
+    def _within_the_mask(self) -> Self:
+        if self.value & ~self.mask:
+            raise ValueError("value: has bits outside the mask, so no cookie can match")
+        return self
+
+
 class Policy(Section):
     """What the performance engineers of this network decided."""
 
-    advise_only: bool = False
     reserve_nodes: int = Field(default=0, ge=0, description="R_T: worker nodes kept free")
     unknown_paths: Literal["avoid", "default_path"] = "default_path"
     no_test_above_reserved: float | None = Field(
@@ -232,6 +244,9 @@ class Policy(Section):
     aging: Span = Field(default=60.0, description="a queued flow gains one priority step per so long")
     failed_path_holdoff: Duration = 30.0
     drain: Duration = 0.2
+    priority_offset: int = Field(
+        default=0, ge=-19_000, le=25_000, description="added to the priority of every rule of ours (R7)"
+    )
 
 
 class Controller(Section):
@@ -254,7 +269,7 @@ class Configuration(Section):
     compute: Frozen[Name, ComputeSite] = FrozenMap()
     policy: Policy = Policy()
     controller: Controller = Controller()
-    ignored_cookies: tuple[Annotated[int, Field(ge=0, lt=1 << 64)], ...] = ()
+    ignored_cookies: tuple[CookieRange, ...] = ()
 
     @model_validator(mode="after")
     def _references(self) -> Self:

@@ -148,10 +148,17 @@ def test_a_configuration_is_written_back_equal() -> None:
         ("network: mu-osu", "network: MU OSU", "network", "String should match pattern"),
         (
             "network: mu-osu",
-            "network: mu-osu\nignored_cookies: [-1]",
-            "ignored_cookies.0",
+            "network: mu-osu\nignored_cookies: [{value: -1}]",
+            "ignored_cookies.0.value",
             "greater than or equal",
         ),
+        (
+            "network: mu-osu",
+            "network: mu-osu\nignored_cookies: [{value: 0xff, mask: 0xf0}]",
+            "ignored_cookies.0.value",
+            "outside the mask",
+        ),
+        ("reserve_nodes: 1", "priority_offset: 30000", "policy.priority_offset", "less than or equal"),
     ],
 )
 def test_a_mistake_is_named_with_line_and_field(old: str, new: str, field: str, cause: str) -> None:

@@ -165,10 +165,14 @@ def stats_request(datapath: Any, *, ours_only: bool = False) -> Any:
     )
 
 
-def reported(dpid: int, stat: Any) -> ReportedRule | Slot:
-    """One OFPFlowStats: a rule of ours with its counters, or the slot of a foreign rule."""
+def reported(dpid: int, stat: Any, ignored: Iterable[tuple[int, int]] = ()) -> ReportedRule | Slot:
+    """One OFPFlowStats: a rule of ours with its counters, or the slot of a foreign rule.
+
+    :param ignored: cookies (value, mask) that are foreign whatever their prefix says (R2): those of
+        another ADON on the same switch, for example.
+    """
     match = _match(stat.match)
-    if not is_ours(stat.cookie):
+    if not is_ours(stat.cookie) or any(stat.cookie & mask == value for value, mask in ignored):
         return (dpid, stat.table_id, stat.priority, match)
     rule = Rule(
         dpid=dpid,

@@ -16,6 +16,8 @@ Priority bands (R7), with room between them; the campus's own forwarding stays b
     20000          learning: the first packets of a flow that did not declare its ports
         0          table miss and everything of the campus: not ours
 
+``policy.priority_offset`` shifts all three bands together, where a switch's other tenants need the room.
+
 Rules are written as ``ovs-ofctl -O OpenFlow13`` writes them, datapath ids as 16 hex digits (R24).
 """
 

@@ -72,6 +72,8 @@ def flow_rules(
     candidates: Sequence[CandidatePath],
     priority: int,
     idle_timeout: int,
+    *,
+    offset: int = 0,
 ) -> tuple[Rule, ...]:
     """The rules of one flow: its connections on the chosen path, and delivery from every candidate.
 
@@ -81,13 +83,14 @@ def flow_rules(
         to; the chosen one is always included.
     :param priority: 0..999, added to FLOW_PRIORITY.
     :param idle_timeout: whole seconds, on ingress rules only.
+    :param offset: shifts all our priority bands (``policy.priority_offset``, R7).
     :raises ValueError: for a priority outside the band of flows.
     """
     if not 0 <= priority <= 999:
         raise ValueError(f"priority {priority} is not between 0 and 999")
     ingress = Rule(
         dpid=0,
-        priority=FLOW_PRIORITY + priority,
+        priority=FLOW_PRIORITY + priority + offset,
         match=Match(),
         actions=(),
         cookie=cookie(Kind.FLOW_INGRESS, number),
@@ -113,6 +116,8 @@ def learn_rules(
     protocol: int,
     chosen: CandidatePath,
     candidates: Sequence[CandidatePath],
+    *,
+    offset: int = 0,
 ) -> tuple[Rule, ...]:
     """The rules of a flow that declared no ports: forward, and show us its first packets.
 
@@ -122,7 +127,11 @@ def learn_rules(
     every connection has its own rules they are idle although the flow is not.
     """
     learn = Rule(
-        dpid=0, priority=LEARN_PRIORITY, match=Match(), actions=(), cookie=cookie(Kind.FLOW_LEARN, number)
+        dpid=0,
+        priority=LEARN_PRIORITY + offset,
+        match=Match(),
+        actions=(),
+        cookie=cookie(Kind.FLOW_LEARN, number),
     )
     delivery = replace(learn, cookie=cookie(Kind.FLOW_DELIVERY, number))
     there = _traffic(source, destination, protocol)
@@ -139,7 +148,9 @@ def learn_rules(
     )
 
 
-def measurement_rules(source: Attachment, destination: Attachment, path: CandidatePath) -> tuple[Rule, ...]:
+def measurement_rules(
+    source: Attachment, destination: Attachment, path: CandidatePath, *, offset: int = 0
+) -> tuple[Rule, ...]:
     """The rules that pin a pair of measurement addresses to one path, in both directions.
 
     All IP protocols: the test's control connection and its packets take the same way.  The same pair
@@ -150,7 +161,7 @@ def measurement_rules(source: Attachment, destination: Attachment, path: Candida
     """
     pinned = Rule(
         dpid=0,
-        priority=MEASUREMENT_PRIORITY,
+        priority=MEASUREMENT_PRIORITY + offset,
         match=Match(),
         actions=(),
         cookie=cookie(Kind.MEASUREMENT, path.index),

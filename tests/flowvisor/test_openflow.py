@@ -173,6 +173,15 @@ def test_a_foreign_rule_is_a_slot_and_unlike_ours_if_it_matches_more() -> None:
     assert difference([rule], [], foreign=frozenset({other})).missing == (rule,)
 
 
+def test_an_ignored_cookie_is_foreign_whatever_its_prefix() -> None:
+    """R2: another ADON's rules on the same switch are not ours to judge."""
+    rule = all_rules()[0]
+    stat = stat_of(read_back(openflow.flow_mod(DATAPATH, Change(Op.ADD, rule))))
+    kind = (rule.cookie & 0xFFFF << 48, 0xFFFF << 48)
+    assert openflow.reported(rule.dpid, stat, [kind]) == rule.slot
+    assert isinstance(openflow.reported(rule.dpid, stat, [(0xEE << 56, 0xFF << 56)]), ReportedRule)
+
+
 ODD_ACTIONS = [
     [parser.OFPActionGroup(1), parser.OFPActionOutput(2)],
     [parser.OFPActionSetField(ipv4_src="10.0.0.1")],

@@ -192,3 +192,19 @@ def test_idle_rules_go_and_used_ones_stay() -> None:
     gone = [rule for switch in net.switches.values() for rule in switch.expire(net.now)]
     assert [cookie_owner(rule.cookie)[0] for rule in gone] == [Kind.FLOW_INGRESS]
     assert gone[0].dpid == TARGET.dpid
+
+
+def test_an_offset_shifts_every_band_alike() -> None:
+    """R7: room for a switch's other tenants; the order of our bands stays."""
+    ends = (SOURCE, TARGET)
+    plain = [
+        *flow_rules(1, *ends, [FiveTuple(6, 5001)], AL2S, PATHS, 500, 60),
+        *learn_rules(1, *ends, 6, AL2S, PATHS),
+        *measurement_rules(*ends, AL2S),
+    ]
+    shifted = [
+        *flow_rules(1, *ends, [FiveTuple(6, 5001)], AL2S, PATHS, 500, 60, offset=-7),
+        *learn_rules(1, *ends, 6, AL2S, PATHS, offset=-7),
+        *measurement_rules(*ends, AL2S, offset=-7),
+    ]
+    assert [replace(rule, priority=rule.priority - 7) for rule in plain] == shifted
