@@ -108,6 +108,15 @@ class Client:
         """The rules that should be in the switches."""
         return self._items("/rules", {"flow": flow, "dpid": dpid})
 
+    def rules_diff(self) -> list[Json]:
+        """Per switch how its rules differ from what should be."""
+        return self._items("/rules/diff")
+
+    def rules_sync(self) -> list[str]:
+        """Have every connected switch compared and repaired now; which they are."""
+        switches: list[str] = self._call("POST", "/rules/sync", body={})["switches"]
+        return switches
+
     def _items(self, path: str, query: Mapping[str, Any] | None = None) -> list[Json]:
         items: list[Json] = self._call("GET", path, query=query)["items"]
         return items

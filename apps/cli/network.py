@@ -56,3 +56,28 @@ def show_rules(
     for rule in found:
         error = f"  # {rule['error']}" if rule["error"] else ""
         typer.echo(f"{rule['dpid']} {rule['owner']} {rule['state']}: {rule['text']}{error}")
+
+
+@rules.command("diff")
+def diff_rules(ctx: typer.Context, json_: JsonFlag = False) -> None:
+    """How the switches differ from what should be; changes nothing."""
+    found = client(ctx).rules_diff()
+    if json_:
+        print_json(found)
+        return
+    for switch in found:
+        differences = [
+            (kind, text) for kind in ("missing", "wrong", "extra", "blocked") for text in switch[kind]
+        ]
+        state = "as it should be" if not differences else f"{len(differences)} differences"
+        away = "" if switch["connected"] else " (not connected; as last read)"
+        typer.echo(f"{switch['name']} {switch['dpid']}: {state}{away}")
+        for kind, text in differences:
+            typer.echo(f"  {kind}: {text}")
+
+
+@rules.command("sync")
+def sync_rules(ctx: typer.Context) -> None:
+    """Compare and repair every connected switch now."""
+    switches = client(ctx).rules_sync()
+    typer.echo(f"comparing and repairing {', '.join(switches)}" if switches else "no switch is connected")

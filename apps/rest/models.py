@@ -386,6 +386,31 @@ class RuleList(View):
     items: list[RuleView]
 
 
+class SwitchDifference(View):
+    """How one switch differed from what should be when its rules were last read."""
+
+    name: str
+    dpid: str
+    connected: bool
+    missing: list[str]
+    wrong: list[str] = Field(description="what should stand in a slot that holds something else of ours")
+    extra: list[str]
+    blocked: list[str] = Field(description="what cannot be put in: a rule that is not ours is in its place")
+
+
+class DifferenceList(View):
+    """Desired against reported rules, per switch; nothing is changed by asking."""
+
+    at: Time
+    items: list[SwitchDifference]
+
+
+class Synchronised(View):
+    """The switches that are being compared and repaired now."""
+
+    switches: list[str]
+
+
 class Health(View):
     """Whether this process, or what it needs, works."""
 

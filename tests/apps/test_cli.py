@@ -250,6 +250,7 @@ def test_more_flows_than_a_page(adon, world):
         ("decision", "show", "f-1"),
         ("rules", "show"),
         ("rules", "show", "--flow", "f-1"),
+        ("rules", "diff"),
     ],
 )
 def test_every_read_is_for_people_and_as_json(adon, world, arguments):
@@ -260,6 +261,12 @@ def test_every_read_is_for_people_and_as_json(adon, world, arguments):
     assert plain.stdout.strip()
     with pytest.raises(ValueError):  # noqa: PT011 - it is any text but JSON
         json.loads(plain.stdout)
+
+
+def test_a_difference_is_told_and_repaired_on_request(adon, world):
+    assert "missing: priority=30500" in adon("rules", "diff").stdout
+    assert adon("rules", "sync").stdout == "comparing and repairing 0000000000000a01\n"
+    assert "rules.sync" in [kind for kind, _ in world.controller.seen]
 
 
 def test_templates_are_added_and_shown(adon, world, soykb_file):

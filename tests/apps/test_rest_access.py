@@ -29,13 +29,20 @@ ALLOWED = {
     ("get", "/paths"): ALL,
     ("get", "/measurements"): ALL,
     ("get", "/rules"): OWNER_OR_STAFF,
+    ("get", "/rules/diff"): STAFF,
+    ("post", "/rules/sync"): {"admin", "operator"},
     ("get", "/queue"): ALL,
     ("get", "/metrics"): STAFF,
     ("get", "/healthz"): ALL | {"anonymous"},
     ("get", "/readyz"): ALL | {"anonymous"},
     ("get", "/openapi.json"): ALL | {"anonymous"},
 }
-BODIES = {"/templates": SOYKB, "/flows": WISH, "/flows/{id}/reports": {"status": "progress", "bytes": 1}}
+BODIES = {
+    "/templates": SOYKB,
+    "/flows": WISH,
+    "/flows/{id}/reports": {"status": "progress", "bytes": 1},
+    "/rules/sync": {},
+}
 
 
 def operations(world):

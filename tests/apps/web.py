@@ -78,6 +78,12 @@ class Controller:
                 peer.answer(command, codec.encode_template(saved))
             case "snapshot":
                 peer.answer(command, self.snapshot)
+            case "rules.diff":
+                switch = {"name": "mu-edge", "dpid": "0000000000000a01", "connected": True}
+                found = {"missing": ["priority=30500 actions=drop"], "wrong": [], "extra": [], "blocked": []}
+                peer.answer(command, {"at": NOW, "items": [{**switch, **found}]})
+            case "rules.sync":
+                peer.answer(command, {"switches": ["0000000000000a01"]})
 
     def submit(self, payload: dict[str, Any]) -> Flow:
         key = (payload["requester"], payload.get("idempotency_key", ""))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
+
 from flask import Response
 from pydantic import Field
 
@@ -11,10 +13,11 @@ from adon.errors import InvalidInput
 from adon.flowvisor.rule import cookie_owner, dpid_text, rule_text
 from adon.store.rule_rows import SavedRule
 from adon.templates_catalog.model import Name
-from apps.rest.answers import json_answer
+from apps.rest.answers import done, json_answer
 from apps.rest.api.common import Query, answers, blueprint, flow_number
 from apps.rest.guard import action, check, only_own
 from apps.rest.models import (
+    DifferenceList,
     FlowView,
     MeasurementList,
     MeasurementView,
@@ -24,6 +27,7 @@ from apps.rest.models import (
     RuleList,
     RuleView,
     SwitchView,
+    Synchronised,
 )
 from apps.rest.services import MeasurementFilter, services
 from apps.rest.times import Time, to_text
@@ -107,6 +111,21 @@ def _rule(saved: SavedRule) -> RuleView:
         kind=kind.name.lower(),
         text=rule_text(saved.rule),
     )
+
+
+@api.get("/rules/diff", responses=answers(200, DifferenceList))
+@action(Action.NETWORK_READ)
+def rules_diff() -> Response:
+    """How the switches differ from what should be; nothing is changed (R4)."""
+    return json_answer(DifferenceList.model_validate(services().controller.call("rules.diff", {})).body())
+
+
+@api.post("/rules/sync", responses=answers(202, Synchronised))
+@action(Action.NETWORK_SYNC)
+def rules_sync() -> Response:
+    """Read every connected switch and repair it now, whatever the period says (R4)."""
+    answer = Synchronised.model_validate(services().controller.call("rules.sync", {}))
+    return done(answer.body(), HTTPStatus.ACCEPTED)
 
 
 @api.get("/queue", responses=answers(200, QueueView))
