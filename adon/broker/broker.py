@@ -25,10 +25,8 @@ from adon.broker.effects import (
     Effect,
     QuietPaths,
     ReadRules,
-    RuleState,
     SaveDecision,
     SaveFlow,
-    SaveRules,
     SaveTemplate,
     WakeAt,
 )
@@ -52,7 +50,8 @@ from adon.broker.events import (
     TransferReported,
 )
 from adon.broker.flow import Flow, FlowState, Quality
-from adon.broker.intake import PROTOCOLS, new_flow, unservable
+from adon.broker.inheritance import Inheritance, inherit
+from adon.broker.intake import PROTOCOLS, new_flow
 from adon.broker.network import Network, owner_of
 from adon.broker.network import Outcome as NetworkOutcome
 from adon.broker.register import Register
@@ -90,9 +89,6 @@ class _Before:
 class Broker:
     """The decision core; see the module's text.
 
-    A flow of an earlier run whose template, hosts or sites are not configured any more ends with the
-    first event (failed if it ran, cancelled if it waited); rules nobody here wants are removed.
-
     :param configuration: the network, the compute sites and the policy.
     :param catalog: the templates known at start.
     :param flows: flows that had not ended when the last run did.
@@ -110,19 +106,19 @@ class Broker:
         last_number: int = 0,
     ) -> None:
         policy, topology = configuration.policy, Topology(configuration)
-        found = [(flow, unservable(flow, catalog, topology)) for flow in flows]
-        served = [flow for flow, why in found if not why]
-        wanted, stale = _wanted(rules, served, configuration)
+        left = tuple(flows)
+        heir = inherit(left, rules, catalog, topology)
         self.configuration = configuration
         self.catalog = catalog
         self.performance = PerformanceView()
-        self.network = Network(topology, wanted, drain=policy.drain, check_period=policy.consistency_period)
-        self.flows = Register(served, lambda name: self.catalog.resolve(name), topology.site_of)
-        self.ledger = compute.restored(configuration, served, catalog)
+        self.network = Network(
+            topology, heir.rules, drain=policy.drain, check_period=policy.consistency_period
+        )
+        self.flows = Register(heir.flows, lambda name: self.catalog.resolve(name), topology.site_of)
+        self.ledger = compute.restored(configuration, heir.flows, catalog)
         self.quiet: frozenset[str] = frozenset()
-        self._last_number = max([last_number, *(flow.number for flow, _ in found)])
-        self._unservable = [(flow, why) for flow, why in found if why]
-        self._stale_rules = stale
+        self._last_number = max([last_number, *(flow.number for flow in left)])
+        self._inheritance: Inheritance | None = heir
         self._before: dict[int, _Before] = {}
         self._overlooked: set[int] = set()
         self._deaf: set[int] = set()
@@ -137,7 +133,7 @@ class Broker:
         """Take one event; say what is to be done about it, in order."""
         self._decided = 0
         self._mind_the_clock(event.at)
-        effects = self._clear_up(event)
+        effects = self._settle_inheritance(event)
         effects += self._dispatch(event)
         effects += self._quiet_paths(event)
         effects += self._next_wake(event)
@@ -525,7 +521,7 @@ class Broker:
             SaveFlow(event.id, back),
             Announce(event.id, "error", f"flow {flow.id} stays on {was.path}: {error}", flow.id),
             *self._act(self.network.want(flow.id, before.rules, event.id, event.at), event),
-            *self._reexamine(back, event),
+            *self._reexamine(self._flow(flow.number), event),  # as it is by now
         ]
 
     def _shun(self, path: str | None, why: str, now: float) -> None:
@@ -775,34 +771,9 @@ class Broker:
             if flow.path_since is not None:
                 self.flows.put(replace(flow, path_since=min(flow.path_since, at)))
 
-    def _clear_up(self, event: Event) -> list[Effect]:
-        """With the first event: end the flows that cannot be served any more, give up rules nobody wants."""
-        unservable_flows, self._unservable = self._unservable, []
-        stale, self._stale_rules = self._stale_rules, ()
-        effects: list[Effect] = []
-        for flow, why in unservable_flows:
-            state = FlowState.FAILED if flow.state.holds_rules else FlowState.CANCELLED
-            reason = f"it cannot be served after a restart: {why}"
-            ended = flow.step(state, event.at, reason, ended_at=event.at)
-            text = f"flow {flow.id} is {state}: {reason}"
-            effects += [SaveFlow(event.id, ended), Announce(event.id, "warning", text, flow.id)]
-        if stale:
-            effects.append(SaveRules(event.id, stale, RuleState.REMOVED))
-        return effects
-
-
-def _wanted(
-    rules: Iterable[Rule], flows: Iterable[Flow], configuration: Configuration
-) -> tuple[tuple[Rule, ...], tuple[Rule, ...]]:
-    """Which rules of an earlier run are wanted still, and which are not."""
-    tested = {test.path for test in configuration.measurements.tests}
-    owners = {flow.id for flow in flows if flow.state.holds_rules}
-    owners |= {f"path-{index}" for index, name in enumerate(configuration.paths) if name in tested}
-    found = tuple(rules)
-    return (
-        tuple(rule for rule in found if owner_of(rule) in owners),
-        tuple(rule for rule in found if owner_of(rule) not in owners),
-    )
+    def _settle_inheritance(self, event: Event) -> list[Effect]:
+        heir, self._inheritance = self._inheritance, None
+        return [] if heir is None else heir.settle(event.id, event.at)
 
 
 def _with_misses(flow: Flow, current: CandidateRecord | None, measured: Measurement | None) -> Flow:

@@ -70,8 +70,10 @@ def theoretical_throughput(
     if rtt is not None and rtt > 0:
         if window_bytes is not None:
             terms.append(streams * window_bytes * 8 / rtt)
-        if loss is not None and loss > 0:
-            terms.append(streams * 8 * mss / (rtt * math.sqrt(loss)) * math.sqrt(3 / 2))
+        # The product of two tiny numbers can be 0: then the term is unbounded like one without loss.
+        damping = 0.0 if loss is None else rtt * math.sqrt(loss)
+        if damping > 0:
+            terms.append(streams * 8 * mss / damping * math.sqrt(3 / 2))
     return min(terms)
 
 

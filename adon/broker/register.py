@@ -2,7 +2,8 @@
 
 Which flows run, which wait, what each needs, who loads a path and by how much: everything that asks
 *all flows* is here, so that what such a question costs can be seen in one place.  What a flow needs
-(its template version joined with its request) never changes and is worked out once per flow.
+(its template version joined with its request) and between which sites it goes never change and are
+worked out once per flow.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ class Register:
         self._resolve = resolve
         self._site_of = site_of
         self._needs: dict[int, Need] = {}
+        self._ends: dict[int, tuple[str, str]] = {}
         self._counters: dict[int, FlowCounters] = {}
 
     def __len__(self) -> int:
@@ -50,7 +52,7 @@ class Register:
 
     def forget(self, number: int) -> None:
         """Drop a flow that has ended and left nothing behind."""
-        for kept in (self._flows, self._needs, self._counters):
+        for kept in (self._flows, self._needs, self._ends, self._counters):
             kept.pop(number, None)
 
     # -- one flow -------------------------------------------------------------------------------------
@@ -64,7 +66,11 @@ class Register:
 
     def ends(self, flow: Flow) -> tuple[str, str]:
         """The sites a flow goes from and to."""
-        return self._site_of(flow.request.source), self._site_of(flow.request.destination)
+        ends = self._ends.get(flow.number)
+        if ends is None:
+            ends = self._site_of(flow.request.source), self._site_of(flow.request.destination)
+            self._ends[flow.number] = ends
+        return ends
 
     def priority(self, flow: Flow) -> int:
         """What the request asked for, else what the template says; 0..999."""
@@ -78,7 +84,10 @@ class Register:
 
     def counters(self, flow: Flow) -> FlowCounters:
         """What its rules have counted."""
-        return self._counters.setdefault(flow.number, FlowCounters())
+        counters = self._counters.get(flow.number)
+        if counters is None:
+            counters = self._counters[flow.number] = FlowCounters()
+        return counters
 
     # -- all flows ------------------------------------------------------------------------------------
 

@@ -42,6 +42,7 @@ from adon.broker.events import (
     RulesReported,
     SwitchDown,
     SwitchUp,
+    SyncAsked,
     Tick,
     TransferReported,
 )
@@ -118,9 +119,13 @@ class Stage:
 
     def connect(self, *dpids: int) -> None:
         for dpid in dpids or tuple(PORTS):
-            self.connected.add(dpid)
-            ports = {name: PortState(number, True) for name, number in PORTS[dpid].items()}
-            self.happen(SwitchUp(*self.stamp(), dpid, ports))
+            self.connect_with(dpid, PORTS[dpid])
+
+    def connect_with(self, dpid: int, numbers: Mapping[str, int]) -> None:
+        """A switch connects and reports ports of these numbers, all live."""
+        self.connected.add(dpid)
+        ports = {name: PortState(number, True) for name, number in numbers.items()}
+        self.happen(SwitchUp(*self.stamp(), dpid, ports))
 
     def disconnect(self, dpid: int) -> None:
         self.connected.discard(dpid)
@@ -150,9 +155,19 @@ class Stage:
         )
 
     def measure_loss(self, path: str, loss: float = 0.0) -> None:
-        key = PathKey(path, "mu", "osu")
-        value = Measurement(key, Metric.LOSS, loss, self.now - 1, self.now, f"owd-{self._number}", "owd")
-        self.happen(MeasurementArrived(*self.stamp(), value))
+        self._result(PathKey(path, "mu", "osu"), Metric.LOSS, loss, "owd")
+
+    def measure_rtt(self, path: str, rtt: float) -> None:
+        self._result(PathKey(path, "mu", "osu"), Metric.RTT, rtt, "ping")
+
+    def measure_back(self, path: str, mbps: float) -> None:
+        """Loss and throughput, osu to mu."""
+        self._result(PathKey(path, "osu", "mu"), Metric.LOSS, 0.0, "owd")
+        self._result(PathKey(path, "osu", "mu"), Metric.THROUGHPUT, mbps * 1e6, "iperf3")
+
+    def _result(self, key: PathKey, metric: Metric, value: float, tool: str) -> None:
+        found = Measurement(key, metric, value, self.now - 1, self.now, f"{tool}-{self._number}", tool)
+        self.happen(MeasurementArrived(*self.stamp(), found))
 
     def submit(self, template: str = "soykb", **fields: Any) -> Flow:
         """A researcher asks; the flow as it is afterwards.  A refusal is raised."""
@@ -286,9 +301,9 @@ class Stage:
     def _obeys_the_laws(self, change: Change) -> None:
         rule = change.rule
         assert is_ours(rule.cookie)
-        held = self.switches[rule.dpid].table.get(rule.slot)
-        assert held is None or is_ours(held.rule.cookie), "a rule on top of a foreign one"
-        if change.op is not Op.DELETE:
+        if change.op is not Op.DELETE:  # a delete obeys the cookie filter, whatever is in the slot
+            held = self.switches[rule.dpid].table.get(rule.slot)
+            assert held is None or is_ours(held.rule.cookie), "a rule on top of a foreign one"
             assert self.rules.get(rule.slot, (None,))[0] == rule, "sent before it was saved (R3)"
 
     def _report(self, dpid: int) -> Iterable[Event]:
@@ -303,13 +318,26 @@ class Stage:
         self.happen(PortChanged(*self.stamp(), dpid, name, state))
 
     def set_clock_back(self, by: float) -> None:
-        """The clock of the controller's host is corrected; what waits for a time waits no longer than before."""
+        """The clock of the controller's host is corrected; then everything is measured again."""
         self.now -= by
         self._unanswered = [(at - by, sent) for at, sent in self._unanswered]
         for switch in self.switches.values():
             for entry in switch.table.values():
                 entry.used, entry.installed = entry.used - by, entry.installed - by
+        self.measure_loss("al2s")
         self.measure("al2s", 58.0)
+
+    def answer_late(self) -> None:
+        """The batches that a silent switch has kept are carried out and answered now."""
+        kept, self._unanswered = self._unanswered, []
+        for _, sent in kept:
+            for change in sent.changes:
+                self.switches[sent.dpid].apply(change, self.now)
+            self.happen(BatchConfirmed(*self.stamp(), sent.dpid, sent.batch))
+
+    def sync(self) -> None:
+        """An operator has every switch read and repaired now."""
+        self.command(SyncAsked)
 
     def wipe(self, dpid: int) -> None:
         """A switch restarts and has forgotten all rules."""

@@ -6,6 +6,8 @@ machine adds what must hold between steps, and what must hold when everything wo
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
@@ -13,7 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from adon.broker.belief import owner_of
 from adon.broker.events import FirstPacket
 from adon.broker.flow import Flow, FlowState
-from adon.errors import AdonError
+from adon.errors import Conflict
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.rule import Change, Match, Op, Output, Rule, is_ours
 from adon.flowvisor.topology import PortState
@@ -41,12 +43,9 @@ class Histories(RuleBasedStateMachine):
         patience=st.sampled_from(["20 s", "1 h"]),
     )
     def submit(self, template: str, mbps: str, ports: list[int], patience: str) -> None:
-        try:
-            self.stage.submit(
-                template, ports=ports, qspec={"throughput": {"min": mbps}}, queue_patience=patience
-            )
-        except AdonError:
-            pass  # a port in use
+        bound = {"throughput": {"min": mbps}}
+        with suppress(Conflict):  # a port in use
+            self.stage.submit(template, ports=ports, qspec=bound, queue_patience=patience)
 
     @rule(number=NUMBERS)
     def cancel(self, number: int) -> None:
@@ -131,6 +130,7 @@ class Histories(RuleBasedStateMachine):
             if taken.slot not in self.stage.switches[taken.dpid].table:
                 foreign = Rule(taken.dpid, taken.priority, taken.match, (Output(9),), cookie=7)
                 self.stage.switches[taken.dpid].apply(Change(Op.ADD, foreign))
+            self.stage.sync()  # between two reads nobody could know of it
 
     @rule()
     def unknown_kind(self) -> None:
@@ -228,7 +228,8 @@ class Histories(RuleBasedStateMachine):
         assert {owner_of(wanted) for wanted in self.stage.installed()} <= {"path-0", "path-1"}
         broker = self.stage.broker
         assert len(broker.flows) == 0
-        assert not (broker._before or broker._overlooked or broker._deaf or broker._digests)
+        for kept in (broker._before, broker._overlooked, broker._deaf, broker._digests):
+            assert not kept
         assert set(broker.network._wanted) <= {"path-0", "path-1"}
 
 

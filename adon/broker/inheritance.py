@@ -1,0 +1,65 @@
+"""What a controller takes over from the run before it, and what it cannot.
+
+A restart changes nothing where nothing else has changed.  But the configuration and the catalog may
+have: a flow whose template, hosts or paths are gone ends (failed if it ran, cancelled if it waited), and
+rules that nobody here wants are given up, to be removed from the switches.  That is said and saved with
+the first event, because nothing can be saved without a cause.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from adon.broker.effects import Announce, Effect, RuleState, SaveFlow, SaveRules
+from adon.broker.flow import Flow, FlowState
+from adon.broker.intake import unservable
+from adon.broker.network import owner_of
+from adon.config import Configuration
+from adon.flowvisor.rule import Rule
+from adon.flowvisor.topology import Topology
+from adon.templates_catalog.catalog import Catalog
+
+
+@dataclass(frozen=True, slots=True)
+class Inheritance:
+    """The flows and rules that are taken over, and those that are not, the flows with the reason."""
+
+    flows: tuple[Flow, ...]
+    rules: tuple[Rule, ...]
+    lost_flows: tuple[tuple[Flow, str], ...]
+    stale_rules: tuple[Rule, ...]
+
+    def settle(self, cause: str, at: float) -> list[Effect]:
+        """End what is not taken over."""
+        effects: list[Effect] = []
+        for flow, why in self.lost_flows:
+            state = FlowState.FAILED if flow.state.holds_rules else FlowState.CANCELLED
+            ended = flow.step(state, at, f"it cannot be served after a restart: {why}", ended_at=at)
+            text = f"flow {flow.id} is {state}: {ended.reason}"
+            effects += [SaveFlow(cause, ended), Announce(cause, "warning", text, flow.id)]
+        if self.stale_rules:
+            effects.append(SaveRules(cause, self.stale_rules, RuleState.REMOVED))
+        return effects
+
+
+def inherit(
+    flows: Iterable[Flow], rules: Iterable[Rule], catalog: Catalog, topology: Topology
+) -> Inheritance:
+    """Sort what the last run left: flows that had not ended, and the rules it wanted."""
+    judged = [(flow, unservable(flow, catalog, topology)) for flow in flows]
+    served = tuple(flow for flow, why in judged if not why)
+    owners = {flow.id for flow in served if flow.state.holds_rules}
+    owners |= _measured_paths(topology.configuration)
+    found = tuple(rules)
+    return Inheritance(
+        flows=served,
+        rules=tuple(rule for rule in found if owner_of(rule) in owners),
+        lost_flows=tuple((flow, why) for flow, why in judged if why),
+        stale_rules=tuple(rule for rule in found if owner_of(rule) not in owners),
+    )
+
+
+def _measured_paths(configuration: Configuration) -> set[str]:
+    tested = {test.path for test in configuration.measurements.tests}
+    return {f"path-{index}" for index, name in enumerate(configuration.paths) if name in tested}

@@ -1,0 +1,108 @@
+"""Further refusals are in test_broker.py, where a request is submitted as a whole."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from adon.broker.events import FlowSubmitted
+from adon.broker.flow import Flow, FlowRequest
+from adon.broker.intake import new_flow, unservable
+from adon.errors import Conflict, InvalidInput
+from adon.flowvisor.path import FiveTuple
+from adon.flowvisor.topology import Topology
+from adon.templates_catalog.catalog import Catalog
+from adon.templates_catalog.model import RSpec, Template
+from tests.broker.stage import catalog, configuration
+
+TOPOLOGY = Topology(configuration())
+CATALOG = catalog()
+
+
+def flow(*others: Flow, templates: Catalog = CATALOG, **fields: Any) -> Flow:
+    body = {"source": "mu-dtn", "destination": "osu-dtn", "size": "1 GB", "template": "soykb", **fields}
+    request = FlowRequest.model_validate({key: value for key, value in body.items() if value is not None})
+    event = FlowSubmitted("e1", 5.0, "c1", request, "ann")
+    return new_flow(len(others) + 1, event, templates, TOPOLOGY, others)
+
+
+def test_a_request_becomes_a_flow_of_a_template_version() -> None:
+    found = flow(ports=[5002, 5001, 5001])
+    assert (found.id, found.template, found.submitted_at) == ("f-1", "soykb@1", 5.0)
+    assert found.tuples == (FiveTuple(6, 5001), FiveTuple(6, 5002))
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "cause"),
+    [
+        ({"template": "soykb@9"}, "template", "soykb@9"),
+        ({"template": None, "application": "unheard-of"}, "application", "unheard-of"),
+        ({"source": "x", "destination": "y"}, "source", "no host 'x'"),
+        ({"destination": "mu-dtn"}, "destination", "same site"),
+    ],
+)
+def test_a_refusal_names_field_and_cause(fields: dict[str, Any], field: str, cause: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        flow(**fields)
+    assert caught.value.problems[0].field == field
+    assert cause in str(caught.value.problems[0])
+
+
+def test_both_unknown_hosts_are_named() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        flow(source="x", destination="y")
+    assert [problem.field for problem in caught.value.problems] == ["source", "destination"]
+
+
+def test_a_destination_that_the_rspec_does_not_allow() -> None:
+    here_only = Template(name="here-only", weights={"throughput": 1}, rspec=RSpec(sites=("mu",)))  # type: ignore[dict-item]
+    with pytest.raises(InvalidInput, match="allows the sites mu, not osu"):
+        flow(templates=Catalog.of([here_only]), template="here-only")
+
+
+BACK = {"source": "osu-dtn", "destination": "mu-dtn"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "refused"),
+    [
+        ({"ports": [5001]}, {"ports": [5002]}, False),
+        ({"ports": [5001, 5002]}, {"ports": [5002, 5003]}, True),
+        ({"ports": [5001]}, {"ports": [5001], **BACK}, False),
+        ({"ports": []}, {"ports": []}, True),
+        ({"ports": []}, {"ports": [], **BACK}, True),
+        ({"ports": []}, {"ports": [5001]}, False),
+        (
+            {"ports": [5001]},
+            {"ports": [5001], "template": "eldercare", "qspec": {"throughput": {"min": "1 Mbps"}}},
+            False,
+        ),
+    ],
+)
+def test_flows_that_a_switch_could_not_tell_apart(
+    first: dict[str, Any], second: dict[str, Any], refused: bool
+) -> None:
+    other = flow(**first)
+    if refused:
+        with pytest.raises(Conflict, match="ports"):
+            flow(other, **second)
+    else:
+        flow(other, **second)
+
+
+def test_a_port_that_another_flow_has_learnt_is_taken() -> None:
+    learning = replace(flow(ports=[]), tuples=(FiveTuple(6, 20_001, 40_000),))
+    with pytest.raises(Conflict, match="port 20001 is in use by flow f-1"):
+        flow(learning, ports=[20_001])
+
+
+def test_what_a_restart_finds_unservable() -> None:
+    saved = flow(ports=[5001])
+    assert unservable(saved, CATALOG, TOPOLOGY) == ""
+    assert "no template 'soykb'" in unservable(saved, Catalog(), TOPOLOGY)
+    without_paths = configuration().model_copy(update={"paths": {}})
+    assert "no transit path" in unservable(saved, CATALOG, Topology(without_paths))
+    elsewhere = replace(saved, request=saved.request.model_copy(update={"source": "gone"}))
+    assert "no host 'gone'" in unservable(elsewhere, CATALOG, TOPOLOGY)

@@ -1,0 +1,218 @@
+"""The finer points of the network; the transcripts in test_broker.py and test_trouble.py show it at work."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from adon.broker.effects import ReadRules, RuleState, SaveRules, SendBatch
+from adon.broker.events import (
+    BatchConfirmed,
+    BatchFailed,
+    RuleRemoved,
+    RulesReported,
+    SwitchDown,
+    SwitchUp,
+)
+from adon.broker.network import RETRY_S, Network, Outcome
+from adon.flowvisor.rule import Kind, Match, Op, Output, ReportedRule, Rule, cookie
+from adon.flowvisor.topology import Topology
+from tests.broker.stage import MU_EDGE, OSU_EDGE, configuration
+
+
+def rule(dpid: int, owner: int = 1, port: int = 2, slot: int = 1) -> Rule:
+    return Rule(dpid, 30_000, Match(in_port=slot), (Output(port),), cookie(Kind.FLOW_INGRESS, owner))
+
+
+NEAR, FAR = rule(MU_EDGE), rule(OSU_EDGE)
+
+
+class Wire:
+    """A network whose switches the test answers for; times count up by ten seconds an event."""
+
+    def __init__(self, *rules: Rule) -> None:
+        self.network = Network(Topology(configuration()), rules, drain=0.0, check_period=60.0)
+        self._numbers = itertools.count(1)
+        self.now = 0.0
+
+    def stamp(self) -> tuple[str, float]:
+        self.now += 10.0
+        return f"e{next(self._numbers)}", self.now
+
+    def connect(self, dpid: int, *found: Rule) -> Outcome:
+        self.network.switch_up(SwitchUp(*self.stamp(), dpid, {}))
+        return self.report(dpid, *found)
+
+    def report(self, dpid: int, *found: Rule) -> Outcome:
+        rules = tuple(ReportedRule(one, 0, 0, 1.0) for one in found)
+        return self.network.rules_reported(RulesReported(*self.stamp(), dpid, rules))
+
+    def want(self, *rules: Rule) -> Outcome:
+        return self.network.want("f-1", rules, *self.stamp())
+
+    def confirm(self, batch: SendBatch) -> Outcome:
+        return self.network.batch_confirmed(BatchConfirmed(*self.stamp(), batch.dpid, batch.batch))
+
+    def fail(self, batch: SendBatch) -> Outcome:
+        return self.network.batch_failed(BatchFailed(*self.stamp(), batch.dpid, batch.batch, "no"))
+
+
+def connected(*found: Rule, wanted: tuple[Rule, ...] = ()) -> Wire:
+    wire = Wire(*wanted)
+    for dpid in (MU_EDGE, OSU_EDGE):
+        for batch in sent(wire.connect(dpid, *(one for one in found if one.dpid == dpid))):
+            wire.confirm(batch)
+    return wire
+
+
+def sent(outcome: Outcome) -> list[SendBatch]:
+    return [effect for effect in outcome.effects if isinstance(effect, SendBatch)]
+
+
+def saved(outcome: Outcome) -> list[tuple[RuleState, tuple[Rule, ...]]]:
+    return [(e.state, e.rules) for e in outcome.effects if isinstance(e, SaveRules)]
+
+
+def test_rules_are_saved_before_they_are_sent_and_installed_when_all_have_answered() -> None:
+    wire = connected()
+    outcome = wire.want(NEAR, FAR)
+    assert isinstance(outcome.effects[0], SaveRules)
+    assert saved(outcome) == [(RuleState.PENDING, (NEAR, FAR))]
+    first, second = sent(outcome)
+    assert wire.confirm(first).installed == []
+    assert wire.confirm(second).installed == ["f-1"]
+    assert wire.network.complete("f-1")
+
+
+def test_only_what_changes_is_saved_as_pending() -> None:
+    wire = connected(NEAR, FAR, wanted=(NEAR, FAR))
+    moved = rule(MU_EDGE, port=3)
+    outcome = wire.want(moved, FAR)
+    assert saved(outcome) == [(RuleState.REMOVED, (NEAR,)), (RuleState.PENDING, (moved,))]
+    (batch,) = sent(outcome)
+    assert [change.op for change in batch.changes] == [Op.MODIFY]
+
+
+def test_what_was_refused_is_added_again_not_modified() -> None:
+    wire = connected()
+    first, _ = sent(wire.want(NEAR, FAR))
+    wire.fail(first)
+    (near, far) = sent(wire.want(rule(MU_EDGE, port=3), FAR))
+    assert [change.op for batch in (near, far) for change in batch.changes] == [Op.ADD, Op.ADD]
+
+
+def test_the_answer_to_a_plan_that_was_given_up_completes_nothing() -> None:
+    wire = connected()
+    (old,) = sent(wire.want(NEAR))
+    (new,) = sent(wire.want(NEAR))
+    assert wire.confirm(old).installed == []
+    assert wire.confirm(new).installed == ["f-1"]
+
+
+def test_a_confirmed_rule_that_is_not_wanted_any_more_is_not_saved_as_installed() -> None:
+    wire = Wire(NEAR)
+    (repair,) = sent(wire.connect(MU_EDGE))
+    wire.want()
+    assert saved(wire.confirm(repair)) == []
+
+
+def test_a_refusal_is_saved_with_the_rules_that_are_not_known_to_be_there() -> None:
+    wire = connected()
+    first, second = sent(wire.want(NEAR, FAR))
+    wire.confirm(first)
+    outcome = wire.fail(second)
+    assert saved(outcome) == [(RuleState.FAILED, (second.changes[0].rule,))]
+    assert outcome.failed == [("f-1", f"switch {second.dpid:016x}: no")]
+
+
+def test_a_refused_repair_fails_those_it_was_for_and_is_tried_again() -> None:
+    wire = Wire(NEAR)
+    (repair,) = sent(wire.connect(MU_EDGE))
+    outcome = wire.fail(repair)
+    assert [owner for owner, _ in outcome.failed] == [repair.batch.split("/")[0], "f-1"]
+    assert wire.network.next_wake() == pytest.approx(wire.now + RETRY_S)
+    again = wire.network.wake("e9", wire.now + RETRY_S)
+    assert again.effects == [ReadRules("e9", MU_EDGE)]
+    assert wire.network.next_wake() is None, "it would be woken for ever"
+    (retry,) = sent(wire.report(MU_EDGE))
+    assert wire.confirm(retry).installed == ["f-1"]
+
+
+def test_a_switch_that_is_away_is_left_alone() -> None:
+    wire = connected(NEAR, FAR, wanted=(NEAR, FAR))
+    wire.network.switch_down(SwitchDown(*wire.stamp(), OSU_EDGE))
+    outcome = wire.want()
+    assert [batch.dpid for batch in sent(outcome)] == [MU_EDGE]
+    assert wire.confirm(sent(outcome)[0]).removed == ["f-1"]
+    (late,) = sent(wire.connect(OSU_EDGE, FAR))
+    assert [change.op for change in late.changes] == [Op.DELETE]
+
+
+def test_a_switch_that_goes_fails_what_it_had_not_answered() -> None:
+    wire = connected()
+    wire.want(NEAR, FAR)
+    outcome = wire.network.switch_down(SwitchDown(*wire.stamp(), OSU_EDGE))
+    assert [owner for owner, _ in outcome.failed] == ["f-1"]
+
+
+def test_a_report_of_a_switch_that_is_away_says_nothing() -> None:
+    wire = connected(NEAR, wanted=(NEAR,))
+    wire.network.switch_down(SwitchDown(*wire.stamp(), MU_EDGE))
+    assert wire.report(MU_EDGE).effects == []
+    assert wire.network.complete("f-1")
+
+
+def test_what_is_given_up_during_a_repair_is_looked_for_after_it() -> None:
+    """The repair's later phases still put in what was wanted when it began."""
+    delivery = Rule(MU_EDGE, 30_000, Match(in_port=5), (Output(1),), cookie(Kind.FLOW_DELIVERY, 1))
+    wire = Wire(delivery, NEAR)
+    (prepare,) = sent(wire.connect(MU_EDGE))
+    for batch in sent(wire.want()):
+        wire.confirm(batch)
+    (shift,) = sent(wire.confirm(prepare))
+    assert [change.rule for change in shift.changes] == [NEAR]
+    wire.confirm(shift)
+    assert wire.network.next_wake() is not None
+    (late,) = sent(wire.report(MU_EDGE, NEAR))
+    assert [change.op for change in late.changes] == [Op.DELETE]
+
+
+def test_a_repair_that_a_foreign_rule_blocks_fails_the_owner() -> None:
+    wire = Wire(NEAR)
+    wire.network.switch_up(SwitchUp(*wire.stamp(), MU_EDGE, {}))
+    report = RulesReported(*wire.stamp(), MU_EDGE, (), frozenset({NEAR.slot}))
+    assert [owner for owner, _ in wire.network.rules_reported(report).failed] == ["f-1"]
+
+
+def test_a_report_that_may_be_too_old_is_asked_for_again() -> None:
+    """R4: what changed a moment ago is not judged, and not forgotten either."""
+    wire = connected()
+    for batch in sent(wire.want(NEAR)):
+        wire.confirm(batch)
+    wire.network.recheck("e")
+    early = RulesReported("e", wire.now + 0.5, MU_EDGE, ())
+    assert sent(wire.network.rules_reported(early)) == []
+    assert wire.network.next_wake() is not None
+    assert len(sent(wire.report(MU_EDGE))) == 1
+
+
+@pytest.mark.parametrize(("reason", "read"), [("delete", True), ("idle", False), ("hard", False)])
+def test_a_removal_that_nobody_asked_for_is_looked_into(reason: str, read: bool) -> None:
+    wire = connected(NEAR, wanted=(NEAR,))
+    event = RuleRemoved(*wire.stamp(), MU_EDGE, NEAR, reason, 0, 0)  # type: ignore[arg-type]
+    effects = wire.network.rule_removed(event).effects
+    assert any(isinstance(effect, ReadRules) for effect in effects) is read
+    assert not wire.network.complete("f-1")
+
+
+def test_a_foreign_rule_in_the_way_changes_nothing() -> None:
+    wire = connected(NEAR, wanted=(NEAR,))
+    blocked = rule(MU_EDGE, slot=7)
+    wire.network.rules_reported(
+        RulesReported(*wire.stamp(), MU_EDGE, (ReportedRule(NEAR, 0, 0, 1.0),), frozenset({blocked.slot}))
+    )
+    outcome = wire.want(blocked)
+    assert (outcome.effects, len(outcome.failed)) == ([], 1)
+    assert wire.network.wanted("f-1") == (NEAR,)
+    assert wire.network.reconcile_totals["blocked"] == 1

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+from typing import Any
+
+from adon.flowvisor.rule import Kind
+from measurement.model import PathKey
+from tests.broker.stage import Stage, ready
+from tests.broker.test_counters import DESTINATION, SOURCE, reported
+
+ONE = {"qspec": {"throughput": {"min": "1 Mbps"}}}
+
+
+def two_flows() -> tuple[Stage, Any, Any]:
+    stage = ready()
+    first, second = stage.submit(**ONE), stage.submit(**ONE, streams=3)
+    assert first.path == second.path == "al2s"
+    return stage, first, second
+
+
+def test_a_flow_is_no_load_to_itself() -> None:
+    stage, first, second = two_flows()
+    assert [load.streams for load in stage.broker.flows.loads(first)["al2s"]] == [3]
+    assert [load.streams for load in stage.broker.flows.loads(second)["al2s"]] == [1]
+
+
+def test_the_use_of_a_path_is_known_when_every_flow_on_it_has_a_rate() -> None:
+    stage, first, second = two_flows()
+    for flow, rate in ((first, 8e6), (second, 16e6)):
+        assert stage.broker.flows.used(first) == {}
+        for at in (0.0, 5.0):
+            rules = [reported(1, Kind.FLOW_INGRESS, int(rate * at / 8))]
+            stage.broker.flows.counters(flow).report(at, 1, rules, SOURCE, DESTINATION)
+    assert stage.broker.flows.used(first)["al2s"].used == 24e6
+
+
+def test_flows_on_a_path_by_direction() -> None:
+    stage, first, second = two_flows()
+    assert stage.broker.flows.on(PathKey("al2s", "mu", "osu")) == [first.id, second.id]
+    assert stage.broker.flows.on(PathKey("al2s", "osu", "mu")) == []
+    assert stage.broker.flows.reserved() == {"al2s": 2e6}
+
+
+def test_what_the_request_says_goes_before_what_the_template_says() -> None:
+    stage = ready()
+    plain = stage.submit(**ONE)
+    asked = stage.submit(**ONE, priority=7, queue_patience="3 s")
+    register, template = stage.broker.flows, stage.templates.get("soykb")
+    assert (register.priority(plain), register.priority(asked)) == (template.priority, 7)
+    assert (register.patience(plain), register.patience(asked)) == (template.selection.queue_patience, 3.0)
