@@ -49,6 +49,8 @@ def tell(what: str, at: float | None = None, **more: object) -> None:
 class ObservedSwitchboard(Switchboard):
     """Tells when a batch leaves, and answers the yardsticks' orders."""
 
+    ordered_at = 0.0
+
     def send_batch(self, effect: Any) -> None:
         """As it is, with the time before and after."""
         begun = time.monotonic()
@@ -59,7 +61,7 @@ class ObservedSwitchboard(Switchboard):
     def on_yardstick(self, event: Any) -> None:
         """The answer to a yardstick's barrier."""
         if event.msg.xid == YARDSTICK_XID:
-            tell("yardstick")
+            tell("yardstick", took=time.monotonic() - self.ordered_at)
 
     def order(self, which: str) -> None:
         """Send a yardstick's messages."""
@@ -70,9 +72,9 @@ class ObservedSwitchboard(Switchboard):
                 _flow_mod(connection, ofp.OFPFC_DELETE_STRICT),
                 _flow_mod(connection, ofp.OFPFC_ADD),
             ]
-        begun = time.monotonic()
-        connection.send(b"".join(_packed(message) for message in messages))
-        tell("ordered", begun)
+        packed = b"".join(_packed(message) for message in messages)
+        self.ordered_at = time.monotonic()
+        connection.send(packed)
 
 
 def _flow_mod(connection: Any, command: int) -> Any:

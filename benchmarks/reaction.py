@@ -125,9 +125,9 @@ def _round(link: LinkClient, process: Observed, chance: random.Random) -> dict[s
         for which in ("barrier", "replace"):
             _pause(process, chance)
             process.order(which)
-            lines = process.lines_until(lambda told: any(line["what"] == "yardstick" for line in told))
-            times = {line["what"]: line["at"] for line in lines}
-            samples.setdefault(which, []).append((times["yardstick"] - times["ordered"]) * 1e3)
+            told = process.lines_until(lambda told: any(line["what"] == "yardstick" for line in told))
+            (took,) = (line["took"] for line in told if line["what"] == "yardstick")
+            samples.setdefault(which, []).append(took * 1e3)
     return samples
 
 

@@ -1,7 +1,7 @@
 """Carries out effects, in order; the only place that writes the store or sends to a switch.
 
 Consecutive saves share one transaction, which is committed before anything is sent or answered (R3).
-Announcements wait for that commit: nobody is told what could still be lost.
+Announcements come last: nobody is told what could still be lost, and no switch waits for a log line.
 """
 
 from __future__ import annotations
@@ -73,6 +73,7 @@ class Executor:
                     self._commit(event, answers)
                     self._act(effect)
         self._commit(event, answers)
+        self._announce(event)
 
     def _act(self, effect: Effect) -> None:
         match effect:
@@ -97,6 +98,8 @@ class Executor:
                     self._save(save, event)
                 for answer in answers:
                     self.commands.remember(answer, self.store, event.at)
+
+    def _announce(self, event: Event) -> None:
         told, self._announcements = self._announcements, []
         for line in told:
             # %r: names that people chose cannot forge a line of the log.

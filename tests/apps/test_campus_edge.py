@@ -49,6 +49,7 @@ def switches(tmp_path: Path, controller: Controller) -> Iterator[Switches]:
     with both_edges(tmp_path, controller.port) as running:
         controller.start()
         ready(controller, running)
+        running.hurry()
         yield running
 
 

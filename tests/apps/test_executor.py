@@ -107,6 +107,10 @@ CASES: dict[str, tuple[list[Effect], list[str]]] = {
         [SAY, SAVE, SAY],
         ["begin", "flow", "commit", "tell announce", "tell announce"],
     ),
+    "announcements come last": (
+        [SAY, SAVE, SEND, SAY, RULES],
+        ["begin", "flow", "commit", "send", "begin", "rules", "commit", "tell announce", "tell announce"],
+    ),
     "an announcement alone needs no commit": ([SAY], ["tell announce"]),
     "an answer is kept with the saves before it, and given after them": (
         [SAVE, ANSWER],
@@ -153,7 +157,7 @@ def test_an_unknown_effect_is_a_bug() -> None:
 def test_who_is_told_what() -> None:
     world = World()
     carry_out(world, SAY, QuietPaths("e-1", frozenset({"b", "a"})))
-    announce, quiet = world.told
+    quiet, announce = world.told
     assert announce == (
         "announce",
         {"at": 1000.0, "cause": "e-1", "level": "info", "text": "something happened", "flow": "f-1"},

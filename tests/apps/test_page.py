@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -81,6 +82,27 @@ def test_the_overview_shows_values_ages_and_basis(world):
     text = browser.get("/").text
     for shown in ("58 Mbps", "42 s ago", "active test", "60.6 Mbps", "f-1", "not connected", "not measured"):
         assert shown in text
+
+
+@pytest.mark.parametrize(
+    ("counted", "reported", "shown", "meter"),
+    [
+        (88_240_000, None, "88.24 MB of 100 MB", "0.8824"),
+        (88_240_000, 100_000_000, "100 MB of 100 MB", "1"),  # the counters were read before the end
+        (88_240_000, 0, "88.24 MB of 100 MB", "0.8824"),  # as a transfer reports that has begun
+        (104_000_000, 100_000_000, "104 MB of 100 MB", "1"),  # with headers and what was sent twice
+        (0, None, "0 B of 100 MB", "0.0"),
+    ],
+)
+def test_progress_is_what_the_counters_or_the_transfer_itself_know(world, counted, reported, shown, meter):
+    name = world.submit(size="100 MB")
+    store = world.controller.store
+    store.save_flow(replace(store.flow(1), bytes_delivered=counted, bytes_reported=reported), "e", NOW)
+    browser, _ = sign_in(world)
+    for address in ("/", f"/flows/{name}"):
+        text = browser.get(address).text
+        assert f"<small>{shown}</small>" in text
+        assert f'value="{meter}"' in text
 
 
 def test_empty_states_say_what_to_do_next(world):

@@ -1,0 +1,324 @@
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adon.config import load
+from adon.errors import InvalidInput, Unavailable
+from adon.store.store import Store
+from adon.store.upgrade import upgrade
+from apps import serve
+from apps.serve import Part
+from tests.apps.edge import ROOT, eventually, free_port, write_configuration
+
+
+def part(name: str, program: str) -> Part:
+    return Part(name, (sys.executable, "-c", program))
+
+
+@pytest.fixture
+def parts() -> Iterator[list[Part]]:
+    made: list[Part] = []
+    yield made
+    serve._stop(made)
+
+
+def wait_for_end(one: Part) -> None:
+    assert one.process is not None
+    one.process.wait(20)
+
+
+SLEEPS = "import time; time.sleep(60)"
+
+
+@pytest.mark.integration
+def test_a_part_that_dies_is_started_again_after_pauses_that_grow(parts: list[Part]) -> None:
+    parts.append(part("web", "raise SystemExit(1)"))
+    now, pauses = 0.0, []
+    for _ in range(8):
+        assert serve._keep_running(parts, now) == 0
+        wait_for_end(parts[0])
+        assert serve._keep_running(parts, now) == 0
+        pauses.append(parts[0].start_after - now)
+        assert serve._keep_running(parts, parts[0].start_after - 0.01) == 0
+        assert parts[0].process is None, "started too early"
+        now = parts[0].start_after
+    assert pauses == [0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 30.0, 30.0]
+
+
+@pytest.mark.integration
+def test_a_part_that_ran_well_starts_again_soon(parts: list[Part]) -> None:
+    parts.append(part("web", "raise SystemExit(1)"))
+    parts[0].failures = 5
+    serve._keep_running(parts, 0.0)
+    wait_for_end(parts[0])
+    serve._keep_running(parts, 61.0)
+    assert parts[0].start_after == 61.5
+
+
+@pytest.mark.integration
+def test_one_part_that_dies_leaves_the_others_alone(parts: list[Part]) -> None:
+    parts += [part("controller", SLEEPS), part("web", "raise SystemExit(1)")]
+    serve._keep_running(parts, 0.0)
+    before = parts[0].process
+    wait_for_end(parts[1])
+    serve._keep_running(parts, 0.1)
+    serve._keep_running(parts, 5.0)
+    assert parts[0].process is before
+    assert before is not None
+    assert before.poll() is None
+
+
+@pytest.mark.integration
+def test_a_part_that_refuses_its_input_ends_the_service(parts: list[Part]) -> None:
+    parts += [part("controller", SLEEPS), part("web", "raise SystemExit(2)")]
+    serve._keep_running(parts, 0.0)
+    wait_for_end(parts[1])
+    assert serve._keep_running(parts, 0.1) == 2
+    serve._stop(parts)
+    assert [each.process.poll() is not None for each in parts if each.process] == [True, True]
+
+
+@pytest.mark.integration
+def test_a_part_that_does_not_listen_is_killed_in_the_end(
+    parts: list[Part], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serve, "STOP_WITHIN_S", 0.2)
+    deaf = "import signal, pathlib, time; signal.signal(15, signal.SIG_IGN)\n"
+    up = f"pathlib.Path({str(tmp_path / 'up')!r}).touch()\n"
+    parts.append(part("web", deaf + up + "time.sleep(60)"))
+    serve._keep_running(parts, 0.0)
+    eventually((tmp_path / "up").exists)
+    serve._stop(parts)
+    assert parts[0].process is not None
+    assert parts[0].process.returncode == -signal.SIGKILL
+
+
+# -- the first token ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def url(tmp_path: Path) -> str:
+    made = f"sqlite:///{tmp_path / 'state.db'}"
+    upgrade(made)
+    return made
+
+
+def tokens(url: str) -> int:
+    with Store.open(url, read_only=True) as store:
+        return len(store.tokens())
+
+
+def test_the_token_is_shown_once_and_only_once(url: str, capfd: pytest.CaptureFixture[str]) -> None:
+    serve._first_token(url, None)
+    shown = capfd.readouterr().err
+    assert shown.count("Admin token (shown only now): ") == 1
+    serve._first_token(url, None)
+    assert capfd.readouterr().err == ""
+    assert tokens(url) == 1
+
+
+def test_the_token_goes_to_a_file_that_only_we_can_read(
+    url: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "token"
+    mask = os.umask(0)
+    try:
+        serve._first_token(url, file)
+    finally:
+        os.umask(mask)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert len(file.read_text().strip()) > 20
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("what", ["a file that is there", "a folder that is not"])
+def test_a_token_that_cannot_be_written_is_not_made(url: str, tmp_path: Path, what: str) -> None:
+    file = tmp_path / "token" if what.startswith("a file") else tmp_path / "no" / "token"
+    if file.parent.exists():
+        file.write_text("mine\n")
+        file.chmod(0o644)
+    with pytest.raises(InvalidInput, match="admin_token_file"):
+        serve._first_token(url, file)
+    assert tokens(url) == 0
+    assert not file.exists() or file.read_text() == "mine\n"
+
+
+# -- the web side's socket -----------------------------------------------------------------------------------
+
+
+def test_a_port_that_is_taken_is_one_clear_line(tmp_path: Path) -> None:
+    configuration = load(write_configuration(tmp_path, free_port()))
+    port = configuration.controller.web_port
+    with socket.create_server(("127.0.0.1", port)), pytest.raises(Unavailable) as refused:
+        serve.web_socket(configuration)
+    text = str(refused.value)
+    assert text.startswith(
+        f"controller.web_port: cannot listen on 127.0.0.1 port {port}: Address already in use"
+    )
+    assert "\n" not in text
+
+
+PASSES = """
+import os, socket, sys
+from pathlib import Path
+from adon.config import load
+from adon.errors import AdonError
+from apps.serve import web_socket
+os.environ["LISTEN_PID"] = str(os.getpid())
+try:
+    print(web_socket(load(Path(sys.argv[1]))).getsockname()[1])
+except AdonError as error:
+    print(error)
+"""
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("passed", ["a listening socket", "a socket", "a file"])
+def test_a_socket_that_the_service_manager_passes(tmp_path: Path, passed: str) -> None:
+    config = write_configuration(tmp_path, free_port())
+    with socket.create_server(("127.0.0.1", 0)) as listening, socket.socket() as plain, config.open() as file:
+        which: Any = {"a listening socket": listening, "a socket": plain, "a file": file}[passed]
+        done = subprocess.run(
+            [
+                "bash",
+                "-c",
+                f'exec "$@" 3<&{which.fileno()}',
+                "bash",
+                sys.executable,
+                "-c",
+                PASSES,
+                str(config),
+            ],
+            env={**os.environ, "LISTEN_FDS": "1"},
+            pass_fds=(which.fileno(),),
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=20,
+            check=True,
+        )
+        port = str(listening.getsockname()[1])
+    expected = {"a listening socket": port, "a socket": "does not listen", "a file": "is no socket"}[passed]
+    assert expected in done.stdout
+
+
+# -- the whole service ---------------------------------------------------------------------------------------
+
+
+RUNS = """
+import sys
+from pathlib import Path
+from adon.errors import AdonError
+from apps.serve import run
+try:
+    sys.exit(run(Path(sys.argv[1]), Path(sys.argv[2])))
+except AdonError as error:
+    print(error, file=sys.stderr)
+    sys.exit(2)
+"""
+
+
+class Service:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.log = folder / "serve.log"
+        self.config = write_configuration(folder, free_port())
+        with self.log.open("ab") as output:
+            self.process = subprocess.Popen(
+                [
+                    "setpriv",
+                    "--pdeathsig",
+                    "KILL",
+                    sys.executable,
+                    "-c",
+                    RUNS,
+                    str(self.config),
+                    str(folder / "data"),
+                ],
+                cwd=ROOT,
+                env={**os.environ, "NO_PROXY": "*"},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+            )
+
+    def children(self) -> set[int]:
+        """The processes it started; looked up by what the kernel says, not by name."""
+        listed = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
+        return {int(pid) for pid in listed.split()}
+
+    def ready(self) -> None:
+        text = "event=ready network=mu-osu"
+        eventually(lambda: self.log.exists() and text in self.log.read_text(), "the controller is not up")
+        eventually(lambda: len(self.children()) == 3, "there are not three processes")
+        port = load(self.config).controller.web_port
+        eventually(lambda: answers(port), "the web side does not answer")
+
+
+def answers(port: int) -> bool:
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+            connection.sendall(b"GET / HTTP/1.0\r\n\r\n")
+            return connection.recv(5) == b"HTTP/"
+    except OSError:
+        return False
+
+
+def running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+@pytest.fixture
+def service(tmp_path: Path) -> Iterator[Service]:
+    built = Service(tmp_path)
+    yield built
+    if built.process.poll() is None:
+        built.process.terminate()
+        built.process.wait(20)
+
+
+@pytest.mark.integration
+def test_sigterm_ends_all_and_a_dead_controller_comes_back(service: Service) -> None:
+    service.ready()
+    before = service.children()
+    controller = min(before)  # the first that was started
+    os.kill(controller, signal.SIGKILL)
+    eventually(
+        lambda: service.log.read_text().count("event=ready network") == 2, "the controller did not come back"
+    )
+    assert "event=died part=controller status=-9 again_in_s=0.5" in service.log.read_text()
+    assert len(before & service.children()) == 2, "the others were left alone"
+    everybody = before | service.children()
+    begun = time.monotonic()
+    service.process.terminate()
+    assert service.process.wait(20) == 0
+    assert not [pid for pid in everybody if running(pid)]
+    assert time.monotonic() - begun < serve.STOP_WITHIN_S, "somebody had to be killed"
+    assert service.log.read_text().count("Admin token") == 1
+
+
+@pytest.mark.integration
+def test_no_child_outlives_a_supervisor_that_is_killed(service: Service) -> None:
+    service.ready()
+    children = service.children()
+    service.process.kill()
+    service.process.wait(20)
+    try:
+        eventually(lambda: not [pid for pid in children if running(pid)], "a child is left")
+    finally:
+        for pid in filter(running, children):
+            os.kill(pid, signal.SIGKILL)
