@@ -1,4 +1,4 @@
-"""``python -m mininet_topos up``: build the two-campus network and keep it until Ctrl-C.
+"""``python -m mininet_topos up``: build the two-campus network and keep it until Ctrl-C or SIGTERM.
 
 For looking around by hand, and for trying a controller of one's own: the edges connect to
 ``tcp:127.0.0.1:PORT`` inside the testbed's network namespace.
@@ -12,6 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from adon.errors import AdonError, InvalidInput, Unavailable
+from mininet_topos.interruption import sigterm_interrupts
 from mininet_topos.isolation import default_folder, run_folder, run_isolated
 from mininet_topos.mu_osu import DEFAULT_SCALE, MuOsu
 from mininet_topos.up import DEFAULT_OPENFLOW_PORT, READY_TIMEOUT, Bed
@@ -39,10 +40,14 @@ def _parser() -> argparse.ArgumentParser:
 
 def _up(options: argparse.Namespace) -> int:
     MuOsu(options.scale).topology()  # refuse what cannot be built before anything is started
-    with run_folder(default_folder(options.name)) as folder:
+    with (
+        contextlib.suppress(KeyboardInterrupt),
+        sigterm_interrupts(),
+        run_folder(default_folder(options.name)) as folder,
+    ):
         command = [sys.executable, "-m", "mininet_topos.up", "--folder", str(folder.path)]
         command += ["--scale", str(options.scale), "--openflow-port", str(options.openflow_port)]
-        with contextlib.suppress(KeyboardInterrupt), run_isolated(command, folder) as process:
+        with run_isolated(command, folder) as process:
             wait_until(lambda: Bed.is_up(folder.path) or process.poll() is not None, READY_TIMEOUT)
             if not Bed.is_up(folder.path):
                 raise Unavailable("the testbed does not come up")

@@ -177,10 +177,23 @@ def first_process(process: subprocess.Popen[bytes]) -> int | None:
     return int(listed[0]) if listed else None
 
 
+def _handles_sigterm(pid: int) -> bool:
+    """Whether a process has a handler for SIGTERM (``SigCgt`` of proc_pid_status(5))."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return False
+    caught = re.search(r"^SigCgt:\s*([0-9a-f]+)$", status, re.MULTILINE)
+    return caught is not None and bool(int(caught[1], 16) >> (signal.SIGTERM - 1) & 1)
+
+
 def stop(process: subprocess.Popen[bytes], timeout: float = STOP_TIMEOUT) -> None:
-    """End a testbed: ask its first process, and after ``timeout`` seconds let the kernel do it."""
+    """End a testbed: ask its first process, and after ``timeout`` seconds let the kernel do it.
+
+    One that does not handle SIGTERM yet has built nothing and would never get it: the kernel does it at once.
+    """
     inner = first_process(process)
-    if process.poll() is None and inner is not None:
+    if process.poll() is None and inner is not None and _handles_sigterm(inner):
         os.kill(inner, signal.SIGTERM)
         try:
             process.wait(timeout)

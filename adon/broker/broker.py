@@ -33,6 +33,7 @@ from adon.broker.effects import (
 from adon.broker.events import (
     BatchConfirmed,
     BatchFailed,
+    DifferenceAsked,
     Event,
     FirstPacket,
     FlowCancelled,
@@ -171,6 +172,8 @@ class Broker:
             case SnapshotAsked():
                 snapshot = reading.snapshot(self, event.at)
                 return [Answer(event.id, event.command, snapshot)]
+            case DifferenceAsked():
+                return [Answer(event.id, event.command, reading.differences(self, event.at))]
             case SyncAsked():
                 answer: dict[str, object] = {"switches": sorted(self.network.topology.connected)}
                 effects = self.network.recheck(event.id).effects
@@ -396,14 +399,17 @@ class Broker:
         if ends is None or chosen is None:
             return None
         standby = tuple(choice.paths.values())
+        offset = self.configuration.policy.priority_offset
         rules: tuple[Rule, ...] = ()
         if not flow.request.ports:
             protocol = PROTOCOLS[need.template.protocol]
-            rules = learn_rules(flow.number, *ends, protocol, chosen, standby)
+            rules = learn_rules(flow.number, *ends, protocol, chosen, standby, offset=offset)
         if flow.tuples:
             idle = int(need.template.selection.idle_timeout)
             priority = self.flows.priority(flow)
-            rules += flow_rules(flow.number, *ends, flow.tuples, chosen, standby, priority, idle)
+            rules += flow_rules(
+                flow.number, *ends, flow.tuples, chosen, standby, priority, idle, offset=offset
+            )
         return rules
 
     def _attached(self, flow: Flow) -> tuple[Attachment, Attachment] | None:
@@ -548,6 +554,7 @@ class Broker:
         """Pin the measurement addresses to their paths, as soon as both edges are known."""
         effects: list[Effect] = []
         topology = self.network.topology
+        offset = self.configuration.policy.priority_offset
         by_path: dict[int, tuple[Rule, ...]] = {}
         for test in self.configuration.measurements.tests:
             found = topology.candidate(PathKey(test.path, test.from_, test.to))
@@ -557,7 +564,7 @@ class Broker:
                 source, destination = topology.test_ends(test)
             except Unavailable:
                 continue
-            rules = measurement_rules(source, destination, found.path)
+            rules = measurement_rules(source, destination, found.path, offset=offset)
             known = by_path.get(found.path.index, ())
             by_path[found.path.index] = known + tuple(r for r in rules if r not in known)
         for index, rules in by_path.items():

@@ -159,6 +159,13 @@ class SnapshotAsked(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class DifferenceAsked(Event):
+    """Somebody wants to see how the switches differ from what should be; nothing is done about it."""
+
+    command: str
+
+
+@dataclass(frozen=True, slots=True)
 class SyncAsked(Event):
     """An operator wants every switch compared and repaired now."""
 

@@ -245,6 +245,10 @@ class Network:
         """All rules that belong in one switch."""
         return tuple(r for rules in self._wanted.values() for r in rules if r.dpid == dpid)
 
+    def compare(self, dpid: int) -> Difference:
+        """How one switch differs from what should be, as far as is known; nothing is done about it (R4)."""
+        return difference(self.desired(dpid), self._belief.at(dpid), foreign=self._all_foreign())
+
     def foreign_rules(self, dpid: int) -> int:
         """How many rules in one switch are not ours."""
         return len(self._foreign.get(dpid, ()))

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from adon.flowvisor.path import Known
-from adon.flowvisor.rule import dpid_text
+from adon.flowvisor.rule import dpid_text, rule_text
 from adon.flowvisor.topology import Candidate
 from measurement.model import Metric
 
@@ -28,6 +28,27 @@ def snapshot(broker: Broker, now: float) -> Mapping[str, object]:
         "queue": broker.queue(now),
         "quiet": sorted(broker.quiet),
         "reconcile": dict(broker.network.reconcile_totals),
+    }
+
+
+def differences(broker: Broker, now: float) -> Mapping[str, object]:
+    """Per switch what is missing, wrong, too much or blocked, each rule as ``ovs-ofctl`` prints it."""
+    return {
+        "at": now,
+        "items": [_difference(broker, n, s.dpid) for n, s in broker.configuration.switches.items()],
+    }
+
+
+def _difference(broker: Broker, name: str, dpid: int) -> dict[str, object]:
+    found = broker.network.compare(dpid)
+    return {
+        "name": name,
+        "dpid": dpid_text(dpid),
+        "connected": dpid in broker.network.topology.connected,
+        "missing": [rule_text(rule) for rule in found.missing],
+        "wrong": [rule_text(wanted) for wanted, _ in found.wrong],
+        "extra": [rule_text(rule) for rule in found.extra],
+        "blocked": [rule_text(rule) for rule in found.blocked],
     }
 
 

@@ -28,6 +28,7 @@ from apps.campus_edge.commands import Commands
 from apps.campus_edge.executor import Executor
 from apps.campus_edge.loop import DecisionLoop, Inbox, Stamps
 from apps.campus_edge.switchboard import Switchboard
+from apps.campus_edge.tally import Tally
 from apps.link import LinkServer, Peer
 
 log = logging.getLogger("adon.controller")
@@ -72,7 +73,7 @@ def run(configuration: Configuration, store_url: str, socket_path: Path) -> None
     listener = connections.listen(where.openflow_host, where.openflow_port)
     board = _switchboard(configuration, inbox, stamps)
     commands = Commands(inbox.put, Store.open(store_url, read_only=True), stamps)
-    link = LinkServer(socket_path, _receiver(broker, commands))
+    link = LinkServer(socket_path, _receiver(broker, commands, board.tally))
     executor = Executor(store, board, commands, link.broadcast)
     loop = DecisionLoop(inbox, broker, executor.carry_out, board.overdue, stamps)
     loop.start()
@@ -97,11 +98,17 @@ def _catalog(store: Store, now: float) -> Catalog:
     return catalog
 
 
-def _receiver(broker: Broker, commands: Commands) -> Callable[[Peer, str, dict[str, Any]], None]:
+def _receiver(
+    broker: Broker, commands: Commands, tally: Tally
+) -> Callable[[Peer, str, dict[str, Any]], None]:
     def receive(peer: Peer, kind: str, payload: dict[str, Any]) -> None:
         if kind == "hello" and payload.get("role") == "collector":
             peer.send("quiet", {"paths": sorted(broker.quiet)})
-        commands.receive(peer, kind, payload)
+        if kind == "tally":
+            # Counters need no decision: they are answered here, beside the decision thread.
+            peer.answer(str(payload.get("command")), tally.read())
+        else:
+            commands.receive(peer, kind, payload)
 
     return receive
 
@@ -112,7 +119,9 @@ def _switchboard(configuration: Configuration, inbox: Inbox, stamps: Stamps) -> 
     manager = AppManager.get_instance()
     known = frozenset(switch.dpid for switch in configuration.switches.values())
     handshake = manager.instantiate(connections.Handshake)
-    board: Switchboard = manager.instantiate(Switchboard, known, inbox.put, stamps)
+    board: Switchboard = manager.instantiate(
+        Switchboard, known, inbox.put, stamps, configuration.ignored_cookies
+    )
     # os-ken's threads are no daemons, and would keep the process alive after its end; a thread
     # inherits that from the one that starts it.
     starter = threading.Thread(target=lambda: [app.start() for app in (handshake, board)], daemon=True)

@@ -18,6 +18,7 @@ from typing import Any
 
 from adon.broker.effects import Answer
 from adon.broker.events import (
+    DifferenceAsked,
     Event,
     FlowCancelled,
     FlowSubmitted,
@@ -76,6 +77,7 @@ class Commands:
             "flow.report": self._report,
             "template.add": self._template,
             "snapshot": lambda command, _: SnapshotAsked(*self._stamps(), command),
+            "rules.diff": lambda command, _: DifferenceAsked(*self._stamps(), command),
             "rules.sync": lambda command, _: SyncAsked(*self._stamps(), command),
         }
 

@@ -14,7 +14,8 @@ import functools
 import itertools
 import logging
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -41,10 +42,12 @@ from adon.broker.events import (
     SwitchDown,
     SwitchUp,
 )
+from adon.config import CookieRange
 from adon.flowvisor import openflow
 from adon.flowvisor.rule import ReportedRule, Slot, dpid_text
 from apps.campus_edge.connections import Connection
 from apps.campus_edge.loop import Stamps, die
+from apps.campus_edge.tally import Tally
 
 log = logging.getLogger(__name__)
 
@@ -78,6 +81,7 @@ class _Batch:
     xids: tuple[int, ...]
     barrier: int
     deadline: float
+    sent_at: float
 
 
 @dataclass(slots=True)
@@ -95,11 +99,18 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
 
     :param known: the configured datapath ids; others are refused.
     :param put: hands an event to the decision thread.
+    :param ignored: cookies of rules that count as foreign whatever their prefix says (R2).
     """
 
     OFP_VERSIONS = (ofproto_v1_3.OFP_VERSION,)
 
-    def __init__(self, known: frozenset[int], put: Callable[[Event], None], stamps: Stamps) -> None:
+    def __init__(
+        self,
+        known: frozenset[int],
+        put: Callable[[Event], None],
+        stamps: Stamps,
+        ignored: Iterable[CookieRange] = (),
+    ) -> None:
         super().__init__()
         self._known = known
         self._put = put
@@ -112,8 +123,8 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         self._batches: dict[int, _Batch] = {}
         self._by_xid: dict[int, _Batch] = {}
         self._reports: dict[int, _Report] = {}
-        self.errors_total: dict[tuple[int, int], int] = {}
-        self.flow_mods_total = 0
+        self._ignored = tuple((one.value, one.mask) for one in ignored)
+        self.tally = Tally()
 
     # -- what the broker wants (decision thread) ---------------------------------------------------------
 
@@ -127,11 +138,11 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         messages.append(connection.ofproto_parser.OFPBarrierRequest(connection))
         xids = [next(self._xids) for _ in messages]
         deadline = self._stamps.clock() + BARRIER_TIMEOUT_S
-        batch = _Batch(effect.batch, effect.dpid, tuple(xids), xids[-1], deadline)
+        batch = _Batch(effect.batch, effect.dpid, tuple(xids), xids[-1], deadline, time.monotonic())
         with self._lock:
             self._batches[batch.barrier] = batch
             self._by_xid.update((xid, batch) for xid in xids)
-        self.flow_mods_total += len(effect.changes)
+        self.tally.sent(len(effect.changes))
         packed = (_bytes(message, xid) for message, xid in zip(messages, xids, strict=True))
         # What cannot be sent is answered by the end of the connection, or by the deadline.
         connection.send(b"".join(packed))
@@ -248,7 +259,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             if not more:
                 del self._reports[message.xid]
         for stat in message.body:
-            found = openflow.reported(dpid, stat)
+            found = openflow.reported(dpid, stat, self._ignored)
             if isinstance(found, ReportedRule):
                 report.rules.append(found)
             else:
@@ -265,6 +276,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             if batch is None or batch.dpid != event.msg.datapath.id:
                 return
             self._close(batch)
+        self.tally.barrier(time.monotonic() - batch.sent_at)
         self._put(BatchConfirmed(*self._stamps(), batch.dpid, batch.name))
 
     @set_ev_cls(ofp_event.EventOFPErrorMsg, [HANDSHAKE_DISPATCHER, CONFIG_DISPATCHER, MAIN_DISPATCHER])
@@ -272,9 +284,8 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
     def on_error(self, event: Any) -> None:
         """A switch refused something; if it was of a batch, the batch has failed."""
         message = event.msg
-        kind = (message.type, -1 if message.code is None else message.code)
-        self.errors_total[kind] = self.errors_total.get(kind, 0) + 1
         text = openflow.error_text(message)
+        self.tally.refused(text)
         connection = message.datapath
         where = "unknown" if connection.id is None else dpid_text(connection.id)
         log.warning("event=of.error dpid=%s xid=%s error=%r", where, message.xid, text)
@@ -303,6 +314,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
     @guarded
     def on_packet(self, event: Any) -> None:
         """A learning rule saw a packet; anything else that reaches us is not asked for, and dropped."""
+        self.tally.packet_in()
         found = openflow.first_packet(event.msg)
         if found is not None and self._is_current(event.msg.datapath):
             connection, source, destination = found

@@ -11,7 +11,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from adon.errors import Unavailable
+from adon.errors import AdonError, Unavailable
 from mininet_topos.demo.play import Carry
 from mininet_topos.demo.record import Check, Record, Transfer
 from mininet_topos.demo.scenario import L2, L3, seeded
@@ -25,7 +25,12 @@ LONGEST_S = 1800.0
 
 
 def run(bed: Bed, path: str, record: Record, carry: Carry, tell: Callable[[str], None]) -> list[Transfer]:
-    """Carry the transfers of a record again, all on one path; what the receivers counted."""
+    """Carry the transfers of a record again, all on one path; what the receivers counted.
+
+    What a transfer lacks becomes a failed check of the record.
+
+    :raises Unavailable: if one does not end.
+    """
     requests = seeded(record.seed)
     pin(OpenVSwitch(bed.folder / "ovs"), path, dtn_addresses(MU)["data"], dtn_addresses(OSU)["data"])
     planned = sorted(record.transfers, key=lambda transfer: transfer.began)
@@ -37,34 +42,31 @@ def run(bed: Bed, path: str, record: Record, carry: Carry, tell: Callable[[str],
     def one(like: Transfer) -> None:
         time.sleep(max(0.0, start + like.began - time.time()))
         began = time.time()
-        try:
-            moved = carry(like.size, like.streams, requests[like.flow].port)
-        except Unavailable as error:
-            record.checks.append(Check(f"always {path}: {like.flow} is carried", False, str(error)))
-            return
+        moved = carry(like.size, like.streams, requests[like.flow].port)
         ended = time.time()
         whole = moved.received == like.size
         text = f"always {path}: {like.flow}: all {like.size} bytes counted at the receiver"
         record.checks.append(Check(text, whole, f"{moved.received} bytes"))
         tell(f"  {like.flow}: {ended - began:.1f} s")
-        series = moved.series
-        done.append(
-            Transfer(
-                like.flow,
-                "",
-                path,
-                like.size,
-                like.streams,
-                moved.received,
-                began - start,
-                ended - start,
-                series,
-            )
-        )
+        times = (began - start, ended - start)
+        sizes = (like.size, like.streams, moved.received)
+        done.append(Transfer(like.flow, "", path, *sizes, *times, moved.series))
 
-    threads = [threading.Thread(target=one, args=(like,), name=like.flow) for like in planned]
+    def guarded(like: Transfer) -> None:
+        try:
+            one(like)
+        except Exception as error:  # noqa: BLE001 - a thread's outermost guard: it becomes a failed check
+            found = str(error) if isinstance(error, AdonError) else repr(error)
+            record.checks.append(Check(f"always {path}: {like.flow} is carried", False, found))
+
+    threads = [
+        threading.Thread(target=guarded, args=(like,), name=like.flow, daemon=True) for like in planned
+    ]
     for thread in threads:
         thread.start()
+    deadline = time.monotonic() + LONGEST_S
     for thread in threads:
-        thread.join(LONGEST_S)
+        thread.join(max(0.0, deadline - time.monotonic()))
+        if thread.is_alive():
+            raise Unavailable(f"always {path}: {thread.name} is not carried within {LONGEST_S:g} s")
     return sorted(done, key=lambda transfer: transfer.began)

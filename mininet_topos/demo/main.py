@@ -2,28 +2,53 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
-from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
 from rich.console import Console
+from rich.text import Text
 
-from adon.errors import AdonError
+from adon.errors import AdonError, InvalidInput
 from mininet_topos.demo import baseline, report
 from mininet_topos.demo.play import Play
 from mininet_topos.demo.record import Check, Record
 from mininet_topos.demo.scenario import seeded
-from mininet_topos.demo.stage import adon_on, carry, environment, testbed_up, unique_name
-from mininet_topos.isolation import default_folder, require_isolation, run_folder
+from mininet_topos.demo.stage import (
+    adon_on,
+    carry,
+    environment,
+    remove_remains,
+    require_machine,
+    testbed_up,
+    unique_name,
+)
+from mininet_topos.interruption import sigterm_interrupts
+from mininet_topos.isolation import default_folder, run_folder
 from mininet_topos.mu_osu import CAMPUSES
 
 DEFAULT_REPORT = Path("reports/demo")
 DEFAULT_SEED = 18
 DEFAULT_SCALE = 100.0
 
-Tell = Callable[[str], None]
+INTERRUPTED = 130
+"""128 and the number of SIGINT, as shells have it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Voice:
+    """Tells each line with the seconds since the run began; a line's brackets are no markup."""
+
+    console: Console
+    began_at: float
+
+    def __call__(self, line: str, style: str = "") -> None:
+        """Print one line."""
+        seconds = f"{time.time() - self.began_at:6.1f} s"
+        self.console.print(Text.assemble((seconds, "dim"), "  ", (line, style)))
 
 
 def run(
@@ -33,38 +58,59 @@ def run(
     seed: int = DEFAULT_SEED,
     scale: float = DEFAULT_SCALE,
 ) -> int:
-    """Run the demo and write its report into ``folder``; the exit status.
+    """Run the demo and write its report into ``folder``.
 
     :param compare: run the same transfers also on layer 2 always and on layer 3 always.
+    :returns: the exit status: 0, 1 if anything was not as expected, 130 if it was interrupted.
     :raises Unavailable: if the machine cannot run a testbed.
+    :raises InvalidInput: if the report cannot be written there.
     """
-    require_isolation()
-    console = Console(highlight=False, soft_wrap=True, file=sys.stdout)
+    require_machine()
+    _require_folder(folder)
+    remove_remains()
     record = Record(time.time(), seed, scale)
+    console = Console(highlight=False, soft_wrap=True, file=sys.stdout)
+    tell = Voice(console, record.began_at)
+    try:
+        with sigterm_interrupts():
+            _story(record, tell, compare)
+    except KeyboardInterrupt:
+        tell("interrupted: everything that was built is removed, and there is no report", "red")
+        return INTERRUPTED
+    page = report.write(record, folder)
+    _summary(console, record, page)
+    return 0 if record.passed else 1
 
-    def tell(line: str) -> None:
-        console.print(f"[dim]{time.time() - record.began_at:6.1f} s[/dim]  {line}", markup=True)
 
+def _require_folder(folder: Path) -> None:
+    """Find out now, not after minutes, that the report has no place."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInput.of("report", f"{folder}: {error.strerror}") from error
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise InvalidInput.of("report", f"{folder} cannot be written to")
+
+
+def _story(record: Record, tell: Voice, compare: bool) -> None:
     try:
         _play(record, tell)
         if compare:
             _compare(record, tell)
     except AdonError as error:
         record.checks.append(Check("the demo runs to its end", False, str(error)))
-        tell(f"[red]{error}[/red]")
-    page = report.write(record, folder)
-    _summary(console, record, page)
-    return 0 if record.passed else 1
+        tell(str(error), "red")
 
 
-def _play(record: Record, tell: Tell) -> None:
+def _play(record: Record, tell: Voice) -> None:
     with run_folder(default_folder(unique_name())) as folder:
         tell("building the testbed: two campuses, a layer-2 overlay, routers, measurement points")
         with testbed_up(folder, record.scale) as bed:
             tell(f"the testbed is up ({bed.emulation}); starting ADON")
             record.environment = environment(bed, record.scale)
             with adon_on(bed, record.scale) as world:
-                tell(f"ADON is up; its page is at {world.url}, its rules:")
+                tell("ADON is up; to look at its page (the token is in the file) and its rules:")
+                tell(f"  {world.url} {bed.folder}/admin.token")
                 tell(f"  OVS_RUNDIR={bed.folder / 'ovs'} ovs-ofctl -O OpenFlow13 dump-flows mu-edge")
                 Play(
                     api=world.client,
@@ -76,7 +122,7 @@ def _play(record: Record, tell: Tell) -> None:
                 ).run()
 
 
-def _compare(record: Record, tell: Tell) -> None:
+def _compare(record: Record, tell: Voice) -> None:
     for path in baseline.PATHS:
         with run_folder(default_folder(unique_name())) as folder:
             tell(f"the same transfers, always on {path}")
@@ -88,10 +134,10 @@ def _compare(record: Record, tell: Tell) -> None:
 
 def _summary(console: Console, record: Record, page: Path) -> None:
     for check in record.checks:
-        mark = "[green]held[/green]" if check.held else "[red]FAILED[/red]"
+        mark = ("held", "green") if check.held else ("FAILED", "red")
         found = "" if check.held else f" (found: {check.found})"
-        console.print(f"  {mark}  {check.text}{found}")
+        console.print(Text.assemble("  ", mark, f"  {check.text}{found}"))
     for way, times, total in report.totals(record) if record.baselines else ():
         each = ", ".join(f"{flow} {seconds:.1f} s" for flow, seconds in times.items())
-        console.print(f"  {way}: {each}; together {total:.1f} s")
-    console.print(f"  report: {page}")
+        console.print(Text(f"  {way}: {each}; together {total:.1f} s"))
+    console.print(Text(f"  report: {page}"))

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
-from adon.errors import Unavailable
+from adon.errors import AdonError, Unavailable
 from adon.units import format_rate, format_size
 from mininet_topos.demo.record import Check, Moment, Record, Transfer
 from mininet_topos.demo.scenario import (
@@ -34,7 +34,12 @@ POLL_S = 0.3
 FIRST_MEASUREMENTS_S = 90.0
 NEXT_TEST_S = 90.0
 TRANSFER_S = 600.0
+LONGEST_DETAIL = 500
+"""Characters that the API takes as the detail of a report."""
 ADMISSION_S = 20.0
+
+SETTLED = ("active", "queued", "rejected", "failed", "expired", "cancelled")
+"""States in which a new flow's first decision is known."""
 
 
 class Api(Protocol):
@@ -91,12 +96,20 @@ class Play:
     requests: dict[str, Request]
     _threads: list[threading.Thread] = field(default_factory=list)
     _ended: dict[str, float] = field(default_factory=dict)
+    _over: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> None:
         """Tell the whole story; what went wrong is in the record's checks.
 
-        :raises Unavailable: if ADON or the testbed stops answering.
+        :raises Unavailable: if ADON or the testbed stops answering, or a flow that must move is not admitted.
         """
+        try:
+            self._tell_all()
+        finally:
+            # A transfer that still runs now is cut off with the testbed: nobody waits for its end.
+            self._over.set()
+
+    def _tell_all(self) -> None:
         for template in templates(self.record.scale):
             self.api.add_template(template.model_dump(mode="json", exclude={"version"}))
         self._await_first_measurements()
@@ -164,9 +177,9 @@ class Play:
         flow = self.api.submit(body(request, self.record.scale))
         self.record.names[flow["id"]] = request.name
         self._until(
-            lambda: self.api.flow(flow["id"])["state"] in (state, "failed", "queued"),
+            lambda: self.api.flow(flow["id"])["state"] in SETTLED,
             ADMISSION_S,
-            f"{request.name} is {state}",
+            f"{request.name} is decided",
         )
         flow = self.api.flow(flow["id"])
         self._check(expectation(step, request, state), flow)
@@ -191,47 +204,71 @@ class Play:
         self.tell(f"  {'as in the thesis' if found == wanted else 'NOT AS EXPECTED'}: {text}")
 
     def _follow(self, step: str, request: Request, flow: dict[str, Any]) -> None:
-        """Move the flow's bytes in a thread of its own, and report its end to ADON and to the record."""
+        """Move the flow's bytes in a thread of its own, and report its end to ADON and to the record.
+
+        :raises Unavailable: if the flow has no path to move them over.
+        """
         request = self.requests[request.name]
-        thread = threading.Thread(target=self._transfer, args=(step, request, self.api.flow(flow["id"])))
-        thread.name = request.name
+        flow = self.api.flow(flow["id"])
+        if flow["state"] != "active":
+            raise Unavailable(f"the story cannot go on: {request.name} is {flow['state']}, not active")
+        # A daemon: whatever it hangs in must not keep the program from ending.
+        thread = threading.Thread(
+            target=self._guarded, args=(step, request, flow), name=request.name, daemon=True
+        )
         self._threads.append(thread)
         thread.start()
+
+    def _guarded(self, step: str, request: Request, flow: dict[str, Any]) -> None:
+        """The outermost guard of a transfer's thread: whatever goes wrong in it is a failed check."""
+        try:
+            self._transfer(step, request, flow)
+        except Exception as error:  # noqa: BLE001 - nobody else would hear of it
+            self._ended.setdefault(request.name, time.time())
+            if not self._over.is_set():
+                self._failed(f"{request.name} is carried and its end reported", error)
+
+    def _failed(self, text: str, error: Exception) -> None:
+        found = str(error) if isinstance(error, AdonError) else repr(error)
+        self.record.checks.append(Check(text, False, found))
+        self.tell(f"  FAILED: {text}: {found}")
 
     def _transfer(self, step: str, request: Request, flow: dict[str, Any]) -> None:
         size, began = flow["transfer_size_bytes"], time.time()
         self.tell(f"  {request.name}: {format_size(size)} over {request.streams} stream(s) on {flow['path']}")
         self.api.report(flow["id"], "started", 0, "")
+        moved, trouble = self._carried(size, request)
+        ended = time.time()
+        if self._over.is_set():
+            return
+        self._ended[request.name] = ended
+        since = self.record.began_at
+        whole = moved.received == size
+        done = Transfer(
+            request.name,
+            flow["id"],
+            flow["path"],
+            size,
+            request.streams,
+            moved.received,
+            began - since,
+            ended - since,
+            moved.series,
+        )
+        self.record.transfers.append(done)
+        text = f"{request.name}: all {size} bytes counted at the receiver"
+        self.record.checks.append(Check(text, whole, trouble or f"{moved.received} bytes"))
+        self.api.report(flow["id"], "finished" if whole else "failed", moved.received, trouble)
+        what = f"{format_size(moved.received)}, {format_rate(done.rate)}"
+        self._mark(step, f"{request.name}'s transfer ends: {what}", request.name)
+
+    def _carried(self, size: int, request: Request) -> tuple[Delivered, str]:
+        """What the receiver counted, and in words what is wrong with it."""
         try:
             moved = self.carry(size, request.streams, request.port)
         except Unavailable as error:
-            moved = Delivered(0, [])
-            self.tell(f"  {request.name}: {error}")
-        ended = time.time()
-        self._ended[request.name] = ended
-        whole = moved.received == size
-        status, detail = ("finished", "") if whole else ("failed", "not every byte arrived")
-        self.api.report(flow["id"], status, moved.received, detail)
-        since = self.record.began_at
-        self.record.transfers.append(
-            Transfer(
-                request.name,
-                flow["id"],
-                flow["path"] or "",
-                size,
-                request.streams,
-                moved.received,
-                began - since,
-                ended - since,
-                moved.series,
-            )
-        )
-        text = f"{request.name}: all {size} bytes counted at the receiver"
-        self.record.checks.append(Check(text, whole, f"{moved.received} bytes"))
-        rate = format_rate(moved.received * 8 / (ended - began))
-        self._mark(
-            step, f"{request.name}'s transfer ends: {format_size(moved.received)}, {rate}", request.name
-        )
+            return Delivered(0, []), str(error)[:LONGEST_DETAIL]
+        return moved, "" if moved.received == size else f"{moved.received} of {size} bytes arrived"
 
     def _wait_for_transfer(self, request: Request) -> None:
         for thread in self._threads:

@@ -40,6 +40,11 @@ class Transfer:
         """How long it took."""
         return self.ended - self.began
 
+    @property
+    def rate(self) -> float:
+        """Bits/s that its receiver got on average; 0 for a transfer that took no time."""
+        return self.received * 8 / self.seconds if self.seconds > 0 else 0.0
+
 
 @dataclass(slots=True)
 class Check:

@@ -128,13 +128,18 @@ def seconds_text(value: float | str) -> str:
     return "∞" if value == "inf" else format_duration(float(value))
 
 
+def rate_text(value: float | str) -> str:
+    """A rate of the cost model; ``∞`` where nothing limits it."""
+    return "∞" if value == "inf" else format_rate(float(value))
+
+
 def page(record: Record, image: str) -> str:
     """The report as one HTML page that needs no other file but the record's own figure."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("mininet_topos.demo", "."), autoescape=True, trim_blocks=True
     )
     environment.filters |= {
-        "rate": format_rate,
+        "rate": rate_text,
         "size": format_size,
         "seconds": seconds_text,
         "metric": value_text,
@@ -146,7 +151,6 @@ def page(record: Record, image: str) -> str:
         image=image,
         began=datetime.fromtimestamp(record.began_at).astimezone().isoformat(timespec="seconds"),
         decisions=[d for d in record.decisions if d["outcome"] != "stay"],
-        worked=next((d for d in record.decisions if d["compute"]), None),
         totals=totals(record),
     )
 

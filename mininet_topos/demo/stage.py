@@ -11,21 +11,28 @@ import ctypes
 import json
 import os
 import secrets
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from adon.errors import Unavailable
+from adon.errors import Conflict, Unavailable
 from apps.cli.client import Client
 from mininet_topos.demo.play import Delivered
-from mininet_topos.isolation import RunFolder, run_isolated
+from mininet_topos.isolation import (
+    RunFolder,
+    default_folder,
+    require_isolation,
+    run_folder,
+    run_isolated,
+)
 from mininet_topos.mu_osu import CAMPUSES, MU, OSU, MuOsu, dtn_addresses
 from mininet_topos.network_config import network_config
 from mininet_topos.transfer import Transfer, arguments
@@ -35,6 +42,9 @@ from mininet_topos.waiting import wait_until
 SERVE_S = 30.0
 TRANSFER_TIMEOUT_S = 60.0
 PR_SET_PDEATHSIG = 1
+PREFIX = "demo"
+"""What the names of the demo's run folders begin with."""
+PROGRAMS = ("ovs-vswitchd", "ovsdb-server", "mnexec", "nsenter", "tc", "ethtool", "iperf3", "ping")
 
 EXTRA: dict[str, Any] = {
     "compute": {
@@ -53,6 +63,24 @@ class World:
     bed: Bed
     client: Client
     url: str
+
+
+def require_machine() -> None:
+    """Refuse early, in one line, what would fail half-way.
+
+    :raises Unavailable: if this process is not root, or programs are missing.
+    """
+    require_isolation()
+    missing = [program for program in PROGRAMS if shutil.which(program) is None]
+    if missing:
+        raise Unavailable(f"the testbed needs {', '.join(missing)}: run 'make setup'")
+
+
+def remove_remains() -> None:
+    """Remove the run folders of demos that were killed; those of living ones are locked, and stay."""
+    for left in default_folder(PREFIX).parent.glob(f"{PREFIX}-*"):
+        with suppress(Conflict), run_folder(left):
+            pass
 
 
 @contextmanager
@@ -140,7 +168,10 @@ def carry(bed: Bed, size: int, streams: int, port: int) -> Delivered:
 
 @contextmanager
 def _program(bed: Bed, host: str, argv: list[str]) -> Iterator[subprocess.Popen[str]]:
-    process = subprocess.Popen(bed.inside(argv, host), stdout=subprocess.PIPE, text=True)
+    # A session of its own: a Ctrl-C is ours to handle, and this program ends with its testbed.
+    process = subprocess.Popen(
+        bed.inside(argv, host), stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
     try:
         yield process
     finally:
@@ -184,4 +215,4 @@ def environment(bed: Bed, scale: float) -> dict[str, str]:
 
 def unique_name() -> str:
     """A name for a run folder that no other run has."""
-    return f"demo-{int(time.time()) % 100_000}-{secrets.token_hex(2)}"
+    return f"{PREFIX}-{int(time.time()) % 100_000}-{secrets.token_hex(2)}"

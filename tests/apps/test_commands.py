@@ -9,6 +9,7 @@ import pytest
 
 from adon.broker.effects import Answer
 from adon.broker.events import (
+    DifferenceAsked,
     Event,
     FlowCancelled,
     FlowSubmitted,
@@ -74,6 +75,7 @@ GOOD: dict[str, tuple[dict[str, Any], type[Event]]] = {
     "flow.report": ({"flow": 3, "status": "finished", "bytes": 10}, TransferReported),
     "template.add": ({"template": TEMPLATE, "author": "eve"}, TemplateSaved),
     "snapshot": ({}, SnapshotAsked),
+    "rules.diff": ({}, DifferenceAsked),
     "rules.sync": ({}, SyncAsked),
 }
 

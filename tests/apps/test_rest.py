@@ -393,6 +393,10 @@ def test_metrics_for_prometheus(world):
         "adon_flows_submitted_total 2.0",
         'adon_rules{state="installed"} 1.0',
         "adon_controller_up 1.0",
+        'adon_of_connected{dpid="0000000000000a01"} 1.0',
+        "adon_of_flowmods_sent_total 0.0",
+        'adon_of_barrier_seconds_bucket{le="+Inf"} 0.0',
+        "adon_reconcile_missing_total 2.0",
     ):
         assert line in text
 

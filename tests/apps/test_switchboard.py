@@ -135,7 +135,7 @@ def test_a_batch_is_its_flow_mods_and_a_barrier_and_is_confirmed_by_its_reply(wo
     world.board.on_barrier(FromSwitch(connection, xid=xids[2]))
     world.board.on_barrier(FromSwitch(connection, xid=xids[2]))
     assert world.kinds() == ["SwitchUp", "BatchConfirmed"]
-    assert world.board.flow_mods_total == 2
+    assert world.board.tally.read()["flow_mods"] == 2
 
 
 def test_an_error_fails_its_batch_and_the_barrier_that_follows_does_not_confirm_it(world: World) -> None:
@@ -150,7 +150,7 @@ def test_an_error_fails_its_batch_and_the_barrier_that_follows_does_not_confirm_
     assert isinstance(failed, BatchFailed)
     assert failed.batch == "f-7/1"
     assert "OFPFMFC_TABLE_FULL" in failed.error
-    assert world.board.errors_total == {(ofp.OFPET_FLOW_MOD_FAILED, ofp.OFPFMFC_TABLE_FULL): 2}
+    assert world.board.tally.read()["errors"] == {"OFPET_FLOW_MOD_FAILED(5) OFPFMFC_TABLE_FULL(1)": 2}
 
 
 def test_another_switch_cannot_answer_for_it(world: World) -> None:

@@ -25,6 +25,7 @@ from adon.store.upgrade import upgrade
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
 from adon.yamlfile import check_model
+from apps.campus_edge.tally import Tally
 from apps.link import LinkClient, LinkServer, Peer
 from apps.rest.__main__ import Server
 from apps.rest.app import create_app
@@ -78,6 +79,8 @@ class Controller:
                 peer.answer(command, codec.encode_template(saved))
             case "snapshot":
                 peer.answer(command, self.snapshot)
+            case "tally":
+                peer.answer(command, Tally().read())
             case "rules.diff":
                 switch = {"name": "mu-edge", "dpid": "0000000000000a01", "connected": True}
                 found = {"missing": ["priority=30500 actions=drop"], "wrong": [], "extra": [], "blocked": []}
@@ -268,6 +271,8 @@ def snapshot() -> dict[str, Any]:
             switch("osu-edge", "0000000000000a02", False, 0),
         ],
         "queue": [],
+        "quiet": [],
+        "reconcile": {"missing": 2, "wrong": 0, "extra": 1, "blocked": 0},
     }
 
 

@@ -9,7 +9,12 @@ from typing import Any, cast
 from flask import Response, current_app
 from flask_openapi3.openapi import OpenAPI
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
 from prometheus_client.registry import Collector
 
 from adon.access.policy import Action
@@ -81,6 +86,36 @@ class _State(Collector):
         yield _by_state("adon_rules", "Rules by state.", [state.value for state in RuleState], rules)
         reachable = float(self._parts.controller.connected)
         yield GaugeMetricFamily("adon_controller_up", "Whether the controller is reachable.", reachable)
+        try:
+            tally = self._parts.controller.call("tally", {})
+            snapshot = self._parts.snapshots.get()
+        except Unavailable:
+            return  # adon_controller_up says it; no number is better than an old one
+        yield from _openflow(tally)
+        yield from _network(snapshot)
+
+
+def _openflow(tally: Mapping[str, Any]) -> Iterable[Metric]:
+    """What the controller counted of its messages with the switches (R25)."""
+    yield CounterMetricFamily("adon_of_flowmods_sent", "Flow-mods sent.", tally["flow_mods"])
+    yield CounterMetricFamily("adon_of_packet_in", "Packet-ins received.", tally["packet_ins"])
+    errors = CounterMetricFamily("adon_of_errors", "Errors that switches answered with.", labels=["error"])
+    for error, count in tally["errors"].items():
+        errors.add_metric([error], count)
+    yield errors
+    barriers = HistogramMetricFamily("adon_of_barrier_seconds", "From a batch sent to its barrier reply.")
+    barriers.add_metric([], [(bound, count) for bound, count in tally["barriers"]], tally["barrier_seconds"])
+    yield barriers
+
+
+def _network(snapshot: Mapping[str, Any]) -> Iterable[Metric]:
+    """Which switches are connected, and what comparing their rules has found so far."""
+    connected = GaugeMetricFamily("adon_of_connected", "Whether a switch is connected.", labels=["dpid"])
+    for switch in snapshot["switches"]:
+        connected.add_metric([switch["dpid"]], float(switch["connected"]))
+    yield connected
+    for name, count in snapshot["reconcile"].items():
+        yield CounterMetricFamily(f"adon_reconcile_{name}", f"Rules found {name} by a comparison.", count)
 
 
 def _by_state(name: str, text: str, states: Iterable[str], counts: Mapping[str, int]) -> Metric:

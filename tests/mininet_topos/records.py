@@ -1,0 +1,59 @@
+"""A small record made by hand, of values in the form that the API answers with."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from adon.broker.decision import Outcome
+from adon.broker.flow import Flow, FlowRequest
+from adon.flowvisor.assessment import CandidateRecord, Verdict
+from apps.rest.models import DecisionView, MeasurementView
+from measurement.model import Measurement, Metric, PathKey
+from mininet_topos.demo.record import Check, Moment, Record, Transfer
+from tests.apps.web import NOW, decision_for
+
+MB = 1_000_000
+HOSTILE = "<script>alert(1)</script>"
+
+
+def measured(path: str, value: float, after: float, source: str = "mu") -> dict:
+    ends = ("mu", "osu") if source == "mu" else ("osu", "mu")
+    times = (NOW + after - 5, NOW + after)
+    one = Measurement(PathKey(path, *ends), Metric.THROUGHPUT, value, *times, "https://mu/run", "iperf3")
+    return MeasurementView.of(one).body()
+
+
+def decision(number: int, **changes) -> dict:
+    request = FlowRequest(source="mu-dtn", destination="osu-dtn", size="100 MB", template="soykb")
+    made = decision_for(Flow(number, request, "admin", "soykb@1", NOW))
+    return DecisionView.of(replace(made, **changes)).body()
+
+
+def small_record() -> Record:
+    queued = CandidateRecord("al2s", "l2", Verdict.EXCLUDED, "port mu-edge-al2s is down", None, ())
+    return Record(
+        began_at=NOW,
+        seed=18,
+        scale=100.0,
+        moments=[Moment("t1", 10.0, f"{HOSTILE} asks for a path"), Moment("t2", 30.0, "its transfer ends")],
+        transfers=[
+            Transfer(HOSTILE, "f-1", "al2s", 10 * MB, 1, 10 * MB, 10.0, 12.0, [5 * MB, 5 * MB]),
+            Transfer("SoyKB-2", "f-2", "internet", 8 * MB, 1, 7 * MB, 20.0, 30.0, [700_000] * 10),
+        ],
+        checks=[Check("t1: SoyKB is active on al2s", True, "active on al2s"), Check("t6: x", False, HOSTILE)],
+        decisions=[
+            decision(1),
+            decision(2, outcome=Outcome.QUEUE, path=None, reason="nobody qualifies", candidates=(queued,)),
+            decision(2, id="d-3", outcome=Outcome.STAY, reason="still nobody qualifies"),
+        ],
+        measurements=[
+            measured("al2s", 58e6, 8),
+            measured("al2s", 4.8e6, 25),
+            measured("internet", 6.5e6, 9),
+            measured("al2s", 57e6, -60),
+            measured("al2s", 56e6, 9, source="osu"),
+        ],
+        rules={"t1 mu-edge": "cookie=0xad10000000000001, priority=30500,tcp actions=output:2"},
+        names={"f-1": HOSTILE, "f-2": "SoyKB-2"},
+        environment={"Open vSwitch": "ovs-vswitchd (Open vSwitch) 3.1.0"},
+    )

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from mininet_topos.demo.record import Check, Record, Transfer
+from tests.mininet_topos.records import HOSTILE, MB, small_record
+
+
+@pytest.mark.parametrize(
+    ("held", "passed"), [([], False), ([True], True), ([True, True], True), ([True, False], False)]
+)
+def test_it_passes_if_something_was_checked_and_everything_held(held, passed):
+    record = Record(0.0, 1, 100.0, checks=[Check("c", one, "") for one in held])
+    assert record.passed is passed
+
+
+def test_decisions_are_compared_by_flow_outcome_path_and_site_and_those_that_change_nothing_are_left_out():
+    assert small_record().decided() == [
+        (HOSTILE, "admit", "al2s", "osu-hpc"),
+        ("SoyKB-2", "queue", None, "osu-hpc"),
+    ]
+
+
+def test_the_file_holds_everything(tmp_path):
+    record = small_record()
+    record.baselines["always al2s"] = record.transfers[:1]
+    record.save(tmp_path / "record.json")
+    read = json.loads((tmp_path / "record.json").read_text())
+    assert set(read) == set(Record.__slots__)
+    assert read["transfers"][1]["received"] == 7 * MB
+    assert read["baselines"]["always al2s"][0]["flow"] == HOSTILE
+    assert Transfer(**read["transfers"][0]) == record.transfers[0]
+    assert read["decisions"] == record.decisions
+
+
+def test_a_transfer_s_rate():
+    assert small_record().transfers[0].rate == 40e6
+    assert Transfer("f", "f-1", "al2s", 0, 1, 0, 5.0, 5.0).rate == 0.0
