@@ -35,6 +35,9 @@ def submit(
     template: Annotated[str | None, typer.Option(help="soykb, or soykb@3.")] = None,
     application: Annotated[str | None, typer.Option(help="The application's type.")] = None,
     weight: Annotated[list[str] | None, typer.Option(help="METRIC=NUMBER; may be repeated.")] = None,
+    at_least: Annotated[
+        str | None, typer.Option(help="Single-stream throughput it needs, as in '700 Mbps'.")
+    ] = None,
     port: Annotated[list[int] | None, typer.Option(help="A destination port; may be repeated.")] = None,
     priority: Annotated[int | None, typer.Option(help="0 to 999.")] = None,
     streams: Annotated[int | None, typer.Option(help="Parallel streams it uses.")] = None,
@@ -43,8 +46,9 @@ def submit(
     json_: JsonFlag = False,
 ) -> None:
     """Ask for a transfer; returns at once with the flow's id."""
-    from adon.units import parse_duration, parse_size
+    from adon.units import parse_duration, parse_rate, parse_size
 
+    option(at_least, parse_rate, "at_least")
     option(size, parse_size, "size")
     option(patience, parse_duration, "queue_patience")
     request: dict[str, Any] = {"source": source, "destination": destination, "size": size, "label": label}
@@ -55,6 +59,8 @@ def submit(
         "streams": streams,
     }
     wishes |= {"queue_patience": patience, "ports": port or None, "weights": _weights(weight or [])}
+    if at_least is not None:
+        wishes["qspec"] = {"throughput": {"min": at_least}}
     request |= {name: value for name, value in wishes.items() if value is not None}
     flow = client(ctx).submit(request)
     if json_:
@@ -172,7 +178,7 @@ def _watch_live(api: Any, flow: str, pause: float) -> dict[str, Any]:
             if (now := _told(last)) != told:
                 told = now
                 progress.print(status(last), markup=False)
-            progress.update(task, total=last["transfer_size_bytes"], completed=last["bytes_delivered"])
+            progress.update(task, total=last["transfer_size_bytes"], completed=last["bytes_moved"])
     return last
 
 

@@ -33,8 +33,8 @@ def reading(metric: Mapping[str, Any] | None) -> str:
 
 
 def progress(flow: Mapping[str, Any]) -> str:
-    """How much of a flow has been delivered."""
-    return f"{format_size(flow['bytes_delivered'])} of {format_size(flow['transfer_size_bytes'])}"
+    """How much of a flow has arrived."""
+    return f"{format_size(flow['bytes_moved'])} of {format_size(flow['transfer_size_bytes'])}"
 
 
 def status(flow: Mapping[str, Any]) -> str:

@@ -94,6 +94,7 @@ class FlowView(View):
     bytes_sent: int
     bytes_delivered: int
     bytes_reported: int | None
+    bytes_moved: int = Field(description="what is known to have arrived, at most what was to be moved")
     evidence: str
     started_at: Time | None
     ended_at: Time | None
@@ -117,6 +118,7 @@ class FlowView(View):
             request=request.model_dump(mode="json", exclude_none=True),
             size_bytes=request.size,
             transfer_size_bytes=flow.transfer_size,
+            bytes_moved=_moved(flow),
             connections=[
                 Connection(
                     protocol=one.protocol,
@@ -126,6 +128,15 @@ class FlowView(View):
                 for one in flow.tuples
             ],
         )
+
+
+def _moved(flow: Flow) -> int:
+    """Whichever knows more: the transfer's own report, or the switch's counters.
+
+    The counters are read every few seconds, so they lag; and they count headers, so they may end above.
+    """
+    reported = 0 if flow.bytes_reported is None else flow.bytes_reported
+    return min(flow.transfer_size, max(flow.bytes_delivered, reported))
 
 
 class FlowList(View):

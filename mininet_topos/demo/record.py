@@ -77,12 +77,26 @@ class Record:
         """Whether every expectation held."""
         return bool(self.checks) and all(check.held for check in self.checks)
 
+    def turns(self) -> list[dict[str, Any]]:
+        """The decisions that changed what becomes of a flow, in order.
+
+        A waiting flow is examined at every measurement; that it still waits, for one reason more or less,
+        is recorded by ADON and is no turn.
+        """
+        found: list[dict[str, Any]] = []
+        last: dict[str, tuple[Any, ...]] = {}
+        for decision in self.decisions:
+            what = (decision["outcome"], decision["path"], decision["compute_site"])
+            if decision["outcome"] != "stay" and last.get(decision["flow"]) != what:
+                last[decision["flow"]] = what
+                found.append(decision)
+        return found
+
     def decided(self) -> list[tuple[str, str, str | None, str | None]]:
-        """Flow, outcome, path and site of each decision in order: what two runs are compared by."""
+        """Flow, outcome, path and site of each turn in order: what two runs are compared by."""
         return [
             (self.names.get(d["flow"], d["flow"]), d["outcome"], d["path"], d["compute_site"])
-            for d in self.decisions
-            if d["outcome"] != "stay"
+            for d in self.turns()
         ]
 
     def save(self, path: Path) -> None:

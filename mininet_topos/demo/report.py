@@ -54,6 +54,7 @@ def figure(record: Record) -> go.Figure:
     for transfer, colour in zip(sorted(record.transfers, key=lambda t: t.began), FLOW_COLOURS, strict=False):
         chart.add_trace(_received(transfer, colour), row=2, col=1)
     _mark_moments(chart, record)
+    _mark_decisions(chart, record)
     chart.update_yaxes(rangemode="tozero", gridcolor="#e6e6e6")
     chart.update_yaxes(title_text="tested on each path, Mbit/s", row=1, col=1)
     chart.update_yaxes(title_text="counted by receivers, Mbit/s", row=2, col=1)
@@ -109,6 +110,17 @@ def _mark_moments(chart: go.Figure, record: Record) -> None:
         )  # fmt: skip
 
 
+def _mark_decisions(chart: go.Figure, record: Record) -> None:
+    """What was decided, written along the line of its moment."""
+    for decision in record.turns():
+        name = record.names.get(decision["flow"], decision["flow"])
+        where = "queued" if decision["path"] is None else PATH_NAMES.get(decision["path"], decision["path"])
+        chart.add_annotation(
+            x=_since(record, decision["at"]), xref="x", y=0.97, yref="y domain", xshift=9, textangle=-90,
+            text=f"{name}: {where}", showarrow=False, yanchor="top", font={"size": 11, "color": "#333"},
+        )  # fmt: skip
+
+
 def _since(record: Record, text: str) -> float:
     return datetime.fromisoformat(text).timestamp() - record.began_at
 
@@ -150,7 +162,7 @@ def page(record: Record, image: str) -> str:
         chart=chart,
         image=image,
         began=datetime.fromtimestamp(record.began_at).astimezone().isoformat(timespec="seconds"),
-        decisions=[d for d in record.decisions if d["outcome"] != "stay"],
+        decisions=record.turns(),
         totals=totals(record),
     )
 

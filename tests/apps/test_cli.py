@@ -170,9 +170,16 @@ def test_a_flow_is_submitted_and_returns_at_once(adon, world):
     )
 
 
+def test_a_bound_of_ones_own_goes_with_the_request(adon, world):
+    assert adon(*SUBMIT, "--size", "1 GB", "--at-least", "6 Mbps").exit_code == 0
+    bound = world.store.flow(1).request.qspec.throughput
+    assert (bound.min, bound.streams) == (6e6, 1)
+
+
 @pytest.mark.parametrize(
     ("arguments", "field"),
     [
+        (("--size", "1 GB", "--at-least", "6"), "at_least"),
         (("--size", "25"), "size"),
         (("--size", "0 B"), "size"),
         (("--size", f"{10**30} B"), "size"),

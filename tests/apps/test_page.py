@@ -88,9 +88,9 @@ def test_the_overview_shows_values_ages_and_basis(world):
     ("counted", "reported", "shown", "meter"),
     [
         (88_240_000, None, "88.24 MB of 100 MB", "0.8824"),
-        (88_240_000, 100_000_000, "100 MB of 100 MB", "1"),  # the counters were read before the end
+        (88_240_000, 100_000_000, "100 MB of 100 MB", "1.0"),  # the counters were read before the end
         (88_240_000, 0, "88.24 MB of 100 MB", "0.8824"),  # as a transfer reports that has begun
-        (104_000_000, 100_000_000, "104 MB of 100 MB", "1"),  # with headers and what was sent twice
+        (104_000_000, 100_000_000, "100 MB of 100 MB", "1.0"),  # with headers and what was sent twice
         (0, None, "0 B of 100 MB", "0.0"),
     ],
 )

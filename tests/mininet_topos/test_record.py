@@ -38,3 +38,16 @@ def test_the_file_holds_everything(tmp_path):
 def test_a_transfer_s_rate():
     assert small_record().transfers[0].rate == 40e6
     assert Transfer("f", "f-1", "al2s", 0, 1, 0, 5.0, 5.0).rate == 0.0
+
+
+def test_a_flow_that_still_waits_is_no_turn() -> None:
+    record = Record(0.0, 1, 100.0, names={"f-1": "SoyKB"})
+    steps = [("queue", None), ("stay", None), ("queue", None), ("admit", "al2s"), ("move", "internet")]
+    record.decisions = [
+        {"flow": "f-1", "outcome": outcome, "path": path, "compute_site": None} for outcome, path in steps
+    ]
+    assert [(outcome, path) for _, outcome, path, _ in record.decided()] == [
+        ("queue", None),
+        ("admit", "al2s"),
+        ("move", "internet"),
+    ]

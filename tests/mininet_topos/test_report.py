@@ -155,7 +155,8 @@ def test_the_figure_has_a_trace_per_path_and_per_transfer():
 def test_the_figure_marks_bounds_and_moments():
     chart = report.figure(small_record())
     texts = [annotation.text for annotation in chart.layout.annotations]
-    assert texts == ["QSpec 7 Mbit/s", "QSpec 6 Mbit/s", "<b>t1</b>", "<b>t2</b>"]
+    assert texts[:4] == ["QSpec 7 Mbit/s", "QSpec 6 Mbit/s", "<b>t1</b>", "<b>t2</b>"]
+    assert [text.rsplit(": ", 1)[1] for text in texts[4:]] == ["layer 2 (al2s)", "queued"]
     assert {shape.y0 for shape in chart.layout.shapes if shape.y0 == shape.y1} == {7.0, 6.0}
 
 
