@@ -170,7 +170,10 @@ def _throughput_ends(bound: float | None, best: float | None) -> tuple[float, fl
         return 0.0, _EDGE
     low = bound if bound is not None else (best or 0.0) / _DECADE
     high = best if best is not None else low * _DECADE
-    return (low, high) if high > low else (low * (1 - _EDGE), low)
+    if high > low:
+        return low, high
+    below = low * (1 - _EDGE)
+    return (below if below < low else 0.0), low
 
 
 def _small_ends(metric: Metric, bound: float | None, best: float | None) -> tuple[float, float]:

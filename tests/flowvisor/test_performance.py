@@ -179,7 +179,7 @@ class TestEstimate:
     ) -> None:
         assert estimate(tested, counters=counters) == Unknown(reason)
 
-    rates = st.floats(0, 1e10)
+    rates = st.floats(0, 1e10, allow_subnormal=False)
     loads = st.lists(
         st.builds(
             FlowLoad,
