@@ -21,8 +21,8 @@ ROOT = Path(__file__).parent.parent
 TESTBED_TOOLS = ("unshare", "setpriv", "mnexec", "ovs-vswitchd", "ovsdb-server", "tc", "ethtool", "iperf3")
 
 
-# A slow machine is no defect (timing belongs in benchmarks/).  Where CI is set every run tries the same cases, so
-# that a red run is about the change it ran for; everywhere else they are new each time.
+# A slow machine is no defect (timing belongs in benchmarks/).  Where CI is set every run tries the same
+# cases, so that a red run is about the change it ran for; everywhere else they are new each time.
 settings.register_profile("adon", deadline=None, derandomize="CI" in os.environ)
 settings.load_profile("adon")
 
