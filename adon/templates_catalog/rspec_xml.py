@@ -86,6 +86,22 @@ def export_rspec(
     return ET.tostring(root, encoding="unicode", xml_declaration=False) + "\n"
 
 
+def draft(text: str, name: str) -> Template:
+    """A template to complete, from what an RSpec asks for: every bounded metric weighs the same.
+
+    :raises InvalidInput: as :func:`import_rspec`; for a bad name; and if the document bounds no metric.
+    """
+    rspec, qspec, _ = import_rspec(text)
+    if not qspec.metrics:
+        raise InvalidInput.of("rspec", "its link bounds neither latency nor loss: there is nothing to score")
+    parts = {
+        "rspec": rspec.model_dump(mode="json"),
+        "qspec": qspec.model_dump(mode="json", exclude_none=True),
+    }
+    weights = {metric.value: 1.0 for metric in qspec.metrics}
+    return yamlfile.check_model({"name": name, "weights": weights, **parts}, Template)
+
+
 def import_rspec(text: str) -> tuple[RSpec, QSpec, tuple[Extension, ...]]:
     """What an RSpec v3 document asks for, and the extensions it carries.
 

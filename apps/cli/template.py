@@ -70,11 +70,16 @@ def list_(ctx: typer.Context, json_: JsonFlag = False) -> None:
 def show(
     ctx: typer.Context,
     reference: Annotated[str, typer.Argument(metavar="NAME[@VERSION]")],
+    rspec: Annotated[
+        tuple[str, str] | None,
+        typer.Option("--rspec", metavar="SITE SITE", help="As GENI RSpec v3 for a link from site to site."),
+    ] = None,
     json_: JsonFlag = False,
 ) -> None:
     """One template as it would be written, with a picture of its lookup tables."""
     from adon import yamlfile
     from adon.templates_catalog.model import Template
+    from adon.templates_catalog.rspec_xml import export_rspec
 
     name, _, version = reference.partition("@")
     body = client(ctx).template(name, version or None)
@@ -82,11 +87,30 @@ def show(
         print_json(body)
         return
     template = yamlfile.check_model(body, Template)
+    if rspec is not None:
+        typer.echo(export_rspec(template, *rspec))
+        return
     typer.echo(yamlfile.dump(template), nl=False)
     for metric, table in template.tables.items():
         typer.echo(f"\n{metric}: value, score{' (stepped)' if table.step else ''}")
         for line in picture(metric, table):
             typer.echo(line)
+
+
+@app.command("from-rspec")
+def from_rspec(
+    file: Annotated[Path, typer.Argument(help="A GENI RSpec v3 document (XML).")],
+    name: Annotated[str, typer.Option(help="The template's name.")],
+) -> None:
+    """Draft a template from an RSpec: prints YAML to look through, complete and add."""
+    from adon import yamlfile
+    from adon.templates_catalog.rspec_xml import draft
+
+    try:
+        text = file.read_text("utf-8")
+    except (OSError, UnicodeError) as error:
+        raise InvalidInput(Problem("", f"cannot be read: {error}", str(file))) from error
+    typer.echo(yamlfile.dump(draft(text, name)), nl=False)
 
 
 def picture(metric: Metric, table: LookupTable) -> list[str]:

@@ -270,6 +270,19 @@ def test_every_read_is_for_people_and_as_json(adon, world, arguments):
         json.loads(plain.stdout)
 
 
+def test_a_template_goes_out_as_an_rspec_and_comes_back_as_a_draft(adon, world, tmp_path):
+    document = tmp_path / "soykb.xml"
+    document.write_text(adon("template", "show", "soykb", "--rspec", "mu", "osu").stdout)
+    drafted = adon("template", "from-rspec", str(document), "--name", "draft")
+    assert (
+        yamlfile.parse_model(drafted.stdout, Template).qspec == world.store.template("soykb").template.qspec
+    )
+    document.write_text("<!DOCTYPE r [<!ENTITY x SYSTEM 'file:///etc/passwd'>]><rspec>&x;</rspec>")
+    refused = adon("template", "from-rspec", str(document), "--name", "draft")
+    assert (refused.exit_code, len(refused.stderr.splitlines())) == (2, 1)
+    assert "entities are not accepted" in refused.stderr
+
+
 def test_a_difference_is_told_and_repaired_on_request(adon, world):
     assert "missing: priority=30500" in adon("rules", "diff").stdout
     assert adon("rules", "sync").stdout == "comparing and repairing 0000000000000a01\n"

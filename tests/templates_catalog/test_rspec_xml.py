@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from adon.errors import InvalidInput
 from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.model import QSpec, RSpec, Template
-from adon.templates_catalog.rspec_xml import RSPEC, Extension, export_rspec, import_rspec
+from adon.templates_catalog.rspec_xml import RSPEC, Extension, draft, export_rspec, import_rspec
 from tests.templates_catalog.strategies import templates
 
 SOYKB = next(template for template in builtin_templates() if template.name == "soykb")
@@ -148,3 +148,15 @@ def test_a_mistake_in_our_extension_is_named(old: str, new: str, complaint: str)
 def test_a_link_needs_two_sites() -> None:
     with pytest.raises(InvalidInput, match="destination_site"):
         export_rspec(SOYKB, "mu", "mu")
+
+
+def test_a_document_is_drafted_into_a_template_that_asks_for_the_same() -> None:
+    drafted = draft(export_rspec(SOYKB, "mu", "osu"), "soykb-draft")
+    assert (drafted.name, drafted.rspec, drafted.qspec) == ("soykb-draft", SOYKB.rspec, SOYKB.qspec)
+    assert set(drafted.weights) == set(SOYKB.qspec.metrics)
+
+
+@pytest.mark.parametrize("name", ["", "Soy KB", "../etc"])
+def test_a_draft_needs_a_name(name: str) -> None:
+    with pytest.raises(InvalidInput, match="name"):
+        draft(export_rspec(SOYKB, "mu", "osu"), name)
