@@ -242,6 +242,9 @@ class Policy(Section):
     evidence_after: Span = 15.0
     consistency_period: Span = 60.0
     aging: Span = Field(default=60.0, description="a queued flow gains one priority step per so long")
+    preemption: bool = Field(
+        default=True, description="a higher priority may take the place of the lowest on layer 2 (P_min)"
+    )
     failed_path_holdoff: Duration = 30.0
     drain: Duration = 0.2
     priority_offset: int = Field(

@@ -12,8 +12,9 @@ to 4 (hysteresis, queue, life of a flow).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from adon.broker import compute, reading, scheduler
 from adon.broker.choice import Choice, Need, Situation, choose
@@ -55,11 +56,12 @@ from adon.broker.inheritance import Inheritance, inherit
 from adon.broker.intake import PROTOCOLS, new_flow
 from adon.broker.network import Network, owner_of
 from adon.broker.network import Outcome as NetworkOutcome
+from adon.broker.preemption import Holder, gives_way
 from adon.broker.register import Register
 from adon.config import Configuration
 from adon.errors import AdonError, Conflict, NotFound, Unavailable
 from adon.flowvisor.assessment import CandidateRecord
-from adon.flowvisor.path import Attachment, FiveTuple
+from adon.flowvisor.path import Attachment, FiveTuple, Layer
 from adon.flowvisor.performance import PerformanceView
 from adon.flowvisor.rule import Kind, ReportedRule, Rule, cookie_owner
 from adon.flowvisor.rules import flow_rules, learn_rules, measurement_rules
@@ -67,7 +69,7 @@ from adon.flowvisor.selection import hysteresis, quality
 from adon.flowvisor.topology import Topology
 from adon.templates_catalog.catalog import Catalog
 from adon.units import format_duration
-from measurement.model import Measurement, PathKey
+from measurement.model import Measurement, Metric, PathKey
 
 MAX_LEARNT = 64
 """Connections learnt per flow; more share the learning rule's path without rules of their own."""
@@ -294,7 +296,10 @@ class Broker:
 
     # -- placing and moving ---------------------------------------------------------------------------
 
-    def _choose(self, flow: Flow, now: float) -> tuple[Need, Choice]:
+    def _choose(
+        self, flow: Flow, now: float, without: Mapping[str, str] = MappingProxyType({})
+    ) -> tuple[Need, Choice]:
+        """What is known of a flow's candidates now; ``without``: paths it may not have, and why."""
         need = self.flows.need(flow)
         situation = Situation(
             now=now,
@@ -304,7 +309,10 @@ class Broker:
             window=self.configuration.measurements.window,
             loads=self.flows.loads(flow),
             used=self.flows.used(flow),
-            shunned={path: why for path, (until, why) in self._shunned.items() if until > now},
+            shunned={
+                **{path: why for path, (until, why) in self._shunned.items() if until > now},
+                **without,
+            },
             own=self.flows.counters(flow) if flow.state is FlowState.ACTIVE else None,
         )
         return need, choose(flow, need, situation)
@@ -312,6 +320,10 @@ class Broker:
     def _place(self, flow: Flow, event: Event) -> list[Effect]:
         """Admit a flow that has no path, or queue it with the reason (algorithm 2, figure 4)."""
         need, choice = self._choose(flow, event.at)
+        giving_way = self._giving_way(flow, need, choice, event.at) if choice.selection.path is None else None
+        if giving_way is not None:
+            instead = f"{giving_way.path}: in the place of {giving_way.id}, whose priority is lower"
+            choice = choice.taking(str(giving_way.path), f"{instead}; {choice.selection.reason}")
         sites = compute.sites(
             flow, need, choice, self.network.topology, self.performance, self.ledger, event.at
         )
@@ -319,6 +331,8 @@ class Broker:
         if path is None or sites.refused:
             reason = choice.selection.reason if path is None else sites.reason
             return self._enqueue(flow, need, choice, sites, reason, event)
+        self.ledger = sites.ledger
+        room = [] if giving_way is None else self._displace(giving_way, flow, event)
         flow = replace(flow, compute_site=sites.site, transfer_size=sites.transfer_size)
         reason = choice.selection.reason + (f"; {sites.reason}" if sites.reason else "")
         decision = self._decision(flow, need, choice, Outcome.ADMIT, reason, event, path, sites)
@@ -331,13 +345,65 @@ class Broker:
             decision=decision.id,
         )
         self.flows.put(flow)
-        self.ledger = sites.ledger
         self._digests.pop(flow.number, None)
         return [
+            *room,
             SaveDecision(event.id, decision),
             SaveFlow(event.id, flow),
             Announce(event.id, "info", f"flow {flow.id} is admitted to {path}: {reason}", flow.id),
             *self._act(self._install(flow, need, choice, event), event),
+        ]
+
+    def _giving_way(self, flow: Flow, need: Need, choice: Choice, now: float) -> Flow | None:
+        """The running flow whose place on a full layer-2 path a new one may take (algorithm 2, P_min)."""
+        if not self.configuration.policy.preemption or need.qspec.throughput is None:
+            return None
+        layer2 = {name: path for name, path in choice.paths.items() if path.layer is Layer.L2}
+        since = now - self.configuration.measurements.window
+        best = {n: self.performance.best([p.key], Metric.THROUGHPUT, since) for n, p in layer2.items()}
+        holder = gives_way(
+            self.flows.priority(flow),
+            need.qspec.throughput.min,
+            [
+                Holder(other.number, self.flows.priority(other), str(other.path), self.flows.bound(other))
+                for other in self.flows.alongside(flow)
+                if other.path in layer2
+                and other.state is FlowState.ACTIVE
+                and not self.network.busy(other.id)
+            ],
+            choice.selection.records,
+            {name: value for name, value in best.items() if value is not None},
+        )
+        return None if holder is None else self.flows.get(holder.number)
+
+    def _displace(self, flow: Flow, newcomer: Flow, event: Event) -> list[Effect]:
+        """Decide again about a flow that gives way: another path, or the queue; it is never dropped."""
+        ours, theirs = self.flows.priority(flow), self.flows.priority(newcomer)
+        why = f"gives way to {newcomer.id} (priority {theirs} above {ours})"
+        need, choice = self._choose(flow, event.at, {str(flow.path): why})
+        if choice.selection.path is not None:
+            reason = f"{why}; {choice.selection.reason}"
+            return self._move(flow, need, choice, choice.selection.path, reason, event)
+        reason = f"{why}; {choice.selection.reason}"
+        decision = self._decision(flow, need, choice, Outcome.QUEUE, reason, event)
+        self.ledger = self.ledger.release(flow.number)
+        waiting = self.flows.put(
+            flow.step(
+                FlowState.QUEUED,
+                event.at,
+                reason,
+                path=None,
+                path_since=None,
+                compute_site=None,
+                decision=decision.id,
+            )
+        )
+        self._digests[flow.number] = decision.digest()
+        return [
+            SaveDecision(event.id, decision),
+            SaveFlow(event.id, waiting),
+            Announce(event.id, "warning", f"flow {flow.id} {reason}", flow.id),
+            *self._act(self.network.want(flow.id, (), event.id, event.at), event),
         ]
 
     def _enqueue(

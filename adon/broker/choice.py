@@ -13,7 +13,7 @@ throughput means something different for a flow that wants in and for one that i
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adon.broker.counters import FlowCounters
 from adon.broker.flow import Flow, FlowRequest
@@ -86,6 +86,10 @@ class Choice:
     selection: Selection
     tables: Mapping[Metric, LookupTable]
     paths: Mapping[str, CandidatePath]
+
+    def taking(self, path: str, reason: str) -> Choice:
+        """The same findings with another path taken, for this reason."""
+        return replace(self, selection=replace(self.selection, path=path, reason=reason))
 
     def record(self, path: str | None) -> CandidateRecord | None:
         """What was found about one path."""

@@ -77,6 +77,11 @@ class Register:
         asked = flow.request.priority
         return self.need(flow).template.priority if asked is None else asked
 
+    def bound(self, flow: Flow) -> float:
+        """Its QSpec's throughput bound in bits/s, 0 without one."""
+        throughput = self.need(flow).qspec.throughput
+        return 0.0 if throughput is None else throughput.min
+
     def patience(self, flow: Flow) -> float:
         """How many seconds the flow may wait."""
         asked = flow.request.queue_patience
@@ -111,7 +116,7 @@ class Register:
     def loads(self, flow: Flow) -> dict[str, list[FlowLoad]]:
         """Per path name, the *other* flows that go the same way."""
         loads: dict[str, list[FlowLoad]] = {}
-        for other in self._alongside(flow):
+        for other in self.alongside(flow):
             if other.number != flow.number and other.path is not None and other.path_since is not None:
                 latest = self.counters(other).latest()
                 rate = None if latest is None else latest[0]
@@ -125,7 +130,7 @@ class Register:
         A path on which some flow has no rate yet is left out: its use is not known.
         """
         rates: dict[str, list[tuple[float, float] | None]] = {}
-        for other in self._alongside(flow):
+        for other in self.alongside(flow):
             if other.path is not None:
                 rates.setdefault(other.path, []).append(self.counters(other).latest())
         totals = {}
@@ -136,7 +141,8 @@ class Register:
                 totals[path] = Counters(sum(rate for rate, _ in known), at, "rule counters of our flows")
         return totals
 
-    def _alongside(self, flow: Flow) -> list[Flow]:
+    def alongside(self, flow: Flow) -> list[Flow]:
+        """The flows that hold rules and go between the same sites, the same way."""
         ends = self.ends(flow)
         return [other for other in self.running() if self.ends(other) == ends]
 
@@ -144,10 +150,9 @@ class Register:
         """Per path name, the sum of the throughput bounds admitted, in bits/s, in the fuller direction."""
         reserved: dict[PathKey, float] = {}
         for flow in self.running():
-            bound = self.need(flow).qspec.throughput
-            if flow.path is not None and bound is not None:
+            if flow.path is not None:
                 key = PathKey(flow.path, *self.ends(flow))
-                reserved[key] = reserved.get(key, 0.0) + bound.min
+                reserved[key] = reserved.get(key, 0.0) + self.bound(flow)
         fuller: dict[str, float] = {}
         for key, bits in reserved.items():
             fuller[key.path] = max(bits, fuller.get(key.path, 0.0))

@@ -1,0 +1,112 @@
+"""Who gives way on a full layer-2 path (algorithm 2, P_min; spec section 3)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from adon.broker.decision import Outcome
+from adon.broker.edge import Ledger
+from adon.broker.flow import FlowState
+from adon.broker.preemption import Holder, gives_way
+from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
+from tests.broker.stage import Stage, configuration, know, ready
+
+
+def record(
+    verdict: Verdict = Verdict.UNQUALIFIED, *, loss_met: bool = True, unknown: str = ""
+) -> CandidateRecord:
+    metrics = (
+        MetricRecord("throughput", 4e6, bound=7e6, bound_met=False, unknown=unknown),
+        MetricRecord("loss", 0.0, bound=0.05, bound_met=loss_met),
+    )
+    return CandidateRecord("al2s", "l2", verdict, "", None, metrics)
+
+
+LOW, MIDDLE = Holder(1, 100, "al2s", 6e6), Holder(2, 500, "al2s", 20e6)
+
+
+@pytest.mark.parametrize(
+    ("priority", "bound", "found", "best", "expected"),
+    [
+        (900, 7e6, record(), {"al2s": 58e6}, LOW),
+        (100, 7e6, record(), {"al2s": 58e6}, None),  # equal is not lower
+        (900, 40e6, record(), {"al2s": 58e6}, None),  # 58 less the 20 that stay is 38
+        (900, 38e6, record(), {"al2s": 58e6}, LOW),
+        (900, 7e6, record(loss_met=False), {"al2s": 58e6}, None),  # it is not only full
+        (900, 7e6, record(unknown="never measured"), {"al2s": 58e6}, None),
+        (900, 7e6, record(Verdict.EXCLUDED), {"al2s": 58e6}, None),
+        (900, 7e6, record(), {}, None),  # what it could carry was never seen
+    ],
+)
+def test_the_lowest_gives_way_if_that_makes_room(
+    priority: int, bound: float, found: CandidateRecord, best: dict[str, float], expected: Holder | None
+) -> None:
+    assert gives_way(priority, bound, [MIDDLE, LOW], [found], best) == expected
+
+
+def test_nobody_there_nobody_gives_way() -> None:
+    assert gives_way(900, 7e6, [], [record()], {"al2s": 58e6}) is None
+
+
+def crowded(**policy: Any) -> tuple[Stage, Any]:
+    """A stage on which a low flow of many streams fills layer 2."""
+    stage = ready(configuration(**policy))
+    low = stage.submit(priority=100, streams=12, qspec={"throughput": {"min": "6 Mbps"}})
+    assert low.path == "al2s"
+    stage.pass_time(20)
+    know(stage, al2s=4.5, internet=6.5)
+    return stage, low
+
+
+def test_the_flow_that_gives_way_is_decided_again_first() -> None:
+    stage, low = crowded()
+    high = stage.submit(priority=900)
+    assert (stage.flow(high).path, stage.flow(high).state) == ("al2s", FlowState.ACTIVE)
+    assert "in the place of f-1" in stage.flow(high).reason
+    assert (stage.flow(low).path, stage.flow(low).state) == ("internet", FlowState.ACTIVE)
+    kinds = [
+        (decision.flow, decision.outcome)
+        for decision in stage.decisions
+        if decision.outcome is not Outcome.STAY
+    ]
+    assert kinds[-2:] == [("f-1", Outcome.MOVE), ("f-2", Outcome.ADMIT)]
+    assert "gives way to f-2 (priority 900 above 100)" in stage.last_decision(low).reason
+
+
+def test_without_another_path_it_waits_and_comes_back() -> None:
+    stage, low = crowded()
+    stage.pass_time(5)
+    know(stage, internet=2.0)
+    high = stage.submit(priority=900)
+    assert stage.flow(low).state is FlowState.QUEUED
+    assert "gives way" in stage.flow(low).reason
+    stage.pass_time(1)  # the drain before deliveries go
+    assert not stage.rules_of(stage.flow(low))
+    stage.report(high)
+    stage.pass_time(5)
+    know(stage, al2s=58.0)
+    assert (stage.flow(low).state, stage.flow(low).path) == (FlowState.ACTIVE, "al2s")
+
+
+def test_equal_priority_waits_its_turn() -> None:
+    stage, low = crowded()
+    later = stage.submit(priority=100)
+    assert stage.flow(later).state is FlowState.QUEUED
+    assert stage.flow(low).path == "al2s"
+
+
+def test_the_policy_can_forbid_it() -> None:
+    stage, low = crowded(preemption=False)
+    high = stage.submit(priority=900)
+    assert stage.flow(high).state is FlowState.QUEUED
+    assert stage.flow(low).path == "al2s"
+
+
+def test_nobody_is_moved_for_a_flow_that_no_site_can_take() -> None:
+    stage, low = crowded()
+    stage.broker.ledger = Ledger(dict.fromkeys(stage.broker.ledger.totals, 0))
+    high = stage.submit(priority=900)
+    assert stage.flow(high).state is FlowState.QUEUED
+    assert stage.flow(low).path == "al2s"
