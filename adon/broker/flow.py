@@ -167,3 +167,7 @@ class Flow:
         if to not in STEPS[self.state]:
             raise Conflict("state", f"flow {self.id} is {self.state}; it cannot become {to}")
         return replace(self, state=to, state_since=at, reason=reason, **changes)  # type: ignore[arg-type]
+
+    def onto(self, path: str, at: float, decision: str) -> Flow:
+        """The flow on a path by a decision: what was found about the path before counts no more."""
+        return replace(self, path=path, path_since=at, quality=Quality.UNKNOWN, misses=0, decision=decision)

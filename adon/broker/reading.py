@@ -7,44 +7,41 @@ database or a measurement archive to show the present.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from adon.broker.world import World
 from adon.flowvisor.path import Known
 from adon.flowvisor.rule import dpid_text, rule_text
 from adon.flowvisor.topology import Candidate
 from measurement.model import Metric
 
-if TYPE_CHECKING:
-    from adon.broker.broker import Broker
 
-
-def snapshot(broker: Broker, now: float) -> Mapping[str, object]:
+def snapshot(world: World, now: float) -> Mapping[str, object]:
     """Everything a page needs about the present; times in seconds since the epoch, SI units."""
     return {
         "at": now,
-        "network": broker.configuration.network,
-        "paths": [_path(broker, candidate, now) for candidate in broker.network.topology.directions()],
-        "switches": _switches(broker),
-        "queue": broker.queue(now),
-        "quiet": sorted(broker.quiet),
-        "reconcile": dict(broker.network.reconcile_totals),
+        "network": world.configuration.network,
+        "paths": [_path(world, candidate, now) for candidate in world.network.topology.directions()],
+        "switches": _switches(world),
+        "queue": [flow.id for flow in world.queue(now)],
+        "quiet": sorted(world.quiet),
+        "reconcile": dict(world.network.reconcile_totals),
     }
 
 
-def differences(broker: Broker, now: float) -> Mapping[str, object]:
+def differences(world: World, now: float) -> Mapping[str, object]:
     """Per switch what is missing, wrong, too much or blocked, each rule as ``ovs-ofctl`` prints it."""
     return {
         "at": now,
-        "items": [_difference(broker, n, s.dpid) for n, s in broker.configuration.switches.items()],
+        "items": [_difference(world, n, s.dpid) for n, s in world.configuration.switches.items()],
     }
 
 
-def _difference(broker: Broker, name: str, dpid: int) -> dict[str, object]:
-    found = broker.network.compare(dpid)
+def _difference(world: World, name: str, dpid: int) -> dict[str, object]:
+    found = world.network.compare(dpid)
     return {
         "name": name,
         "dpid": dpid_text(dpid),
-        "connected": dpid in broker.network.topology.connected,
+        "connected": dpid in world.network.topology.connected,
         "missing": [rule_text(rule) for rule in found.missing],
         "wrong": [rule_text(wanted) for wanted, _ in found.wrong],
         "extra": [rule_text(rule) for rule in found.extra],
@@ -52,11 +49,11 @@ def _difference(broker: Broker, name: str, dpid: int) -> dict[str, object]:
     }
 
 
-def _path(broker: Broker, candidate: Candidate, now: float) -> dict[str, object]:
-    configured = broker.configuration.paths[candidate.key.path]
+def _path(world: World, candidate: Candidate, now: float) -> dict[str, object]:
+    configured = world.configuration.paths[candidate.key.path]
     metrics = {}
     for metric in Metric:
-        known = broker.performance.knowledge(candidate.key, metric, now, float("inf"))
+        known = world.performance.knowledge(candidate.key, metric, now, float("inf"))
         if isinstance(known, Known):
             metrics[metric.value] = {
                 "value": known.value,
@@ -74,23 +71,23 @@ def _path(broker: Broker, candidate: Candidate, now: float) -> dict[str, object]
         "usable": candidate.usable,
         "reason": candidate.reason,
         "metrics": metrics,
-        "flows": broker.flows.on(candidate.key),
+        "flows": world.flows.on(candidate.key),
     }
 
 
-def _switches(broker: Broker) -> list[dict[str, object]]:
-    topology = broker.network.topology
+def _switches(world: World) -> list[dict[str, object]]:
+    topology = world.network.topology
     return [
         {
             "name": name,
             "dpid": dpid_text(switch.dpid),
             "connected": switch.dpid in topology.connected,
-            "rules": len(broker.network.desired(switch.dpid)),
-            "foreign_rules": broker.network.foreign_rules(switch.dpid),
+            "rules": len(world.network.desired(switch.dpid)),
+            "foreign_rules": world.network.foreign_rules(switch.dpid),
             "ports": {
                 port: {"number": state.number, "live": state.live}
                 for port, state in topology.ports.get(switch.dpid, {}).items()
             },
         }
-        for name, switch in broker.configuration.switches.items()
+        for name, switch in world.configuration.switches.items()
     ]

@@ -45,6 +45,10 @@ class Register:
         """A flow by number; None if it never was, or is forgotten."""
         return self._flows.get(number)
 
+    def owner(self, owner: str) -> Flow | None:
+        """The flow that owns rules by this name (``f-17``); None for any other owner of rules."""
+        return self.get(int(owner[2:])) if owner.startswith("f-") else None
+
     def put(self, flow: Flow) -> Flow:
         """Take a flow's new state, and give it back."""
         self._flows[flow.number] = flow

@@ -356,11 +356,11 @@ def test_compute_chooses_the_cheaper_site_and_shows_both() -> None:
 
 def test_worker_nodes_come_back_when_a_flow_ends() -> None:
     stage = ready()
-    before = stage.broker.ledger
+    before = stage.broker.world.ledger
     flow = stage.submit()
-    assert stage.broker.ledger != before
+    assert stage.broker.world.ledger != before
     stage.report(flow)
-    assert stage.broker.ledger == before
+    assert stage.broker.world.ledger == before
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from tests.broker.stage import Stage, catalog, configuration, ready
 def test_a_ledger_is_restored_as_far_as_the_site_still_has_nodes(nodes: int) -> None:
     stage = ready()
     flow = stage.submit()
-    held = stage.broker.ledger.allocations[flow.number]
+    held = stage.broker.world.ledger.allocations[flow.number]
     read = configuration()
     site = read.compute[held.site].model_copy(update={"worker_nodes": nodes})
     smaller = read.model_copy(update={"compute": {**read.compute, held.site: site}})

@@ -166,7 +166,7 @@ class Histories(RuleBasedStateMachine):
     @invariant()
     def who_runs_holds_worker_nodes_and_nobody_else_does(self) -> None:
         running = {f.number: f.compute_site for f in self.stage.broker.flows if f.state.holds_rules}
-        held = {number: a.site for number, a in self.stage.broker.ledger.allocations.items()}
+        held = {number: a.site for number, a in self.stage.broker.world.ledger.allocations.items()}
         assert held == {number: site for number, site in running.items() if site is not None}
 
     @invariant()
@@ -178,7 +178,7 @@ class Histories(RuleBasedStateMachine):
     def rules_are_wanted_by_running_flows_only(self) -> None:
         running = {flow.id for flow in self.stage.broker.flows if flow.state.holds_rules}
         for dpid in PORTS:
-            owners = {owner_of(wanted) for wanted in self.stage.broker.network.desired(dpid)}
+            owners = {owner_of(wanted) for wanted in self.stage.broker.world.network.desired(dpid)}
             assert {owner for owner in owners if owner.startswith("f-")} <= running
 
     def teardown(self) -> None:
@@ -208,7 +208,7 @@ class Histories(RuleBasedStateMachine):
 
     def converges(self) -> None:
         stage = self.stage
-        desired = {wanted for dpid in PORTS for wanted in stage.broker.network.desired(dpid)}
+        desired = {wanted for dpid in PORTS for wanted in stage.broker.world.network.desired(dpid)}
         assert stage.installed() == desired
         live = [flow for flow in stage.flows.values() if not flow.state.final]
         assert not [flow for flow in live if flow.state is FlowState.INSTALLING]
@@ -228,9 +228,10 @@ class Histories(RuleBasedStateMachine):
         assert {owner_of(wanted) for wanted in self.stage.installed()} <= {"path-0", "path-1"}
         broker = self.stage.broker
         assert len(broker.flows) == 0
-        for kept in (broker._before, broker._overlooked, broker._deaf, broker._digests):
+        placing = broker._placing
+        for kept in (placing._before, placing._overlooked, placing._deaf, placing._digests):
             assert not kept
-        assert set(broker.network._wanted) <= {"path-0", "path-1"}
+        assert set(broker.world.network._wanted) <= {"path-0", "path-1"}
 
 
 TestHistories = Histories.TestCase

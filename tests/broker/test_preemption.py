@@ -106,7 +106,7 @@ def test_the_policy_can_forbid_it() -> None:
 
 def test_nobody_is_moved_for_a_flow_that_no_site_can_take() -> None:
     stage, low = crowded()
-    stage.broker.ledger = Ledger(dict.fromkeys(stage.broker.ledger.totals, 0))
+    stage.broker.world.ledger = Ledger(dict.fromkeys(stage.broker.world.ledger.totals, 0))
     high = stage.submit(priority=900)
     assert stage.flow(high).state is FlowState.QUEUED
     assert stage.flow(low).path == "al2s"

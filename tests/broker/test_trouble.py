@@ -178,7 +178,7 @@ def test_a_report_from_before_the_disconnection_connects_nobody() -> None:
     stage = ready()
     stage.disconnect(OSU_EDGE)
     stage.happen(RulesReported(*stage.stamp(), OSU_EDGE, ()))
-    assert OSU_EDGE not in stage.broker.network.topology.connected
+    assert OSU_EDGE not in stage.broker.world.network.topology.connected
 
 
 @pytest.mark.parametrize("port", ["mu-edge-dtn", "mu-edge-al2s"])
@@ -380,7 +380,7 @@ def test_a_compute_site_that_has_shrunk_is_no_reason_not_to_start() -> None:
     }
     restart_with(stage, without(stage.configuration, compute=compute))
     assert stage.flow(flow).state is FlowState.ACTIVE
-    assert stage.broker.ledger.residual(site) == 0
+    assert stage.broker.world.ledger.residual(site) == 0
 
 
 def test_a_restarted_controller_goes_on_counting() -> None:

@@ -1,0 +1,126 @@
+"""What is decided about one flow, from all that the broker knows; nothing is changed here.
+
+Gathers the knowledge for :mod:`adon.broker.choice` (which path), :mod:`adon.flowvisor.selection` (move or
+stay) and :mod:`adon.broker.preemption` (who gives way), and writes the result down as a
+:class:`~adon.broker.decision.Decision`.  Sources: [ADON] 3.3, algorithm 2; spec sections 2 and 3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from adon.broker.choice import Choice, Need, Situation, choose
+from adon.broker.compute import NO_SITES, Sites
+from adon.broker.decision import Decision, Outcome
+from adon.broker.events import Event
+from adon.broker.flow import Flow, FlowState
+from adon.broker.preemption import Holder, gives_way
+from adon.broker.world import World
+from adon.flowvisor.assessment import CandidateRecord
+from adon.flowvisor.path import Layer
+from adon.flowvisor.selection import MoveAdvice, hysteresis
+from measurement.model import Measurement, Metric
+
+
+def choose_path(
+    world: World, flow: Flow, now: float, without: Mapping[str, str] = MappingProxyType({})
+) -> tuple[Need, Choice]:
+    """What a flow needs, and what is known of its candidates now.
+
+    :param without: paths it may not have, and why.
+    """
+    need = world.flows.need(flow)
+    situation = Situation(
+        now=now,
+        topology=world.network.topology,
+        performance=world.performance,
+        policy=world.configuration.policy,
+        window=world.configuration.measurements.window,
+        loads=world.flows.loads(flow),
+        used=world.flows.used(flow),
+        shunned={path: why for path, (until, why) in world.shunned.items() if until > now} | dict(without),
+        own=world.flows.counters(flow) if flow.state is FlowState.ACTIVE else None,
+    )
+    return need, choose(flow, need, situation)
+
+
+def advise(flow: Flow, need: Need, choice: Choice, now: float) -> MoveAdvice:
+    """Whether a running flow should move to the best path there is (spec section 2, hysteresis)."""
+    policy = need.template.selection
+    return hysteresis(
+        choice.record(flow.path),
+        choice.record(choice.selection.path),
+        misses=flow.misses,
+        patience=policy.patience,
+        margin=policy.switch_margin,
+        dwelt=float("inf") if flow.path_since is None else now - flow.path_since,
+        min_dwell=policy.min_dwell,
+    )
+
+
+def with_misses(flow: Flow, current: CandidateRecord | None, measured: Measurement | None) -> Flow:
+    """Count consecutive measurements *of a metric whose bound is missed*: others neither add nor clear."""
+    if measured is None or current is None or measured.key.path != flow.path:
+        return flow
+    missed = [metric.metric for metric in current.metrics if metric.bound_met is False]
+    if measured.metric in missed:
+        return replace(flow, misses=flow.misses + 1)
+    return flow if missed else replace(flow, misses=0)
+
+
+def giving_way(world: World, flow: Flow, need: Need, choice: Choice, now: float) -> Flow | None:
+    """The running flow whose place on a full layer-2 path a new one may take (algorithm 2, P_min)."""
+    if not world.configuration.policy.preemption or need.qspec.throughput is None:
+        return None
+    flows, layer2 = world.flows, {n: path for n, path in choice.paths.items() if path.layer is Layer.L2}
+    since = now - world.configuration.measurements.window
+    best = {n: world.performance.best([p.key], Metric.THROUGHPUT, since) for n, p in layer2.items()}
+    holder = gives_way(
+        flows.priority(flow),
+        need.qspec.throughput.min,
+        [
+            Holder(other.number, flows.priority(other), str(other.path), flows.bound(other))
+            for other in flows.alongside(flow)
+            if other.path in layer2 and other.state is FlowState.ACTIVE and not world.network.busy(other.id)
+        ],
+        choice.selection.records,
+        {name: value for name, value in best.items() if value is not None},
+    )
+    return None if holder is None else flows.get(holder.number)
+
+
+def decision_of(
+    number: int,
+    flow: Flow,
+    need: Need,
+    choice: Choice,
+    outcome: Outcome,
+    reason: str,
+    event: Event,
+    path: str | None = None,
+    sites: Sites = NO_SITES,
+) -> Decision:
+    """Write a decision down.
+
+    :param number: which decision of this event it is, from 1.
+    :param flow: the flow as it was before.
+    :param path: the path it gets, if it gets one by this decision.
+    """
+    return Decision(
+        id=f"d-{event.id}.{number}",
+        flow=flow.id,
+        at=event.at,
+        cause=event.id,
+        outcome=outcome,
+        path=flow.path if path is None and outcome is Outcome.STAY else path,
+        previous_path=flow.path,
+        reason=reason,
+        template=need.template.reference,
+        weights={metric.value: weight for metric, weight in need.weights.items()},
+        candidates=choice.selection.records,
+        tables={m.value: table.model_dump(mode="json") for m, table in choice.tables.items()},
+        compute=sites.costs,
+        compute_site=sites.site,
+    )

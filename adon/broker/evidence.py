@@ -1,0 +1,138 @@
+"""What switches tell of a flow's packets, and what follows: counters, idle rules, first packets.
+
+A flow is not up because its rules are installed (R22): the far edge's counters say whether packets arrive,
+and a path that swallows them is left.  A flow is over when all its ingress rules are idle.  A connection
+of a flow without declared ports is learnt from its first packet.  What counters prove is worked out in
+:mod:`adon.broker.counters`; here it is applied to the flows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from adon.broker.counters import Evidence
+from adon.broker.effects import Announce, Effect, SaveFlow
+from adon.broker.events import Event, FirstPacket, RuleRemoved, RulesReported
+from adon.broker.flow import Flow, FlowState
+from adon.broker.network import owner_of
+from adon.broker.placing import Placing
+from adon.broker.steering import attached
+from adon.broker.world import World
+from adon.flowvisor.path import FiveTuple
+from adon.flowvisor.rule import Kind, ReportedRule, Rule, cookie_owner
+from adon.units import format_duration
+
+MAX_LEARNT = 64
+"""Connections learnt per flow; more share the learning rule's path without rules of their own."""
+
+
+def count(world: World, placing: Placing, event: RulesReported, *, fresh: bool) -> list[Effect]:
+    """Share out a switch's counters among the flows.
+
+    :param fresh: whether the switch has just come (back): rates begin anew.
+    """
+    mine: dict[str, list[ReportedRule]] = {}
+    for item in event.rules:
+        mine.setdefault(owner_of(item.rule), []).append(item)
+    effects: list[Effect] = []
+    for flow in world.flows.running():
+        ends = attached(flow, world.network.topology)
+        if ends is None or event.dpid not in (ends[0].dpid, ends[1].dpid):
+            continue
+        counters = world.flows.counters(flow)
+        if fresh:
+            counters.begin_anew()
+        counters.report(event.at, event.dpid, mine.get(flow.id, []), *ends)
+        effects += _judge(world, placing, flow, event, at_far_edge=event.dpid == ends[1].dpid)
+    return effects
+
+
+def _judge(
+    world: World, placing: Placing, flow: Flow, event: RulesReported, *, at_far_edge: bool
+) -> list[Effect]:
+    """Say whether packets really arrive (R22), as the far edge tells; leave a path that loses all."""
+    counters = world.flows.counters(flow)
+    evidence = flow.evidence
+    if at_far_edge and flow.state is FlowState.ACTIVE:
+        after = world.configuration.policy.evidence_after
+        evidence = counters.evidence(event.at, flow.state_since, after)
+    counted = replace(
+        flow,
+        bytes_sent=max(flow.bytes_sent, counters.sent),
+        bytes_delivered=max(flow.bytes_delivered, counters.delivered),
+        evidence=evidence,
+    )
+    world.flows.put(counted)
+    effects: list[Effect] = [] if counted == flow else [SaveFlow(event.id, counted)]
+    if not at_far_edge or counted.state is not FlowState.ACTIVE:
+        return effects
+    if evidence is Evidence.SWALLOWED:
+        counters.begin_anew()
+        world.shun(flow.path, f"packets of {flow.id} leave but none arrive", event.at)
+        effects.append(Announce(event.id, "warning", f"flow {flow.id}: {evidence}", flow.id))
+        return [*effects, *placing.reexamine(counted, event)]
+    return [*effects, *_end_unused(world, placing, counted, event)]
+
+
+def _end_unused(world: World, placing: Placing, flow: Flow, event: Event) -> list[Effect]:
+    """End a flow without ports that nothing was learnt of: its learning rules have no idle time-out."""
+    if flow.request.ports or flow.tuples:
+        return []
+    idle = world.flows.need(flow).template.selection.idle_timeout
+    last = world.flows.counters(flow).last_sent
+    if event.at - (flow.state_since if last is None else last) <= idle:
+        return []
+    return _end_idle(placing, flow, idle, event)
+
+
+def _end_idle(placing: Placing, flow: Flow, idle: float, event: Event) -> list[Effect]:
+    reason = f"no packet for {format_duration(idle)}: the flow is over"
+    return placing.end(flow, FlowState.FINISHED, reason, event)[1]
+
+
+def rule_removed(world: World, placing: Placing, event: RuleRemoved) -> list[Effect]:
+    """An idle ingress rule: the flow is over if all of them are; if not, the rule comes back."""
+    flow = world.flows.owner(owner_of(event.rule))
+    if flow is None or event.reason != "idle" or not flow.state.holds_rules:
+        return []
+    wanted = world.network.wanted(flow.id)
+    ingress = [rule for rule in wanted if cookie_owner(rule.cookie)[0] is Kind.FLOW_INGRESS]
+    if event.rule.slot not in {rule.slot for rule in ingress}:
+        return []
+    counters = world.flows.counters(flow)
+    counters.idled_out(event.rule, event.at)
+    if counters.idle(ingress, event.at):
+        return _end_idle(placing, flow, event.rule.idle_timeout, event)
+    effects: list[Effect] = []
+    connection = [rule for rule in ingress if _ports(rule) == _ports(event.rule)]
+    if not flow.request.ports and counters.idle(connection, event.at):
+        ended = _ports(event.rule)
+        kept = tuple(c for c in flow.tuples if {c.destination_port, c.source_port} != ended)
+        flow = world.flows.put(replace(flow, tuples=kept))
+        effects.append(SaveFlow(event.id, flow))
+        wanted = tuple(rule for rule in wanted if _ports(rule) != ended)
+    return [*effects, *placing.act(world.network.want(flow.id, wanted, event.id, event.at), event)]
+
+
+def first_packet(world: World, placing: Placing, event: FirstPacket) -> list[Effect]:
+    """Give a connection of a flow without declared ports rules of its own."""
+    flow = world.flows.get(cookie_owner(event.cookie)[1])
+    if flow is None or flow.state is not FlowState.ACTIVE or world.network.busy(flow.id):
+        return []
+    ends = attached(flow, world.network.topology)
+    if ends is None or len(flow.tuples) >= MAX_LEARNT:
+        return []
+    return placing.learn(flow, _forward(event, ends[0].address), event)
+
+
+def _ports(rule: Rule) -> set[int | None]:
+    """The two ports of a connection, whichever direction the rule is for."""
+    return {rule.match.tp_src, rule.match.tp_dst}
+
+
+def _forward(event: FirstPacket, source_address: str) -> FiveTuple:
+    """The connection in the flow's forward direction; only the listening port identifies it."""
+    if event.source == source_address:
+        return event.tuple
+    seen = event.tuple
+    return FiveTuple(seen.protocol, int(seen.source_port or 0), seen.destination_port)

@@ -1,0 +1,112 @@
+"""What is due by the clock: patience, hold-offs, polls, the next wake; and a clock that was set back.
+
+Also which paths are to carry no load-generating test, which is asked after every event.  Reads no clock:
+the time is that of the event.  Sources: spec section 2 (measurement load), section 4 (patience).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from adon.broker import scheduler
+from adon.broker.effects import Effect, QuietPaths, ReadRules, WakeAt
+from adon.broker.events import Event, Tick
+from adon.broker.flow import FlowState
+from adon.broker.placing import Placing
+from adon.broker.world import World
+from adon.flowvisor.performance import PerformanceView
+from adon.units import format_duration
+
+CLOCK_SLACK_S = 30.0
+"""Events may be handled so much out of order; one that is older says that the clock was set back."""
+
+
+class Housekeeping:
+    """See the module's text.
+
+    :param world: what the broker holds; shunned and quiet paths are changed here.
+    :param placing: ends flows whose patience is over, looks again when a path may be used again.
+    """
+
+    def __init__(self, world: World, placing: Placing) -> None:
+        self._world = world
+        self._placing = placing
+        self._now = 0.0
+        self._polled_at = 0.0
+        self._announced_wake: float | None = None
+
+    def tick(self, event: Tick) -> list[Effect]:
+        """Do what is due."""
+        world, placing = self._world, self._placing
+        effects = placing.act(world.network.wake(event.id, event.at), event)
+        for flow in scheduler.expired(world.flows.queued(), event.at, world.flows.patience):
+            waited = format_duration(event.at - scheduler.waiting_since(flow))
+            reason = f"waited {waited}; last: {flow.reason}"
+            effects += placing.end(flow, FlowState.EXPIRED, reason, event)[1]
+        over = [path for path, (until, _) in world.shunned.items() if until <= event.at]
+        for path in over:
+            del world.shunned[path]
+        if over:
+            effects += placing.network_changed(event)
+        return [*effects, *self._poll(event)]
+
+    def _poll(self, event: Tick) -> list[Effect]:
+        if event.at < self._poll_due():
+            return []
+        self._polled_at = event.at
+        return [ReadRules(event.id, dpid) for dpid in sorted(self._world.network.topology.connected)]
+
+    def _poll_due(self) -> float:
+        policy = self._world.configuration.policy
+        moving = any(flow.state.holds_rules for flow in self._world.flows)
+        period = policy.counters_period if moving else policy.consistency_period
+        return self._polled_at + period
+
+    def next_wake(self, event: Event) -> list[Effect]:
+        """When the next tick is wanted, if that is another time than the one asked for last."""
+        world = self._world
+        times = [
+            self._poll_due(),
+            world.network.next_wake(),
+            scheduler.next_wake(world.flows.queued(), world.flows.patience),
+            *(until for until, _ in world.shunned.values()),
+        ]
+        wake = min(time for time in times if time is not None)
+        if wake == self._announced_wake and not isinstance(event, Tick):
+            return []
+        self._announced_wake = wake
+        return [WakeAt(event.id, wake)]
+
+    def quiet_paths(self, event: Event) -> list[Effect]:
+        """Where admitted bounds take more than the allowed share of a path, no test may load it."""
+        share = self._world.configuration.policy.no_test_above_reserved
+        if share is None:
+            return []
+        paths = self._world.configuration.paths
+        quiet = frozenset(
+            path
+            for path, bits in self._world.flows.reserved().items()
+            if path in paths and bits > share * paths[path].capacity
+        )
+        if quiet == self._world.quiet:
+            return []
+        self._world.quiet = quiet
+        return [QuietPaths(event.id, quiet)]
+
+    def mind_the_clock(self, at: float) -> None:
+        """Shift what was noted for later when the clock was set back; forget measurements "of later"."""
+        by = self._now - at
+        if by <= CLOCK_SLACK_S:
+            self._now = max(self._now, at)
+            return
+        world = self._world
+        self._now = at
+        self._polled_at -= by
+        self._announced_wake = None
+        world.shunned = {path: (until - by, why) for path, (until, why) in world.shunned.items()}
+        world.network.clock_set_back(by)
+        world.performance = PerformanceView()
+        for flow in world.flows.running():
+            world.flows.counters(flow).begin_anew()
+            if flow.path_since is not None:
+                world.flows.put(replace(flow, path_since=min(flow.path_since, at)))

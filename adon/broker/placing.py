@@ -1,0 +1,351 @@
+"""Which path a flow has: admitted, queued, moved, displaced, taken back, ended.
+
+What the network answers belongs here too, because a refusal is a reason to decide again: one story, told
+by methods that call each other in a circle.  What is decided is in :mod:`adon.broker.deciding`; here it
+is put into effect.  Sources: [ADON] figure 4, algorithm 2; spec sections 2 to 4; R6.
+
+Decisions and flows are saved before a switch is told (R3): the order of effects says so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from adon.broker import compute
+from adon.broker.choice import Choice, Need
+from adon.broker.deciding import advise, choose_path, decision_of, giving_way, with_misses
+from adon.broker.decision import Decision, Outcome
+from adon.broker.effects import Announce, Effect, SaveDecision, SaveFlow
+from adon.broker.events import Event
+from adon.broker.flow import Flow, FlowState, Quality
+from adon.broker.network import Outcome as NetworkOutcome
+from adon.broker.steering import rules_for_flow, rules_for_measurements
+from adon.broker.world import World
+from adon.flowvisor.path import FiveTuple
+from adon.flowvisor.rule import Rule
+from adon.flowvisor.selection import quality
+from measurement.model import Measurement
+
+
+@dataclass(frozen=True, slots=True)
+class _Before:
+    """An active flow and its rules before a change that is under way, to go back to if it fails."""
+
+    flow: Flow
+    rules: tuple[Rule, ...]
+
+
+class Placing:
+    """See the module's text; per flow number it keeps what concerns its placing alone.
+
+    :param world: what the broker holds; changed here.
+    """
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self._decided = 0
+        self._before: dict[int, _Before] = {}  # to go back to while rules of a running flow change
+        self._overlooked: set[int] = set()  # something happened while their rules were being changed
+        self._deaf: set[int] = set()  # they learn no more connections: a switch refused one
+        self._digests: dict[int, str] = {}  # the last queue decision: an equal one is not recorded again
+
+    def begin(self) -> None:
+        """Number the decisions of an event from 1."""
+        self._decided = 0
+
+    # -- a flow that has no path --------------------------------------------------------------------------
+
+    def place(self, flow: Flow, event: Event) -> list[Effect]:
+        """Admit a flow that has no path, or queue it with the reason (algorithm 2, figure 4)."""
+        world = self._world
+        need, choice = choose_path(world, flow, event.at)
+        holder = giving_way(world, flow, need, choice, event.at) if choice.selection.path is None else None
+        if holder is not None:
+            instead = f"{holder.path}: in the place of {holder.id}, whose priority is lower"
+            choice = choice.taking(str(holder.path), f"{instead}; {choice.selection.reason}")
+        sites = compute.sites(
+            flow, need, choice, world.network.topology, world.performance, world.ledger, event.at
+        )
+        path = choice.selection.path
+        if path is None or sites.refused:
+            reason = choice.selection.reason if path is None else sites.reason
+            return self._enqueue(flow, need, choice, sites, reason, event)
+        world.ledger = sites.ledger
+        room = [] if holder is None else self._displace(holder, flow, event)
+        reason = choice.selection.reason + (f"; {sites.reason}" if sites.reason else "")
+        decision = self._decide(flow, need, choice, Outcome.ADMIT, reason, event, path, sites)
+        flow = flow.step(
+            FlowState.INSTALLING,
+            event.at,
+            reason,
+            compute_site=sites.site,
+            transfer_size=sites.transfer_size,
+        )
+        flow = world.flows.put(flow.onto(path, event.at, decision.id))
+        self._digests.pop(flow.number, None)
+        text = f"flow {flow.id} is admitted to {path}: {reason}"
+        return [
+            *room,
+            *_recorded(event, decision, flow, "info", text),
+            *self.act(self._install(flow, need, choice, event), event),
+        ]
+
+    def _enqueue(
+        self, flow: Flow, need: Need, choice: Choice, sites: compute.Sites, reason: str, event: Event
+    ) -> list[Effect]:
+        decision = self._decide(flow, need, choice, Outcome.QUEUE, reason, event, None, sites)
+        if flow.state is FlowState.QUEUED and self._digests.get(flow.number) == decision.digest():
+            return []
+        self._digests[flow.number] = decision.digest()
+        if flow.state is not FlowState.QUEUED:
+            flow = flow.step(FlowState.QUEUED, event.at, reason)
+        flow = self._world.flows.put(replace(flow, decision=decision.id, reason=reason))
+        return _recorded(event, decision, flow, "info", f"flow {flow.id} waits: {reason}")
+
+    def serve_queue(self, event: Event) -> list[Effect]:
+        """Try every waiting flow, in order."""
+        effects: list[Effect] = []
+        for flow in self._world.queue(event.at):
+            effects += self.place(flow, event)
+        return effects
+
+    # -- a flow that has one ------------------------------------------------------------------------------
+
+    def network_changed(self, event: Event) -> list[Effect]:
+        """Look again at everything that a port, a switch or a path that came back may concern."""
+        effects: list[Effect] = []
+        for owner, rules in rules_for_measurements(self._world.network.topology).items():
+            if self._world.network.wanted(owner) != rules:
+                effects += self.act(self._want(owner, rules, event), event)
+        for flow in self._world.flows.running():
+            effects += self.reexamine(flow, event)
+        return [*effects, *self.serve_queue(event)]
+
+    def reexamine(self, flow: Flow, event: Event, measured: Measurement | None = None) -> list[Effect]:
+        """Look again at a running flow: move it, or note how its path keeps the QSpec.
+
+        One whose rules are being changed is looked at when that is done.
+        """
+        if flow.state is FlowState.INSTALLING or self._world.network.busy(flow.id):
+            self._overlooked.add(flow.number)
+            return []
+        need, choice = choose_path(self._world, flow, event.at)
+        flow = with_misses(flow, choice.record(flow.path), measured)
+        advice = advise(flow, need, choice, event.at)
+        best = choice.record(choice.selection.path)
+        if advice.move and best is not None:
+            return self._move(flow, need, choice, best.path, advice.reason, event)
+        effects = self._stay(flow, need, choice, advice.reason, event)
+        return effects if measured is not None else [*effects, *self._refresh(flow, need, choice, event)]
+
+    def _stay(self, flow: Flow, need: Need, choice: Choice, why: str, event: Event) -> list[Effect]:
+        record = choice.record(flow.path)
+        now_is = Quality.UNKNOWN if record is None else Quality(quality(record, need.qspec))
+        changed = now_is is not flow.quality
+        flow = self._world.flows.put(replace(flow, quality=now_is))
+        if not changed:
+            return []
+        reason = f"QSpec {now_is}: {record.why if record is not None else why}"
+        decision = self._decide(flow, need, choice, Outcome.STAY, reason, event)
+        level = "warning" if now_is is Quality.VIOLATED else "info"
+        flow = self._world.flows.put(replace(flow, decision=decision.id))
+        return _recorded(event, decision, flow, level, f"flow {flow.id} on {flow.path}: {reason}")
+
+    def _refresh(self, flow: Flow, need: Need, choice: Choice, event: Event) -> list[Effect]:
+        """Give a flow the rules it would get today: ports have new numbers, or a path came to stand by."""
+        rules = self._rules(flow, need, choice)
+        if rules is None or set(rules) == set(self._world.network.wanted(flow.id)):
+            return []
+        return self.act(self._want(flow.id, rules, event), event)
+
+    def _move(
+        self, flow: Flow, need: Need, choice: Choice, path: str, reason: str, event: Event
+    ) -> list[Effect]:
+        decision = self._decide(flow, need, choice, Outcome.MOVE, reason, event, path)
+        self._remember(flow)
+        self._world.flows.counters(flow).begin_anew()
+        moved = replace(flow.onto(path, event.at, decision.id), moves=flow.moves + 1)
+        self._world.flows.put(moved)
+        text = f"flow {flow.id} moves from {flow.path} to {path}: {reason}"
+        return [
+            *_recorded(event, decision, moved, "info", text),
+            *self.act(self._install(moved, need, choice, event), event),
+        ]
+
+    def _displace(self, flow: Flow, newcomer: Flow, event: Event) -> list[Effect]:
+        """Decide again about a flow that gives way: another path, or the queue; it is never dropped."""
+        world = self._world
+        ours, theirs = world.flows.priority(flow), world.flows.priority(newcomer)
+        why = f"gives way to {newcomer.id} (priority {theirs} above {ours})"
+        need, choice = choose_path(world, flow, event.at, {str(flow.path): why})
+        reason = f"{why}; {choice.selection.reason}"
+        if choice.selection.path is not None:
+            return self._move(flow, need, choice, choice.selection.path, reason, event)
+        decision = self._decide(flow, need, choice, Outcome.QUEUE, reason, event)
+        self._digests[flow.number] = decision.digest()
+        waiting = world.flows.put(replace(self._without_path(flow, reason, event), decision=decision.id))
+        return [
+            *_recorded(event, decision, waiting, "warning", f"flow {flow.id} {reason}"),
+            *self.act(self._want(flow.id, (), event), event),
+        ]
+
+    def learn(self, flow: Flow, connection: FiveTuple, event: Event) -> list[Effect]:
+        """Give one more connection of an active flow rules of its own."""
+        if flow.number in self._deaf or connection in flow.tuples:
+            return []
+        need, choice = choose_path(self._world, flow, event.at)
+        if flow.path not in choice.paths:
+            return []
+        self._remember(flow)
+        flow = self._world.flows.put(replace(flow, tuples=(*flow.tuples, connection)))
+        return [SaveFlow(event.id, flow), *self.act(self._install(flow, need, choice, event), event)]
+
+    # -- what the network answers -------------------------------------------------------------------------
+
+    def act(self, outcome: NetworkOutcome, event: Event) -> list[Effect]:
+        """Do for the flows what follows from what one event meant for the network."""
+        effects = list(outcome.effects)
+        for owner, error in outcome.failed:
+            effects += self._install_failed(owner, error, event)
+        for owner in outcome.installed:
+            effects += self._installed(owner, event)
+        for owner in outcome.removed:
+            self._forget(owner)
+        return effects
+
+    def _installed(self, owner: str, event: Event) -> list[Effect]:
+        flow = self._world.flows.owner(owner)
+        if flow is None:
+            return []
+        effects: list[Effect] = []
+        self._before.pop(flow.number, None)
+        if flow.state is FlowState.INSTALLING:
+            flow = self._world.flows.put(flow.step(FlowState.ACTIVE, event.at, flow.reason))
+            text = f"flow {flow.id}: its rules are in the switches; the transfer can begin"
+            effects += [SaveFlow(event.id, flow), Announce(event.id, "info", text, flow.id)]
+        if flow.number in self._overlooked:
+            self._overlooked.discard(flow.number)
+            effects += self.reexamine(flow, event)
+        return effects
+
+    def _install_failed(self, owner: str, error: str, event: Event) -> list[Effect]:
+        flow = self._world.flows.owner(owner)
+        if flow is None or not flow.state.holds_rules:
+            return [Announce(event.id, "error", f"{owner}: {error}")]
+        if flow.state is FlowState.INSTALLING:
+            return self._not_admitted(flow, error, event)
+        before = self._before.pop(flow.number, None)
+        return [] if before is None else self._not_changed(flow, before, error, event)
+
+    def _not_admitted(self, flow: Flow, error: str, event: Event) -> list[Effect]:
+        """A switch refused a new flow: shun that path for a while and look for another (R6)."""
+        self._world.shun(flow.path, error, event.at)
+        waiting = self._world.flows.put(self._without_path(flow, error, event))
+        return [
+            Announce(event.id, "error", f"flow {flow.id} on {flow.path}: {error}", flow.id),
+            *self._want(flow.id, (), event).effects,
+            *self.place(waiting, event),
+        ]
+
+    def _not_changed(self, flow: Flow, before: _Before, error: str, event: Event) -> list[Effect]:
+        """A switch refused to change the rules of a running flow: it goes on with those it had.
+
+        If it was to move, the path it was to move to is shunned (R6); if it was to get a rule for one
+        more connection, it learns no more of them.
+        """
+        flows, was = self._world.flows, before.flow
+        if flow.path != was.path:
+            self._world.shun(flow.path, error, event.at)
+        else:
+            self._deaf.add(flow.number)
+        flows.counters(flow).begin_anew()
+        back = flows.put(
+            replace(
+                flow,
+                path=was.path,
+                path_since=was.path_since,
+                quality=was.quality,
+                tuples=was.tuples,
+                moves=was.moves,
+                decision=was.decision,
+            )
+        )
+        effects: list[Effect] = [
+            SaveFlow(event.id, back),
+            Announce(event.id, "error", f"flow {flow.id} stays on {was.path}: {error}", flow.id),
+            *self.act(self._want(flow.id, before.rules, event), event),
+        ]
+        as_it_is_by_now = flows.get(flow.number)
+        return effects if as_it_is_by_now is None else [*effects, *self.reexamine(as_it_is_by_now, event)]
+
+    # -- ends ---------------------------------------------------------------------------------------------
+
+    def end(self, flow: Flow, state: FlowState, reason: str, event: Event) -> tuple[Flow, list[Effect]]:
+        """A flow's last step: it gives back what it holds, and others may have it."""
+        held_rules = flow.state.holds_rules
+        ended = self._world.flows.put(flow.step(state, event.at, reason, ended_at=event.at))
+        self._world.ledger = self._world.ledger.release(flow.number)
+        effects: list[Effect] = [
+            SaveFlow(event.id, ended),
+            Announce(event.id, "info", f"flow {flow.id} is {state}: {reason}", flow.id),
+        ]
+        if not held_rules:
+            self._forget(flow.id)
+            return ended, effects
+        effects += self.act(self._want(flow.id, (), event), event)
+        return ended, [*effects, *self.serve_queue(event)]
+
+    def _forget(self, owner: str) -> None:
+        flow = self._world.flows.owner(owner)
+        if flow is not None and flow.state.final:
+            self._world.flows.forget(flow.number)
+            self._before.pop(flow.number, None)
+            self._digests.pop(flow.number, None)
+            self._overlooked.discard(flow.number)
+            self._deaf.discard(flow.number)
+
+    # -- steps shared by these ----------------------------------------------------------------------------
+
+    def _without_path(self, flow: Flow, reason: str, event: Event) -> Flow:
+        """A flow back in the queue, its worker nodes given back."""
+        self._world.ledger = self._world.ledger.release(flow.number)
+        return flow.step(FlowState.QUEUED, event.at, reason, path=None, path_since=None, compute_site=None)
+
+    def _remember(self, flow: Flow) -> None:
+        self._before[flow.number] = _Before(flow, self._world.network.wanted(flow.id))
+
+    def _install(self, flow: Flow, need: Need, choice: Choice, event: Event) -> NetworkOutcome:
+        rules = self._rules(flow, need, choice)
+        if rules is None:
+            return NetworkOutcome(failed=[(flow.id, f"a port that {flow.path} needs is not there")])
+        return self._want(flow.id, rules, event)
+
+    def _rules(self, flow: Flow, need: Need, choice: Choice) -> tuple[Rule, ...] | None:
+        world = self._world
+        return rules_for_flow(flow, need, choice, world.flows.priority(flow), world.network.topology)
+
+    def _want(self, owner: str, rules: tuple[Rule, ...], event: Event) -> NetworkOutcome:
+        return self._world.network.want(owner, rules, event.id, event.at)
+
+    def _decide(
+        self,
+        flow: Flow,
+        need: Need,
+        choice: Choice,
+        outcome: Outcome,
+        reason: str,
+        event: Event,
+        path: str | None = None,
+        sites: compute.Sites = compute.NO_SITES,
+    ) -> Decision:
+        self._decided += 1
+        return decision_of(self._decided, flow, need, choice, outcome, reason, event, path, sites)
+
+
+def _recorded(event: Event, decision: Decision, flow: Flow, level: str, text: str) -> list[Effect]:
+    """A decision in the store and in the log, with the flow as it is by it."""
+    return [
+        SaveDecision(event.id, decision),
+        SaveFlow(event.id, flow),
+        Announce(event.id, level, text, flow.id),
+    ]
