@@ -69,9 +69,11 @@ def diff_rules(ctx: typer.Context, json_: JsonFlag = False) -> None:
         differences = [
             (kind, text) for kind in ("missing", "wrong", "extra", "blocked") for text in switch[kind]
         ]
-        state = "as it should be" if not differences else f"{len(differences)} differences"
-        away = "" if switch["connected"] else " (not connected; as last read)"
-        typer.echo(f"{switch['name']} {switch['dpid']}: {state}{away}")
+        if switch["connected"]:
+            state = f"{len(differences)} differences" if differences else "as it should be"
+        else:
+            state = f"not connected; {len(differences)} differences when it was last read"
+        typer.echo(f"{switch['name']} {switch['dpid']}: {state}")
         for kind, text in differences:
             typer.echo(f"  {kind}: {text}")
 

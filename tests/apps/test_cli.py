@@ -284,7 +284,10 @@ def test_a_template_goes_out_as_an_rspec_and_comes_back_as_a_draft(adon, world, 
 
 
 def test_a_difference_is_told_and_repaired_on_request(adon, world):
-    assert "missing: priority=30500" in adon("rules", "diff").stdout
+    text = adon("rules", "diff").stdout
+    assert "mu-edge 0000000000000a01: 1 differences" in text
+    assert "missing: priority=30500" in text
+    assert "osu-edge 0000000000000a02: not connected" in text  # never "as it should be": it was not asked
     assert adon("rules", "sync").stdout == "comparing and repairing 0000000000000a01\n"
     assert "rules.sync" in [kind for kind, _ in world.controller.seen]
 

@@ -84,7 +84,9 @@ class Controller:
             case "rules.diff":
                 switch = {"name": "mu-edge", "dpid": "0000000000000a01", "connected": True}
                 found = {"missing": ["priority=30500 actions=drop"], "wrong": [], "extra": [], "blocked": []}
-                peer.answer(command, {"at": NOW, "items": [{**switch, **found}]})
+                away = {"name": "osu-edge", "dpid": "0000000000000a02", "connected": False}
+                nothing = {kind: [] for kind in found}
+                peer.answer(command, {"at": NOW, "items": [{**switch, **found}, {**away, **nothing}]})
             case "rules.sync":
                 peer.answer(command, {"switches": ["0000000000000a01"]})
 
