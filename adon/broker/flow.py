@@ -3,9 +3,9 @@
 ::
 
     requested ──► queued ──► installing ──► active ──► finished
-        │            │  ▲         │  │         │  └──► (moves stay in active)
-        │            │  └─────────┘  │         │
-        └─► rejected └─► expired     └─► failed◄┘      cancelled: from every state that is not final
+                     │  ▲         │  │         │  └──► (moves stay in active)
+                     │  └─────────┘  │         │
+                     └─► expired     └─► failed◄┘      cancelled: from every state that is not final
 
 Steps that are not in :data:`STEPS` raise and change nothing.  What is granted is kept beside what was
 asked.  Units: sizes in bytes, times in seconds since the epoch, rates in bits/s.
@@ -41,7 +41,6 @@ class FlowState(StrEnum):
     FAILED = "failed"
     CANCELLED = "cancelled"
     EXPIRED = "expired"
-    REJECTED = "rejected"
 
     @property
     def final(self) -> bool:
@@ -55,9 +54,7 @@ class FlowState(StrEnum):
 
 
 STEPS: Mapping[FlowState, frozenset[FlowState]] = {
-    FlowState.REQUESTED: frozenset(
-        {FlowState.QUEUED, FlowState.INSTALLING, FlowState.REJECTED, FlowState.CANCELLED}
-    ),
+    FlowState.REQUESTED: frozenset({FlowState.QUEUED, FlowState.INSTALLING, FlowState.CANCELLED}),
     FlowState.QUEUED: frozenset({FlowState.INSTALLING, FlowState.EXPIRED, FlowState.CANCELLED}),
     FlowState.INSTALLING: frozenset(
         {FlowState.ACTIVE, FlowState.QUEUED, FlowState.FINISHED, FlowState.FAILED, FlowState.CANCELLED}
@@ -69,7 +66,6 @@ STEPS: Mapping[FlowState, frozenset[FlowState]] = {
     FlowState.FAILED: frozenset(),
     FlowState.CANCELLED: frozenset(),
     FlowState.EXPIRED: frozenset(),
-    FlowState.REJECTED: frozenset(),
 }
 
 

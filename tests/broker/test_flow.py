@@ -15,7 +15,6 @@ FINAL = {
     FlowState.FAILED,
     FlowState.CANCELLED,
     FlowState.EXPIRED,
-    FlowState.REJECTED,
 }
 
 
