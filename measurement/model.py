@@ -9,6 +9,7 @@ delays) and perfSONAR's words for tasks, runs and results.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -31,6 +32,12 @@ class Metric(StrEnum):
         return self is Metric.THROUGHPUT
 
 
+_CUSTOM = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)*")
+_RUN = re.compile(
+    r"/runs/([0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12})(?=$|[/?#])"
+)
+
+
 class PathKey(NamedTuple):
     """One direction of one transit path: its configured name, and the sites it leads from and to."""
 
@@ -40,6 +47,23 @@ class PathKey(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.path}:{self.source}>{self.destination}"
+
+
+class Series(NamedTuple):
+    """One time series: one metric of one directed path, or a metric of a host (:class:`Observation`)."""
+
+    path: str
+    source: str
+    destination: str
+    metric: str
+
+    @property
+    def key(self) -> PathKey:
+        """What it is measured on."""
+        return PathKey(self.path, self.source, self.destination)
+
+    def __str__(self) -> str:
+        return f"{self.key}/{self.metric}"
 
 
 NO_PARAMETERS: Mapping[str, object] = MappingProxyType({})
@@ -80,6 +104,92 @@ class Measurement:
         if self.observed_at < self.started_at:
             raise ValueError("observed_at: the test ends before it begins")
 
+    @property
+    def series(self) -> Series:
+        """The time series it is a value of."""
+        return Series(*self.key, self.metric.value)
+
+    @property
+    def origin(self) -> str:
+        """What makes it this value and no other: see :func:`origin_of`."""
+        return origin_of(self.source)
+
     def age(self, now: float) -> float:
         """Seconds since the test ended; never negative, a clock that steps back makes nothing younger."""
         return max(0.0, now - self.observed_at)
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One value of a metric that is not one of the network's five: of a host, a workflow, an estimate.
+
+    :param key: what it is of; for a host ``PathKey("", host, "")`` (:func:`host_key`).
+    :param metric: a dotted name (``host.memory_available``, ``pegasus.percent_done``).
+    :param value: a finite number; its unit is in ``parameters["unit"]``, if it has one.
+    :param parameters: what belongs to it, as JSON (a workflow's state, a job's id).
+    :raises ValueError: for a value or time that is no finite number, or a metric of :class:`Metric`.
+    """
+
+    key: PathKey
+    metric: str
+    value: float
+    observed_at: float
+    source: str
+    tool: str = ""
+    parameters: Mapping[str, object] = field(default_factory=lambda: NO_PARAMETERS)
+
+    def __post_init__(self) -> None:
+        if not _CUSTOM.fullmatch(self.metric) or self.metric in set(Metric):
+            raise ValueError(f"metric: {self.metric[:60]!r} is not the name of a custom metric")
+        if not math.isfinite(self.value):
+            raise ValueError(f"{self.metric}: {self.value!r} is not a number")
+        if not math.isfinite(self.observed_at):
+            raise ValueError("observed_at: not a time")
+
+    @property
+    def series(self) -> Series:
+        """The time series it is a value of."""
+        return Series(*self.key, self.metric)
+
+    @property
+    def origin(self) -> str:
+        """As :attr:`Measurement.origin`; several values of one source differ by their time."""
+        return f"{origin_of(self.source)}@{self.observed_at!r}"
+
+
+@dataclass(frozen=True, slots=True)
+class RawResult:
+    """The result of a test whose type this project does not read: kept as it came.
+
+    :param test: pScheduler's name of the test (``dns``, ``http``).
+    :param source: the run's URL.
+    :param document: the merged result, as JSON.
+    """
+
+    test: str
+    spec: Mapping[str, object]
+    document: Mapping[str, object]
+    started_at: float
+    observed_at: float
+    source: str
+    tool: str = ""
+
+    @property
+    def origin(self) -> str:
+        """As :attr:`Measurement.origin`."""
+        return origin_of(self.source)
+
+
+def host_key(host: str) -> PathKey:
+    """The key of what is observed on one host."""
+    return PathKey("", host, "")
+
+
+def origin_of(source: str) -> str:
+    """The identity of a result, the same by whichever way it came: the run's UUID if ``source`` names a run.
+
+    A run's URL begins differently when it is polled (the host as configured), pushed (the host's own name)
+    or read from an archive; its UUID is the same.
+    """
+    found = _RUN.search(source)
+    return source if found is None else found[1].lower()
