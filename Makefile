@@ -14,10 +14,14 @@ help: ## this list
 setup: ## system packages and .venv (Debian 12, as root or with sudo; does nothing if all is there)
 	@scripts/setup.sh
 
+.PHONY: setup-test
+setup-test:
+	@scripts/setup.sh test
+
 demo: setup ## the main job end to end on a real test network; report in reports/demo
 	$(SUDO) $(VENV)/adon demo --report $(REPORT)
 
-test: setup lint ## linters, type check, then all tests: unit, integration, testbed
+test: setup-test lint ## linters, type check, then all tests: unit, integration, testbed
 	@scripts/test.sh
 
 lint: setup ## ruff and mypy alone
@@ -25,7 +29,7 @@ lint: setup ## ruff and mypy alone
 	$(VENV)/ruff format --check .
 	$(VENV)/mypy
 
-bench: setup ## measured speeds, printed
+bench: setup-test ## measured speeds, printed
 	$(SUDO) $(VENV)/python -m benchmarks
 
 clean: ## what was built here; not the reports

@@ -119,6 +119,9 @@ class TransitPath(Section):
     capacity: PositiveRate
     vlan: Annotated[int, Field(ge=1, le=4094)] | None = None
     mtu: Annotated[int, Field(ge=576, le=9216)] = 1500
+    links: tuple[Name, ...] = Field(
+        default=(), description="links it shares with other paths: tests on them are kept apart"
+    )
     ends: Frozen[Name, PathEndpoint]
 
     @model_validator(mode="after")
@@ -150,6 +153,17 @@ class MeasurementPoint(Section):
     url: Url
     verify: str = "system"
     node: str | None = Field(default=None, description="the name other points reach it by")
+    token_file: str | None = Field(default=None, description="holds the token that it knows us by")
+    client_certificate: str | None = Field(
+        default=None, description="PEM file that it knows us by (mutual TLS)"
+    )
+    client_key: str | None = Field(default=None, description="PEM file of the certificate's key")
+
+    @model_validator(mode="after")
+    def _pair(self) -> Self:
+        if (self.client_certificate is None) != (self.client_key is None):
+            raise ValueError("client_key: a certificate and its key belong together")
+        return self
 
 
 class MeasurementTest(Section):
@@ -166,6 +180,9 @@ class MeasurementTest(Section):
     destination: IPv4Address
     throughput_period: Span | None = None
     throughput_duration: Span = 10.0
+    throughput_rate: PositiveRate | None = Field(
+        default=None, description="the test sends no faster; without it a test offers the path's capacity"
+    )
     streams: int = Field(default=1, ge=1, le=64)
     rtt_period: Span | None = None
     rtt_count: int = Field(default=10, ge=1, le=1000)
@@ -193,12 +210,87 @@ class MeasurementTest(Section):
             yield f"latency_period: one test already takes {format_duration(sending)}"
 
 
+class Retention(Section):
+    """How long the archive keeps what; roll-ups keep minimum, mean, maximum and quantiles."""
+
+    raw: Span = 90 * 86_400.0
+    minutes: Span = 400 * 86_400.0
+    hours: Span = 10 * 365 * 86_400.0
+
+
+class Ingest(Section):
+    """Where measurement points push results and announce themselves.
+
+    :param tokens: a file of ``NAME SHA256`` lines, one per point that may.
+    """
+
+    host: str = "127.0.0.1"
+    port: Port = 8443
+    certificate: str
+    key: str
+    tokens: str
+
+
+class ResultArchive(Section):
+    """A measurement archive of perfSONAR's that is read periodically."""
+
+    kind: Literal["opensearch", "esmond"]
+    url: Url
+    verify: str = "system"
+    period: Span = 60.0
+
+
+class RabbitQueue(Section):
+    """A RabbitMQ queue into which pScheduler's archiver puts results.
+
+    :param url_file: holds the AMQP URL, which has a password in it.
+    """
+
+    url_file: str
+    queue: str = Field(min_length=1, max_length=255)
+
+
+class Mail(Section):
+    """The mail server that alarms are sent through."""
+
+    host: str
+    port: Port = 25
+    sender: str = Field(pattern=r"^[^@\s]+@[^@\s]+$")
+    security: Literal["starttls", "tls", "none"] = "starttls"
+    user: str | None = None
+    password_file: str | None = None
+
+
+class Notify(Section):
+    """How alarms reach people and programs."""
+
+    mail: Mail | None = None
+    webhook_secret_file: str | None = Field(default=None, description="signs every webhook call (HMAC)")
+    webhook_hosts: tuple[str, ...] = Field(default=(), description="hosts that webhooks may name")
+
+
 class Measurements(Section):
-    """Where measurements come from."""
+    """Where measurements come from, when, and what becomes of them.
+
+    :param agreement: the measurement level agreement: per path or link, the bits/s that tests may offer
+        at any instant (spec section 5); without an entry the path's capacity.
+    :param notice: seconds ahead of its start at which a test is given to its points; pScheduler needs ten.
+    :param archive_url: the archive's database; SQLite in the data folder if absent.
+    :param psconfig: a pSConfig template whose tasks are planned with ours.
+    """
 
     points: Frozen[Name, MeasurementPoint] = FrozenMap()
     tests: tuple[MeasurementTest, ...] = ()
     window: Span = 7 * 86_400.0
+    agreement: Frozen[Name, PositiveRate] = FrozenMap()
+    notice: Span = 15.0
+    retention: Retention = Retention()
+    archive_url: str | None = None
+    ingest: Ingest | None = None
+    archives: tuple[ResultArchive, ...] = ()
+    rabbitmq: RabbitQueue | None = None
+    notify: Notify = Notify()
+    psconfig: str | None = None
 
 
 class ComputeSite(Section):
@@ -298,6 +390,10 @@ def _dangling(whole: Configuration) -> Iterator[str]:
     for name, site in whole.sites.items():
         if site.edge not in whole.switches:
             yield f"sites.{name}.edge: there is no switch {site.edge!r}"
+    known = set(whole.paths) | {link for path in whole.paths.values() for link in path.links}
+    for name in whole.measurements.agreement:
+        if name not in known:
+            yield f"measurements.agreement.{name}: there is no path or link {name!r}"
     named = [
         *((f"paths.{name}.ends.{end}", end) for name, path in whole.paths.items() for end in path.ends),
         *((f"measurements.points.{name}", name) for name in whole.measurements.points),

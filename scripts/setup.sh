@@ -1,6 +1,7 @@
 #!/bin/sh
 # Set up ADON on Debian 12 (Ubuntu 24.04: untested), as root or with sudo.  May be run again at any time:
-# what is there already is left alone.  Needs no terminal.
+# what is there already is left alone.  Needs no terminal.  With the argument "test" also the servers that
+# the tests start instances of; the services that their packages bring are not started.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -10,6 +11,10 @@ STAMP=.venv/adon-installed
 # What is needed, and the Debian package that has it.
 packages="mininet openvswitch-switch iperf3 traceroute iputils-ping ethtool iproute2 procps util-linux \
     python3-venv chromium"
+
+if [ "${1:-}" = test ]; then
+    packages="$packages postgresql rabbitmq-server slurm-wlm munge"
+fi
 
 say() { printf 'setup: %s\n' "$*"; }
 
@@ -33,7 +38,12 @@ done
 if [ -n "$missing" ]; then
     say "installing system packages:$missing"
     as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq </dev/null
-    # Whether the service of Open vSwitch starts does not matter: the testbed starts an instance of its own.
+    # Debian starts what it installs unless policy-rc.d says no (invoke-rc.d(8)).  We start instances of our own.
+    policy=/usr/sbin/policy-rc.d
+    if [ ! -e "$policy" ]; then
+        trap 'as_root rm -f "$policy"' EXIT
+        printf '#!/bin/sh\nexit 101\n' | as_root sh -c "cat >$policy; chmod 755 $policy"
+    fi
     # shellcheck disable=SC2086 # one argument per package
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing </dev/null
 else
