@@ -1,0 +1,154 @@
+"""What a detector finds, and what every detector offers.
+
+A detector holds settings only; what it remembers of a series is a frozen state that the caller keeps.
+``step`` takes the state and one sample and gives the next state, so a series can be replayed, resumed after
+a restart, or tried with another detector.  Detectors expect samples in order of time:
+:mod:`measurement.anomaly.watch` sees to that.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple, Protocol, TypeVar
+
+
+class Sample(NamedTuple):
+    """One value of a series.
+
+    :param at: seconds since the Unix epoch.
+    :param value: in the unit of the series.
+    """
+
+    at: float
+    value: float
+
+
+class Direction(StrEnum):
+    """Where the level went; whether that is bad depends on the metric."""
+
+    DOWN = "down"
+    UP = "up"
+
+    @property
+    def sign(self) -> int:
+        """-1 for down, 1 for up."""
+        return -1 if self is Direction.DOWN else 1
+
+    @classmethod
+    def of(cls, change: float) -> Direction:
+        """The direction of a difference."""
+        return cls.DOWN if change < 0 else cls.UP
+
+
+class Stage(StrEnum):
+    """How sure a detector is, or that what it had found is over."""
+
+    SUSPECTED = "suspected"
+    FOUND = "found"
+    RECOVERED = "recovered"
+
+
+class Severity(StrEnum):
+    """How far off: see the settings of the detector that says so."""
+
+    WARNING = "warning"
+    CRITICAL = "critical"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a series was like in one stretch of time.
+
+    :param mean: level, in the unit of the series.
+    :param deviation: spread around it, same unit, never negative.
+    :param samples: the samples themselves, oldest first.
+    """
+
+    mean: float
+    deviation: float
+    samples: tuple[Sample, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A detector's report about the sample it was just given.
+
+    :param before: the level that counted as normal.
+    :param after: the samples that speak against it (or, for a recovery, for it).
+    """
+
+    stage: Stage
+    direction: Direction
+    severity: Severity
+    before: Evidence
+    after: Evidence
+
+
+State = TypeVar("State")
+
+
+class Detector(Protocol[State]):
+    """A way to find changes in one series."""
+
+    def begin(self) -> State:
+        """What is remembered of a series of which nothing was seen."""
+
+    def step(self, state: State, at: float, value: float) -> tuple[State, Finding | None]:
+        """Take one finite sample, later than all before it."""
+
+    def learning(self, state: State) -> bool:
+        """Whether it has seen too little to find anything."""
+
+    def dump(self, state: State) -> dict[str, Any]:
+        """The state as JSON, exactly."""
+
+    def load(self, data: Mapping[str, Any]) -> State:
+        """The inverse of :meth:`dump`.
+
+        :raises ValueError: for anything :meth:`dump` does not write.
+        """
+
+
+def replay(detector: Detector[State], samples: Sequence[Sample]) -> list[tuple[int, Finding]]:
+    """What a detector finds in a whole series: the index of the sample that showed it, and the finding."""
+    state, found = detector.begin(), []
+    for index, sample in enumerate(samples):
+        state, finding = detector.step(state, *sample)
+        if finding is not None:
+            found.append((index, finding))
+    return found
+
+
+def mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and sample deviation (n - 1 in the denominator; 0 for a single value)."""
+    mean = math.fsum(values) / len(values)
+    if len(values) < 2:
+        return mean, 0.0
+    return mean, math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (len(values) - 1))
+
+
+def evidence(samples: Sequence[Sample]) -> Evidence:
+    """Of a stretch that is not empty."""
+    return Evidence(*mean_and_deviation([sample.value for sample in samples]), tuple(samples))
+
+
+def samples_to_json(samples: Sequence[Sample]) -> list[list[float]]:
+    """Samples as pairs; JSON keeps a float exactly."""
+    return [[sample.at, sample.value] for sample in samples]
+
+
+def samples_from_json(data: Any) -> tuple[Sample, ...]:
+    """The inverse of :func:`samples_to_json`.
+
+    :raises ValueError: for anything but finite pairs.
+    """
+    try:
+        samples = tuple(Sample(float(at), float(value)) for at, value in data)
+    except (TypeError, ValueError):
+        raise ValueError("samples: not a list of pairs") from None
+    if not all(math.isfinite(number) for sample in samples for number in sample):
+        raise ValueError("samples: not finite")
+    return samples
