@@ -27,6 +27,7 @@ from pydantic import (
 )
 
 from adon import yamlfile
+from adon.access.policy import Role
 from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.model import Name
 from adon.units import Duration, Rate, format_duration
@@ -221,14 +222,23 @@ class Retention(Section):
 class Ingest(Section):
     """Where measurement points push results and announce themselves.
 
-    :param tokens: a file of ``NAME SHA256`` lines, one per point that may.
+    :param certificate: PEM file, with its key in ``key``; without it plain HTTP, for loopback only.
+    :param trust: the TOML file that says which points are known, by token or certificate.
     """
 
     host: str = "127.0.0.1"
-    port: Port = 8443
-    certificate: str
-    key: str
-    tokens: str
+    port: Annotated[int, Field(ge=0, le=65535)] = 8443
+    certificate: str | None = None
+    key: str | None = None
+    trust: str
+
+    @model_validator(mode="after")
+    def _secured(self) -> Self:
+        if (self.certificate is None) != (self.key is None):
+            raise ValueError("key: a certificate and its key belong together")
+        if self.certificate is None and self.host not in ("127.0.0.1", "::1", "localhost"):
+            raise ValueError("certificate: is needed to listen on another address than loopback")
+        return self
 
 
 class ResultArchive(Section):
@@ -274,6 +284,7 @@ class Measurements(Section):
 
     :param agreement: the measurement level agreement: per path or link, the bits/s that tests may offer
         at any instant (spec section 5); without an entry the path's capacity.
+    :param around_throughput: real pScheduler servers keep twelve seconds free for a test of three.
     :param notice: seconds ahead of its start at which a test is given to its points; pScheduler needs ten.
     :param archive_url: the archive's database; SQLite in the data folder if absent.
     :param psconfig: a pSConfig template whose tasks are planned with ours.
@@ -284,6 +295,10 @@ class Measurements(Section):
     window: Span = 7 * 86_400.0
     agreement: Frozen[Name, PositiveRate] = FrozenMap()
     notice: Span = 15.0
+    around_throughput: Span = Field(
+        default=9.0, description="by how much the time slot of a throughput test is longer than the test"
+    )
+    around_others: Span = Field(default=6.0, description="the same for the other tests")
     retention: Retention = Retention()
     archive_url: str | None = None
     ingest: Ingest | None = None
@@ -322,6 +337,28 @@ class CookieRange(Section):
         return self
 
 
+class MeasurementGrant(Section):
+    """Somebody may start, or read, measurements ([ADON] 2.2.1, question 4); what is left out is not narrowed.
+
+    :param who: names of actors.
+    :param roles: their roles.
+    :param groups: what an identity provider says that they belong to.
+    :param metrics: names; ``host.*`` stands for every metric whose name begins so.
+    :param from_: the sites that a measurement leads from; for what is observed on a host, that host.
+    :param to: the sites that it leads to.
+    """
+
+    may: Literal["start", "read"]
+    who: tuple[Annotated[str, Field(min_length=1, max_length=200)], ...] | None = None
+    roles: tuple[Role, ...] | None = None
+    groups: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] | None = None
+    metrics: tuple[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]*(\.\*)?$")], ...] | None = None
+    from_: tuple[str, ...] | None = Field(default=None, alias="from")
+    to: tuple[str, ...] | None = None
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True)
+
+
 class Policy(Section):
     """What the performance engineers of this network decided."""
 
@@ -341,6 +378,9 @@ class Policy(Section):
     drain: Duration = 0.2
     priority_offset: int = Field(
         default=0, ge=-19_000, le=25_000, description="added to the priority of every rule of ours (R7)"
+    )
+    measurement_access: tuple[MeasurementGrant, ...] = Field(
+        default=(), description="who may start and read which measurements; without an entry, as roles allow"
     )
 
 

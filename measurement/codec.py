@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from measurement.model import Measurement, Metric, PathKey
+from measurement.model import Measurement, Metric, Observation, PathKey
 
 
 def key_to_json(key: PathKey) -> dict[str, str]:
@@ -58,3 +58,37 @@ def from_json(data: Mapping[str, Any]) -> Measurement:
         raise ValueError(f"{error.args[0]}: is missing") from None
     except TypeError as error:
         raise ValueError(f"not a measurement: {error}") from None
+
+
+def observation_to_json(observation: Observation) -> dict[str, Any]:
+    """An observation as an object."""
+    return {
+        "key": key_to_json(observation.key),
+        "metric": observation.metric,
+        "value": observation.value,
+        "observed_at": observation.observed_at,
+        "source": observation.source,
+        "tool": observation.tool,
+        "parameters": dict(observation.parameters),
+    }
+
+
+def observation_from_json(data: Mapping[str, Any]) -> Observation:
+    """The inverse of :func:`observation_to_json`.
+
+    :raises ValueError: for a missing field, the name of a network metric, or a value that is no number.
+    """
+    try:
+        return Observation(
+            key_from_json(data["key"]),
+            str(data["metric"]),
+            float(data["value"]),
+            float(data["observed_at"]),
+            str(data["source"]),
+            str(data.get("tool", "")),
+            dict(data.get("parameters", {})),
+        )
+    except KeyError as error:
+        raise ValueError(f"{error.args[0]}: is missing") from None
+    except TypeError as error:
+        raise ValueError(f"not an observation: {error}") from None

@@ -26,6 +26,12 @@ class Action(StrEnum):
     TEMPLATE_READ = "template.read"
     PATH_READ = "path.read"
     MEASUREMENT_READ = "measurement.read"
+    MEASUREMENT_START = "measurement.start"
+    ALARM_READ = "alarm.read"
+    ALARM_ACKNOWLEDGE = "alarm.acknowledge"
+    SUBSCRIPTION_ADD = "subscription.add"
+    SUBSCRIPTION_READ = "subscription.read"
+    SUBSCRIPTION_DELETE = "subscription.delete"
     DECISION_READ = "decision.read"
     RULE_READ = "rule.read"
     NETWORK_READ = "network.read"
@@ -77,6 +83,9 @@ class Permission:
 _EVERY_ROLE: Mapping[Role, Scope] = dict.fromkeys(Role, Scope.ANY)
 _OWN_OR_STAFF: Mapping[Role, Scope] = {**_EVERY_ROLE, Role.RESEARCHER: Scope.OWN}
 _STAFF: Mapping[Role, Scope] = {role: Scope.ANY for role in Role if role is not Role.RESEARCHER}
+_MEASURES: Mapping[Role, Scope] = dict.fromkeys(
+    (Role.ADMIN, Role.OPERATOR, Role.PERFORMANCE_ENGINEER), Scope.ANY
+)
 
 ANONYMOUS: frozenset[Action] = frozenset({Action.HEALTH_READ})
 """What nobody needs an identity for."""
@@ -106,6 +115,12 @@ GRANTS: Mapping[Action, Mapping[Role, Scope]] = {
     Action.TEMPLATE_READ: _EVERY_ROLE,
     Action.PATH_READ: _EVERY_ROLE,
     Action.MEASUREMENT_READ: _EVERY_ROLE,
+    Action.MEASUREMENT_START: _MEASURES,
+    Action.ALARM_READ: _EVERY_ROLE,
+    Action.ALARM_ACKNOWLEDGE: _MEASURES,
+    Action.SUBSCRIPTION_ADD: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY},
+    Action.SUBSCRIPTION_READ: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY},
+    Action.SUBSCRIPTION_DELETE: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY},
     Action.DECISION_READ: _OWN_OR_STAFF,
     Action.RULE_READ: _OWN_OR_STAFF,
     Action.NETWORK_READ: _STAFF,

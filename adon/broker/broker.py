@@ -1,10 +1,11 @@
 """The decision core: one event in, effects out.
 
 Start reading here.  Each event has one handler; the commands and the short answers are handled in this
-module, the rest by four parts that work on one :class:`~adon.broker.world.World`:
+module, the rest by five parts that work on one :class:`~adon.broker.world.World`:
 
 - :mod:`adon.broker.placing`: which path a flow gets, when it moves, who waits, how a flow ends;
 - :mod:`adon.broker.evidence`: what counters, idle rules and first packets say about a flow;
+- :mod:`adon.broker.heeding`: what is done about an alarm;
 - :mod:`adon.broker.housekeeping`: what is due by the clock;
 - :mod:`adon.broker.network`: the switches.
 
@@ -18,9 +19,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from adon.broker import compute, evidence, reading
+from adon.broker import compute, evidence, heeding, reading
 from adon.broker.effects import Announce, Answer, Effect, SaveFlow, SaveTemplate
 from adon.broker.events import (
+    AlarmCleared,
+    AlarmRaised,
     BatchConfirmed,
     BatchFailed,
     DifferenceAsked,
@@ -118,6 +121,10 @@ class Broker:
         match event:
             case MeasurementArrived():
                 return self._measured(event)
+            case AlarmRaised():
+                return heeding.raised(world, placing, event)
+            case AlarmCleared():
+                return heeding.cleared(world, placing, event)
             case FlowSubmitted():
                 return self._answered(event.id, event.command, lambda: self._submitted(event))
             case FlowCancelled():

@@ -144,13 +144,16 @@ def _knowledge(metric: Metric, path: CandidatePath, flow: Flow, need: Need, s: S
     if metric is not Metric.THROUGHPUT:
         return s.performance.knowledge(path.key, metric, s.now, max_age)
     tested = s.performance.latest(path.key, metric)
+    changed = s.performance.changed(path.key, metric)
     loads = s.loads.get(path.key.path, ())
     if flow.path == path.key.path and s.own is not None:
-        own = own_throughput(s.own, tested, need.streams, loads, path.capacity, s.now, max_age)
+        since = float("-inf") if changed is None else changed.since
+        own = own_throughput(s.own, tested, need.streams, loads, path.capacity, s.now, max_age, since)
         if own is not None:
             return own
+    used = s.used.get(path.key.path)
     return estimate_throughput(
-        tested, s.now, max_age, path.capacity, need.qspec.streams, loads, s.used.get(path.key.path)
+        tested, s.now, max_age, path.capacity, need.qspec.streams, loads, used, changed
     )
 
 
@@ -162,6 +165,7 @@ def own_throughput(
     capacity: float,
     now: float,
     max_age: float,
+    since: float = float("-inf"),
 ) -> Known | None:
     """What a running flow gets on its own path, its rate corrected for our own test.
 
@@ -172,8 +176,10 @@ def own_throughput(
 
     None if that rate is older than ``max_age`` or zero: a flow that sends nothing says nothing about
     its path (whether packets are lost is asked by :mod:`adon.broker.counters`).
+
+    :param since: the path is different since then: nothing from before it counts.
     """
-    if tested is not None and now - tested.observed_at <= max_age:
+    if tested is not None and now - tested.observed_at <= max_age and tested.observed_at >= since:
         during = counters.rate(tested.started_at, tested.observed_at)
         if during is not None:
             part = streams / (streams + sum(load.streams for load in others))
@@ -183,6 +189,6 @@ def own_throughput(
     if latest is None:
         return None
     rate, at = latest
-    if rate <= 0 or now - at > max_age:
+    if rate <= 0 or now - at > max_age or at < since:
         return None
     return Known(min(capacity, rate), at, "rule counters of the flow itself", Basis.OWN)

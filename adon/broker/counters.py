@@ -8,6 +8,10 @@ replaced, so growth is added up here.  Rates are bits/s between two times; times
 counted nothing *although* bytes have been leaving for ``evidence_after`` seconds.  A pause, a
 direction that carries only acknowledgements, or a far edge that does not answer is no alarm.
 
+**Busy rate.**  What a flow achieved is the growth between the first report that saw bytes arrive and the
+last but one that did: at both the flow was running.  The intervals in which it began and ended are left out,
+since how much of them it used is not known.
+
 **Idleness.**  Each ingress rule has an idle time-out of its own, but a flow is over only when none of
 them carries packets.  A rule that idled out is put back while another one lives, and is marked here;
 the flow is over when all of them have been marked within one time-out and none has counted a packet since.
@@ -55,12 +59,34 @@ class _Growing:
         return self.total > before
 
 
+@dataclass(slots=True)
+class _Busy:
+    """A counter at the reports that saw it grow: the first, the last but one, and the last."""
+
+    first: tuple[float, int] | None = None
+    before: tuple[float, int] | None = None
+    last: tuple[float, int] | None = None
+
+    def grew(self, at: float, total: int) -> None:
+        """One more such report."""
+        if self.first is None:
+            self.first = (at, total)
+        self.before, self.last = self.last, (at, total)
+
+    def rate(self) -> float | None:
+        """Bits/s between the first and the last but one."""
+        if self.first is None or self.before is None or self.before[0] <= self.first[0]:
+            return None
+        return (self.before[1] - self.first[1]) * 8 / (self.before[0] - self.first[0])
+
+
 class FlowCounters:
     """One flow's bytes over time, sent and delivered, in its forward direction."""
 
     def __init__(self) -> None:
         self._sent = _Growing()
         self._delivered = _Growing()
+        self._busy = _Busy()
         self._samples: deque[tuple[float, int]] = deque(maxlen=SAMPLES)
         self._idled_at: dict[Slot, float] = {}
         self._unanswered_since: float | None = None
@@ -93,6 +119,7 @@ class FlowCounters:
         arrived = _bytes(rules, (Kind.FLOW_DELIVERY,), source, destination)
         if dpid == destination.dpid and self._delivered.update(arrived):
             self._unanswered_since = None
+            self._busy.grew(at, self._delivered.total)
 
     def _report_sent(self, at: float, seen: dict[Slot, int]) -> None:
         if self._sent.update(seen):
@@ -104,6 +131,7 @@ class FlowCounters:
     def begin_anew(self) -> None:
         """Forget rates and evidence: the flow goes another way now, or a switch or the clock started anew."""
         self._samples.clear()
+        self._busy = _Busy()
         self._unanswered_since = None
 
     # -- rate -----------------------------------------------------------------------------------------
@@ -121,6 +149,10 @@ class FlowCounters:
             return None
         (t0, b0), (t1, b1) = self._samples[-2], self._samples[-1]
         return None if t1 <= t0 else ((b1 - b0) * 8 / (t1 - t0), t1)
+
+    def busy_rate(self) -> float | None:
+        """Mean rate in bits/s at which bytes arrived while the flow was busy; None before three reports."""
+        return self._busy.rate()
 
     def _at(self, when: float) -> float | None:
         for (t0, b0), (t1, b1) in pairwise(self._samples):

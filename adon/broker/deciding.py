@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from adon.broker.alarms import Waived
 from adon.broker.choice import Choice, Need, Situation, choose
 from adon.broker.compute import NO_SITES, Sites
 from adon.broker.decision import Decision, Outcome
-from adon.broker.events import Event
+from adon.broker.events import AlarmCleared, AlarmRaised, Event
 from adon.broker.flow import Flow, FlowState
 from adon.broker.preemption import Holder, gives_way
 from adon.broker.world import World
@@ -46,17 +47,21 @@ def choose_path(
     return need, choose(flow, need, situation)
 
 
-def advise(flow: Flow, need: Need, choice: Choice, now: float) -> MoveAdvice:
-    """Whether a running flow should move to the best path there is (spec section 2, hysteresis)."""
+def advise(flow: Flow, need: Need, choice: Choice, now: float, waived: Waived = Waived.NOTHING) -> MoveAdvice:
+    """Whether a running flow should move to the best path there is (spec section 2, hysteresis).
+
+    :param waived: without patience one miss is enough, the one that is seen now.
+    """
     policy = need.template.selection
+    patient, dwelling = waived is Waived.NOTHING, waived is not Waived.PATIENCE_AND_DWELL
     return hysteresis(
         choice.record(flow.path),
         choice.record(choice.selection.path),
-        misses=flow.misses,
-        patience=policy.patience,
+        misses=flow.misses if patient else max(1, flow.misses),
+        patience=policy.patience if patient else 1,
         margin=policy.switch_margin,
         dwelt=float("inf") if flow.path_since is None else now - flow.path_since,
-        min_dwell=policy.min_dwell,
+        min_dwell=policy.min_dwell if dwelling else 0.0,
     )
 
 
@@ -123,4 +128,5 @@ def decision_of(
         tables={m.value: table.model_dump(mode="json") for m, table in choice.tables.items()},
         compute=sites.costs,
         compute_site=sites.site,
+        alarm=event.alarm.id if isinstance(event, AlarmRaised | AlarmCleared) else None,
     )

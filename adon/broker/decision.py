@@ -61,6 +61,7 @@ class Decision:
     """The recorded outcome for one flow at one time.
 
     :param cause: the id of the event that led to it; rules, log lines and answers repeat it.
+    :param alarm: the id of the alarm that this event was about, if it was about one.
     """
 
     id: str
@@ -77,6 +78,7 @@ class Decision:
     tables: Mapping[str, Any] | None = None
     compute: tuple[SiteCost, ...] = ()
     compute_site: str | None = None
+    alarm: str | None = None
 
     def body(self) -> dict[str, Any]:
         """The decision as plain JSON values (``inf`` as the string ``"inf"``)."""

@@ -16,6 +16,7 @@ from adon.broker.flow import Flow
 from adon.errors import AdonError
 from adon.flowvisor.rule import Change, Rule
 from adon.templates_catalog.model import Template
+from measurement.model import Metric, Observation, PathKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +94,25 @@ class QuietPaths(Effect):
     """Tell the collector on which paths no load-generating test may run now (policy; spec section 2)."""
 
     paths: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class RequestMeasurement(Effect):
+    """Ask the collector to measure this now, outside its plan, where its schedule has room for it.
+
+    :param reason: why, in words.
+    """
+
+    key: PathKey
+    metric: Metric
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class EstimateScored(Effect):
+    """How far off a decision's estimate was: one more value of a series that the collector archives."""
+
+    observation: Observation
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.rule import ReportedRule, Rule, Slot
 from adon.flowvisor.topology import PortState
 from adon.templates_catalog.model import Template
+from measurement.anomaly.alarm import Alarm
 from measurement.model import Measurement
 
 
@@ -31,6 +32,20 @@ class MeasurementArrived(Event):
     """The collector has a new value."""
 
     measurement: Measurement
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmRaised(Event):
+    """The collector's detectors found that a series changed, or have news of an alarm that is on."""
+
+    alarm: Alarm
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmCleared(Event):
+    """What an alarm was about is over."""
+
+    alarm: Alarm
 
 
 @dataclass(frozen=True, slots=True)

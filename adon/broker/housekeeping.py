@@ -105,6 +105,7 @@ class Housekeeping:
         self._announced_wake = None
         world.shunned = {path: (until - by, why) for path, (until, why) in world.shunned.items()}
         world.network.clock_set_back(by)
+        world.alarms.clock_set_back(by)
         world.performance = PerformanceView()
         for flow in world.flows.running():
             world.flows.counters(flow).begin_anew()

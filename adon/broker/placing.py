@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from adon.broker import compute
+from adon.broker import compute, estimates
+from adon.broker.alarms import Waived, words
 from adon.broker.choice import Choice, Need
 from adon.broker.deciding import advise, choose_path, decision_of, giving_way, with_misses
 from adon.broker.decision import Decision, Outcome
-from adon.broker.effects import Announce, Effect, SaveDecision, SaveFlow
-from adon.broker.events import Event
+from adon.broker.effects import Announce, Effect, EstimateScored, SaveDecision, SaveFlow
+from adon.broker.events import Event, TransferReported
 from adon.broker.flow import Flow, FlowState, Quality
 from adon.broker.network import Outcome as NetworkOutcome
 from adon.broker.steering import rules_for_flow, rules_for_measurements
@@ -24,7 +25,8 @@ from adon.broker.world import World
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.rule import Rule
 from adon.flowvisor.selection import quality
-from measurement.model import Measurement
+from measurement.anomaly.alarm import Alarm
+from measurement.model import Measurement, PathKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +45,16 @@ class Placing:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._decided = 0
+        self._decided: list[int] = []  # the flows that this event led to a decision about
         self._before: dict[int, _Before] = {}  # to go back to while rules of a running flow change
-        self._overlooked: set[int] = set()  # something happened while their rules were being changed
+        # Something happened while their rules were being changed: an alarm, or anything else.
+        self._overlooked: dict[int, Alarm | None] = {}
         self._deaf: set[int] = set()  # they learn no more connections: a switch refused one
         self._digests: dict[int, str] = {}  # the last queue decision: an equal one is not recorded again
 
     def begin(self) -> None:
-        """Number the decisions of an event from 1."""
-        self._decided = 0
+        """An event comes: number its decisions from 1."""
+        self._decided.clear()
 
     # -- a flow that has no path --------------------------------------------------------------------------
 
@@ -60,6 +63,8 @@ class Placing:
         world = self._world
         need, choice = choose_path(world, flow, event.at)
         holder = giving_way(world, flow, need, choice, event.at) if choice.selection.path is None else None
+        if holder is not None and holder.number in self._decided:
+            holder = None  # one decision per event about a flow: the next event may take its place
         if holder is not None:
             instead = f"{holder.path}: in the place of {holder.id}, whose priority is lower"
             choice = choice.taking(str(holder.path), f"{instead}; {choice.selection.reason}")
@@ -82,6 +87,7 @@ class Placing:
             transfer_size=sites.transfer_size,
         )
         flow = world.flows.put(flow.onto(path, event.at, decision.id))
+        self._promised(flow, need, choice, decision)
         self._digests.pop(flow.number, None)
         text = f"flow {flow.id} is admitted to {path}: {reason}"
         return [
@@ -121,31 +127,48 @@ class Placing:
             effects += self.reexamine(flow, event)
         return [*effects, *self.serve_queue(event)]
 
-    def reexamine(self, flow: Flow, event: Event, measured: Measurement | None = None) -> list[Effect]:
+    def reexamine(
+        self, flow: Flow, event: Event, measured: Measurement | None = None, alarm: Alarm | None = None
+    ) -> list[Effect]:
         """Look again at a running flow: move it, or note how its path keeps the QSpec.
 
         One whose rules are being changed is looked at when that is done.
+
+        :param alarm: an alarm on its path that is acted on: it waives caution, and the decision is recorded
+            whatever it is.
         """
         if flow.state is FlowState.INSTALLING or self._world.network.busy(flow.id):
-            self._overlooked.add(flow.number)
+            self._overlooked[flow.number] = self._overlooked.get(flow.number) if alarm is None else alarm
             return []
         need, choice = choose_path(self._world, flow, event.at)
         flow = with_misses(flow, choice.record(flow.path), measured)
-        advice = advise(flow, need, choice, event.at)
+        waived = self._waived(flow, need, choice, alarm, event)
+        advice = advise(flow, need, choice, event.at, waived)
+        reason = advice.reason if alarm is None else f"{words(alarm)}: {advice.reason}"
         best = choice.record(choice.selection.path)
         if advice.move and best is not None:
-            return self._move(flow, need, choice, best.path, advice.reason, event)
-        effects = self._stay(flow, need, choice, advice.reason, event)
+            if not advise(flow, need, choice, event.at, Waived.PATIENCE).move:
+                self._world.alarms.hurried(flow.number, event.at)
+            return self._move(flow, need, choice, best.path, reason, event)
+        effects = self._stay(flow, need, choice, reason, event, always=alarm is not None)
         return effects if measured is not None else [*effects, *self._refresh(flow, need, choice, event)]
 
-    def _stay(self, flow: Flow, need: Need, choice: Choice, why: str, event: Event) -> list[Effect]:
+    def _waived(self, flow: Flow, need: Need, choice: Choice, alarm: Alarm | None, event: Event) -> Waived:
+        if alarm is None:
+            return Waived.NOTHING
+        dwell = need.template.selection.min_dwell
+        return self._world.alarms.waives(alarm, flow.number, choice.record(flow.path), event.at, dwell)
+
+    def _stay(
+        self, flow: Flow, need: Need, choice: Choice, why: str, event: Event, *, always: bool = False
+    ) -> list[Effect]:
         record = choice.record(flow.path)
         now_is = Quality.UNKNOWN if record is None else Quality(quality(record, need.qspec))
         changed = now_is is not flow.quality
         flow = self._world.flows.put(replace(flow, quality=now_is))
-        if not changed:
+        if not changed and not always:
             return []
-        reason = f"QSpec {now_is}: {record.why if record is not None else why}"
+        reason = f"QSpec {now_is}: {why if always or record is None else record.why}"
         decision = self._decide(flow, need, choice, Outcome.STAY, reason, event)
         level = "warning" if now_is is Quality.VIOLATED else "info"
         flow = self._world.flows.put(replace(flow, decision=decision.id))
@@ -166,6 +189,7 @@ class Placing:
         self._world.flows.counters(flow).begin_anew()
         moved = replace(flow.onto(path, event.at, decision.id), moves=flow.moves + 1)
         self._world.flows.put(moved)
+        self._promised(moved, need, choice, decision)
         text = f"flow {flow.id} moves from {flow.path} to {path}: {reason}"
         return [
             *_recorded(event, decision, moved, "info", text),
@@ -224,9 +248,14 @@ class Placing:
             text = f"flow {flow.id}: its rules are in the switches; the transfer can begin"
             effects += [SaveFlow(event.id, flow), Announce(event.id, "info", text, flow.id)]
         if flow.number in self._overlooked:
-            self._overlooked.discard(flow.number)
-            effects += self.reexamine(flow, event)
+            alarm = self._overlooked.pop(flow.number)
+            if alarm is not None and not self._still_concerns(alarm, flow):
+                alarm = None
+            effects += self.reexamine(flow, event, alarm=alarm)
         return effects
+
+    def _still_concerns(self, alarm: Alarm, flow: Flow) -> bool:
+        return alarm.series.path == flow.path and self._world.alarms.in_force(alarm)
 
     def _install_failed(self, owner: str, error: str, event: Event) -> list[Effect]:
         flow = self._world.flows.owner(owner)
@@ -292,6 +321,7 @@ class Placing:
         if not held_rules:
             self._forget(flow.id)
             return ended, effects
+        effects += self._scored(ended, event)
         effects += self.act(self._want(flow.id, (), event), event)
         return ended, [*effects, *self.serve_queue(event)]
 
@@ -301,8 +331,24 @@ class Placing:
             self._world.flows.forget(flow.number)
             self._before.pop(flow.number, None)
             self._digests.pop(flow.number, None)
-            self._overlooked.discard(flow.number)
+            self._overlooked.pop(flow.number, None)
             self._deaf.discard(flow.number)
+            self._world.alarms.forget_flow(flow.number)
+            self._world.estimates.forget(flow.number)
+
+    # -- estimates ----------------------------------------------------------------------------------------
+
+    def _promised(self, flow: Flow, need: Need, choice: Choice, decision: Decision) -> None:
+        key = PathKey(str(flow.path), *self._world.flows.ends(flow))
+        self._world.estimates.note(flow.number, key, need, choice, decision.id)
+
+    def _scored(self, ended: Flow, event: Event) -> list[Effect]:
+        """Compare what a flow was promised with what it got."""
+        flows = self._world.flows
+        reported = isinstance(event, TransferReported) and ended.state is FlowState.FINISHED
+        got = estimates.achieved(ended, flows.counters(ended), reported=reported)
+        scored = self._world.estimates.score(ended, flows.need(ended), got, event.at)
+        return [] if scored is None else [EstimateScored(event.id, scored)]
 
     # -- steps shared by these ----------------------------------------------------------------------------
 
@@ -338,8 +384,8 @@ class Placing:
         path: str | None = None,
         sites: compute.Sites = compute.NO_SITES,
     ) -> Decision:
-        self._decided += 1
-        return decision_of(self._decided, flow, need, choice, outcome, reason, event, path, sites)
+        self._decided.append(flow.number)
+        return decision_of(len(self._decided), flow, need, choice, outcome, reason, event, path, sites)
 
 
 def _recorded(event: Event, decision: Decision, flow: Flow, level: str, text: str) -> list[Effect]:

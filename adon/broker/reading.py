@@ -12,6 +12,7 @@ from adon.broker.world import World
 from adon.flowvisor.path import Known
 from adon.flowvisor.rule import dpid_text, rule_text
 from adon.flowvisor.topology import Candidate
+from measurement.anomaly.alarm import Alarm
 from measurement.model import Metric
 
 
@@ -24,6 +25,7 @@ def snapshot(world: World, now: float) -> Mapping[str, object]:
         "switches": _switches(world),
         "queue": [flow.id for flow in world.queue(now)],
         "quiet": sorted(world.quiet),
+        "estimates": _estimates(world),
         "reconcile": dict(world.network.reconcile_totals),
     }
 
@@ -72,7 +74,38 @@ def _path(world: World, candidate: Candidate, now: float) -> dict[str, object]:
         "reason": candidate.reason,
         "metrics": metrics,
         "flows": world.flows.on(candidate.key),
+        "alarms": [_alarm(world, alarm) for alarm in world.alarms.on(candidate.key)],
     }
+
+
+def _alarm(world: World, alarm: Alarm) -> dict[str, object]:
+    return {
+        "id": alarm.id,
+        "metric": alarm.series.metric,
+        "kind": alarm.kind.value,
+        "direction": None if alarm.direction is None else alarm.direction.value,
+        "bad": alarm.bad,
+        "severity": alarm.severity.value,
+        "raised_at": alarm.raised_at,
+        "text": alarm.text,
+        "acted_on": world.alarms.acted_on(alarm),
+    }
+
+
+def _estimates(world: World) -> list[dict[str, object]]:
+    """How far off the estimates for new flows were, per directed path and basis (relative errors)."""
+    return [
+        {
+            "path": key.path,
+            "source": key.source,
+            "destination": key.destination,
+            "basis": basis,
+            "count": found.count,
+            "median": found.median,
+            "spread": found.spread,
+        }
+        for (key, basis), found in world.estimates.summaries().items()
+    ]
 
 
 def _switches(world: World) -> list[dict[str, object]]:

@@ -10,7 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from adon.broker import scheduler
+from adon.broker.alarms import Alarms
 from adon.broker.edge import Ledger
+from adon.broker.estimates import Estimates
 from adon.broker.flow import Flow
 from adon.broker.network import Network
 from adon.broker.register import Register
@@ -33,6 +35,8 @@ class World:
     :param flows: the flows that have not ended or still have rules in a switch.
     :param ledger: the worker nodes held at each compute site.
     :param performance: what has been measured.
+    :param alarms: the alarms in force on paths, and which of them were acted on.
+    :param estimates: what was promised to the flows that run, and how far off such promises were.
     :param shunned: per path that failed, until when it is not used, and why (R6).
     :param quiet: the paths on which no load-generating test may run.
     """
@@ -43,6 +47,8 @@ class World:
     flows: Register
     ledger: Ledger
     performance: PerformanceView = field(default_factory=PerformanceView)
+    alarms: Alarms = field(default_factory=Alarms)
+    estimates: Estimates = field(default_factory=Estimates)
     shunned: dict[str, tuple[float, str]] = field(default_factory=dict)
     quiet: frozenset[str] = frozenset()
 

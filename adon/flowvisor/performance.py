@@ -22,6 +22,10 @@ more), it takes at most its limit, so T less the limits is a second lower bound;
 Without a fresh test, the switch's counters give capacity less what is in use.  That is an upper bound
 of what is free, not a measurement, and the decision names it.
 
+An alarm says that a metric of a path is not any more what it was (:class:`Changed`): values from before the
+change are unknown from then on, and while the path carries less than it did, its configured capacity proves
+nothing either, so counters are no substitute.
+
 The module reads no clock; times are seconds since the epoch, rates bits/s.
 """
 
@@ -41,8 +45,23 @@ FUTURE_TOLERANCE = 5.0
 _BUCKET = 3600.0
 
 
-def _unusable(observed_at: float, now: float, max_age: float) -> str:
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """A metric of a path is different since this time.
+
+    :param why: what says so, in words.
+    :param less: whether the path itself does less than it did; False where merely nothing is known of it.
+    """
+
+    since: float
+    why: str
+    less: bool = True
+
+
+def _unusable(observed_at: float, now: float, max_age: float, changed: Changed | None = None) -> str:
     """Why a value of this time cannot be used now; empty if it can."""
+    if changed is not None and observed_at < changed.since:
+        return f"superseded: {changed.why}"
     if observed_at > now + FUTURE_TOLERANCE:
         return f"from the future: {format_duration(observed_at - now)} ahead of our clock"
     age = max(0.0, now - observed_at)
@@ -57,6 +76,7 @@ class PerformanceView:
     def __init__(self, window: float = 7 * 86_400.0) -> None:
         self._latest: dict[tuple[PathKey, Metric], Measurement] = {}
         self._best: dict[tuple[PathKey, Metric], dict[int, float]] = {}
+        self._changed: dict[tuple[PathKey, Metric], Changed] = {}
         self._buckets = max(1, math.ceil(window / _BUCKET)) + 1
 
     def record(self, measurement: Measurement, now: float | None = None) -> bool:
@@ -83,7 +103,18 @@ class PerformanceView:
 
     def knowledge(self, key: PathKey, metric: Metric, now: float, max_age: float) -> Knowledge:
         """What may be used of it now: the value, or why there is none."""
-        return usable(self.latest(key, metric), now, max_age)
+        return usable(self.latest(key, metric), now, max_age, self.changed(key, metric))
+
+    def supersede(self, key: PathKey, metric: Metric, changed: Changed | None) -> None:
+        """Values from before a change count no more; None: no change is known (any more)."""
+        if changed is None:
+            self._changed.pop((key, metric), None)
+        else:
+            self._changed[key, metric] = changed
+
+    def changed(self, key: PathKey, metric: Metric) -> Changed | None:
+        """Since when one metric of one direction is different, if it is known to be."""
+        return self._changed.get((key, metric))
 
     def best(self, keys: Iterable[PathKey], metric: Metric, since: float) -> float | None:
         """The best value seen on these directed paths since then; None if nothing was seen.
@@ -111,11 +142,16 @@ class PerformanceView:
             del buckets[min(buckets)]
 
 
-def usable(measurement: Measurement | None, now: float, max_age: float) -> Knowledge:
-    """A result as knowledge: known if there is one, not from the future and not older than ``max_age``."""
+def usable(
+    measurement: Measurement | None, now: float, max_age: float, changed: Changed | None = None
+) -> Knowledge:
+    """A result as knowledge.
+
+    Known if there is one, neither from the future nor older than ``max_age`` nor from before a change.
+    """
     if measurement is None:
         return Unknown("never measured")
-    reason = _unusable(measurement.observed_at, now, max_age)
+    reason = _unusable(measurement.observed_at, now, max_age, changed)
     if reason:
         return Unknown(reason)
     return Known(measurement.value, measurement.observed_at, measurement.source)
@@ -161,18 +197,22 @@ def estimate_throughput(
     streams: int,
     loads: Sequence[FlowLoad],
     counters: Counters | None = None,
+    changed: Changed | None = None,
 ) -> Knowledge:
     """What a flow of ``streams`` streams can expect on a path, in bits/s, with its basis named.
 
     :param tested: the newest active test; its parameter ``streams`` (default 1) is the module's n.
     :param capacity: bits/s the path can carry; no estimate exceeds it.
     :param loads: the flows on the path now, the one that asks left out.
+    :param changed: since when the path is known to be different; while it does *less* than it did, counters
+        are no basis, since they take its capacity for granted.
     """
-    test = usable(tested, now, max_age)
+    test = usable(tested, now, max_age, changed)
     if tested is not None and isinstance(test, Known):
         value, basis = _from_test(tested, streams, loads)
         return Known(min(value, capacity), tested.observed_at, tested.source, basis)
-    if counters is not None and not _unusable(counters.observed_at, now, max_age):
+    trusted = changed is None or not changed.less
+    if counters is not None and trusted and not _unusable(counters.observed_at, now, max_age):
         value = _from_counters(counters, capacity, streams, loads)
         return Known(value, counters.observed_at, counters.source, Basis.COUNTERS)
     return test

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -18,6 +19,8 @@ from typing import Any
 
 from adon.broker.effects import Answer
 from adon.broker.events import (
+    AlarmCleared,
+    AlarmRaised,
     DifferenceAsked,
     Event,
     FlowCancelled,
@@ -37,6 +40,7 @@ from adon.yamlfile import check_model
 from apps.campus_edge.loop import Stamps
 from apps.link import Peer
 from measurement import codec as measurement_codec
+from measurement.anomaly import alarm as alarms
 from measurement.model import Measurement
 
 log = logging.getLogger(__name__)
@@ -88,6 +92,8 @@ class Commands:
         """
         if kind == "measurement":
             self._put(MeasurementArrived(*self._stamps(), _measurement(payload)))
+        elif kind == "alarm":
+            self._put(self._news_of(_alarm(payload)))
         elif kind == "measurement_failed":
             log.info("event=measurement.failed key=%s cause=%r", payload.get("key"), payload.get("cause"))
         elif kind in self._kinds:
@@ -144,6 +150,10 @@ class Commands:
             return self._asked.pop(command, None)
 
     # -- events --------------------------------------------------------------------------------------
+
+    def _news_of(self, alarm: alarms.Alarm) -> Event:
+        kind = AlarmRaised if alarm.open else AlarmCleared
+        return kind(*self._stamps(), alarm)
 
     def _submit(self, command: str, payload: dict[str, Any]) -> Event:
         request = check_model(payload.get("request"), FlowRequest)
@@ -216,6 +226,16 @@ def _measurement(payload: Mapping[str, Any]) -> Measurement:
         return measurement_codec.from_json(payload)
     except (ValueError, OverflowError) as error:  # an integer too large for a float overflows
         raise InvalidInput.of("measurement", str(error)) from error
+
+
+def _alarm(payload: Mapping[str, Any]) -> alarms.Alarm:
+    try:
+        alarm = alarms.from_json(payload)
+    except (ValueError, OverflowError) as error:
+        raise InvalidInput.of("alarm", str(error)) from error
+    if not math.isfinite(alarm.raised_at):  # the read-out shows it, and JSON has no such number
+        raise InvalidInput.of("alarm", "raised_at: not a time")
+    return alarm
 
 
 def _text(payload: Mapping[str, Any], field: str) -> str:

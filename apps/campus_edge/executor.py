@@ -15,8 +15,10 @@ from adon.broker.effects import (
     Announce,
     Answer,
     Effect,
+    EstimateScored,
     QuietPaths,
     ReadRules,
+    RequestMeasurement,
     SaveDecision,
     SaveFlow,
     SaveRules,
@@ -27,6 +29,7 @@ from adon.broker.effects import (
 from adon.broker.events import Event
 from adon.store.store import Store
 from apps.campus_edge.commands import Commands
+from measurement import codec
 
 log = logging.getLogger(__name__)
 LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
@@ -85,10 +88,23 @@ class Executor:
                 self.commands.answer(effect)
             case QuietPaths():
                 self.tell("quiet", {"paths": sorted(effect.paths)}, "collector")
+            case RequestMeasurement():
+                self._request(effect)
+            case EstimateScored():
+                self.tell("observation", codec.observation_to_json(effect.observation), "collector")
             case WakeAt():
                 pass  # the loop has read it
             case _:
                 raise TypeError(f"unknown effect {type(effect).__name__}")
+
+    def _request(self, effect: RequestMeasurement) -> None:
+        body: dict[str, object] = {
+            "key": codec.key_to_json(effect.key),
+            "metric": effect.metric.value,
+            "reason": effect.reason,
+            "cause": effect.cause,
+        }
+        self.tell("measure", body, "collector")
 
     def _commit(self, event: Event, answers: list[Answer]) -> None:
         saves, self._saves = self._saves, []

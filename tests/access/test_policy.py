@@ -17,6 +17,12 @@ template.add      any    any                   -           -         -
 template.read     any    any                   any         any       any
 path.read         any    any                   any         any       any
 measurement.read  any    any                   any         any       any
+measurement.start any    any                   -           any       -
+alarm.read        any    any                   any         any       any
+alarm.acknowledge any    any                   -           any       -
+subscription.add  any    own                   own         own       own
+subscription.read any    own                   own         own       own
+subscription.delete any  own                   own         own       own
 decision.read     any    any                   own         any       any
 rule.read         any    any                   own         any       any
 network.read      any    any                   -           any       any

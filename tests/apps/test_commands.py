@@ -9,6 +9,8 @@ import pytest
 
 from adon.broker.effects import Answer
 from adon.broker.events import (
+    AlarmCleared,
+    AlarmRaised,
     DifferenceAsked,
     Event,
     FlowCancelled,
@@ -23,7 +25,9 @@ from adon.errors import AdonError, Conflict, InvalidInput, NotFound
 from adon.store.store import Store
 from apps.campus_edge.commands import Commands
 from apps.campus_edge.loop import Stamps
+from measurement.anomaly import alarm as alarms
 from tests.apps.edge import TEMPLATE, measured
+from tests.broker.alarming import alarm, over
 
 WISH = {"source": "mu-dtn", "destination": "osu-dtn", "size": "10 MB", "template": "soykb"}
 SUBMIT = {"command": "c-1", "request": WISH, "requester": "ann"}
@@ -46,7 +50,7 @@ class World:
         self.peer: Any = Peer()
         self.commands = Commands(self.events.append, self.store, Stamps(lambda: 1000.0))
 
-    def receive(self, kind: str, **payload: Any) -> Event | None:
+    def receive(self, kind: str, /, **payload: Any) -> Event | None:
         """What became of a message: the event it led to, if any."""
         before = len(self.events)
         self.commands.receive(self.peer, kind, payload)
@@ -96,11 +100,22 @@ def test_a_measurement_becomes_an_event_and_no_command(world: World) -> None:
     assert event.measurement.value == 50e6
 
 
+def test_an_alarm_becomes_an_event_of_its_beginning_or_of_its_end(world: World) -> None:
+    raised = alarm(900.0, since=870.0)
+    event = world.receive("alarm", **alarms.to_json(raised))
+    assert isinstance(event, AlarmRaised)
+    assert event.alarm == raised
+    event = world.receive("alarm", **alarms.to_json(over(raised, 990.0)))
+    assert isinstance(event, AlarmCleared)
+    assert event.alarm.cleared_at == 990.0
+
+
 @pytest.mark.parametrize("kind", ["hello", "measurement_failed"])
 def test_messages_that_are_no_events(world: World, kind: str) -> None:
     assert world.receive(kind, role="web") is None
 
 
+ALARM = alarms.to_json(alarm(900.0))
 BAD: dict[str, tuple[str, dict[str, Any], str]] = {
     "an unknown command": ("flow.dance", {"command": "c-1"}, "kind"),
     "no command": ("snapshot", {}, "command"),
@@ -146,6 +161,9 @@ BAD: dict[str, tuple[str, dict[str, Any], str]] = {
     "a measurement without key": ("measurement", {"metric": "rtt"}, "measurement"),
     "an unknown metric": ("measurement", {**measured("al2s", 1, at=9.0), "metric": "colour"}, "measurement"),
     "a negative throughput": ("measurement", {**measured("al2s", 1, at=9.0), "value": -1}, "measurement"),
+    "an alarm without a series": ("alarm", {**ALARM, "series": None}, "alarm"),
+    "an alarm of a kind that nobody knows": ("alarm", {**ALARM, "kind": "itch"}, "alarm"),
+    "an alarm at no time": ("alarm", {**ALARM, "raised_at": float("inf")}, "alarm"),
     "a value no float holds": (
         "measurement",
         {**measured("al2s", 1, at=9.0), "value": 10**400},

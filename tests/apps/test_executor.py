@@ -11,8 +11,10 @@ from adon.broker.effects import (
     Announce,
     Answer,
     Effect,
+    EstimateScored,
     QuietPaths,
     ReadRules,
+    RequestMeasurement,
     RuleState,
     SaveDecision,
     SaveFlow,
@@ -24,6 +26,8 @@ from adon.broker.effects import (
 from adon.broker.events import SnapshotAsked
 from adon.errors import Unavailable
 from apps.campus_edge.executor import Executor
+from measurement import codec
+from measurement.model import Metric, Observation, PathKey
 
 EVENT = SnapshotAsked("e-1", 1000.0, "c-1")
 FLOW: Any = object()
@@ -164,6 +168,24 @@ def test_who_is_told_what() -> None:
         "web",
     )
     assert quiet == ("quiet", {"paths": ["a", "b"]}, "collector")
+
+
+def test_what_the_collector_is_asked_and_told() -> None:
+    world = World()
+    key = PathKey("al2s", "mu", "osu")
+    scored = Observation(
+        key, "estimate.throughput_error", 0.2, 1000.0, "decision:d-1", "adon", {"flow": "f-1"}
+    )
+    carry_out(world, RequestMeasurement("e-1", key, Metric.LOSS, "alarm a-1"), EstimateScored("e-1", scored))
+    (measure, asked, asked_of), (observation, told, told_to) = world.told
+    assert (measure, asked_of, observation, told_to) == ("measure", "collector", "observation", "collector")
+    assert asked == {
+        "key": {"path": "al2s", "source": "mu", "destination": "osu"},
+        "metric": "loss",
+        "reason": "alarm a-1",
+        "cause": "e-1",
+    }
+    assert codec.observation_from_json(told) == scored
 
 
 def test_a_name_cannot_forge_a_log_line(caplog: pytest.LogCaptureFixture) -> None:

@@ -20,8 +20,10 @@ from adon.broker.effects import (
     Announce,
     Answer,
     Effect,
+    EstimateScored,
     QuietPaths,
     ReadRules,
+    RequestMeasurement,
     RuleState,
     SaveDecision,
     SaveFlow,
@@ -31,6 +33,8 @@ from adon.broker.effects import (
     WakeAt,
 )
 from adon.broker.events import (
+    AlarmCleared,
+    AlarmRaised,
     BatchConfirmed,
     BatchFailed,
     Event,
@@ -52,7 +56,8 @@ from adon.flowvisor.rule import Change, Op, Rule, is_ours
 from adon.flowvisor.topology import PortState
 from adon.templates_catalog.builtins import builtin_templates, scaled
 from adon.templates_catalog.catalog import Catalog
-from measurement.model import Measurement, Metric, PathKey
+from measurement.anomaly.alarm import Alarm
+from measurement.model import Measurement, Metric, Observation, PathKey
 from tests.flowvisor.fake_switch import FakeSwitch
 
 MU_EDGE, OSU_EDGE = 0xA01, 0xA02
@@ -60,6 +65,8 @@ PORTS = {
     MU_EDGE: {"mu-edge-dtn": 1, "mu-edge-al2s": 2, "mu-edge-rtr": 3},
     OSU_EDGE: {"osu-edge-dtn": 1, "osu-edge-al2s": 2, "osu-edge-rtr": 3},
 }
+ARRIVES_AT = {"al2s": 2, "internet": 3}
+"""The OSU edge's port behind each path."""
 BARRIER_TIMEOUT_S = 5.0
 NETWORK = Path(__file__).parents[1] / "data" / "network.yaml"
 
@@ -95,6 +102,8 @@ class Stage:
         self.answers: dict[str, Any] = {}
         self.quiet: frozenset[str] = frozenset()
         self.batches: list[SendBatch] = []
+        self.requested: list[RequestMeasurement] = []
+        self.scores: list[Observation] = []
         self._events: set[str] = set()
         self._number = 0
         self._wake: float | None = None
@@ -169,6 +178,13 @@ class Stage:
         found = Measurement(key, metric, value, self.now - 1, self.now, f"{tool}-{self._number}", tool)
         self.happen(MeasurementArrived(*self.stamp(), found))
 
+    def alarm(self, alarm: Alarm) -> list[Decision]:
+        """The collector reports an alarm, raised or cleared; the decisions it led to."""
+        kind = AlarmRaised if alarm.cleared_at is None else AlarmCleared
+        before = len(self.decisions)
+        self.happen(kind(*self.stamp(), alarm))
+        return self.decisions[before:]
+
     def submit(self, template: str = "soykb", **fields: Any) -> Flow:
         """A researcher asks; the flow as it is afterwards.  A refusal is raised."""
         body = {"source": "mu-dtn", "destination": "osu-dtn", "size": "100 MB", "template": template}
@@ -229,11 +245,13 @@ class Stage:
 
     def carry(self, flow: Flow, octets: int, *, arrive: bool = True) -> None:
         """The flow's packets pass: count them at the ingress rule and at the delivery rule of its path."""
+        enters = ARRIVES_AT.get(str(self.flows[flow.number].path))
         for dpid, kind in ((MU_EDGE, 0x10), (OSU_EDGE, 0x11)):
             for entry in self.switches[dpid].table.values():
                 rule = entry.rule
                 mine = rule.cookie == 0xAD << 56 | kind << 48 | flow.number
-                if mine and rule.match.ipv4_src == "10.1.0.10" and (kind == 0x10 or arrive):
+                delivered = arrive and rule.match.in_port == enters
+                if mine and rule.match.ipv4_src == "10.1.0.10" and (kind == 0x10 or delivered):
                     entry.bytes += octets
                     entry.packets += max(1, octets // 1500)
                     entry.used = self.now
@@ -272,6 +290,10 @@ class Stage:
                 self.answers[command] = value
             case QuietPaths(paths=paths):
                 self.quiet = paths
+            case RequestMeasurement():
+                self.requested.append(effect)
+            case EstimateScored(observation=observation):
+                self.scores.append(observation)
             case Announce(text=text):
                 self.said.append(text)
             case WakeAt(at=at):

@@ -81,6 +81,19 @@ def test_a_rate_that_says_nothing_is_no_value(rate: float, now: float) -> None:
     assert own(rate, None, now=now) is None
 
 
+@pytest.mark.parametrize(
+    ("since", "value"),
+    [(0.0, 58e6), (60.0, 58e6), (61.0, 29e6), (100.0, 29e6), (101.0, None)],
+)
+def test_nothing_from_before_a_change_counts(since: float, value: float | None) -> None:
+    """The test ends at 60, the latest rate is of 100."""
+    tested = result_of(29e6, 50.0, 60.0)
+    found = own_throughput(counted(29e6), tested, 1, (), CAPACITY, 100.0, 300.0, since)
+    assert (None if found is None else found.value) == (
+        value if value is None else pytest.approx(value, rel=0.01)
+    )
+
+
 def test_a_need_is_the_template_with_what_the_request_changes() -> None:
     template = catalog().get("soykb")
     body = {"source": "a", "destination": "b", "size": "1 GB"}

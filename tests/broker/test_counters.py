@@ -98,6 +98,39 @@ def test_a_move_begins_the_rates_anew() -> None:
     assert flow.counters.sent == 1000
 
 
+def test_the_busy_rate_leaves_out_how_a_flow_began_and_ended() -> None:
+    flow = Reports()
+    assert flow.counters.busy_rate() is None
+    for at, arrived in (
+        (0, 0),
+        (5, 0),
+        (10, 200),
+        (15, 1200),
+        (20, 2200),
+        (25, 2300),
+        (30, 2300),
+        (90, 2300),
+    ):
+        flow.far(float(at), arrived)
+        assert (flow.counters.busy_rate() is None) == (at < 20)
+    assert flow.counters.busy_rate() == 1600.0
+
+
+def test_a_pause_in_the_middle_counts() -> None:
+    flow = Reports()
+    for at, arrived in ((0, 1000), (5, 2000), (10, 2000), (15, 3000), (20, 4000)):
+        flow.far(float(at), arrived)
+    assert flow.counters.busy_rate() == pytest.approx(2000 * 8 / 15)
+
+
+def test_a_move_begins_the_busy_rate_anew() -> None:
+    flow = Reports()
+    for at in range(4):
+        flow.far(float(at), 1000 * (at + 1))
+    flow.counters.begin_anew()
+    assert flow.counters.busy_rate() is None
+
+
 def test_packets_that_leave_for_long_and_never_arrive_are_swallowed() -> None:
     flow = Reports()
     found = []

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from adon.broker.alarms import Waived
 from adon.broker.deciding import advise, choose_path, decision_of, with_misses
 from adon.broker.decision import Outcome
 from adon.broker.events import Tick
@@ -74,6 +75,27 @@ def test_a_path_that_cannot_be_used_is_left_at_once() -> None:
     assert not advise(flow, need, choice, stage.now).move
     need, choice = choose_path(stage.broker.world, flow, stage.now, {"al2s": "down"})
     assert advise(flow, need, choice, stage.now).move
+
+
+@pytest.mark.parametrize(
+    ("waived", "dwelt", "move"),
+    [
+        (Waived.NOTHING, 100.0, False),
+        (Waived.PATIENCE, 100.0, True),
+        (Waived.PATIENCE, 10.0, False),
+        (Waived.PATIENCE_AND_DWELL, 0.0, True),
+    ],
+)
+def test_what_is_waived_no_longer_holds_a_flow(waived: Waived, dwelt: float, move: bool) -> None:
+    stage, flow = running()
+    stage.pass_time(1)
+    stage.measure("al2s", 1.0)
+    need, choice = choose_path(stage.broker.world, stage.flow(flow), stage.now)
+    flow = replace(stage.flow(flow), path_since=stage.now - dwelt)
+    advice = advise(flow, need, choice, stage.now, waived)
+    assert advice.move is move
+    if move:
+        assert "missed the QSpec 1 times in a row" in advice.reason
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,8 @@ from adon.errors import Conflict
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.rule import Change, Match, Op, Output, Rule, is_ours
 from adon.flowvisor.topology import PortState
+from measurement.model import Metric
+from tests.broker.alarming import alarm, over
 from tests.broker.stage import MU_EDGE, OSU_EDGE, PORTS, Stage, know
 
 EDGES = st.sampled_from([MU_EDGE, OSU_EDGE])
@@ -76,6 +78,20 @@ class Histories(RuleBasedStateMachine):
     @rule(path=st.sampled_from(["al2s", "internet"]), rate=RATES)
     def measure(self, path: str, rate: float) -> None:
         know(self.stage, **{path: rate})
+
+    @rule(
+        path=st.sampled_from(["al2s", "internet"]),
+        metric=st.sampled_from([Metric.THROUGHPUT, Metric.LOSS]),
+        kind=st.sampled_from(["plateau", "absence"]),
+        critical=st.booleans(),
+        ends=st.booleans(),
+    )
+    def alarm(self, path: str, metric: Metric, kind: str, critical: bool, ends: bool) -> None:
+        """Raised under a name of its own, or the end of the one before."""
+        now = self.stage.now
+        found = alarm(now, f"a-{now}", path, metric, kind=kind, critical=critical)
+        before = next((held for held in self.stage.broker.world.alarms.on(found.series.key)), found)
+        self.stage.alarm(over(before, now) if ends else found)
 
     @rule(seconds=st.sampled_from([0.05, 0.3, 2, 7, 31, 70]))
     def wait(self, seconds: float) -> None:
@@ -231,6 +247,8 @@ class Histories(RuleBasedStateMachine):
         placing = broker._placing
         for kept in (placing._before, placing._overlooked, placing._deaf, placing._digests):
             assert not kept
+        assert not broker.world.alarms._hurried
+        assert not broker.world.estimates._promises
         assert set(broker.world.network._wanted) <= {"path-0", "path-1"}
 
 

@@ -9,7 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adon.flowvisor.path import Basis, Known, Unknown
-from adon.flowvisor.performance import Counters, FlowLoad, PerformanceView, compose, estimate_throughput
+from adon.flowvisor.performance import (
+    Changed,
+    Counters,
+    FlowLoad,
+    PerformanceView,
+    compose,
+    estimate_throughput,
+)
 from measurement.model import Measurement, Metric, PathKey
 
 THERE, BACK = PathKey("al2s", "mu", "osu"), PathKey("al2s", "osu", "mu")
@@ -45,6 +52,26 @@ class TestView:
         assert not view.record(newest)
         assert not view.record(result(6.0, NOW - 1))
         assert view.latest(THERE, Metric.THROUGHPUT) == newest
+
+    def test_what_is_from_before_a_change_is_superseded(self) -> None:
+        view = PerformanceView()
+        view.record(result(5.0))
+        view.record(result(6.0, key=BACK))
+        view.supersede(THERE, Metric.THROUGHPUT, Changed(NOW + 1, "alarm a-1"))
+        assert view.knowledge(THERE, Metric.THROUGHPUT, NOW + 2, 60.0) == Unknown("superseded: alarm a-1")
+        assert isinstance(view.knowledge(BACK, Metric.THROUGHPUT, NOW + 2, 60.0), Known)
+        view.record(result(4.0, NOW + 1))
+        found = view.knowledge(THERE, Metric.THROUGHPUT, NOW + 2, 60.0)
+        assert isinstance(found, Known)
+        assert found.value == 4.0, "what was observed as the change began is not from before it"
+
+    def test_a_change_that_is_over_supersedes_nothing(self) -> None:
+        view = PerformanceView()
+        view.record(result(5.0))
+        view.supersede(THERE, Metric.THROUGHPUT, Changed(NOW + 1, "alarm a-1"))
+        view.supersede(THERE, Metric.THROUGHPUT, None)
+        assert view.changed(THERE, Metric.THROUGHPUT) is None
+        assert isinstance(view.knowledge(THERE, Metric.THROUGHPUT, NOW + 2, 60.0), Known)
 
     def test_directions_and_metrics_are_apart(self) -> None:
         view = PerformanceView()
@@ -283,3 +310,20 @@ class TestCompose:
                 assert whole[metric] <= compose(head)[metric]
             else:
                 assert whole[metric] >= compose(head)[metric] * (1 - 1e-9) - 1e-12
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        (Changed(NOW - 20, "x"), Known(50.0, NOW - 10, "run/1", Basis.TEST)),
+        (Changed(NOW - 5, "x"), Unknown("superseded: x")),
+        (Changed(NOW - 5, "x", less=False), Known(80.0, NOW, "counters", Basis.COUNTERS)),
+        (None, Known(50.0, NOW - 10, "run/1", Basis.TEST)),
+    ],
+)
+def test_counters_are_no_substitute_where_a_path_does_less_than_it_did(
+    changed: Changed | None, expected: Known | Unknown
+) -> None:
+    """Its capacity, which they take for granted, is what the change calls into question."""
+    tested, seen = result(50.0, NOW - 10), Counters(20.0, NOW, "counters")
+    assert estimate_throughput(tested, NOW, 60.0, 100.0, 1, (), seen, changed) == expected

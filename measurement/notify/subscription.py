@@ -1,0 +1,191 @@
+"""Who wants to hear of which alarms, and how.  Pure.
+
+"Smart notifications to the users about the network trends and anomalies based on their custom filters"
+(Narada Metrics, in [ADON] 2.2.1).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+from urllib.parse import urlsplit
+
+from measurement.anomaly.alarm import Alarm, Kind
+from measurement.anomaly.model import Severity
+
+_ADDRESS = re.compile(
+    r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]{1,64}@[A-Za-z0-9](?:[A-Za-z0-9.-]{0,251}[A-Za-z0-9])?"
+)
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:@-]{0,199}")
+_LONGEST = 2000
+
+
+class Channel(StrEnum):
+    """By which way."""
+
+    MAIL = "mail"
+    WEBHOOK = "webhook"
+    STREAM = "stream"
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Which alarms; None does not narrow.
+
+    :param least: the lowest severity.
+    :param changes_for_the_better: whether to hear of those too.
+    :param ends: whether to hear when an alarm is over.
+    """
+
+    path: str | None = None
+    source: str | None = None
+    destination: str | None = None
+    metric: str | None = None
+    kinds: frozenset[Kind] | None = None
+    least: Severity = Severity.WARNING
+    changes_for_the_better: bool = False
+    ends: bool = True
+
+
+EVERYTHING = Filter()
+
+
+@dataclass(frozen=True, slots=True)
+class Subscription:
+    """One wish of one user.
+
+    :param owner: the user's name; whether that user may read a series is asked where alarms are handed over.
+    :param target: a mail address, a URL, or empty for the event stream.
+    :raises ValueError: naming the field that cannot be used.
+    """
+
+    id: str
+    owner: str
+    channel: Channel
+    target: str = ""
+    filter: Filter = EVERYTHING
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.id):
+            raise ValueError(f"id: {self.id[:60]!r} is not a name")
+        if not self.owner.strip() or not self.owner.isprintable() or len(self.owner) > 200:
+            raise ValueError("owner: not the name of a user")
+        wrong = _wrong_target(self.channel, self.target)
+        if wrong:
+            raise ValueError(f"target: {wrong}")
+
+
+def _wrong_target(channel: Channel, target: str) -> str:
+    match channel:
+        case Channel.MAIL:
+            good = len(target) <= 320 and _ADDRESS.fullmatch(target) and ".." not in target
+            return "" if good else "not a mail address"
+        case Channel.WEBHOOK:
+            return _wrong_url(target)
+        case Channel.STREAM:
+            return "the event stream has no target" if target else ""
+
+
+def _wrong_url(text: str) -> str:
+    if len(text) > _LONGEST or not text.isascii() or not text.isprintable() or " " in text:
+        return "not a URL"
+    try:
+        url = urlsplit(text)
+        host, port = url.hostname, url.port
+    except ValueError:
+        return "not a URL"
+    if url.scheme not in ("http", "https") or not host or port == 0:
+        return "not a URL such as https://hooks.example.edu/alarms"
+    if url.username is not None or url.password is not None:
+        return "must hold no user name or password: calls are signed instead"
+    return ""
+
+
+def matches(subscription: Subscription, alarm: Alarm) -> bool:
+    """Whether a subscription is about an alarm."""
+    wanted, series = subscription.filter, alarm.series
+    return (
+        wanted.path in (None, series.path)
+        and wanted.source in (None, series.source)
+        and wanted.destination in (None, series.destination)
+        and wanted.metric in (None, series.metric)
+        and (wanted.kinds is None or alarm.kind in wanted.kinds)
+        and _RANK[alarm.severity] >= _RANK[wanted.least]
+        and (alarm.bad or wanted.changes_for_the_better)
+        and (alarm.open or not alarm.bad or wanted.ends)
+    )
+
+
+_RANK: Mapping[Severity, int] = {Severity.WARNING: 0, Severity.CRITICAL: 1}
+
+
+def to_json(subscription: Subscription) -> dict[str, Any]:
+    """A subscription as an object."""
+    wanted = subscription.filter
+    return {
+        "id": subscription.id,
+        "owner": subscription.owner,
+        "channel": subscription.channel.value,
+        "target": subscription.target,
+        "filter": {
+            "path": wanted.path,
+            "source": wanted.source,
+            "destination": wanted.destination,
+            "metric": wanted.metric,
+            "kinds": None if wanted.kinds is None else sorted(kind.value for kind in wanted.kinds),
+            "least": wanted.least.value,
+            "changes_for_the_better": wanted.changes_for_the_better,
+            "ends": wanted.ends,
+        },
+    }
+
+
+def from_json(data: Mapping[str, Any]) -> Subscription:
+    """The inverse of :func:`to_json`; parts of the filter may be left out.
+
+    :raises ValueError: naming what is missing or wrong.
+    """
+    try:
+        return Subscription(
+            id=_text(data["id"], "id"),
+            owner=_text(data["owner"], "owner"),
+            channel=Channel(data["channel"]),
+            target=_text(data.get("target", ""), "target"),
+            filter=_filter(data.get("filter", {})),
+        )
+    except KeyError as error:
+        raise ValueError(f"{error.args[0]}: is missing") from None
+    except (TypeError, AttributeError) as error:
+        raise ValueError(f"not a subscription: {error}") from None
+
+
+def _filter(data: Mapping[str, Any]) -> Filter:
+    unknown = set(data) - set(Filter.__dataclass_fields__)
+    if unknown:
+        raise ValueError(f"filter.{min(unknown)}: there is no such part")
+    kinds = data.get("kinds")
+    parts = ("path", "source", "destination", "metric")
+    texts = {part: None if data.get(part) is None else _text(data[part], f"filter.{part}") for part in parts}
+    return Filter(
+        **texts,
+        kinds=None if kinds is None else frozenset(Kind(kind) for kind in kinds),
+        least=Severity(data.get("least", Severity.WARNING)),
+        changes_for_the_better=_flag(data, "changes_for_the_better", EVERYTHING.changes_for_the_better),
+        ends=_flag(data, "ends", EVERYTHING.ends),
+    )
+
+
+def _text(value: object, field: str) -> str:
+    if not isinstance(value, str) or len(value) > _LONGEST:
+        raise ValueError(f"{field}: must be a text")
+    return value
+
+
+def _flag(data: Mapping[str, Any], field: str, default: bool) -> bool:
+    value = data.get(field, default)
+    if not isinstance(value, bool):
+        raise ValueError(f"filter.{field}: must be true or false")
+    return value
