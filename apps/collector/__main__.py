@@ -7,24 +7,41 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import signal
+import socket
 import sys
 import threading
+import time
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 from adon import config
+from adon.config import Configuration
 from adon.errors import InvalidInput
 from apps.collector import orders
-from apps.collector.collector import Collector
-from apps.link import LinkClient
-from measurement.archive import Archive
+from apps.collector.collector import Collector, Inbox
+from apps.collector.conductor import Conductor
+from apps.collector.control import Control
+from apps.collector.keeper import Keeper
+from apps.collector.links import Tell, listen
+from apps.collector.telling import telling
+from apps.collector.ways_in import directory, ways_in
+from apps.collector.workers import Workers
+from apps.link import LinkClient, LinkServer
+from measurement.anomaly.policy import Policy
+from measurement.anomaly.watch import Watch
+from measurement.archive import Archive, Retention
 from measurement.errors import ArchiveError, Stopped
 from measurement.poller import Poller
 
 LOG = logging.getLogger("apps.collector")
 ARCHIVE = "measurements.db"
-SOCKET = "controller.sock"
+CONTROLLER = "controller.sock"
+SOCKET = "collector.sock"
+MOST_AT_ONCE = 64
+"""Runs under way, from handing them over to their end; each has a thread that mostly waits."""
 CANCEL_WITHIN = 2.0
 
 
@@ -52,32 +69,65 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _collect(file: Path, data: Path) -> int:
     configuration = config.load(file)
-    stopping = threading.Event()
+    plan = orders.plan(configuration)
+    stopping, inbox = threading.Event(), Inbox()
 
     def pause(seconds: float) -> None:
         if stopping.wait(seconds):
             raise Stopped
 
     poller = Poller(orders.points(configuration, file.parent, pause))
-    try:
-        archive = Archive(data / ARCHIVE)
-    except ArchiveError as error:
-        raise InvalidInput.of("data", str(error)) from error
-    link = LinkClient(data / SOCKET, role="collector")
-    window = configuration.measurements.window
-    with archive:
-        collector = Collector(orders.planned_tests(configuration), poller.run, archive, link, window=window)
+    with ExitStack() as ends:
+        archive = ends.enter_context(_archive(configuration, data))
+        link = LinkClient(data / CONTROLLER, role="collector")
+        ends.callback(link.close)
+        tell = Tell(link)
+        told = ends.enter_context(
+            telling(configuration.measurements.notify, file.parent, data, lambda _delivery: None)
+        )
+        watch = Watch(Policy(periods=plan.expected()))
+        keeper = Keeper(archive, watch, tell, told.offer, time.time)
+        conductor = Conductor(
+            plan,
+            Workers(poller.run, inbox.put, MOST_AT_ONCE),
+            archive,
+            tell,
+            notice=configuration.measurements.notice,
+            cancel=lambda: _cancel(poller),
+            clock=time.time,
+        )
+        known = directory(configuration, data)
+        control = Control(inbox, keeper, conductor, archive, told, known, time.time)
+        server = LinkServer(data / SOCKET, control.handle)
+        ends.callback(server.close)
+        tell.web = server
+        listen(link, inbox, keeper, conductor)
+        url = ends.enter_context(ways_in(configuration, file.parent, inbox, known))
+        collector = Collector(
+            inbox,
+            archive,
+            keeper,
+            conductor,
+            holder=f"{socket.gethostname()}:{os.getpid()}",
+            retention=Retention(**dict(configuration.measurements.retention)),
+        )
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda _number, _frame: collector.stop())
-        LOG.info("event=started tests=%d", len(configuration.measurements.tests))
+        LOG.info("event=started tests=%d ingest=%s", len(plan.tests), url or "-")
         try:
             collector.run()
         finally:
             stopping.set()
             _cancel(poller)
-            link.close()
     LOG.info("event=stopped")
     return 0
+
+
+def _archive(configuration: Configuration, data: Path) -> Archive:
+    try:
+        return Archive(configuration.measurements.archive_url or data / ARCHIVE)
+    except ArchiveError as error:
+        raise InvalidInput.of("data", str(error)) from error
 
 
 def _cancel(poller: Poller) -> None:

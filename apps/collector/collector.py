@@ -1,98 +1,126 @@
-"""The collector's loop: what is due is started, what comes back is kept, then told.
+"""The collector's loop: the schedule is carried out, what comes in is kept, commands are answered.
 
-One thread owns the plan, the archive and the histories; workers, the link and signals only put messages
-into its queue.  A value is archived before it is sent, so the controller never decides on something that
-a restart would have forgotten.  While the controller is away, measuring goes on; when it is back it is
-told the latest value of everything, with the true times.
+One thread owns the timeline, the archive and the detectors; workers, servers, the links and signals only
+put messages into its queue.  While the controller is away, measuring goes on.  A collector that does not
+hold the archive's lease (another one measures) keeps what is pushed to it and waits.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
-from typing import Any, Protocol
 
-from apps.collector.workers import Fault, Finished, Workers
-from measurement import codec
-from measurement.archive import Archive
-from measurement.errors import shorten
-from measurement.model import Measurement
-from measurement.plan import History, PlannedTest, to_start
-from measurement.poller import MeasurementFailed, Outcome
+from apps.collector.conductor import Conductor
+from apps.collector.keeper import Keeper, Value
+from apps.collector.workers import Fault, Finished
+from measurement.archive import Appended, Archive, Retention
+from measurement.errors import ArchiveError, LeaseLost
 
 LOG = logging.getLogger(__name__)
-AT_ONCE = 4
 LOOK_EVERY = 0.5
-PRUNE_EVERY = 3600.0
-KEPT = 90 * 86_400.0
-
-
-class Link(Protocol):
-    """What is needed of :class:`apps.link.LinkClient`."""
-
-    def send(self, kind: str, payload: Mapping[str, Any]) -> None:
-        """Queue one message for the controller."""
-
-    def on(self, kind: str, callback: Callable[[dict[str, Any]], None]) -> None:
-        """Call back for each message of this kind."""
+SILENCE_EVERY = 5.0
+MAINTAIN_EVERY = 60.0
+LEASE = "collector"
+LEASE_S = 20.0
+RENEW_EVERY = 5.0
 
 
 @dataclass(frozen=True, slots=True)
-class Quiet:
-    """Paths that no test may load now."""
+class Values:
+    """Values from elsewhere; whoever brought them waits until they are kept."""
 
-    paths: frozenset[str]
+    values: Sequence[Value]
+    kept: Future[Appended]
 
 
-class Greeted:
-    """The controller is (again) there."""
+@dataclass(frozen=True, slots=True)
+class Call:
+    """Something to be done by the thread that owns everything; it may raise nothing."""
+
+    work: Callable[[], None]
 
 
 class Stop:
     """End the loop."""
 
 
-Message = Finished | Fault | Quiet | Greeted | Stop
+Message = Finished | Fault | Values | Call | Stop
 
 
 class CollectorFault(Exception):
     """A bug in a worker; the process ends so that it is seen and started anew."""
 
 
+class Inbox:
+    """The collector's queue; any thread may put something in."""
+
+    def __init__(self) -> None:
+        self._queue: SimpleQueue[Message] = SimpleQueue()
+
+    def put(self, message: Message) -> None:
+        """Add a message; returns at once."""
+        self._queue.put(message)
+
+    def call(self, work: Callable[[], None]) -> None:
+        """Have something done by the collector's thread."""
+        self._queue.put(Call(work))
+
+    def keep(self, values: Sequence[Value], timeout: float = 30.0) -> Appended:
+        """Have values kept, and wait for it.
+
+        :raises ArchiveError: if they could not be kept.
+        """
+        kept: Future[Appended] = Future()
+        self._queue.put(Values(values, kept))
+        try:
+            return kept.result(timeout)
+        except TimeoutError:
+            raise ArchiveError("the archive is busy") from None
+
+    def take(self, timeout: float) -> Message | None:
+        """The next message; None if none comes in time."""
+        try:
+            return self._queue.get(timeout=timeout)
+        except Empty:
+            return None
+
+
 class Collector:
     """See the module.
 
-    :param run: runs one test, in a worker's thread.
-    :param window: seconds of history that must be kept at least.
+    :param holder: this collector's name in the archive's lease.
     :param clock: seconds since the epoch.
     """
 
     def __init__(
         self,
-        tests: Sequence[PlannedTest],
-        run: Callable[[PlannedTest], Sequence[Outcome]],
+        inbox: Inbox,
         archive: Archive,
-        link: Link,
+        keeper: Keeper,
+        conductor: Conductor,
         *,
-        window: float,
+        holder: str,
+        retention: Retention,
         clock: Callable[[], float] = time.time,
     ) -> None:
-        self._tests = tests
+        self._inbox = inbox
         self._archive = archive
-        self._link = link
-        self._kept = max(window, KEPT)
+        self._keeper = keeper
+        self._conductor = conductor
+        self._holder = holder
+        self._retention = retention
         self._clock = clock
-        self._inbox: SimpleQueue[Message] = SimpleQueue()
-        self._workers = Workers(run, self._inbox.put, AT_ONCE)
-        self._history: dict[str, History] = {}
-        self._running: set[str] = set()
-        self._quiet: frozenset[str] = frozenset()
-        self._pruned_at = float("-inf")
-        link.on("quiet", self._on_quiet)
-        link.on("hello", lambda _: self._inbox.put(Greeted()))
+        self._leads = False
+        self._renewed = self._looked = self._maintained = float("-inf")
+
+    @property
+    def leads(self) -> bool:
+        """Whether this collector is the one that measures."""
+        return self._leads
 
     def stop(self) -> None:
         """End :meth:`run`; may be called from a signal handler."""
@@ -104,73 +132,70 @@ class Collector:
         :raises CollectorFault: for a bug in a worker.
         :raises ArchiveError: when results can no longer be kept.
         """
-        while True:
-            self._start_due()
-            self._prune()
-            try:
-                message = self._inbox.get(timeout=LOOK_EVERY)
-            except Empty:
-                continue
+        try:
+            while self._turn():
+                pass
+        finally:
+            if self._leads:
+                self._keeper.close()
+
+    def _turn(self) -> bool:
+        """One message; False at the end."""
+        try:
+            self._regularly()
+            message = self._inbox.take(LOOK_EVERY)
             if isinstance(message, Stop):
-                return
-            self._handle(message)
+                return False
+            if message is not None:
+                self._handle(message)
+        except LeaseLost:
+            # The archive refused to be written: another collector measures, whatever our clock says.
+            self._lead(leads=False)
+        return True
 
-    def _handle(self, message: Finished | Fault | Quiet | Greeted) -> None:
+    def _handle(self, message: Finished | Fault | Values | Call) -> None:
         match message:
-            case Finished(test, outcomes):
-                self._finished(test, outcomes)
-            case Fault(test, error):
-                raise CollectorFault(test.name) from error
-            case Quiet(paths):
-                LOG.info("event=quiet paths=%s", ",".join(sorted(paths)))
-                self._quiet = paths
-            case Greeted():
-                for measurement in self._archive.latest():
-                    self._link.send("measurement", codec.to_json(measurement))
+            case Finished():
+                self._keeper.keep(self._conductor.finished(message))
+            case Fault(start, error):
+                raise CollectorFault(start.task) from error
+            case Values(values, kept):
+                self._keep(values, kept)
+            case Call(work):
+                work()
 
-    def _start_due(self) -> None:
+    def _keep(self, values: Sequence[Value], kept: Future[Appended]) -> None:
+        try:
+            kept.set_result(self._keeper.keep(values))
+        except LeaseLost as error:
+            kept.set_exception(error)  # another collector measures: whoever brought this brings it there
+        except ArchiveError as error:
+            kept.set_exception(error)
+            raise
+
+    def _regularly(self) -> None:
         now = self._clock()
-        due = to_start(self._tests, now, self._history, self._running, self._quiet)
-        for test in due[: AT_ONCE - len(self._running)]:
-            known = self._history.get(test.name)
-            self._history[test.name] = History(now, 0 if known is None else known.failures)
-            self._running.add(test.name)
-            self._workers.start(test)
+        if abs(now - self._renewed) >= RENEW_EVERY:
+            self._renewed = now
+            self._renew(now)
+        if not self._leads:
+            return
+        self._conductor.start_due()
+        if abs(now - self._looked) >= SILENCE_EVERY:
+            self._looked = now
+            self._keeper.look()
+        if abs(now - self._maintained) >= MAINTAIN_EVERY:
+            self._maintained = now
+            LOG.info("event=maintained %s", self._archive.maintain(now, self._retention))
 
-    def _finished(self, test: PlannedTest, outcomes: Sequence[Outcome]) -> None:
-        self._running.discard(test.name)
-        good = [outcome for outcome in outcomes if isinstance(outcome, Measurement)]
-        known = self._history[test.name]
-        self._history[test.name] = History(known.started, 0 if good else known.failures + 1)
-        self._archive.append(good)
-        for measurement in good:
-            LOG.info(
-                "event=measured key=%s metric=%s value=%g", test.key, measurement.metric, measurement.value
-            )
-            self._link.send("measurement", codec.to_json(measurement))
-        for outcome in outcomes:
-            if isinstance(outcome, MeasurementFailed):
-                self._failed(outcome)
+    def _renew(self, now: float) -> None:
+        self._lead(leads=self._archive.lease(LEASE, self._holder, now, LEASE_S))
 
-    def _failed(self, failure: MeasurementFailed) -> None:
-        LOG.warning(
-            'event=measurement_failed key=%s metric=%s cause="%s"', failure.key, failure.metric, failure.cause
-        )
-        payload = {"key": codec.key_to_json(failure.key), "metric": failure.metric.value}
-        self._link.send("measurement_failed", {**payload, "cause": failure.cause, "at": failure.at})
-
-    def _prune(self) -> None:
-        now = self._clock()
-        if now - self._pruned_at >= PRUNE_EVERY:
-            self._pruned_at = now
-            forgotten = self._archive.prune(now - self._kept)
-            if forgotten:
-                LOG.info("event=pruned values=%d", forgotten)
-
-    def _on_quiet(self, payload: dict[str, Any]) -> None:
-        paths = payload.get("paths")
-        if isinstance(paths, list) and all(isinstance(path, str) for path in paths):
-            self._inbox.put(Quiet(frozenset(paths)))
-        else:
-            # From our own controller: keep the last list that made sense, and say so.
-            LOG.error("event=bad_message kind=quiet payload=%s", shorten(str(payload)))
+    def _lead(self, *, leads: bool) -> None:
+        led, self._leads = self._leads, leads
+        if leads and not led:
+            LOG.info("event=leads holder=%s", self._holder)
+            self._conductor.begin()
+        elif led and not leads:
+            LOG.error("event=lease_lost holder=%s", self._holder)
+            self._conductor.halt()

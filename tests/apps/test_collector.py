@@ -5,10 +5,11 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any
 
 import pytest
@@ -16,176 +17,193 @@ import pytest
 from adon.config import load
 from adon.errors import InvalidInput
 from apps.collector import orders
-from apps.collector.collector import Collector, CollectorFault
-from apps.link import LinkServer
+from apps.collector.collector import LEASE, Collector, CollectorFault, Inbox
+from apps.collector.conductor import Conductor
+from apps.collector.keeper import Keeper
+from apps.collector.workers import Workers
+from apps.link import LinkClient, LinkServer
 from measurement import codec
-from measurement.archive import Archive
-from measurement.errors import Stopped
-from measurement.model import Measurement, Metric, PathKey
-from measurement.plan import PlannedTest
-from measurement.poller import MeasurementFailed, Outcome
-from measurement.pscheduler.specs import Kind, TestRequest
+from measurement.anomaly.watch import Watch
+from measurement.archive import Archive, Retention
+from measurement.errors import ArchiveError, LeaseLost, Stopped
+from measurement.model import Measurement, Metric
+from measurement.point import certificate
+from measurement.poller import PathTest, PolledRun
+from measurement.pscheduler.specs import Kind
+from tests.apps.collecting import EPOCH, KEY, PING, Told, measured, plan
 from tests.measurement.standin import stand_in
 
 CONFIG = Path(__file__).parent.parent / "data" / "network.yaml"
-KEY = PathKey("al2s", "mu", "osu")
-BOTH = frozenset({"mu", "osu"})
-HEAVY = PlannedTest(KEY, TestRequest(Kind.THROUGHPUT, {}, 5), (Metric.THROUGHPUT,), BOTH, 0.01)
-PING = PlannedTest(KEY, TestRequest(Kind.RTT, {}, 1), (Metric.RTT,), BOTH, 0.01)
+QUICK = plan((PING, 1, 0.5))
 
 
-class RecordingLink:
-    """A link whose far end is the test."""
+class Running:
+    """A collector in a thread of its own."""
 
-    def __init__(self) -> None:
-        self.sent: SimpleQueue[tuple[str, Any]] = SimpleQueue()
-        self.callbacks: dict[str, Callable[[dict[str, Any]], None]] = {}
+    def __init__(self, file: Path, run: Callable[[PathTest, float], PolledRun], holder: str = "one") -> None:
+        self.told, self.raised, self.cancelled = Told(), list[BaseException](), 0
+        self.inbox, self._run, self._file, self._holder = Inbox(), run, file, holder
+        self._made: SimpleQueue[Collector] = SimpleQueue()
+        self.thread = threading.Thread(target=self._work)
+        self.thread.start()
+        self.collector = self._made.get(timeout=5)
 
-    def send(self, kind: str, payload: Any) -> None:
-        self.sent.put((kind, payload))
+    def _work(self) -> None:
+        with Archive(self._file) as archive:
+            keeper = Keeper(archive, Watch(), self.told, lambda _: None, time.time)
+            workers = Workers(self._run, self.inbox.put, 8)
+            conductor = Conductor(
+                QUICK, workers, archive, self.told, notice=1.5, cancel=self._cancel, clock=time.time
+            )
+            collector = Collector(
+                self.inbox, archive, keeper, conductor, holder=self._holder, retention=Retention()
+            )
+            self._made.put(collector)
+            try:
+                collector.run()
+            except CollectorFault as error:
+                self.raised.append(error)
 
-    def on(self, kind: str, callback: Callable[[dict[str, Any]], None]) -> None:
-        self.callbacks[kind] = callback
+    def _cancel(self) -> None:
+        self.cancelled += 1
+
+    def stop(self) -> None:
+        self.collector.stop()
+        self.thread.join(5)
+        assert not self.thread.is_alive()
 
 
 @contextmanager
 def collecting(
-    file: Path, tests: Sequence[PlannedTest], run: Callable[[PlannedTest], Sequence[Outcome]]
-) -> Iterator[tuple[RecordingLink, list[BaseException]]]:
-    link, raised, made = RecordingLink(), list[BaseException](), SimpleQueue[Collector]()
-
-    def work() -> None:
-        with Archive(file) as archive:
-            collector = Collector(tests, run, archive, link, window=1.0)
-            made.put(collector)
-            try:
-                collector.run()
-            except CollectorFault as error:
-                raised.append(error)
-
-    thread = threading.Thread(target=work)
-    thread.start()
-    collector = made.get(timeout=5)
+    file: Path, run: Callable[[PathTest, float], PolledRun], holder: str = "one"
+) -> Iterator[Running]:
+    running = Running(file, run, holder)
     try:
-        yield link, raised
+        yield running
     finally:
-        collector.stop()
-        thread.join(5)
-        assert not thread.is_alive()
+        running.stop()
 
 
-class Runs:
-    """Gives numbered values, and lets a test look at what was run."""
-
-    def __init__(self) -> None:
-        self.ran: SimpleQueue[PlannedTest] = SimpleQueue()
-        self.number = 0
-
-    def __call__(self, test: PlannedTest) -> list[Outcome]:
-        self.ran.put(test)
-        self.number += 1
-        at = 2e9 + self.number
-        return [Measurement(test.key, test.metrics[0], 1.0, at, at, f"run-{self.number}")]
+def good(test: PathTest, start: float) -> PolledRun:
+    return measured(test, start, start + 0.4)
 
 
-def drain(ran: SimpleQueue[PlannedTest]) -> None:
-    """Take tests until none has come for a second."""
-    try:
-        while True:
-            ran.get(timeout=1.0)
-    except Empty:
-        return
+def until(held: Callable[[], object], seconds: float = 8.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not held():
+        assert time.monotonic() < deadline, "not in time"
+        time.sleep(0.05)
 
 
-def test_a_value_is_archived_before_it_is_told(tmp_path: Path) -> None:
-    file = tmp_path / "m.db"
-    with collecting(file, [PING], Runs()) as (link, _):
-        kind, payload = link.sent.get(timeout=5)
-        assert kind == "measurement"
-        told = codec.from_json(payload)
-        with Archive(file, readonly=True) as archive:
-            assert told in archive.query(limit=10_000)
-
-
-def test_a_controller_that_comes_back_is_told_the_latest_with_true_times(tmp_path: Path) -> None:
-    file = tmp_path / "m.db"
-    old = Measurement(KEY, Metric.LOSS, 0.25, 1e9, 1e9 + 10, "long ago")
-    newer = Measurement(KEY, Metric.LOSS, 0.5, 3e9, 3e9, "newest")
-    with Archive(file) as archive:
-        archive.append([old, newer])
-    with collecting(file, [], Runs()) as (link, _):
-        for _ in range(2):
-            link.callbacks["hello"]({})
-            assert codec.from_json(link.sent.get(timeout=5)[1]) == newer
-        with pytest.raises(Empty):
-            link.sent.get(timeout=0.1)
-
-
-def test_a_failure_is_told_and_measuring_goes_on(tmp_path: Path) -> None:
-    first = threading.Event()
-    good = Runs()
-
-    def run(test: PlannedTest) -> Sequence[Outcome]:
-        if not first.is_set():
-            first.set()
-            return [MeasurementFailed(test.key, Metric.RTT, "ps-a: connection refused", 5.0)]
-        return good(test)
-
-    with collecting(tmp_path / "m.db", [PING], run) as (link, raised):
-        kind, payload = link.sent.get(timeout=5)
-        assert kind == "measurement_failed"
-        assert payload == {
-            "key": {"path": "al2s", "source": "mu", "destination": "osu"},
-            "metric": "rtt", "cause": "ps-a: connection refused", "at": 5.0,
-        }  # fmt: skip
-        assert link.sent.get(timeout=5)[0] == "measurement"
-        assert raised == []
-
-
-def test_on_a_quiet_path_no_throughput_test_starts_until_it_is_lifted(tmp_path: Path) -> None:
-    runs = Runs()
-    with collecting(tmp_path / "m.db", [HEAVY], runs) as (link, _):
-        runs.ran.get(timeout=5)
-        link.callbacks["quiet"]({"paths": ["al2s"]})
-        drain(runs.ran)  # what was already on its way still comes
-        link.callbacks["quiet"]({"paths": "al2s"})  # makes no sense: the last list stays
-        link.callbacks["quiet"]({"paths": []})
-        assert runs.ran.get(timeout=5) is HEAVY
+def test_runs_are_carried_out_kept_and_told(tmp_path: Path) -> None:
+    with collecting(tmp_path / "m.db", good) as running:
+        until(lambda: running.told.kinds().count("measurement") >= 2)
+        with Archive(tmp_path / "m.db", readonly=True) as archive:
+            assert len(archive.query()) >= 2
+            assert archive.documents("execution")[0]["outcome"] == "measured"
 
 
 def test_a_bug_in_a_worker_ends_the_collector_loudly(tmp_path: Path) -> None:
-    def bug(_: PlannedTest) -> Sequence[Outcome]:
+    def bug(_test: PathTest, _start: float) -> PolledRun:
         raise ZeroDivisionError
 
-    with collecting(tmp_path / "m.db", [PING], bug) as (_, raised):
-        for _ in range(100):
-            if raised:
-                break
-            threading.Event().wait(0.05)
-    assert isinstance(raised[0].__cause__, ZeroDivisionError)
+    with collecting(tmp_path / "m.db", bug) as running:
+        until(lambda: running.raised)
+    assert isinstance(running.raised[0].__cause__, ZeroDivisionError)
 
 
 def test_a_worker_that_is_stopped_is_no_bug(tmp_path: Path) -> None:
-    def stopped(_: PlannedTest) -> Sequence[Outcome]:
+    def stopped(_test: PathTest, _start: float) -> PolledRun:
         raise Stopped
 
-    with collecting(tmp_path / "m.db", [PING], stopped) as (_, raised):
-        threading.Event().wait(0.2)
-    assert raised == []
+    with collecting(tmp_path / "m.db", stopped) as running:
+        time.sleep(3)
+    assert running.raised == []
+
+
+def test_values_from_elsewhere_are_kept_before_whoever_brought_them_goes_on(tmp_path: Path) -> None:
+    with collecting(tmp_path / "m.db", good) as running:
+        value = Measurement(KEY, Metric.LOSS, 0.25, EPOCH, EPOCH + 1, "pushed")
+        assert running.inbox.keep([value]).new == 1
+        assert running.inbox.keep([value]).duplicates == 1
+        with Archive(tmp_path / "m.db", readonly=True) as archive:
+            assert value in archive.query(metric=Metric.LOSS)
+
+
+def test_one_measures_the_other_stands_by_and_takes_over(tmp_path: Path) -> None:
+    file, second_ran = tmp_path / "m.db", threading.Event()
+
+    def second(test: PathTest, start: float) -> PolledRun:
+        second_ran.set()
+        return good(test, start)
+
+    with collecting(file, good) as first:
+        until(lambda: first.collector.leads)
+        with collecting(file, second, "two") as standby:
+            time.sleep(2.5)
+            assert not second_ran.is_set()
+            with pytest.raises(ArchiveError):
+                standby.inbox.keep([Measurement(KEY, Metric.LOSS, 0.25, EPOCH, EPOCH + 1, "pushed")])
+            first.stop()
+            with Archive(file) as archive:  # the lease runs out, as when the first one was killed long ago
+                assert archive.lease(LEASE, "one", time.time() - 100, 1)
+            until(second_ran.is_set, 15)
+
+
+def test_who_lost_the_lease_ends_what_it_had_under_way(tmp_path: Path) -> None:
+    with collecting(tmp_path / "m.db", good) as running:
+        until(lambda: running.collector.leads)
+        with Archive(tmp_path / "m.db") as archive:
+            assert archive.lease(LEASE, "another", time.time() + 1000, 1000)  # its clock is ahead
+        until(lambda: running.cancelled, 12)
+        with pytest.raises(LeaseLost):
+            running.inbox.keep([Measurement(KEY, Metric.LOSS, 0.25, EPOCH, EPOCH + 1, "pushed")])
 
 
 def test_the_plan_of_a_configuration() -> None:
     configuration = load(CONFIG)
-    planned = orders.planned_tests(configuration)
-    assert len(planned) == 12
-    assert len({test.name for test in planned}) == 12
-    heavy = next(test for test in planned if test.request.kind is Kind.THROUGHPUT)
+    found = orders.plan(configuration)
+    assert len(found.tests) == 12
+    heavy = next(test for test in found.tests.values() if test.request.kind is Kind.THROUGHPUT)
     assert heavy.request.spec["source"] == "10.1.0.11"
     assert heavy.request.spec["dest-node"] == "10.2.0.10"
     assert heavy.request.spec["duration"] == "PT5S"
-    assert {metric for test in planned for metric in test.metrics} == configuration.metrics_measured
+    metrics = {metric for test in found.tests.values() for metric in test.metrics}
+    assert metrics == configuration.metrics_measured
     # A ping's loss is that of both directions: with a one-way test beside it, it is not kept.
-    assert all(test.metrics == (Metric.RTT,) for test in planned if test.request.kind is Kind.RTT)
+    pings = [test for test in found.tests.values() if test.request.kind is Kind.RTT]
+    assert all(test.metrics == (Metric.RTT,) for test in pings)
+    assert set(found.loads.values()) == {"al2s", "internet"}
+    assert all(spend.peak <= spend.allowed for spend in found.schedule.spend().values())
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "cause"),
+    [
+        ("throughput_period: 240 s", "throughput_period: 40 s", "infeasible"),
+        ("rtt_period: 60 s", "rtt_period: 60.5 s", "no whole number of seconds"),
+        ("rtt_period: 60 s", "rtt_period: 86399 s", "repeat together only after"),
+    ],
+)
+def test_a_plan_that_cannot_be_is_refused_with_the_reason(
+    tmp_path: Path, old: str, new: str, cause: str
+) -> None:
+    file = tmp_path / "network.yaml"
+    file.write_text(CONFIG.read_text().replace(old, new))
+    with pytest.raises(InvalidInput, match=cause):
+        orders.plan(load(file))
+
+
+def test_a_limited_test_offers_its_limit_and_shares_the_link(tmp_path: Path) -> None:
+    text = CONFIG.read_text().replace(
+        "throughput_duration: 5 s", "throughput_duration: 5 s\n      throughput_rate: 5 Mbps"
+    )
+    file = tmp_path / "network.yaml"
+    file.write_text(text.replace("measurements:\n", "measurements:\n  agreement: {al2s: 5 Mbps}\n"))
+    found = orders.plan(load(file))
+    assert found.schedule.spend()["al2s"].peak == 5_000_000
+    heavy = next(test for test in found.tests.values() if test.request.kind is Kind.THROUGHPUT)
+    assert heavy.request.spec["bandwidth"] == 5_000_000
 
 
 def test_a_certificate_file_is_found_beside_the_configuration(tmp_path: Path) -> None:
@@ -195,39 +213,71 @@ def test_a_certificate_file_is_found_beside_the_configuration(tmp_path: Path) ->
     with pytest.raises(InvalidInput, match=r"measurements\.points\.\w+: .*certificate file"):
         orders.points(load(file), tmp_path, lambda _: None)
     (tmp_path / "point.pem").write_text("x")
+    with pytest.raises(InvalidInput, match=r"measurements\.points\.mu: .*not usable as certificates"):
+        orders.points(load(file), tmp_path, lambda _: None)
+    (tmp_path / "made").mkdir()
+    made, _ = certificate.ensure(tmp_path / "made", ["127.0.0.1"])
+    made.replace(tmp_path / "point.pem")
     assert orders.points(load(file), tmp_path, lambda _: None)["mu"].node == "10.1.0.10"
 
 
+def test_a_token_file_that_is_missing_is_named_and_its_folder_is_not(tmp_path: Path) -> None:
+    file = tmp_path / "network.yaml"
+    file.write_text(CONFIG.read_text().replace("verify: none", "verify: none, token_file: mu.token"))
+    with pytest.raises(InvalidInput, match=r"measurements\.points\.mu\.token_file: mu\.token: No such file"):
+        orders.points(load(file), tmp_path, lambda _: None)
+
+
 @pytest.mark.integration
-def test_the_process_measures_reports_and_stops_cleanly(tmp_path: Path) -> None:
+def test_the_process_measures_reports_answers_and_stops_cleanly(tmp_path: Path) -> None:
     messages: SimpleQueue[tuple[str, Any]] = SimpleQueue()
     link = LinkServer(tmp_path / "controller.sock", lambda _, kind, payload: messages.put((kind, payload)))
     with stand_in() as good, stand_in() as hung:
         hung.misbehave["GET"] = lambda _: hung.released.wait(30) and None
         text = CONFIG.read_text()
         text = text.replace("https://10.1.0.10/pscheduler", good.url)
-        text = text.replace("https://10.2.0.10/pscheduler", hung.url).replace("20 s", "4 s")
+        text = text.replace("https://10.2.0.10/pscheduler", hung.url).replace(": 60 s", ": 16 s")
+        text = text.replace(": 240 s", ": 64 s")
+        text = text.replace(
+            "measurements:\n",
+            "measurements:\n  notice: 2 s\n  around_others: 1 s\n  around_throughput: 1 s\n",
+        )
         (tmp_path / "network.yaml").write_text(text)
         process = subprocess.Popen(
             [sys.executable, "-m", "apps.collector", "--config", str(tmp_path / "network.yaml"),
              "--data", str(tmp_path)],
             stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
+        web = LinkClient(tmp_path / "collector.sock", "web")
         try:
-            kinds = []
-            while "measurement" not in kinds:
-                kind, payload = messages.get(timeout=30)
-                kinds.append(kind)
+            payload = _next_measurement(messages)
             assert codec.from_json(payload).metric is Metric.RTT
             with Archive(tmp_path / "measurements.db", readonly=True) as archive:
                 assert codec.from_json(payload) in archive.query()
+            schedule = web.call("schedule", {})
+            assert schedule["measures"]
+            assert len(schedule["tasks"]) == 12
+            where = {"path": "al2s", "source": "mu", "destination": "osu"}
+            asked = web.call("measure", {"key": where, "test": "rtt", "who": "ann"})
+            assert "on demand" in asked["task"]
+            assert web.call("points", {})["items"] == []
+            with pytest.raises(InvalidInput):
+                web.call("nonsense", {})
         finally:
+            web.close()
             os.kill(process.pid, signal.SIGTERM)
             _, log = process.communicate(timeout=10)
             link.close()
     assert process.returncode == 0, log
     assert "event=stopped" in log
     assert "Traceback" not in log
+
+
+def _next_measurement(messages: SimpleQueue[tuple[str, Any]]) -> dict[str, Any]:
+    while True:
+        kind, payload = messages.get(timeout=40)
+        if kind == "measurement":
+            return dict(payload)
 
 
 @pytest.mark.integration

@@ -1,0 +1,269 @@
+"""Carries the schedule out: hands jobs to the points ahead of their starts, and checks what was executed.
+
+The plan says that no two conflicting tests overlap; the points say when their runs began and ended.  Both
+are compared after every run: an overlap is a fault of the plan, of a point or of a clock, and is reported,
+never passed over.
+"""
+
+from __future__ import annotations
+
+import itertools
+import logging
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from adon.errors import Conflict, NotFound, Unavailable
+from adon.units import format_duration
+from apps.collector.orders import Plan
+from apps.collector.timeline import Standing, Timeline, left_out
+from apps.collector.workers import Finished
+from measurement import codec
+from measurement.archive import Archive
+from measurement.errors import shorten
+from measurement.model import Measurement, PathKey, RawResult
+from measurement.outcomes import MeasurementFailed
+from measurement.poller import PathTest
+from measurement.scheduling import Execution, Footprint, Refused, Request, Start, overlaps
+from measurement.scheduling.execution import to_json as execution_to_json
+from measurement.scheduling.ticks import seconds
+
+LOG = logging.getLogger(__name__)
+EXECUTION = "execution"
+"""The kind of document under which the archive keeps what became of planned runs."""
+SHOWN = 30
+"""Upcoming runs in the read-out."""
+WITHIN_S = 600.0
+"""An on-demand test that cannot be over by then is refused: whoever asks wants to know something now."""
+RECENT_S = 900.0
+"""Seconds for which executed runs are held against new ones."""
+
+
+class Tell(Protocol):
+    """What is needed of :class:`apps.link.LinkClient`."""
+
+    def send(self, kind: str, payload: Mapping[str, Any]) -> None:
+        """Queue one message for the controller."""
+
+
+class Hands(Protocol):
+    """What is needed of :class:`apps.collector.workers.Workers`."""
+
+    def start(self, start: Start, test: PathTest, busy: int) -> bool:
+        """Hand over a test; False if all threads are in use."""
+
+
+@dataclass(slots=True)
+class Book:
+    """What has been handed over and what came of it.
+
+    :param running: per run under way its task, by the run's own name.
+    :param demanded: on-demand tests of which a run may still be held against others.
+    """
+
+    running: dict[str, str] = field(default_factory=dict)
+    standings: dict[str, Standing] = field(default_factory=dict)
+    demanded: dict[str, tuple[Request, PathTest]] = field(default_factory=dict)
+    executed: list[Execution] = field(default_factory=list)
+
+
+class Conductor:
+    """See the module.  For one thread, the collector's.
+
+    :ivar plan: what is carried out.
+    :param cancel: ends what is open at the points, without waiting.
+    :param clock: seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        hands: Hands,
+        archive: Archive,
+        tell: Tell,
+        *,
+        notice: float,
+        cancel: Callable[[], None],
+        clock: Callable[[], float],
+    ) -> None:
+        self.plan = plan
+        self._hands = hands
+        self._archive = archive
+        self._tell = tell
+        self._notice = notice
+        self._cancel = cancel
+        self._clock = clock
+        self._timeline: Timeline | None = None
+        self._quiet: frozenset[str] = frozenset()
+        self._book = Book()
+        self._numbers = itertools.count(1)
+
+    def schedule(self) -> dict[str, Any]:
+        """The plan as it is being carried out, as JSON: its tasks, the next runs, and what it spends."""
+        plan, now = self.plan.schedule, self._clock()
+        upcoming = [] if self._timeline is None else self._timeline.horizon.upcoming(now, SHOWN)
+        return {
+            "measures": self._timeline is not None,
+            "round_seconds": seconds(plan.hyperperiod),
+            "tasks": [
+                {
+                    "task": task.id,
+                    "source": task.source,
+                    "destination": task.destination,
+                    "tool": task.tool,
+                    "period_seconds": task.period,
+                    "slot_seconds": task.duration,
+                }
+                for task in plan.tasks.values()
+            ],
+            "upcoming": [{"task": start.task, "start": start.at} for start in upcoming],
+            "spend": {
+                where: {"allowed_bps": spend.allowed, "peak_bps": spend.peak, "mean_bps": spend.mean}
+                for where, spend in plan.spend().items()
+            },
+        }
+
+    def begin(self) -> None:
+        """Begin the first round."""
+        self._timeline = Timeline.begin(self.plan.schedule, self._clock(), self._notice)
+        LOG.info(
+            "event=schedule tests=%d round_s=%g first=%.0f",
+            len(self.plan.tests),
+            seconds(self.plan.schedule.hyperperiod),
+            self._timeline.considered,
+        )
+
+    def halt(self) -> None:
+        """Another collector measures now: end what we have under way."""
+        self._timeline = None
+        self._cancel()
+
+    def be_quiet(self, paths: frozenset[str]) -> None:
+        """Load these paths no more, until told otherwise."""
+        LOG.info("event=quiet paths=%s", ",".join(sorted(paths)))
+        self._quiet = paths
+
+    def start_due(self) -> None:
+        """Hand over the jobs whose time has come."""
+        if self._timeline is None:
+            return
+        now = self._clock()
+        self._timeline, starts = self._timeline.starts(now)
+        for start in starts:
+            demanded = self._book.demanded.get(start.task)
+            if demanded is not None:
+                self._hand_over(start, demanded[1])
+                continue
+            reason = left_out(
+                start,
+                now,
+                loads=self.plan.loads.get(start.task),
+                quiet=self._quiet,
+                running=self._book.running.values(),
+                standings=self._book.standings,
+            )
+            if reason is not None:
+                LOG.info('event=left_out task=%s cause="%s"', start.task, reason)
+                self._record(Execution(start.task, start.number, start.at, None, None, str(reason)))
+            else:
+                self._hand_over(start, self.plan.tests[start.task])
+
+    def demand(self, test: PathTest, why: str) -> Start:
+        """Have a test done beside the plan, in its slack.
+
+        :param why: shown with the run.
+        :return: when it starts.
+        :raises Unavailable: while another collector measures.
+        :raises Conflict: if it fits nowhere, with the earliest time at which it would.
+        """
+        if self._timeline is None:
+            raise Unavailable("another collector measures")
+        now = self._clock()
+        request = self.plan.request(test, next(self._numbers), now + self._notice + WITHIN_S)
+        answer = self._timeline.admit(request, now)
+        if isinstance(answer, Refused):
+            raise Conflict("test", _refusal(answer, now))
+        self._timeline, start = answer
+        self._book.demanded[request.id] = (request, test)
+        LOG.info('event=demanded task=%s at=%.0f why="%s"', request.id, start.at, shorten(why))
+        return start
+
+    def test_of(self, key: PathKey, kind: str) -> PathTest:
+        """The configured test of this kind on a directed path.
+
+        :raises NotFound: if none is configured.
+        """
+        name = f"{key}/{kind}"
+        if name not in self.plan.tests:
+            raise NotFound("test", name)
+        return self.plan.tests[name]
+
+    def finished(self, message: Finished) -> list[Measurement | RawResult]:
+        """Note what became of a run; its values, to be kept."""
+        start, run = message.start, message.run
+        self._book.running.pop(_name(start), None)
+        good = [found for found in run.outcomes if isinstance(found, Measurement)]
+        succeeded = bool(good) or run.raw is not None
+        self._stand(start, succeeded=succeeded)
+        for outcome in run.outcomes:
+            if isinstance(outcome, MeasurementFailed):
+                self._failed(outcome)
+        said = "measured" if succeeded else run.failure or "no value"
+        self._record(Execution(start.task, start.number, start.at, run.started, run.ended, said))
+        return [*good, *(() if run.raw is None else (run.raw,))]
+
+    def _hand_over(self, start: Start, test: PathTest) -> None:
+        if self._hands.start(start, test, len(self._book.running)):
+            self._book.running[_name(start)] = start.task
+        else:
+            LOG.error("event=no_worker task=%s", start.task)
+            self._record(Execution(start.task, start.number, start.at, None, None, "no worker was free"))
+
+    def _stand(self, start: Start, *, succeeded: bool) -> None:
+        if start.task not in self.plan.tests:
+            return
+        standing = self._book.standings.get(start.task, Standing())
+        period = self.plan.schedule.tasks[start.task].period
+        self._book.standings[start.task] = (
+            standing.succeeded() if succeeded else standing.failed(self._clock(), period)
+        )
+
+    def _record(self, execution: Execution) -> None:
+        book, document = self._book, execution_to_json(execution)
+        self._archive.put_document(EXECUTION, execution.id, execution.planned_start, None, document)
+        since = self._clock() - RECENT_S
+        book.executed = [*(old for old in book.executed if old.planned_start > since), execution]
+        recent = {old.task for old in book.executed} | set(book.running.values())
+        upcoming = () if self._timeline is None else self._timeline.horizon.on_demand
+        kept = recent | {placed.request.id for placed in upcoming}
+        book.demanded = {name: what for name, what in book.demanded.items() if name in kept}
+        for overlap in overlaps(book.executed, self._known()):
+            if execution in (overlap.first, overlap.second):
+                LOG.error(
+                    "event=overlap first=%s second=%s seconds=%.1f",
+                    overlap.first.id,
+                    overlap.second.id,
+                    overlap.seconds,
+                )
+
+    def _known(self) -> list[Footprint]:
+        return [*self.plan.schedule.tasks.values(), *(each for each, _ in self._book.demanded.values())]
+
+    def _failed(self, failure: MeasurementFailed) -> None:
+        LOG.warning(
+            'event=measurement_failed key=%s metric=%s cause="%s"', failure.key, failure.metric, failure.cause
+        )
+        payload = {"key": codec.key_to_json(failure.key), "metric": failure.metric.value}
+        self._tell.send("measurement_failed", {**payload, "cause": failure.cause, "at": failure.at})
+
+
+def _refusal(refused: Refused, now: float) -> str:
+    if refused.earliest is None:
+        return refused.reason
+    wait = format_duration(math.ceil(refused.earliest - now))
+    return f"{refused.reason}; the earliest possible start is in {wait}"
+
+
+def _name(start: Start) -> str:
+    return f"{start.task}#{start.number}"

@@ -1,0 +1,122 @@
+"""What the web process may ask of the collector, over a socket of its own.
+
+The controller must not carry other people's questions about measurements, so the collector serves a link
+itself (``collector.sock``).  A call is carried out by the collector's thread, which owns what it is about.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from adon.errors import AdonError, InvalidInput, NotFound, Problem
+from apps.collector.collector import Inbox
+from apps.collector.conductor import Conductor
+from apps.collector.keeper import Keeper
+from apps.link import Peer
+from measurement import codec
+from measurement.anomaly.alarm import to_json as alarm_to_json
+from measurement.archive import Archive
+from measurement.errors import ArchiveError
+from measurement.notify.notifier import Notifier
+from measurement.notify.subscription import Subscription, from_json, to_json
+from measurement.registry import Directory
+
+LOG = logging.getLogger(__name__)
+SUBSCRIPTION = "subscription"
+"""The kind of document under which the archive keeps subscriptions."""
+MOST_SUBSCRIPTIONS = 1000
+
+Answer = Mapping[str, Any]
+
+
+class Control:
+    """Answers calls; see the module.
+
+    :param told: is given the subscriptions whenever they change.
+    :param points: the measurement points that have announced themselves.
+    :param clock: seconds since the epoch.
+    """
+
+    def __init__(
+        self,
+        inbox: Inbox,
+        keeper: Keeper,
+        conductor: Conductor,
+        archive: Archive,
+        told: Notifier,
+        points: Directory,
+        clock: Callable[[], float],
+    ) -> None:
+        self._inbox = inbox
+        self._keeper = keeper
+        self._conductor = conductor
+        self._archive = archive
+        self._told = told
+        self._points = points
+        self._clock = clock
+        self._calls: Mapping[str, Callable[[Mapping[str, Any]], Answer]] = {
+            "measure": self._measure,
+            "schedule": lambda _: conductor.schedule(),
+            "points": lambda _: {"items": points.listed()},
+            "alarm.acknowledge": self._acknowledge,
+            "subscription.put": self._subscribe,
+            "subscription.delete": self._unsubscribe,
+        }
+        self._told.subscribe(self._subscriptions())
+
+    def handle(self, peer: Peer, kind: str, payload: dict[str, Any]) -> None:
+        """One message of a peer; called in a thread of the link."""
+        command = payload.get("command")
+        if kind == "hello":
+            return
+        if not isinstance(command, str) or kind not in self._calls:
+            raise InvalidInput.of("kind", f"{kind!r} is no call that the collector answers")
+        self._inbox.call(lambda: peer.answer(command, self._carried_out(kind, payload)))
+
+    def _carried_out(self, kind: str, payload: Mapping[str, Any]) -> Answer | AdonError:
+        try:
+            return self._calls[kind](payload)
+        except AdonError as error:
+            return error
+        except ArchiveError:
+            raise
+        except (KeyError, TypeError, ValueError) as error:
+            return InvalidInput([Problem(kind, f"is not understood: {error}")])
+
+    def _measure(self, payload: Mapping[str, Any]) -> Answer:
+        key = codec.key_from_json(payload["key"])
+        test = self._conductor.test_of(key, str(payload["test"]))
+        start = self._conductor.demand(test, f"asked for by {payload['who']}")
+        return {"task": start.task, "start": start.at}
+
+    def _acknowledge(self, payload: Mapping[str, Any]) -> Answer:
+        name = str(payload["id"])
+        try:
+            return alarm_to_json(self._keeper.acknowledge(name, str(payload["who"])))
+        except KeyError:
+            raise NotFound("alarm", name) from None
+
+    def _subscribe(self, payload: Mapping[str, Any]) -> Answer:
+        try:
+            subscription = from_json(payload["subscription"])
+        except ValueError as error:
+            field, _, cause = str(error).partition(": ")
+            raise InvalidInput.of(field, cause) from None
+        if len(self._subscriptions()) >= MOST_SUBSCRIPTIONS:
+            raise InvalidInput.of("subscription", f"there are {MOST_SUBSCRIPTIONS} already")
+        document = to_json(subscription)
+        self._archive.put_document(SUBSCRIPTION, subscription.id, self._clock(), None, document, is_open=True)
+        self._told.subscribe(self._subscriptions())
+        return document
+
+    def _subscriptions(self) -> list[Subscription]:
+        return [from_json(held) for held in self._archive.documents(SUBSCRIPTION, limit=MOST_SUBSCRIPTIONS)]
+
+    def _unsubscribe(self, payload: Mapping[str, Any]) -> Answer:
+        name = str(payload["id"])
+        if not self._archive.delete_document(SUBSCRIPTION, name):
+            raise NotFound("subscription", name)
+        self._told.subscribe(self._subscriptions())
+        return {"id": name}

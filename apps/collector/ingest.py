@@ -1,0 +1,325 @@
+"""Where measurement points hand in results: a small HTTPS server beside the collector's loop.
+
+==============  =========================================================================================
+POST /results   one message of pScheduler's ``http`` archiver; 200 only when the archive has its values
+POST /points    the announcement of a measurement point (see :mod:`measurement.registry`)
+GET /points     the points announced
+GET /healthz    that it works, and what it has counted; open to everybody
+==============  =========================================================================================
+
+Everything but the last needs a sender that is known: by bearer token, or by TLS client certificate
+(:mod:`measurement.point.trust`).  A sender is limited in rate, a body in size, a connection in time
+(:mod:`measurement.point.web`).  An archiver repeats what is not answered with 2xx: what will never do is 4xx
+with the reason, what may do later is 429 or 503.  Whatever is refused leaves one line in the log.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from flask import Flask, Response, request
+from werkzeug.exceptions import HTTPException
+
+from measurement.errors import ArchiveError, BadAnswer, shorten
+from measurement.point.trust import Presented, Trust
+from measurement.point.web import WebServer
+from measurement.sources import body, pushed
+from measurement.sources.pushed import Reporter
+from measurement.sources.received import Resolve, Value, receive
+from measurement.sources.senders import Bucket, Rate
+
+LOG = logging.getLogger(__name__)
+KNOWN_BUCKETS = 1000
+USUAL = Rate()
+STRANGERS = Rate(per_second=1.0, burst=20.0)
+"""How often one address may fail to say who it is."""
+
+
+class Kept(Protocol):
+    """What :meth:`measurement.archive.Archive.append` returns."""
+
+    @property
+    def new(self) -> int:
+        """Values that the archive did not have."""
+
+    @property
+    def duplicates(self) -> int:
+        """Values that it had."""
+
+
+Keep = Callable[[Sequence[Value]], Kept]
+
+
+class Registry(Protocol):
+    """Where announcements go; called by any thread."""
+
+    def announce(self, sender: str, document: Mapping[str, Any]) -> None:
+        """Take an announcement.
+
+        :raises ValueError: when it is refused, with the reason.
+        """
+
+    def listed(self) -> list[dict[str, Any]]:
+        """The points announced, as JSON."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How results are handed in.
+
+    :param port: 0 takes a free one.
+    :param certificate: PEM file and key file; None for plain HTTP, which suits loopback only.
+    :param anchors: PEM of the client certificates (or their authorities) that the handshake accepts.
+    :param largest: bytes that one message may have.
+    """
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    certificate: tuple[Path, Path] | None = None
+    anchors: str = ""
+    largest: int = body.LARGEST
+
+
+@dataclass(frozen=True, slots=True)
+class Intake:
+    """What the application is made of; all of it is called by several threads.
+
+    :param resolve: from a test's ends to the path.
+    :param keep: archives values and returns when they are durable; raises
+        :class:`~measurement.errors.ArchiveError` when it cannot.
+    :param reporter: by a sender's name what it may report; None for one that is no measurement point (yet).
+    :param registry: takes announcements.
+    :param clock: our time, seconds since the epoch.
+    """
+
+    resolve: Resolve
+    keep: Keep
+    reporter: Callable[[str], Reporter | None]
+    registry: Registry
+    clock: Callable[[], float] = time.time
+
+
+class _Answer(Exception):  # it is an answer, only not a good one
+    def __init__(self, status: int, cause: str, wait: float | None = None) -> None:
+        self.status = status
+        self.cause = cause
+        self.wait = wait
+        super().__init__(cause)
+
+
+class Door:
+    """Who is there, whether they may come in now, and what has been counted.  Threads share it.
+
+    :param known: the senders as they are now; asked for each request.
+    :param clock: seconds that never step back.
+    """
+
+    def __init__(
+        self,
+        known: Callable[[], Trust],
+        rate: Rate = USUAL,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._known = known
+        self._rate = rate
+        self._clock = clock
+        self._lock = threading.Lock()
+        self._buckets: OrderedDict[str, Bucket] = OrderedDict()
+        self._counted: Counter[str] = Counter()
+
+    def admit(self, presented: Presented, address: str) -> str:
+        """The name of the sender of a request.
+
+        :raises _Answer: 401 for nobody known, 429 for too many requests.
+        """
+        sender = self._known().who(presented)
+        if sender is None:
+            self._take(f"address {address}", STRANGERS)
+            raise _Answer(401, "No token or client certificate that is known here.")
+        self._take(f"sender {sender.name}", self._rate)
+        return sender.name
+
+    def count(self, what: str, number: int = 1) -> None:
+        """Count something for ``/healthz``."""
+        with self._lock:
+            self._counted[what] += number
+
+    def counted(self) -> dict[str, int]:
+        """What has been counted so far."""
+        with self._lock:
+            return dict(self._counted)
+
+    def _take(self, who: str, rate: Rate) -> None:
+        with self._lock:
+            bucket, wait = rate.take(self._buckets.get(who), self._clock())
+            self._buckets[who] = bucket
+            self._buckets.move_to_end(who)
+            while len(self._buckets) > KNOWN_BUCKETS:
+                self._buckets.popitem(last=False)
+        if wait:
+            raise _Answer(429, "Too many requests.", wait)
+
+
+def create_app(door: Door, intake: Intake, largest: int = body.LARGEST) -> Flask:
+    """The application."""
+    app = Flask("apps.collector.ingest")
+    app.config["MAX_CONTENT_LENGTH"] = largest
+
+    @app.post("/results")
+    def results() -> Response:
+        sender = _sender(door)
+        door.count("messages")
+        return _results(door, intake, sender, _json(largest))
+
+    @app.post("/points")
+    def announce() -> Response:
+        sender = _sender(door)
+        document = _json(largest)
+        if not isinstance(document, dict):
+            raise _Answer(400, "expected a JSON object")
+        try:
+            intake.registry.announce(sender, document)
+        except ValueError as error:
+            raise _Answer(422, str(error)) from None
+        door.count("announcements")
+        return Response(status=204)
+
+    @app.get("/points")
+    def points() -> Response:
+        _sender(door)
+        return _answered(intake.registry.listed())
+
+    @app.get("/healthz")
+    def healthz() -> Response:
+        return _answered({"status": "ok", "counted": door.counted()})
+
+    def refused(error: _Answer) -> Response:
+        return _refused(door, error)
+
+    def failed(error: HTTPException) -> Response:
+        return _refused(door, _Answer(error.code or 400, error.description or error.name))
+
+    app.register_error_handler(_Answer, refused)
+    app.register_error_handler(HTTPException, failed)
+    app.register_error_handler(Exception, _fault)
+    return app
+
+
+def _results(door: Door, intake: Intake, sender: str, payload: object) -> Response:
+    reporter = intake.reporter(sender)
+    if reporter is None:
+        raise _Answer(403, f"{sender} is no measurement point that reports here.")
+    try:
+        report = pushed.understand(payload, sender)
+    except BadAnswer as error:
+        raise _Answer(422, error.cause) from None
+    if not pushed.took_part(reporter, report):
+        raise _Answer(403, f"{sender} took no part in {report.source}.")
+    received = receive(report, intake.resolve, intake.clock())
+    for refusal in received.refused:
+        LOG.warning('event=refused sender=%s cause="%s"', sender, refusal)
+    door.count("refused", len(received.refused))
+    lines = [str(refusal) for refusal in received.refused]
+    if not received.kept:
+        # That a test failed is understood, and sending it again would change nothing.
+        failed = report.result.get("succeeded") is False
+        return _answered({"new": 0, "duplicates": 0, "refused": lines}, 200 if failed else 422)
+    kept = _kept(door, intake, sender, received.kept)
+    return _answered({"new": kept.new, "duplicates": kept.duplicates, "refused": lines})
+
+
+def _kept(door: Door, intake: Intake, sender: str, values: Sequence[Value]) -> Kept:
+    try:
+        kept = intake.keep(values)
+    except ArchiveError as error:
+        # One line, no traceback: the error says all, and a full disk says it at each message.
+        LOG.error('event=not_kept sender=%s cause="%s"', sender, error)  # noqa: TRY400
+        raise _Answer(503, "The archive cannot take it now.", 30.0) from None
+    door.count("new", kept.new)
+    door.count("duplicates", kept.duplicates)
+    return kept
+
+
+def _sender(door: Door) -> str:
+    kind, _, token = request.headers.get("Authorization", "").partition(" ")
+    presented = Presented(
+        token.strip() if kind.lower() == "bearer" and token.strip() else None,
+        request.environ.get("SSL_CLIENT_CERT"),
+    )
+    return door.admit(presented, request.remote_addr or "")
+
+
+def _json(largest: int) -> object:
+    if request.headers.get("Content-Encoding", "identity") != "identity":
+        raise _Answer(415, "A compressed body is not read.")
+    try:
+        return body.parse(request.get_data(), largest)
+    except ValueError as error:
+        raise _Answer(400, str(error)) from None
+
+
+def _answered(value: object, status: int = 200) -> Response:
+    return Response(json.dumps(value) + "\n", status, mimetype="application/json")
+
+
+def _refused(door: Door, error: _Answer) -> Response:
+    door.count(f"status_{error.status}")
+    LOG.warning(
+        'event=refused address=%s path=%s status=%d cause="%s"',
+        request.remote_addr,
+        shorten(request.path, 80),
+        error.status,
+        shorten(error.cause),
+    )
+    problem = {"title": "Refused", "status": error.status, "detail": shorten(error.cause)}
+    answer = Response(json.dumps(problem) + "\n", error.status, mimetype="application/problem+json")
+    if error.status == 401:
+        answer.headers["WWW-Authenticate"] = "Bearer"
+    if error.wait is not None:
+        answer.headers["Retry-After"] = str(max(1, round(error.wait)))
+    return answer
+
+
+def _fault(error: Exception) -> Response:
+    LOG.error("event=fault path=%s", shorten(request.path, 80), exc_info=error)
+    return _answered({"title": "Internal error", "status": 500}, 500)
+
+
+class IngestServer:
+    """The application, served by threads of its own until closed.
+
+    :ivar url: where it listens.
+    :raises OSError: when the address cannot be bound or a certificate not be read.
+    """
+
+    def __init__(self, app: Flask, settings: Settings) -> None:
+        self._server = WebServer((settings.host, settings.port), settings.certificate, settings.largest)
+        self._server.recognise(settings.anchors)
+        self.url = self._server.url
+        self._server.begin(app)
+
+    @property
+    def alive(self) -> bool:
+        """False when its thread has died."""
+        return self._server.serving
+
+    def close(self) -> None:
+        """Stop; requests under way have a second to end."""
+        self._server.stop()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,96 @@
+"""What passes between the collector, the controller and the web process."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+from adon.errors import AdonError
+from apps.collector.collector import Inbox
+from apps.collector.conductor import Conductor
+from apps.collector.keeper import Keeper
+from apps.link import LinkClient, LinkServer
+from measurement import codec
+from measurement.errors import shorten
+from measurement.model import Metric
+
+LOG = logging.getLogger(__name__)
+TESTS: Mapping[Metric, str] = {
+    Metric.THROUGHPUT: "throughput",
+    Metric.RTT: "rtt",
+    Metric.ONE_WAY_DELAY: "latency",
+    Metric.JITTER: "latency",
+    Metric.LOSS: "latency",
+}
+"""Which test gives a metric."""
+
+
+class Tell:
+    """Messages to the controller; alarms also to whoever is connected to our own socket.
+
+    :ivar web: our own socket's server, once it is there.
+    """
+
+    def __init__(self, controller: LinkClient) -> None:
+        self._controller = controller
+        self.web: LinkServer | None = None
+
+    def send(self, kind: str, payload: Mapping[str, Any]) -> None:
+        """Queue one message."""
+        self._controller.send(kind, payload)
+        if kind == "alarm" and self.web is not None:
+            self.web.broadcast(kind, payload, "web")
+
+
+def listen(link: LinkClient, inbox: Inbox, keeper: Keeper, conductor: Conductor) -> None:
+    """Have the controller's messages carried out by the collector's thread."""
+
+    def on_quiet(payload: dict[str, Any]) -> None:
+        paths = payload.get("paths")
+        if isinstance(paths, list) and all(isinstance(path, str) for path in paths):
+            inbox.call(lambda: _be_quiet(keeper, conductor, frozenset(paths)))
+        else:
+            # From our own controller: keep the last list that made sense, and say so.
+            _bad("quiet", payload)
+
+    def on_measure(payload: dict[str, Any]) -> None:
+        inbox.call(lambda: _measure(conductor, payload))
+
+    def on_observation(payload: dict[str, Any]) -> None:
+        try:
+            observation = codec.observation_from_json(payload)
+        except ValueError:
+            _bad("observation", payload)
+            return
+        inbox.call(lambda: _kept(keeper, observation))
+
+    link.on("quiet", on_quiet)
+    link.on("measure", on_measure)
+    link.on("observation", on_observation)
+    link.on("hello", lambda _: inbox.call(keeper.greet))
+
+
+def _be_quiet(keeper: Keeper, conductor: Conductor, paths: frozenset[str]) -> None:
+    conductor.be_quiet(paths)
+    keeper.expect(conductor.plan.expected(paths))  # silence there is no alarm
+
+
+def _kept(keeper: Keeper, observation: Any) -> None:
+    keeper.keep([observation])
+
+
+def _measure(conductor: Conductor, payload: Mapping[str, Any]) -> None:
+    try:
+        key, metric = codec.key_from_json(payload["key"]), Metric(payload["metric"])
+    except (KeyError, TypeError, ValueError):
+        _bad("measure", payload)
+        return
+    try:
+        conductor.demand(conductor.test_of(key, TESTS[metric]), str(payload.get("reason", "")))
+    except AdonError as error:
+        LOG.info('event=not_demanded key=%s metric=%s cause="%s"', key, metric, error)
+
+
+def _bad(kind: str, payload: Mapping[str, Any]) -> None:
+    LOG.error("event=bad_message kind=%s payload=%s", kind, shorten(str(payload)))

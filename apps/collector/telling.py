@@ -1,0 +1,71 @@
+"""How people and programs are told of alarms: subscriptions, and what is on its way.
+
+What waits to be sent is kept in a file of its own, so that the thread that sends never waits for the
+collector's, nor the other way round.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from adon.config import Mail, Notify
+from apps.collector import files, orders
+from measurement.errors import shorten
+from measurement.notify import notifier, outbox, webhook
+from measurement.notify.mail import MailServer
+from measurement.notify.notifier import Notifier
+from measurement.notify.outbox import Delivery, Outbox
+
+LOG = logging.getLogger(__name__)
+OUTBOX = "outbox.json"
+
+
+@contextmanager
+def telling(
+    wanted: Notify, folder: Path, data: Path, publish: Callable[[Delivery], None]
+) -> Iterator[Notifier]:
+    """A notifier until the end of the context.
+
+    :raises InvalidInput: for a file that cannot be read.
+    """
+    secret = b""
+    if wanted.webhook_secret_file is not None:
+        text = orders.secret(folder / wanted.webhook_secret_file, "measurements.notify.webhook_secret_file")
+        secret = text.encode()
+    hosts = frozenset(host.lower() for host in wanted.webhook_hosts)
+    policy = webhook.Policy(hosts=hosts, secret=secret)
+    server = None if wanted.mail is None else _mail_server(wanted.mail, folder)
+    file = data / OUTBOX
+    running = Notifier(
+        notifier.senders(server, policy, publish),
+        _left_over(file),
+        lambda box: files.write(file, json.dumps(outbox.to_json(box)).encode()),
+    )
+    running.start()
+    try:
+        yield running
+    finally:
+        running.stop()
+
+
+def _mail_server(wanted: Mail, folder: Path) -> MailServer:
+    password = ""
+    if wanted.password_file is not None:
+        password = orders.secret(folder / wanted.password_file, "measurements.notify.mail.password_file")
+    return MailServer(wanted.host, wanted.port, wanted.sender, wanted.security, wanted.user, password)
+
+
+def _left_over(file: Path) -> Outbox:
+    data = files.read(file)
+    if data is None:
+        return Outbox()
+    try:
+        return outbox.from_json(json.loads(data))
+    except ValueError as error:
+        # What was on its way is lost, and said; the alarms themselves are in the archive.
+        LOG.warning('event=outbox_forgotten cause="%s"', shorten(str(error)))
+        return Outbox()

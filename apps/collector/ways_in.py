@@ -1,0 +1,143 @@
+"""Every way in which results come that were not measured by our own plan, from the configuration.
+
+Points push results to a small server of ours; RabbitMQ queues are consumed; existing archives are read
+periodically.  All of them know a path by the measurement addresses of its configured tests, and hand what
+they get to the collector's thread.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from adon.config import Configuration, Ingest, ResultArchive
+from adon.errors import InvalidInput
+from apps.collector import files, ingest, orders
+from apps.collector.collector import Inbox
+from apps.collector.pulling import Puller, Source
+from measurement.model import PathKey
+from measurement.point import trust_file
+from measurement.pscheduler.transport import Transport, Verify
+from measurement.registry import Directory, Expected
+from measurement.sources import rabbitmq
+from measurement.sources.esmond import EsmondArchive
+from measurement.sources.opensearch import OpenSearchArchive
+from measurement.sources.pushed import Reporter
+from measurement.sources.received import Resolve
+
+POINTS = "points.json"
+
+
+def resolver(configuration: Configuration) -> Resolve:
+    """From a test's ends to the path that they are pinned to."""
+    known: Mapping[tuple[str, str], PathKey] = {
+        (str(test.source), str(test.destination)): PathKey(test.path, test.from_, test.to)
+        for test in configuration.measurements.tests
+    }
+    return lambda source, destination: known.get((source, destination))
+
+
+def reporters(configuration: Configuration) -> dict[str, Reporter]:
+    """Per measurement point the names and addresses under which it takes part in tests."""
+    measurements = configuration.measurements
+    names: dict[str, set[str]] = {
+        name: {orders.node(point), urlsplit(point.url).netloc} for name, point in measurements.points.items()
+    }
+    for test in measurements.tests:
+        names[test.from_].add(str(test.source))
+        names[test.to].add(str(test.destination))
+    return {name: Reporter(name, frozenset(found)) for name, found in names.items()}
+
+
+def directory(configuration: Configuration, data: Path) -> Directory:
+    """The measurement points that announce themselves, as they did before the last restart.
+
+    :raises InvalidInput: if what was kept cannot be read.
+    """
+    expected: Expected = dict.fromkeys(configuration.measurements.points)
+    file = data / POINTS
+    try:
+        return Directory(expected, time.time, files.read(file), lambda kept: files.write(file, kept))
+    except ValueError as error:
+        raise InvalidInput.of("data", f"{POINTS}: {error}") from None
+
+
+@contextmanager
+def ways_in(
+    configuration: Configuration, folder: Path, inbox: Inbox, known: Directory
+) -> Iterator[str | None]:
+    """Everything that is configured, until the end of the context; where points push to, if they may.
+
+    :raises InvalidInput: for an address, file or URL that cannot be used.
+    """
+    measurements, resolve = configuration.measurements, resolver(configuration)
+    stops: list[Callable[[], object]] = []
+    url = None
+    try:
+        if measurements.ingest is not None:
+            server = _server(measurements.ingest, configuration, folder, inbox, known, resolve)
+            stops.append(server.close)
+            url = server.url
+        pairs = [(str(test.source), str(test.destination)) for test in measurements.tests]
+        for archive in measurements.archives:
+            puller = _puller(archive, folder, pairs, resolve, inbox)
+            puller.start()
+            stops.append(puller.stop)
+        if measurements.rabbitmq is not None:
+            address = orders.secret(folder / measurements.rabbitmq.url_file, "measurements.rabbitmq.url_file")
+            stops.append(_consumer(address, measurements.rabbitmq.queue, resolve, inbox))
+        yield url
+    finally:
+        for stop in stops:
+            stop()
+
+
+def _server(
+    wanted: Ingest,
+    configuration: Configuration,
+    folder: Path,
+    inbox: Inbox,
+    known: Directory,
+    resolve: Resolve,
+) -> ingest.IngestServer:
+    try:
+        trust = trust_file.read(folder / wanted.trust)
+    except (OSError, ValueError) as error:
+        raise InvalidInput.of("measurements.ingest.trust", str(error)) from None
+    pair = None
+    if wanted.certificate is not None and wanted.key is not None:
+        pair = (folder / wanted.certificate, folder / wanted.key)
+    known_reporters = reporters(configuration)
+    intake = ingest.Intake(resolve, inbox.keep, known_reporters.get, known)
+    settings = ingest.Settings(wanted.host, wanted.port, pair, trust.anchors)
+    try:
+        return ingest.IngestServer(ingest.create_app(ingest.Door(lambda: trust), intake), settings)
+    except OSError as error:
+        raise InvalidInput.of("measurements.ingest", f"cannot listen: {error}") from None
+
+
+def _puller(
+    wanted: ResultArchive, folder: Path, pairs: Sequence[tuple[str, str]], resolve: Resolve, inbox: Inbox
+) -> Puller:
+    verify: Verify = wanted.verify == "system"
+    if wanted.verify not in ("system", "none"):
+        verify = str(folder / wanted.verify)
+    try:
+        transport = Transport(wanted.url, verify)
+    except ValueError as error:
+        raise InvalidInput.of("measurements.archives", str(error)) from None
+    source: Source = OpenSearchArchive(transport) if wanted.kind == "opensearch" else EsmondArchive(transport)
+    return Puller(transport.host, source, pairs, resolve, inbox.keep, period=wanted.period)
+
+
+def _consumer(url: str, queue: str, resolve: Resolve, inbox: Inbox) -> Callable[[], None]:
+    try:
+        consumer = rabbitmq.Consumer(rabbitmq.Settings(url, queue), resolve, inbox.keep)
+    except rabbitmq.QueueError as error:
+        raise InvalidInput.of("measurements.rabbitmq", str(error)) from None
+    threading.Thread(target=consumer.run, name="rabbitmq", daemon=True).start()
+    return consumer.stop

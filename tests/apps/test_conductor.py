@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from adon.errors import Conflict, NotFound, Unavailable
+from apps.collector.conductor import EXECUTION, Conductor
+from apps.collector.timeline import LeftOut
+from apps.collector.workers import Finished
+from measurement.archive import Archive
+from measurement.errors import shorten
+from measurement.model import Metric
+from measurement.outcomes import MeasurementFailed
+from measurement.poller import PathTest, PolledRun
+from measurement.scheduling import Start
+from tests.apps.collecting import EPOCH, HEAVY, KEY, PING, Clock, Hands, Told, measured, plan
+
+PLAN = plan((PING, 10, 2), (HEAVY, 30, 6))
+
+
+class Bench:
+    """A conductor whose world is the test."""
+
+    def __init__(self, archive: Archive, free: int = 10) -> None:
+        self.clock, self.told, self.hands = Clock(), Told(), Hands(free)
+        self.archive, self.cancelled = archive, 0
+        self.conductor = Conductor(
+            PLAN, self.hands, archive, self.told, notice=5.0, cancel=self.cancel, clock=self.clock
+        )
+
+    def cancel(self) -> None:
+        self.cancelled += 1
+
+    def until(self, at: float) -> None:
+        """Let time pass in half seconds; every run ends as planned."""
+        while self.clock.now < EPOCH + at:
+            self.clock.now += 0.5
+            self.conductor.start_due()
+
+    def outcomes(self) -> list[str]:
+        return [document["outcome"] for document in reversed(self.archive.documents(EXECUTION))]
+
+    def finish(self, start: Start, test: PathTest, run: PolledRun) -> None:
+        self.archive.append(self.conductor.finished(Finished(start, test, run)))
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    with Archive(tmp_path / "m.db") as archive:
+        yield Bench(archive)
+
+
+def test_while_another_measures_nothing_is_started(bench: Bench) -> None:
+    bench.until(60)
+    assert bench.hands.taken == []
+    assert bench.conductor.schedule()["measures"] is False
+    with pytest.raises(Unavailable, match="another collector"):
+        bench.conductor.demand(PING, "now")
+
+
+def test_jobs_are_handed_over_ahead_of_their_starts(bench: Bench) -> None:
+    bench.conductor.begin()
+    bench.until(30)
+    assert bench.hands.taken
+    assert all(start.at == int(start.at) for start, _ in bench.hands.taken)
+    assert bench.hands.taken[0][0].at == EPOCH + 5
+    # A run that has not ended keeps the next one of its task away.
+    assert LeftOut.STILL_RUNNING in bench.outcomes()
+
+
+def test_a_run_is_kept_with_plan_and_truth_and_its_values_go_on(bench: Bench) -> None:
+    bench.conductor.begin()
+    bench.until(1)
+    start, test = bench.hands.taken[0]
+    values = bench.conductor.finished(Finished(start, test, measured(test, start.at + 0.2, start.at + 1.2)))
+    assert [value.series.metric for value in values] == [test.metrics[0]]
+    (document,) = bench.archive.documents(EXECUTION)
+    assert (document["planned_start"], document["started"]) == (start.at, start.at + 0.2)
+    assert document["outcome"] == "measured"
+
+
+def test_runs_of_conflicting_tests_that_overlapped_are_reported(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    bench.conductor.begin()
+    bench.until(30)
+    ping = next(start for start, test in bench.hands.taken if test is PING)
+    heavy = next(start for start, test in bench.hands.taken if test is HEAVY)
+    bench.finish(heavy, HEAVY, measured(HEAVY, heavy.at, heavy.at + 6))
+    with caplog.at_level(logging.ERROR):
+        bench.finish(ping, PING, measured(PING, heavy.at + 5, heavy.at + 7))
+    assert "event=overlap" in caplog.text
+    assert "seconds=1.0" in caplog.text
+
+
+def test_as_planned_nothing_is_reported(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
+    bench.conductor.begin()
+    for second in range(90):
+        bench.until(second)
+        for start, test in bench.hands.taken:
+            lasts = 6 if test is HEAVY else 2
+            if start.at + lasts <= bench.clock.now:
+                bench.finish(start, test, measured(test, start.at, start.at + lasts))
+        bench.hands.taken = [
+            (start, test)
+            for start, test in bench.hands.taken
+            if start.at + (6 if test is HEAVY else 2) > bench.clock.now
+        ]
+    assert "event=overlap" not in caplog.text
+    assert set(bench.outcomes()) == {"measured"}
+    assert len(bench.outcomes()) >= 10
+
+
+def test_a_failure_is_told_and_a_task_that_keeps_failing_backs_off(bench: Bench) -> None:
+    bench.conductor.begin()
+    failed = PolledRun((MeasurementFailed(KEY, Metric.RTT, "ps-a: refused", EPOCH),), failure="ps-a: refused")
+    for second in range(60):
+        bench.until(second)
+        for start, test in bench.hands.taken:
+            bench.finish(start, test, failed)
+        bench.hands.taken = []
+    assert bench.told.sent[0] == (
+        "measurement_failed",
+        {
+            "key": {"path": "al2s", "source": "mu", "destination": "osu"},
+            "metric": "rtt", "cause": "ps-a: refused", "at": EPOCH,
+        },
+    )  # fmt: skip
+    assert LeftOut.BACKING_OFF in bench.outcomes()
+    assert shorten("ps-a: refused") in bench.outcomes()
+
+
+def test_a_quiet_path_is_not_loaded_but_still_pinged(bench: Bench) -> None:
+    bench.conductor.begin()
+    bench.conductor.be_quiet(frozenset({"al2s"}))
+    bench.until(60)
+    assert {str(test.request.kind) for _, test in bench.hands.taken} == {"rtt"}
+    assert LeftOut.QUIET in bench.outcomes()
+
+
+def test_without_a_free_worker_a_run_is_recorded_as_such(tmp_path: Path) -> None:
+    with Archive(tmp_path / "m.db") as archive:
+        bench = Bench(archive, free=0)
+        bench.conductor.begin()
+        bench.until(10)
+        assert "no worker was free" in bench.outcomes()
+
+
+def test_on_demand_in_the_slack_then_refused_when_there_is_none(bench: Bench) -> None:
+    bench.conductor.begin()
+    start = bench.conductor.demand(PING, "a test")
+    bench.until(start.at - EPOCH)
+    assert start in [taken for taken, _ in bench.hands.taken]
+    with pytest.raises(Conflict, match=r"no slack.*the earliest possible start is in"):
+        _demand_many(bench)
+
+
+def _demand_many(bench: Bench) -> None:
+    for _ in range(100):
+        bench.conductor.demand(HEAVY, "too many")
+
+
+def test_only_configured_tests_can_be_demanded(bench: Bench) -> None:
+    assert bench.conductor.test_of(KEY, "rtt") is PING
+    with pytest.raises(NotFound):
+        bench.conductor.test_of(KEY, "trace")
+
+
+def test_when_another_takes_over_what_is_open_is_cancelled(bench: Bench) -> None:
+    bench.conductor.begin()
+    bench.conductor.halt()
+    assert bench.cancelled == 1
+    bench.until(60)
+    assert bench.hands.taken == []

@@ -1,0 +1,273 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+import socket
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from apps.collector.ingest import Door, IngestServer, Intake, Settings, create_app
+from measurement.archive import Appended, Archive
+from measurement.errors import ArchiveError
+from measurement.point import certificate
+from measurement.point.trust import Known, Trust
+from measurement.registry import Directory
+from measurement.sources.received import Value
+from measurement.sources.senders import Rate
+from tests.measurement.sources import messages
+from tests.measurement.sources.messages import NOW, POINT_A, STRANGER
+
+TOKENS = {"campus": "token-of-campus", "elsewhere": "token-of-elsewhere", "new": "token-of-new"}
+REPORTERS = {"campus": POINT_A, "elsewhere": STRANGER}
+LARGEST = 200_000
+
+
+ANNOUNCED = {
+    "name": "new", "url": "https://ps-n.example.net/pscheduler", "addresses": ["192.0.2.77"],
+    "certificate_sha256": None, "tests": ["rtt"], "version": "5.2.5", "at": NOW,
+}  # fmt: skip
+
+
+class Running:
+    """An ingest server with an archive of its own."""
+
+    def __init__(self, folder: Path, settings: Settings, trust: Trust, rate: Rate) -> None:
+        self.file = folder / "archive.db"
+        self.lock = threading.Lock()
+        self.broken = False
+        self.registry = Directory({}, lambda: NOW)
+        self.door = Door(lambda: trust, rate)
+        intake = Intake(messages.resolve, self.keep, REPORTERS.get, self.registry, lambda: NOW)
+        self.server = IngestServer(create_app(self.door, intake, settings.largest), settings)
+
+    def keep(self, values: Sequence[Value]) -> Appended:
+        if self.broken:
+            raise ArchiveError("the disk is full")
+        with self.lock, Archive(self.file) as archive:
+            return archive.append(values)
+
+    def post(
+        self, body: Any, token: str | None = TOKENS["campus"], path: str = "/results", **more: Any
+    ) -> Any:
+        headers = {"Authorization": f"Bearer {token}"} if token is not None else {}
+        data = body if isinstance(body, bytes) else json.dumps(body).encode()
+        more["headers"] = {**headers, **more.get("headers", {})}
+        return requests.post(self.server.url + path, data=data, timeout=10, **more)
+
+    def archived(self) -> int:
+        with Archive(self.file) as archive:
+            return len(archive.query())
+
+
+def known(name: str, *pems: str) -> Known:
+    digest = hashlib.sha256(TOKENS[name].encode()).hexdigest()
+    return Known(name, frozenset(), frozenset({digest}), frozenset(map(certificate.fingerprint, pems)))
+
+
+def running_in(folder: Path) -> Iterator[Running]:
+    trust = Trust(tuple(known(name) for name in TOKENS))
+    running = Running(folder, Settings(largest=LARGEST), trust, Rate(1.0, 1000.0))
+    with running.server:
+        yield running
+        assert running.server.alive
+
+
+@pytest.fixture
+def ingest(tmp_path: Path) -> Iterator[Running]:
+    yield from running_in(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
+    """For tests that leave nothing in it."""
+    yield from running_in(tmp_path_factory.mktemp("ingest"))
+
+
+def test_a_result_is_acknowledged_when_the_archive_has_it(ingest: Running) -> None:
+    message = messages.message()
+    first = ingest.post(message)
+    assert (first.status_code, first.json()) == (200, {"new": 2, "duplicates": 0, "refused": []})
+    assert ingest.archived() == 2
+    again = ingest.post(message)
+    assert (again.status_code, again.json()) == (200, {"new": 0, "duplicates": 2, "refused": []})
+    assert ingest.archived() == 2
+
+
+def test_an_archive_that_cannot_keep_it_is_no_acknowledgement(ingest: Running) -> None:
+    ingest.broken = True
+    answer = ingest.post(messages.message())
+    assert answer.status_code == 503
+    assert int(answer.headers["Retry-After"]) > 0
+    ingest.broken = False
+    assert ingest.post(messages.message()).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("token", "body", "status"),
+    [
+        (None, messages.message(), 401),
+        ("guessed", messages.message(), 401),
+        ("", messages.message(), 401),
+        (TOKENS["new"], messages.message(), 403),  # known, but no measurement point
+        (TOKENS["elsewhere"], messages.message(), 403),  # took no part
+        (TOKENS["campus"], b'{"id": ', 400),
+        (TOKENS["campus"], b"\xff" * 100, 400),
+        (TOKENS["campus"], b"[" * 100_000, 400),
+        (TOKENS["campus"], b'{"id": NaN}', 400),
+        (TOKENS["campus"], b"", 400),
+        (TOKENS["campus"], b"[]", 422),
+        (TOKENS["campus"], {}, 422),
+        (TOKENS["campus"], messages.message(ended=NOW + 3600), 422),
+        (TOKENS["campus"], messages.message(result={"succeeded": True}), 422),
+        (TOKENS["campus"], b" " * (LARGEST + 1), 413),
+    ],
+)
+def test_what_is_not_taken_is_never_a_fault_of_ours(
+    shared: Running, token: str | None, body: Any, status: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = shared.archived()
+    answer = shared.post(body, token)
+    assert answer.status_code == status
+    assert shared.archived() == before
+    if status != 413:  # which the web server answers before the application is asked
+        lines = [record.getMessage() for record in caplog.records if "event=refused" in record.getMessage()]
+        assert len(lines) == 1
+        assert "\n" not in lines[0]
+        assert not any(secret in lines[0] for secret in TOKENS.values())
+
+
+def test_a_failed_test_is_acknowledged_so_that_it_is_not_sent_for_ever(shared: Running) -> None:
+    answer = shared.post(messages.message(result={"succeeded": False, "error": "no route"}))
+    assert answer.status_code == 200
+    assert "no route" in answer.json()["refused"][0]
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "Content-Length: x",
+        "Content-Length: -5",
+        "Content-Length: 99999999999999999999",
+        "Transfer-Encoding: gzip",
+        "Content-Encoding: gzip\r\nContent-Length: 2",
+        "Transfer-Encoding: chunked",
+        "Expect: 100-continue\r\nContent-Length: 2",
+    ],
+)
+def test_odd_requests_get_no_5xx(shared: Running, head: str) -> None:
+    host, port = shared.server.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=10) as connection:
+        start = f"POST /results HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKENS['campus']}\r\n"
+        connection.sendall(f"{start}{head}\r\nConnection: close\r\n\r\n{{}}\r\n0\r\n\r\n".encode())
+        connection.shutdown(socket.SHUT_WR)
+        answer = b"".join(iter(lambda: connection.recv(65536), b""))
+    statuses = [line.split()[1] for line in answer.split(b"\r\n") if line.startswith(b"HTTP/1.1 ")]
+    # 501 is what RFC 9112 (6.1) asks for where a transfer coding is not known.
+    assert not any(status.startswith(b"5") and status != b"501" for status in statuses), answer
+    assert shared.post(messages.message()).status_code == 200
+
+
+def test_a_body_without_length_is_bounded_too(shared: Running) -> None:
+    chunks = (b" " * 10_000 for _ in range(100))
+    headers = {"Authorization": f"Bearer {TOKENS['campus']}"}
+    try:
+        answer = requests.post(shared.server.url + "/results", data=chunks, headers=headers, timeout=10)
+    except requests.ConnectionError:
+        return  # it hung up in the middle, which bounds it as well
+    assert 400 <= answer.status_code < 500
+
+
+def test_too_much_is_told_to_wait(tmp_path: Path) -> None:
+    running = Running(tmp_path, Settings(), Trust((known("campus"), known("elsewhere"))), Rate(0.01, 3.0))
+    with running.server:
+        statuses = [running.post(messages.message()).status_code for _ in range(5)]
+        assert statuses == [200, 200, 200, 429, 429]
+        assert (
+            running.post({}, TOKENS["elsewhere"]).status_code == 422
+        )  # who has done nothing pays for nothing
+        assert int(running.post({}).headers["Retry-After"]) > 1
+
+
+def test_who_guesses_tokens_is_slowed_down(ingest: Running) -> None:
+    statuses = [ingest.post({}, f"guess-{number}").status_code for number in range(40)]
+    assert statuses[:20] == [401] * 20
+    assert statuses.count(429) >= 15
+    assert ingest.post(messages.message()).status_code == 200
+
+
+def test_points_announce_themselves_and_are_listed(ingest: Running) -> None:
+    assert ingest.post(ANNOUNCED, TOKENS["new"], "/points").status_code == 204
+    refused = ingest.post({**ANNOUNCED, "url": "ftp://x"}, TOKENS["new"], "/points")
+    assert refused.status_code == 422
+    assert refused.json()["detail"].startswith("url: must be such as")
+    assert ingest.post([], TOKENS["new"], "/points").status_code == 400
+    assert "may not announce" in ingest.post(ANNOUNCED, TOKENS["campus"], "/points").text
+    assert requests.get(ingest.server.url + "/points", timeout=10).status_code == 401
+    headers = {"Authorization": f"bearer {TOKENS['campus']}"}
+    [listed] = requests.get(ingest.server.url + "/points", headers=headers, timeout=10).json()
+    assert (listed["name"], listed["standing"]) == ("new", "unknown")
+
+
+def test_health_is_open_and_counts(ingest: Running) -> None:
+    ingest.post(messages.message())
+    ingest.post(messages.message(), None)
+    answer = requests.get(ingest.server.url + "/healthz", timeout=10).json()
+    assert answer["status"] == "ok"
+    assert answer["counted"] == {"messages": 1, "refused": 0, "new": 2, "duplicates": 0, "status_401": 1}
+
+
+@pytest.fixture
+def certificates(tmp_path: Path) -> dict[str, tuple[Path, Path]]:
+    found = {}
+    for name in ("server", "campus", "stranger"):
+        folder = tmp_path / name
+        folder.mkdir()
+        found[name] = certificate.ensure(folder, [name, "localhost", "127.0.0.1"])
+    return found
+
+
+def test_a_client_certificate_stands_for_a_token(
+    tmp_path: Path, certificates: dict[str, tuple[Path, Path]], caplog: pytest.LogCaptureFixture
+) -> None:
+    pem = certificates["campus"][0].read_text()
+    settings = Settings(certificate=certificates["server"], anchors=pem)
+    running = Running(tmp_path, settings, Trust((known("campus", pem),)), Rate())
+    verify = str(certificates["server"][0])
+    with running.server:
+        shown = tuple(map(str, certificates["campus"]))
+        assert running.post(messages.message(), None, verify=verify, cert=shown).status_code == 200
+        assert running.post(messages.message(), None, verify=verify).status_code == 401
+        assert running.post(messages.message(), verify=verify).status_code == 200
+        header = {"SSL-Client-Cert": pem.replace("\n", " "), "X-SSL-CLIENT-CERT": "x"}
+        assert running.post(messages.message(), None, verify=verify, headers=header).status_code == 401
+        with caplog.at_level(logging.WARNING), pytest.raises(requests.ConnectionError):
+            running.post(
+                messages.message(), None, verify=verify, cert=tuple(map(str, certificates["stranger"]))
+            )
+        deadline = time.monotonic() + 10  # the client knows before the server has written its line
+        while "TLS handshake" not in caplog.text:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+
+def test_who_connects_and_says_nothing_holds_up_nobody(
+    tmp_path: Path, certificates: dict[str, tuple[Path, Path]]
+) -> None:
+    settings = Settings(certificate=certificates["server"])
+    running = Running(tmp_path, settings, Trust((known("campus"),)), Rate())
+    with running.server:
+        host, port = running.server.url.removeprefix("https://").split(":")
+        silent = [socket.create_connection((host, int(port))) for _ in range(4)]
+        try:
+            answer = running.post(messages.message(), verify=str(certificates["server"][0]))
+        finally:
+            for connection in silent:
+                connection.close()
+    assert answer.status_code == 200

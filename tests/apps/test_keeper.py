@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from apps.collector.keeper import ALARM, Keeper
+from measurement import codec
+from measurement.anomaly.alarm import Alarm
+from measurement.anomaly.policy import Policy
+from measurement.anomaly.watch import Watch
+from measurement.archive import Archive
+from measurement.errors import ArchiveError
+from measurement.model import Measurement, Metric, Observation, RawResult, host_key
+from tests.apps.collecting import EPOCH, KEY, Clock, Told
+
+
+class Bench:
+    """A keeper whose world is the test."""
+
+    def __init__(self, archive: Archive, now: float = EPOCH) -> None:
+        self.archive, self.clock, self.told = archive, Clock(now), Told()
+        self.notified: list[Alarm] = []
+        self.keeper = self.again()
+
+    def again(self) -> Keeper:
+        """The keeper after a restart."""
+        return Keeper(self.archive, Watch(Policy()), self.told, self.notified.append, self.clock)
+
+    def rtt(self, number: int, value: float) -> None:
+        at = EPOCH + 10 * number
+        self.clock.now = at
+        self.keeper.keep([Measurement(KEY, Metric.RTT, value, at - 1, at, f"run-{number}")])
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    with Archive(tmp_path / "m.db") as archive:
+        yield Bench(archive)
+
+
+def usual(number: int) -> float:
+    return 0.001 + random.Random(number).uniform(0, 0.0002)
+
+
+def test_a_value_is_archived_before_it_is_told(bench: Bench) -> None:
+    value = Measurement(KEY, Metric.RTT, 0.01, EPOCH, EPOCH + 1, "run")
+    bench.told.send = lambda kind, payload: _archived(bench, kind, payload)  # type: ignore[method-assign]
+    assert bench.keeper.keep([value]).new == 1
+
+
+def _archived(bench: Bench, kind: str, payload: object) -> None:
+    assert kind == "measurement"
+    assert codec.from_json(payload) in bench.archive.query()  # type: ignore[arg-type]
+
+
+def test_what_cannot_be_archived_is_not_told(tmp_path: Path) -> None:
+    with Archive(tmp_path / "m.db") as archive:
+        archive.append([])
+    with Archive(tmp_path / "m.db", readonly=True) as archive:
+        bench = Bench(archive)
+        with pytest.raises(ArchiveError):
+            bench.keeper.keep([Measurement(KEY, Metric.RTT, 0.01, EPOCH, EPOCH + 1, "run")])
+        assert bench.told.sent == []
+
+
+def test_other_values_are_kept_and_not_told_to_the_controller(bench: Bench) -> None:
+    raw = RawResult("dns", {}, {"succeeded": True}, EPOCH, EPOCH + 1, "x")
+    load = Observation(host_key("dtn"), "host.load", 1.5, EPOCH, "dtn")
+    assert bench.keeper.keep([raw, load]).new == 2
+    assert bench.told.sent == []
+
+
+def test_a_plateau_is_an_alarm_that_is_kept_told_and_passed_on_and_it_clears(bench: Bench) -> None:
+    for number in range(20):
+        bench.rtt(number, usual(number))
+    assert bench.notified == []
+    for number in range(20, 24):
+        bench.rtt(number, 0.009)
+    (raised,) = bench.notified
+    assert raised.bad
+    assert raised.open
+    assert "rtt" in raised.text
+    assert bench.told.kinds().count("alarm") == 1
+    assert bench.archive.documents(ALARM, open_only=True) != []
+    for number in range(24, 40):
+        bench.rtt(number, usual(number))
+    assert not bench.notified[-1].open
+    assert bench.notified[-1].id == raised.id
+    assert bench.archive.documents(ALARM, open_only=True) == []
+
+
+def test_after_a_crash_nothing_is_learnt_anew_missed_or_told_twice(bench: Bench) -> None:
+    for number in range(21):
+        bench.rtt(number, usual(number))
+    bench.rtt(21, 0.009)
+    bench.keeper = bench.again()  # without close(): as after kill -9
+    for number in (22, 23):
+        bench.rtt(number, 0.009)
+    assert len(bench.notified) == 1
+    bench.keeper = bench.again()
+    assert len(bench.notified) == 1
+    bench.keeper.greet()
+    assert bench.told.kinds()[-1] == "alarm"
+
+
+def test_a_controller_that_comes_back_is_told_the_latest_with_true_times(bench: Bench) -> None:
+    for number in range(3):
+        bench.rtt(number, usual(number))
+    bench.told.sent.clear()
+    bench.keeper.greet()
+    ((kind, payload),) = bench.told.sent
+    assert kind == "measurement"
+    assert codec.from_json(payload).observed_at == EPOCH + 20
+
+
+def test_silence_is_an_alarm_unless_it_is_expected(bench: Bench) -> None:
+    for number in range(12):
+        bench.rtt(number, usual(number))
+    series = Measurement(KEY, Metric.RTT, 1, 1, 1, "x").series
+    for _ in range(8):
+        bench.clock.now += 10
+        bench.keeper.look()
+    assert [alarm.kind.value for alarm in bench.notified] == ["absence"]
+    bench.keeper = bench.again()
+    bench.keeper.expect({series: float("inf")})
+    count = len(bench.notified)
+    for _ in range(100):
+        bench.clock.now += 10
+        bench.keeper.look()
+    assert len(bench.notified) == count
+
+
+def test_acknowledging(bench: Bench) -> None:
+    for number in range(20):
+        bench.rtt(number, usual(number))
+    for number in range(20, 24):
+        bench.rtt(number, 0.009)
+    name = bench.notified[0].id
+    assert bench.keeper.acknowledge(name, "ann").acknowledged_by == "ann"
+    assert bench.archive.document(ALARM, name)["acknowledged_by"] == "ann"  # type: ignore[index]
+    with pytest.raises(KeyError):
+        bench.keeper.acknowledge("no such alarm", "ann")

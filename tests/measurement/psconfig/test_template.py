@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import contextlib
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from measurement.psconfig.errors import TemplateError
+from measurement.psconfig.template import Template, read
+from tests.measurement.psconfig.templates import SMALL, changed, encoded
+
+
+def problems(document: Any) -> str:
+    with pytest.raises(TemplateError) as caught:
+        read(document if isinstance(document, bytes) else encoded(document))
+    return "\n".join(caught.value.problems)
+
+
+def test_a_template_is_read() -> None:
+    found = read(encoded(SMALL))
+    assert found.addresses["b"].pscheduler_address == "ps-b.example.net:8443"
+    assert found.tasks["mesh-rtt"].archives == ("col",)
+    assert found.schedules["m5"].repeat == "PT5M"
+
+
+def test_comments_and_meta_say_nothing() -> None:
+    document = changed(**{"#": "hello", "_meta": {"x": 1}})
+    document["addresses"]["a"]["_meta"] = {"display-name": "A"}
+    document["tasks"]["mesh-rtt"]["#why"] = ["because"]
+    assert read(encoded(document)) == read(encoded(SMALL))
+
+
+def with_address(**fields: Any) -> dict[str, Any]:
+    """The small template with one more address, of these fields."""
+    added = {name.replace("_", "-"): value for name, value in fields.items()}
+    return changed(addresses={**SMALL["addresses"], "d": added})
+
+
+def mesh_of(*selectors: dict[str, Any]) -> dict[str, Any]:
+    return changed(groups={"all": {"type": "mesh", "addresses": list(selectors)}})
+
+
+UNDEFINED = """\
+tasks.t.group: 'g' is not defined
+tasks.t.test: 'x' is not defined
+tasks.t.schedule: 's' is not defined
+tasks.t.archives: 'y' is not defined"""
+
+
+@pytest.mark.parametrize(
+    ("document", "shown"),
+    [
+        (b"{", "template: not JSON"),
+        ([], "template: expected a JSON object"),
+        ({}, "addresses: Field required"),
+        (changed(extra=1), "extra: Extra inputs are not permitted"),
+        (changed(addresses={"a b": {"address": "a"}}), "addresses.a b"),
+        (with_address(), "addresses.d.address: Field required"),
+        (with_address(address="not a host"), "neither a host name nor an address"),
+        (with_address(address="d", pscheduler_address="d:99999"), "host:port"),
+        (with_address(address="d", host="h"), "'h' is not defined"),
+        (with_address(address="d", disabled="yes"), "valid boolean"),
+        (changed(groups={"all": {"type": "ring", "addresses": []}}), "groups.all"),
+        (mesh_of({"name": "x"}), "'x' is not defined"),
+        (mesh_of({}), "either a name or a class"),
+        (mesh_of({"class": "k"}), "classes are not supported (k)"),
+        (changed(schedules={"m5": {"repeat": "P1M"}}), "is not a duration of weeks"),
+        (changed(schedules={"m5": {"repeat": "P0D"}}), "stops the scheduler"),
+        (changed(schedules={"m5": {"repeat-cron": "* * * * *"}}), "Extra inputs"),
+        (changed(schedules={"m5": {"until": "tomorrow"}}), "neither a time with offset"),
+        (changed(schedules={"m5": {"max-runs": 0}}), "greater than or equal to 1"),
+        (changed(tasks={"t": {"group": "g", "test": "x", "schedule": "s", "archives": ["y"]}}), UNDEFINED),
+        (changed(tasks={"t": {"group": "all", "test": "rtt", "subtasks": ["z"]}}), "are not supported"),
+        (changed(tests={"rtt": {"type": "rtt", "spec": []}}), "tests.rtt.spec"),
+        (changed(includes=["https://elsewhere.example.net/x.json"]), "may not include others"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named_with_its_place(document: Any, shown: str) -> None:
+    assert shown in problems(document)
+
+
+@pytest.mark.parametrize("start", ["2030-01-01T00:00:00Z", "PT10S", "@PT1H", "@P1D"])
+def test_the_ways_to_say_when(start: str) -> None:
+    assert read(encoded(changed(schedules={"m5": {"start": start}}))).schedules["m5"].start == start
+
+
+def test_includes_add_and_never_replace() -> None:
+    included = {
+        "addresses": {"a": {"address": "192.0.2.66"}, "d": {"address": "192.0.2.4"}},
+        "contexts": {"ns": {"context": "linuxnns", "data": {}}},
+        "somebody": "else's",
+    }
+    asked = []
+
+    def load(url: str) -> bytes:
+        asked.append(url)
+        return encoded(included)
+
+    found = read(encoded(changed(includes=["https://x.example.net/i.json"])), load)
+    assert asked == ["https://x.example.net/i.json"]
+    assert found.addresses["a"].address == "ps-a.example.net"
+    assert found.addresses["d"].address == "192.0.2.4"
+    assert list(found.contexts) == ["ns"]
+
+
+@pytest.mark.parametrize(
+    ("content", "shown"),
+    [
+        (OSError(2, "No such file"), r"includes\[0\]: cannot be loaded: No such file"),
+        (b"<html>", r"includes\[0\]: not JSON"),
+        (encoded({"addresses": {"d": {"address": "?"}}}), r"addresses.d.address"),
+    ],
+)
+def test_an_include_that_cannot_be_used_is_named(content: bytes | OSError, shown: str) -> None:
+    def load(url: str) -> bytes:
+        if isinstance(content, OSError):
+            raise content
+        return content
+
+    with pytest.raises(TemplateError, match=shown):
+        read(encoded(changed(includes=["https://x.example.net/i.json"])), load)
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=9), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.sampled_from(sorted(SMALL)), JSON)
+def test_any_section_of_any_kind_is_read_or_refused(section: str, junk: Any) -> None:
+    with contextlib.suppress(TemplateError):
+        assert isinstance(read(json.dumps(changed(**{section: junk})).encode()), Template)
