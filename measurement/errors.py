@@ -5,17 +5,20 @@
     MeasurementError
     ├── Stopped              we are shutting down; nothing is wrong
     ├── ArchiveError         the measurement archive cannot be used
+    │   └── LeaseLost        another collector has taken over: nothing more may be written
+    ├── ExchangeError        a file of values cannot be read or written
     └── PointError           something about one measurement point; names the host
         ├── PointRefused     nobody listens there, or no route to it             (temporary)
         ├── PointTimeout     it does not answer in time                          (temporary)
-        ├── PointUnavailable it answers that it cannot now: 502, 503, 504        (temporary)
+        ├── PointUnavailable it answers that it cannot now: 429, 502, 503, 504   (temporary)
         ├── PointUntrusted   its certificate is not the one we were told to trust
         ├── Rejected         it answers, and refuses this request for good
         ├── BadAnswer        it answers something that the API does not allow
+        │   └── AnswerTooLarge   and it would not end
         └── RunFailed        the run ended without a result
 
 This package does not know ADON, hence a family of its own.  The texts go to logs and screens: they are
-one line, shortened, and free of keys (a pScheduler ``_key`` travels in a URL's query).
+one line, shortened, and free of keys and tokens (a pScheduler ``_key`` travels in a URL's query).
 """
 
 from __future__ import annotations
@@ -27,12 +30,14 @@ import requests
 
 SHOWN = 300
 _SECRET = re.compile(r"(_?key[\"']?\s*[=:]\s*[\"']?)[^&\"'\s,}]+", re.IGNORECASE)
+_BEARER = re.compile(r"(Bearer\s+)[^\s\"',}]+", re.IGNORECASE)
+_PIN_DIFFERS = "Fingerprints did not match"  # urllib3's words; it has no exception of its own for this
 
 
 def shorten(text: str, limit: int = SHOWN) -> str:
     """Foreign text made fit for one log line: no control characters, no keys, at most ``limit`` long."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * limit]).split())
-    line = _SECRET.sub(r"\1***", line)
+    line = _BEARER.sub(r"\1***", _SECRET.sub(r"\1***", line))
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
@@ -45,7 +50,15 @@ class Stopped(MeasurementError):
 
 
 class ArchiveError(MeasurementError):
-    """The archive file cannot be opened, or another version of this program wrote it."""
+    """The archive cannot be opened, read or written, or another version of this program wrote it."""
+
+
+class LeaseLost(ArchiveError):
+    """Another holder has the lease under which this one wrote; nothing was written."""
+
+
+class ExchangeError(MeasurementError):
+    """A file of values to import, or to export to, is of no use; the archive is as it was."""
 
 
 class PointError(MeasurementError):
@@ -76,7 +89,7 @@ class PointTimeout(PointError):
 
 
 class PointUnavailable(PointError):
-    """The web server answers that the service behind it does not (502, 503, 504)."""
+    """The web server answers that the service behind it does not (429, 502, 503, 504)."""
 
     temporary = True
 
@@ -100,6 +113,10 @@ class BadAnswer(PointError):
     """The answer is not what the API promises: HTML, a missing field, NaN, a negative throughput."""
 
 
+class AnswerTooLarge(BadAnswer):
+    """The answer was longer than what is read of one; a narrower question may have a shorter one."""
+
+
 class RunFailed(PointError):
     """The run ended without a result; the cause is the point's own."""
 
@@ -119,6 +136,8 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 def _system_cause(error: BaseException) -> str:
     # The wrappers' own texts hold the URL, and with it the key; the innermost OSError's does not.
     for found in _chain(error):
+        if str(found).startswith(_PIN_DIFFERS):
+            return "it is not the one pinned"
         if isinstance(found, OSError) and found.strerror and not isinstance(found, requests.RequestException):
             return str(getattr(found, "verify_message", "") or found.strerror).lower()
     return type(error).__name__

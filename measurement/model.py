@@ -154,7 +154,7 @@ class Observation:
     @property
     def origin(self) -> str:
         """As :attr:`Measurement.origin`; several values of one source differ by their time."""
-        return f"{origin_of(self.source)}@{self.observed_at!r}"
+        return f"{origin_of(self.source)}@{float(self.observed_at)!r}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,9 +1,10 @@
 """One test through the client, from asking to values; every failure comes back as a value.
 
 Each test is a task of a single run.  A repeating task would save a request or two, but would put the
-order of tests into the servers' hands: with single runs :mod:`measurement.plan` decides, quiet paths stay
-quiet at once, nothing accumulates on a shared host, and a collector that is killed leaves at most one
-run behind, which ends by itself.
+order of tests into the servers' hands: with single runs the plan decides, quiet paths stay quiet at
+once, nothing accumulates on a shared host, and a collector that is killed leaves at most one run behind,
+which ends by itself.  A planned run is posted ahead with its absolute start; one that a point would
+rather start at another time is cancelled, because it could meet a test that the plan keeps it from.
 """
 
 from __future__ import annotations
@@ -11,35 +12,63 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from measurement.errors import BadAnswer, PointError
-from measurement.model import Measurement, Metric, PathKey
-from measurement.plan import PlannedTest
-from measurement.pscheduler import results
+from measurement.errors import BadAnswer, PointError, PointTimeout
+from measurement.model import Metric, PathKey, RawResult
+from measurement.outcomes import MeasurementFailed, Outcome, Seen, outcome, raw_result
+from measurement.pscheduler import results, validation
 from measurement.pscheduler.client import PSchedulerClient, Run, Schedule, ServerClock
-from measurement.pscheduler.specs import PostedTask
+from measurement.pscheduler.specs import Kind, PostedTask, TestRequest
+from measurement.pscheduler.states import RunState
 
 SLIP = 60.0
+PLANNED_SLIP = 1.0
+"""Seconds that a planned run may start late: points start runs on whole seconds of their own clocks."""
 PATIENCE = 120.0
-HALF_PING = "halfping"  # what pScheduler falls back to for latency when nothing else is installed
+_BEGAN = frozenset(
+    {
+        RunState.RUNNING,
+        RunState.CLEANUP,
+        RunState.FINISHED,
+        RunState.FAILED,
+        RunState.OVERDUE,
+        RunState.CANCELED,
+    }
+)
+
+
+__all__ = ["MeasurementFailed", "Outcome", "PathTest", "Point", "PolledRun", "Poller"]
 
 
 @dataclass(frozen=True, slots=True)
-class MeasurementFailed:
-    """A value that was wanted and not obtained.
+class PathTest:
+    """A test of one directed path.
 
-    :param cause: one line, with the host's name.
-    :param at: when it failed, seconds since the epoch.
+    :param metrics: what it is done for; further values of its result are not kept.
     """
 
     key: PathKey
-    metric: Metric
-    cause: str
-    at: float
+    request: TestRequest
+    metrics: tuple[Metric, ...]
 
 
-Outcome = Measurement | MeasurementFailed
+@dataclass(frozen=True, slots=True)
+class PolledRun:
+    """What has become of one run; times by our clock.
+
+    :param outcomes: per metric wanted a measurement, or why there is none.
+    :param started: when it began; as planned, if it was lost sight of after that; None if it never did.
+    :param ended: when it ended, to the second; None if it never began or was lost sight of.
+    :param failure: why there is no result at all; None if there is one.
+    :param raw: the result of a test that nobody reads.
+    """
+
+    outcomes: tuple[Outcome, ...]
+    started: float | None = None
+    ended: float | None = None
+    failure: str | None = None
+    raw: RawResult | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,45 +89,51 @@ class Poller:
     def __init__(self, points: Mapping[str, Point], clock: Callable[[], float] = time.time) -> None:
         self._points = points
         self._clock = clock
-        self._open: dict[str, tuple[PSchedulerClient, PostedTask]] = {}
+        self._open: dict[str, tuple[PathTest, PSchedulerClient, PostedTask]] = {}
         self._lock = threading.Lock()
 
-    def run(self, test: PlannedTest) -> list[Outcome]:
-        """Run a test once: for each metric wanted a measurement, or why there is none.
+    def run(self, test: PathTest, start_at: float | None = None) -> PolledRun:
+        """Run a test once and wait for its end.
 
+        :param start_at: when it must start, by our clock, to the whole second; call some seconds ahead
+            (the points need about 5, with two participants 10, to agree).  None: as soon as possible.
         :raises Stopped: at shutdown.
+        :raises ValueError: for a test without an end of its own: :mod:`measurement.fleet` reads those.
         """
+        if test.request.kind == Kind.LATENCYBG:
+            raise ValueError(f"{test.key}: {test.request.kind} has many results, not one")
+        wrong = validation.problems(test.request)
+        if wrong:
+            return self._failed(test, _Attempt(), "; ".join(wrong))
+        attempt = _Attempt()
         try:
-            return self._measure(test)
+            client = self._lead(test)
+            run = self._execute(client, test, start_at, attempt)
+            return self._read(test, run, attempt)
         except PointError as error:
-            at = self._clock()
-            return [MeasurementFailed(test.key, metric, str(error), at) for metric in test.metrics]
+            return self._failed(test, attempt, str(error))
+
+    def cancel(self, test: PathTest) -> list[PointError]:
+        """Cancel what is open of a test; its :meth:`run` ends as failed.  Returns what went wrong."""
+        return self._cancel(lambda open_test: open_test == test)
 
     def cancel_all(self) -> list[PointError]:
         """Cancel every task still open, as far as the points can be reached; returns what went wrong."""
+        return self._cancel(lambda _: True)
+
+    def _cancel(self, wanted: Callable[[PathTest], bool]) -> list[PointError]:
         with self._lock:
-            tasks = list(self._open.values())
-            self._open.clear()
+            chosen = [uuid for uuid, (test, _, _) in self._open.items() if wanted(test)]
+            tasks = [self._open.pop(uuid) for uuid in chosen]
         found = []
-        for client, task in tasks:
+        for _, client, task in tasks:
             try:
                 client.cancel(task)
             except PointError as error:
                 found.append(error)
         return found
 
-    def _measure(self, test: PlannedTest) -> list[Outcome]:
-        client = self._lead(test)
-        clock = client.server_clock()
-        asked_at = clock.at_server(self._clock())
-        run, tool = self._execute(client, test, clock)
-        return [
-            self._outcome(test.key, reading, run, clock, tool)
-            for reading in results.read(run, test.request, asked_at)
-            if reading.metric in test.metrics
-        ]
-
-    def _lead(self, test: PlannedTest) -> PSchedulerClient:
+    def _lead(self, test: PathTest) -> PSchedulerClient:
         """The client of the point that must be given the task: participant 0, the source's point."""
         asked = self._points[test.key.source]
         name = asked.client.lead(test.request)
@@ -109,50 +144,91 @@ class Poller:
                 return point.client
         raise BadAnswer(asked.client.host, f"participants: the lead {name!r} is no configured point")
 
-    def _execute(self, client: PSchedulerClient, test: PlannedTest, clock: ServerClock) -> tuple[Run, str]:
-        task = client.post(test.request, Schedule(slip=SLIP))
-        with self._lock:
-            self._open[task.uuid] = (client, task)
-        run: Run | None = None
-        try:
-            lasts = test.request.lasts
-            run = client.ended(
-                task, client.first_run(task), clock, lasts=lasts, patience=SLIP + lasts + PATIENCE
+    def _execute(
+        self, client: PSchedulerClient, test: PathTest, start_at: float | None, attempt: _Attempt
+    ) -> Run:
+        clock = attempt.clock = client.server_clock()
+        now = self._clock()
+        attempt.asked_at = clock.at_server(now)
+        ahead = 0.0 if start_at is None else start_at - now
+        if ahead < 0:
+            raise PointTimeout(
+                client.host, f"its planned start was {-ahead:.1f} s ago when it could be posted"
             )
-            return run, client.tool(task)
+        task = client.post(test.request, _schedule(clock, start_at))
+        with self._lock:
+            self._open[task.uuid] = (test, client, task)
+        try:
+            first = attempt.run = client.first_run(task)
+            _check_start(first, clock, start_at)
+            lasts = test.request.lasts
+            patience = ahead + SLIP + lasts + PATIENCE
+            run = attempt.run = client.ended(task, first, clock, lasts=lasts, patience=patience)
+            attempt.tool = client.tool(task)
+            return run
         finally:
             with self._lock:
                 still_ours = self._open.pop(task.uuid, None) is not None
-            if still_ours and (run is None or not run.state.terminal):
-                self._give_up(client, task)
+            if still_ours and (attempt.run is None or not attempt.run.state.terminal):
+                _give_up(client, task)
 
-    def _give_up(self, client: PSchedulerClient, task: PostedTask) -> None:
-        # What nobody waits for any more must not load the network later.
-        try:
-            client.cancel(task)
-        except PointError:
-            # The reason why it was given up is the one to report, and it is already on its way.
-            return
-
-    def _outcome(
-        self,
-        key: PathKey,
-        reading: results.Reading | results.Refused,
-        run: Run,
-        clock: ServerClock,
-        tool: str,
-    ) -> Outcome:
+    def _read(self, test: PathTest, run: Run, attempt: _Attempt) -> PolledRun:
         now = self._clock()
-        host = run.document.host
-        if isinstance(reading, results.Refused):
-            return MeasurementFailed(key, reading.metric, f"{host}: {reading.cause}", now)
-        if tool == HALF_PING and reading.metric is Metric.ONE_WAY_DELAY:
-            return MeasurementFailed(key, reading.metric, f"{host}: halfping halves the round trip", now)
-        observed = min(now, clock.ours(run.end))
-        started = min(observed, clock.ours(run.start))
-        try:
-            return Measurement(
-                key, reading.metric, reading.value, started, observed, run.url, tool, reading.parameters
-            )
-        except ValueError as error:
-            return MeasurementFailed(key, reading.metric, f"{host}: {error}", now)
+        clock, tool = attempt.clock, attempt.tool
+        readings = results.read(run, test.request, attempt.asked_at, clock.at_server(now))
+        wanted = [results.by_tool(each, tool) for each in readings if each.metric in test.metrics]
+        seen = Seen(run, tool, clock, now)
+        outcomes = tuple(outcome(test.key, reading, seen) for reading in wanted)
+        raw = None if results.has_reader(test.request.kind) else raw_result(test.request, seen)
+        started, ended = attempt.times(now)
+        return PolledRun(outcomes, started, ended, raw=raw)
+
+    def _failed(self, test: PathTest, attempt: _Attempt, cause: str) -> PolledRun:
+        now = self._clock()
+        outcomes = tuple(MeasurementFailed(test.key, metric, cause, now) for metric in test.metrics)
+        started, ended = attempt.times(now)
+        return PolledRun(outcomes, started, ended, cause)
+
+
+@dataclass(slots=True)
+class _Attempt:
+    """How far a run has got."""
+
+    clock: ServerClock = field(default_factory=lambda: ServerClock(0.0, False))
+    asked_at: float = 0.0
+    run: Run | None = None
+    tool: str = ""
+
+    def times(self, now: float) -> tuple[float | None, float | None]:
+        """When the run began and ended, as far as is known."""
+        if self.run is None:
+            return None, None
+        started = self.clock.ours(self.run.start)
+        if self.run.state not in _BEGAN:
+            lost_sight = not self.run.state.terminal and started <= now
+            return (started if lost_sight else None), None
+        ended = min(now, self.clock.ours(self.run.end)) if self.run.state.terminal else None
+        return (started if ended is None else min(started, ended)), ended
+
+
+def _schedule(clock: ServerClock, start_at: float | None) -> Schedule:
+    if start_at is None:
+        return Schedule(slip=SLIP)
+    return Schedule(slip=PLANNED_SLIP, start_at=clock.at_server(start_at))
+
+
+def _check_start(run: Run, clock: ServerClock, start_at: float | None) -> None:
+    if start_at is None or run.state.terminal:
+        return
+    off = clock.ours(run.start) - start_at
+    if abs(off) > PLANNED_SLIP + 1:
+        run.document.refuse("start-time", f"is {off:+.0f} s off the plan")
+
+
+def _give_up(client: PSchedulerClient, task: PostedTask) -> None:
+    # What nobody waits for any more must not load the network later.
+    try:
+        client.cancel(task)
+    except PointError:
+        # The reason why it was given up is the one to report, and it is already on its way.
+        return

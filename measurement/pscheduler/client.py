@@ -14,23 +14,37 @@ from __future__ import annotations
 import json
 import random
 import re
-import secrets
 import time
 import uuid
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from measurement.errors import BadAnswer, PointError, PointTimeout, Rejected
+from measurement.pscheduler import discovery, retry
 from measurement.pscheduler.document import Document
-from measurement.pscheduler.iso8601 import format_duration, format_timestamp
+from measurement.pscheduler.iso8601 import format_timestamp
 from measurement.pscheduler.specs import PostedTask, TestRequest
 from measurement.pscheduler.states import RunState
-from measurement.pscheduler.transport import DEFAULT_TIMEOUTS, Answer, Timeouts, Transport, Verify
+from measurement.pscheduler.tasks import NO_OPTIONS, Options, Schedule, body, new_key
+from measurement.pscheduler.transport import (
+    CONCURRENT,
+    DEFAULT_TIMEOUTS,
+    NOBODY,
+    Answer,
+    Credentials,
+    Timeouts,
+    Transport,
+    Verify,
+)
+
+__all__ = ["Options", "PSchedulerClient", "Run", "Schedule", "ScheduledRun", "ServerClock"]
 
 FIRST_RUN_WAIT = 5
 RUN_WAIT = 5
 VISIBLE_WITHIN = 60.0
 OVERTIME = 60.0
+LONGEST_POST_WAIT = 10.0
+_TASK_AND_RUN = re.compile(r"/tasks/([0-9A-Fa-f-]{36})/runs/([0-9A-Fa-f-]{36})/?$")
 _LAST_PART = re.compile(r"/([0-9A-Fa-f-]{36})/?$")
 
 
@@ -67,47 +81,38 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Schedule:
-    """When a task runs.
+class ScheduledRun:
+    """A run as a line of the host's schedule; times by the server's clock."""
 
-    :param slip: seconds a run may start late; without slip a conflict kills it.
-    :param start: seconds from posting; None means as soon as possible.
-    :param repeat: seconds between runs; None means one run.
-    :param until: absolute end of a repeating task.
-    :raises ValueError: for a repeat interval of zero, which stops a real server's scheduler.
+    run: str
+    task: str
+    state: RunState
+    start: float
+    end: float
+    errors: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class OwnTask:
+    """A task of ours that the host still holds.
+
+    :param reference: what it was posted with; its key was made from this.
     """
 
-    slip: float = 300.0
-    start: float | None = None
-    repeat: float | None = None
-    until: float | None = None
-    max_runs: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.repeat is not None and not self.repeat > 0:
-            raise ValueError(f"repeat: {self.repeat!r} must be above zero")
-
-    @property
-    def document(self) -> dict[str, object]:
-        """The ``schedule`` object of a task."""
-        fields: dict[str, object] = {"slip": format_duration(self.slip)}
-        if self.start is not None:
-            fields["start"] = format_duration(self.start)
-        if self.repeat is not None:
-            fields["repeat"] = format_duration(self.repeat)
-        if self.until is not None:
-            fields["until"] = format_timestamp(self.until)
-        if self.max_runs is not None:
-            fields["max-runs"] = self.max_runs
-        return fields
+    task: PostedTask
+    reference: str
 
 
 class PSchedulerClient:
-    """One pScheduler host.  Threads may share a client; it keeps no state between calls.
+    """One pScheduler host.  Threads may share a client; it keeps no state between calls but connections.
 
     Every method raises :class:`~measurement.errors.PointError` (which names the host) when the host
     refuses, hangs, or answers what it may not.
 
+    :param owner: put into every task's reference; unique among those who task this host, because what
+        is left over from a run that crashed is found by it.
+    :param secret: tasks' keys are derived from it; None makes keys that nobody knows after a restart.
+    :param concurrent: how many requests may be under way at once.
     :param pause: sleeps; may raise :class:`~measurement.errors.Stopped` to end waits at shutdown.
     """
 
@@ -118,15 +123,29 @@ class PSchedulerClient:
         timeouts: Timeouts = DEFAULT_TIMEOUTS,
         *,
         owner: str = "adon",
+        secret: bytes | None = None,
+        credentials: Credentials = NOBODY,
+        concurrent: int = CONCURRENT,
         attempts: int = 2,
         clock: Callable[[], float] = time.time,
         pause: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        self._http = Transport(base_url, verify, timeouts, attempts=attempts, pause=pause, chance=chance)
+        self._http = Transport(
+            base_url,
+            verify,
+            timeouts,
+            attempts=attempts,
+            credentials=credentials,
+            concurrent=concurrent,
+            pause=pause,
+            chance=chance,
+        )
         self._owner = owner
+        self._secret = secret
         self._clock = clock
         self._pause = pause
+        self._chance = chance
 
     @property
     def host(self) -> str:
@@ -147,6 +166,18 @@ class PSchedulerClient:
             raise BadAnswer(self.host, "/hostname: expected text")
         return name
 
+    def capabilities(self) -> discovery.Capabilities:
+        """The API level and every test, tool and archiver of the host."""
+        return discovery.capabilities(self._http, self.api())
+
+    def objection(self, test: TestRequest) -> str | None:
+        """Why the host would refuse a specification; None if it would not."""
+        return discovery.objection(self._http, test)
+
+    def tools(self, test: TestRequest) -> list[discovery.ToolAnswer]:
+        """What each tool of the host says to the test, in the host's order of preference."""
+        return discovery.tools(self._http, test)
+
     def server_clock(self) -> ServerClock:
         """The host's clock against ours, to half the time the question takes."""
         before = self._clock()
@@ -164,24 +195,20 @@ class PSchedulerClient:
             raise BadAnswer(self.host, "participants: names no lead")
         return names[0]
 
-    def post(self, test: TestRequest, schedule: Schedule) -> PostedTask:
+    def post(self, test: TestRequest, schedule: Schedule, options: Options = NO_OPTIONS) -> PostedTask:
         """Post a task; it exists once when this returns, and also when a first answer got lost."""
-        key = secrets.token_urlsafe(24)
         reference = {"owner": self._owner, "id": uuid.uuid4().hex}
-        body: dict[str, object] = {
-            "schema": 1,
-            "test": test.document,
-            "schedule": schedule.document,
-            "reference": reference,
-            "_key": key,
-        }
+        key = new_key(self._secret, reference["id"])
+        document = body(test, schedule, options, reference, key)
         try:
-            return self._posted(self._http.post("/tasks", body), key)
+            return self._posted(self._http.post("/tasks", document), key)
         except PointError as error:
-            if not error.temporary:
+            wait = retry.before_next(error, 1, self._chance())
+            if wait is None or wait > LONGEST_POST_WAIT:
                 raise
+        self._pause(wait)
         found = self._find(reference, key)
-        return found if found is not None else self._posted(self._http.post("/tasks", body), key)
+        return found if found is not None else self._posted(self._http.post("/tasks", document), key)
 
     def first_run(self, task: PostedTask) -> Run:
         """The task's first run, once the participants have agreed on it."""
@@ -205,6 +232,28 @@ class PSchedulerClient:
             self._last_part(url)
             for url in self._urls(self._http.get(f"/tasks/{task.uuid}/runs", params).json())
         ]
+
+    def scheduled(self, start: float, end: float, task: PostedTask | None = None) -> list[ScheduledRun]:
+        """The runs in a window of the server's time, of one task or of everybody's, in one answer.
+
+        :raises AnswerTooLarge: when the window has too many; ask for less (:mod:`.history`).
+        """
+        params = {"start": format_timestamp(start), "end": format_timestamp(end)}
+        if task is not None:
+            params["task"] = task.uuid
+        lines = self._http.get("/schedule", params).json()
+        if not isinstance(lines, list):
+            raise BadAnswer(self.host, "schedule: expected a list")
+        return [self._line(Document.of(self.host, f"schedule[{n}]", line)) for n, line in enumerate(lines)]
+
+    def merged_result(self, run: ScheduledRun) -> Mapping[str, object]:
+        """The merged result of a finished run, and nothing else of it."""
+        answer = self._http.get(f"/tasks/{run.task}/runs/{run.run}/result").json()
+        return Document.of(self.host, "result", answer).fields
+
+    def run_url(self, run: ScheduledRun) -> str:
+        """Where a person can look at a run."""
+        return f"{self._http.url}/tasks/{run.task}/runs/{run.run}"
 
     def ended(self, task: PostedTask, run: Run, clock: ServerClock, *, lasts: float, patience: float) -> Run:
         """Wait for a run to reach a final state and give it back as it then is.
@@ -233,6 +282,14 @@ class PSchedulerClient:
         document = Document.of(self.host, "task", self._http.get(f"/tasks/{task.uuid}").json())
         return document.text("tool") if document.has("tool") else ""
 
+    def own_tasks(self) -> list[OwnTask]:
+        """The tasks with this client's owner in their reference that are not cancelled."""
+        pattern = {"reference": {"owner": self._owner}, "detail": {"enabled": True}}
+        answer = self._http.get("/tasks", {"json": json.dumps(pattern), "expanded": "1"}).json()
+        if not isinstance(answer, list):
+            raise BadAnswer(self.host, "tasks: expected a list")
+        return [self._own(Document.of(self.host, "tasks", task)) for task in answer]
+
     def cancel(self, task: PostedTask) -> None:
         """Cancel a task.  Also succeeds when it is already cancelled or long forgotten."""
         try:
@@ -240,6 +297,24 @@ class PSchedulerClient:
         except Rejected as error:
             if error.status != 404:
                 raise
+
+    def close(self) -> None:
+        """Close the connections that are open; a later call opens anew."""
+        self._http.close()
+
+    def _own(self, task: Document) -> OwnTask:
+        reference = task.child("reference").text("id")
+        return OwnTask(self._task(task.text("href"), self._key(reference)), reference)
+
+    def _key(self, reference: str) -> str:
+        # Without a secret the key is lost; one participant's task is cancelled by the poster's address.
+        return "" if self._secret is None else new_key(self._secret, reference)
+
+    def _line(self, line: Document) -> ScheduledRun:
+        found = _TASK_AND_RUN.search(line.text("href"))
+        if found is None:
+            line.refuse("href", "is not a run's")
+        return ScheduledRun(found[2], found[1], _state(line), *_span(line), _errors(line))
 
     def _find(self, reference: Mapping[str, str], key: str) -> PostedTask | None:
         pattern = {"reference": dict(reference), "detail": {"enabled": True}}
@@ -275,13 +350,8 @@ class PSchedulerClient:
         name = self._last_part(document.text("href"))
         if asked is not None and name != asked:
             document.refuse("href", "is another run than the one asked for")
-        try:
-            state = RunState(document.text("state"))
-        except ValueError:
-            document.refuse("state", "is unknown")
-        start, end = document.time("start-time"), document.time("end-time")
-        if end < start:
-            document.refuse("end-time", "is before start-time")
+        state = _state(document)
+        start, end = _span(document)
         return Run(name, f"{task.url}/runs/{name}", state, start, end, document)
 
     def _urls(self, value: object) -> list[str]:
@@ -294,3 +364,21 @@ class PSchedulerClient:
         if found is None:
             raise BadAnswer(self.host, f"{url[:80]!r} does not end in an identifier")
         return found[1]
+
+
+def _state(run: Document) -> RunState:
+    try:
+        return RunState(run.text("state"))
+    except ValueError:
+        run.refuse("state", "is unknown")
+
+
+def _span(run: Document) -> tuple[float, float]:
+    start, end = run.time("start-time"), run.time("end-time")
+    if end < start:
+        run.refuse("end-time", "is before start-time")
+    return start, end
+
+
+def _errors(run: Document) -> str:
+    return run.text("errors") if run.has("errors") else ""

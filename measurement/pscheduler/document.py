@@ -101,6 +101,10 @@ class Document:
         except ValueError as error:
             self.refuse(field, str(error))
 
+    def seconds(self, field: str) -> float:
+        """Seconds, from an ISO 8601 duration or, as archives rewrite them, a number."""
+        return self.duration(field) if isinstance(self.fields.get(field), str) else self.amount(field)
+
     def time(self, field: str) -> float:
         """Seconds since the epoch, from an ISO 8601 timestamp."""
         text = self.text(field)

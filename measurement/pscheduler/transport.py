@@ -10,17 +10,16 @@ from __future__ import annotations
 
 import json
 import random
-import ssl
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
 import requests
 import urllib3
 
 from measurement.errors import (
+    AnswerTooLarge,
     BadAnswer,
     PointError,
     PointRefused,
@@ -30,15 +29,15 @@ from measurement.errors import (
     shorten,
     translate,
 )
+from measurement.pscheduler.connections import NOBODY, Connections, Credentials, Pinned, Verify
+
+__all__ = ["NOBODY", "Answer", "Credentials", "Pinned", "Timeouts", "Transport", "Verify"]
 
 LARGEST_ANSWER = 8 * 2**20
 _CHUNK = 65_536
 _REDIRECTS = 3
 _JSON = {"Content-Type": "application/json"}
-_PLAIN = {"Accept-Encoding": "identity", "User-Agent": "adon-measurement"}
-
-Verify = bool | str
-"""True: the system's authorities; a path: a PEM file (authorities or pinned); False: no check."""
+CONCURRENT = 4  # a stock pScheduler has ten workers for everybody
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +75,17 @@ class Answer:
 
 
 class Transport:
-    """Requests to one base URL.  Holds no connection, so any number of threads may share one.
+    """Requests to one base URL.  Any number of threads may share one.
 
     :param base_url: ``https://HOST[:PORT][/pscheduler]``.
     :param verify: how its certificate is checked, see :data:`Verify`.
     :param attempts: how often a repeatable request is tried in all.
+    :param credentials: who we are.
+    :param concurrent: how many requests may be under way at once; further ones wait for them.
     :param pause: sleeps; may raise to end a wait early (shutdown).
     :param chance: uniform in [0, 1), for jitter.
-    :raises ValueError: for a URL that is not such a base URL.
+    :raises ValueError: for a URL that is not such a base URL, certificate files that cannot be used, or
+        a token that would go in the clear.
     """
 
     def __init__(
@@ -93,6 +95,8 @@ class Transport:
         timeouts: Timeouts = DEFAULT_TIMEOUTS,
         *,
         attempts: int = 2,
+        credentials: Credentials = NOBODY,
+        concurrent: int = CONCURRENT,
         pause: Callable[[float], None] = time.sleep,
         chance: Callable[[], float] = random.random,
     ) -> None:
@@ -102,7 +106,7 @@ class Transport:
         self.host = parts.netloc
         self.url = f"{parts.scheme}://{parts.netloc}{parts.path.rstrip('/') or '/pscheduler'}"
         self.timeouts = timeouts
-        self._verify = _authorities(verify)
+        self._connections = Connections(parts, verify, credentials, concurrent)
         self._attempts = attempts
         self._pause = pause
         self._chance = chance
@@ -119,6 +123,10 @@ class Transport:
         """POST JSON, escaped to ASCII as pScheduler needs it.  Never repeated here."""
         return self._once("POST", path, params or {}, self.timeouts.post, json.dumps(body).encode("ascii"))
 
+    def close(self) -> None:
+        """Close the connections that are open; a later request opens anew."""
+        self._connections.close()
+
     def _repeated(self, method: str, path: str, params: Mapping[str, str], read: float) -> Answer:
         for attempt in range(1, self._attempts):
             try:
@@ -132,32 +140,45 @@ class Transport:
     def _once(
         self, method: str, path: str, params: Mapping[str, str], read: float, body: bytes | None = None
     ) -> Answer:
+        allowed = self.timeouts.connect + read
+        deadline = time.monotonic() + allowed
+        with self._connections.session(allowed) as session:
+            if session is None:
+                raise PointTimeout(self.host, "too many of our own requests to it are under way")
+            return self._followed(session, method, path, params, body, read, deadline)
+
+    def _followed(
+        self,
+        session: requests.Session,
+        method: str,
+        path: str,
+        params: Mapping[str, str],
+        body: bytes | None,
+        read: float,
+        deadline: float,
+    ) -> Answer:
         url = self.url + path
-        deadline = time.monotonic() + self.timeouts.connect + read
-        with requests.Session() as session:
-            session.trust_env = False  # no proxy and no .netrc password unless they are configured here
-            session.headers.update(_PLAIN if body is None else {**_PLAIN, **_JSON})
-            for _ in range(_REDIRECTS):
-                try:
-                    with session.request(
-                        method,
-                        url,
-                        params=params,
-                        data=body,
-                        timeout=(self.timeouts.connect, read),
-                        verify=self._verify,
-                        allow_redirects=False,
-                        stream=True,
-                    ) as response:
-                        if not response.is_redirect:
-                            return self._answer(response, deadline)
-                        url = self._redirected(url, response)
-                except requests.RequestException as error:
-                    raise translate(self.host, error) from None
-                except ValueError:
-                    # requests reads a redirect's target even when told not to follow it.
-                    raise BadAnswer(self.host, "redirects to what is no URL") from None
-                method, params, body = "GET", {}, None
+        for _ in range(_REDIRECTS):
+            try:
+                with session.request(
+                    method,
+                    url,
+                    params=params,
+                    data=body,
+                    headers=None if body is None else _JSON,
+                    timeout=(self.timeouts.connect, read),
+                    allow_redirects=False,
+                    stream=True,
+                ) as response:
+                    if not response.is_redirect:
+                        return self._answer(response, deadline)
+                    url = self._redirected(url, response)
+            except requests.RequestException as error:
+                raise translate(self.host, error) from None
+            except ValueError:
+                # requests reads a redirect's target even when told not to follow it.
+                raise BadAnswer(self.host, "redirects to what is no URL") from None
+            method, params, body = "GET", {}, None
         raise BadAnswer(self.host, "redirects without end")
 
     def _redirected(self, url: str, response: requests.Response) -> str:
@@ -171,7 +192,7 @@ class Transport:
     def _answer(self, response: requests.Response, deadline: float) -> Answer:
         text = self._body(response, deadline)
         status = response.status_code
-        if status in (502, 503, 504):
+        if status in (429, 502, 503, 504):
             raise PointUnavailable(self.host, f"HTTP {status}: {text}")
         if not 200 <= status < 300:
             raise Rejected(self.host, status, text)
@@ -183,7 +204,7 @@ class Transport:
             while piece := response.raw.read1(_CHUNK, decode_content=False):
                 held += piece
                 if len(held) > LARGEST_ANSWER:
-                    raise BadAnswer(self.host, f"the answer is larger than {LARGEST_ANSWER} bytes")
+                    raise AnswerTooLarge(self.host, f"the answer is larger than {LARGEST_ANSWER} bytes")
                 if time.monotonic() > deadline:
                     raise PointTimeout(self.host, "the answer does not end")
         except urllib3.exceptions.ReadTimeoutError:
@@ -191,16 +212,3 @@ class Transport:
         except (urllib3.exceptions.HTTPError, OSError) as error:
             raise PointRefused(self.host, f"the connection broke: {type(error).__name__}") from None
         return held.decode("utf-8", errors="replace")
-
-
-def _authorities(verify: Verify) -> Verify:
-    if verify is False:
-        # Whoever configures this is told so in our own log, once, not by urllib3 at each request.
-        urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
-        return False
-    if verify is True:
-        # requests' own default is certifi's list, which lacks the authorities that a site added.
-        return ssl.get_default_verify_paths().cafile or True
-    if not Path(verify).is_file():
-        raise ValueError(f"verify: there is no certificate file {verify!r}")
-    return verify

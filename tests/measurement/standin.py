@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import ssl
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from measurement.pscheduler.iso8601 import format_timestamp
+from measurement.pscheduler.iso8601 import format_timestamp, parse_timestamp
 
 TASK = "11111111-1111-4111-8111-111111111111"
 RUN = "22222222-2222-4222-8222-222222222222"
@@ -39,6 +40,34 @@ class StandIn:
         self.asked: list[str] = []
         self.released = threading.Event()
         self.url = ""
+        self.runs: list[dict[str, Any]] = []
+        self.results: dict[str, Any] = {}
+        self.plugins: dict[str, list[dict[str, Any]]] = {"tests": [], "tools": [], "archivers": []}
+        self.objection: str | None = None
+        self.authorizations: list[str | None] = []
+        self.context: ssl.SSLContext | None = None
+        self.connections = 0
+        self.at_once = 0
+        self.most_at_once = 0
+
+    def ran(
+        self,
+        task: str,
+        run: str,
+        at: float,
+        result: Any,
+        *,
+        state: str = "finished",
+        lasts: float = 0,
+        **more: Any,
+    ) -> None:
+        """Put a run of a task on the schedule."""
+        line = {
+            "href": f"http://elsewhere.invalid/pscheduler/tasks/{task}/runs/{run}", "state": state,
+            "start-time": format_timestamp(at), "end-time": format_timestamp(at + lasts), **more,
+        }  # fmt: skip
+        self.runs.append(line)
+        self.results[run] = result
 
     def answer(self, handler: BaseHTTPRequestHandler) -> None:
         """One request."""
@@ -46,6 +75,7 @@ class StandIn:
         path = place.path.removeprefix("/pscheduler")
         what = f"{handler.command} {path}"
         self.asked.append(what)
+        self.authorizations.append(handler.headers.get("Authorization"))
         for prefix, misbehave in self.misbehave.items():
             if what.startswith(prefix):
                 misbehave(handler)
@@ -64,14 +94,28 @@ class StandIn:
             self.cancelled.append(query.get("key", ""))
             return "OK"
         if path == "/tasks":
-            wanted = json.loads(query["json"])["reference"]
-            return [task for body in self.posted if body["reference"] == wanted]
+            wanted = json.loads(query["json"])["reference"].items()
+            found = [body for body in self.posted if wanted <= body["reference"].items()]
+            return [
+                {"href": task, "reference": b["reference"]} if "expanded" in query else task for b in found
+            ]
+        if path == "/schedule":
+            return [line for line in self.runs if _overlaps(line, query)]
+        if path[1:] in self.plugins:
+            return self.plugins[path[1:]]
+        if path.endswith("/is-valid"):
+            return {"valid": self.objection is None, "error": self.objection}
+        if path.endswith("/result"):
+            return self.results[path.split("/")[-2]]
+        if re.fullmatch(r"/tasks/[^/]+/runs", path):
+            return [line["href"] for line in self.runs if line["start-time"] >= query["start"]]
         if re.fullmatch(r"/tasks/[^/]+", path):
             return {"tool": self.tool, "test": {}}
         if path.endswith("/participants"):
             return {"participants": [self.lead]}
         if "/runs/" in path:
-            return self._run()
+            known = [line for line in self.runs if line["href"].endswith(path)]
+            return {**known[0], "result-merged": self.results[path[-36:]]} if known else self._run()
         return {
             "/api": 6,
             "/hostname": "stand-in",
@@ -87,36 +131,69 @@ class StandIn:
         return {**known, **self.run}
 
 
+def _overlaps(line: dict[str, Any], query: dict[str, str]) -> bool:
+    times = (
+        parse_timestamp(text) for text in (line["start-time"], line["end-time"], query["start"], query["end"])
+    )
+    starts, ends, earliest, latest = times
+    return ends >= earliest and starts <= latest
+
+
 def reply(handler: BaseHTTPRequestHandler, status: int, value: Any, kind: str = "application/json") -> None:
     """Answer with JSON, or with text as it is."""
     text = value if kind != "application/json" else json.dumps(value)
     handler.send_response(status)
     handler.send_header("Content-Type", kind)
+    handler.send_header("Content-Length", str(len(text.encode())))
     handler.end_headers()
     handler.wfile.write(text.encode())
 
 
 @contextmanager
-def stand_in() -> Iterator[StandIn]:
-    """A running stand-in on a port of its own."""
+def stand_in(context: ssl.SSLContext | None = None, *, keep_alive: bool = False) -> Iterator[StandIn]:
+    """A running stand-in on a port of its own, with TLS if a context is given."""
     told = StandIn()
+    told.context = context
+    counting = threading.Lock()
+
+    class Server(ThreadingHTTPServer):
+        daemon_threads = True
+        block_on_close = False
+
+        def get_request(self) -> tuple[Any, Any]:
+            connection, address = super().get_request()
+            told.connections += 1
+            if told.context is not None:  # as it is now: a test may change the certificate
+                connection = told.context.wrap_socket(
+                    connection, server_side=True, do_handshake_on_connect=False
+                )
+            return connection, address
+
+        def handle_error(self, request: Any, client_address: Any) -> None:
+            """Say nothing of a client that went away, or whose TLS failed."""
 
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1" if keep_alive else "HTTP/1.0"
+
         def answer(self) -> None:
+            with counting:
+                told.at_once += 1
+                told.most_at_once = max(told.most_at_once, told.at_once)
             try:
                 told.answer(self)
             except (BrokenPipeError, ConnectionResetError):
                 self.close_connection = True  # the client had enough, as it should
+            finally:
+                with counting:
+                    told.at_once -= 1
 
         do_GET = do_POST = do_DELETE = answer  # noqa: N815  # http.server's names
 
         def log_message(self, format: str, *args: Any) -> None:  # noqa: A002
             """Say nothing."""
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    server.block_on_close = False
-    told.url = f"http://127.0.0.1:{server.server_address[1]}/pscheduler"
+    server = Server(("127.0.0.1", 0), Handler)
+    told.url = f"{'http' if context is None else 'https'}://127.0.0.1:{server.server_address[1]}/pscheduler"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()
     try:

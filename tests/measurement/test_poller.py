@@ -1,6 +1,9 @@
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -8,20 +11,18 @@ import pytest
 from measurement import codec
 from measurement.errors import Stopped
 from measurement.model import Measurement, Metric, PathKey
-from measurement.plan import PlannedTest
-from measurement.poller import MeasurementFailed, Point, Poller
+from measurement.poller import MeasurementFailed, PathTest, Point, Poller
 from measurement.pscheduler import specs
 from measurement.pscheduler.client import PSchedulerClient
+from measurement.pscheduler.iso8601 import format_timestamp, parse_timestamp
 from measurement.pscheduler.transport import Timeouts
 from tests.measurement.standin import RTT, TASK, StandIn, reply, stand_in
 
 KEY = PathKey("al2s", "mu", "osu")
-TEST = PlannedTest(
+TEST = PathTest(
     KEY,
     specs.rtt(specs.Ends("192.0.2.1", "192.0.2.2", "mu-node", "osu-node"), 3),
     (Metric.RTT, Metric.LOSS),
-    frozenset({"mu", "osu"}),
-    10.0,
 )
 
 
@@ -41,7 +42,7 @@ def poller(server: StandIn, *others: StandIn) -> Poller:
 
 
 def test_a_good_run_becomes_measurements_of_the_path(server: StandIn) -> None:
-    found = {outcome.metric: outcome for outcome in poller(server).run(TEST)}
+    found = {outcome.metric: outcome for outcome in poller(server).run(TEST).outcomes}
     rtt = found[Metric.RTT]
     assert isinstance(rtt, Measurement)
     assert (rtt.key, rtt.value, rtt.tool) == (KEY, pytest.approx(0.0026), "ping")
@@ -52,18 +53,18 @@ def test_a_good_run_becomes_measurements_of_the_path(server: StandIn) -> None:
 
 
 def test_values_that_nobody_asked_for_are_left_out(server: StandIn) -> None:
-    only_rtt = PlannedTest(TEST.key, TEST.request, (Metric.RTT,), TEST.points, 10.0)
-    assert [outcome.metric for outcome in poller(server).run(only_rtt)] == [Metric.RTT]
+    only_rtt = PathTest(TEST.key, TEST.request, (Metric.RTT,))
+    assert [outcome.metric for outcome in poller(server).run(only_rtt).outcomes] == [Metric.RTT]
 
 
 def test_the_task_goes_to_the_lead_if_it_is_a_configured_point(server: StandIn) -> None:
     with stand_in() as other:
         server.lead = "p0-node"
-        assert all(isinstance(o, Measurement) for o in poller(server, other).run(TEST))
+        assert all(isinstance(o, Measurement) for o in poller(server, other).run(TEST).outcomes)
         assert len(other.posted) == 1
         assert server.posted == []
         server.lead = "stranger.example.net"
-        failed = poller(server, other).run(TEST)
+        failed = poller(server, other).run(TEST).outcomes
     assert all("no configured point" in o.cause for o in failed if isinstance(o, MeasurementFailed))
     assert server.posted == []
 
@@ -82,7 +83,7 @@ def test_a_run_without_a_usable_result_is_a_failure_of_every_metric(
     server: StandIn, result: Any, run: dict[str, Any], cause: str
 ) -> None:
     server.result, server.run = result, run
-    outcomes = poller(server).run(TEST)
+    outcomes = poller(server).run(TEST).outcomes
     assert [outcome.metric for outcome in outcomes] == [Metric.RTT, Metric.LOSS]
     assert all(isinstance(o, MeasurementFailed) and cause in o.cause for o in outcomes)
 
@@ -99,7 +100,7 @@ def test_every_way_to_misbehave_at_every_step_is_a_failure_and_no_more(server: S
     for step in steps:
         for name, way in ways.items():
             server.misbehave = {step: way}  # type: ignore[dict-item]
-            outcomes = poller(server).run(TEST)
+            outcomes = poller(server).run(TEST).outcomes
             assert outcomes, (step, name)
             assert all(isinstance(outcome, MeasurementFailed) for outcome in outcomes), (step, name)
 
@@ -131,15 +132,136 @@ def test_half_a_round_trip_is_no_one_way_delay(server: StandIn) -> None:
         "packets-lost": 0,
         "histogram-latency": {"1.00": 2},
     }
-    test = PlannedTest(
-        KEY, specs.latency(ends, 2, 0.1), (Metric.ONE_WAY_DELAY, Metric.LOSS), TEST.points, 9.0
-    )
-    found = {outcome.metric: outcome for outcome in poller(server).run(test)}
+    test = PathTest(KEY, specs.latency(ends, 2, 0.1), (Metric.ONE_WAY_DELAY, Metric.LOSS))
+    found = {outcome.metric: outcome for outcome in poller(server).run(test).outcomes}
     assert isinstance(found[Metric.ONE_WAY_DELAY], Measurement)
     server.tool = "halfping"
-    found = {outcome.metric: outcome for outcome in poller(server).run(test)}
+    found = {outcome.metric: outcome for outcome in poller(server).run(test).outcomes}
     assert isinstance(found[Metric.ONE_WAY_DELAY], MeasurementFailed)
     assert isinstance(found[Metric.LOSS], Measurement)
+
+
+def test_a_planned_run_is_posted_ahead_with_its_absolute_start(server: StandIn) -> None:
+    start = 2_000_000_010.0
+    now = [start - 10]
+
+    def pause(seconds: float) -> None:
+        now[0] += seconds
+        server.run["state"] = "finished"
+
+    server.run = {
+        "state": "pending",
+        "start-time": format_timestamp(start + 100),
+        "end-time": format_timestamp(start + 105),
+    }
+    server.misbehave["GET /clock"] = lambda handler: reply(
+        handler, 200, {"time": format_timestamp(now[0] + 100, fraction=True), "synchronized": True}
+    )
+    client = PSchedulerClient(server.url, pause=pause, clock=lambda: now[0])
+    test = PathTest(KEY, replace(TEST.request, lasts=5.0), TEST.metrics)
+    found = Poller({"mu": Point(client, "mu-node")}, lambda: now[0]).run(test, start_at=start)
+    schedule = server.posted[0]["schedule"]
+    assert parse_timestamp(schedule["start"]) == start + 100  # by the server's clock
+    assert schedule["slip"] == "PT1S"
+    assert found.failure is None
+    assert (found.started, found.ended) == (start, start + 5)
+    assert all(isinstance(outcome, Measurement) for outcome in found.outcomes)
+
+
+def planned(server: StandIn, **run: Any) -> tuple[Poller, float]:
+    """A poller, and a start ten seconds ahead at which the stand-in plans the run unless told otherwise."""
+    start = float(int(time.time()) + 10)
+    server.run = {"start-time": format_timestamp(start), "end-time": format_timestamp(start + 5), **run}
+    return poller(server), start
+
+
+def test_a_run_that_the_point_plans_for_another_time_is_cancelled(server: StandIn) -> None:
+    asked, start = planned(server, state="pending")
+    server.run["start-time"] = format_timestamp(start + 4)
+    found = asked.run(TEST, start_at=start)
+    assert found.failure is not None
+    assert "run.start-time: is +4 s off the plan" in found.failure
+    assert (found.started, found.ended) == (None, None)
+    assert server.cancelled == [server.posted[0]["_key"]]
+
+
+def test_a_planned_start_that_has_passed_is_not_posted(server: StandIn) -> None:
+    found = poller(server).run(TEST, start_at=time.time() - 3)
+    assert found.failure is not None
+    assert "3.0 s ago" in found.failure
+    assert server.posted == []
+
+
+def test_a_task_that_is_accepted_and_never_runs_is_given_up_and_cancelled(server: StandIn) -> None:
+    now = [float(int(time.time()))]
+
+    def pause(seconds: float) -> None:
+        now[0] += seconds
+
+    start = now[0] + 10
+    server.run = {
+        "state": "pending",
+        "start-time": format_timestamp(start),
+        "end-time": format_timestamp(start + 5),
+    }
+    client = PSchedulerClient(server.url, pause=pause, clock=lambda: now[0])
+    found = Poller({"mu": Point(client, "mu-node")}, lambda: now[0]).run(TEST, start_at=start)
+    assert found.failure is not None
+    assert "still pending after its time" in found.failure
+    assert now[0] - start < 120
+    assert server.cancelled == [server.posted[0]["_key"]]
+    assert found.started == pytest.approx(start, abs=1)  # it may have begun, for all that is known
+    assert found.ended is None
+
+
+def test_a_result_from_the_future_is_refused(server: StandIn) -> None:
+    asked, _ = planned(server)
+    server.run |= {"start-time": format_timestamp(time.time() + 300), "end-time": "2999-01-01T00:00:00Z"}
+    found = asked.run(TEST)
+    assert found.failure is not None
+    assert re.search(r"run.end-time: is \d+ s in the future", found.failure)
+    assert all(isinstance(each, MeasurementFailed) for each in found.outcomes)
+
+
+def test_one_test_can_be_cancelled_among_several(server: StandIn) -> None:
+    server.run = {"state": "running"}
+    other = PathTest(KEY._replace(path="internet"), TEST.request, TEST.metrics)
+
+    def interrupt(_: float) -> None:
+        assert asked.cancel(other) == []
+        assert server.cancelled == []
+        assert asked.cancel(TEST) == []
+        server.run = {"state": "canceled"}
+
+    asked = Poller({"mu": Point(PSchedulerClient(server.url, pause=interrupt), "mu-node")})
+    found = asked.run(TEST)
+    assert found.failure is not None
+    assert "canceled" in found.failure
+    assert server.cancelled == [server.posted[0]["_key"]]
+
+
+def test_a_test_that_nobody_reads_is_kept_as_it_came(server: StandIn) -> None:
+    server.result = {"succeeded": True, "record": ["192.0.2.7"], "diags": "long " * 1000}
+    found = poller(server).run(PathTest(KEY, specs.TestRequest("dns", {"query": "example.net"}, 1), ()))
+    assert found.outcomes == ()
+    assert found.raw is not None
+    assert found.raw.document == {"succeeded": True, "record": ["192.0.2.7"]}
+    assert (found.raw.test, found.raw.tool) == ("dns", "ping")
+
+
+def test_a_specification_that_is_wrong_is_not_sent(server: StandIn) -> None:
+    found = poller(server).run(
+        PathTest(KEY, specs.TestRequest("rtt", {"dest": "b", "counts": 3}, 1), (Metric.RTT,))
+    )
+    assert found.failure == "rtt.counts: is no field of this test"
+    assert [outcome.metric for outcome in found.outcomes] == [Metric.RTT]
+    assert server.asked == []
+
+
+def test_a_test_without_an_end_of_its_own_is_not_for_the_poller(server: StandIn) -> None:
+    endless = specs.latency_in_background(specs.Ends("a", "b", "c", "d"), 600, 0.1, 86_400)
+    with pytest.raises(ValueError, match="many results"):
+        poller(server).run(PathTest(KEY, endless, (Metric.LOSS,)))
 
 
 @pytest.mark.parametrize(

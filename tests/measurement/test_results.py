@@ -11,6 +11,7 @@ from measurement.model import Metric
 from measurement.pscheduler import results, specs
 from measurement.pscheduler.client import Run
 from measurement.pscheduler.document import Document
+from measurement.pscheduler.layouts import latency
 from measurement.pscheduler.results import Reading, Refused
 from measurement.pscheduler.states import RunState
 
@@ -215,6 +216,157 @@ def test_a_run_that_ended_before_it_was_asked_for_is_refused() -> None:
         read(RTT, RTT_TEST, end=NOW - 100)
 
 
+def parameters(found: Reading | Refused) -> dict[str, Any]:
+    assert isinstance(found, Reading), found
+    return dict(found.parameters)
+
+
+def test_intervals_streams_and_retransmits_are_kept_beside_the_rate() -> None:
+    streams = [
+        {"stream-id": 5, "throughput-bits": 4e8, "retransmits": 2, "rtt": 4100},
+        {"stream-id": "7", "throughput-bits": 5e8, "retransmits": 3, "rtt": 3900},
+    ]
+    intervals = [
+        {"summary": {"throughput-bits": 1e8, "retransmits": 9, "omitted": True}},
+        {"summary": {"throughput-bits": 8e8, "retransmits": 1, "omitted": False}},
+        {"summary": None},
+        {"summary": {"throughput-bits": 9e8, "retransmits": 4}},
+    ]
+    merged = {
+        "succeeded": True,
+        "summary": {"summary": {"throughput-bits": 9e8}, "streams": streams},
+        "intervals": intervals,
+    }
+    found = parameters(read(merged, TCP_TEST)[Metric.THROUGHPUT])
+    assert found["interval_bits"] == [8e8, 9e8]
+    assert found["interval_retransmits"] == [1, 4]
+    assert found["stream_bits"] == [4e8, 5e8]
+    assert found["retransmits"] == 5
+    assert found["tcp_rtt"] == pytest.approx(0.004)
+    assert found["seconds"] == 10
+
+
+def test_what_a_udp_sender_offers_is_not_what_arrives() -> None:
+    found = read(UDP, UDP_TEST)[Metric.THROUGHPUT]
+    assert value(found) == pytest.approx(10e6 * 0.45)
+    assert parameters(found)["side"] == "sender less loss"
+    at_receiver = {**UDP, "summary": {**UDP["summary"], "summary": {"receiver-throughput-bits": 4e6}}}
+    assert value(read(at_receiver, UDP_TEST)[Metric.THROUGHPUT]) == 4e6
+
+
+def test_a_udp_summary_alone_gives_no_loss() -> None:
+    silent = {"succeeded": True, "summary": {"summary": {"throughput-bits": 1e7, "lost": 0}, "streams": []}}
+    found = read(silent, UDP_TEST)
+    assert isinstance(found[Metric.LOSS], Refused)
+    assert isinstance(found[Metric.JITTER], Refused)
+
+
+def test_quantiles_come_with_the_delay() -> None:
+    delays = {f"{n}.00": 1 for n in range(1, 101)}
+    background = specs.latency_in_background(ENDS, 100, 0.1, 3600)
+    found = read({**LATENCY, "histogram-latency": delays}, background)
+    spread = parameters(found[Metric.ONE_WAY_DELAY])["quantiles"]
+    assert isinstance(spread, dict)
+    assert {name: round(1000 * delay) for name, delay in spread.items()} == {
+        "minimum": 1, "p05": 5, "p25": 25, "p50": 50, "p75": 75, "p95": 95, "p99": 99, "maximum": 100,
+    }  # fmt: skip
+    assert value(found[Metric.JITTER]) == pytest.approx(0.101 / 3)
+    assert parameters(found[Metric.JITTER])["from"] == "histogram"
+
+
+@settings(max_examples=50)
+@given(st.dictionaries(st.integers(-50, 50), st.integers(1, 9), min_size=1, max_size=20))
+def test_quantiles_are_delays_of_packets_in_order(counts: dict[int, int]) -> None:
+    delays = sorted((key / 1000, count) for key, count in counts.items())
+    found = list(latency.quantiles(delays).values())
+    assert found == sorted(found)
+    assert set(found) <= {delay for delay, _ in delays}
+
+
+HOPS = [
+    {"ip": "192.0.2.254", "rtt": "PT0.0004S", "as": {"number": 64500, "owner": "EXAMPLE"}},
+    {},
+    {"ip": "192.0.2.2", "hostname": "b.example.net", "rtt": "PT0.0061S"},
+]
+TRACE = {"schema": 1, "succeeded": True, "paths": [HOPS]}
+TRACE_TEST = specs.trace(ENDS)
+
+
+def test_a_trace_is_its_hops_and_the_way_to_the_last() -> None:
+    found = read(TRACE, TRACE_TEST)[Metric.RTT]
+    assert value(found) == pytest.approx(0.0061)
+    assert parameters(found)["hop_count"] == 3
+    assert parameters(found)["hops"] == [
+        {"ip": "192.0.2.254", "rtt": 0.0004, "as": 64500},
+        {},
+        {"ip": "192.0.2.2", "hostname": "b.example.net", "rtt": 0.0061},
+    ]
+
+
+@pytest.mark.parametrize(
+    "hops",
+    [
+        [],
+        HOPS[:2],
+        HOPS[:1],
+        [*HOPS[:2], {**HOPS[2], "error": "host-unreachable"}],
+        [*HOPS[:2], {"ip": "198.51.100.1", "rtt": "P0D"}],
+    ],
+)
+def test_a_trace_that_ends_elsewhere_has_no_round_trip(hops: list[Any]) -> None:
+    assert isinstance(read({"succeeded": True, "paths": [hops]}, TRACE_TEST)[Metric.RTT], Refused)
+
+
+def test_a_result_is_read_whichever_way_it_came() -> None:
+    (pushed,) = results.read_result("throughput", TCP_TEST.spec, TCP, "ps-a")
+    assert pushed == read(TCP, TCP_TEST)[Metric.THROUGHPUT]
+    assert results.read_result("dns", {"query": "x"}, {"succeeded": True, "record": []}, "ps-a") == []
+    with pytest.raises(RunFailed, match="unknown host"):
+        results.read_result("rtt", {}, {"succeeded": False, "error": "unknown host"}, "ps-a")
+    with pytest.raises(BadAnswer, match=r"result\.succeeded: is missing"):
+        results.read_result("rtt", {}, {}, "ps-a")
+
+
+def test_a_specification_that_says_little_is_read_with_the_defaults() -> None:
+    (found,) = results.read_result("throughput", {"dest": "b"}, TCP, "ps-a")
+    assert parameters(found)["seconds"] == 10
+    (found,) = results.read_result("throughput", {"dest": "b", "duration": 20}, TCP, "ps-a")
+    assert parameters(found)["seconds"] == 20  # archives make numbers of durations
+    loss, _ = results.read_result("rtt", {"dest": "b"}, RTT, "ps-a")
+    assert parameters(loss)["count"] == 3
+    with pytest.raises(BadAnswer, match="names no count"):
+        results.read_result("rtt", {"dest": "b"}, {**RTT, "sent": 0, "loss": 100.0}, "ps-a")
+
+
+@pytest.mark.parametrize(
+    ("test", "spec", "expected"),
+    [
+        ("throughput", {"reverse": True}, True),
+        ("throughput", {"reverse": False}, False),
+        ("latency", {"reverse": True}, True),
+        ("latency", {"flip": True}, False),
+        ("rtt", {"reverse": True}, False),
+    ],
+)
+def test_a_reversed_test_measures_the_other_direction(
+    test: str, spec: dict[str, Any], expected: bool
+) -> None:
+    assert results.reverses(test, spec) is expected
+
+
+def test_halfping_is_believed_for_loss_only() -> None:
+    delay, lost = Reading(Metric.ONE_WAY_DELAY, 0.01), Reading(Metric.LOSS, 0.0)
+    assert isinstance(results.by_tool(delay, "halfping"), Refused)
+    assert results.by_tool(delay, "owping") == delay
+    assert results.by_tool(lost, "halfping") == lost
+
+
+def test_a_result_from_the_future_is_refused() -> None:
+    with pytest.raises(BadAnswer, match="end-time: is 60 s in the future"):
+        results.read(run_of(RTT), RTT_TEST, NOW - 100, NOW - 60)
+    assert results.read(run_of(RTT), RTT_TEST, NOW - 100, NOW - 4)
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
@@ -227,6 +379,12 @@ RAW = {
     "raw-packets": [{"seq-num": 0, "src-ts": 1, "dst-ts": 2}, {"seq-num": 1, "src-ts": 5, "dst-ts": 9}],
 }
 TRIPS = {**RTT, "loss": 100.0, "roundtrips": [{"seq": 1, "rtt": "PT1S"}]}
+
+
+DETAILED = {
+    **TCP,
+    "intervals": [{"summary": {"throughput-bits": 1.0, "retransmits": 1, "omitted": False}}],
+}
 
 
 def spoiled(value: Any, data: st.DataObject) -> Any:
@@ -245,7 +403,15 @@ def spoiled(value: Any, data: st.DataObject) -> Any:
 @settings(max_examples=100)
 @given(
     st.sampled_from(
-        [(TCP, TCP_TEST), (UDP, UDP_TEST), (RTT, RTT_TEST), (TRIPS, RTT_TEST), (RAW, LATENCY_TEST)]
+        [
+            (TCP, TCP_TEST),
+            (UDP, UDP_TEST),
+            (RTT, RTT_TEST),
+            (TRIPS, RTT_TEST),
+            (RAW, LATENCY_TEST),
+            (DETAILED, TCP_TEST),
+            (TRACE, TRACE_TEST),
+        ]
     ),
     st.data(),
 )

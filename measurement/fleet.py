@@ -1,0 +1,268 @@
+"""Many hosts with repeating tasks of ours, read in rounds from a bounded pool of threads.
+
+Where tests are pushed to points as repeating tasks (a mesh that the points run by themselves), reading
+is one request per host for what ran (``/schedule``) and one per new result.  Tests of class
+background-multi are asked for by task, since each of their results is a run of its own.
+
+What is read is handed over in batches.  Only after a batch was taken does a host's place move on, so an
+error in taking it, or a crash, loses nothing: it is read again, and the archive knows duplicates.
+"""
+
+from __future__ import annotations
+
+import logging
+import random
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from dataclasses import dataclass, field, replace
+
+from measurement.errors import PointError
+from measurement.model import RawResult
+from measurement.outcomes import MeasurementFailed, Outcome, Seen, outcome, raw_result
+from measurement.poller import PathTest
+from measurement.pscheduler import history, results, retry
+from measurement.pscheduler.client import PSchedulerClient, Run, ScheduledRun, ServerClock
+from measurement.pscheduler.document import Document
+from measurement.pscheduler.specs import Kind, PostedTask
+from measurement.pscheduler.states import RunState
+
+LOG = logging.getLogger(__name__)
+CLOCK_HOLDS = 600.0
+LOOK_BACK = 60.0
+"""Seconds before the newest run read that are looked at again: a clock may be put back a little."""
+LONGEST_RUN = 86_400.0
+MOST_RUNS = 1000
+"""Results read from one host in one round; what is over is read in the next."""
+AGAIN_AT_MOST = 3600.0
+
+Value = Outcome | RawResult
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """A repeating task at a host, and what it is done for."""
+
+    task: PostedTask
+    test: PathTest
+    tool: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Host:
+    """A host and our tasks there."""
+
+    client: PSchedulerClient
+    watched: Sequence[Watched]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """How far a host has been read; times by the server's clock, except ``resume`` and ``clock_at``.
+
+    :param since: everything before has been read.  It follows the runs, not the clock: a clock that
+        steps makes nothing be skipped.
+    :param seen: the runs after ``since`` that have been read, and when they ended.
+    :param failures: how often in a row the host could not be read.
+    :param resume: not to be asked before this time.
+    """
+
+    since: float
+    seen: Mapping[str, float] = field(default_factory=dict)
+    clock: ServerClock | None = None
+    clock_at: float = 0.0
+    failures: int = 0
+    resume: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Harvest:
+    """What one host gave in one round."""
+
+    host: int
+    place: Place
+    values: tuple[Value, ...]
+    error: PointError | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """How a round went.
+
+    :param asked: hosts that were asked; the others are left alone for a while after errors.
+    :param values: how many values and failures were handed over.
+    """
+
+    asked: int
+    values: int
+    errors: tuple[PointError, ...] = field(default=())
+
+
+class Fleet:
+    """See the module.  One thread calls :meth:`poll`.
+
+    :param take: is given the values, in the thread that polls; when it returns they count as kept.
+    :param since: where reading begins, seconds since the epoch.
+    :param threads: how many hosts are read at once.
+    :param batch: how many values are handed over at once, about.
+    :param clock: our time; ``chance`` uniform in [0, 1).
+    """
+
+    def __init__(
+        self,
+        hosts: Sequence[Host],
+        take: Callable[[Sequence[Value]], object],
+        *,
+        since: float,
+        threads: int = 16,
+        batch: int = 500,
+        clock: Callable[[], float] = time.time,
+        chance: Callable[[], float] = random.random,
+    ) -> None:
+        self._hosts = hosts
+        self._take = take
+        self._threads = threads
+        self._batch = batch
+        self._clock = clock
+        self._chance = chance
+        self._places = [Place(since) for _ in hosts]
+
+    def poll(self) -> Round:
+        """Read every host that is due, once.
+
+        :raises Stopped: at shutdown; what was read and not yet handed over is read again next time.
+        """
+        now = self._clock()
+        due = [
+            number
+            for number, place in enumerate(self._places)
+            if not now < place.resume <= now + AGAIN_AT_MOST
+        ]
+        values, errors = 0, []
+        for batch in self._batches(self._harvests(due)):
+            found = [value for harvest in batch for value in harvest.values]
+            if found:
+                self._take(found)
+            for harvest in batch:
+                self._places[harvest.host] = harvest.place
+                if harvest.error is not None:
+                    errors.append(harvest.error)
+            values += len(found)
+        return Round(len(due), values, tuple(errors))
+
+    def _harvests(self, due: Iterable[int]) -> Iterator[Harvest]:
+        pool = ThreadPoolExecutor(self._threads, thread_name_prefix="fleet")
+        try:
+            for done in as_completed([pool.submit(self._harvest, number) for number in due]):
+                yield done.result()
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+    def _batches(self, harvests: Iterable[Harvest]) -> Iterator[list[Harvest]]:
+        held: list[Harvest] = []
+        for harvest in harvests:
+            held.append(harvest)
+            if sum(len(each.values) for each in held) >= self._batch:
+                yield held
+                held = []
+        if held:
+            yield held
+
+    def _harvest(self, number: int) -> Harvest:
+        host, place = self._hosts[number], self._places[number]
+        values: list[Value] = []
+        seen = dict(place.seen)
+        try:
+            now = self._clock()
+            clock, clock_at = self._server_clock(host, place, now)
+            there = clock.at_server(now)
+            runs = list(_runs(host, place, there))
+            for watched, run in _unread(runs, seen)[:MOST_RUNS]:
+                values += self._values(host.client, watched, run, clock)
+                seen[run.run] = min(run.end, there)
+        except PointError as error:
+            place = self._after_error(replace(place, seen=seen), error)
+            return Harvest(number, place, tuple(values), error)
+        since = _since(runs, seen, place.since, there)
+        kept = {run: end for run, end in seen.items() if end >= since - LOOK_BACK}
+        return Harvest(number, Place(since, kept, clock, clock_at), tuple(values))
+
+    def _server_clock(self, host: Host, place: Place, now: float) -> tuple[ServerClock, float]:
+        if place.clock is not None and 0 <= now - place.clock_at < CLOCK_HOLDS:
+            return place.clock, place.clock_at
+        return host.client.server_clock(), now
+
+    def _values(
+        self, client: PSchedulerClient, watched: Watched, run: ScheduledRun, clock: ServerClock
+    ) -> list[Value]:
+        """The values of a run; what is wrong with it alone is a failure of its metrics, and settled."""
+        test = watched.test
+        try:
+            ended = _ended(client, run)
+            now = self._clock()
+            seen = Seen(ended, watched.tool, clock, now)
+            readings = results.read(ended, test.request, 0.0, clock.at_server(now))
+        except PointError as error:
+            if error.temporary:
+                raise
+            at, cause = self._clock(), str(error)
+            return [MeasurementFailed(test.key, metric, cause, at) for metric in test.metrics]
+        if not results.has_reader(test.request.kind):
+            return [raw_result(test.request, seen)]
+        wanted = (each for each in readings if each.metric in test.metrics)
+        return [outcome(test.key, results.by_tool(each, watched.tool), seen) for each in wanted]
+
+    def _after_error(self, place: Place, error: PointError) -> Place:
+        failures = place.failures + 1
+        wait = retry.before_next(error, failures, self._chance())
+        wait = AGAIN_AT_MOST if wait is None else min(wait, AGAIN_AT_MOST)
+        LOG.warning('event=host_not_read again_in_s=%.0f cause="%s"', wait, error)
+        return replace(place, failures=failures, resume=self._clock() + wait, clock=None)
+
+
+def _ended(client: PSchedulerClient, run: ScheduledRun) -> Run:
+    """A run with as much of its document as is needed."""
+    fields: dict[str, object] = {"errors": run.errors}
+    if run.state is RunState.FINISHED:
+        fields["result-merged"] = client.merged_result(run)
+    document = Document(client.host, "run", fields)
+    return Run(run.run, client.run_url(run), run.state, run.start, run.end, document)
+
+
+Found = tuple[Watched, ScheduledRun]
+
+
+def _runs(host: Host, place: Place, until: float) -> Iterator[Found]:
+    """The runs of our tasks since the host's place, read or not."""
+    several = [each for each in host.watched if each.test.request.kind == Kind.LATENCYBG]
+    single = {each.task.uuid: each for each in host.watched if each.test.request.kind != Kind.LATENCYBG}
+    if single:
+        for run in history.runs(host.client.scheduled, place.since, until):
+            if run.task in single:
+                yield single[run.task], run
+    for watched in several:
+        for name in host.client.runs_since(watched.task, place.since)[:MOST_RUNS]:
+            if name not in place.seen:
+                yield from _of_several(host.client, watched, name)
+
+
+def _of_several(client: PSchedulerClient, watched: Watched, name: str) -> Iterator[Found]:
+    found = client.run(watched.task, name)
+    if found.end == found.start:  # the parent run takes time, and never has a result
+        yield watched, ScheduledRun(name, watched.task.uuid, found.state, found.start, found.end)
+
+
+def _unread(runs: Iterable[Found], seen: Mapping[str, float]) -> list[Found]:
+    """The runs to read, oldest first."""
+    found = [each for each in runs if each[1].state.terminal and each[1].run not in seen]
+    return sorted(found, key=lambda each: each[1].start)
+
+
+def _since(runs: Sequence[Found], seen: Mapping[str, float], since: float, now: float) -> float:
+    """Where to read on: at the first run that is still to be read, else a little before the newest."""
+    oldest = now - LONGEST_RUN
+    newest = max((run.start for _, run in runs if run.run in seen), default=since)
+    waiting = [
+        run.start for _, run in runs if run.run not in seen and (run.state.terminal or run.start > oldest)
+    ]
+    return min([max(since, oldest, min(newest, now) - LOOK_BACK), *waiting])

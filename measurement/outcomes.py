@@ -1,0 +1,79 @@
+"""From a run that was seen to end to measurements of a path: pure; what is no measurement says why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from measurement.model import Measurement, Metric, PathKey, RawResult
+from measurement.pscheduler import results
+from measurement.pscheduler.client import Run, ServerClock
+from measurement.pscheduler.specs import TestRequest
+
+
+@dataclass(frozen=True, slots=True)
+class MeasurementFailed:
+    """A value that was wanted and not obtained.
+
+    :param cause: one line, with the host's name.
+    :param at: when it failed, seconds since the epoch.
+    """
+
+    key: PathKey
+    metric: Metric
+    cause: str
+    at: float
+
+
+Outcome = Measurement | MeasurementFailed
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A run that ended, as it was seen at ``now`` by our clock.
+
+    :param clock: the server's clock.
+    """
+
+    run: Run
+    tool: str
+    clock: ServerClock
+    now: float
+
+    @property
+    def started(self) -> float:
+        """When it began, by our clock."""
+        return min(self.observed, self.clock.ours(self.run.start))
+
+    @property
+    def observed(self) -> float:
+        """When it ended, by our clock."""
+        return min(self.now, self.clock.ours(self.run.end))
+
+
+def outcome(key: PathKey, reading: results.Reading | results.Refused, seen: Seen) -> Outcome:
+    """A reading of a run, as a measurement of the path or the reason why it is none."""
+    host = seen.run.document.host
+    if isinstance(reading, results.Refused):
+        return MeasurementFailed(key, reading.metric, f"{host}: {reading.cause}", seen.now)
+    try:
+        return Measurement(
+            key,
+            reading.metric,
+            reading.value,
+            seen.started,
+            seen.observed,
+            seen.run.url,
+            seen.tool,
+            reading.parameters,
+        )
+    except ValueError as error:
+        return MeasurementFailed(key, reading.metric, f"{host}: {error}", seen.now)
+
+
+def raw_result(request: TestRequest, seen: Seen) -> RawResult:
+    """The merged result of a test that nobody reads, without the tool's whole output."""
+    merged = seen.run.document.child("result-merged").fields
+    document = {name: value for name, value in merged.items() if name != "diags"}
+    return RawResult(
+        str(request.kind), request.spec, document, seen.started, seen.observed, seen.run.url, seen.tool
+    )

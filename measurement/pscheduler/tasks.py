@@ -1,0 +1,120 @@
+"""A task as it is posted: test, schedule, options, reference, key; pure.
+
+The smallest task schema that carries the fields is declared, because older servers know fewer.
+``schedule`` is always there: without it a server answers 500.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from measurement.pscheduler.archives import ArchiveRequest
+from measurement.pscheduler.iso8601 import format_duration, format_timestamp
+from measurement.pscheduler.specs import TestRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """When a task runs.
+
+    :param slip: seconds a run may start late; without slip a conflict kills it.
+    :param start: seconds from posting; None means as soon as possible.
+    :param start_at: absolute start by the server's clock, to the nearest whole second; a server starts a
+        task whose time has passed at once.
+    :param repeat: seconds between runs; None means one run.
+    :param until: absolute end of a repeating task.
+    :raises ValueError: for a repeat interval of zero, which stops a real server's scheduler, or two starts.
+    """
+
+    slip: float = 300.0
+    start: float | None = None
+    repeat: float | None = None
+    until: float | None = None
+    max_runs: int | None = None
+    start_at: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.start is not None and self.start_at is not None:
+            raise ValueError("start: is given twice, from posting and absolute")
+        if self.repeat is not None and not self.repeat > 0:
+            raise ValueError(f"repeat: {self.repeat!r} must be above zero")
+
+    @property
+    def document(self) -> dict[str, object]:
+        """The ``schedule`` object of a task."""
+        fields: dict[str, object] = {"slip": format_duration(self.slip)}
+        if self.start is not None:
+            fields["start"] = format_duration(self.start)
+        if self.start_at is not None:
+            fields["start"] = format_timestamp(round(self.start_at))
+        if self.repeat is not None:
+            fields["repeat"] = format_duration(self.repeat)
+        if self.until is not None:
+            fields["until"] = format_timestamp(self.until)
+        if self.max_runs is not None:
+            fields["max-runs"] = self.max_runs
+        return fields
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a task may have besides its test and schedule.
+
+    :param archives: where the point itself sends results to.
+    :param tools: acceptable tools in order of preference; none means the best that all have in common.
+    :param priority: rank among runs that conflict; higher may push lower off its slot.
+    :param lead_bind: the local address that the lead uses towards the others.
+    :param keep_after_archive: seconds after archiving at which the run is forgotten.
+    """
+
+    archives: tuple[ArchiveRequest, ...] = ()
+    tools: tuple[str, ...] = ()
+    priority: int | None = None
+    lead_bind: str | None = None
+    keep_after_archive: float | None = None
+
+    @property
+    def fields(self) -> dict[str, object]:
+        """As fields of a task, with the task schema that they need."""
+        fields: dict[str, object] = {"schema": 1}
+        if self.archives:
+            fields["archives"] = [archive.document for archive in self.archives]
+        if self.tools:
+            fields["tools"] = list(self.tools)
+        if self.lead_bind is not None:
+            fields["lead-bind"] = self.lead_bind
+        if self.priority is not None:
+            fields |= {"schema": 3, "priority": self.priority}
+        if self.keep_after_archive is not None:
+            fields |= {"schema": 5, "keep-after-archive": format_duration(self.keep_after_archive)}
+        return fields
+
+
+NO_OPTIONS = Options()
+
+
+def body(
+    test: TestRequest, schedule: Schedule, options: Options, reference: Mapping[str, str], key: str
+) -> dict[str, object]:
+    """What is posted."""
+    return {
+        **options.fields,
+        "test": test.document,
+        "schedule": schedule.document,
+        "reference": dict(reference),
+        "_key": key,
+    }
+
+
+def new_key(secret: bytes | None, reference: str) -> str:
+    """The key of a task: random, or derived, so that who has the secret can cancel it after a restart.
+
+    A task of two participants can be cancelled with its key only.
+    """
+    if secret is None:
+        return secrets.token_urlsafe(24)
+    return hmac.new(secret, reference.encode(), hashlib.sha256).hexdigest()

@@ -1,0 +1,238 @@
+from __future__ import annotations
+
+import hashlib
+import ssl
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from http.server import BaseHTTPRequestHandler
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from measurement.errors import AnswerTooLarge, BadAnswer, PointError, PointTimeout, PointUntrusted, shorten
+from measurement.point.certificate import ensure
+from measurement.pscheduler.client import PSchedulerClient
+from measurement.pscheduler.transport import Credentials, Pinned, Timeouts, Transport
+from tests.measurement.standin import StandIn, reply, stand_in
+
+TOKEN = "-".join(["a", "token", "that", "nobody", "should", "see"])
+
+
+def certificate(folder: Path, name: str, *names: str) -> tuple[Path, Path]:
+    (folder / name).mkdir()
+    return ensure(folder / name, names or ("127.0.0.1",))
+
+
+def context(files: tuple[Path, Path]) -> ssl.SSLContext:
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    made.load_cert_chain(*files)
+    return made
+
+
+def pin(file: Path) -> Pinned:
+    return Pinned(hashlib.sha256(ssl.PEM_cert_to_DER_cert(file.read_text())).hexdigest())
+
+
+def client(server: StandIn, verify: Any = True, **more: Any) -> PSchedulerClient:
+    more.setdefault("timeouts", Timeouts(1.0, 1.0, 1.0))
+    return PSchedulerClient(server.url, verify, pause=lambda _: None, **more)
+
+
+def test_a_connection_is_used_again_where_the_server_keeps_it() -> None:
+    with stand_in(keep_alive=True) as server:
+        asked = client(server)
+        for _ in range(5):
+            asked.api()
+        assert server.connections == 1
+        asked.close()
+        assert asked.api() == 6
+        assert server.connections == 2
+
+
+def test_where_the_server_closes_each_request_has_its_own() -> None:
+    with stand_in() as server:
+        asked = client(server)
+        assert [asked.api() for _ in range(3)] == [6, 6, 6]
+        assert server.connections == 3
+
+
+def test_after_an_answer_that_is_too_large_the_connection_is_not_used_again() -> None:
+    def flood(handler: BaseHTTPRequestHandler) -> None:
+        handler.send_response(200)
+        handler.send_header("Content-Length", str(100 * 2**20))
+        handler.end_headers()
+        for _ in range(100):
+            handler.wfile.write(b" " * 2**20)
+
+    with stand_in(keep_alive=True) as server:
+        server.misbehave["GET /api"] = flood
+        asked = client(server)
+        with pytest.raises(AnswerTooLarge, match="larger than"):
+            asked.api()
+        assert asked.hostname() == "stand-in"
+        assert server.connections == 2
+
+
+def test_a_kept_connection_that_the_server_has_closed_meanwhile_is_replaced() -> None:
+    def answer_and_close(handler: BaseHTTPRequestHandler) -> None:
+        reply(handler, 200, 6)
+        handler.close_connection = True  # without having said so
+
+    with stand_in(keep_alive=True) as server:
+        server.misbehave["GET /api"] = answer_and_close
+        asked = client(server)
+        assert [asked.api() for _ in range(3)] == [6, 6, 6]
+
+
+def test_threads_share_a_client_and_no_more_than_allowed_ask_at_once() -> None:
+    together = threading.Barrier(2, timeout=5)
+
+    def slow(handler: BaseHTTPRequestHandler) -> None:
+        together.wait()
+        reply(handler, 200, 6)
+
+    with stand_in(keep_alive=True) as server:
+        server.misbehave["GET /api"] = slow
+        asked = client(server, concurrent=2, timeouts=Timeouts(5.0, 5.0, 5.0))
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(lambda _: asked.api(), range(8))) == [6] * 8
+        assert server.most_at_once == 2
+        assert server.connections == 2
+
+
+def test_who_waits_too_long_for_our_own_requests_is_told_so() -> None:
+    with stand_in() as server:
+        arrived = threading.Event()
+
+        def hang(_: BaseHTTPRequestHandler) -> None:
+            arrived.set()
+            server.released.wait(5)
+
+        server.misbehave["GET /hostname"] = hang
+        http = Transport(server.url, timeouts=Timeouts(0.1, 0.2, 0.2), attempts=1, concurrent=1)
+        with ThreadPoolExecutor(1) as other:
+            hanging = other.submit(http.get, "/hostname", wait=1.0)
+            assert arrived.wait(5)
+            with pytest.raises(PointTimeout, match="our own requests"):
+                http.get("/api")
+            server.released.set()
+            assert isinstance(hanging.exception(), PointError)
+
+
+def test_a_pinned_certificate_is_trusted_whatever_name_it_bears(tmp_path: Path) -> None:
+    files = certificate(tmp_path, "one", "some.other.host")
+    with stand_in(context(files)) as server:
+        assert client(server, pin(files[0])).api() == 6
+        with pytest.raises(PointUntrusted):
+            client(server, str(files[0])).api()
+
+
+@pytest.mark.parametrize("pinned", [True, False], ids=["fingerprint", "file"])
+def test_a_certificate_that_changes_between_two_requests_is_not_trusted(tmp_path: Path, pinned: bool) -> None:
+    first, second = certificate(tmp_path, "one"), certificate(tmp_path, "two")
+    with stand_in(context(first)) as server:
+        asked = client(server, pin(first[0]) if pinned else str(first[0]))
+        assert asked.api() == 6
+        server.context = context(second)
+        before = server.connections
+        with pytest.raises(PointUntrusted, match="not the one pinned" if pinned else "certificate") as caught:
+            asked.api()
+        assert server.connections == before + 1  # not tried again
+        assert "\n" not in str(caught.value)
+        server.context = context(first)
+        assert asked.api() == 6
+
+
+def test_no_check_is_no_check(tmp_path: Path) -> None:
+    with stand_in(context(certificate(tmp_path, "one", "x"))) as server:
+        assert client(server, False).api() == 6
+        with pytest.raises(PointUntrusted):
+            client(server, True).api()
+
+
+def test_a_client_certificate_is_shown_and_without_one_nothing_is_answered(tmp_path: Path) -> None:
+    theirs, ours = certificate(tmp_path, "theirs"), certificate(tmp_path, "ours")
+    demanding = context(theirs)
+    demanding.verify_mode = ssl.CERT_REQUIRED
+    demanding.load_verify_locations(str(ours[0]))
+    with stand_in(demanding) as server:
+        assert client(server, pin(theirs[0]), credentials=Credentials(certificate=ours)).api() == 6
+        with pytest.raises(PointError):
+            client(server, pin(theirs[0])).api()
+        with pytest.raises(PointError):
+            client(server, pin(theirs[0]), credentials=Credentials(certificate=theirs)).api()
+
+
+def test_a_token_is_sent_and_never_shown() -> None:
+    with stand_in() as server:
+        asked = client(server, credentials=Credentials(TOKEN))
+        asked.api()
+        assert server.authorizations == [f"Bearer {TOKEN}"]
+        server.misbehave["GET /api"] = lambda handler: reply(
+            handler, 403, f"no: {handler.headers['Authorization']}", "text/plain"
+        )
+        with pytest.raises(PointError) as caught:
+            asked.api()
+    assert TOKEN not in str(caught.value)
+    assert TOKEN not in repr(Credentials(TOKEN))
+    assert TOKEN not in shorten(f'{{"Authorization": "Bearer {TOKEN}"}}')
+
+
+def test_a_token_does_not_go_in_the_clear_nor_to_another_host() -> None:
+    with pytest.raises(ValueError, match="without TLS"):
+        PSchedulerClient("http://a.example.net", credentials=Credentials(TOKEN))
+    with stand_in() as server, stand_in() as other:
+
+        def redirect(handler: BaseHTTPRequestHandler) -> None:
+            handler.send_response(302)
+            handler.send_header("Location", f"{other.url}/api")
+            handler.end_headers()
+
+        server.misbehave["GET /api"] = redirect
+        with pytest.raises(BadAnswer, match="not followed"):
+            client(server, credentials=Credentials(TOKEN)).api()
+        assert other.asked == []
+
+
+def test_cookies_are_not_kept() -> None:
+    sent: list[str | None] = []
+
+    def bake(handler: BaseHTTPRequestHandler) -> None:
+        sent.append(handler.headers.get("Cookie"))
+        handler.send_response(200)
+        handler.send_header("Set-Cookie", "who=you")
+        handler.send_header("Content-Length", "1")
+        handler.end_headers()
+        handler.wfile.write(b"6")
+
+    with stand_in() as server:
+        server.misbehave["GET /api"] = bake
+        asked = client(server)
+        asked.api()
+        asked.api()
+    assert sent == [None, None]
+
+
+@pytest.mark.parametrize("token", ["", "two words", "line\nbreak", "höchst geheim"])
+def test_what_is_no_token_is_refused(token: str) -> None:
+    with pytest.raises(ValueError, match="token"):
+        Credentials(token)
+
+
+@pytest.mark.parametrize("digits", ["", "abc", "z" * 64])
+def test_what_is_no_fingerprint_is_refused(digits: str) -> None:
+    with pytest.raises(ValueError, match="64 hexadecimal"):
+        Pinned(digits)
+    assert Pinned(":".join(["AB"] * 32)).digits == "ab" * 32
+
+
+def test_files_that_are_no_certificates_are_refused_at_once(tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.pem"
+    wrong.write_text("not a certificate")
+    with pytest.raises(ValueError, match=r"not usable as certificates: .*wrong\.pem"):
+        PSchedulerClient("https://a.example.net", str(wrong))
+    with pytest.raises(ValueError, match="no certificate file"):
+        PSchedulerClient(
+            "https://a.example.net", credentials=Credentials(certificate=(wrong, tmp_path / "k"))
+        )
