@@ -51,6 +51,7 @@ DEFAULT_SCHEDULE = Schedule()
 def network_config(
     network: MuOsu,
     certificates: Mapping[str, Path],
+    controller: tuple[Path, Path],
     *,
     schedule: Schedule = DEFAULT_SCHEDULE,
     openflow_port: int = 6653,
@@ -60,6 +61,7 @@ def network_config(
     """The YAML text.
 
     :param certificates: per campus the PEM file by which its measurement point is known.
+    :param controller: PEM files of the certificate and key by which the points know us.
     :param extra: further top-level sections (``compute``, ``policy``), as they are.
     """
     document = {
@@ -68,7 +70,9 @@ def network_config(
         "sites": {campus.name: _site(campus) for campus in CAMPUSES},
         "paths": {"al2s": _overlay(network), "internet": _routed(network)},
         "measurements": {
-            "points": {campus.name: _point(campus, certificates[campus.name]) for campus in CAMPUSES},
+            "points": {
+                campus.name: _point(campus, certificates[campus.name], controller) for campus in CAMPUSES
+            },
             "tests": [
                 _test(path, source, destination, schedule)
                 for path in MEASUREMENT_ADDRESSES
@@ -99,9 +103,10 @@ def _routed(network: MuOsu) -> dict[str, Any]:
     return {"layer": 3, "capacity": _rate(network.routed.rate), "ends": ends}
 
 
-def _point(campus: Campus, certificate: Path) -> dict[str, Any]:
+def _point(campus: Campus, certificate: Path, controller: tuple[Path, Path]) -> dict[str, Any]:
     node = f"{campus.management.ip}:{MEASUREMENT_POINT_PORT}"
-    return {"url": f"https://{node}/pscheduler", "verify": str(certificate), "node": node}
+    shown = {"client_certificate": str(controller[0]), "client_key": str(controller[1])}
+    return {"url": f"https://{node}/pscheduler", "verify": str(certificate), "node": node, **shown}
 
 
 def _test(path: str, source: Campus, destination: Campus, schedule: Schedule) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """``python -m mininet_topos.up``: a running mu_osu testbed with its measurement points, until SIGTERM.
 
 Run it through :mod:`mininet_topos.isolation`.  When everything answers it writes ``testbed.json`` into the
-run folder (what the machine emulates with, the hosts' PIDs, the points' certificates) and goes on until it
-is told to stop.  From outside, :class:`Bed` reads that file and runs programs in the hosts.
+run folder (what the machine emulates with, the hosts' PIDs, the certificates of the points and of their
+controller) and goes on until it is told to stop.  From outside, :class:`Bed` reads that file and runs
+programs in the hosts.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class Bed:
     :param pid: of its first process, as seen from here.
     :param hosts: per host the PID of its shell, as seen inside.
     :param certificates: per host the PEM file that its measurement point is known by.
+    :param controller: PEM files of the certificate and key that the points know their controller by.
     :param emulation: how delays and switches are emulated, in words.
     """
 
@@ -42,6 +44,7 @@ class Bed:
     pid: int
     hosts: dict[str, int]
     certificates: dict[str, Path]
+    controller: tuple[Path, Path]
     emulation: str
 
     @staticmethod
@@ -61,7 +64,8 @@ class Bed:
         except (OSError, ValueError) as error:
             raise Unavailable(f"no testbed is running in {folder}: {error}") from error
         certificates = {host: Path(path) for host, path in state["certificates"].items()}
-        return cls(folder, pid, state["hosts"], certificates, state["emulation"])
+        controller = (Path(state["controller"]["certificate"]), Path(state["controller"]["key"]))
+        return cls(folder, pid, state["hosts"], certificates, controller, state["emulation"])
 
     def inside(self, argv: Sequence[str], host: str | None = None) -> list[str]:
         """The command that runs a program in the testbed's network, or in one host of it.
@@ -103,11 +107,12 @@ def _run(options: argparse.Namespace, ended: threading.Event) -> None:
     network = MuOsu(options.scale)
     with (
         testbed(network.topology(), options.folder, options.openflow_port) as built,
-        measurement_points(built) as certificates,
+        measurement_points(built) as points,
     ):
         state: dict[str, Any] = {
             "hosts": {host.name: built.host(host.name).pid for host in built.topology.hosts},
-            "certificates": {host: str(path) for host, path in certificates.items()},
+            "certificates": {host: str(path) for host, path in points.certificates.items()},
+            "controller": {"certificate": str(points.controller[0]), "key": str(points.controller[1])},
             "emulation": str(built.emulated_by),
         }
         whole = options.folder / f"{STATE}.part"

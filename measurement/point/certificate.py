@@ -1,14 +1,18 @@
-"""The certificate a point makes for itself when it is given none.
+"""Certificates: the one that a point makes for itself when it is given none, and reading those of others.
 
-Self-signed, like pScheduler's own after installation: clients and other points pin it, that is, use the
-file itself as what they trust.  Names: the host's name, the address it listens on, loopback.
+Its own is self-signed, like pScheduler's after installation: clients and other points pin it, that is, use
+the file itself as what they trust; it serves as client certificate too.  Names: the host's name, the address
+it listens on, loopback.
 """
 
 from __future__ import annotations
 
 import datetime
+import hashlib
 import ipaddress
 import os
+import re
+import ssl
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,16 +21,50 @@ if TYPE_CHECKING:
     from cryptography import x509
 
 VALID_DAYS = 3650
-CERTIFICATE = "point.pem"
-KEY = "point.key"
+STEM = "point"
+CERTIFICATE = f"{STEM}.pem"
+_PEM = re.compile(r"-----BEGIN CERTIFICATE-----\r?\n[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----")
 
 
-def ensure(folder: Path, names: Iterable[str]) -> tuple[Path, Path]:
-    """The certificate and key in ``folder``, made if they are not there."""
-    certificate, key = folder / CERTIFICATE, folder / KEY
+def ensure(folder: Path, names: Iterable[str], stem: str = STEM) -> tuple[Path, Path]:
+    """The certificate and key in ``folder``, made if they are not there.
+
+    :param stem: their file names without the endings.
+    """
+    certificate, key = folder / f"{stem}.pem", folder / f"{stem}.key"
     if not (certificate.exists() and key.exists()):
         _make(certificate, key, list(dict.fromkeys(names)))
     return certificate, key
+
+
+def pems(text: str) -> list[str]:
+    """Each certificate in a PEM file, which may hold keys and comments too."""
+    return [found[0] + "\n" for found in _PEM.finditer(text)]
+
+
+def fingerprint(pem: str) -> str:
+    """SHA-256 of a certificate's DER form, hexadecimal.
+
+    :raises ValueError: for text that is no certificate.
+    """
+    return hashlib.sha256(ssl.PEM_cert_to_DER_cert(pem)).hexdigest()
+
+
+def is_issued_by(pem: str, authority: str, subject: str) -> bool:
+    """Whether an authority has itself signed a certificate for this DNS name.
+
+    That it is valid today has been checked in the handshake.
+    """
+    from cryptography import x509
+    from cryptography.exceptions import InvalidSignature
+
+    try:
+        shown = x509.load_pem_x509_certificate(pem.encode("ascii"))
+        shown.verify_directly_issued_by(x509.load_pem_x509_certificate(authority.encode("ascii")))
+        names = shown.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
+    except (ValueError, TypeError, InvalidSignature, x509.ExtensionNotFound):
+        return False
+    return subject.casefold() in {name.casefold() for name in names.get_values_for_type(x509.DNSName)}
 
 
 def _make(certificate: Path, key: Path, names: list[str]) -> None:

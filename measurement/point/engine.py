@@ -20,6 +20,7 @@ from typing import Any
 from measurement.errors import PointError
 from measurement.point.children import Children, RunCanceled, ToolFailed
 from measurement.point.measuring import Workplace, measure
+from measurement.point.metrics import Metrics
 from measurement.point.model import Run, Task
 from measurement.point.peers import Peer, PeerSettings
 from measurement.point.scheduler import Booking, Slot, first_fit, free, intersect, occurrence
@@ -42,13 +43,24 @@ class Refused(Exception):
 class Engine:
     """The acting part of a point.
 
+    :param metrics: this host's custom metrics.
     :param ports: where test servers listen.
+    :param finished: told of every run of ours that has ended with a merged result.
     """
 
-    def __init__(self, store: Store, peers: PeerSettings, ports: range = PORTS) -> None:
+    def __init__(
+        self,
+        store: Store,
+        peers: PeerSettings,
+        metrics: Metrics,
+        ports: range = PORTS,
+        finished: Callable[[Task, Run], None] = lambda _task, _run: None,
+    ) -> None:
         self.store = store
         self._peers = peers
+        self._metrics = metrics
         self._ports = ports
+        self._finished = finished
         self._lock = threading.Lock()
         self._children: dict[str, Children] = {}
         self._ports_in_use: set[int] = set()
@@ -161,8 +173,9 @@ class Engine:
     def _schedule(self, task: Task, nominal: float) -> Run | None:
         """Agree with the other participant on a slot; a run that finds none is a ``nonstart``."""
         now = time.time()
-        earliest = max(nominal, now + NOTICE)
-        latest = max(earliest + 1, nominal + task.schedule.slip)
+        # Starts are on whole seconds: one that is given to the second is kept to, any other has one of grace.
+        earliest = float(math.ceil(max(nominal, now + NOTICE)))
+        latest = max(earliest, nominal + task.schedule.slip)
         cause = "no free slot within the slip"
         try:
             for _ in range(TRIES):
@@ -209,7 +222,8 @@ class Engine:
             return
         LOG.info("event=run_begins task=%s run=%s test=%s", task.uuid, run.uuid, task.test.name)
         try:
-            result = measure(task, run, Workplace(children, self._peer))
+            place = Workplace(children, self._peer, self._metrics, lambda result: self._report(task, result))
+            result = measure(task, run, place)
         except ToolFailed as error:
             LOG.warning('event=run_failed task=%s run=%s cause="%s"', task.uuid, run.uuid, error)
             failure = {"schema": 1, "succeeded": False, "error": str(error)}
@@ -217,9 +231,19 @@ class Engine:
         else:
             self._finish(task, run, RunState.FINISHED, result=result, merged=result)
 
+    def _report(self, task: Task, result: dict[str, Any]) -> None:
+        """One of many results of a run: a run of its own, of the moment, as pScheduler has it."""
+        now = time.time()
+        at = float(math.floor(now))
+        run = Run(str(uuid.uuid4()), task.uuid, at, at, now, RunState.FINISHED, merged=result)
+        if self.store.add_result(run):
+            self._finished(task, run)
+
     def _finish(self, task: Task, run: Run, state: RunState, **results: Any) -> None:
         ended = max(run.start, math.floor(time.time()))
-        self._change(task, run, lambda found: found.moved(state, end=min(found.end, ended), **results))
+        done = self._change(task, run, lambda found: found.moved(state, end=min(found.end, ended), **results))
+        if done is not None and done.merged is not None:
+            self._finished(task, done)
 
     def _change(self, task: Task, run: Run, change: Callable[[Run], Run]) -> Run | None:
         return self.store.change_run(task.uuid, run.uuid, change)

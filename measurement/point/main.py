@@ -1,4 +1,4 @@
-"""``adon-measurement-point``: run a measurement point until SIGTERM or SIGINT.
+"""``adon-measurement-point``: run a measurement point until SIGTERM or SIGINT; SIGHUP rereads its trust file.
 
 See ``docs/measurement-point.md`` for running one by hand.
 """
@@ -6,149 +6,162 @@ See ``docs/measurement-point.md`` for running one by hand.
 from __future__ import annotations
 
 import argparse
-import ipaddress
 import logging
 import signal
 import socket
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from ipaddress import ip_address
 from pathlib import Path
 from types import FrameType
 
-from cheroot.ssl.builtin import BuiltinSSLAdapter
-from cheroot.wsgi import Server
+import psutil
 
-from measurement.point import certificate
+from measurement.custom.registry import available
+from measurement.errors import MeasurementError
+from measurement.lookup import RegistryClient
+from measurement.point import certificate, options
+from measurement.point.access import Doorkeeper
+from measurement.point.announcing import Announcing
+from measurement.point.api import LARGEST_BODY, Settings, create_app
+from measurement.point.archiving import Archiving
 from measurement.point.engine import Engine
+from measurement.point.metrics import Metrics
+from measurement.point.model import TESTS
 from measurement.point.peers import PeerSettings
-from measurement.point.server import Settings, create_app
 from measurement.point.store import Store
-from measurement.pscheduler.transport import Verify
+from measurement.point.trust import Network
+from measurement.point.web import WebServer
+from measurement.pscheduler.connections import Credentials
+from measurement.registry import Announcement
 
 LOG = logging.getLogger("measurement.point")
-WORKERS = 10
-PRIVATE = (
-    "127.0.0.0/8",
-    "10.0.0.0/8",
-    "172.16.0.0/12",
-    "192.168.0.0/16",
-    "::1/128",
-    "fc00::/7",
-)
+DISTRIBUTIONS = ("adon-measurement", "adon")
+
+Pair = tuple[Path, Path]
+"""Files of a certificate and its key."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the point; returns the exit status."""
-    options = _parser().parse_args(arguments)
+    given = options.parser().parse_args(arguments)
     logging.basicConfig(
         stream=sys.stderr,
         level=logging.INFO,
         format="time=%(asctime)s level=%(levelname)s logger=%(name)s %(message)s",
     )
     try:
-        options.data.mkdir(parents=True, exist_ok=True)
-        return _serve(options)
-    except OSError as error:
+        given.data.mkdir(parents=True, exist_ok=True)
+        return _serve(given)
+    except (OSError, ValueError, MeasurementError) as error:
         LOG.critical('event=cannot_start cause="%s"', error)
         return 1
 
 
-def _serve(options: argparse.Namespace) -> int:
-    engine = Engine(
-        Store(),
-        PeerSettings("http" if options.plain_http else "https", options.peer_verify),
-        range(options.test_ports[0], options.test_ports[1] + 1),
-    )
-    allow = options.allow if options.allow is not None else [ipaddress.ip_network(n) for n in PRIVATE]
-    app = create_app(engine, Settings(options.name, allow))
-    server = Server((options.host, options.port), app, numthreads=WORKERS, max=2 * WORKERS)
-    server.shutdown_timeout = 1
-    if not options.plain_http:
-        server.ssl_adapter = BuiltinSSLAdapter(*map(str, _certificate(options)))
-    if options.peer_verify is False:
-        LOG.warning("event=peers_not_verified")
-    server.prepare()
-    stop = threading.Event()
-
-    def on_signal(_number: int, _frame: FrameType | None) -> None:
-        stop.set()
-
-    signal.signal(signal.SIGTERM, on_signal)
-    signal.signal(signal.SIGINT, on_signal)
-    worker = threading.Thread(target=server.serve, name="http", daemon=True)
-    worker.start()
-    scheme = "http" if options.plain_http else "https"
-    LOG.info("event=ready url=%s://%s:%d/pscheduler", scheme, options.host, server.bind_addr[1])
-    while not stop.wait(1.0):
-        if not worker.is_alive():
-            LOG.error("event=http_server_died")
-            break
-    died = not stop.is_set()
+def _serve(given: argparse.Namespace) -> int:
+    doorkeeper = Doorkeeper(_trust_file(given), _networks(given), opened=given.open)
+    pair = None if given.plain_http else _certificate(given)
+    server = WebServer((given.host, given.port), pair, LARGEST_BODY)
+    server.recognise(doorkeeper.anchors)
+    listens = f"{server.url}/pscheduler"
+    url = listens if given.url is None else given.url
+    store = Store()
+    archiving = Archiving(store, url, given.collector_verify)
+    ports = range(given.test_ports[0], given.test_ports[1] + 1)
+    metrics = Metrics(available(given.metrics))
+    engine = Engine(store, _towards_peers(given, pair), metrics, ports, archiving.finished)
+    stop = _told_to_stop(doorkeeper, server)
+    server.begin(create_app(engine, Settings(given.name, doorkeeper.access)))
+    announcing = Announcing(_announcement(given, url, pair), _registries(given, pair))
+    LOG.info("event=ready url=%s", listens)
+    while server.serving and not stop.wait(1.0):
+        pass
+    died = not server.serving
+    announcing.close()
+    archiving.close()
     engine.stop()
     server.stop()
-    LOG.info("event=stopped")
+    LOG.info("event=%s", "http_server_died" if died else "stopped")
     return 1 if died else 0
 
 
-def _certificate(options: argparse.Namespace) -> tuple[Path, Path]:
-    if options.certificate is not None:
-        return options.certificate, options.key if options.key is not None else options.certificate
-    return certificate.ensure(options.data, [options.name, options.host, "localhost", "127.0.0.1"])
+def _told_to_stop(doorkeeper: Doorkeeper, server: WebServer) -> threading.Event:
+    stop = threading.Event()
+
+    def on_stop(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    def on_reload(_number: int, _frame: FrameType | None) -> None:
+        if doorkeeper.reload():
+            server.recognise(doorkeeper.anchors)
+
+    signal.signal(signal.SIGTERM, on_stop)
+    signal.signal(signal.SIGINT, on_stop)
+    signal.signal(signal.SIGHUP, on_reload)
+    return stop
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="adon-measurement-point", description="A small server that speaks pScheduler's REST API."
-    )
-    add = parser.add_argument
-    add("--host", default="127.0.0.1", help="management address to listen on (default: %(default)s)")
-    add("--port", type=int, default=4443, help="0 takes a free one (default: %(default)s)")
-    add("--data", type=Path, required=True, metavar="DIR", help="where its certificate is kept")
-    add("--name", default=socket.gethostname(), help="what it calls itself (default: %(default)s)")
-    add(
-        "--certificate",
-        type=Path,
-        metavar="PEM",
-        help="certificate (default: DIR/point.pem, made if missing)",
-    )
-    add("--key", type=Path, metavar="PEM", help="its private key, if not in the same file")
-    add("--plain-http", action="store_true", help="no TLS, neither here nor towards other points")
-    add(
-        "--peer-verify",
-        type=_verify,
-        default=True,
-        metavar="system|none|PEM",
-        help="how other points' certificates are checked (default: system)",
-    )
-    add(
-        "--allow",
-        action="append",
-        type=ipaddress.ip_network,
-        metavar="NETWORK",
-        help="who may ask for tests; repeatable (default: loopback and private networks)",
-    )
-    add("--test-ports", type=_ports, default=(5201, 5299), metavar="LOW-HIGH", help="for iperf3 servers")
-    return parser
+def _trust_file(given: argparse.Namespace) -> Path | None:
+    usual = Path(given.data) / options.TRUST_FILE
+    chosen: Path | None = given.trust
+    return usual if chosen is None and usual.exists() else chosen
 
 
-def _verify(text: str) -> Verify:
-    if text in ("system", "none"):
-        return text == "system"
-    if not Path(text).is_file():
-        raise argparse.ArgumentTypeError(f"{text!r} is neither system, none nor a file")
-    return text
+def _networks(given: argparse.Namespace) -> tuple[Network, ...] | None:
+    return None if given.allow is None else tuple(given.allow)
 
 
-def _ports(text: str) -> tuple[int, int]:
-    low, _, high = text.partition("-")
-    try:
-        found = int(low), int(high)
-    except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is not LOW-HIGH") from None
-    if not 0 < found[0] <= found[1] < 65536:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a range of ports")
-    return found
+def _certificate(given: argparse.Namespace) -> Pair:
+    if given.certificate is not None:
+        return given.certificate, given.key if given.key is not None else given.certificate
+    return certificate.ensure(given.data, [given.name, given.host, "localhost", "127.0.0.1"])
+
+
+def _towards_peers(given: argparse.Namespace, pair: Pair | None) -> PeerSettings:
+    if given.peer_verify is False:
+        LOG.warning("event=peers_not_verified")
+    scheme = "http" if pair is None else "https"
+    return PeerSettings(scheme, given.peer_verify, Credentials(certificate=pair))
+
+
+def _announcement(given: argparse.Namespace, url: str, pair: Pair | None) -> Announcement:
+    shown = None
+    if pair is not None:
+        shown = certificate.fingerprint(certificate.pems(pair[0].read_text("ascii", errors="replace"))[0])
+    return Announcement(given.name, url, _addresses(given.host), shown, tuple(TESTS), _version(), 0.0)
+
+
+def _addresses(host: str) -> tuple[str, ...]:
+    """Addresses to measure from: those of other hosts' concern, or the one we listen on if there are none."""
+    found = [
+        address.address.partition("%")[0]
+        for addresses in psutil.net_if_addrs().values()
+        for address in addresses
+        if address.family in (socket.AF_INET, socket.AF_INET6)
+    ]
+    usable = [text for text in found if not (ip := ip_address(text)).is_loopback and not ip.is_link_local]
+    return tuple(sorted(usable)) or (host,)
+
+
+def _registries(
+    given: argparse.Namespace, pair: Pair | None
+) -> list[Callable[[Callable[[float], None]], RegistryClient]]:
+    file: Path | None = given.announce_token_file
+    token = None if file is None else file.read_text("ascii").strip()
+    credentials = Credentials(token, pair)
+    return [partial(RegistryClient, url, given.collector_verify, credentials) for url in given.announce]
+
+
+def _version() -> str:
+    for name in DISTRIBUTIONS:
+        try:
+            return version(name)
+        except PackageNotFoundError:
+            continue
+    return "unknown"
 
 
 if __name__ == "__main__":

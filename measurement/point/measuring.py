@@ -7,26 +7,31 @@ from dataclasses import dataclass
 from typing import Any
 
 from measurement.errors import PointError
-from measurement.point import owd
+from measurement.point import latency
 from measurement.point.children import Children, ToolFailed
+from measurement.point.metrics import Metrics
 from measurement.point.model import Run, Task
 from measurement.point.peers import Peer
-from measurement.point.specs import Latency, Throughput
+from measurement.point.specs import Throughput
 from measurement.point.tools import iperf3, ping, traceroute
-
-_AFTER_LAST_PACKET = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Workplace:
-    """What a run needs beside its specification."""
+    """What a run needs beside its specification.
+
+    :param metrics: this host's own.
+    :param report: takes each result of a run that has many.
+    """
 
     children: Children
     peer: Callable[[str], Peer]
+    metrics: Metrics
+    report: Callable[[dict[str, Any]], None]
 
 
-def measure(task: Task, run: Run, place: Workplace) -> dict[str, Any]:
-    """The test's result, in pScheduler's form.
+def measure(task: Task, run: Run, place: Workplace) -> dict[str, Any] | None:
+    """The test's result, in pScheduler's form; None of a run that has reported many.
 
     :raises ToolFailed: when it could not be measured.
     :raises RunCanceled: when it was cancelled.
@@ -53,28 +58,22 @@ def _trace(task: Task, _: Run, place: Workplace) -> dict[str, Any]:
 
 
 def _latency(task: Task, _: Run, place: Workplace) -> dict[str, Any]:
-    spec: Latency = task.spec
-    peer = place.peer(spec.dest_node if spec.dest_node is not None else spec.dest)
-    name, port, token = peer.open_session(
-        {
-            "address": spec.dest,
-            "source": spec.source,
-            "packets": spec.packet_count,
-            "lifetime": task.lasts + 5,
-        }
-    )
-    try:
-        owd.send(spec, port, token, place.children.pause)
-        place.children.pause(max(spec.packet_timeout, _AFTER_LAST_PACKET))
-    except OSError as error:
-        peer.close_session(name)
-        raise ToolFailed(f"cannot send from {spec.source}: {error.strerror}") from None
-    return owd.result(peer.close_session(name), spec)
+    return latency.once(task.spec, place.children.pause, place.peer)
 
 
-_MEASURES: Mapping[str, Callable[[Task, Run, Workplace], dict[str, Any]]] = {
+def _latencybg(task: Task, _: Run, place: Workplace) -> None:
+    latency.continuous(task.spec, place.children.pause, place.peer, place.report)
+
+
+def _metric(task: Task, _: Run, place: Workplace) -> None:
+    place.metrics.observe(task.spec, place.children.pause, place.report)
+
+
+_MEASURES: Mapping[str, Callable[[Task, Run, Workplace], dict[str, Any] | None]] = {
     "throughput": _throughput,
     "rtt": _rtt,
     "latency": _latency,
+    "latencybg": _latencybg,
     "trace": _trace,
+    "adon-metric": _metric,
 }

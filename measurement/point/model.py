@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from measurement.point.archives import Archive
 from measurement.pscheduler.states import RunState
 
 
@@ -19,11 +20,18 @@ class SchedulingClass(StrEnum):
     EXCLUSIVE = "exclusive"
     NORMAL = "normal"
     BACKGROUND = "background"
+    BACKGROUND_MULTI = "background-multi"
+    """As background, with many results in one run."""
 
     def excludes(self, other: SchedulingClass) -> bool:
         """True when the two may not overlap: exclusive with exclusive or normal."""
         pair = {self, other}
-        return self.EXCLUSIVE in pair and self.BACKGROUND not in pair
+        return self.EXCLUSIVE in pair and pair <= {self.EXCLUSIVE, self.NORMAL}
+
+    @property
+    def anytime(self) -> bool:
+        """True when a test of this class runs whatever else does."""
+        return self in (self.BACKGROUND, self.BACKGROUND_MULTI)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +51,12 @@ TESTS: Mapping[str, TestType] = {
     for test in (
         TestType("throughput", "TCP or UDP throughput", SchedulingClass.EXCLUSIVE, "iperf3", 2),
         TestType("latency", "One-way delay and loss", SchedulingClass.NORMAL, "adon-owd"),
+        TestType(
+            "latencybg", "Continuous one-way delay and loss", SchedulingClass.BACKGROUND_MULTI, "adon-owd"
+        ),
         TestType("rtt", "Round-trip time", SchedulingClass.BACKGROUND, "ping"),
         TestType("trace", "Path of a packet", SchedulingClass.BACKGROUND, "traceroute"),
+        TestType("adon-metric", "A metric of this host", SchedulingClass.BACKGROUND_MULTI, "adon-metric"),
     )
 }
 
@@ -80,6 +92,8 @@ class Task:
     :param spec: the test's specification, checked.
     :param participant: this host's number; 0 leads.
     :param lasts: length of its time slot, seconds.
+    :param owner: who posted it, by the name it is known by here; empty where nobody is known.
+    :param archives: where its results are sent.
     """
 
     uuid: str
@@ -93,6 +107,8 @@ class Task:
     added: float
     requester: str
     key: str = field(repr=False)
+    owner: str = ""
+    archives: tuple[Archive, ...] = ()
     enabled: bool = True
 
 
@@ -103,6 +119,7 @@ class Run:
     :param result: this host's raw tool output.
     :param merged: the test's result; the lead has it.
     :param errors: why there is none.
+    :param archivings: how sending it to each archive goes, as the API tells it.
     """
 
     uuid: str
@@ -114,6 +131,7 @@ class Run:
     result: Mapping[str, Any] | None = None
     merged: Mapping[str, Any] | None = None
     errors: str | None = None
+    archivings: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
     def moved(self, state: RunState, **changes: Any) -> Run:
         """This run in its next state.

@@ -18,6 +18,7 @@ from typing import Any
 from measurement.errors import BadAnswer, Rejected
 from measurement.point.owd import Packet
 from measurement.point.scheduler import Slot
+from measurement.pscheduler.connections import NOBODY, Credentials
 from measurement.pscheduler.document import Document
 from measurement.pscheduler.iso8601 import format_timestamp
 from measurement.pscheduler.transport import Timeouts, Transport, Verify
@@ -27,10 +28,15 @@ _TIMEOUTS = Timeouts(connect=3.0, read=10.0, post=15.0)
 
 @dataclass(frozen=True, slots=True)
 class PeerSettings:
-    """How this point reaches others: scheme and certificate check."""
+    """How this point reaches others.
+
+    :param credentials: what it shows of itself.  A certificate, not a token: whoever posts a task names the
+        host to turn to, and a token would be given away to it.
+    """
 
     scheme: str = "https"
     verify: Verify = True
+    credentials: Credentials = NOBODY
 
 
 class Peer:
@@ -41,7 +47,11 @@ class Peer:
 
     def __init__(self, node: str, settings: PeerSettings) -> None:
         self._http = Transport(
-            f"{settings.scheme}://{node}/pscheduler", settings.verify, _TIMEOUTS, attempts=1
+            f"{settings.scheme}://{node}/pscheduler",
+            settings.verify,
+            _TIMEOUTS,
+            attempts=1,
+            credentials=settings.credentials,
         )
 
     def take_part(self, task: str, document: Mapping[str, Any], participants: Sequence[str]) -> None:

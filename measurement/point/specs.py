@@ -10,9 +10,17 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    model_validator,
+)
 
 from measurement.point.model import TESTS, Schedule
 from measurement.pscheduler.iso8601 import parse_duration, parse_timestamp
@@ -39,6 +47,10 @@ def _node(text: str) -> str:
     return text
 
 
+def _without_port(node: str) -> str:
+    return node[1 : node.index("]")] if node.startswith("[") else node.partition(":")[0]
+
+
 def _seconds(value: object) -> object:
     return parse_duration(value) if isinstance(value, str) else value
 
@@ -53,15 +65,19 @@ def _hyphens(name: str) -> str:
 
 
 class Spec(BaseModel):
-    """What all tests share."""
+    """What all tests share: the host that measures, the one that is asked if it is not named."""
 
     model_config = ConfigDict(
         frozen=True, extra="forbid", alias_generator=_hyphens, allow_inf_nan=False, strict=True
     )
     schema_: Annotated[int, Field(ge=1, le=7)] = 1
     source: Host | None = None
-    dest: Host
     source_node: Node | None = None
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The hosts that it makes this point turn to, by address or name."""
+        return ()
 
     @property
     def lasts(self) -> float:
@@ -75,10 +91,22 @@ class Spec(BaseModel):
         return () if found is None else (found,)
 
 
-class Throughput(Spec):
+class PathSpec(Spec):
+    """What all tests of a path share: they go from the source to a destination."""
+
+    dest: Host
+    dest_node: Node | None = None
+
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The destination, and the point there."""
+        node = () if self.dest_node is None else (_without_port(self.dest_node),)
+        return (self.dest, *node)
+
+
+class Throughput(PathSpec):
     """TCP or UDP throughput from source to dest."""
 
-    dest_node: Node | None = None
     duration: Seconds = 10.0
     interval: Seconds | None = None
     parallel: Annotated[int, Field(ge=1, le=128)] = 1
@@ -107,10 +135,9 @@ class Throughput(Spec):
         return (*(super().participants or (LOCAL,)), far)
 
 
-class Rtt(Spec):
+class Rtt(PathSpec):
     """Round trips to dest."""
 
-    dest_node: Node | None = None
     count: Annotated[int, Field(ge=1, le=10_000)] = 5
     interval: Seconds = 1.0
     timeout: Seconds = 2.0
@@ -127,10 +154,9 @@ class Rtt(Spec):
         return min(LONGEST, self.count * self.interval) + self.timeout + 1.0
 
 
-class Latency(Spec):
+class Latency(PathSpec):
     """One-way delay and loss from source to dest."""
 
-    dest_node: Node | None = None
     packet_count: Annotated[int, Field(ge=1, le=100_000)] = 100
     packet_interval: Annotated[float, Field(ge=0.0001, le=60)] = 0.1
     packet_timeout: Annotated[float, Field(ge=0, le=60)] = 0
@@ -146,7 +172,30 @@ class Latency(Spec):
         return self.packet_count * self.packet_interval + self.packet_timeout + 3.0
 
 
-class Trace(Spec):
+class LatencyBackground(Latency):
+    """One-way delay and loss without a pause for ``duration``, told once per ``packet_count`` packets."""
+
+    packet_count: Annotated[int, Field(ge=10, le=100_000)] = 600
+    duration: Annotated[float, BeforeValidator(_seconds), Field(ge=1, le=86_400)] = 86_400.0
+
+    @model_validator(mode="after")
+    def _at_least_one_period(self) -> Self:
+        if not 1 <= self.period <= min(self.duration, LONGEST):
+            raise ValueError("packet-count times packet-interval must be 1 to 3600 s, and within duration")
+        return self
+
+    @property
+    def period(self) -> float:
+        """Seconds that one result is about."""
+        return self.packet_count * self.packet_interval
+
+    @property
+    def lasts(self) -> float:
+        """The packets, the wait for the last, and the sessions' start and end."""
+        return self.duration + self.packet_timeout + 3.0
+
+
+class Trace(PathSpec):
     """The hops towards dest.  Real servers ignore unknown fields here, so this one does."""
 
     model_config = ConfigDict(extra="ignore")
@@ -161,6 +210,19 @@ class Trace(Spec):
         return (self.hops / 16 + 2) * self.wait + 5.0
 
 
+class MetricSpec(Spec):
+    """A metric of this host, sampled every ``interval`` (the metric's own if absent) for ``duration``."""
+
+    metric: Annotated[str, Field(min_length=1, max_length=100)]
+    interval: Seconds | None = None
+    duration: Annotated[float, BeforeValidator(_seconds), Field(ge=1, le=86_400)] = 3600.0
+
+    @property
+    def lasts(self) -> float:
+        """The samples, and the last one's own time."""
+        return self.duration + 5.0
+
+
 LOCAL = ""
 """The participant that is the host asked: pScheduler answers null for it."""
 
@@ -168,7 +230,9 @@ _SPECS: Mapping[str, type[Spec]] = {
     "throughput": Throughput,
     "rtt": Rtt,
     "latency": Latency,
+    "latencybg": LatencyBackground,
     "trace": Trace,
+    "adon-metric": MetricSpec,
 }
 
 
@@ -179,7 +243,7 @@ def parse_spec(test: str, value: object) -> Spec:
     """
     if test not in TESTS:
         raise ValueError(f'No test "{test[:40]}" is available.')
-    return _checked(_SPECS[test], value)
+    return checked(_SPECS[test], value)
 
 
 class TestBody(BaseModel):
@@ -213,7 +277,7 @@ class TaskBody(BaseModel):
     schedule: ScheduleBody
     tool: str | None = None
     tools: list[str] | None = None
-    archives: Annotated[list[Any], Field(max_length=0)] = []
+    archives: Annotated[list[Any], Field(max_length=8)] = []
     reference: Any = None
     priority: int | None = None
     debug: bool = False
@@ -225,7 +289,7 @@ def parse_task(value: object) -> TaskBody:
 
     :raises ValueError: one line per problem.
     """
-    return _checked(TaskBody, value)
+    return checked(TaskBody, value)
 
 
 def parse_schedule(body: ScheduleBody, now: float) -> Schedule:
@@ -267,7 +331,11 @@ def without_comments(value: object) -> object:
     return value
 
 
-def _checked(model: type[_M], value: object) -> _M:
+def checked(model: type[_M], value: object) -> _M:
+    """A value of a pydantic model.
+
+    :raises ValueError: one line per problem.
+    """
     try:
         return model.model_validate(value)
     except ValidationError as error:

@@ -7,8 +7,9 @@ gone (404) posts a new one.  Finished ones are forgotten after :data:`KEPT`, as 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 from measurement.point.model import Run, Task
 from measurement.point.scheduler import Booking
@@ -16,6 +17,7 @@ from measurement.pscheduler.states import RunState
 
 KEPT = 2 * 86_400.0
 MOST_TASKS = 10_000
+MOST_RESULTS = 2000
 
 
 class Full(Exception):
@@ -98,6 +100,29 @@ class Store:
             changed = self._runs[task][run] = change(found)
             self._changed.notify_all()
             return changed
+
+    def add_result(self, run: Run) -> bool:
+        """Add one of many results of a task (:attr:`SchedulingClass.BACKGROUND_MULTI`).
+
+        The oldest make way for the newest: whoever wants all of them has them archived.
+        :returns: False when the task is gone or cancelled.
+        """
+        with self._changed:
+            if not self.add_run(run):
+                return False
+            results = [known for known in self.runs(run.task) if known.merged is not None]
+            for old in results[:-MOST_RESULTS]:
+                del self._runs[run.task][old.uuid]
+            return True
+
+    def note_archiving(self, run: Run, number: int, state: Mapping[str, Any]) -> None:
+        """Note how sending a run to its archive of this number goes."""
+        with self._changed:
+            found = self._runs.get(run.task, {}).get(run.uuid)
+            if found is not None:
+                archivings = {**found.archivings, number: state}
+                self._runs[run.task][run.uuid] = replace(found, archivings=archivings)
+                self._changed.notify_all()
 
     def drop_run(self, task: str, run: str) -> Run | None:
         """Take a run off the schedule."""

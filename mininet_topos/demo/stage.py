@@ -107,7 +107,7 @@ def adon_on(bed: Bed, scale: float) -> Iterator[World]:
     web = socket.create_server(("127.0.0.1", 0), backlog=128)
     certificates = {campus.name: bed.certificates[campus.dtn] for campus in CAMPUSES}
     config, data = bed.folder / "network.yaml", bed.folder / "data"
-    config.write_text(network_config(MuOsu(scale), certificates, extra=EXTRA))
+    config.write_text(network_config(MuOsu(scale), certificates, bed.controller, extra=EXTRA))
     token = bed.folder / "admin.token"
     url = f"http://127.0.0.1:{web.getsockname()[1]}"
     serve = [sys.executable, "-m", "apps.cli.main", "serve", "--config", str(config), "--data", str(data)]

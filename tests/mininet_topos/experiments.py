@@ -66,10 +66,10 @@ def beside_transfers(bed: Testbed) -> dict[str, Any]:
 
 def points_and_cross_traffic(bed: Testbed) -> dict[str, Any]:
     """The points answer on the management network with the certificate that the configuration pins."""
-    with measurement_points(bed) as certificates:
+    with measurement_points(bed) as points:
         path = bed.folder / "network.yaml"
-        pinned = {campus.name: certificates[campus.dtn] for campus in CAMPUSES}
-        path.write_text(network_config(MuOsu(), pinned))
+        pinned = {campus.name: points.certificates[campus.dtn] for campus in CAMPUSES}
+        path.write_text(network_config(MuOsu(), pinned, points.controller))
         configuration = adon.config.load(path)
         answers = {
             name: http_status(f"{point.url}/", point.verify)

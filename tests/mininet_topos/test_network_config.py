@@ -10,6 +10,7 @@ from mininet_topos.network_config import Schedule, network_config
 
 PEM = Path("/somewhere/point.pem")
 PEMS = {"mu": PEM, "osu": PEM}
+CONTROLLER = (Path("/somewhere/controller.pem"), Path("/somewhere/controller.key"))
 
 
 def load(tmp_path: Path, text: str) -> adon.config.Configuration:
@@ -20,7 +21,9 @@ def load(tmp_path: Path, text: str) -> adon.config.Configuration:
 
 def test_the_configuration_is_accepted_and_names_ports_that_exist(tmp_path):
     topology = MuOsu().topology()
-    configuration = load(tmp_path, network_config(MuOsu(), PEMS, openflow_port=7001, web_port=7002))
+    configuration = load(
+        tmp_path, network_config(MuOsu(), PEMS, CONTROLLER, openflow_port=7001, web_port=7002)
+    )
     ports = {end.name for campus in CAMPUSES for end in topology.interfaces(campus.edge)}
     used = {end.port for path in configuration.paths.values() for end in path.ends.values()}
     used |= {host.port for site in configuration.sites.values() for host in site.hosts.values()}
@@ -32,28 +35,29 @@ def test_the_configuration_is_accepted_and_names_ports_that_exist(tmp_path):
 
 
 def test_its_addresses_are_the_hosts_own(tmp_path):
-    configuration = load(tmp_path, network_config(MuOsu(), PEMS))
+    configuration = load(tmp_path, network_config(MuOsu(), PEMS, CONTROLLER))
     topology = MuOsu().topology()
     held = {a.ip for link in topology.links for end in link.ends for a in end.addresses}
     tested = {a for test in configuration.measurements.tests for a in (test.source, test.destination)}
     assert len(configuration.measurements.tests) == 4
     assert tested < held
     assert {p.verify for p in configuration.measurements.points.values()} == {str(PEM)}
+    assert {p.client_certificate for p in configuration.measurements.points.values()} == {str(CONTROLLER[0])}
     assert configuration.measurements.points["mu"].url == "https://172.31.0.11:4443/pscheduler"
 
 
 def test_capacity_follows_the_scale(tmp_path):
-    configuration = load(tmp_path, network_config(MuOsu(50), PEMS))
+    configuration = load(tmp_path, network_config(MuOsu(50), PEMS, CONTROLLER))
     assert configuration.paths["al2s"].capacity == pytest.approx(MuOsu(50).overlay.rate, rel=1e-5)
 
 
 def test_a_test_left_out_is_not_in_the_file(tmp_path):
     schedule = Schedule(throughput_period=None)
-    configuration = load(tmp_path, network_config(MuOsu(), PEMS, schedule=schedule))
+    configuration = load(tmp_path, network_config(MuOsu(), PEMS, CONTROLLER, schedule=schedule))
     assert {test.throughput_period for test in configuration.measurements.tests} == {None}
 
 
 def test_further_sections_are_taken_as_they_are(tmp_path):
     compute = {"mu-hpc": {"site": "mu", "worker_nodes": 4, "throughput_per_node": "8 Mbps"}}
-    configuration = load(tmp_path, network_config(MuOsu(), PEMS, extra={"compute": compute}))
+    configuration = load(tmp_path, network_config(MuOsu(), PEMS, CONTROLLER, extra={"compute": compute}))
     assert configuration.compute["mu-hpc"].worker_nodes == 4

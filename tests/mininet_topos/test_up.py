@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[2]
 STATES = {
     "hosts": {"mu-dtn": 12, "osu-dtn": 15},
     "certificates": {"mu-dtn": "/run/x/mu-dtn.pem"},
+    "controller": {"certificate": "/run/x/controller.pem", "key": "/run/x/controller.key"},
     "emulation": "userspace datapath",
 }
 
@@ -29,9 +30,10 @@ def folder(tmp_path):
 
 def test_a_testbed_is_read_from_its_folder(folder):
     assert Bed.is_up(folder)
-    assert Bed.read(folder) == Bed(
-        folder, 4711, STATES["hosts"], {"mu-dtn": Path("/run/x/mu-dtn.pem")}, "userspace datapath"
-    )
+    certificates = {"mu-dtn": Path("/run/x/mu-dtn.pem")}
+    controller = (Path("/run/x/controller.pem"), Path("/run/x/controller.key"))
+    expected = Bed(folder, 4711, STATES["hosts"], certificates, controller, "userspace datapath")
+    assert Bed.read(folder) == expected
 
 
 @pytest.mark.parametrize(
@@ -79,5 +81,17 @@ def test_from_outside_programs_run_in_its_hosts_and_its_rules_are_read(testbed_n
             assert "172.31.0.1/24" in root
             assert "priority=0 actions=NORMAL" in bed.dump_flows("mu-edge")
             assert all(path.exists() for path in bed.certificates.values())
+            asked = {name: _answers_to(bed, name) for name in ("nobody", "controller")}
+            assert asked == {"nobody": "403", "controller": "200"}
             assert "datapath" in bed.emulation
         assert process.poll() == 0
+
+
+def _answers_to(bed: Bed, who: str) -> str:
+    """What MU's point answers to a task that nobody, or its controller, posts to it."""
+    shown = ["--cert", str(bed.controller[0]), "--key", str(bed.controller[1])] if who == "controller" else []
+    task = {"schema": 1, "schedule": {}, "test": {"type": "rtt", "spec": {"dest": "10.1.0.10", "count": 1}}}
+    argv = ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "--max-time", "10", *shown]
+    argv += ["--cacert", str(bed.certificates["mu-dtn"]), "-d", json.dumps(task)]
+    argv += ["-H", "Content-Type: application/json", "https://172.31.0.11:4443/pscheduler/tasks"]
+    return subprocess.check_output(bed.inside(argv), text=True)

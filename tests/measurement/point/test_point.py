@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 import os
-import re
-import signal
 import socket
-import subprocess
-import sys
-import threading
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,64 +14,14 @@ import requests
 
 from measurement.errors import PointUntrusted, Rejected
 from measurement.model import Measurement, Metric, PathKey
-from measurement.plan import PlannedTest
 from measurement.point import certificate
-from measurement.poller import MeasurementFailed, Point, Poller
+from measurement.poller import MeasurementFailed, PathTest, Point, Poller
 from measurement.pscheduler import results, specs
 from measurement.pscheduler.client import PSchedulerClient, Schedule
 from measurement.pscheduler.states import RunState
+from tests.measurement.point.running import A, B, RunningPoint, start, stop
 
 pytestmark = pytest.mark.integration
-A, B = "127.0.0.1", "127.0.0.2"
-
-
-@dataclass
-class RunningPoint:
-    process: subprocess.Popen[str]
-    url: str
-    certificate: Path
-
-    @property
-    def node(self) -> str:
-        return self.url.split("/")[2]
-
-    def client(self) -> PSchedulerClient:
-        return PSchedulerClient(self.url, verify=str(self.certificate))
-
-    def get(self, path: str, **query: Any) -> requests.Response:
-        return requests.get(self.url + path, params=query, verify=str(self.certificate), timeout=10)
-
-    def post(self, path: str, body: Any, **query: Any) -> requests.Response:
-        return requests.post(
-            self.url + path, json=body, params=query, verify=str(self.certificate), timeout=10
-        )
-
-    def delete(self, path: str, **query: Any) -> requests.Response:
-        return requests.delete(self.url + path, params=query, verify=str(self.certificate), timeout=10)
-
-
-def start(folder: Path, address: str, *options: str) -> RunningPoint:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "measurement.point.main", "--host", address, "--port", "0",
-         "--data", str(folder), "--name", folder.name, *options],
-        stderr=subprocess.PIPE, text=True,
-    )  # fmt: skip
-    assert process.stderr is not None
-    for line in process.stderr:
-        found = re.search(r"event=ready url=(\S+)", line)
-        if found:
-            # Keep reading: a full pipe would stop the point.
-            threading.Thread(target=process.stderr.read, daemon=True).start()
-            return RunningPoint(process, found[1], folder / certificate.CERTIFICATE)
-    raise AssertionError("the point did not start")
-
-
-def stop(point: RunningPoint) -> int:
-    point.process.send_signal(signal.SIGTERM)
-    status = point.process.wait(10)
-    if point.process.stderr is not None:
-        point.process.stderr.close()
-    return status
 
 
 @pytest.fixture(scope="module")
@@ -102,8 +46,8 @@ def poll(
     points: tuple[RunningPoint, RunningPoint], request: specs.TestRequest, *metrics: Metric
 ) -> dict[Metric, Measurement | MeasurementFailed]:
     named = {name: Point(point.client(), point.node) for name, point in zip("ab", points, strict=True)}
-    test = PlannedTest(PathKey("p", "a", "b"), request, metrics, frozenset("ab"), 60.0)
-    return {outcome.metric: outcome for outcome in Poller(named).run(test)}
+    test = PathTest(PathKey("p", "a", "b"), request, metrics)
+    return {outcome.metric: outcome for outcome in Poller(named).run(test).outcomes}
 
 
 def test_tcp_throughput_between_two_points(points: tuple[RunningPoint, RunningPoint]) -> None:
@@ -275,7 +219,7 @@ def test_what_a_client_asks_first(points: tuple[RunningPoint, RunningPoint]) -> 
     assert point.get("/", api="x").status_code == 400
     assert point.get("/schedule-horizon").json() == "PT86400S"
     assert point.get("/status").json()["limits"]["ok"] is True
-    assert point.get("/archivers").json() == []
+    assert point.get("/archivers").json() == [f"{point.url}/archivers/http"]
     assert point.get("/tests").json()[0] == f"{point.url}/tests/throughput"
     assert point.get("/tests", expanded="").json()[0]["scheduling-class"] == "exclusive"
     assert point.get("/tests/latency/tools").json()[0]["name"] == "adon-owd"

@@ -8,7 +8,7 @@ from measurement.point.model import TRANSITIONS, Run, Schedule, SchedulingClass
 from measurement.point.scheduler import Booking, Slot, first_fit, free, intersect, occurrence
 from measurement.pscheduler.states import RunState
 
-EXCLUSIVE, NORMAL, BACKGROUND = SchedulingClass
+EXCLUSIVE, NORMAL, BACKGROUND, MULTI = SchedulingClass
 CLASSES = st.sampled_from(SchedulingClass)
 SPANS = st.tuples(st.integers(0, 100), st.integers(1, 20)).map(lambda pair: (pair[0], pair[0] + pair[1]))
 BOOKINGS = st.lists(st.tuples(SPANS, CLASSES).map(lambda pair: Booking(*pair[0], pair[1])), max_size=8)
@@ -19,6 +19,7 @@ BOOKINGS = st.lists(st.tuples(SPANS, CLASSES).map(lambda pair: Booking(*pair[0],
     [
         (EXCLUSIVE, EXCLUSIVE, True), (EXCLUSIVE, NORMAL, True), (NORMAL, EXCLUSIVE, True),
         (NORMAL, NORMAL, False), (BACKGROUND, EXCLUSIVE, False), (EXCLUSIVE, BACKGROUND, False),
+        (MULTI, EXCLUSIVE, False), (EXCLUSIVE, MULTI, False), (MULTI, NORMAL, False),
     ],
 )  # fmt: skip
 def test_what_excludes_what(one: SchedulingClass, other: SchedulingClass, excludes: bool) -> None:

@@ -1,0 +1,204 @@
+"""Whom a point knows, how it recognises them, and what each may have it do.  Pure.
+
+pScheduler's limits go by a requester's address (its documentation's *identifiers*, *classifiers* and
+*limits*); an address is no identity, so here whoever asks shows a bearer token (RFC 6750) or a TLS client
+certificate.  What ADON asks for is "who can initiate ... who can view" ([ADON] 2.2.1 (4)): rights per known
+party, narrowed by test and by destination.
+
+Tokens are known by their SHA-256 only.  A token of 128 random bits needs no slow hash.  Every comparison
+takes the same time, and every known party is compared with, so that time tells nothing.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import ipaddress
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal
+
+from measurement.point import certificate as certificates
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+
+
+class Right(StrEnum):
+    """What a known party may do."""
+
+    START = "start"
+    """Post tasks, and cancel its own."""
+    TAKE_PART = "take-part"
+    """Be a point that leads a task in which this one takes part."""
+    READ = "read"
+    """See the tasks and results of others."""
+    ARCHIVE = "archive"
+    """Have results sent to wherever its tasks say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Presented:
+    """What somebody shows of itself.
+
+    :param certificate: PEM of a client certificate whose key the handshake has proved.
+    """
+
+    token: str | None = None
+    certificate: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Authority:
+    """A certificate authority together with the one name that is believed of it.
+
+    :param pem: its certificate.
+    :param subject: the DNS name that a client certificate must bear.
+    """
+
+    pem: str
+    subject: str
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A party that is known.
+
+    :param tokens: SHA-256 of its tokens, hexadecimal.
+    :param certificates: SHA-256 of its certificates' DER form, hexadecimal.
+    :param tests: the tests that its rights are for; None for all.
+    :param towards: networks and host names that its tests may go to; None for all.
+    """
+
+    name: str
+    rights: frozenset[Right]
+    tokens: frozenset[str] = frozenset()
+    certificates: frozenset[str] = frozenset()
+    authority: Authority | None = None
+    tests: frozenset[str] | None = None
+    towards: tuple[Network | str, ...] | None = None
+
+    def shows(self, presented: Presented) -> bool:
+        """Whether what was presented is this party's."""
+        token = presented.token is not None and _among(self.tokens, _digest(presented.token))
+        if presented.certificate is None:
+            return token
+        shown = _among(self.certificates, certificates.fingerprint(presented.certificate))
+        by_authority = self.authority is not None and certificates.is_issued_by(
+            presented.certificate, self.authority.pem, self.authority.subject
+        )
+        return token or shown or by_authority
+
+    def limit(self, test: str, hosts: Iterable[str]) -> str | None:
+        """Why its rights do not cover a test towards these hosts; None when they do."""
+        if self.tests is not None and test not in self.tests:
+            return f"{self.name} may have no {test} tests."
+        for host in hosts:
+            if self.towards is not None and not any(_covers(place, host) for place in self.towards):
+                return f"{self.name} may have no tests towards {host}."
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """Everybody who is known.
+
+    :param reading: ``open`` when anybody may see tasks and results, as on a real server.
+    :param anchors: PEM of every certificate and authority, which the TLS handshake goes by.
+    """
+
+    known: tuple[Known, ...]
+    reading: Literal["open", "known"] = "open"
+    anchors: str = ""
+
+    def who(self, presented: Presented) -> Known | None:
+        """The party that presents this."""
+        found = None
+        for known in self.known:
+            if known.shows(presented):
+                found = known
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Whoever asks: where from, and who it is if it is known."""
+
+    address: Address
+    known: Known | None = None
+
+
+LOOPBACK: tuple[Network, ...] = (ipaddress.IPv4Network("127.0.0.0/8"), ipaddress.IPv6Network("::1/128"))
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Who may do what at this point.
+
+    :param trust: the known parties; None when no trust file was given.
+    :param allow: networks from which it may be made to do something, whoever asks; None for all.
+    :param open: without a trust file, whether other hosts than this one may have it measure.
+    """
+
+    trust: Trust | None = None
+    allow: tuple[Network, ...] | None = None
+    open: bool = False
+
+    def refusal(self, caller: Caller, right: Right) -> str | None:
+        """Why the caller may not use this right; None when it may."""
+        if right is Right.READ:
+            return self._unread(caller)
+        if self.allow is not None and not _within(caller.address, self.allow):
+            return f"Requester {caller.address} is not on the allow list."
+        if self.trust is not None:
+            return self._not_entitled(caller, right)
+        if self.open or _within(caller.address, LOOPBACK):
+            return None
+        return f"Requester {caller.address} is not this host, and this point has no trust file."
+
+    def _unread(self, caller: Caller) -> str | None:
+        if self.trust is None or self.trust.reading == "open":
+            return None
+        return self._not_entitled(caller, Right.READ)
+
+    def _not_entitled(self, caller: Caller, right: Right) -> str | None:
+        if caller.known is None:
+            return f"Requester {caller.address} shows no token or certificate that is known here."
+        if right not in caller.known.rights:
+            return f"{caller.known.name} has no right to {right}."
+        return None
+
+
+def plain_address(text: str) -> Address:
+    """An address as the socket gives it, with IPv4 that comes through an IPv6 socket as what it is.
+
+    :raises ValueError: for text that is no address.
+    """
+    found = ipaddress.ip_address(text)
+    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
+    return found if mapped is None else mapped
+
+
+def _within(address: Address, networks: Iterable[Network]) -> bool:
+    return any(address in network for network in networks)
+
+
+def _covers(place: Network | str, host: str) -> bool:
+    if isinstance(place, str):
+        return place.casefold() == host.casefold().rstrip(".")
+    try:
+        return plain_address(host) in place
+    except ValueError:
+        return False
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", errors="replace")).hexdigest()
+
+
+def _among(digests: Iterable[str], found: str) -> bool:
+    same = False
+    for digest in digests:
+        same |= hmac.compare_digest(digest, found)
+    return same

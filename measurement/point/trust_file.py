@@ -1,0 +1,160 @@
+"""The trust file: TOML that says whom a point knows (:mod:`measurement.point.trust`).
+
+::
+
+    reading = "known"               # "open", the default: anybody sees tasks and results
+
+    [[known]]
+    name = "controller"
+    token_sha256 = "9f86d0..."      # or a list; sha256 of the token, never the token
+    certificates = "controller.pem" # exactly these; several may be in the file
+    may = ["start", "read", "archive"]
+    tests = ["rtt", "latency"]      # default: all
+    towards = ["198.51.100.0/24", "dtn.example.org"]    # default: everywhere
+
+    [[known]]
+    name = "site-b"
+    authority = "site-ca.pem"       # whoever it has given a certificate for this name
+    subject = "ps.site-b.example.org"
+    may = ["take-part"]
+
+Files are named relative to it.  A file with a mistake in it is refused as a whole.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import tomllib
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from measurement.point import certificate
+from measurement.point.model import TESTS
+from measurement.point.trust import Authority, Known, Network, Right, Trust
+
+_HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
+
+
+def _digest(text: str) -> str:
+    if not re.fullmatch(r"[0-9a-f]{64}", text.lower()):
+        raise ValueError("must be 64 hexadecimal digits, the SHA-256 of the token")
+    return text.lower()
+
+
+def _place(text: str) -> Network | str:
+    try:
+        return ipaddress.ip_network(text)
+    except ValueError as error:
+        if "/" in text or not _HOST.fullmatch(text):
+            raise ValueError(f"{text[:60]!r} is neither a network nor a host name: {error}") from None
+    return text
+
+
+def _named_place(text: str) -> str:
+    _place(text)
+    return text
+
+
+def _test(text: str) -> str:
+    if text not in TESTS:
+        raise ValueError(f"{text[:40]!r} is none of {', '.join(TESTS)}")
+    return text
+
+
+def _several(value: object) -> object:
+    return [value] if isinstance(value, str) else value
+
+
+class _Entry(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
+    token_sha256: Annotated[list[Annotated[str, AfterValidator(_digest)]], BeforeValidator(_several)] = []
+    certificates: str | None = None
+    authority: str | None = None
+    subject: str | None = None
+    may: Annotated[list[Right], Field(min_length=1)]
+    tests: list[Annotated[str, AfterValidator(_test)]] | None = None
+    towards: list[Annotated[str, AfterValidator(_named_place)]] | None = None
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    reading: Literal["open", "known"] = "open"
+    known: list[_Entry] = []
+
+
+def read(path: Path) -> Trust:
+    """The parties that a trust file names.
+
+    :raises ValueError: for a file that cannot be read or says something wrong, naming file and field.
+    """
+    try:
+        document = _File.model_validate(tomllib.loads(path.read_text("utf-8")))
+        known = [_known(entry, path.parent) for entry in document.known]
+        _check_distinct(known)
+        anchors = [pem for entry in document.known for pem in _anchors(entry, path.parent)]
+    except ValidationError as error:
+        raise ValueError(f"{path}: {_first(error)}") from None
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path}: {error}") from None
+    return Trust(tuple(known), document.reading, "".join(dict.fromkeys(anchors)))
+
+
+def _first(error: ValidationError) -> str:
+    found = error.errors()[0]
+    return f"{'.'.join(map(str, found['loc']))}: {found['msg']}"
+
+
+def _known(entry: _Entry, folder: Path) -> Known:
+    where = f"known {entry.name}"
+    if (entry.authority is None) != (entry.subject is None):
+        raise ValueError(f"{where}: authority and subject belong together")
+    pinned = [] if entry.certificates is None else _pems(folder / entry.certificates)
+    if not (entry.token_sha256 or pinned or entry.authority):
+        raise ValueError(f"{where}: needs token_sha256, certificates or authority")
+    return Known(
+        entry.name,
+        frozenset(entry.may),
+        frozenset(entry.token_sha256),
+        frozenset(map(certificate.fingerprint, pinned)),
+        _authority(entry, folder),
+        None if entry.tests is None else frozenset(entry.tests),
+        None if entry.towards is None else tuple(map(_place, entry.towards)),
+    )
+
+
+def _authority(entry: _Entry, folder: Path) -> Authority | None:
+    if entry.authority is None or entry.subject is None:
+        return None
+    found = _pems(folder / entry.authority)
+    if len(found) != 1:
+        raise ValueError(f"known {entry.name}: authority: {entry.authority} must hold one certificate")
+    return Authority(found[0], entry.subject)
+
+
+def _anchors(entry: _Entry, folder: Path) -> list[str]:
+    files = (entry.certificates, entry.authority)
+    return [pem for file in files if file is not None for pem in _pems(folder / file)]
+
+
+def _pems(file: Path) -> list[str]:
+    found = certificate.pems(file.read_text("ascii", errors="replace"))
+    if not found:
+        raise ValueError(f"{file} holds no certificate")
+    return found
+
+
+def _check_distinct(known: list[Known]) -> None:
+    names: set[str] = set()
+    shown: dict[str, str] = {}
+    for party in known:
+        if party.name in names:
+            raise ValueError(f"known {party.name}: is there twice")
+        names.add(party.name)
+        for digest in party.tokens | party.certificates:
+            if digest in shown:
+                raise ValueError(f"known {party.name}: shows what {shown[digest]} shows")
+            shown[digest] = party.name

@@ -1,0 +1,73 @@
+"""Real measurement points for tests: started, stopped, asked."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import threading
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import requests
+
+from measurement.point import certificate
+from measurement.pscheduler.client import PSchedulerClient
+
+A, B = "127.0.0.1", "127.0.0.2"
+
+
+@dataclass
+class RunningPoint:
+    process: subprocess.Popen[str]
+    url: str
+    certificate: Path
+    log: list[str]
+
+    @property
+    def node(self) -> str:
+        return self.url.split("/")[2]
+
+    def client(self) -> PSchedulerClient:
+        return PSchedulerClient(self.url, verify=str(self.certificate))
+
+    def get(self, path: str, **query: Any) -> requests.Response:
+        return requests.get(self.url + path, params=query, verify=str(self.certificate), timeout=10)
+
+    def post(self, path: str, body: Any, **query: Any) -> requests.Response:
+        return requests.post(
+            self.url + path, json=body, params=query, verify=str(self.certificate), timeout=10
+        )
+
+    def delete(self, path: str, **query: Any) -> requests.Response:
+        return requests.delete(self.url + path, params=query, verify=str(self.certificate), timeout=10)
+
+
+def start(folder: Path, address: str, *options: str) -> RunningPoint:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "measurement.point.main", "--host", address, "--port", "0",
+         "--data", str(folder), "--name", folder.name, *options],
+        stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert process.stderr is not None
+    log: list[str] = []
+    for line in process.stderr:
+        log.append(line)
+        found = re.search(r"event=ready url=(\S+)", line)
+        if found:
+            # Keep reading: a full pipe would stop the point.
+            threading.Thread(target=log.extend, args=(process.stderr,), daemon=True).start()
+            return RunningPoint(process, found[1], folder / certificate.CERTIFICATE, log)
+    process.wait(5)
+    process.stderr.close()
+    raise AssertionError(f"the point did not start: {''.join(log)}")
+
+
+def stop(point: RunningPoint) -> int:
+    point.process.send_signal(signal.SIGTERM)
+    status = point.process.wait(10)
+    if point.process.stderr is not None:
+        point.process.stderr.close()
+    return status

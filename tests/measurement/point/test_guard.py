@@ -1,0 +1,269 @@
+"""Points that know whom they serve: tokens, client certificates, and strangers, over real TLS."""
+
+from __future__ import annotations
+
+import hashlib
+import signal
+import socket
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import requests
+
+from measurement.errors import PointError, Rejected
+from measurement.point import certificate
+from measurement.pscheduler import specs
+from measurement.pscheduler.client import PSchedulerClient, Schedule
+from measurement.pscheduler.states import RunState
+from measurement.pscheduler.transport import Credentials, Transport
+from tests.measurement.point.running import A, B, RunningPoint, start, stop
+
+pytestmark = pytest.mark.integration
+
+FULL, ONLY_RTT, READER, THIRD = (f"{name}-token-0123456789" for name in ("full", "rtt", "reader", "third"))
+TRUST = """
+reading = "known"
+[[known]]
+name = "controller"
+certificates = "../controller.pem"
+may = ["start", "read"]
+[[known]]
+name = "full"
+token_sha256 = "{full}"
+may = ["start", "read"]
+[[known]]
+name = "only-rtt"
+token_sha256 = "{only_rtt}"
+may = ["start"]
+tests = ["rtt"]
+towards = ["127.0.0.2/32"]
+[[known]]
+name = "reader"
+token_sha256 = "{reader}"
+may = ["read"]
+[[known]]
+name = "third"
+token_sha256 = "{third}"
+may = ["take-part"]
+[[known]]
+name = "{other}"
+certificates = "../{other}/point.pem"
+may = ["take-part"]
+"""
+
+
+def digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def trust(other: str) -> str:
+    tokens = {"full": FULL, "only_rtt": ONLY_RTT, "reader": READER, "third": THIRD}
+    return TRUST.format(other=other, **{name: digest(token) for name, token in tokens.items()})
+
+
+@dataclass
+class Pair:
+    a: RunningPoint
+    b: RunningPoint
+    controller: Credentials
+    stranger: Credentials
+
+    def client(self, credentials: Credentials, point: RunningPoint | None = None) -> PSchedulerClient:
+        asked = self.a if point is None else point
+        return PSchedulerClient(asked.url, str(asked.certificate), credentials=credentials)
+
+    @property
+    def ends(self) -> specs.Ends:
+        return specs.Ends(A, B, self.a.node, self.b.node)
+
+
+@pytest.fixture(scope="module")
+def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
+    folder = tmp_path_factory.mktemp("trust")
+    for name, address, other in (("a", A, "b"), ("b", B, "a")):
+        (folder / name).mkdir()
+        certificate.ensure(folder / name, [name, address])
+        (folder / name / "trust.toml").write_text(trust(other))
+    credentials = [
+        Credentials(certificate=certificate.ensure(folder, [name], name))
+        for name in ("controller", "stranger")
+    ]
+    peers = folder / "peers.pem"
+    peers.write_text("".join((folder / name / "point.pem").read_text() for name in "ab"))
+    running = [
+        start(folder / name, address, "--peer-verify", str(peers)) for name, address in (("a", A), ("b", B))
+    ]
+    yield Pair(*running, *credentials)
+    assert [stop(point) for point in running] == [0, 0]
+
+
+def logged(point: RunningPoint, *words: str, times: int = 1) -> bool:
+    for _ in range(50):
+        if sum(all(word in line for word in words) for line in list(point.log)) >= times:
+            return True
+        time.sleep(0.1)
+    return False
+
+
+def test_nobody_may_start_or_read_not_even_from_this_host(pair: Pair) -> None:
+    with pytest.raises(Rejected, match="shows no token or certificate that is known here") as caught:
+        pair.client(Credentials()).post(specs.rtt(pair.ends, 1), Schedule())
+    assert caught.value.status == 403
+    assert pair.client(Credentials()).api() == 6
+    assert pair.a.get("/tasks").json() == []
+    assert pair.a.get("/schedule").json() == []
+    assert pair.a.post("/owd", {"address": A, "packets": 1, "lifetime": 1}).status_code == 403
+    assert logged(pair.a, "event=refused", "path=/pscheduler/tasks", "no token or certificate")
+
+
+def test_a_wrong_token_is_nobodys(pair: Pair) -> None:
+    with pytest.raises(Rejected, match="no token or certificate"):
+        pair.client(Credentials("wrong-" + FULL)).post(specs.rtt(pair.ends, 1), Schedule())
+
+
+@pytest.mark.parametrize("kind", ["token", "certificate"])
+def test_the_controller_starts_what_two_points_measure(pair: Pair, kind: str) -> None:
+    client = pair.client(Credentials(FULL) if kind == "token" else pair.controller)
+    task = client.post(specs.throughput(pair.ends, 1), Schedule(slip=60))
+    run = client.first_run(task)
+    for _ in range(100):
+        run = client.run(task, run.uuid)
+        if run.state.terminal:
+            break
+        time.sleep(0.1)
+    assert run.state is RunState.FINISHED, run.document.fields
+    path = f"/tasks/{task.uuid}/runs/{run.uuid}"
+    assert pair.a.get(path).status_code == 403
+    assert pair.a.get(f"{path}/result").status_code == 403
+    assert pair.a.get(f"/tasks/{task.uuid}/runs").status_code == 403
+    assert pair.a.get(f"/tasks/{task.uuid}", key=task.key).status_code == 403
+    assert pair.a.delete(f"/tasks/{task.uuid}", key=task.key).status_code == 403
+    assert pair.client(Credentials(READER)).run(task, run.uuid).state is RunState.FINISHED
+    with pytest.raises(Rejected, match="no right to read"):
+        pair.client(Credentials(ONLY_RTT)).run(task, run.uuid)
+    client.cancel(task)
+
+
+def test_a_reader_starts_nothing(pair: Pair) -> None:
+    with pytest.raises(Rejected, match="reader has no right to start"):
+        pair.client(Credentials(READER)).post(specs.rtt(pair.ends, 1), Schedule())
+
+
+def test_rights_end_with_the_test_and_the_destination(pair: Pair) -> None:
+    client = pair.client(Credentials(ONLY_RTT))
+    ends = pair.ends
+    with pytest.raises(Rejected, match="no throughput tests"):
+        client.post(specs.throughput(ends, 1), Schedule())
+    with pytest.raises(Rejected, match=r"no tests towards 127\.0\.0\.3"):
+        client.post(specs.rtt(ends._replace(dest="127.0.0.3"), 1), Schedule())
+    task = client.post(specs.rtt(ends, 1), Schedule())
+    assert client.first_run(task).start > 0
+    client.cancel(task)
+
+
+def test_results_are_sent_away_only_for_who_may(pair: Pair) -> None:
+    http = Transport(pair.a.url, str(pair.a.certificate), credentials=Credentials(FULL))
+    body = {
+        "schema": 1,
+        "schedule": {},
+        "test": {"type": "rtt", "spec": {"dest": B}},
+        "archives": [{"archiver": "http", "data": {"_url": "http://127.0.0.1:9/"}}],
+    }
+    with pytest.raises(Rejected, match="full has no right to archive"):
+        http.post("/tasks", body)
+
+
+def test_a_certificate_that_nobody_knows_is_turned_away_in_the_handshake(pair: Pair) -> None:
+    with pytest.raises(PointError):
+        pair.client(pair.stranger).api()
+    assert logged(pair.a, "event=refused", "TLS handshake", "verify")
+
+
+def test_a_point_takes_part_and_starts_nothing_of_its_own(pair: Pair) -> None:
+    folder = pair.a.certificate.parent
+    point = Credentials(certificate=(folder / "point.pem", folder / "point.key"))
+    with pytest.raises(Rejected, match="a has no right to start"):
+        pair.client(point, pair.b).post(specs.rtt(pair.ends, 1), Schedule())
+    http = Transport(pair.b.url, str(pair.b.certificate), credentials=point)
+    assert http.post("/owd", {"address": B, "packets": 1, "lifetime": 1}).json()
+
+
+def test_a_task_that_another_leads_is_not_ours_to_touch(pair: Pair) -> None:
+    client = pair.client(pair.controller)
+    task = client.post(specs.throughput(pair.ends, 20), Schedule(slip=60))
+    run = client.first_run(task)
+    folder = pair.b.certificate.parent
+    # At A the controller owns the task: B, which takes part, may not drop A's own runs.
+    point = Credentials(certificate=(folder / "point.pem", folder / "point.key"))
+    http = Transport(pair.a.url, str(pair.a.certificate), credentials=point)
+    with pytest.raises(Rejected, match="400"):
+        http.delete(f"/tasks/{task.uuid}/runs/{run.uuid}")
+    # At B the task is A's: the controller has no right to take part.
+    with pytest.raises(Rejected, match="no right to take-part"):
+        Transport(pair.b.url, str(pair.b.certificate), credentials=Credentials(FULL)).delete(
+            f"/tasks/{task.uuid}/runs/{run.uuid}"
+        )
+    # Another point has the right, but it is not its task.
+    third = Transport(pair.b.url, str(pair.b.certificate), credentials=Credentials(THIRD))
+    with pytest.raises(Rejected, match="The task is another's"):
+        third.delete(f"/tasks/{task.uuid}/runs/{run.uuid}")
+    with pytest.raises(Rejected, match="Forbidden by key or requester"):
+        third.delete(f"/tasks/{task.uuid}")
+    client.cancel(task)
+
+
+def test_who_connects_and_says_nothing_holds_up_nobody(pair: Pair) -> None:
+    host, port = pair.a.node.split(":")
+    silent = [socket.create_connection((host, int(port))) for _ in range(100)]
+    try:
+        assert pair.a.get("/api").json() == 6
+    finally:
+        for connection in silent:
+            connection.close()
+
+
+def test_plain_http_on_a_tls_port_is_refused_in_one_line(pair: Pair) -> None:
+    with pytest.raises(requests.ConnectionError):
+        requests.get(f"http://{pair.a.node}/pscheduler/api", timeout=5)
+    assert logged(pair.a, "event=refused", "TLS handshake")
+
+
+def test_without_a_trust_file_another_host_may_not_start(tmp_path: Path) -> None:
+    point = start(tmp_path, A, "--allow", "127.0.0.0/8")
+    try:
+        assert logged(point, "event=loopback_only")
+        client = point.client()
+        client.cancel(client.post(specs.rtt(specs.Ends(A, B, point.node, point.node), 1), Schedule()))
+    finally:
+        assert stop(point) == 0
+
+
+def test_a_trust_file_read_anew_takes_rights_away(tmp_path: Path) -> None:
+    certificate.ensure(tmp_path, ["a", A])
+    file = tmp_path / "who.toml"
+    entry = f'[[known]]\nname="c"\ntoken_sha256="{digest(FULL)}"\nmay=["start"]\n'
+    file.write_text(entry)
+    point = start(tmp_path, A, "--trust", str(file))
+    try:
+        client = PSchedulerClient(point.url, str(point.certificate), credentials=Credentials(FULL))
+        client.post(specs.rtt(specs.Ends(A, B, point.node, point.node), 1), Schedule())
+        file.write_text("nonsense")
+        point.process.send_signal(signal.SIGHUP)
+        assert logged(point, "event=trust_not_changed")
+        client.post(specs.rtt(specs.Ends(A, B, point.node, point.node), 1), Schedule())
+        file.write_text(entry.replace("start", "read"))
+        point.process.send_signal(signal.SIGHUP)
+        assert logged(point, "event=trusting", times=2)
+        with pytest.raises(Rejected, match="no right to start"):
+            client.post(specs.rtt(specs.Ends(A, B, point.node, point.node), 1), Schedule())
+    finally:
+        assert stop(point) == 0
+
+
+def test_a_trust_file_with_a_mistake_keeps_a_point_from_starting(tmp_path: Path) -> None:
+    (tmp_path / "trust.toml").write_text("known = 5")
+    with pytest.raises(AssertionError, match=r"event=cannot_start cause=.*trust\.toml"):
+        start(tmp_path, A)

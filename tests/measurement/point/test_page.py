@@ -1,0 +1,78 @@
+"""The page about the point: its trust file, its cloud-init snippet, its options."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from measurement.point import options, trust_file
+from measurement.point.archives import parse_archives
+
+PAGE = (Path(__file__).parents[3] / "docs" / "measurement-point.md").read_text()
+
+
+def blocks(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+
+
+def test_every_option_is_on_the_page():
+    parser = options.parser()
+    there = {word for action in parser._actions for word in action.option_strings if word.startswith("--")}
+    told = set(re.findall(r"(?<![\w-])--[a-z-]+", PAGE))
+    assert there - {"--help"} <= told
+
+
+def test_the_trust_file_is_one(tmp_path):
+    (text,) = blocks("toml")
+    parties = tomllib.loads(text)["known"]
+    assert {"controller", "student", "point-b", "site-c"} == {party["name"] for party in parties}
+    # Of its certificates there is none here: what else it says is checked without them.
+    without = re.sub(r"^(certificates|authority|subject) = .*$", "", text, flags=re.MULTILINE)
+    digests = iter("abcd")
+    whole = re.sub(
+        r"^may",
+        lambda _: f'token_sha256 = "{next(digests) * 64}"\nmay',
+        without.replace('token_sha256 = "…"', ""),
+        flags=re.MULTILINE,
+    )
+    (tmp_path / "trust.toml").write_text(whole)
+    assert len(trust_file.read(tmp_path / "trust.toml").known) == 4
+
+
+def test_the_archive_is_one():
+    (text,) = blocks("json")
+    document = yaml.safe_load(text.replace("Bearer …", "Bearer EXAMPLE"))
+    (archive,) = parse_archives([document])
+    assert archive.waits == (30.0,) * 5
+
+
+def test_the_cloud_init_snippet_starts_a_point_with_options_that_exist(tmp_path):
+    (text,) = blocks("yaml")
+    assert text.startswith("#cloud-config\n")
+    document = yaml.safe_load(text)
+    # Keys and types as in cloud-init's schema of these modules.
+    assert set(document) == {"packages", "write_files", "runcmd"}
+    files = {entry["path"]: entry for entry in document["write_files"]}
+    assert all(set(entry) <= {"path", "content", "permissions"} for entry in files.values())
+    assert all(isinstance(word, str) for command in document["runcmd"] for word in command)
+    assert files["/etc/adon-measurement/announce.token"]["permissions"] == "0600"
+    (unit,) = (entry["content"] for path, entry in files.items() if path.endswith(".service"))
+    command = re.sub(r"\\\n\s*", " ", unit)
+    (start,) = re.findall(r"^ExecStart=(.*)$", command, re.MULTILINE)
+    argv = shlex.split(start)
+    real = tmp_path / "collector.pem"
+    real.write_text("")
+    argv = [str(real) if word.endswith("collector.pem") else word for word in argv[1:]]
+    try:
+        given = options.parser().parse_args(argv)
+    except (SystemExit, argparse.ArgumentError):
+        pytest.fail("the unit starts the point with options that it does not have")
+    assert str(given.trust) in files
+    trust = tomllib.loads(files[str(given.trust)]["content"])
+    assert trust["known"][0]["certificates"] == "controller.pem"
