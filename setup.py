@@ -32,6 +32,7 @@ setup(
         "psutil>=5.9,<8",
         "pydantic>=2.7,<3",
         "pyyaml>=6,<7",
+        "referencing>=0.30",
         "requests>=2.31,<3",
         "rich>=13,<16",
         "sqlalchemy>=2.0,<3",

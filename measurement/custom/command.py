@@ -1,0 +1,100 @@
+"""Any program as a metric: run, bounded, its output checked, its numbers kept ([ADON] 4.2; spec 10)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from measurement.custom.answer import Schema, check_schema, read_answer
+from measurement.custom.errors import MetricFailed
+from measurement.custom.execute import Aborted, Limits, ending, environment, execute
+from measurement.custom.model import PERIOD, Endless, Origin
+from measurement.model import Metric, Observation
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class MetricCommand:
+    """A program whose output is a metric.
+
+    :param name: of the series; with a JSON document, what all its series begin with.
+    :param argv: the program and its arguments; no shell reads them.
+    :param schema: the JSON Schema of its output; None: it prints one number.
+    :param unit: of its values, "" if there is none or they differ.
+    :param passed: names of the variables of our environment that it gets.
+    :raises ValueError: for a name that is none, no program, a schema that is none.
+    """
+
+    name: str
+    argv: tuple[str, ...]
+    schema: Schema | None = None
+    unit: str = ""
+    limits: Limits = field(default_factory=Limits)
+    passed: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name) or self.name in set(Metric):
+            raise ValueError(f"name: {self.name[:60]!r} is not lower-case words with dots between, or taken")
+        if not self.argv or not self.argv[0] or any("\0" in word for word in self.argv):
+            raise ValueError("argv: must be a program and its arguments")
+        if self.schema is not None:
+            check_schema(self.schema)
+
+
+@dataclass(frozen=True, slots=True)
+class CommandFailed:
+    """A command that gave no value.
+
+    :param cause: one line that may leave the host.
+    :param detail: what it wrote to standard error; stays on the host.
+    """
+
+    cause: str
+    detail: str = ""
+
+
+def run(command: MetricCommand, host: str, now: float) -> list[Observation] | CommandFailed:
+    """Run it once.
+
+    :param host: the name under which the values are kept.
+    :param now: the time they are of, seconds since the epoch.
+    """
+    found = execute(command.argv, command.limits, environment(command.passed))
+    if isinstance(found, Aborted):
+        return CommandFailed(found.cause)
+    if found.status != 0:
+        return CommandFailed(f"it {ending(found, command.limits)}", found.stderr)
+    origin = Origin(host, command.name, now, "command")
+    try:
+        values = read_answer(found.stdout, command.schema)
+        return [
+            origin.value(f"{command.name}.{name}" if name else command.name, value, command.unit)
+            for name, value in values.items()
+        ]
+    except ValueError as error:
+        return CommandFailed(f"it {error}", found.stderr)
+
+
+@dataclass(frozen=True, slots=True)
+class CommandMetric(Endless):
+    """A :class:`MetricCommand` that is sampled."""
+
+    command: MetricCommand
+    host: str
+    period: float = PERIOD
+
+    @property
+    def name(self) -> str:
+        """The command's."""
+        return self.command.name
+
+    def sample(self, now: float) -> list[Observation]:
+        """Run it once.
+
+        :raises MetricFailed: when it gave no value.
+        """
+        found = run(self.command, self.host, now)
+        if isinstance(found, CommandFailed):
+            raise MetricFailed(found.cause, found.detail)
+        return found

@@ -1,0 +1,158 @@
+"""A whole Slurm cluster of one node in a folder: munged, slurmctld, slurmd, on ports of their own.
+
+Nothing outside the folder is read or written: the key, the sockets, the state and the logs are in it, and
+every client finds the cluster by ``SLURM_CONF``.
+"""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "sinfo", "scancel")
+CORES = 2
+
+_CONFIGURATION = """
+ClusterName=adontest
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={ctld_port}
+SlurmdPort={d_port}
+SlurmUser={user}
+SlurmdUser={user}
+AuthType=auth/munge
+AuthInfo=socket={folder}/munge/socket
+CredType=cred/munge
+MpiDefault=none
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+SchedulerType=sched/backfill
+SchedulerParameters=bf_interval=1,sched_min_interval=0
+ReturnToService=2
+KillWait=1
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.log
+PlugStackConfig={folder}/plugstack.conf
+MailProg=/bin/true
+AccountingStorageType=accounting_storage/none
+NodeName=localhost NodeHostname={host} NodeAddr=127.0.0.1 CPUs={cores} State=UNKNOWN
+PartitionName=debug Nodes=localhost Default=YES MaxTime=60 State=UP
+"""
+
+
+def missing() -> list[str]:
+    """Programs that are not installed."""
+    return [program for program in NEEDED if shutil.which(program) is None]
+
+
+@contextmanager
+def cluster() -> Iterator[Path]:
+    """Start it, wait until its node takes jobs, and end it; its configuration file."""
+    folder = Path(tempfile.mkdtemp(prefix="adon-slurm-"))  # short: the path of a socket has 107 characters
+    folder.chmod(0o755)
+    try:
+        configuration = _prepare(folder)
+        with ExitStack() as daemons:
+            _start_munged(folder, daemons)
+            environment = {**os.environ, "SLURM_CONF": str(configuration)}
+            daemons.enter_context(_daemon(folder, ["slurmctld", "-D"], environment))
+            daemons.enter_context(_daemon(folder, ["slurmd", "-D", "-N", "localhost"], environment))
+            # Called before the daemons end, or the steps of running jobs would outlive them.
+            daemons.callback(_end_jobs, environment)
+            _wait("the node takes jobs", lambda: _said(["sinfo", "-h", "-o", "%T"], environment) == "idle")
+            yield configuration
+    finally:
+        shutil.rmtree(folder)
+
+
+def _prepare(folder: Path) -> Path:
+    for name in ("munge", "key", "state", "spool"):
+        (folder / name).mkdir()
+    (folder / "plugstack.conf").touch()
+    configuration = folder / "slurm.conf"
+    ctld_port, d_port = _free_ports()
+    configuration.write_text(
+        _CONFIGURATION.format(
+            folder=folder,
+            host=socket.gethostname().split(".")[0],
+            user=getpass.getuser(),
+            cores=CORES,
+            ctld_port=ctld_port,
+            d_port=d_port,
+        )
+    )
+    return configuration
+
+
+def _start_munged(folder: Path, daemons: ExitStack) -> None:
+    key = folder / "key" / "munge.key"
+    key.write_bytes(os.urandom(128))
+    key.chmod(0o600)
+    key.parent.chmod(0o700)
+    files = {
+        "socket": folder / "munge" / "socket",
+        "key-file": key,
+        "log-file": folder / "munged.log",
+        "pid-file": folder / "munge" / "pid",
+        "seed-file": folder / "key" / "seed",
+    }
+    options = [f"--{name}={path}" for name, path in files.items()]
+    daemons.enter_context(
+        _daemon(folder, ["munged", "--foreground", "--num-threads=4", *options], dict(os.environ))
+    )
+    _wait("munged answers", files["socket"].exists)
+
+
+@contextmanager
+def _daemon(folder: Path, argv: list[str], environment: dict[str, str]) -> Iterator[None]:
+    with (folder / f"{argv[0]}.out").open("wb") as said:
+        process = subprocess.Popen(
+            ["setpriv", "--pdeathsig", "TERM", "--", *argv], stdout=said, stderr=said, env=environment
+        )
+        try:
+            yield
+        finally:
+            process.terminate()
+            try:
+                process.wait(timeout=15)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _end_jobs(environment: dict[str, str]) -> None:
+    subprocess.run(["scancel", "--state=PENDING"], env=environment, check=False)
+    subprocess.run(["scancel", "--state=RUNNING"], env=environment, check=False)
+    _wait("no job is left", lambda: _said(["squeue", "-h", "-o", "%T"], environment) == "")
+
+
+def _said(argv: list[str], environment: dict[str, str]) -> str | None:
+    found = subprocess.run(argv, env=environment, capture_output=True, text=True, check=False, timeout=30)
+    return found.stdout.strip() if found.returncode == 0 else None
+
+
+def _wait(what: str, reached: Callable[[], bool], seconds: float = 40) -> None:
+    until = time.monotonic() + seconds
+    while not reached():
+        assert time.monotonic() < until, f"not within {seconds} s: {what}"
+        time.sleep(0.1)
+
+
+def _free_ports() -> tuple[int, int]:
+    with socket.socket() as first, socket.socket() as second:
+        for taken in (first, second):
+            taken.bind(("127.0.0.1", 0))
+        return first.getsockname()[1], second.getsockname()[1]

@@ -1,0 +1,230 @@
+"""Workflows as metrics, with stand-ins that print what Pegasus' tools would."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from measurement.custom.errors import MetricFailed
+from measurement.custom.execute import Limits
+from measurement.custom.pegasus.metric import Tools, UserMetric, WorkflowMetric
+from measurement.custom.pegasus.workflows import all_workflows
+from measurement.model import Observation
+from tests.measurement.custom.conftest import DATA, Install
+
+TOOLS = Tools(passed=("PATH",), limits=Limits(seconds=20))
+SECRETS = ("/data", "hunter2", "node7")
+
+
+@pytest.fixture
+def pegasus(install: Install, tmp_path: Path) -> Path:
+    """Tools that print, for a submit directory, what is in that folder under the tool's name."""
+    install("pegasus-status", 'echo "$1" >> "$2/asked"; cat "$2/status"')
+    install("pegasus-statistics", '[ "$1 $2" = "-s summary" ] && cat "$3/statistics"')
+    install("pegasus-analyzer", 'cat "$1/analyzer"; exit 2')
+    return tmp_path
+
+
+def workflow(folder: Path, name: str, status: str) -> Path:
+    made = folder / name
+    made.mkdir(exist_ok=True)
+    for tool, recorded in (
+        ("statistics", "statistics.txt"),
+        ("analyzer", "analyzer-failed.txt"),
+        ("status", status),
+    ):
+        shutil.copy(DATA / "pegasus" / recorded, made / tool)
+    return made
+
+
+def of(values: list[Observation], what: str) -> dict[str, float]:
+    return {value.metric: value.value for value in values if value.key.destination == what}
+
+
+def test_a_workflow_that_runs(pegasus: Path) -> None:
+    metric = WorkflowMetric("soykb", "isi", workflow(pegasus, "run", "status-5-running.json"), TOOLS)
+    values = metric.sample(1000.0)
+    assert of(values, "soykb") == {
+        "pegasus.jobs_unready": 5, "pegasus.jobs_ready": 1, "pegasus.jobs_pre": 1, "pegasus.jobs_queued": 3,
+        "pegasus.jobs_post": 0, "pegasus.jobs_done": 15, "pegasus.jobs_failed": 1, "pegasus.jobs_total": 26,
+        "pegasus.percent_done": 57.69, "pegasus.state": 0,
+    }  # fmt: skip
+    assert not metric.ended(values)
+    (state,) = [value for value in values if value.metric == "pegasus.state"]
+    assert state.parameters["state"] == "Running"
+    assert (pegasus / "run" / "asked").read_text() == "-j\n"
+
+
+@pytest.mark.parametrize(("status", "state"), [("status-5-failure.json", 2), ("status-5-success.txt", 1)])
+def test_a_workflow_that_ended_has_its_statistics_and_analysis(
+    pegasus: Path, status: str, state: int
+) -> None:
+    metric = WorkflowMetric("soykb", "isi", workflow(pegasus, "run", status), TOOLS)
+    values = metric.sample(1000.0)
+    assert metric.ended(values)
+    found = of(values, "soykb")
+    assert found["pegasus.state"] == state
+    assert (found["pegasus.wall_time"], found["pegasus.job_retries"]) == (11520, 5)
+    assert (found["pegasus.analysis_failed"], found["pegasus.analysis_held"]) == (2, 1)
+
+
+def test_nothing_that_is_secret_leaves_the_host(pegasus: Path) -> None:
+    metric = WorkflowMetric("soykb", "isi", workflow(pegasus, "run", "status-5-failure.json"), TOOLS)
+    said = repr(metric.sample(1000.0))
+    assert "align_ID0000007" in said
+    assert not [secret for secret in (*SECRETS, str(pegasus)) if secret in said]
+
+
+def test_pegasus_4_is_asked_for_its_table(pegasus: Path) -> None:
+    folder = workflow(pegasus, "run", "status-4-long.txt")
+    tools = Tools("table", ("PATH",))
+    values = WorkflowMetric("soykb", "isi", folder, tools).sample(1000.0)
+    assert of(values, "soykb")["pegasus.percent_done"] == 53.2
+    assert (folder / "asked").read_text() == "-l\n"
+
+
+def test_an_end_without_statistics_is_told_after_some_attempts(pegasus: Path) -> None:
+    folder = workflow(pegasus, "run", "status-5-failure.json")
+    (folder / "statistics").unlink()
+    metric = WorkflowMetric("soykb", "isi", folder, TOOLS)
+    for _ in range(11):
+        with pytest.raises(MetricFailed, match="pegasus-statistics"):
+            metric.sample(1000.0)
+    values = metric.sample(1060.0)
+    assert metric.ended(values)
+    assert of(values, "soykb")["pegasus.state"] == 2
+
+
+@pytest.mark.parametrize("said", ["Error: no such folder", ""])
+def test_a_tool_that_says_something_else(pegasus: Path, said: str) -> None:
+    folder = workflow(pegasus, "run", "status-5-running.json")
+    (folder / "status").write_text(said)
+    with pytest.raises(MetricFailed, match="cannot be read"):
+        WorkflowMetric("soykb", "isi", folder, TOOLS).sample(1000.0)
+
+
+def test_pegasus_is_not_installed(tmp_path: Path) -> None:
+    with pytest.raises(MetricFailed, match="pegasus-status is not installed"):
+        WorkflowMetric("soykb", "isi", tmp_path, Tools(passed=())).sample(1000.0)
+
+
+# --- all of a user's workflows -----------------------------------------------------------------------------
+
+Entry = tuple[str, Path, list[tuple[str, float, int | None]]]
+
+STARTED, TERMINATED = "WORKFLOW_STARTED", "WORKFLOW_TERMINATED"
+UUIDS = [f"{n:08x}-0000-4000-8000-000000000000" for n in range(9)]
+
+
+def listed(database: Path, rows: list[Entry]) -> Path:
+    """The list of workflows as Pegasus writes it."""
+    with closing(sqlite3.connect(database)) as opened, opened:
+        opened.executescript(
+            """
+            DROP TABLE IF EXISTS master_workflow;
+            DROP TABLE IF EXISTS master_workflowstate;
+            CREATE TABLE master_workflow (
+                wf_id INTEGER PRIMARY KEY, wf_uuid VARCHAR(255) NOT NULL, dax_label VARCHAR(255),
+                timestamp NUMERIC(16, 6), submit_hostname VARCHAR(255), submit_dir TEXT, user VARCHAR(255),
+                db_url TEXT, archived BOOLEAN NOT NULL DEFAULT 0);
+            CREATE TABLE master_workflowstate (
+                wf_id INTEGER NOT NULL, state VARCHAR(19) NOT NULL, timestamp NUMERIC(16, 6) NOT NULL,
+                restart_count INTEGER NOT NULL, status INTEGER, reason TEXT,
+                PRIMARY KEY (wf_id, state, timestamp));
+            """
+        )
+        for number, (label, folder, states) in enumerate(rows):
+            opened.execute(
+                "INSERT INTO master_workflow VALUES (?,?,?,?,'isi',?,'soykb','',0)",
+                (number, UUIDS[number], label, 100.0 + number, str(folder)),
+            )
+            opened.executemany(
+                "INSERT INTO master_workflowstate VALUES (?,?,?,0,?,NULL)",
+                [(number, state, at, status) for state, at, status in states],
+            )
+    return database
+
+
+def test_all_workflows(tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    database = listed(
+        tmp_path / "workflow.db",
+        [
+            ("soykb", gone, [(STARTED, 10.0, None), (TERMINATED, 20.0, 0)]),
+            ("soykb", gone, [(STARTED, 11.0, None), (TERMINATED, 21.0, 1)]),
+            ("soykb", gone, [(STARTED, 12.0, None), (TERMINATED, 22.0, 1), (STARTED, 30.0, None)]),
+            ("montage", gone, [(STARTED, 13.0, None), (TERMINATED, 13.0, 0)]),
+            ("planned", gone, []),
+        ],
+    )
+    found = all_workflows(database)
+    assert [(each.name, each.running, each.succeeded, each.since) for each in found] == [
+        ("planned-00000004", False, None, None),
+        ("montage-00000003", False, True, 13.0),
+        ("soykb-00000002", True, None, 30.0),
+        ("soykb-00000001", False, False, 21.0),
+        ("soykb-00000000", False, True, 20.0),
+    ]
+
+
+def test_a_list_that_cannot_be_read(tmp_path: Path) -> None:
+    for database in (tmp_path / "missing.db", tmp_path):
+        with pytest.raises(MetricFailed, match="list of workflows") as caught:
+            all_workflows(database)
+        assert str(tmp_path) not in str(caught.value)
+    assert not (tmp_path / "missing.db").exists()
+    (tmp_path / "other.db").write_text("no database")
+    with pytest.raises(MetricFailed, match="list of workflows"):
+        all_workflows(tmp_path / "other.db")
+
+
+def test_a_user_from_start_to_end(pegasus: Path) -> None:
+    one, two = (
+        workflow(pegasus, "one", "status-5-running.json"),
+        workflow(pegasus, "two", "status-5-running.json"),
+    )
+    old: Entry = ("old", pegasus / "deleted", [(STARTED, 1.0, None), (TERMINATED, 2.0, 0)])
+    running: list[Entry] = [("soykb", one, [(STARTED, 10.0, None)]), ("soykb", two, [(STARTED, 11.0, None)])]
+    database = listed(pegasus / "workflow.db", [old, *running])
+    metric = UserMetric("soykb", "isi", database, TOOLS)
+
+    first = metric.sample(1000.0)
+    totals = of(first, "soykb")
+    assert (totals["pegasus.workflows_total"], totals["pegasus.workflows_running"]) == (3, 2)
+    assert (totals["pegasus.workflows_succeeded"], totals["pegasus.workflows_unreadable"]) == (1, 0)
+    assert of(first, "soykb-00000001")["pegasus.percent_done"] == 57.69
+    assert of(first, "old-00000000") == {}
+
+    workflow(pegasus, "one", "status-5-failure.json")
+    ended: Entry = ("soykb", one, [(STARTED, 10.0, None), (TERMINATED, 15.0, 1)])
+    listed(database, [old, ended, running[1]])
+    second = metric.sample(1005.0)
+    assert of(second, "soykb-00000001")["pegasus.state"] == 2
+    assert of(second, "soykb-00000001")["pegasus.analysis_failed"] == 2
+    assert of(second, "soykb")["pegasus.workflows_failed"] == 1
+
+    third = metric.sample(1010.0)
+    assert of(third, "soykb-00000001") == {}
+    assert of(third, "soykb-00000002")["pegasus.state"] == 0
+    assert not metric.ended(third)
+
+
+def test_one_that_cannot_be_read_does_not_hide_the_others(pegasus: Path) -> None:
+    one, two = (
+        workflow(pegasus, "one", "status-5-running.json"),
+        workflow(pegasus, "two", "status-5-running.json"),
+    )
+    (two / "status").write_text("nonsense")
+    rows: list[Entry] = [(name, folder, [(STARTED, 10.0, None)]) for name, folder in (("a", one), ("b", two))]
+    database = listed(pegasus / "workflow.db", rows)
+    metric = UserMetric("soykb", "isi", database, TOOLS)
+    values = metric.sample(1000.0)
+    assert of(values, "soykb")["pegasus.workflows_unreadable"] == 1
+    assert of(values, "a-00000000")["pegasus.state"] == 0
+    (one / "status").write_text("nonsense")
+    with pytest.raises(MetricFailed, match="cannot be read"):
+        metric.sample(1005.0)
