@@ -306,6 +306,9 @@ class Measurements(Section):
     rabbitmq: RabbitQueue | None = None
     notify: Notify = Notify()
     psconfig: str | None = None
+    follow_templates: bool = Field(
+        default=False, description="measure as often as the registered application templates need"
+    )
 
 
 class ComputeSite(Section):

@@ -106,19 +106,19 @@ def test_a_configuration_is_written_back_equal() -> None:
         ),
         ("      osu-dtn:", "      mu-dtn:", "sites.osu.hosts.mu-dtn", "has the same host name"),
         (
-            "throughput_period: 60 s",
+            "throughput_period: 240 s",
             "throughput_period: 5 s",
             "measurements.tests.0.throughput_period",
             "one test already takes 5 s",
         ),
         (
-            "latency_period: 20 s",
+            "latency_period: 60 s",
             "latency_period: 1 s",
             "measurements.tests.0.latency_period",
             "one test already takes 1 s",
         ),
         (
-            "latency_period: 20 s",
+            "latency_period: 60 s",
             "latency_interval: 0 s",
             "measurements.tests.0.latency_interval",
             "above zero",

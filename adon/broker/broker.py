@@ -16,11 +16,11 @@ are saved before a switch is told.  Sources: [ADON] figure 4 and 3.3, spec secti
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from adon.broker import compute, evidence, heeding, reading
-from adon.broker.effects import Announce, Answer, Effect, SaveFlow, SaveTemplate
+from adon.broker.effects import Announce, Answer, Effect, NeedsChanged, SaveFlow, SaveTemplate
 from adon.broker.events import (
     AlarmCleared,
     AlarmRaised,
@@ -56,6 +56,9 @@ from adon.errors import AdonError, Conflict, NotFound
 from adon.flowvisor.rule import Rule
 from adon.flowvisor.topology import Topology
 from adon.templates_catalog.catalog import Catalog
+from adon.templates_catalog.needs import needs
+from measurement.model import Metric
+from measurement.psconfig.mesh import Need
 
 
 class Broker:
@@ -101,6 +104,11 @@ class Broker:
     def quiet(self) -> frozenset[str]:
         """The paths on which no load-generating test may run."""
         return self.world.quiet
+
+    @property
+    def needs(self) -> Mapping[Metric, Need]:
+        """What the latest version of every template needs to know of every path."""
+        return needs(self.world.catalog.latest)
 
     def handle(self, event: Event) -> list[Effect]:
         """Take one event; say what is to be done about it, in order."""
@@ -207,6 +215,7 @@ class Broker:
         self.world.catalog, saved = self.world.catalog.add(event.template)
         return [
             SaveTemplate(event.id, saved),
+            NeedsChanged(event.id, self.needs),
             Announce(event.id, "info", f"template {saved.reference} is in the catalog"),
             Answer(event.id, event.command, saved),
         ]

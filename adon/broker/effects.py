@@ -17,6 +17,7 @@ from adon.errors import AdonError
 from adon.flowvisor.rule import Change, Rule
 from adon.templates_catalog.model import Template
 from measurement.model import Metric, Observation, PathKey
+from measurement.psconfig.mesh import Need
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,13 @@ class RequestMeasurement(Effect):
     key: PathKey
     metric: Metric
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsChanged(Effect):
+    """Tell the collector what the registered templates need to know of every path."""
+
+    needs: Mapping[Metric, Need]
 
 
 @dataclass(frozen=True, slots=True)

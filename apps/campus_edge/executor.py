@@ -16,6 +16,7 @@ from adon.broker.effects import (
     Answer,
     Effect,
     EstimateScored,
+    NeedsChanged,
     QuietPaths,
     ReadRules,
     RequestMeasurement,
@@ -90,6 +91,8 @@ class Executor:
                 self.tell("quiet", {"paths": sorted(effect.paths)}, "collector")
             case RequestMeasurement():
                 self._request(effect)
+            case NeedsChanged():
+                self.tell("needs", dict(codec.needs_to_json(effect.needs)), "collector")
             case EstimateScored():
                 self.tell("observation", codec.observation_to_json(effect.observation), "collector")
             case WakeAt():

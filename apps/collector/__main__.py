@@ -13,19 +13,21 @@ import socket
 import sys
 import threading
 import time
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from adon import config
 from adon.config import Configuration
 from adon.errors import InvalidInput
-from apps.collector import orders
+from apps.collector import contacts, files, orders
 from apps.collector.collector import Collector, Inbox
 from apps.collector.conductor import Conductor
 from apps.collector.control import Control
+from apps.collector.identity import next_start
 from apps.collector.keeper import Keeper
 from apps.collector.links import Tell, listen
+from apps.collector.orders import Plan
 from apps.collector.telling import telling
 from apps.collector.ways_in import directory, ways_in
 from apps.collector.workers import Workers
@@ -34,12 +36,20 @@ from measurement.anomaly.policy import Policy
 from measurement.anomaly.watch import Watch
 from measurement.archive import Archive, Retention
 from measurement.errors import ArchiveError, Stopped
-from measurement.poller import Poller
+from measurement.model import Metric
+from measurement.poller import Point, Poller
+from measurement.psconfig.errors import TemplateError
+from measurement.psconfig.expand import Expanded, expand
+from measurement.psconfig.mesh import Need
+from measurement.psconfig.template import read
+from measurement.scheduling import gantt
 
 LOG = logging.getLogger("apps.collector")
 ARCHIVE = "measurements.db"
 CONTROLLER = "controller.sock"
 SOCKET = "collector.sock"
+GANTT = "schedule.html"
+"""A round of the plan as a picture, for the web process."""
 MOST_AT_ONCE = 64
 """Runs under way, from handing them over to their end; each has a thread that mostly waits."""
 CANCEL_WITHIN = 2.0
@@ -69,14 +79,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _collect(file: Path, data: Path) -> int:
     configuration = config.load(file)
-    plan = orders.plan(configuration)
+    template = _template(configuration, file.parent)
+
+    def plan_for(needs: Mapping[Metric, Need]) -> Plan:
+        found = orders.plan(configuration, needs, template)
+        files.write(data / GANTT, gantt.page(found.schedule, title=configuration.network).encode())
+        return found
+
+    plan = plan_for({})
+    for note in plan.notes:
+        LOG.warning('event=not_planned cause="%s"', note)
     stopping, inbox = threading.Event(), Inbox()
 
     def pause(seconds: float) -> None:
         if stopping.wait(seconds):
             raise Stopped
 
-    poller = Poller(orders.points(configuration, file.parent, pause))
+    identity = next_start(data)
+    poller = Poller(contacts.points(configuration, file.parent, pause, identity))
+    if identity.before is not None:
+        left = contacts.points(configuration, file.parent, pause, identity.before)
+        threading.Thread(target=_sweep, args=(left,), name="sweep", daemon=True).start()
     with ExitStack() as ends:
         archive = ends.enter_context(_archive(configuration, data))
         link = LinkClient(data / CONTROLLER, role="collector")
@@ -101,7 +124,7 @@ def _collect(file: Path, data: Path) -> int:
         server = LinkServer(data / SOCKET, control.handle)
         ends.callback(server.close)
         tell.web = server
-        listen(link, inbox, keeper, conductor)
+        listen(link, inbox, keeper, conductor, plan_for)
         url = ends.enter_context(ways_in(configuration, file.parent, inbox, known))
         collector = Collector(
             inbox,
@@ -109,6 +132,7 @@ def _collect(file: Path, data: Path) -> int:
             keeper,
             conductor,
             holder=f"{socket.gethostname()}:{os.getpid()}",
+            failure=lambda: told.failure,
             retention=Retention(**dict(configuration.measurements.retention)),
         )
         for number in (signal.SIGTERM, signal.SIGINT):
@@ -123,11 +147,26 @@ def _collect(file: Path, data: Path) -> int:
     return 0
 
 
+def _template(configuration: Configuration, folder: Path) -> list[Expanded]:
+    name = configuration.measurements.psconfig
+    if name is None:
+        return []
+    try:
+        return expand(read((folder / name).read_bytes()))
+    except (OSError, TemplateError) as error:
+        raise InvalidInput.of("measurements.psconfig", str(error)) from None
+
+
 def _archive(configuration: Configuration, data: Path) -> Archive:
     try:
         return Archive(configuration.measurements.archive_url or data / ARCHIVE)
     except ArchiveError as error:
         raise InvalidInput.of("data", str(error)) from error
+
+
+def _sweep(left: Mapping[str, Point]) -> None:
+    with suppress(Stopped):
+        contacts.sweep(left)
 
 
 def _cancel(poller: Poller) -> None:

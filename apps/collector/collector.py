@@ -93,6 +93,7 @@ class Collector:
     """See the module.
 
     :param holder: this collector's name in the archive's lease.
+    :param failure: what has ended one of the other threads that must not end.
     :param clock: seconds since the epoch.
     """
 
@@ -105,6 +106,7 @@ class Collector:
         *,
         holder: str,
         retention: Retention,
+        failure: Callable[[], BaseException | None] = lambda: None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._inbox = inbox
@@ -113,6 +115,7 @@ class Collector:
         self._conductor = conductor
         self._holder = holder
         self._retention = retention
+        self._failure = failure
         self._clock = clock
         self._leads = False
         self._renewed = self._looked = self._maintained = float("-inf")
@@ -174,6 +177,9 @@ class Collector:
             raise
 
     def _regularly(self) -> None:
+        failure = self._failure()
+        if failure is not None:
+            raise CollectorFault("a thread has ended") from failure
         now = self._clock()
         if abs(now - self._renewed) >= RENEW_EVERY:
             self._renewed = now

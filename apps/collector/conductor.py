@@ -25,7 +25,7 @@ from measurement.errors import shorten
 from measurement.model import Measurement, PathKey, RawResult
 from measurement.outcomes import MeasurementFailed
 from measurement.poller import PathTest
-from measurement.scheduling import Execution, Footprint, Refused, Request, Start, overlaps
+from measurement.scheduling import Execution, Footprint, Placed, Refused, Request, Start, overlaps
 from measurement.scheduling.execution import to_json as execution_to_json
 from measurement.scheduling.ticks import seconds
 
@@ -58,11 +58,11 @@ class Hands(Protocol):
 class Book:
     """What has been handed over and what came of it.
 
-    :param running: per run under way its task, by the run's own name.
+    :param running: the runs handed over that have not ended, by the run's own name.
     :param demanded: on-demand tests of which a run may still be held against others.
     """
 
-    running: dict[str, str] = field(default_factory=dict)
+    running: dict[str, Start] = field(default_factory=dict)
     standings: dict[str, Standing] = field(default_factory=dict)
     demanded: dict[str, tuple[Request, PathTest]] = field(default_factory=dict)
     executed: list[Execution] = field(default_factory=list)
@@ -72,6 +72,7 @@ class Conductor:
     """See the module.  For one thread, the collector's.
 
     :ivar plan: what is carried out.
+    :ivar quiet: paths that no test may load now.
     :param cancel: ends what is open at the points, without waiting.
     :param clock: seconds since the epoch.
     """
@@ -94,8 +95,9 @@ class Conductor:
         self._notice = notice
         self._cancel = cancel
         self._clock = clock
+        self._tests: dict[str, Footprint] = dict(plan.schedule.tasks)
         self._timeline: Timeline | None = None
-        self._quiet: frozenset[str] = frozenset()
+        self.quiet: frozenset[str] = frozenset()
         self._book = Book()
         self._numbers = itertools.count(1)
 
@@ -134,6 +136,30 @@ class Conductor:
             self._timeline.considered,
         )
 
+    def replan(self, plan: Plan) -> None:
+        """Go over to another plan, as soon as what was handed over by the present one is over."""
+        for note in plan.notes:
+            LOG.warning('event=not_planned cause="%s"', shorten(note))
+        before, self.plan = self.plan, plan
+        self._tests |= plan.schedule.tasks
+        if self._timeline is None or plan.schedule == before.schedule:
+            return
+        waiting = [each for each in self._timeline.horizon.on_demand if self._waits(each)]
+        longest = max((task.execution_time for task in before.schedule.tasks.values()), default=0)
+        over = self._timeline.considered + seconds(longest)
+        self._timeline = Timeline.begin(plan.schedule, over - self._notice, self._notice)
+        LOG.info("event=replanned tests=%d from=%.0f", len(plan.tests), self._timeline.considered)
+        for placed in waiting:
+            answer = self._timeline.admit(placed.request, self._clock())
+            if isinstance(answer, Refused):
+                LOG.warning('event=dropped task=%s cause="%s"', placed.request.id, answer.reason)
+            else:
+                self._timeline, _ = answer
+
+    def _waits(self, placed: Placed) -> bool:
+        timeline = self._timeline
+        return timeline is not None and timeline.horizon.wall(placed.start) >= timeline.considered
+
     def halt(self) -> None:
         """Another collector measures now: end what we have under way."""
         self._timeline = None
@@ -142,7 +168,7 @@ class Conductor:
     def be_quiet(self, paths: frozenset[str]) -> None:
         """Load these paths no more, until told otherwise."""
         LOG.info("event=quiet paths=%s", ",".join(sorted(paths)))
-        self._quiet = paths
+        self.quiet = paths
 
     def start_due(self) -> None:
         """Hand over the jobs whose time has come."""
@@ -159,8 +185,8 @@ class Conductor:
                 start,
                 now,
                 loads=self.plan.loads.get(start.task),
-                quiet=self._quiet,
-                running=self._book.running.values(),
+                quiet=self.quiet,
+                running=self._overdue(now),
                 standings=self._book.standings,
             )
             if reason is not None:
@@ -213,9 +239,22 @@ class Conductor:
         self._record(Execution(start.task, start.number, start.at, run.started, run.ended, said))
         return [*good, *(() if run.raw is None else (run.raw,))]
 
+    def _overdue(self, now: float) -> set[str]:
+        """The planned tasks of which a run should have ended, and its result be here, and has not.
+
+        One that has just been handed over is no reason to leave out the next: periods may be shorter than
+        ``notice`` and a test together.
+        """
+        tasks = self.plan.schedule.tasks
+        return {
+            start.task
+            for start in self._book.running.values()
+            if start.task in tasks and now >= start.at + tasks[start.task].duration + self._notice
+        }
+
     def _hand_over(self, start: Start, test: PathTest) -> None:
         if self._hands.start(start, test, len(self._book.running)):
-            self._book.running[_name(start)] = start.task
+            self._book.running[_name(start)] = start
         else:
             LOG.error("event=no_worker task=%s", start.task)
             self._record(Execution(start.task, start.number, start.at, None, None, "no worker was free"))
@@ -234,7 +273,7 @@ class Conductor:
         self._archive.put_document(EXECUTION, execution.id, execution.planned_start, None, document)
         since = self._clock() - RECENT_S
         book.executed = [*(old for old in book.executed if old.planned_start > since), execution]
-        recent = {old.task for old in book.executed} | set(book.running.values())
+        recent = {old.task for old in book.executed} | {start.task for start in book.running.values()}
         upcoming = () if self._timeline is None else self._timeline.horizon.on_demand
         kept = recent | {placed.request.id for placed in upcoming}
         book.demanded = {name: what for name, what in book.demanded.items() if name in kept}
@@ -248,7 +287,7 @@ class Conductor:
                 )
 
     def _known(self) -> list[Footprint]:
-        return [*self.plan.schedule.tasks.values(), *(each for each, _ in self._book.demanded.values())]
+        return [*self._tests.values(), *(each for each, _ in self._book.demanded.values())]
 
     def _failed(self, failure: MeasurementFailed) -> None:
         LOG.warning(

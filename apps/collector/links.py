@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from adon.errors import AdonError
 from apps.collector.collector import Inbox
 from apps.collector.conductor import Conductor
 from apps.collector.keeper import Keeper
+from apps.collector.orders import Plan
 from apps.link import LinkClient, LinkServer
 from measurement import codec
 from measurement.errors import shorten
 from measurement.model import Metric
+from measurement.psconfig.mesh import Need
 
 LOG = logging.getLogger(__name__)
 TESTS: Mapping[Metric, str] = {
@@ -43,8 +45,18 @@ class Tell:
             self.web.broadcast(kind, payload, "web")
 
 
-def listen(link: LinkClient, inbox: Inbox, keeper: Keeper, conductor: Conductor) -> None:
-    """Have the controller's messages carried out by the collector's thread."""
+def listen(
+    link: LinkClient,
+    inbox: Inbox,
+    keeper: Keeper,
+    conductor: Conductor,
+    plan_for: Callable[[Mapping[Metric, Need]], Plan],
+) -> None:
+    """Have the controller's messages carried out by the collector's thread.
+
+    :param plan_for: the plan that meets what templates need; worked out in the link's thread, because it
+        may take seconds.
+    """
 
     def on_quiet(payload: dict[str, Any]) -> None:
         paths = payload.get("paths")
@@ -65,10 +77,26 @@ def listen(link: LinkClient, inbox: Inbox, keeper: Keeper, conductor: Conductor)
             return
         inbox.call(lambda: _kept(keeper, observation))
 
+    def on_needs(payload: dict[str, Any]) -> None:
+        try:
+            plan = plan_for(codec.needs_from_json(payload))
+        except ValueError:
+            _bad("needs", payload)
+        except AdonError as error:
+            LOG.warning('event=not_planned cause="%s"', error)
+        else:
+            inbox.call(lambda: _replan(keeper, conductor, plan))
+
     link.on("quiet", on_quiet)
+    link.on("needs", on_needs)
     link.on("measure", on_measure)
     link.on("observation", on_observation)
     link.on("hello", lambda _: inbox.call(keeper.greet))
+
+
+def _replan(keeper: Keeper, conductor: Conductor, plan: Plan) -> None:
+    conductor.replan(plan)
+    keeper.expect(plan.expected(conductor.quiet))
 
 
 def _be_quiet(keeper: Keeper, conductor: Conductor, paths: frozenset[str]) -> None:

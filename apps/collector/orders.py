@@ -1,34 +1,48 @@
-"""From the configuration to planned tests and measurement points; the only place that knows both."""
+"""From the configuration, and from what templates need, to the conflict-free plan of tests: pure.
+
+Three things ask for tests: the configuration's own periods; a pSConfig template, where one is named; and,
+where ``measurements.follow_templates`` is on, the registered application templates: each measured
+direction is then tested often enough that no value is ever older than the most demanding template admits
+(:mod:`measurement.psconfig.mesh`).  What the configuration says is done; what templates need in addition is
+fitted around it, at periods that EDF-CE proves to fit.
+"""
 
 from __future__ import annotations
 
-import logging
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
-from pathlib import Path
-from urllib.parse import urlsplit
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from adon.config import Configuration, MeasurementPoint, MeasurementTest
+from adon.config import Configuration, MeasurementTest
 from adon.errors import InvalidInput
+from apps.collector.contacts import node
 from measurement.model import Metric, PathKey, Series
-from measurement.poller import PathTest, Point
+from measurement.poller import PathTest
 from measurement.pscheduler import specs
-from measurement.pscheduler.client import PSchedulerClient
-from measurement.pscheduler.specs import Kind
-from measurement.pscheduler.transport import Credentials, Verify
+from measurement.pscheduler.specs import Kind, TestRequest
+from measurement.psconfig import plan as psconfig
+from measurement.psconfig.expand import Expanded
+from measurement.psconfig.mesh import Need, longest_period
 from measurement.scheduling import (
     Agreement,
+    Flexible,
     HyperperiodTooLong,
     NoSchedule,
     Request,
     Schedule,
     Task,
+    fit_periods,
     schedule,
 )
 
-LOG = logging.getLogger(__name__)
-_LATENCY = (Metric.ONE_WAY_DELAY, Metric.JITTER, Metric.LOSS)
+METRICS: Mapping[str, tuple[Metric, ...]] = {
+    Kind.THROUGHPUT: (Metric.THROUGHPUT,),
+    Kind.RTT: (Metric.RTT,),
+    Kind.LATENCY: (Metric.ONE_WAY_DELAY, Metric.JITTER, Metric.LOSS),
+}
+"""What is kept of each kind of test."""
+SECOND = 1.0
+NO_NEEDS: Mapping[Metric, Need] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,11 +51,13 @@ class Plan:
 
     :param tests: per task of the schedule the test it stands for.
     :param loads: per task that fills a path, the path.
+    :param notes: one line for everything that was asked for and is not in the plan.
     """
 
     schedule: Schedule
     tests: Mapping[str, PathTest]
     loads: Mapping[str, str]
+    notes: tuple[str, ...] = ()
 
     def expected(self, quiet: Collection[str] = ()) -> dict[Series, float]:
         """Per series the seconds between its values; infinity for what is not measured on quiet paths."""
@@ -74,26 +90,22 @@ class Plan:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """One test that is asked for.
+
+    :param task: with the shortest period that is of use.
+    :param longest: the longest period that still is.
+    """
+
+    test: PathTest
+    task: Task
+    longest: float
+
+
 def task_id(test: PathTest) -> str:
     """The name of a test's task in the schedule: a directed path has at most one test of each kind."""
     return f"{test.key}/{test.request.kind}"
-
-
-def plan(configuration: Configuration) -> Plan:
-    """The conflict-free schedule (EDF-CE) of every periodic test that the configuration asks for.
-
-    :raises InvalidInput: when there is none, naming the test, what it conflicts with, and what would fit.
-    """
-    wanted = list(_wanted(configuration))
-    tasks = [task for task, _ in wanted]
-    try:
-        found = schedule(tasks, agreement(configuration))
-    except (HyperperiodTooLong, ValueError) as error:
-        raise InvalidInput.of("measurements.tests", str(error)) from None
-    if isinstance(found, NoSchedule):
-        raise InvalidInput.of("measurements.tests", found.text)
-    loads = {task.id: test.key.path for task, test in wanted if task.loads}
-    return Plan(found, {task.id: test for task, test in wanted}, loads)
 
 
 def agreement(configuration: Configuration) -> Agreement:
@@ -102,25 +114,140 @@ def agreement(configuration: Configuration) -> Agreement:
     return Agreement({**capacities, **configuration.measurements.agreement})
 
 
-def _wanted(configuration: Configuration) -> Iterator[tuple[Task, PathTest]]:
+def plan(
+    configuration: Configuration,
+    needs: Mapping[Metric, Need] = NO_NEEDS,
+    template: Sequence[Expanded] = (),
+) -> Plan:
+    """The conflict-free schedule (EDF-CE) of every periodic test that is asked for.
+
+    :param needs: what registered templates need; heeded where the configuration follows them.
+    :param template: the tasks of a pSConfig template.
+    :raises InvalidInput: when what the configuration itself asks for cannot be scheduled, naming the test,
+        what it conflicts with, and what would fit.
+    """
+    wanted = {task_id(each.test): each for each in _configured(configuration)}
+    found = _scheduled(configuration, list(wanted.values()))
+    extra, notes = _of_template(configuration, template, wanted)
+    everything = wanted | {task_id(each.test): each for each in extra}
+    try:
+        if configuration.measurements.follow_templates:
+            everything |= {task_id(each.test): each for each in _needed(configuration, needs, everything)}
+        if everything != wanted:
+            found, wanted = _scheduled(configuration, list(everything.values())), everything
+    except InvalidInput as error:
+        notes.append(f"what templates ask for does not fit: {error}")
+    loads = {name: each.test.key.path for name, each in wanted.items() if each.task.loads}
+    return Plan(found, {name: each.test for name, each in wanted.items()}, loads, tuple(notes))
+
+
+def _scheduled(configuration: Configuration, wanted: Sequence[_Wanted]) -> Schedule:
+    limits = agreement(configuration)
+    try:
+        if all(each.longest == each.task.period for each in wanted):
+            found = schedule([each.task for each in wanted], limits)
+        else:
+            flexible = [Flexible(each.task, each.longest) for each in wanted]
+            found = fit_periods(flexible, limits, grid=SECOND)
+    except (HyperperiodTooLong, ValueError) as error:
+        raise InvalidInput.of("measurements.tests", str(error)) from None
+    if isinstance(found, NoSchedule):
+        raise InvalidInput.of("measurements.tests", found.text)
+    return found
+
+
+def _configured(configuration: Configuration) -> Iterator[_Wanted]:
     for number, test in enumerate(configuration.measurements.tests):
-        for period, path_test in _of_direction(test, configuration.measurements.points):
-            rate = test.throughput_rate
-            yield task(configuration, path_test, period, rate, f"measurements.tests.{number}"), path_test
+        for kind, period in _periods(test).items():
+            if period is None:
+                continue
+            if period != int(period):
+                where = f"measurements.tests.{number}.{kind}_period"
+                raise InvalidInput.of(where, f"{period:g} s is no whole number of seconds")
+            path_test = _path_test(configuration, test, kind, _periods(test))
+            yield _Wanted(path_test, _task(configuration, path_test, period, test.throughput_rate), period)
 
 
-def task(configuration: Configuration, test: PathTest, period: float, rate: float | None, where: str) -> Task:
-    """A periodic test as a task of the schedule, in whole seconds as the points' clocks have it.
+def _periods(test: MeasurementTest) -> dict[Kind, float | None]:
+    return {
+        Kind.THROUGHPUT: test.throughput_period,
+        Kind.RTT: test.rtt_period,
+        Kind.LATENCY: test.latency_period,
+    }
+
+
+def _needed(
+    configuration: Configuration, needs: Mapping[Metric, Need], known: Mapping[str, _Wanted]
+) -> list[_Wanted]:
+    """The tests that templates need and that are not done, or not often enough."""
+    return [
+        found
+        for test in configuration.measurements.tests
+        for kind, metrics in METRICS.items()
+        for found in _needed_of(
+            configuration, test, Kind(kind), [needs[m] for m in metrics if m in needs], known
+        )
+    ]
+
+
+def _needed_of(
+    configuration: Configuration,
+    test: MeasurementTest,
+    kind: Kind,
+    needs: Sequence[Need],
+    known: Mapping[str, _Wanted],
+) -> Iterator[_Wanted]:
+    if not needs:
+        return
+    path_test = _path_test(configuration, test, kind, dict.fromkeys(Kind, 0.0))
+    longest = math.floor(longest_period(min(need.max_age for need in needs), path_test.request.lasts))
+    held = known.get(task_id(path_test))
+    if held is not None and held.longest <= longest:
+        return
+    slot = _slot(configuration, path_test.request)
+    shortest = max(slot, math.ceil(longest / 2))
+    if longest < slot:
+        raise InvalidInput.of(
+            "templates", f"{task_id(path_test)}: needed every {longest} s, but one test takes {slot} s"
+        )
+    yield _Wanted(path_test, _task(configuration, path_test, shortest, test.throughput_rate), longest)
+
+
+def _path_test(
+    configuration: Configuration, test: MeasurementTest, kind: Kind, periods: Mapping[Kind, float | None]
+) -> PathTest:
+    known = configuration.measurements.points
+    ends = specs.Ends(str(test.source), str(test.destination), node(known[test.from_]), node(known[test.to]))
+    metrics = METRICS[kind]
+    if kind is Kind.THROUGHPUT:
+        request = specs.throughput(ends, test.throughput_duration, test.streams, rate=test.throughput_rate)
+    elif kind is Kind.RTT:
+        request = specs.rtt(ends, test.rtt_count)
+        if periods.get(Kind.LATENCY) is None:
+            # The loss of a ping is that of both directions: kept only where nothing better is measured.
+            metrics = (Metric.RTT, Metric.LOSS)
+    else:
+        request = specs.latency(ends, test.latency_packets, test.latency_interval)
+    return PathTest(PathKey(test.path, test.from_, test.to), request, metrics)
+
+
+def _slot(configuration: Configuration, request: TestRequest) -> int:
+    """Whole seconds, as the points' clocks have it."""
+    measurements = configuration.measurements
+    loads = request.kind == Kind.THROUGHPUT
+    return math.ceil(
+        request.lasts + (measurements.around_throughput if loads else measurements.around_others)
+    )
+
+
+def _task(configuration: Configuration, test: PathTest, period: float, rate: float | None) -> Task:
+    """A periodic test as a task of the schedule.
 
     :param rate: what it offers to the path if it loads it; None for all the path carries.
-    :raises InvalidInput: for a period that is no whole number of seconds.
     """
-    if period != int(period):
-        raise InvalidInput.of(where, f"a period of {period:g} s is no whole number of seconds")
-    measurements, path = configuration.measurements, configuration.paths[test.key.path]
-    loads = test.request.kind == Kind.THROUGHPUT
-    around = measurements.around_throughput if loads else measurements.around_others
+    path = configuration.paths[test.key.path]
     links = frozenset({test.key.path, *path.links})
+    loads = test.request.kind == Kind.THROUGHPUT
     # Whole bits/s, rounded down: a test that offers exactly what is allowed must fit.
     offered = math.floor(path.capacity if rate is None else rate)
     return Task(
@@ -129,7 +256,7 @@ def task(configuration: Configuration, test: PathTest, period: float, rate: floa
         destination=test.key.destination,
         tool=str(test.request.kind),
         period=period,
-        duration=math.ceil(test.request.lasts + around),
+        duration=_slot(configuration, test.request),
         deadline=None,
         points=frozenset({test.key.source, test.key.destination}),
         links=links,
@@ -138,79 +265,40 @@ def task(configuration: Configuration, test: PathTest, period: float, rate: floa
     )
 
 
-def _of_direction(
-    test: MeasurementTest, known: Mapping[str, MeasurementPoint]
-) -> Iterator[tuple[float, PathTest]]:
-    key = PathKey(test.path, test.from_, test.to)
-    ends = specs.Ends(str(test.source), str(test.destination), node(known[test.from_]), node(known[test.to]))
-    if test.throughput_period is not None:
-        request = specs.throughput(ends, test.throughput_duration, test.streams, rate=test.throughput_rate)
-        yield test.throughput_period, PathTest(key, request, (Metric.THROUGHPUT,))
-    if test.rtt_period is not None:
-        # The loss of a ping is that of both directions: kept only where nothing better is measured.
-        metrics = (Metric.RTT,) if test.latency_period is not None else (Metric.RTT, Metric.LOSS)
-        yield test.rtt_period, PathTest(key, specs.rtt(ends, test.rtt_count), metrics)
-    if test.latency_period is not None:
-        request = specs.latency(ends, test.latency_packets, test.latency_interval)
-        yield test.latency_period, PathTest(key, request, _LATENCY)
-
-
-def node(point: MeasurementPoint) -> str:
-    """The name by which other points reach this one: as configured, else as in its URL."""
-    return point.node if point.node is not None else urlsplit(point.url).netloc
-
-
-def points(configuration: Configuration, folder: Path, pause: Callable[[float], None]) -> dict[str, Point]:
-    """A client for each measurement point.
-
-    :param folder: where the configuration file is; certificate files are named relative to it.
-    :param pause: sleeps; raises at shutdown.
-    :raises InvalidInput: for a URL or certificate file that cannot be used.
-    """
-    return {
-        name: Point(_client(name, point, folder, pause), node(point))
-        for name, point in configuration.measurements.points.items()
+def _of_template(
+    configuration: Configuration, expanded: Iterable[Expanded], known: Mapping[str, _Wanted]
+) -> tuple[list[_Wanted], list[str]]:
+    """The tests of a pSConfig template between addresses that are pinned to a path, and what is left out."""
+    pinned = {
+        (str(test.source), str(test.destination)): PathKey(test.path, test.from_, test.to)
+        for test in configuration.measurements.tests
     }
 
+    def route_of(source: str, destination: str) -> psconfig.Route | None:
+        key = pinned.get((source, destination))
+        if key is None:
+            return None
+        path = configuration.paths[key.path]
+        links = frozenset({key.path, *path.links})
+        capacity = dict.fromkeys(links, float(math.floor(path.capacity)))
+        return psconfig.Route(frozenset({key.source, key.destination}), links, capacity)
 
-def _client(
-    name: str, point: MeasurementPoint, folder: Path, pause: Callable[[float], None]
-) -> PSchedulerClient:
-    verify = _verify(point, folder)
-    if verify is False:
-        LOG.warning("event=certificate_not_verified point=%s url=%s", name, point.url)
-    try:
-        return PSchedulerClient(point.url, verify, pause=pause, credentials=_credentials(name, point, folder))
-    except ValueError as error:
-        raise InvalidInput.of(f"measurements.points.{name}", str(error)) from None
-
-
-def _verify(point: MeasurementPoint, folder: Path) -> Verify:
-    if point.verify in ("system", "none"):
-        return point.verify == "system"
-    return str(folder / point.verify)
-
-
-def _credentials(name: str, point: MeasurementPoint, folder: Path) -> Credentials:
-    token = None
-    if point.token_file is not None:
-        token = secret(folder / point.token_file, f"measurements.points.{name}.token_file")
-    certificate = None
-    if point.client_certificate is not None and point.client_key is not None:
-        certificate = (folder / point.client_certificate, folder / point.client_key)
-    return Credentials(token, certificate)
-
-
-def secret(file: Path, field: str) -> str:
-    """What a file of one secret holds.
-
-    :raises InvalidInput: naming the field, if it cannot be read or is empty.
-    """
-    try:
-        text = file.read_text().strip()
-    except (OSError, UnicodeDecodeError) as error:
-        cause = getattr(error, "strerror", None) or "is not text"
-        raise InvalidInput.of(field, f"{file.name}: {cause}") from None
-    if not text:
-        raise InvalidInput.of(field, f"{file.name}: is empty")
-    return text
+    read = psconfig.plan(expanded, route_of)
+    notes = list(read.refused)
+    notes += [
+        f"{each.id}: runs without end or once, which this plan has no place for"
+        for _, each in (*read.background, *read.once)
+    ]
+    found: dict[str, _Wanted] = {}
+    for planned in read.periodic:
+        first, last = planned.origin.places[0].address, planned.origin.places[-1].address
+        metrics = METRICS.get(planned.request.kind, ())
+        test = PathTest(pinned[first, last], planned.request, metrics)
+        name = task_id(test)
+        if name in known or name in found:
+            notes.append(f"{planned.origin.id}: {name} is in the plan already")
+            continue
+        period = math.floor(planned.task.period)
+        task = replace(planned.task, id=name, period=period, duration=math.ceil(planned.task.duration))
+        found[name] = _Wanted(test, task, period)
+    return list(found.values()), notes

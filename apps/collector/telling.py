@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from adon.config import Mail, Notify
-from apps.collector import files, orders
+from apps.collector import contacts, files
 from measurement.errors import shorten
 from measurement.notify import notifier, outbox, webhook
 from measurement.notify.mail import MailServer
@@ -34,7 +34,7 @@ def telling(
     """
     secret = b""
     if wanted.webhook_secret_file is not None:
-        text = orders.secret(folder / wanted.webhook_secret_file, "measurements.notify.webhook_secret_file")
+        text = contacts.secret(folder / wanted.webhook_secret_file, "measurements.notify.webhook_secret_file")
         secret = text.encode()
     hosts = frozenset(host.lower() for host in wanted.webhook_hosts)
     policy = webhook.Policy(hosts=hosts, secret=secret)
@@ -55,7 +55,7 @@ def telling(
 def _mail_server(wanted: Mail, folder: Path) -> MailServer:
     password = ""
     if wanted.password_file is not None:
-        password = orders.secret(folder / wanted.password_file, "measurements.notify.mail.password_file")
+        password = contacts.secret(folder / wanted.password_file, "measurements.notify.mail.password_file")
     return MailServer(wanted.host, wanted.port, wanted.sender, wanted.security, wanted.user, password)
 
 

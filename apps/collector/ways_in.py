@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from adon.config import Configuration, Ingest, ResultArchive
 from adon.errors import InvalidInput
-from apps.collector import files, ingest, orders
+from apps.collector import contacts, files, ingest
 from apps.collector.collector import Inbox
 from apps.collector.pulling import Puller, Source
 from measurement.model import PathKey
@@ -45,7 +45,8 @@ def reporters(configuration: Configuration) -> dict[str, Reporter]:
     """Per measurement point the names and addresses under which it takes part in tests."""
     measurements = configuration.measurements
     names: dict[str, set[str]] = {
-        name: {orders.node(point), urlsplit(point.url).netloc} for name, point in measurements.points.items()
+        name: {contacts.node(point), urlsplit(point.url).netloc}
+        for name, point in measurements.points.items()
     }
     for test in measurements.tests:
         names[test.from_].add(str(test.source))
@@ -88,7 +89,9 @@ def ways_in(
             puller.start()
             stops.append(puller.stop)
         if measurements.rabbitmq is not None:
-            address = orders.secret(folder / measurements.rabbitmq.url_file, "measurements.rabbitmq.url_file")
+            address = contacts.secret(
+                folder / measurements.rabbitmq.url_file, "measurements.rabbitmq.url_file"
+            )
             stops.append(_consumer(address, measurements.rabbitmq.queue, resolve, inbox))
         yield url
     finally:

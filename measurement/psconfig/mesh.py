@@ -137,9 +137,16 @@ class _Wanted:
 
     @property
     def longest_period(self) -> float:
-        """Whole milliseconds, as the scheduler has them."""
-        period = min((self.max_age + self.request.lasts - FETCH) / 2, LONGEST_PERIOD)
-        return math.floor(period * 1000) / 1000
+        """As :func:`longest_period`."""
+        return longest_period(self.max_age, self.request.lasts)
+
+
+def longest_period(max_age: float, lasts: float) -> float:
+    """The longest period that keeps values younger than ``max_age``; whole milliseconds, as scheduled.
+
+    :param lasts: seconds that a test measures.
+    """
+    return math.floor(min((max_age + lasts - FETCH) / 2, LONGEST_PERIOD) * 1000) / 1000
 
 
 def mesh(

@@ -16,9 +16,10 @@ import pytest
 
 from adon.config import load
 from adon.errors import InvalidInput
-from apps.collector import orders
+from apps.collector import contacts, orders
 from apps.collector.collector import LEASE, Collector, CollectorFault, Inbox
 from apps.collector.conductor import Conductor
+from apps.collector.identity import Identity, next_start
 from apps.collector.keeper import Keeper
 from apps.collector.workers import Workers
 from apps.link import LinkClient, LinkServer
@@ -29,11 +30,14 @@ from measurement.errors import ArchiveError, LeaseLost, Stopped
 from measurement.model import Measurement, Metric
 from measurement.point import certificate
 from measurement.poller import PathTest, PolledRun
-from measurement.pscheduler.specs import Kind
+from measurement.pscheduler.client import Schedule
+from measurement.pscheduler.specs import Ends, Kind, rtt
 from tests.apps.collecting import EPOCH, KEY, PING, Told, measured, plan
 from tests.measurement.standin import stand_in
 
 CONFIG = Path(__file__).parent.parent / "data" / "network.yaml"
+PING_MU = rtt(Ends("10.1.0.11", "10.2.0.11", "10.1.0.10", "10.2.0.10"), 3)
+ME = Identity("test", 1, b"s" * 32)
 QUICK = plan((PING, 1, 0.5))
 
 
@@ -211,21 +215,50 @@ def test_a_certificate_file_is_found_beside_the_configuration(tmp_path: Path) ->
     file = tmp_path / "network.yaml"
     file.write_text(text)
     with pytest.raises(InvalidInput, match=r"measurements\.points\.\w+: .*certificate file"):
-        orders.points(load(file), tmp_path, lambda _: None)
+        contacts.points(load(file), tmp_path, lambda _: None, ME)
     (tmp_path / "point.pem").write_text("x")
     with pytest.raises(InvalidInput, match=r"measurements\.points\.mu: .*not usable as certificates"):
-        orders.points(load(file), tmp_path, lambda _: None)
+        contacts.points(load(file), tmp_path, lambda _: None, ME)
     (tmp_path / "made").mkdir()
     made, _ = certificate.ensure(tmp_path / "made", ["127.0.0.1"])
     made.replace(tmp_path / "point.pem")
-    assert orders.points(load(file), tmp_path, lambda _: None)["mu"].node == "10.1.0.10"
+    assert contacts.points(load(file), tmp_path, lambda _: None, ME)["mu"].node == "10.1.0.10"
 
 
 def test_a_token_file_that_is_missing_is_named_and_its_folder_is_not(tmp_path: Path) -> None:
     file = tmp_path / "network.yaml"
     file.write_text(CONFIG.read_text().replace("verify: none", "verify: none, token_file: mu.token"))
     with pytest.raises(InvalidInput, match=r"measurements\.points\.mu\.token_file: mu\.token: No such file"):
-        orders.points(load(file), tmp_path, lambda _: None)
+        contacts.points(load(file), tmp_path, lambda _: None, ME)
+
+
+def test_each_start_is_an_owner_of_its_own_with_the_same_secret(tmp_path: Path) -> None:
+    first, second = next_start(tmp_path), next_start(tmp_path)
+    assert first.before is None
+    assert second.before == first
+    assert first.owner != second.owner
+    assert first.secret == second.secret
+    assert first.secret.hex() not in repr(first)
+    assert (tmp_path / "collector.json").stat().st_mode & 0o077 == 0
+    (tmp_path / "collector.json").write_text("{")
+    with pytest.raises(InvalidInput, match=r"collector\.json: is damaged"):
+        next_start(tmp_path)
+
+
+@pytest.mark.integration
+def test_what_a_killed_collector_left_is_swept(tmp_path: Path) -> None:
+    with stand_in() as point:
+        file = tmp_path / "network.yaml"
+        text = CONFIG.read_text().replace("https://10.1.0.10/pscheduler", point.url)
+        file.write_text(text.replace("https://10.2.0.10/pscheduler", point.url))
+        before, now = next_start(tmp_path), next_start(tmp_path)
+        left = contacts.points(load(file), tmp_path, lambda _: None, before)["mu"].client
+        left.post(PING_MU, Schedule())
+        mine = contacts.points(load(file), tmp_path, lambda _: None, now)["mu"].client
+        mine.post(PING_MU, Schedule())
+        contacts.sweep(contacts.points(load(file), tmp_path, lambda _: None, before))
+        assert point.cancelled != []
+        assert {body["reference"]["owner"] for body in point.posted} == {before.owner, now.owner}
 
 
 @pytest.mark.integration

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -175,3 +176,28 @@ def test_when_another_takes_over_what_is_open_is_cancelled(bench: Bench) -> None
     assert bench.cancelled == 1
     bench.until(60)
     assert bench.hands.taken == []
+
+
+def test_another_plan_begins_when_the_old_one_is_over_and_keeps_what_was_promised(bench: Bench) -> None:
+    bench.conductor.begin()
+    bench.until(8)
+    promised = bench.conductor.demand(PING, "a test")
+    bench.conductor.replan(plan((PING, 4, 1)))
+    changed = bench.clock.now
+    bench.until(60)
+    assert promised.task in [start.task for start, _ in bench.hands.taken]
+    new = [
+        document["planned_start"]
+        for document in reversed(bench.archive.documents(EXECUTION))
+        if document["planned_start"] > changed + 5 and document["task"].endswith("/rtt")
+    ]
+    assert new[0] >= changed + 5 + 6 - 1  # the notice, and the longest slot of the old plan
+    assert {later - earlier for earlier, later in pairwise(new)} == {4.0}
+
+
+def test_the_same_plan_again_changes_nothing(bench: Bench) -> None:
+    bench.conductor.begin()
+    bench.until(8)
+    before = bench.conductor.schedule()
+    bench.conductor.replan(PLAN)
+    assert bench.conductor.schedule() == before

@@ -21,6 +21,7 @@ from adon.broker.effects import (
     Answer,
     Effect,
     EstimateScored,
+    NeedsChanged,
     QuietPaths,
     ReadRules,
     RequestMeasurement,
@@ -58,6 +59,7 @@ from adon.templates_catalog.builtins import builtin_templates, scaled
 from adon.templates_catalog.catalog import Catalog
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Measurement, Metric, Observation, PathKey
+from measurement.psconfig.mesh import Need
 from tests.flowvisor.fake_switch import FakeSwitch
 
 MU_EDGE, OSU_EDGE = 0xA01, 0xA02
@@ -101,6 +103,7 @@ class Stage:
         self.said: list[str] = []
         self.answers: dict[str, Any] = {}
         self.quiet: frozenset[str] = frozenset()
+        self.needs: Mapping[Metric, Need] = {}
         self.batches: list[SendBatch] = []
         self.requested: list[RequestMeasurement] = []
         self.scores: list[Observation] = []
@@ -298,6 +301,8 @@ class Stage:
                 self.said.append(text)
             case WakeAt(at=at):
                 self._wake = at if self._wake is None else min(at, self._wake)
+            case NeedsChanged():
+                self.needs = effect.needs
             case SaveTemplate():
                 pass
             case _:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import pytest
 
 from adon.broker.decision import Outcome
+from adon.broker.events import TemplateSaved
 from adon.broker.flow import FlowState, Quality
 from adon.errors import Conflict, InvalidInput, NotFound
 from adon.flowvisor.rule import Change, Match, Op, Output, Rule
+from adon.templates_catalog.builtins import builtin_templates
+from measurement.model import Metric
 from tests.broker.stage import MU_EDGE, OSU_EDGE, PORTS, Stage, configuration, know, ready, verdicts
 
 L2_PORT, L3_PORT = 2, 3
@@ -422,3 +425,15 @@ def test_nothing_is_sent_before_a_switch_has_been_read() -> None:
     assert stage.batches == []
     stage.connect(*PORTS)
     assert stage.flow(flow).state is FlowState.ACTIVE
+
+
+def test_a_template_that_is_saved_changes_what_has_to_be_measured() -> None:
+    stage = ready()
+    before = stage.broker.needs[Metric.THROUGHPUT].max_age
+    soykb = next(template for template in builtin_templates() if template.name == "soykb")
+    selection = soykb.selection.model_copy(update={"max_age": 20.0})
+    quick = soykb.model_copy(update={"name": "quick", "selection": selection})
+    saved = stage.command(TemplateSaved, quick)
+    assert saved.name == "quick"
+    assert stage.needs == stage.broker.needs
+    assert stage.needs[Metric.THROUGHPUT].max_age == 20.0 < before

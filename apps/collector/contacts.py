@@ -1,0 +1,100 @@
+"""The measurement points as they are configured: where they are, whom we trust there, who we are to them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from adon.config import Configuration, MeasurementPoint
+from adon.errors import InvalidInput
+from apps.collector.identity import Identity
+from measurement.poller import Point
+from measurement.pscheduler import leftovers
+from measurement.pscheduler.client import PSchedulerClient
+from measurement.pscheduler.transport import Credentials, Verify
+
+LOG = logging.getLogger(__name__)
+
+
+def node(point: MeasurementPoint) -> str:
+    """The name by which other points reach this one: as configured, else as in its URL."""
+    return point.node if point.node is not None else urlsplit(point.url).netloc
+
+
+def points(
+    configuration: Configuration, folder: Path, pause: Callable[[float], None], identity: Identity
+) -> dict[str, Point]:
+    """A client for each measurement point.
+
+    :param identity: who we are in what we post.
+    :param folder: where the configuration file is; certificate files are named relative to it.
+    :param pause: sleeps; raises at shutdown.
+    :raises InvalidInput: for a URL or certificate file that cannot be used.
+    """
+    return {
+        name: Point(_client(name, point, folder, pause, identity), node(point))
+        for name, point in configuration.measurements.points.items()
+    }
+
+
+def _client(
+    name: str, point: MeasurementPoint, folder: Path, pause: Callable[[float], None], identity: Identity
+) -> PSchedulerClient:
+    verify = _verify(point, folder)
+    if verify is False:
+        LOG.warning("event=certificate_not_verified point=%s url=%s", name, point.url)
+    try:
+        return PSchedulerClient(
+            point.url,
+            verify,
+            pause=pause,
+            credentials=_credentials(name, point, folder),
+            owner=identity.owner,
+            secret=identity.secret,
+        )
+    except ValueError as error:
+        raise InvalidInput.of(f"measurements.points.{name}", str(error)) from None
+
+
+def sweep(left: Mapping[str, Point]) -> None:
+    """Cancel what these clients' owner has left on their points; may take as long as the slowest point."""
+    for name, point in left.items():
+        swept = leftovers.sweep(point.client)
+        point.client.close()
+        for error in swept.errors:
+            LOG.warning('event=not_swept point=%s cause="%s"', name, error)
+        if swept.cancelled:
+            LOG.info("event=swept point=%s tasks=%d", name, swept.cancelled)
+
+
+def _verify(point: MeasurementPoint, folder: Path) -> Verify:
+    if point.verify in ("system", "none"):
+        return point.verify == "system"
+    return str(folder / point.verify)
+
+
+def _credentials(name: str, point: MeasurementPoint, folder: Path) -> Credentials:
+    token = None
+    if point.token_file is not None:
+        token = secret(folder / point.token_file, f"measurements.points.{name}.token_file")
+    certificate = None
+    if point.client_certificate is not None and point.client_key is not None:
+        certificate = (folder / point.client_certificate, folder / point.client_key)
+    return Credentials(token, certificate)
+
+
+def secret(file: Path, field: str) -> str:
+    """What a file of one secret holds.
+
+    :raises InvalidInput: naming the field, if it cannot be read or is empty.
+    """
+    try:
+        text = file.read_text().strip()
+    except (OSError, UnicodeDecodeError) as error:
+        cause = getattr(error, "strerror", None) or "is not text"
+        raise InvalidInput.of(field, f"{file.name}: {cause}") from None
+    if not text:
+        raise InvalidInput.of(field, f"{file.name}: is empty")
+    return text
