@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
@@ -22,9 +23,11 @@ from tests.apps.edge import Controller, both_edges, eventually
 
 STARTS = 5
 IDLE_S = 10.0
+IDLE_BOUND_MIB = 150
+START_BOUND_S = 3.0
 
 
-def run(folder: Path) -> dict[str, Any]:
+def run(folder: Path, seed: int) -> dict[str, Any]:  # noqa: ARG001 - all benchmarks are called alike
     """Both figures: MiB and seconds."""
     controller = Controller(folder)
     starts = []
@@ -65,3 +68,21 @@ def _memory(controller: Controller) -> dict[str, float]:
         "peak": int(found["VmHWM"]) / 1024,
         "threads": int(found["Threads"]),
     }
+
+
+def passed(results: Mapping[str, Any]) -> bool:
+    """Whether the idle controller is small, loads nothing heavy, and has its switches soon."""
+    light = results["idle_mib"]["resident"] < IDLE_BOUND_MIB and not results["heavy_imports"]
+    return bool(light and results["start_s"]["largest"] < START_BOUND_S)
+
+
+def report(results: Mapping[str, Any]) -> str:
+    """The figures in words."""
+    memory, start = results["idle_mib"], results["start_s"]
+    return (
+        f"Idle after {IDLE_S:g} s: {memory['resident']:.1f} MiB resident "
+        f"(peak {memory['peak']:.1f}, {memory['threads']} threads); bound {IDLE_BOUND_MIB}"
+        f"\nHeavy packages imported: {', '.join(results['heavy_imports']) or 'none'}"
+        f"\nStart to first switch: median {start['median']:.2f} s, longest {start['largest']:.2f} s of "
+        f"{start['count']}; bound {START_BOUND_S:g}"
+    )

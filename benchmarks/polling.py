@@ -71,7 +71,7 @@ def run(folder: Path, seed: int) -> dict[str, Any]:
     return {"ways": ways, "setting": setting, "versions": versions}
 
 
-def met(results: Mapping[str, Any]) -> bool:
+def passed(results: Mapping[str, Any]) -> bool:
     """Whether every way kept its bounds: the slowest round, and the peak memory."""
     ways = results["ways"].values()
     return all(way["round_s"]["largest"] <= way["bound_s"] and way["peak_mib"] <= BOUND_MIB for way in ways)
