@@ -1,0 +1,163 @@
+"""``adon archive``: values out of the measurement archive into files, and back.
+
+These commands open the archive itself, no server is asked; they may run beside the collector.  The
+archive is the file in ``--data``, or a database by URL; a URL with a password in it belongs into the
+environment (ADON_ARCHIVE_URL), where ``ps`` does not show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adon.errors import InvalidInput, Problem, Unavailable
+from apps.cli.common import print_table
+
+if TYPE_CHECKING:
+    from measurement.archive import Appended, Archive
+    from measurement.archive.exchange import Progress
+
+app = typer.Typer(help="The measurement archive: import, export, what is in it.", no_args_is_help=True)
+
+ARCHIVE = "measurements.db"
+SHOWN = 20
+"""Lines that are printed of what may be thousands."""
+
+Data = Annotated[Path | None, typer.Option(metavar="DIR", help="The folder that the archive is in.")]
+Url = Annotated[
+    str | None, typer.Option(envvar="ADON_ARCHIVE_URL", help="The archive's database, if it is not a file.")
+]
+File = Annotated[Path, typer.Argument(help="Ends in .csv or .parquet.")]
+
+
+@app.command("import")
+def import_(
+    file: File,
+    data: Data = None,
+    url: Url = None,
+    skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Import the good rows of a bad file.")] = False,
+) -> None:
+    """Add the values of a file.
+
+    The whole file is checked first: if a row is bad, nothing is imported.  What the archive has already is
+    recognised, so a file may be imported again.  An archive file that is not there is made.
+    """
+    from measurement.archive.exchange import BadRows, import_file
+
+    with _opened(data, url) as archive, _progress() as progress:
+        try:
+            appended = import_file(archive, file, progress, skip_bad=skip_bad)
+        except BadRows as error:
+            lines = [Problem("", str(row), str(file)) for row in error.rows[:SHOWN]]
+            if error.count > SHOWN:
+                lines.append(Problem("", f"and {error.count - len(lines)} more bad rows", str(file)))
+            raise InvalidInput([*lines, Problem("", "nothing was imported", str(file))]) from error
+    _tell(appended)
+
+
+@app.command()
+def export(
+    file: File,
+    data: Data = None,
+    url: Url = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+) -> None:
+    """Write all values and raw results into a file."""
+    from measurement.archive.exchange import export_file
+
+    if file.exists() and not force:
+        raise InvalidInput(Problem("", "is there already; replace it with --force", str(file)))
+    with _opened(data, url, readonly=True) as archive, _progress() as progress:
+        rows = export_file(archive, file, progress)
+    typer.echo(f"{file}: {rows} values")
+
+
+@app.command()
+def info(
+    file: Annotated[Path | None, typer.Argument(help="A file to look at instead of the archive.")] = None,
+    data: Data = None,
+    url: Url = None,
+) -> None:
+    """What is in the archive: values and times by series.  Or of a file: how many rows are good and bad."""
+    if file is not None:
+        _file_info(file)
+        return
+    with _opened(data, url, readonly=True) as archive:
+        held, total = archive.held(), archive.size()
+        rows = ((str(one.series), str(one.count), _time(one.first), _time(one.last)) for one in held)
+        print_table(("Series", "Values", "First (UTC)", "Last (UTC)"), rows, "the archive holds no values")
+        typer.echo(f"{archive.name}: {total} values and raw results, {len(held)} series")
+
+
+def _file_info(file: Path) -> None:
+    from measurement.archive.exchange import check_file
+
+    with _translated(), _progress() as progress:
+        found = check_file(file, progress)
+    for row in found.bad[:SHOWN]:
+        typer.echo(f"{file}: {row}")
+    typer.echo(f"{file}: {found.good} values, {found.bad_count} bad rows")
+
+
+def _time(at: float) -> str:
+    try:
+        return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    except (OverflowError, ValueError, OSError):
+        return f"{at:g}"
+
+
+def _tell(appended: Appended) -> None:
+    for line in [*appended.disagreements, *appended.refused][:SHOWN]:
+        typer.echo(str(line), err=True)
+    typer.echo(
+        f"{appended.new} new, {appended.duplicates} known already, "
+        f"{len(appended.disagreements)} disagree, {len(appended.refused)} refused"
+    )
+
+
+@contextmanager
+def _opened(data: Path | None, url: str | None, *, readonly: bool = False) -> Iterator[Archive]:
+    from measurement.archive import Archive
+
+    if (data is None) == (url is None):
+        raise InvalidInput.of("archive", "say where it is: either --data DIR or --url URL")
+    where = url if data is None else data / ARCHIVE
+    assert where is not None  # noqa: S101  # for the type checker: one of the two is given
+    with _translated(), Archive(where, readonly=readonly) as archive:
+        yield archive
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    from measurement.errors import ArchiveError, ExchangeError
+
+    try:
+        yield
+    except ArchiveError as error:
+        raise Unavailable(str(error)) from error
+    except ExchangeError as error:
+        raise InvalidInput.of("file", str(error)) from error
+
+
+@contextmanager
+def _progress() -> Iterator[Progress]:
+    """A bar on standard error for as long as the work goes on; nothing where nobody watches."""
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+    from rich.progress import TaskID
+
+    console = Console(stderr=True)
+    with Bars(console=console, disable=not console.is_terminal, transient=True) as bars:
+        tasks: dict[str, TaskID] = {}
+
+        def show(what: str, done: int, of: int) -> None:
+            if what not in tasks:
+                tasks[what] = bars.add_task(what, total=of)
+            bars.update(tasks[what], completed=done, total=of)
+
+        yield show

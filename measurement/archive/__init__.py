@@ -1,0 +1,27 @@
+"""The measurement archive: time series with roll-ups, raw results, documents and leases, in one database."""
+
+from measurement.archive.archive import Archive
+from measurement.archive.values import (
+    HOUR,
+    MINUTE,
+    Appended,
+    Bucket,
+    Disagreement,
+    Held,
+    Maintained,
+    Refusal,
+    Retention,
+)
+
+__all__ = [
+    "HOUR",
+    "MINUTE",
+    "Appended",
+    "Archive",
+    "Bucket",
+    "Disagreement",
+    "Held",
+    "Maintained",
+    "Refusal",
+    "Retention",
+]

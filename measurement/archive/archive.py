@@ -1,0 +1,317 @@
+"""The archive: every value, kept in one database.
+
+What :meth:`Archive.append` has returned for is there after ``kill -9`` and after a power cut (SQLite; for
+PostgreSQL as far as the server's ``synchronous_commit`` and ``fsync`` are on, as they are unless switched
+off).  Values are appended, never changed; the same one given twice is kept once.  Readers go on while
+somebody writes.  The theory of the parts is in their modules; formats and figures are in
+docs/measurement-archive.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self, TypeVar
+
+from sqlalchemy import Connection, func, select
+
+from measurement.archive import database, documents, dropping, reading, rolling, rows, writing
+from measurement.archive.tables import raw_result, sample
+from measurement.archive.values import Appended, Bucket, Held, Maintained, Refusal, Retention
+from measurement.errors import ArchiveError, LeaseLost
+from measurement.model import Measurement, Metric, Observation, PathKey, RawResult, Series
+
+T = TypeVar("T")
+
+
+class Archive:
+    """An open archive, for one thread.
+
+    :param where: an SQLite file, made if missing unless ``readonly``; or a URL
+        (``postgresql+psycopg://host/name``, ``sqlite:////var/lib/adon/measurements.db``).
+    :raises ArchiveError: when it cannot be opened, or another version wrote it.
+    """
+
+    def __init__(self, where: Path | str, *, readonly: bool = False) -> None:
+        self._engine, self.name = database.open_engine(where, readonly=readonly)
+        self._readonly = readonly
+        self._known: dict[Series, writing.Known] = {}
+        self._leases: dict[str, str] = {}
+        database.prepare(self._engine, self.name, readonly=readonly)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the database."""
+        self._engine.dispose()
+
+    # -- values in -----------------------------------------------------------------------------------
+
+    def append(self, values: Iterable[Measurement | Observation | RawResult]) -> Appended:
+        """Keep all of these that can be kept, or none if the database refuses; durable on return.
+
+        :raises ArchiveError: if the database refuses.
+        :raises LeaseLost: see :meth:`lease`.
+        """
+        samples, raws, refused = _sorted_out(values)
+        with self._writing() as connection:
+            appended, found = writing.append_samples(connection, samples, self._known)
+            appended += writing.append_raw(connection, raws)
+        self._known |= found
+        return appended + Appended(refused=refused)
+
+    # -- values out ----------------------------------------------------------------------------------
+
+    def query(
+        self,
+        *,
+        path: str | None = None,
+        source: str | None = None,
+        destination: str | None = None,
+        metric: Metric | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        limit: int = 1000,
+    ) -> list[Measurement]:
+        """Measurements with all the given properties, the newest first, at most ``limit``.
+
+        :param since: observed at this time or later.
+        :param until: observed before this time.
+        """
+        with self._reading() as connection:
+            return reading.query(connection, path, source, destination, metric, since, until, limit)
+
+    def latest(self) -> list[Measurement]:
+        """The newest value of each network metric on each directed path."""
+        with self._reading() as connection:
+            return reading.latest(connection)
+
+    def best(self, keys: Iterable[PathKey], metric: Metric, since: float) -> Measurement | None:
+        """The best value of a metric seen on any of these paths since a time; None without any."""
+        with self._reading() as connection:
+            return reading.best(connection, keys, metric, since)
+
+    def observations(
+        self,
+        key: PathKey | None = None,
+        metric: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        limit: int = 1000,
+    ) -> list[Observation]:
+        """Values of custom metrics, the newest first, at most ``limit``; times as in :meth:`query`."""
+        with self._reading() as connection:
+            return reading.observations(connection, key, metric, since, until, limit)
+
+    def raw(
+        self,
+        test: str | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        limit: int = 1000,
+    ) -> list[RawResult]:
+        """Results of tests that nobody reads, the newest first, at most ``limit``."""
+        with self._reading() as connection:
+            return reading.raw(connection, test, since, until, limit)
+
+    def series(self) -> list[Series]:
+        """Every series that anything is kept of, in order."""
+        with self._reading() as connection:
+            return reading.series(connection)
+
+    def values(
+        self,
+        series: Series,
+        since: float | None = None,
+        until: float | None = None,
+        limit: int | None = None,
+    ) -> list[tuple[float, float]]:
+        """``(observed_at, value)`` of a series, the oldest first, at most ``limit``."""
+        return self._of(series, lambda db, its: reading.values(db, its, since, until, limit))
+
+    def buckets(
+        self,
+        series: Series,
+        resolution: Literal[60, 3600],
+        since: float | None = None,
+        until: float | None = None,
+    ) -> list[Bucket]:
+        """The roll-ups of the minutes or hours that overlap ``[since, until)``, the oldest first.
+
+        Values that no maintenance has rolled up yet are in them.
+        """
+        return self._of(series, lambda db, its: reading.buckets(db, its, resolution, since, until))
+
+    def plot(
+        self, series: Series, since: float | None = None, until: float | None = None, most: int = 1000
+    ) -> list[Bucket]:
+        """At most ``most`` buckets that show the interval, the oldest first.
+
+        Single values if they are few and all there, else minutes, else hours, else several hours as one.
+        """
+        return self._of(series, lambda db, its: reading.plot(db, its, since, until, most))
+
+    def _of(self, series: Series, read: Callable[[Connection, int], list[T]]) -> list[T]:
+        with self._reading() as connection:
+            its = reading.number(connection, series)
+            return [] if its is None else read(connection, its)
+
+    def held(self) -> list[Held]:
+        """Of each series with single values, how many and of what time."""
+        with self._reading() as connection:
+            return reading.held(connection)
+
+    def size(self) -> int:
+        """How many values and raw results are held."""
+        with self._reading() as connection:
+            counts = (select(func.count()).select_from(table) for table in (sample, raw_result))
+            return sum(connection.scalar(count) or 0 for count in counts)
+
+    def contents(self, most: int) -> Iterator[list[rows.Value]]:
+        """All values, then all raw results, in the order in which they came, ``most`` at a time.
+
+        What is added meanwhile is not among them.  No transaction is open between two batches.
+        """
+        for table, page in ((sample, reading.page), (raw_result, reading.raw_page)):
+            with self._reading() as connection:
+                last = connection.scalar(select(func.max(table.c.id))) or 0
+            after = 0
+            while after < last:
+                with self._reading() as connection:
+                    found, after = page(connection, after, last, most)
+                if found:
+                    yield found
+
+    # -- maintenance ---------------------------------------------------------------------------------
+
+    def maintain(self, now: float, retention: Retention) -> Maintained:
+        """Roll up what has come since the last time, then drop what is too old.
+
+        Meant to be called every minute or so: it does what has become due.
+        """
+        total = 0
+        while done := self._roll_up():
+            total += done
+        return Maintained(total, dropping.drop(self._writing, now, retention))
+
+    def _roll_up(self) -> int:
+        with self._writing() as connection:
+            return rolling.roll_up(connection)
+
+    # -- documents, states, leases -------------------------------------------------------------------
+
+    def put_document(
+        self,
+        kind: str,
+        identifier: str,
+        at: float,
+        series: Series | None,
+        document: Mapping[str, Any],
+        *,
+        is_open: bool = False,
+    ) -> None:
+        """Keep a JSON document (an alarm, an execution) in place of the one with its kind and id.
+
+        :param at: the time by which it is looked for and, unless it is open, dropped.
+        :raises ValueError: if it is not JSON.
+        """
+        with self._writing() as connection:
+            documents.put(connection, kind, identifier, at, series, document, is_open)
+
+    def document(self, kind: str, identifier: str) -> dict[str, Any] | None:
+        """The document of this kind and id; None if there is none."""
+        with self._reading() as connection:
+            return documents.get(connection, kind, identifier)
+
+    def documents(
+        self,
+        kind: str,
+        *,
+        series: Series | None = None,
+        since: float | None = None,
+        until: float | None = None,
+        open_only: bool = False,
+        limit: int = 1000,
+    ) -> list[dict[str, Any]]:
+        """Documents of a kind, the newest first, at most ``limit``."""
+        with self._reading() as connection:
+            return documents.find(connection, kind, series, since, until, open_only, limit)
+
+    def delete_document(self, kind: str, identifier: str) -> bool:
+        """Forget a document; whether there was one."""
+        with self._writing() as connection:
+            return documents.remove(connection, kind, identifier)
+
+    def put_state(self, name: str, data: bytes) -> None:
+        """Keep a small state (of a detector) in place of the last one of its name; durable on return."""
+        with self._writing() as connection:
+            documents.put_state(connection, name, data)
+
+    def put_states(self, states: Mapping[str, bytes]) -> None:
+        """Keep several small states, all or none; durable on return."""
+        if states:
+            with self._writing() as connection:
+                documents.put_states(connection, states)
+
+    def states(self, prefix: str) -> dict[str, bytes]:
+        """The states whose names begin so, by name."""
+        with self._reading() as connection:
+            return documents.states(connection, prefix)
+
+    def state(self, name: str) -> bytes | None:
+        """The state of this name; None if there is none."""
+        with self._reading() as connection:
+            return documents.state(connection, name)
+
+    def lease(self, name: str, holder: str, now: float, seconds: float) -> bool:
+        """Take or renew a lease; False while another holder's runs.
+
+        An archive that has asked for a lease is fenced: from then on it writes only as long as its holder
+        was the last to get it, whatever its own clock says; else :class:`LeaseLost` is raised and nothing
+        is written.  So a collector that was suspended for an hour cannot write beside its successor.
+        """
+        self._leases[name] = holder
+        with self._writing(fenced=False) as connection:
+            return documents.take_lease(connection, name, holder, now, seconds)
+
+    # -- transactions --------------------------------------------------------------------------------
+
+    def _reading(self) -> Any:
+        return database.reading(self._engine)
+
+    @contextmanager
+    def _writing(self, *, fenced: bool = True) -> Iterator[Connection]:
+        if self._readonly:
+            raise ArchiveError(f"cannot write: {self.name} is opened readonly")
+        with database.writing(self._engine) as connection:
+            for name, holder in self._leases.items() if fenced else ():
+                found = documents.lease_holder(connection, name)
+                if found != holder:
+                    raise LeaseLost(f"cannot write: the lease {name} of {holder} is now {found}'s")
+            yield connection
+
+
+def _sorted_out(
+    values: Iterable[Measurement | Observation | RawResult],
+) -> tuple[list[rows.SampleRow], list[rows.RawRow], tuple[Refusal, ...]]:
+    samples: list[rows.SampleRow] = []
+    raws: list[rows.RawRow] = []
+    refused: list[Refusal] = []
+    for value in values:
+        try:
+            if isinstance(value, RawResult):
+                raws.append(rows.raw_row(value))
+            else:
+                samples.append(rows.sample_row(value))
+        except ValueError as error:
+            subject = value.test if isinstance(value, RawResult) else value.series
+            refused.append(Refusal(subject, value.source, str(error)))
+    return samples, raws, tuple(refused)

@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from apps.cli import archive as commands
+from apps.cli.common import Commands
+from measurement.archive import Archive
+from tests.measurement.archive.values import measured, observed
+
+VALUES = [measured(1, 10), measured(2, 20), observed(0.5, 30)]
+
+
+@pytest.fixture
+def data(tmp_path):
+    with Archive(tmp_path / "measurements.db") as archive:
+        archive.append(VALUES)
+    return tmp_path
+
+
+def run(*arguments, **environment):
+    app = typer.Typer(cls=Commands)
+    app.add_typer(commands.app, name="archive")
+    return CliRunner().invoke(app, ["archive", *map(str, arguments)], env=environment)
+
+
+@pytest.mark.parametrize("name", ["values.csv", "values.parquet"])
+def test_out_and_in_again(data, tmp_path, name):
+    file, other = tmp_path / name, tmp_path / "other"
+    other.mkdir()
+    found = run("export", file, "--data", data)
+    assert (found.exit_code, found.stdout) == (0, f"{file}: 3 values\n")
+    assert run("info", file).stdout == f"{file}: 3 values, 0 bad rows\n"
+    found = run("import", file, "--data", other)
+    assert (found.exit_code, found.stdout) == (0, "3 new, 0 known already, 0 disagree, 0 refused\n")
+    assert run("import", file, "--data", other).stdout.startswith("0 new, 3 known already")
+    with Archive(other / "measurements.db", readonly=True) as archive:
+        assert [value for batch in archive.contents(10) for value in batch] == VALUES
+
+
+def test_what_is_in_the_archive(data):
+    lines = run("info", "--data", data).stdout.splitlines()
+    (row,) = (line.split() for line in lines if "al2s" in line)
+    assert row == ["al2s:mu>osu/throughput", "2", "1970-01-01", "00:00:10", "1970-01-01", "00:00:20"]
+    assert lines[-1] == f"{data}/measurements.db: 3 values and raw results, 2 series"
+
+
+def test_a_file_that_is_there_is_replaced_only_when_asked(data, tmp_path):
+    file = tmp_path / "values.csv"
+    file.write_text("mine")
+    found = run("export", file, "--data", data)
+    assert (found.exit_code, file.read_text()) == (2, "mine")
+    assert found.stderr == f"{file}: is there already; replace it with --force\n"
+    assert run("export", file, "--data", data, "--force").exit_code == 0
+    assert file.read_text().startswith("kind,")
+
+
+def test_bad_rows_are_told_by_line_and_nothing_is_imported(data, tmp_path):
+    file = tmp_path / "values.csv"
+    run("export", file, "--data", data)
+    file.write_text(file.read_text().replace(",1.0,", ",fast,") + "x\n" * 40)
+    found = run("import", file, "--data", tmp_path / "new")
+    assert found.exit_code == 1  # there is no such folder to make an archive in
+    (tmp_path / "new").mkdir()
+    found = run("import", file, "--data", tmp_path / "new")
+    lines = found.stderr.splitlines()
+    assert found.exit_code == 2
+    assert lines[0] == f"{file}: line 2: value: 'fast' is not a number"
+    assert lines[-2:] == [f"{file}: and 21 more bad rows", f"{file}: nothing was imported"]
+    assert len(lines) == 22
+    assert run("info", "--data", tmp_path / "new").stdout.startswith("the archive holds no values")
+    found = run("import", file, "--data", tmp_path / "new", "--skip-bad")
+    assert found.stdout.startswith("2 new")
+    assert run("info", file).stdout.splitlines()[-1] == f"{file}: 2 values, 41 bad rows"
+
+
+def test_disagreements_are_told(data, tmp_path):
+    file = tmp_path / "values.csv"
+    run("export", file, "--data", data)
+    file.write_text(file.read_text().replace(",2.0,19.0", ",3.0,19.0"))
+    found = run("import", file, "--data", data)
+    assert "says 3.0 instead of 2.0; the first one stays" in found.stderr
+    assert found.stdout == "0 new, 2 known already, 1 disagree, 0 refused\n"
+
+
+def test_an_archive_by_url_from_the_environment(data, tmp_path):
+    found = run("info", ADON_ARCHIVE_URL=f"sqlite:///{data}/measurements.db")
+    assert "3 values" in found.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "cause"),
+    [
+        (("info",), 2, "either --data DIR or --url URL"),
+        (("info", "--data", "x", "--url", "sqlite:///y"), 2, "either --data DIR or --url URL"),
+        (("info", "--data", "nowhere"), 1, "unable to open"),
+        (("info", "--url", "mysql://h/n"), 1, "neither SQLite nor"),
+        (("info", "nothing.csv"), 2, "No such file"),
+        (("info", "values.txt"), 2, "must end in .csv or .parquet"),
+    ],
+)
+def test_what_cannot_be_done_is_one_line(arguments, status, cause):
+    found = run(*arguments)
+    assert found.exit_code == status
+    assert cause in found.stderr
+    assert found.stderr.count("\n") == 1

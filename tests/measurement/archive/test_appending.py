@@ -1,0 +1,191 @@
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import sqlite3
+import uuid
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from measurement.archive import Appended, Archive, Disagreement
+from measurement.errors import ArchiveError
+from measurement.model import Metric, Series
+from tests.measurement.archive.values import L2, L3, measured, observed, raw, run_url
+
+RUN = uuid.UUID("c0ffee00-0000-4000-8000-000000000001")
+S2 = Series(*L2, "throughput")
+
+
+def test_a_run_is_kept_once_whichever_way_it_comes(archive):
+    polled = measured(1e6, 10, source=run_url(RUN))
+    pushed = measured(1e6, 10.5, source=run_url(RUN, "192.0.2.7") + "?merged=1")
+    assert archive.append([polled]) == Appended(new=1)
+    assert archive.append([pushed]) == Appended(duplicates=1)
+    assert archive.append([pushed, measured(1e6, 11)]) == Appended(new=1, duplicates=1)
+    assert archive.query(until=11) == [polled]
+
+
+def test_one_run_has_values_of_several_series(archive):
+    source = run_url(RUN)
+    values = [measured(1, 10, metric=m, source=source) for m in (Metric.ONE_WAY_DELAY, Metric.LOSS)]
+    values.append(measured(1, 10, L3, Metric.LOSS, source))
+    assert archive.append(values) == Appended(new=3)
+
+
+def test_the_first_word_of_a_run_stays_and_the_other_is_reported(archive):
+    first, second = (measured(value, 10, source=run_url(RUN)) for value in (1e6, 2e6))
+    same = measured(1e6 * (1 + 1e-12), 10, source=run_url(RUN))
+    found = Appended(new=1, disagreements=(Disagreement(S2, second.source, 1e6, 2e6),))
+    assert archive.append([first, second]) == found
+    assert archive.append([second, same]) == Appended(0, 1, found.disagreements)
+    assert archive.query() == [first]
+    assert str(found.disagreements[0]).endswith("says 2000000.0 instead of 1000000.0; the first one stays")
+
+
+def test_observations_of_one_source_differ_by_their_time(archive):
+    assert archive.append([observed(1, 10), observed(1, 11), observed(1, 10.0)]) == Appended(2, 1)
+
+
+def test_raw_results_are_kept_once_and_disagree_too(archive):
+    first = raw(10, source=run_url(RUN))
+    other = raw(10, source=run_url(RUN), answer="198.51.100.1")
+    assert archive.append([first]) == Appended(new=1)
+    assert archive.append([first, raw(11), other]) == Appended(1, 1, (Disagreement("dns", other.source),))
+    assert archive.raw(until=11) == [first]
+
+
+def loose(value=5.0, at=100.0, took=0.0, source="https://esmond.example/values/1", key=L2):
+    return measured(value, at, key, source=source, took=took)
+
+
+def of_run(value=5.0, at=100.0, took=0.0, key=L2):
+    return measured(value, at, key, took=took)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "kept"),
+    [
+        (of_run(), loose(), 1),
+        (of_run(at=100), loose(at=101.9), 1),
+        (of_run(at=100), loose(at=98.1), 1),
+        (of_run(at=100), loose(at=102.1), 2),
+        (of_run(at=100), loose(at=97.9), 2),
+        (of_run(5), loose(5 * (1 + 1e-10)), 1),
+        (of_run(5), loose(5 * (1 + 1e-8)), 2),
+        (of_run(), loose(key=L3), 2),
+        (of_run(at=700, took=600), loose(at=100), 1),  # the archive tells only when it began
+        (loose(), loose(source="https://esmond.example/values/2"), 1),
+        (of_run(), of_run(), 2),  # two runs are two runs, however alike
+    ],
+)
+def test_a_value_of_no_run_is_recognised_by_value_and_start(archive, one, other, kept):
+    for number, pair in enumerate(((one, other), (other, one))):
+        # Twice the same, in both orders, apart and in one batch: each on paths of its own.
+        for batch in (True, False):
+            key = f"{number}{batch}"
+            a, b = (dataclasses.replace(v, key=v.key._replace(path=v.key.path + key)) for v in pair)
+            found = archive.append([a, b]) if batch else archive.append([a]) + archive.append([b])
+            assert found == Appended(new=kept, duplicates=2 - kept), (number, batch)
+
+
+def test_what_cannot_be_kept_is_refused_and_the_rest_is_kept(archive):
+    good = measured(1, 10)
+    bad = [
+        dataclasses.replace(measured(1, 11), tool="a\0b"),
+        dataclasses.replace(measured(1, 11), tool="half \ud800 a pair"),
+        dataclasses.replace(measured(1, 11), source="https://" + "x" * 5000),
+        dataclasses.replace(measured(1, 11), key=L2._replace(path="p" * 300)),
+        dataclasses.replace(measured(1, 11), parameters={"a": math.nan}),
+        dataclasses.replace(measured(1, 11), parameters={"a": {1, 2}}),
+        dataclasses.replace(measured(1, 11), parameters={"a": "x" * 100_000}),
+        dataclasses.replace(raw(11), document={"a": "x" * 17_000_000}),
+        dataclasses.replace(raw(11), observed_at=math.nan),
+    ]
+    found = archive.append([*bad, good])
+    assert (found.new, len(found.refused)) == (1, len(bad))
+    causes = [str(one).split("refused: ")[1] for one in found.refused if "refused: " in str(one)]
+    assert causes[0] == "tool: holds a NUL character"
+    assert causes[1] == "tool: is not text"
+    assert all("\n" not in str(one) and len(str(one)) <= 300 for one in found.refused)
+    assert (archive.query(), archive.raw()) == ([good], [])
+
+
+def test_nothing_is_nothing(archive):
+    assert archive.append([]) == Appended()
+    assert (archive.query(), archive.series(), archive.latest()) == ([], [], [])
+
+
+def test_a_batch_is_kept_whole_or_not_at_all(tmp_path):
+    file = tmp_path / "m.db"
+    with Archive(file) as archive, sqlite3.connect(file) as other:
+        other.execute("CREATE TRIGGER no BEFORE INSERT ON sample WHEN new.value = 2 "
+                      "BEGIN SELECT RAISE(FAIL, 'disk full'); END")  # fmt: skip
+        other.commit()
+        with pytest.raises(ArchiveError, match="disk full"):
+            archive.append([measured(1, 10), raw(3), measured(2, 20)])
+        assert (archive.query(), archive.raw()) == ([], [])
+        # The series that was made in the failed transaction is not taken for made.
+        assert archive.append([measured(3, 10)]) == Appended(new=1)
+        assert archive.query()[0].value == 3
+    other.close()
+
+
+_names = itertools.count()
+
+# Few runs, values and times, so that they meet; each of the two series may hold values of no run.
+_VALUES = st.builds(
+    lambda key, value, at, run: measured(
+        value, at, key, source=f"https://esmond.example/{at}" if run is None else run_url(uuid.UUID(int=run))
+    ),
+    st.sampled_from([L2, L3]),
+    st.sampled_from([1.0, 2.0]),
+    st.sampled_from([10.0, 11.5, 13.0, 30.0]),
+    st.none() | st.integers(1, 4),
+)
+
+
+def _plainly(values):
+    """What the rules say, by looking at every pair."""
+    kept, disagree = [], 0
+    for new in values:
+        mine = [old for old in kept if old.series == new.series]
+        if twin := [old for old in mine if old.origin == new.origin]:
+            disagree += twin[0].value != new.value
+        elif not any(
+            "esmond" in old.source + new.source
+            and abs(old.started_at - new.started_at) <= 2
+            and old.value == new.value
+            for old in mine
+        ):
+            kept.append(new)
+    return kept, disagree
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory):
+    """One archive for many examples: making its tables takes longer than an example."""
+    with Archive(tmp_path_factory.mktemp("shared") / "m.db") as archive:
+        yield archive
+
+
+@settings(max_examples=100)
+@given(batches=st.lists(st.lists(_VALUES, max_size=6), max_size=4))
+def test_the_rules_of_identity_hold_however_values_are_batched(shared, batches):
+    example = f"-{next(_names)}"
+    batches = [
+        [dataclasses.replace(value, key=value.key._replace(path=value.key.path + example)) for value in batch]
+        for batch in batches
+    ]
+    total, before = Appended(), shared.size()
+    for batch in batches:
+        total += shared.append(batch)
+    flat = [value for batch in batches for value in batch]
+    expected, disagree = _plainly(flat)
+    kept = [value for path in (L2.path, L3.path) for value in shared.query(path=path + example)]
+    assert sorted(kept, key=repr) == sorted(expected, key=repr)
+    assert (total.new, len(total.disagreements)) == (len(expected), disagree)
+    assert total.duplicates == len(flat) - len(expected) - disagree
+    assert shared.size() == before + total.new

@@ -1,0 +1,254 @@
+from __future__ import annotations
+
+import builtins
+import csv
+import json
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from measurement.archive import Appended, Archive, csvfile, parquetfile
+from measurement.archive.exchange import BadRow, BadRows, check_file, export_file, import_file
+from measurement.archive.records import Record, record, value_of
+from measurement.errors import ExchangeError
+from measurement.model import Measurement, Metric, Observation, PathKey, RawResult
+from tests.measurement.archive.values import L2, measured, observed, raw
+
+FORMATS = pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+_TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=12)
+_JSON = st.dictionaries(
+    _TEXT,
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | _TEXT,
+        lambda inner: st.lists(inner, max_size=2) | st.dictionaries(_TEXT, inner, max_size=2),
+        max_leaves=4,
+    ),
+    max_size=2,
+)
+_KEY = st.builds(PathKey, _TEXT, _TEXT, _TEXT)
+_TIME = st.floats(-1e12, 1e12)
+_VALUE = (
+    st.builds(
+        lambda key, value, at, *rest: Measurement(key, Metric.RTT, value, at, at + 1, *rest),
+        *(_KEY, st.floats(0, allow_infinity=False), _TIME, _TEXT, _TEXT, _JSON),
+    )
+    | st.builds(
+        Observation,
+        *(_KEY, st.just("host.load"), st.floats(allow_nan=False, allow_infinity=False), _TIME),
+        *(_TEXT, _TEXT, _JSON),
+    )
+    | st.builds(RawResult, _TEXT, _JSON, _JSON, _TIME, _TIME, _TEXT, _TEXT)
+)
+
+
+@FORMATS
+@settings(max_examples=60)
+@given(values=st.lists(_VALUE, max_size=8))
+def test_every_value_comes_back_exactly(tmp_path_factory, suffix, values):
+    file = tmp_path_factory.mktemp("exact") / f"values{suffix}"
+    form = csvfile if suffix == ".csv" else parquetfile
+    form.write(file, [[record(value) for value in values[i : i + 3]] for i in range(0, len(values), 3)])
+    found = [row for _, row in form.read(file, lambda _: None)]
+    assert [value_of(row) for row in found] == values
+    assert [repr(row) for row in found] == [repr(record(value)) for value in values]  # -0.0 too
+
+
+VALUES = [measured(0.1 + 0.2, 1e9 + 1 / 3), measured(2, 20), observed(-0.5, 5), raw(7), raw(8, "http")]
+
+
+@FORMATS
+def test_an_archive_goes_out_and_into_another(archive, tmp_path, suffix):
+    file, seen = tmp_path / f"values{suffix}", []
+    archive.append(VALUES)
+    assert export_file(archive, file, lambda *told: seen.append(told)) == 5
+    assert seen[-1] == ("exporting", 5, 5)
+    with Archive(tmp_path / "other.db") as other:
+        assert import_file(other, file, lambda *told: seen.append(told)) == Appended(new=5)
+        assert [value for batch in other.contents(2) for value in batch] == VALUES
+        assert import_file(other, file) == Appended(duplicates=5)
+    assert {what for what, *_ in seen} == {"exporting", "checking", "importing"}
+    assert all(done <= of for _, done, of in seen)
+    assert sorted(path.name for path in tmp_path.glob("*values*")) == [file.name]
+
+
+def test_a_file_that_disagrees_with_the_archive_is_told(archive, tmp_path):
+    file = tmp_path / "values.csv"
+    archive.append(VALUES)
+    export_file(archive, file)
+    file.write_text(file.read_text().replace(",2.0,19.0,20.0", ",3.0,19.0,20.0"))
+    found = import_file(archive, file)
+    assert (found.new, found.duplicates, len(found.disagreements)) == (0, 4, 1)
+    assert found.disagreements[0].offered == 3
+
+
+GOOD = record(measured(1, 10))._asdict()
+
+
+def written(file, *rows, header=Record._fields):
+    with file.open("w", newline="", encoding="utf-8", errors="surrogateescape") as stream:
+        writer = csv.writer(stream)
+        writer.writerow(header)
+        writer.writerows({**GOOD, **row}.values() if isinstance(row, dict) else row for row in rows)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("row", "cause"),
+    [
+        ({"kind": "event"}, "kind: 'event' is none of measurement, observation, raw"),
+        ({"metric": "speed"}, "metric: 'speed' is none of throughput"),
+        ({"value": ""}, "value: is missing"),
+        ({"value": "NaN"}, "value: 'NaN' is not a number"),
+        ({"value": "1_000"}, "value: '1_000' is not a number"),
+        ({"value": "1e999"}, "inf is not a measurable value"),
+        ({"value": "-1"}, "-1.0 is not a measurable value"),
+        ({"metric": "loss", "value": "1.5"}, "loss: 1.5 is above 1"),
+        ({"started_at": ""}, "started_at: is missing"),
+        ({"observed_at": "8"}, "observed_at: the test ends before it begins"),
+        ({"parameters": "{"}, "parameters: is not JSON"),
+        ({"parameters": "[1]"}, "parameters: is not a JSON object"),
+        ({"parameters": '{"a": NaN}'}, "parameters: is not JSON: NaN is not a number"),
+        ({"parameters": "[" * 100_000}, "parameters: is not JSON"),
+        ({"kind": "raw", "parameters": "{}"}, "parameters.spec: is not a JSON object"),
+        ({"kind": "observation"}, "is not the name of a custom metric"),
+        ({"tool": "bad \udcff byte"}, "tool: is not text"),
+        ({"path": "p" * 300}, "key.path: 300 bytes"),
+        (["measurement", "al2s"], "2 fields instead of 11"),
+        ([*GOOD.values(), "more"], "12 fields instead of 11"),
+        ([], "0 fields instead of 11"),
+    ],
+)
+def test_bad_rows_are_named_by_line_and_nothing_is_imported(tmp_path, row, cause):
+    file = written(tmp_path / "values.csv", {}, {"tool": "two\nlines", "origin": "b"}, row, {"origin": "c"})
+    with Archive(tmp_path / "m.db") as archive:
+        with pytest.raises(BadRows) as refused:
+            import_file(archive, file)
+        (bad,) = refused.value.rows
+        assert bad.line == 5
+        assert cause in str(bad)
+        assert "\n" not in str(bad)
+        assert archive.size() == 0
+        assert import_file(archive, file, skip_bad=True).new + archive.size() > 0
+
+
+def test_a_quote_that_never_ends_spoils_one_row_only(tmp_path):
+    file = written(tmp_path / "values.csv", {})
+    file.write_text(file.read_text() + 'measurement,"al2s,mu\n')
+    assert check_file(file).good == 1
+    assert [bad.line for bad in check_file(file).bad] == [3]
+
+
+def test_many_bad_rows_are_counted(tmp_path, monkeypatch):
+    monkeypatch.setattr("measurement.archive.exchange.SHOWN", 3)
+    found = check_file(written(tmp_path / "values.csv", *[{"value": "x"}] * 10, {}))
+    assert (found.good, found.bad_count) == (1, 10)
+    assert found.bad[0] == BadRow(2, "value: 'x' is not a number")
+    assert len(found.bad) == 3
+
+
+def test_a_mark_that_a_spreadsheet_puts_first_is_no_error(tmp_path):
+    file = written(tmp_path / "values.csv", {})
+    file.write_bytes(b"\xef\xbb\xbf" + file.read_bytes())
+    assert check_file(file).good == 1
+
+
+def test_a_raw_result_longer_than_the_csv_modules_limit(archive, tmp_path):
+    long = raw(1, answer="x" * 300_000)
+    archive.append([long])
+    before = csv.field_size_limit()
+    export_file(archive, tmp_path / "values.csv")
+    with Archive(tmp_path / "other.db") as other:
+        import_file(other, tmp_path / "values.csv")
+        assert other.raw() == [long]
+    assert csv.field_size_limit() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "cause"),
+    [
+        ("a.csv", b"", "line 1: the header is not kind,path"),
+        ("a.csv", b"a,b\n1,2\n", "line 1: the header is not"),
+        ("a.csv", None, "No such file"),
+        ("a.parquet", None, "No such file"),
+        ("a.parquet", b"", "a.parquet: "),
+        ("a.parquet", b"PAR1" + b"x" * 100 + b"PAR1", "a.parquet: "),
+        ("a.txt", b"", "must end in .csv or .parquet"),
+    ],
+)
+def test_what_is_no_such_file_is_refused(tmp_path, name, content, cause):
+    file = tmp_path / name
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(ExchangeError, match=cause) as refused:
+        check_file(file)
+    assert "\n" not in str(refused.value)
+
+
+def test_parquet_of_other_columns_or_types_is_refused(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    file = tmp_path / "a.parquet"
+    parquet.write_table(pyarrow.table({"kind": ["raw"]}), file)
+    with pytest.raises(ExchangeError, match="has no column path"):
+        check_file(file)
+    rows = {name: [value, value, None] for name, value in GOOD.items()}
+    rows["value"] = [1.0, None, 1.0]
+    parquet.write_table(pyarrow.table(rows), file)
+    assert [str(bad) for bad in check_file(file).bad] == [
+        "line 2: value: is missing",
+        "line 3: kind: 'None' is not text",
+    ]
+    parquet.write_table(pyarrow.table({**rows, "value": ["1", "2", "3"]}), file)
+    assert "value: '1' is not a number" in str(check_file(file).bad[0])
+
+
+def test_half_a_parquet_file_is_refused(archive, tmp_path):
+    file = tmp_path / "a.parquet"
+    archive.append(VALUES)
+    export_file(archive, file)
+    file.write_bytes(file.read_bytes()[:-100])
+    with pytest.raises(ExchangeError):
+        import_file(archive, file)
+
+
+def test_without_pyarrow_the_cause_is_told(tmp_path, monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *rest):
+        if name.startswith("pyarrow"):
+            raise ImportError(name)
+        return real(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ExchangeError, match=r"pip install 'adon\[parquet\]'"):
+        check_file(tmp_path / "a.parquet")
+
+
+def test_an_export_that_fails_leaves_nothing(archive, tmp_path):
+    archive.append(VALUES)
+
+    def stop(*_told):
+        raise KeyboardInterrupt
+
+    for name in ("a.csv", "a.parquet"):
+        (tmp_path / name).write_text("what was there")
+        with pytest.raises(KeyboardInterrupt):
+            export_file(archive, tmp_path / name, stop)
+        assert (tmp_path / name).read_text() == "what was there"
+    assert not list(tmp_path.glob("*.part"))
+    with pytest.raises(ExchangeError, match="No such file"):
+        export_file(archive, tmp_path / "no" / "a.csv")
+
+
+def test_the_header_and_a_row_are_plain_to_read(archive, tmp_path):
+    value = Measurement(L2, Metric.RTT, 0.1, 1, 2.5, "urn:run", "ping", {"count": 5})
+    archive.append([value])
+    export_file(archive, tmp_path / "a.csv")
+    header, row = (tmp_path / "a.csv").read_text().splitlines()
+    assert header == (
+        "kind,path,source,destination,metric,value,started_at,observed_at,origin,tool,parameters"
+    )
+    assert row == 'measurement,al2s,mu,osu,rtt,0.1,1.0,2.5,urn:run,ping,"{""count"": 5}"'
+    assert json.loads(next(csv.reader([row]))[-1]) == {"count": 5}
