@@ -50,6 +50,8 @@ CONTROLLER = "controller.sock"
 SOCKET = "collector.sock"
 GANTT = "schedule.html"
 """A round of the plan as a picture, for the web process."""
+DOCUMENTS_KEPT = {"execution": 30 * 86_400.0, "alarm": 400 * 86_400.0}
+"""Seconds for which what became of runs, and alarms that are over, can be looked up."""
 MOST_AT_ONCE = 64
 """Runs under way, from handing them over to their end; each has a thread that mostly waits."""
 CANCEL_WITHIN = 2.0
@@ -133,7 +135,7 @@ def _collect(file: Path, data: Path) -> int:
             conductor,
             holder=f"{socket.gethostname()}:{os.getpid()}",
             failure=lambda: told.failure,
-            retention=Retention(**dict(configuration.measurements.retention)),
+            retention=Retention(**dict(configuration.measurements.retention), documents=DOCUMENTS_KEPT),
         )
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda _number, _frame: collector.stop())

@@ -25,6 +25,8 @@ LOG = logging.getLogger(__name__)
 STATE = "watch/"
 """What the names of the detectors' states begin with; one state per series."""
 SAVE_EVERY = 10.0
+MISSED_S = 7 * 86_400.0
+"""Alarms raised longer ago, and over by now, are not told to a controller that comes back."""
 ALARM = "alarm"
 """The kind of document under which the archive keeps alarms."""
 
@@ -73,6 +75,8 @@ class Keeper:
         kept = self._archive.append(found)
         for disagreement in kept.disagreements:
             LOG.warning('event=disagreement text="%s"', shorten(str(disagreement)))
+        for refusal in kept.refused:
+            LOG.warning('event=not_kept text="%s"', shorten(str(refusal)))
         for value in found:
             if isinstance(value, Measurement):
                 self._told(value)
@@ -91,9 +95,15 @@ class Keeper:
         self._watch = Watch(replace(self._watch.policy, periods=periods))
 
     def greet(self) -> None:
-        """Tell a controller that has (again) come the latest of everything, with the true times."""
+        """Tell a controller that has (again) come the latest of everything, with the true times.
+
+        Of alarms also the ends that it may have missed.
+        """
         for measurement in self._archive.latest():
             self._tell.send("measurement", codec.to_json(measurement))
+        for document in reversed(self._archive.documents(ALARM, since=self._clock() - MISSED_S)):
+            if document["cleared_at"] is not None:
+                self._tell.send("alarm", document)
         for alarm in self._state.open:
             self._tell.send("alarm", to_json(alarm))
 

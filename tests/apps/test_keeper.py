@@ -104,6 +104,13 @@ def test_after_a_crash_nothing_is_learnt_anew_missed_or_told_twice(bench: Bench)
     assert len(bench.notified) == 1
     bench.keeper.greet()
     assert bench.told.kinds()[-1] == "alarm"
+    bench.told.sent.clear()
+    for number in range(24, 40):
+        bench.rtt(number, usual(number))
+    bench.told.sent.clear()
+    bench.keeper.greet()
+    ends = [payload for kind, payload in bench.told.sent if kind == "alarm"]
+    assert [end["cleared_at"] is None for end in ends] == [False]
 
 
 def test_a_controller_that_comes_back_is_told_the_latest_with_true_times(bench: Bench) -> None:

@@ -1,0 +1,175 @@
+"""Results that others bring, on their real ways into a running collector, and alarms on their way out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+
+from adon.config import Configuration, Notify, load
+from adon.errors import InvalidInput
+from apps.collector.telling import OUTBOX, telling
+from apps.collector.ways_in import directory, reporters, resolver, ways_in
+from measurement.archive import Archive
+from measurement.model import Measurement, Metric, PathKey
+from measurement.notify.subscription import Channel
+from tests.apps.collecting import KEY
+from tests.apps.test_collector import CONFIG, Running, collecting, good, until
+from tests.measurement.notify.alarming import alarm, subscription
+from tests.measurement.notify.standin_smtp import running
+from tests.measurement.notify.test_webhook import SECRET, Receiver, verified
+from tests.measurement.sources.messages import message
+from tests.measurement.standin_opensearch import OpenSearch, logged
+from tests.measurement.standin_web import serving
+
+MU, OSU = "10.1.0.11", "10.2.0.11"
+TOKEN = "token-of-mu"  # noqa: S105 - of this test
+
+
+def configuration(folder: Path, **measurements: Any) -> Configuration:
+    """The example's, with further keys of ``measurements``."""
+    lines = "".join(f"  {key}: {json.dumps(value)}\n" for key, value in measurements.items())
+    file = folder / "network.yaml"
+    file.write_text(CONFIG.read_text().replace("measurements:\n", f"measurements:\n{lines}"))
+    return load(file)
+
+
+@pytest.fixture
+def collector(tmp_path: Path) -> Iterator[Running]:
+    with collecting(tmp_path / "m.db", good) as known:
+        until(lambda: known.collector.leads)
+        yield known
+
+
+def known_points(folder: Path) -> dict[str, Any]:
+    digest = hashlib.sha256(TOKEN.encode()).hexdigest()
+    (folder / "points.toml").write_text(
+        f'[[known]]\nname = "mu"\ntoken_sha256 = "{digest}"\nmay = ["archive"]\n'
+    )
+    return {"port": 0, "trust": "points.toml"}
+
+
+def kept(folder: Path) -> list[Measurement]:
+    with Archive(folder / "m.db", readonly=True) as archive:
+        return [each for each in archive.query() if "ps-a.example.net/pscheduler/tasks/1111" in each.source]
+
+
+def rtt(**changes: Any) -> dict[str, Any]:
+    now = float(int(time.time()))
+    spec = {"source": MU, "dest": OSU, "count": 3}
+    return message(spec=spec, ended=now - 1, participants=[MU], **changes)
+
+
+def test_a_pushed_result_is_answered_when_it_is_in_the_archive(collector: Running, tmp_path: Path) -> None:
+    settings = configuration(tmp_path, ingest=known_points(tmp_path))
+    bearer = {"Authorization": f"Bearer {TOKEN}"}
+    with ways_in(settings, tmp_path, collector.inbox, directory(settings, tmp_path)) as url:
+        body = rtt()
+        answer = requests.post(f"{url}/results", json=body, headers=bearer, timeout=10)
+        assert answer.status_code == 200
+        assert answer.json()["new"] == len(kept(tmp_path)) == 2
+        again = requests.post(f"{url}/results", json=body, headers=bearer, timeout=10)
+        assert (again.json()["new"], again.json()["duplicates"]) == (0, 2)
+        nobody = requests.post(f"{url}/results", json=rtt(), timeout=10)
+        assert nobody.status_code == 401
+    assert {each.key for each in kept(tmp_path)} == {KEY}
+    assert {each.metric for each in kept(tmp_path)} == {Metric.RTT, Metric.LOSS}
+
+
+def test_an_archive_is_read_and_what_is_known_is_not_kept_again(collector: Running, tmp_path: Path) -> None:
+    body = rtt()
+    stand_in = OpenSearch([logged(body, MU, OSU)])
+    with serving(stand_in.answer) as url:
+        wanted = [{"kind": "opensearch", "url": f"{url}/opensearch", "period": "1 s"}]
+        settings = configuration(tmp_path, archives=wanted)
+        with ways_in(settings, tmp_path, collector.inbox, directory(settings, tmp_path)):
+            until(lambda: len(kept(tmp_path)) == 2)
+            rounds = len(stand_in.asked)
+            until(lambda: len(stand_in.asked) >= rounds + 8)  # two more rounds of the four pairs
+    assert len(kept(tmp_path)) == 2
+
+
+def test_who_announced_itself_is_known_after_a_restart(collector: Running, tmp_path: Path) -> None:
+    settings = configuration(tmp_path, ingest=known_points(tmp_path))
+    said = {
+        "name": "mu", "url": "https://10.1.0.10/pscheduler", "addresses": ["10.1.0.10"],
+        "certificate_sha256": None, "tests": ["rtt"], "version": "1", "at": time.time(),
+    }  # fmt: skip
+    with ways_in(settings, tmp_path, collector.inbox, directory(settings, tmp_path)) as url:
+        bearer = {"Authorization": f"Bearer {TOKEN}"}
+        assert requests.post(f"{url}/points", json=said, headers=bearer, timeout=10).status_code == 204
+    (entry,) = directory(settings, tmp_path).listed()
+    assert (entry["name"], entry["standing"]) == ("mu", "known")
+    (tmp_path / "points.json").write_text("[1]")
+    with pytest.raises(InvalidInput, match=r"points\.json"):
+        directory(settings, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("keys", "cause"),
+    [
+        ({"ingest": {"port": 0, "trust": "nowhere.toml"}}, r"measurements\.ingest\.trust"),
+        ({"rabbitmq": {"url_file": "nowhere", "queue": "q"}}, r"measurements\.rabbitmq\.url_file: nowhere"),
+        ({"rabbitmq": {"url_file": "amqp.url", "queue": "q"}}, r"measurements\.rabbitmq"),
+        (
+            {"archives": [{"kind": "esmond", "url": "https://127.0.0.1:9/x", "verify": "no.pem"}]},
+            r"measurements\.archives",
+        ),
+    ],
+)
+def test_what_cannot_be_used_is_named_before_anything_starts(
+    collector: Running, tmp_path: Path, keys: Mapping[str, Any], cause: str
+) -> None:
+    (tmp_path / "amqp.url").write_text("gopher://x")
+    settings = configuration(tmp_path, **keys)
+    with (
+        pytest.raises(InvalidInput, match=cause),
+        ways_in(settings, tmp_path, collector.inbox, directory(settings, tmp_path)),
+    ):
+        pass
+
+
+def test_a_path_is_known_by_the_addresses_that_are_pinned_to_it(tmp_path: Path) -> None:
+    resolve = resolver(configuration(tmp_path))
+    assert resolve(MU, OSU) == KEY
+    assert resolve("10.2.0.12", "10.1.0.12") == PathKey("internet", "osu", "mu")
+    assert resolve(MU, "10.2.0.12") is None
+    assert reporters(configuration(tmp_path))["mu"].names == {"10.1.0.10", "10.1.0.11", "10.1.0.12"}
+
+
+def test_an_alarm_reaches_who_has_subscribed_signed(tmp_path: Path) -> None:
+    receiver = Receiver()
+    (tmp_path / "secret").write_bytes(SECRET)
+    wanted = Notify(webhook_secret_file="secret", webhook_hosts=("127.0.0.1",))  # noqa: S106
+    target = f"http://127.0.0.1:{receiver.port}/alarms"
+    with running(receiver), telling(wanted, tmp_path, tmp_path, lambda _: None) as told:
+        told.subscribe([subscription(channel=Channel.WEBHOOK, target=target)])
+        told.offer(alarm())
+        until(lambda: receiver.calls)
+    path, headers, body = receiver.calls[0]
+    assert path == "/alarms"
+    assert verified(SECRET, headers, body)
+    assert json.loads((tmp_path / OUTBOX).read_bytes())["s-1"]["waiting"] == []
+
+
+def test_what_could_not_be_sent_waits_for_the_next_start(tmp_path: Path) -> None:
+    receiver = Receiver()
+    receiver.status = 503
+    wanted = Notify(webhook_hosts=("127.0.0.1",))
+    mine = subscription(channel=Channel.WEBHOOK, target=f"http://127.0.0.1:{receiver.port}/alarms")
+    with running(receiver), telling(wanted, tmp_path, tmp_path, lambda _: None) as told:
+        told.subscribe([mine])
+        told.offer(alarm())
+        until(lambda: receiver.calls)
+        until(lambda: json.loads((tmp_path / OUTBOX).read_bytes())["s-1"]["attempts"] == 1)
+    held = json.loads((tmp_path / OUTBOX).read_bytes())
+    assert len(held["s-1"]["waiting"]) == 1
+    (tmp_path / OUTBOX).write_text("{damaged")
+    with telling(wanted, tmp_path, tmp_path, lambda _: None):
+        pass  # said in the log, and begun anew
