@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from adon.config import Configuration, MeasurementTest
 from adon.errors import InvalidInput
@@ -21,6 +22,7 @@ from measurement.poller import PathTest
 from measurement.pscheduler import specs
 from measurement.pscheduler.specs import Kind, TestRequest
 from measurement.psconfig import plan as psconfig
+from measurement.psconfig import write
 from measurement.psconfig.expand import Expanded
 from measurement.psconfig.mesh import Need, longest_period
 from measurement.scheduling import (
@@ -302,3 +304,20 @@ def _of_template(
         task = replace(planned.task, id=name, period=period, duration=math.ceil(planned.task.duration))
         found[name] = _Wanted(test, task, period)
     return list(found.values()), notes
+
+
+def as_psconfig(configuration: Configuration, found: Plan) -> dict[str, Any]:
+    """The plan as a pSConfig template, for agents that an existing perfSONAR site runs (JSON)."""
+    nodes = {name: node(point) for name, point in configuration.measurements.points.items()}
+    planned = [
+        write.Planned(
+            write.End(test.key.source, str(test.request.spec["source"]), nodes[test.key.source]),
+            write.End(test.key.destination, str(test.request.spec["dest"]), nodes[test.key.destination]),
+            str(test.request.kind),
+            test.request.spec,
+            found.schedule.tasks[name].period,
+            found.schedule.tasks[name].period - found.schedule.tasks[name].duration,
+        )
+        for name, test in found.tests.items()
+    ]
+    return write.write(planned)

@@ -1,0 +1,93 @@
+"""``adon plan``: what a configuration's plan of tests is, before anything runs; needs no server."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adon.errors import InvalidInput
+from apps.cli.common import JsonFlag, print_json, print_table
+
+if TYPE_CHECKING:
+    from adon.config import Configuration
+    from apps.collector.orders import Plan
+
+app = typer.Typer(help="The plan of tests that a configuration asks for.", no_args_is_help=True)
+
+ConfigurationArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The configuration file.")]
+OutOption = Annotated[
+    Path | None, typer.Option("--out", metavar="FILE", help="Write it here instead of printing it.")
+]
+Templates = Annotated[
+    list[Path] | None,
+    typer.Option("--template", metavar="FILE", help="As if this application template were registered."),
+]
+
+
+@app.command()
+def show(file: ConfigurationArgument, template: Templates = None, json_: JsonFlag = False) -> None:
+    """Every test with its period, and the proof that they fit: the length of a round and its runs.
+
+    With --template also what the templates need, whether or not the configuration follows them.
+    """
+    from measurement.scheduling.ticks import seconds
+
+    _, found = _planned(file, template)
+    tasks = found.schedule.tasks
+    if json_:
+        print_json({name: {"period_s": task.period, "slot_s": task.duration} for name, task in tasks.items()})
+    else:
+        rows = ((name, f"{task.period:g} s", f"{task.duration:g} s") for name, task in sorted(tasks.items()))
+        print_table(("Test", "Every", "Keeps its points for"), rows, "no test is configured")
+        length = seconds(found.schedule.hyperperiod)
+        typer.echo(f"a round of {length:g} s holds {len(found.schedule.jobs)} runs; no two conflict")
+    for note in found.notes:
+        typer.echo(f"not in the plan: {note}", err=True)
+
+
+@app.command()
+def page(file: ConfigurationArgument, out: OutOption = None, template: Templates = None) -> None:
+    """A round of the plan as a picture (HTML)."""
+    from measurement.scheduling import gantt
+
+    configuration, found = _planned(file, template)
+    _give(gantt.page(found.schedule, title=configuration.network), out)
+
+
+@app.command()
+def psconfig(file: ConfigurationArgument, out: OutOption = None, template: Templates = None) -> None:
+    """The plan as a pSConfig template, which a perfSONAR site's own agents can run."""
+    from apps.collector.orders import as_psconfig
+
+    configuration, found = _planned(file, template)
+    _give(json.dumps(as_psconfig(configuration, found), indent=2) + "\n", out)
+
+
+def _planned(file: Path, templates: list[Path] | None) -> tuple[Configuration, Plan]:
+    from adon.config import load
+    from adon.templates_catalog.model import Template
+    from adon.templates_catalog.needs import needs
+    from adon.yamlfile import load_model
+    from apps.collector import orders
+
+    configuration = load(file)
+    if not templates:
+        return configuration, orders.plan(configuration)
+    measurements = configuration.measurements.model_copy(update={"follow_templates": True})
+    configuration = configuration.model_copy(update={"measurements": measurements})
+    wanted = needs(load_model(template, Template) for template in templates)
+    return configuration, orders.plan(configuration, wanted)
+
+
+def _give(text: str, out: Path | None) -> None:
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    try:
+        out.write_text(text)
+    except OSError as error:
+        raise InvalidInput.of("--out", f"{out}: {error.strerror}") from error
+    typer.echo(f"{out}: written")

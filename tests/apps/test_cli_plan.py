@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from adon.config import load
+from apps.cli.plan import app
+from apps.collector import orders
+from measurement.psconfig.expand import expand
+from measurement.psconfig.template import read
+from tests.apps.test_orders import CONFIG
+
+RUN = CliRunner()
+TEMPLATE = """
+name: quick
+title: Quick
+description: Needs young round trips.
+qspec: {rtt: {max: 50 ms}}
+weights: {rtt: 1}
+selection: {max_age: 70 s}
+"""
+
+
+def test_the_plan_is_shown_with_its_proof() -> None:
+    done = RUN.invoke(app, ["show", str(CONFIG)])
+    assert done.exit_code == 0
+    assert "al2s:mu>osu/throughput" in done.output
+    assert "a round of 240 s holds 36 runs; no two conflict" in done.output
+
+
+def test_what_a_template_needs_is_fitted_in(tmp_path: Path) -> None:
+    file = tmp_path / "quick.yaml"
+    file.write_text(TEMPLATE)
+    done = RUN.invoke(app, ["show", str(CONFIG), "--template", str(file), "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["al2s:mu>osu/rtt"]["period_s"] <= 33
+
+
+def test_agents_that_run_the_written_template_run_the_plan(tmp_path: Path) -> None:
+    out = tmp_path / "psconfig.json"
+    assert RUN.invoke(app, ["psconfig", str(CONFIG), "--out", str(out)]).exit_code == 0
+    found = orders.plan(load(CONFIG))
+    expanded = expand(read(out.read_bytes()))
+    specs = sorted(json.dumps(dict(each.spec), sort_keys=True) for each in expanded)
+    assert specs == sorted(json.dumps(dict(t.request.spec), sort_keys=True) for t in found.tests.values())
+
+
+def test_the_picture_is_one_page(tmp_path: Path) -> None:
+    out = tmp_path / "plan.html"
+    assert RUN.invoke(app, ["page", str(CONFIG), "--out", str(out)]).exit_code == 0
+    assert out.read_text().startswith("<!DOCTYPE html>")
+
+
+@pytest.mark.parametrize("command", ["show", "page", "psconfig"])
+def test_a_plan_that_cannot_be_is_a_line_that_says_why(tmp_path: Path, command: str) -> None:
+    file = tmp_path / "network.yaml"
+    file.write_text(CONFIG.read_text().replace("throughput_period: 240 s", "throughput_period: 40 s"))
+    done = RUN.invoke(app, [command, str(file)])
+    assert done.exit_code != 0
+    assert "infeasible" in str(done.exception)
