@@ -144,7 +144,7 @@ class TransitPath(Section):
                 yield f"ends.{site}.next_hop_mac: a layer-2 path has none"
 
 
-class MeasurementPoint(Section):
+class PSchedulerHost(Section):
     """A pScheduler host: its base URL and how its certificate is verified.
 
     ``verify``: ``system`` (the system's CAs), a PEM file (a CA, or the pinned self-signed
@@ -153,7 +153,6 @@ class MeasurementPoint(Section):
 
     url: Url
     verify: str = "system"
-    node: str | None = Field(default=None, description="the name other points reach it by")
     token_file: str | None = Field(default=None, description="holds the token that it knows us by")
     client_certificate: str | None = Field(
         default=None, description="PEM file that it knows us by (mutual TLS)"
@@ -165,6 +164,12 @@ class MeasurementPoint(Section):
         if (self.client_certificate is None) != (self.client_key is None):
             raise ValueError("client_key: a certificate and its key belong together")
         return self
+
+
+class MeasurementPoint(PSchedulerHost):
+    """A pScheduler host that runs our tests."""
+
+    node: str | None = Field(default=None, description="the name other points reach it by")
 
 
 class MeasurementTest(Section):
@@ -209,6 +214,45 @@ class MeasurementTest(Section):
         sending = self.latency_packets * self.latency_interval
         if latency is not None and latency <= sending:
             yield f"latency_period: one test already takes {format_duration(sending)}"
+
+
+class BackgroundTest(Section):
+    """One-way delay, jitter and loss without a break, between the addresses of a configured test.
+
+    :param packets: of one result; together with their interval they give the time between results.
+    """
+
+    path: Name
+    from_: Name = Field(alias="from")
+    to: Name
+    packets: int = Field(default=600, ge=10, le=100_000)
+    interval: Span = 0.1
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True)
+
+    @model_validator(mode="after")
+    def _sensible(self) -> Self:
+        if not 1 <= self.period <= 600:
+            raise ValueError("interval: times packets must be 1 s to 10 min, the time between two results")
+        return self
+
+    @property
+    def period(self) -> float:
+        """Seconds between results."""
+        return self.packets * self.interval
+
+
+class HostMetrics(Section):
+    """What is observed on the host of a measurement point of ours, again and again.
+
+    :param metrics: as the point names them (docs/measurement-custom.md); ``host`` is the host itself.
+    :param period: between two values.
+    """
+
+    metrics: tuple[Annotated[str, Field(min_length=1, max_length=100)], ...] = Field(
+        default=("host",), min_length=1
+    )
+    period: Annotated[Span, Field(ge=1, le=600)] = 5.0
 
 
 class Retention(Section):
@@ -288,10 +332,16 @@ class Measurements(Section):
     :param notice: seconds ahead of its start at which a test is given to its points; pScheduler needs ten.
     :param archive_url: the archive's database; SQLite in the data folder if absent.
     :param psconfig: a pSConfig template whose tasks are planned with ours.
+    :param background: tests without end and without a place in the plan.
+    :param host_metrics: by measurement point, what is observed on its host.
+    :param agents: pScheduler hosts whose own agents (pSConfig) test between our measurement addresses.
     """
 
     points: Frozen[Name, MeasurementPoint] = FrozenMap()
     tests: tuple[MeasurementTest, ...] = ()
+    background: tuple[BackgroundTest, ...] = ()
+    host_metrics: Frozen[Name, HostMetrics] = FrozenMap()
+    agents: Frozen[Name, PSchedulerHost] = FrozenMap()
     window: Span = 7 * 86_400.0
     agreement: Frozen[Name, PositiveRate] = FrozenMap()
     notice: Span = 15.0
@@ -309,6 +359,12 @@ class Measurements(Section):
     follow_templates: bool = Field(
         default=False, description="measure as often as the registered application templates need"
     )
+
+    @property
+    def one_way(self) -> frozenset[tuple[str, str, str]]:
+        """Path, from and to of every direction whose one-way delay and loss are measured."""
+        planned = {(test.path, test.from_, test.to) for test in self.tests if test.latency_period is not None}
+        return frozenset(planned | {(each.path, each.from_, each.to) for each in self.background})
 
 
 class ComputeSite(Section):
@@ -423,8 +479,8 @@ class Configuration(Section):
                 found.add(Metric.THROUGHPUT)
             if test.rtt_period is not None:
                 found.add(Metric.RTT)
-            if test.latency_period is not None:
-                found |= {Metric.ONE_WAY_DELAY, Metric.JITTER, Metric.LOSS}
+        if self.measurements.one_way:
+            found |= {Metric.ONE_WAY_DELAY, Metric.JITTER, Metric.LOSS}
         return frozenset(found)
 
 
@@ -437,6 +493,16 @@ def _dangling(whole: Configuration) -> Iterator[str]:
     for name in whole.measurements.agreement:
         if name not in known:
             yield f"measurements.agreement.{name}: there is no path or link {name!r}"
+    for name in whole.measurements.host_metrics:
+        if name not in whole.measurements.points:
+            yield f"measurements.host_metrics.{name}: there is no measurement point {name!r}"
+    tested = {(test.path, test.from_, test.to) for test in whole.measurements.tests}
+    for number, each in enumerate(whole.measurements.background):
+        if (each.path, each.from_, each.to) not in tested:
+            yield (
+                f"measurements.background.{number}.path: there is no test of path {each.path!r} from "
+                f"{each.from_!r} to {each.to!r} whose addresses it could use"
+            )
     named = [
         *((f"paths.{name}.ends.{end}", end) for name, path in whole.paths.items() for end in path.ends),
         *((f"measurements.points.{name}", name) for name in whole.measurements.points),
@@ -460,12 +526,17 @@ def _doubled(whole: Configuration) -> Iterator[str]:
         for site, end in path.ends.items()
         if path.layer == 2
     ]
+    background = [
+        (f"measurements.background.{number}.path", (each.path, each.from_, each.to))
+        for number, each in enumerate(whole.measurements.background)
+    ]
     return chain(
         _repeated("dpid", [(f"switches.{n}.dpid", f"{s.dpid:016x}") for n, s in whole.switches.items()]),
         _repeated("host name", [(field, name) for field, name, _ in hosts]),
         _repeated("address", [(f"{field}.address", host.address) for field, _, host in hosts]),
         _repeated("MAC address", [(f"{field}.mac", host.mac) for field, _, host in hosts]),
         _repeated("VLAN on this port", vlans),
+        _repeated("directed path", background),
     )
 
 

@@ -237,7 +237,7 @@ class LinkServer:
         self._path.unlink(missing_ok=True)
         _shut(self._listener)
         for peer in self.peers:
-            peer.drop("the controller stops")
+            peer.drop("the server stops")
 
     def _accept(self) -> None:
         number = 0
@@ -259,7 +259,7 @@ class LinkServer:
             if not closing:
                 self._peers.add(peer)
         if closing:
-            peer.drop("the controller stops")
+            peer.drop("the server stops")
             return
         for target, args in ((self._read, (peer, connection)), (peer.write_out, ())):
             name = f"link-{target.__name__.strip('_')}-{peer.number}"
@@ -294,7 +294,7 @@ class LinkServer:
             # The outermost guard of the reader thread: one bad message must not cut the peer off.
             log.exception("event=link.handler-failed peer=%s kind=%s", peer, kind)
             if isinstance(command, str):
-                peer.answer(command, AdonError("the controller failed to carry this out"))
+                peer.answer(command, AdonError("there was a fault in carrying this out"))
 
 
 def _listen(path: Path) -> socket.socket:
@@ -333,11 +333,15 @@ def _remove_stale(path: Path) -> None:
 
 
 class LinkClient:
-    """The end of the collector and of the web process; connects, and reconnects, by itself."""
+    """The end of the collector and of the web process; connects, and reconnects, by itself.
 
-    def __init__(self, path: Path, role: str) -> None:
+    :param far: who serves the socket, for messages.
+    """
+
+    def __init__(self, path: Path, role: str, far: str = "the controller") -> None:
         self._path = path
         self._role = role
+        self._far = far
         self._callbacks: dict[str, Callable[[Payload], None]] = {}
         self._pending: dict[str, Future[Payload]] = {}
         self._outbox: deque[tuple[bytes, str | None]] = deque()
@@ -393,16 +397,16 @@ class LinkClient:
         waiting: Future[Payload] = Future()
         with self._changed:
             if not self._changed.wait_for(lambda: self.connected or self._closed, min(CONNECT_WAIT, timeout)):
-                raise Unavailable("the controller is not running")
+                raise Unavailable(f"{self._far} is not running")
             if self._closed:
-                raise Unavailable("the link to the controller is closed")
+                raise Unavailable(f"the link to {self._far} is closed")
             self._pending[command] = waiting
             self._outbox.append((line, command))
             self._changed.notify_all()
         try:
             return waiting.result(timeout)
         except FutureTimeout:
-            raise Unavailable(f"the controller did not answer within {timeout:g} s") from None
+            raise Unavailable(f"{self._far} did not answer within {timeout:g} s") from None
         finally:
             with self._changed:
                 self._pending.pop(command, None)
@@ -474,7 +478,7 @@ class LinkClient:
         _shut(connection)
         log.info("event=link.disconnected role=%s calls=%d", self._role, len(calls))
         for waiting in calls.values():
-            waiting.set_exception(Unavailable("the controller went away before it answered"))
+            waiting.set_exception(Unavailable(f"{self._far} went away before it answered"))
 
     def _receive(self, kind: str, payload: Payload) -> None:
         if kind != "answer":

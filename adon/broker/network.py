@@ -119,7 +119,8 @@ class Network:
         gone = tuple(rule for rule in before if rule not in kept)
         if gone:
             outcome.effects.append(SaveRules(cause, gone, RuleState.REMOVED))
-            self._repair_after_repair(gone, now)
+        changing = self._installer.slots()
+        self._repair_after_repair((*gone, *(rule for rule in rules if rule.slot in changing)), now)
         pending = tuple(rule for rule in rules if not self._belief.holds(rule))
         if pending:
             outcome.effects.append(SaveRules(cause, pending, RuleState.PENDING))
@@ -290,9 +291,12 @@ class Network:
             self._urgent.add(dpid)
             self._read_again_at[dpid] = min(at, self._read_again_at.get(dpid, at))
 
-    def _repair_after_repair(self, gone: Iterable[Rule], now: float) -> None:
-        """A repair under way may still put in what is not wanted any more: look again after it."""
-        for dpid in {rule.dpid for rule in gone}:
+    def _repair_after_repair(self, concerned: Iterable[Rule], now: float) -> None:
+        """A repair under way goes by what was wanted when it began: look again after it.
+
+        It may still put in what is not wanted any more, and take out what is wanted by now.
+        """
+        for dpid in {rule.dpid for rule in concerned}:
             if self._installer.busy(_repair_of(dpid)):
                 self._read_again(dpid, now + SETTLE_S)
 

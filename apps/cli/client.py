@@ -7,6 +7,7 @@ followed, and neither ``.netrc`` nor a proxy from the environment is asked.
 
 from __future__ import annotations
 
+import json
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
@@ -88,13 +89,93 @@ class Client:
         """Save a template; without a version of its own, as the next one."""
         return self._call("POST", "/templates", body=template)
 
+    def network(self) -> Json:
+        """Every directed path (``items``), the edge switches, and how good estimates were."""
+        return self._call("GET", "/paths")
+
     def paths(self) -> list[Json]:
         """Every directed path with its latest values."""
-        return self._items("/paths")
+        items: list[Json] = self.network()["items"]
+        return items
 
     def measurements(self, **query: str) -> list[Json]:
         """Measurements, the newest first; the query's names are the API's."""
         return self._items("/measurements", query)
+
+    def plot(self, **query: str) -> list[Json]:
+        """A series in stretches of time, the oldest first; the query's names are the API's."""
+        return self._items("/measurements/plot", query)
+
+    def measure(self, path: str, source: str, destination: str, test: str) -> Json:
+        """Have a configured test done now; when it will be."""
+        body = {"path": path, "source": source, "destination": destination, "test": test}
+        return self._call("POST", "/measurements", body=body)
+
+    def schedule(self) -> Json:
+        """The plan of tests and its next runs."""
+        return self._call("GET", "/schedule")
+
+    def schedule_page(self) -> str:
+        """The plan as a picture (HTML)."""
+        return self._text("/schedule/gantt")
+
+    def executions(self, since: str | None = None, limit: int = 200) -> list[Json]:
+        """What became of planned runs, the newest first."""
+        return self._items("/executions", {"since": since, "limit": limit})
+
+    def points(self) -> list[Json]:
+        """The measurement points that have announced themselves."""
+        return self._items("/points")
+
+    def alarms(self, *, open_only: bool, **query: str) -> list[Json]:
+        """Alarms, the newest first; the query's names are the API's."""
+        return self._items("/alarms", {"open": "true" if open_only else "false", **query})
+
+    def acknowledge(self, alarm: str) -> Json:
+        """Say that an alarm has been seen."""
+        return self._call("POST", f"/alarms/{_part(alarm)}/acknowledge", body={})
+
+    def subscriptions(self) -> list[Json]:
+        """Who is told of which alarms."""
+        return self._items("/subscriptions")
+
+    def subscribe(self, subscription: Mapping[str, Any]) -> Json:
+        """Be told of alarms."""
+        return self._call("POST", "/subscriptions", body=subscription)
+
+    def unsubscribe(self, subscription: str) -> Json:
+        """Be told no more."""
+        return self._call("DELETE", f"/subscriptions/{_part(subscription)}")
+
+    def alarm(self, alarm: str) -> Json:
+        """One alarm with its evidence."""
+        return self._call("GET", f"/alarms/{_part(alarm)}")
+
+    def events(self, seconds: float, after: str | None = None) -> Iterator[tuple[str, str, Json]]:
+        """What happens during the next seconds, as it comes: the event's name, its kind and its content.
+
+        :param after: the name of the last event that was seen; what came since is told first.
+        :raises AdonError: as every call.
+        """
+        try:
+            with self._session.get(
+                f"{self._base}/events",
+                params={"seconds": f"{seconds:g}"},
+                headers={} if after is None else {"Last-Event-ID": after},
+                timeout=TIMEOUT,
+                stream=True,
+                allow_redirects=False,
+            ) as answer:
+                if answer.status_code != 200:
+                    _body(answer, self._base)
+                fields: dict[str, str] = {}
+                for line in answer.iter_lines(chunk_size=1):
+                    name, _, value = line.decode().partition(": ")
+                    fields[name] = value
+                    if name == "data":
+                        yield fields["id"], fields["event"], json.loads(value)
+        except requests.RequestException as error:
+            raise Unavailable(f"{self._base}: {_cause(error)}") from error
 
     def ready(self) -> bool:
         """Whether all of ADON that this address needs answers."""
@@ -116,6 +197,19 @@ class Client:
         """Have every connected switch compared and repaired now; which they are."""
         switches: list[str] = self._call("POST", "/rules/sync", body={})["switches"]
         return switches
+
+    def _text(self, path: str) -> str:
+        """What is no JSON.
+
+        :raises AdonError: as every call.
+        """
+        try:
+            answer = self._session.get(self._base + path, timeout=TIMEOUT, allow_redirects=False)
+        except requests.RequestException as error:
+            raise Unavailable(f"{self._base}: {_cause(error)}") from error
+        if answer.status_code != 200:
+            _body(answer, self._base)
+        return answer.text
 
     def _items(self, path: str, query: Mapping[str, Any] | None = None) -> list[Json]:
         items: list[Json] = self._call("GET", path, query=query)["items"]

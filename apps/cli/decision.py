@@ -41,6 +41,8 @@ def print_decision(decision: dict[str, Any]) -> None:
     where = f" on {decision['path']}" if decision["path"] else ""
     typer.echo(f"{decision['id']} {decision['at']} {decision['flow']}: {decision['outcome']}{where}")
     typer.echo(decision["reason"])
+    if decision["alarm"] is not None:
+        typer.echo(f"because of alarm {decision['alarm']}")
     candidates = (
         (
             one["path"] + (" *" if one["path"] == decision["path"] else ""),

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from apps.cli import decision, flow, network, template
+from apps.cli import alarm, archive, decision, flow, measure, network, plan, template
 from apps.cli.common import URL, Commands
 
 app = typer.Typer(
@@ -28,6 +28,10 @@ app.add_typer(template.app, name="template")
 app.add_typer(network.paths, name="path")
 app.add_typer(network.rules, name="rules")
 app.add_typer(decision.app, name="decision")
+app.add_typer(plan.app, name="plan")
+app.add_typer(measure.app, name="measure")
+app.add_typer(alarm.app, name="alarm")
+app.add_typer(archive.app, name="archive")
 app.add_typer(config, name="config")
 
 
@@ -83,15 +87,27 @@ def demo(
 
 @config.command()
 def check(file: Annotated[Path, typer.Argument(help="The configuration file (YAML).")]) -> None:
-    """Check a configuration file; every problem is told with file, line and field."""
+    """Check a configuration file, and plan its tests.
+
+    Every problem is told with file, line and field; if the tests fit no schedule, which one and why.
+    """
     from adon.config import load
+    from adon.units import format_duration
+    from apps.collector import orders
+    from measurement.scheduling.ticks import seconds
 
     found = load(file)
+    schedule = orders.plan(found).schedule
     hosts = sum(len(site.hosts) for site in found.sites.values())
     typer.echo(
         f"{file}: network {found.network}: {len(found.switches)} switches, {len(found.sites)} sites, "
         f"{hosts} hosts, {len(found.paths)} paths, {len(found.measurements.tests)} tests"
     )
+    if schedule.tasks:
+        typer.echo(
+            f"{file}: measurements: {len(schedule.jobs)} runs of {len(schedule.tasks)} tests in a round of "
+            f"{format_duration(seconds(schedule.hyperperiod))}, none in conflict with another"
+        )
 
 
 def main() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -16,10 +16,11 @@ METRICS = ("throughput", "rtt", "one_way_delay", "jitter", "loss")
 
 @paths.command("list")
 def list_paths(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """Every path and direction with its latest values and their age."""
-    from apps.cli.words import reading, value
+    """Every path and direction with its latest values and their age, and the alarms in force."""
+    from apps.cli.words import alarms, reading, value
 
-    found = client(ctx).paths()
+    body = client(ctx).network()
+    found = body["items"]
     if json_:
         print_json(found)
         return
@@ -32,11 +33,32 @@ def list_paths(ctx: typer.Context, json_: JsonFlag = False) -> None:
             value(path["capacity_bps"], "bps"),
             *(reading(path["metrics"].get(metric)) for metric in METRICS),
             " ".join(path["flows"]) or "-",
+            alarms(path["alarms"]),
         )
         for path in found
     )
-    columns = ("Path", "Layer", "Direction", "State", "Capacity", *METRICS, "Flows")
+    columns = ("Path", "Layer", "Direction", "State", "Capacity", *METRICS, "Flows", "Alarms")
     print_table(columns, rows, "no path is configured; see: adon config check FILE")
+    if body["estimates"]:
+        _print_estimates(body["estimates"])
+
+
+def _print_estimates(estimates: list[dict[str, Any]]) -> None:
+    from apps.cli.words import error
+
+    rows = (
+        (
+            one["path"],
+            f"{one['source']} > {one['destination']}",
+            one["basis"],
+            str(one["count"]),
+            error(one["median"]),
+            f"{100 * one['spread']:.0f} points",
+        )
+        for one in estimates
+    )
+    columns = ("Path", "Direction", "Estimate from", "Flows", "Median error", "Half of them within")
+    print_table(columns, rows, "")
 
 
 @rules.command("show")

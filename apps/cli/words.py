@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from adon.units import format_duration, format_rate, format_ratio, format_size
+from apps.ages import age
+
+__all__ = ["UNITS", "age", "alarms", "error", "progress", "reading", "score", "seconds", "status", "value"]
+
+UNITS: Mapping[str, str] = {
+    "throughput": "bps",
+    "rtt": "s",
+    "one_way_delay": "s",
+    "jitter": "s",
+    "loss": "ratio",
+}
+"""The unit each network metric's numbers are in; that of another metric is not known here."""
 
 
 def value(number: float | None, unit: str) -> str:
     """A metric's value; a dash where there is none."""
     if number is None:
         return "-"
-    return {"bps": format_rate, "s": format_duration, "ratio": format_ratio}.get(unit, str)(number)
+    return {"bps": format_rate, "s": format_duration, "ratio": format_ratio}.get(unit, "{:.4g}".format)(
+        number
+    )
 
 
 def seconds(span: float | str) -> str:
@@ -20,16 +34,21 @@ def seconds(span: float | str) -> str:
     return "impossible" if span == "inf" else format_duration(float(span))
 
 
-def age(number: float | None) -> str:
-    """``42 s ago``."""
-    return "" if number is None else f"{format_duration(float(round(number)))} ago"
-
-
 def reading(metric: Mapping[str, Any] | None) -> str:
     """A path's latest value of a metric with its age."""
     if metric is None:
         return "-"
     return f"{value(metric['value'], metric['unit'])} ({age(metric['age_seconds'])})"
+
+
+def alarms(found: Iterable[Mapping[str, Any]]) -> str:
+    """The alarms in force on a path, in short; a dash if there are none."""
+    return "; ".join(f"{alarm['severity']}: {alarm['metric']}" for alarm in found) or "-"
+
+
+def error(share: float) -> str:
+    """How far off an estimate was: ``+12 %`` promised too much."""
+    return f"{100 * share:+.0f} %"
 
 
 def progress(flow: Mapping[str, Any]) -> str:

@@ -26,12 +26,15 @@ from apps.collector.conductor import Conductor
 from apps.collector.control import Control
 from apps.collector.identity import next_start
 from apps.collector.keeper import Keeper
-from apps.collector.links import Tell, listen
+from apps.collector.links import WebSide, listen
 from apps.collector.orders import Plan
+from apps.collector.readers import Readers
 from apps.collector.telling import telling
+from apps.collector.watching import watching
 from apps.collector.ways_in import directory, ways_in
 from apps.collector.workers import Workers
 from apps.link import LinkClient, LinkServer
+from measurement.anomaly.alarm import Alarm
 from measurement.anomaly.policy import Policy
 from measurement.anomaly.watch import Watch
 from measurement.archive import Archive, Retention
@@ -48,9 +51,7 @@ LOG = logging.getLogger("apps.collector")
 ARCHIVE = "measurements.db"
 CONTROLLER = "controller.sock"
 SOCKET = "collector.sock"
-GANTT = "schedule.html"
-"""A round of the plan as a picture, for the web process."""
-DOCUMENTS_KEPT = {"execution": 30 * 86_400.0, "alarm": 400 * 86_400.0}
+DOCUMENTS_KEPT = {"execution": 30 * 86_400.0, "alarm": 400 * 86_400.0, "overlap": 30 * 86_400.0}
 """Seconds for which what became of runs, and alarms that are over, can be looked up."""
 MOST_AT_ONCE = 64
 """Runs under way, from handing them over to their end; each has a thread that mostly waits."""
@@ -85,7 +86,7 @@ def _collect(file: Path, data: Path) -> int:
 
     def plan_for(needs: Mapping[Metric, Need]) -> Plan:
         found = orders.plan(configuration, needs, template)
-        files.write(data / GANTT, gantt.page(found.schedule, title=configuration.network).encode())
+        files.write(data / files.GANTT, gantt.page(found.schedule, title=configuration.network).encode())
         return found
 
     plan = plan_for({})
@@ -106,26 +107,31 @@ def _collect(file: Path, data: Path) -> int:
         archive = ends.enter_context(_archive(configuration, data))
         link = LinkClient(data / CONTROLLER, role="collector")
         ends.callback(link.close)
-        tell = Tell(link)
+        web, readers = WebSide(), Readers(configuration.policy.measurement_access)
         told = ends.enter_context(
-            telling(configuration.measurements.notify, file.parent, data, lambda _delivery: None)
+            telling(configuration.measurements.notify, file.parent, data, web.notice, readers.may_hear)
         )
+
+        def notify(alarm: Alarm) -> None:
+            told.offer(alarm)
+            web.alarm(alarm)
+
         watch = Watch(Policy(periods=plan.expected()))
-        keeper = Keeper(archive, watch, tell, told.offer, time.time)
+        keeper = Keeper(archive, watch, link, notify, time.time)
         conductor = Conductor(
             plan,
             Workers(poller.run, inbox.put, MOST_AT_ONCE),
             archive,
-            tell,
+            link,
             notice=configuration.measurements.notice,
             cancel=lambda: _cancel(poller),
             clock=time.time,
         )
         known = directory(configuration, data)
-        control = Control(inbox, keeper, conductor, archive, told, known, time.time)
+        control = Control(inbox, keeper, conductor, archive, told, readers, known, time.time)
         server = LinkServer(data / SOCKET, control.handle)
         ends.callback(server.close)
-        tell.web = server
+        web.server = server
         listen(link, inbox, keeper, conductor, plan_for)
         url = ends.enter_context(ways_in(configuration, file.parent, inbox, known))
         collector = Collector(
@@ -136,6 +142,9 @@ def _collect(file: Path, data: Path) -> int:
             holder=f"{socket.gethostname()}:{os.getpid()}",
             failure=lambda: told.failure,
             retention=Retention(**dict(configuration.measurements.retention), documents=DOCUMENTS_KEPT),
+        )
+        ends.enter_context(
+            watching(configuration, file.parent, identity, pause, inbox.keep, lambda: collector.leads)
         )
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda _number, _frame: collector.stop())

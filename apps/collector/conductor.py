@@ -25,7 +25,7 @@ from measurement.errors import shorten
 from measurement.model import Measurement, PathKey, RawResult
 from measurement.outcomes import MeasurementFailed
 from measurement.poller import PathTest
-from measurement.scheduling import Execution, Footprint, Placed, Refused, Request, Start, overlaps
+from measurement.scheduling import Execution, Footprint, Overlap, Placed, Refused, Request, Start, overlaps
 from measurement.scheduling.execution import to_json as execution_to_json
 from measurement.scheduling.ticks import seconds
 
@@ -36,6 +36,8 @@ SHOWN = 30
 """Upcoming runs in the read-out."""
 WITHIN_S = 600.0
 """An on-demand test that cannot be over by then is refused: whoever asks wants to know something now."""
+OVERLAP = "overlap"
+"""The kind of document that tells of two conflicting runs that ran at the same time."""
 RECENT_S = 900.0
 """Seconds for which executed runs are held against new ones."""
 
@@ -225,8 +227,11 @@ class Conductor:
             raise NotFound("test", name)
         return self.plan.tests[name]
 
-    def finished(self, message: Finished) -> list[Measurement | RawResult]:
-        """Note what became of a run; its values, to be kept."""
+    def finished(self, message: Finished, keep: Callable[[list[Measurement | RawResult]], object]) -> None:
+        """Note what became of a run, once its values are kept.
+
+        :param keep: archives values; what it raises is raised here, and nothing is noted.
+        """
         start, run = message.start, message.run
         self._book.running.pop(_name(start), None)
         good = [found for found in run.outcomes if isinstance(found, Measurement)]
@@ -235,9 +240,9 @@ class Conductor:
         for outcome in run.outcomes:
             if isinstance(outcome, MeasurementFailed):
                 self._failed(outcome)
+        keep([*good, *(() if run.raw is None else (run.raw,))])
         said = "measured" if succeeded else run.failure or "no value"
         self._record(Execution(start.task, start.number, start.at, run.started, run.ended, said))
-        return [*good, *(() if run.raw is None else (run.raw,))]
 
     def _overdue(self, now: float) -> set[str]:
         """The planned tasks of which a run should have ended, and its result be here, and has not.
@@ -279,12 +284,17 @@ class Conductor:
         book.demanded = {name: what for name, what in book.demanded.items() if name in kept}
         for overlap in overlaps(book.executed, self._known()):
             if execution in (overlap.first, overlap.second):
-                LOG.error(
-                    "event=overlap first=%s second=%s seconds=%.1f",
-                    overlap.first.id,
-                    overlap.second.id,
-                    overlap.seconds,
-                )
+                self._report(overlap)
+
+    def _report(self, overlap: Overlap) -> None:
+        first, second = overlap.first, overlap.second
+        LOG.error("event=overlap first=%s second=%s seconds=%.1f", first.id, second.id, overlap.seconds)
+        document = {
+            "first": execution_to_json(first),
+            "second": execution_to_json(second),
+            "seconds": overlap.seconds,
+        }
+        self._archive.put_document(OVERLAP, f"{first.id} {second.id}", self._clock(), None, document)
 
     def _known(self) -> list[Footprint]:
         return [*self._tests.values(), *(each for each, _ in self._book.demanded.values())]
@@ -305,4 +315,4 @@ def _refusal(refused: Refused, now: float) -> str:
 
 
 def _name(start: Start) -> str:
-    return f"{start.task}#{start.number}"
+    return f"{start.task}@{start.at}"

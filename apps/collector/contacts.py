@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from adon.config import Configuration, MeasurementPoint
+from adon.config import Configuration, MeasurementPoint, PSchedulerHost
 from adon.errors import InvalidInput
 from apps.collector.identity import Identity
 from measurement.poller import Point
@@ -34,28 +34,32 @@ def points(
     :raises InvalidInput: for a URL or certificate file that cannot be used.
     """
     return {
-        name: Point(_client(name, point, folder, pause, identity), node(point))
+        name: Point(client(f"measurements.points.{name}", point, folder, pause, identity), node(point))
         for name, point in configuration.measurements.points.items()
     }
 
 
-def _client(
-    name: str, point: MeasurementPoint, folder: Path, pause: Callable[[float], None], identity: Identity
+def client(
+    field: str, host: PSchedulerHost, folder: Path, pause: Callable[[float], None], identity: Identity
 ) -> PSchedulerClient:
-    verify = _verify(point, folder)
+    """A client for one pScheduler host; as :func:`points`.
+
+    :param field: where in the configuration it stands.
+    """
+    verify = _verify(host, folder)
     if verify is False:
-        LOG.warning("event=certificate_not_verified point=%s url=%s", name, point.url)
+        LOG.warning("event=certificate_not_verified host=%s url=%s", field, host.url)
     try:
         return PSchedulerClient(
-            point.url,
+            host.url,
             verify,
             pause=pause,
-            credentials=_credentials(name, point, folder),
+            credentials=_credentials(field, host, folder),
             owner=identity.owner,
             secret=identity.secret,
         )
     except ValueError as error:
-        raise InvalidInput.of(f"measurements.points.{name}", str(error)) from None
+        raise InvalidInput.of(field, str(error)) from None
 
 
 def sweep(left: Mapping[str, Point]) -> None:
@@ -69,16 +73,16 @@ def sweep(left: Mapping[str, Point]) -> None:
             LOG.info("event=swept point=%s tasks=%d", name, swept.cancelled)
 
 
-def _verify(point: MeasurementPoint, folder: Path) -> Verify:
+def _verify(point: PSchedulerHost, folder: Path) -> Verify:
     if point.verify in ("system", "none"):
         return point.verify == "system"
     return str(folder / point.verify)
 
 
-def _credentials(name: str, point: MeasurementPoint, folder: Path) -> Credentials:
+def _credentials(field: str, point: PSchedulerHost, folder: Path) -> Credentials:
     token = None
     if point.token_file is not None:
-        token = secret(folder / point.token_file, f"measurements.points.{name}.token_file")
+        token = secret(folder / point.token_file, f"{field}.token_file")
     certificate = None
     if point.client_certificate is not None and point.client_key is not None:
         certificate = (folder / point.client_certificate, folder / point.client_key)

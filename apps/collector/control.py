@@ -14,6 +14,7 @@ from adon.errors import AdonError, InvalidInput, NotFound, Problem
 from apps.collector.collector import Inbox
 from apps.collector.conductor import Conductor
 from apps.collector.keeper import Keeper
+from apps.collector.readers import READER, Readers, actor_of
 from apps.link import Peer
 from measurement import codec
 from measurement.anomaly.alarm import to_json as alarm_to_json
@@ -34,7 +35,7 @@ Answer = Mapping[str, Any]
 class Control:
     """Answers calls; see the module.
 
-    :param told: is given the subscriptions whenever they change.
+    :param told: is given the subscriptions whenever they change; ``readers`` their owners.
     :param points: the measurement points that have announced themselves.
     :param clock: seconds since the epoch.
     """
@@ -46,6 +47,7 @@ class Control:
         conductor: Conductor,
         archive: Archive,
         told: Notifier,
+        readers: Readers,
         points: Directory,
         clock: Callable[[], float],
     ) -> None:
@@ -54,6 +56,7 @@ class Control:
         self._conductor = conductor
         self._archive = archive
         self._told = told
+        self._readers = readers
         self._points = points
         self._clock = clock
         self._calls: Mapping[str, Callable[[Mapping[str, Any]], Answer]] = {
@@ -104,15 +107,16 @@ class Control:
         except ValueError as error:
             field, _, cause = str(error).partition(": ")
             raise InvalidInput.of(field, cause) from None
+        actor_of(payload["subscription"])
         if len(self._subscriptions()) >= MOST_SUBSCRIPTIONS:
             raise InvalidInput.of("subscription", f"there are {MOST_SUBSCRIPTIONS} already")
-        document = to_json(subscription)
+        document = {**to_json(subscription), READER: payload["subscription"][READER]}
         self._archive.put_document(SUBSCRIPTION, subscription.id, self._clock(), None, document, is_open=True)
         self._told.subscribe(self._subscriptions())
         return document
 
     def _subscriptions(self) -> list[Subscription]:
-        return [from_json(held) for held in self._archive.documents(SUBSCRIPTION, limit=MOST_SUBSCRIPTIONS)]
+        return self._readers.known(self._archive.documents(SUBSCRIPTION, limit=MOST_SUBSCRIPTIONS))
 
     def _unsubscribe(self, payload: Mapping[str, Any]) -> Answer:
         name = str(payload["id"])

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+GANTT = "schedule.html"
+"""In the data folder: a round of the plan that is being carried out, as a picture, for the web process."""
+
 
 def write(path: Path, data: bytes) -> None:
     """Put these bytes in place of the file's; durable on return, readable by us only.

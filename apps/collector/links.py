@@ -13,8 +13,11 @@ from apps.collector.keeper import Keeper
 from apps.collector.orders import Plan
 from apps.link import LinkClient, LinkServer
 from measurement import codec
+from measurement.anomaly.alarm import Alarm
+from measurement.anomaly.alarm import to_json as alarm_to_json
 from measurement.errors import shorten
 from measurement.model import Metric
+from measurement.notify.outbox import Delivery
 from measurement.psconfig.mesh import Need
 
 LOG = logging.getLogger(__name__)
@@ -28,21 +31,28 @@ TESTS: Mapping[Metric, str] = {
 """Which test gives a metric."""
 
 
-class Tell:
-    """Messages to the controller; alarms also to whoever is connected to our own socket.
+class WebSide:
+    """What the web processes that are connected to our own socket are told.
 
-    :ivar web: our own socket's server, once it is there.
+    :ivar server: our own socket's, once it is there.
     """
 
-    def __init__(self, controller: LinkClient) -> None:
-        self._controller = controller
-        self.web: LinkServer | None = None
+    def __init__(self) -> None:
+        self.server: LinkServer | None = None
 
-    def send(self, kind: str, payload: Mapping[str, Any]) -> None:
-        """Queue one message."""
-        self._controller.send(kind, payload)
-        if kind == "alarm" and self.web is not None:
-            self.web.broadcast(kind, payload, "web")
+    def alarm(self, alarm: Alarm) -> None:
+        """An alarm has news."""
+        self._tell("alarm", alarm_to_json(alarm))
+
+    def notice(self, delivery: Delivery) -> None:
+        """What somebody has subscribed to on the event stream."""
+        found = [alarm_to_json(alarm) for alarm in delivery.alarms]
+        owner = delivery.subscription.owner
+        self._tell("notice", {"owner": owner, "subscription": delivery.subscription.id, "alarms": found})
+
+    def _tell(self, kind: str, payload: Mapping[str, Any]) -> None:
+        if self.server is not None:
+            self.server.broadcast(kind, payload, "web")
 
 
 def listen(

@@ -218,14 +218,14 @@ def _needed_of(
 def _path_test(
     configuration: Configuration, test: MeasurementTest, kind: Kind, periods: Mapping[Kind, float | None]
 ) -> PathTest:
-    known = configuration.measurements.points
+    known, one_way = configuration.measurements.points, configuration.measurements.one_way
     ends = specs.Ends(str(test.source), str(test.destination), node(known[test.from_]), node(known[test.to]))
     metrics = METRICS[kind]
     if kind is Kind.THROUGHPUT:
         request = specs.throughput(ends, test.throughput_duration, test.streams, rate=test.throughput_rate)
     elif kind is Kind.RTT:
         request = specs.rtt(ends, test.rtt_count)
-        if periods.get(Kind.LATENCY) is None:
+        if periods.get(Kind.LATENCY) is None and (test.path, test.from_, test.to) not in one_way:
             # The loss of a ping is that of both directions: kept only where nothing better is measured.
             metrics = (Metric.RTT, Metric.LOSS)
     else:

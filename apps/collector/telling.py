@@ -14,11 +14,13 @@ from pathlib import Path
 
 from adon.config import Mail, Notify
 from apps.collector import contacts, files
+from measurement.anomaly.alarm import Alarm
 from measurement.errors import shorten
 from measurement.notify import notifier, outbox, webhook
 from measurement.notify.mail import MailServer
 from measurement.notify.notifier import Notifier
 from measurement.notify.outbox import Delivery, Outbox
+from measurement.notify.subscription import Subscription
 
 LOG = logging.getLogger(__name__)
 OUTBOX = "outbox.json"
@@ -26,9 +28,16 @@ OUTBOX = "outbox.json"
 
 @contextmanager
 def telling(
-    wanted: Notify, folder: Path, data: Path, publish: Callable[[Delivery], None]
+    wanted: Notify,
+    folder: Path,
+    data: Path,
+    publish: Callable[[Delivery], None],
+    may_hear: Callable[[Subscription, Alarm], bool],
 ) -> Iterator[Notifier]:
     """A notifier until the end of the context.
+
+    :param publish: puts a message on the event stream.
+    :param may_hear: whether the owner of a subscription may hear of an alarm.
 
     :raises InvalidInput: for a file that cannot be read.
     """
@@ -44,6 +53,7 @@ def telling(
         notifier.senders(server, policy, publish),
         _left_over(file),
         lambda box: files.write(file, json.dumps(outbox.to_json(box)).encode()),
+        may_hear=may_hear,
     )
     running.start()
     try:

@@ -80,18 +80,17 @@ def _serve(options: argparse.Namespace) -> int:
         listener = listening(where.web_host, where.web_port, descriptor)
     except OSError as error:
         raise InvalidInput.of("controller.web_port", f"cannot listen: {error.strerror}") from error
-    services, link = open_services(configuration, options.data, options.store)
-    server = Server(listener, create_app(services))
-    signal.signal(signal.SIGTERM, _stop)
-    log.info("event=web.listening host=%s port=%d", *listener.getsockname()[:2])
-    try:
-        server.start()
-    except KeyboardInterrupt:
-        log.info("event=web.stopping")
-    finally:
-        server.stop()
-        link.close()
-        services.store.close()
+    with open_services(configuration, options.data, options.store) as services:
+        server = Server(listener, create_app(services))
+        signal.signal(signal.SIGTERM, _stop)
+        log.info("event=web.listening host=%s port=%d", *listener.getsockname()[:2])
+        try:
+            server.start()
+        except KeyboardInterrupt:
+            log.info("event=web.stopping")
+        finally:
+            services.stream.close()  # whoever listens must not keep the server from stopping
+            server.stop()
     return 0
 
 

@@ -8,13 +8,24 @@ from flask_openapi3.openapi import OpenAPI
 
 import adon
 from apps.rest import failures, guard
-from apps.rest.api import decisions, flows, health, network, templates
+from apps.rest.api import alarms, decisions, events, flows, health, measuring, network, schedule, templates
 from apps.rest.json_body import MAX_BODY, StrictJson
 from apps.rest.models import ProblemDocument
-from apps.rest.page import views as page
+from apps.rest.page import frame, measuring_views, views
 from apps.rest.services import NAME, Services
 
-PARTS = (templates.api, flows.api, decisions.api, network.api, health.api, health.open_api)
+PARTS = (
+    templates.api,
+    flows.api,
+    decisions.api,
+    network.api,
+    measuring.api,
+    schedule.api,
+    alarms.api,
+    events.api,
+    health.api,
+    health.open_api,
+)
 
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
@@ -44,7 +55,7 @@ def create_app(parts: Services) -> OpenAPI:
     failures.install(app)
     for api in PARTS:
         app.register_api(api)
-    page.install(app)
+    frame.install(app, (views.page, measuring_views.page))
     app.after_request(_harden)
     guard.require_actions(app)
     return app

@@ -227,6 +227,7 @@ class DecisionView(View):
     tables: dict[str, Any] | None
     compute: list[SiteCostView]
     compute_site: str | None
+    alarm: str | None = Field(description="the alarm that led to it, if one did")
 
     @classmethod
     def of(cls, decision: Decision) -> Self:
@@ -294,6 +295,20 @@ class Reading(View):
     basis: str = ""
 
 
+class PathAlarm(View):
+    """An alarm in force on a path, in short; all of it is at ``/alarms/{id}``."""
+
+    id: str
+    metric: str
+    kind: str
+    direction: str | None
+    bad: bool
+    severity: str
+    raised_at: Time
+    text: str
+    acted_on: bool = Field(description="whether values before it are no longer trusted")
+
+
 class PathView(View):
     """One direction of one transit path, with what is known about it now."""
 
@@ -307,6 +322,7 @@ class PathView(View):
     reason: str
     metrics: dict[str, Reading]
     flows: list[str]
+    alarms: list[PathAlarm]
 
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> Self:
@@ -328,12 +344,29 @@ class SwitchView(View):
     foreign_rules: int = 0
 
 
+class EstimateView(View):
+    """How far off the throughput expected of a path was: relative errors, above zero for too much.
+
+    ``median`` and ``spread`` (interquartile range) are of the latest ``count`` flows that were decided on
+    this basis.
+    """
+
+    path: str
+    source: str
+    destination: str
+    basis: str
+    count: int
+    median: float
+    spread: float
+
+
 class PathList(View):
     """All directed paths and the edge switches at one moment."""
 
     at: Time
     items: list[PathView]
     switches: list[SwitchView]
+    estimates: list[EstimateView]
 
 
 class QueueView(View):

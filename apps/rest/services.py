@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, Protocol, TypeVar, cast
 
 from flask import current_app
 
-from adon.config import Configuration
+from adon.config import Configuration, MeasurementGrant
 from adon.errors import Unavailable
 from adon.store.store import Store
+from apps.collector.files import GANTT
 from apps.link import LinkClient
 from apps.rest.snapshots import Snapshots
+from apps.rest.stream import Stream
 from measurement.archive import Archive
 from measurement.errors import ArchiveError
 from measurement.model import Measurement, Metric
@@ -48,14 +51,19 @@ class MeasurementFilter:
     limit: int = 1000
 
 
+T = TypeVar("T")
+
+
 class Measurements:
     """The archive for a server of many threads: one connection each, opened when first asked for.
 
-    The collector makes the file when it starts, which may be after us.
+    The collector makes the database when it starts, which may be after us.
+
+    :param where: the archive's file or URL.
     """
 
-    def __init__(self, file: Path) -> None:
-        self._file = file
+    def __init__(self, where: Path | str) -> None:
+        self._where = where
         self._local = threading.local()
 
     def query(self, wanted: MeasurementFilter) -> list[Measurement]:
@@ -63,10 +71,8 @@ class Measurements:
 
         :raises Unavailable: if the archive cannot be read.
         """
-        if not self._file.exists():
-            return []
-        try:
-            return self._archive().query(
+        return self.ask(
+            lambda archive: archive.query(
                 path=wanted.path,
                 source=wanted.source,
                 destination=wanted.destination,
@@ -75,13 +81,45 @@ class Measurements:
                 until=wanted.until,
                 limit=wanted.limit,
             )
+        )
+
+    def document(self, kind: str, name: str) -> dict[str, Any] | None:
+        """The archive's document of this kind and name; None if there is none.
+
+        :raises Unavailable: if the archive cannot be read.
+        """
+        found = self.ask(lambda archive: [archive.document(kind, name)])
+        return found[0] if found else None
+
+    def documents(
+        self, kind: str, since: float | None, until: float | None, limit: int, *, open_only: bool = False
+    ) -> list[dict[str, Any]]:
+        """The archive's documents of a kind, the newest first.
+
+        :raises Unavailable: if the archive cannot be read.
+        """
+        return self.ask(
+            lambda archive: archive.documents(
+                kind, since=since, until=until, open_only=open_only, limit=limit
+            )
+        )
+
+    def ask(self, question: Callable[[Archive], list[T]]) -> list[T]:
+        """What the archive answers; nothing while there is none yet.
+
+        :raises Unavailable: if the archive cannot be read.
+        """
+        if isinstance(self._where, Path) and not self._where.exists():
+            return []
+        try:
+            return question(self._archive())
         except ArchiveError as error:
             raise Unavailable("the measurement archive cannot be read") from error
 
     def _archive(self) -> Archive:
         archive: Archive | None = getattr(self._local, "archive", None)
         if archive is None:
-            archive = self._local.archive = Archive(self._file, readonly=True)
+            archive = self._local.archive = Archive(self._where, readonly=True)
         return archive
 
 
@@ -89,7 +127,11 @@ class Measurements:
 class Services:
     """Everything a view may use.
 
+    :param collector: takes what is asked about measuring; see :func:`ask_collector`.
+    :param stream: what has just happened.
+    :param gantt: a round of the plan that is being carried out, as a page.
     :param hosts: the data transfer nodes of the configuration.
+    :param grants: who may start and read which measurements, where the configuration says so.
     :param clock: tells seconds since the epoch.
     """
 
@@ -97,7 +139,11 @@ class Services:
     measurements: Measurements
     controller: Controller
     snapshots: Snapshots
+    collector: Controller
+    stream: Stream
+    gantt: Callable[[], str]
     hosts: tuple[str, ...] = ()
+    grants: tuple[MeasurementGrant, ...] = ()
     clock: Callable[[], float] = time.time
 
 
@@ -106,17 +152,55 @@ def services() -> Services:
     return cast(Services, current_app.extensions[NAME])
 
 
+def ask_collector(kind: str, payload: dict[str, Any], timeout: float = 10.0) -> dict[str, Any]:
+    """Send the collector a command and wait for its answer.
+
+    :raises Unavailable: if it does not answer.
+    :raises AdonError: what it answered with.
+    """
+    return services().collector.call(kind, payload, timeout=timeout)
+
+
+def _drawn(file: Path) -> str:
+    try:
+        return file.read_text("utf-8")
+    except OSError as error:
+        raise Unavailable("the collector has drawn no plan yet") from error
+
+
+@contextmanager
 def open_services(
     configuration: Configuration, data: Path, store_url: str | None = None
-) -> tuple[Services, LinkClient]:
-    """The services over one data directory, and the link to close at the end.
+) -> Iterator[Services]:
+    """The services over one data directory, until the end of the context.
 
     :param store_url: the state's database; SQLite in the data directory if None.
     :raises Unavailable: if the database is not there, or of another version.
     """
     url = store_url or f"sqlite:///{(data / 'state.db').resolve()}"
     store = Store.open(url, read_only=True)
-    link = LinkClient(data / "controller.sock", "web")
-    snapshots = Snapshots(lambda: link.call("snapshot", {}, timeout=5.0), time.monotonic)
-    hosts = tuple(host for site in configuration.sites.values() for host in site.hosts)
-    return Services(store, Measurements(data / "measurements.db"), link, snapshots, hosts), link
+    controller, collector = (
+        LinkClient(data / "controller.sock", "web"),
+        LinkClient(data / "collector.sock", "web", "the collector"),
+    )
+    stream = Stream()
+    controller.on("announce", stream.adder("announce"))
+    collector.on("alarm", stream.adder("alarm"))
+    collector.on("notice", stream.adder("notice"))
+    try:
+        yield Services(
+            store,
+            Measurements(configuration.measurements.archive_url or data / "measurements.db"),
+            controller,
+            Snapshots(lambda: controller.call("snapshot", {}, timeout=5.0), time.monotonic),
+            collector,
+            stream,
+            lambda: _drawn(data / GANTT),
+            tuple(host for site in configuration.sites.values() for host in site.hosts),
+            configuration.policy.measurement_access,
+        )
+    finally:
+        stream.close()
+        controller.close()
+        collector.close()
+        store.close()

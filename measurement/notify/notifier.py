@@ -19,7 +19,7 @@ from measurement.anomaly.alarm import Alarm
 from measurement.notify import mail, webhook
 from measurement.notify.failure import NotDelivered
 from measurement.notify.mail import MailServer
-from measurement.notify.outbox import Delivery, Outbox
+from measurement.notify.outbox import Delivery, MayHear, Outbox
 from measurement.notify.subscription import Channel, Subscription
 
 LOG = logging.getLogger(__name__)
@@ -52,6 +52,7 @@ class Notifier:
 
     :param senders: per channel, what delivers; a subscription to a channel without one fails for good.
     :param outbox: what was left over from the last run, or an empty one.
+    :param may_hear: whether a subscription's owner may hear of an alarm.
     :param keep: makes the outbox durable; called from the notifier's own thread.
     """
 
@@ -60,11 +61,14 @@ class Notifier:
         senders: Mapping[Channel, Send],
         outbox: Outbox,
         keep: Callable[[Outbox], None],
+        *,
+        may_hear: MayHear = lambda _subscription, _alarm: True,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._senders = senders
         self._outbox = outbox
         self._keep = keep
+        self._may_hear = may_hear
         self._clock = clock
         self._inbox: SimpleQueue[Alarm | _Subscribed | _Tried | _Stop] = SimpleQueue()
         self._under_way: set[str] = set()
@@ -128,7 +132,7 @@ class Notifier:
                 self._under_way.discard(delivery.subscription.id)
                 self._tried(delivery, failure)
             case alarm:
-                self._outbox = self._outbox.offer(alarm, self._clock())
+                self._outbox = self._outbox.offer(alarm, self._clock(), self._may_hear)
         return True
 
     def _send_due(self) -> None:

@@ -26,6 +26,8 @@ from measurement.anomaly.alarm import Alarm
 from measurement.notify import subscription as subscriptions
 from measurement.notify.subscription import Subscription, matches
 
+MayHear = Callable[[Subscription, Alarm], bool]
+
 MOST = 100
 ATTEMPTS = 12
 FIRST_PAUSE_S = 15.0
@@ -91,11 +93,16 @@ class Outbox:
         }
         return replace(self, subscriptions=known, boxes=kept)
 
-    def offer(self, alarm: Alarm, now: float) -> Outbox:
-        """Take an alarm in, for every subscription it matches and has news for."""
+    def offer(
+        self, alarm: Alarm, now: float, may_hear: MayHear = lambda _subscription, _alarm: True
+    ) -> Outbox:
+        """Take an alarm in, for every subscription it matches and has news for.
+
+        :param may_hear: whether a subscription's owner may hear of it.
+        """
         boxes = dict(self.boxes)
         for name, subscription in self.subscriptions.items():
-            if matches(subscription, alarm):
+            if matches(subscription, alarm) and may_hear(subscription, alarm):
                 boxes[name] = _with(boxes.get(name, _Box()), alarm, now, self.pace)
         return replace(self, boxes=boxes)
 

@@ -81,9 +81,9 @@ def admit(plan: Horizon, request: Request, not_before: float) -> Admitted | Refu
     gap = _gap(plan, request, first)
     if gap is not None and (over is None or gap + lasts <= over):
         return _admitted(replace(plan, on_demand=(*plan.on_demand, Placed(request, gap))), 0)
-    latest = (_search_end(plan, first) if gap is None else gap) + lasts
+    latest = _search_end(plan, first) + lasts if gap is None else gap + lasts - 1
     wanted = latest if over is None else min(over, latest)
-    for bound in _bounds(plan, wanted, latest, gap):
+    for bound in _bounds(plan, wanted, latest, lasts):
         moved = _moved(plan, request, first, bound)
         if moved is not None:
             within = over is None or moved.horizon.on_demand[-1].finish <= over
@@ -93,12 +93,12 @@ def admit(plan: Horizon, request: Request, not_before: float) -> Admitted | Refu
     return Refused(plan.wall(gap), plan.wall(gap + lasts), _NO_SLACK)
 
 
-def _bounds(plan: Horizon, wanted: Ticks, latest: Ticks, gap: Ticks | None) -> Iterator[Ticks]:
-    """The instants to be over by that are tried: the one wanted, then later ones, before the gap's end."""
+def _bounds(plan: Horizon, wanted: Ticks, latest: Ticks, lasts: Ticks) -> Iterator[Ticks]:
+    """The instants to be over by that are tried: the one wanted, then later ones, ever further apart."""
     yield wanted
     tries = max(1, min(_TRIES, _EFFORT // max(1, len(plan.schedule.jobs))))
-    later = (wanted + (latest - wanted) * share // tries for share in range(1, tries + 1))
-    yield from (bound for bound in later if bound > wanted and (gap is None or bound < latest))
+    later = (wanted + lasts * 4**number for number in range(tries))
+    yield from (bound for bound in later if bound <= latest)
 
 
 def _admitted(plan: Horizon, moved: int) -> Admitted:

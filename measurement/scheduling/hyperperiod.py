@@ -17,7 +17,7 @@ _MINUTE = 60 * PER_SECOND
 _ROUNDS = tuple(minutes * _MINUTE for minutes in (1, 2, 4, 6, 12, 30, 60, 120, 240, 360, 720, 1440))
 """Lengths with many divisors."""
 _TIMES = 12
-"""A round so many times as long as a period has a divisor at most a tenth below it."""
+"""A round so many times as long as a period has a divisor at most a fifth below it."""
 
 
 class HyperperiodTooLong(MeasurementError):

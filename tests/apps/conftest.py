@@ -1,10 +1,13 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import Result
+from typer.testing import CliRunner
 
+from apps.cli.main import app
 from tests.apps.web import World, empty_database
 
 
@@ -16,7 +19,25 @@ def empty_state(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def world(tmp_path: Path, empty_state: Path) -> Iterator[World]:
-    """The web side with a store, an archive and a stand-in controller of its own."""
+    """The web side with a store, an archive and stand-ins of its own."""
     built = World(tmp_path, empty_state)
     yield built
     built.close()
+
+
+@pytest.fixture
+def served(world: World) -> Iterator[str]:
+    """The world behind the real server; its address."""
+    with world.served() as url:
+        yield url
+
+
+@pytest.fixture
+def adon(world: World, served: str) -> Callable[..., Result]:
+    """Run a command against the served world; its result."""
+
+    def run(*arguments: str, as_: str = "admin") -> Result:
+        environment = {"ADON_URL": served, "ADON_TOKEN": world.tokens.get(as_, as_)}
+        return CliRunner().invoke(app, list(arguments), env=environment)
+
+    return run

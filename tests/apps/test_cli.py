@@ -17,26 +17,10 @@ from apps.cli.client import Client, changes
 from apps.cli.main import app
 from apps.cli.template import picture
 from measurement.model import Metric
+from tests.apps.measured import FELL
 from tests.apps.web import SOYKB
 
 NETWORK = Path(__file__).parents[1] / "data" / "network.yaml"
-
-
-@pytest.fixture
-def served(world):
-    with world.served() as url:
-        yield url
-
-
-@pytest.fixture
-def adon(world, served):
-    """Run a command against the served world; its result."""
-
-    def run(*arguments, as_="admin"):
-        environment = {"ADON_URL": served, "ADON_TOKEN": world.tokens.get(as_, as_)}
-        return CliRunner().invoke(app, list(arguments), env=environment)
-
-    return run
 
 
 @pytest.fixture
@@ -99,12 +83,22 @@ def test_all_files_are_checked_and_all_problems_told(tmp_path, soykb_file):
 def test_a_configuration_is_checked(tmp_path):
     found = alone("config", "check", str(NETWORK))
     assert (found.exit_code, "network mu-osu: 2 switches" in found.stdout) == (0, True)
+    assert "36 runs of 12 tests in a round of 4 min" in found.stdout
     bad = tmp_path / "n.yaml"
     bad.write_text(NETWORK.read_text().replace("edge: osu-edge", "edge: nowhere"))
     found = alone("config", "check", str(bad))
     assert found.exit_code == 2
     assert "sites.osu.edge: there is no switch 'nowhere'" in found.stderr
     assert alone("config", "check", str(tmp_path / "none")).exit_code == 2
+
+
+def test_tests_that_fit_no_schedule_are_told_by_name(tmp_path):
+    file = tmp_path / "n.yaml"
+    file.write_text(NETWORK.read_text().replace("throughput_period: 240 s", "throughput_period: 20 s"))
+    found = alone("config", "check", str(file))
+    assert (found.exit_code, len(found.stderr.splitlines())) == (2, 1)
+    assert "measurements.tests" in found.stderr
+    assert "/throughput" in found.stderr
 
 
 def test_a_wrong_use_is_an_input_error():
@@ -206,6 +200,7 @@ def test_flows_are_listed_shown_and_cancelled(adon, world):
     world.fill(name)
     assert "mu-dtn > osu-dtn" in adon("flow", "list").stdout
     shown = adon("flow", "show", name).stdout
+    assert f"because of alarm {FELL.id}" in adon("decision", "show", "d-1").stdout
     for text in ("installing on al2s", "al2s *", "9.35", "BOUND MISSED", "osu-hpc *", "impossible", "95.5 s"):
         assert text in shown
     assert adon("flow", "cancel", name).stdout.startswith("f-1 cancelled")
@@ -258,6 +253,13 @@ def test_more_flows_than_a_page(adon, world):
         ("rules", "show"),
         ("rules", "show", "--flow", "f-1"),
         ("rules", "diff"),
+        ("measure", "schedule"),
+        ("measure", "history", "al2s", "mu", "osu", "--hours", "20000"),
+        ("measure", "points"),
+        ("alarm", "list"),
+        ("alarm", "list", "--all"),
+        ("alarm", "show", FELL.id),
+        ("alarm", "subscriptions"),
     ],
 )
 def test_every_read_is_for_people_and_as_json(adon, world, arguments):
@@ -308,7 +310,7 @@ def test_templates_are_added_and_shown(adon, world, soykb_file):
 
 def test_paths_show_value_and_age(adon):
     shown = adon("path", "list").stdout
-    for text in ("al2s", "mu > osu", "58 Mbps (42 s ago)", "6.8 Mbps"):
+    for text in ("al2s", "mu > osu", "58 Mbps (42 s ago)", "6.8 Mbps", "critical: throughput", "+12 %"):
         assert text in shown
 
 

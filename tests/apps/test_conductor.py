@@ -4,15 +4,17 @@ import logging
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from adon.errors import Conflict, NotFound, Unavailable
-from apps.collector.conductor import EXECUTION, Conductor
+from apps.collector.conductor import EXECUTION, OVERLAP, Conductor
+from apps.collector.orders import Plan
 from apps.collector.timeline import LeftOut
 from apps.collector.workers import Finished
 from measurement.archive import Archive
-from measurement.errors import shorten
+from measurement.errors import ArchiveError, shorten
 from measurement.model import Metric
 from measurement.outcomes import MeasurementFailed
 from measurement.poller import PathTest, PolledRun
@@ -25,11 +27,11 @@ PLAN = plan((PING, 10, 2), (HEAVY, 30, 6))
 class Bench:
     """A conductor whose world is the test."""
 
-    def __init__(self, archive: Archive, free: int = 10) -> None:
+    def __init__(self, archive: Archive, free: int = 10, planned: Plan = PLAN) -> None:
         self.clock, self.told, self.hands = Clock(), Told(), Hands(free)
         self.archive, self.cancelled = archive, 0
         self.conductor = Conductor(
-            PLAN, self.hands, archive, self.told, notice=5.0, cancel=self.cancel, clock=self.clock
+            planned, self.hands, archive, self.told, notice=5.0, cancel=self.cancel, clock=self.clock
         )
 
     def cancel(self) -> None:
@@ -45,7 +47,7 @@ class Bench:
         return [document["outcome"] for document in reversed(self.archive.documents(EXECUTION))]
 
     def finish(self, start: Start, test: PathTest, run: PolledRun) -> None:
-        self.archive.append(self.conductor.finished(Finished(start, test, run)))
+        self.conductor.finished(Finished(start, test, run), self.archive.append)
 
 
 @pytest.fixture
@@ -72,11 +74,30 @@ def test_jobs_are_handed_over_ahead_of_their_starts(bench: Bench) -> None:
     assert LeftOut.STILL_RUNNING in bench.outcomes()
 
 
+def test_a_period_may_be_shorter_than_notice_and_test_together(tmp_path: Path) -> None:
+    """Notice 5 s, test 3 s, period 4 s: each run is handed over while the one before is under way."""
+    with Archive(tmp_path / "m.db") as archive:
+        bench = Bench(archive, planned=plan((PING, 4, 3)))
+        bench.conductor.begin()
+        finished = 0
+        while bench.clock.now < EPOCH + 60:
+            bench.until(bench.clock.now - EPOCH + 0.5)
+            for start, test in bench.hands.taken[finished:]:
+                if bench.clock.now >= start.at + 3:
+                    bench.finish(start, test, measured(test, start.at, start.at + 2.5))
+                    finished += 1
+        starts = [start.at for start, _ in bench.hands.taken]
+        assert {later - earlier for earlier, later in pairwise(starts)} == {4}
+        assert set(bench.outcomes()) == {"measured"}
+
+
 def test_a_run_is_kept_with_plan_and_truth_and_its_values_go_on(bench: Bench) -> None:
     bench.conductor.begin()
     bench.until(1)
     start, test = bench.hands.taken[0]
-    values = bench.conductor.finished(Finished(start, test, measured(test, start.at + 0.2, start.at + 1.2)))
+    values: list[Any] = []
+    run = measured(test, start.at + 0.2, start.at + 1.2)
+    bench.conductor.finished(Finished(start, test, run), values.extend)
     assert [value.series.metric for value in values] == [test.metrics[0]]
     (document,) = bench.archive.documents(EXECUTION)
     assert (document["planned_start"], document["started"]) == (start.at, start.at + 0.2)
@@ -95,6 +116,8 @@ def test_runs_of_conflicting_tests_that_overlapped_are_reported(
         bench.finish(ping, PING, measured(PING, heavy.at + 5, heavy.at + 7))
     assert "event=overlap" in caplog.text
     assert "seconds=1.0" in caplog.text
+    (document,) = bench.archive.documents(OVERLAP)
+    assert {document["first"]["task"], document["second"]["task"]} == {heavy.task, ping.task}
 
 
 def test_as_planned_nothing_is_reported(bench: Bench, caplog: pytest.LogCaptureFixture) -> None:
@@ -201,3 +224,16 @@ def test_the_same_plan_again_changes_nothing(bench: Bench) -> None:
     before = bench.conductor.schedule()
     bench.conductor.replan(PLAN)
     assert bench.conductor.schedule() == before
+
+
+def test_what_could_not_be_kept_is_not_noted_as_measured(bench: Bench) -> None:
+    bench.conductor.begin()
+    bench.until(1)
+    start, test = bench.hands.taken[0]
+
+    def full(_: object) -> None:
+        raise ArchiveError("the disk is full")
+
+    with pytest.raises(ArchiveError):
+        bench.conductor.finished(Finished(start, test, measured(test, start.at, start.at + 1)), full)
+    assert bench.outcomes() == []

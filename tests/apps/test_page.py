@@ -7,6 +7,7 @@ import pytest
 
 from apps.rest.page.form import wish
 from apps.rest.page.sessions import LIFETIME, MOST, Sessions
+from tests.apps.measured import FELL
 from tests.apps.web import NOW
 
 
@@ -30,7 +31,18 @@ FORM = {
 }
 
 
-@pytest.mark.parametrize("address", ["/", "/flows/new", "/flows/f-1", "/templates", "/templates/soykb/1"])
+@pytest.mark.parametrize(
+    "address",
+    [
+        "/",
+        "/flows/new",
+        "/flows/f-1",
+        "/templates",
+        "/templates/soykb/1",
+        "/measurements",
+        "/measurements/plan",
+    ],
+)
 def test_nobody_sees_anything_before_signing_in(world, address):
     answer = world.app.test_client().get(address)
     assert (answer.status_code, answer.headers["Location"]) == (302, "/sign-in")
@@ -198,6 +210,7 @@ def test_a_flow_shows_candidates_scores_and_compute_costs(world):
         "no worker nodes are free",
         "impossible",
         "95.5 s",
+        f"because of alarm <code>{FELL.id}",
         "Cancel this flow",
     ):
         assert shown in text
@@ -227,10 +240,12 @@ def test_templates_are_shown(world):
 
 def test_no_page_may_be_framed_or_run_a_script(world):
     browser, _ = sign_in(world)
-    for address in ("/", "/sign-in", "/flows/new", "/static/adon.css"):
+    for address in ("/", "/sign-in", "/flows/new", "/static/adon.css", "/measurements", "/measurements/plan"):
         policy = browser.get(address).headers["Content-Security-Policy"]
         assert "frame-ancestors 'none'" in policy
         assert "default-src 'none'" in policy
+        assert "script-src" not in policy
+        assert ("unsafe-inline" in policy) == (address == "/measurements/plan")
 
 
 def test_sessions_run_out_and_are_bounded():

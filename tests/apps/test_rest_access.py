@@ -6,13 +6,16 @@ import pytest
 
 from adon.errors import AdonError
 from apps.rest import guard
+from measurement.archive import Archive
+from tests.apps.measured import FELL, NOW
 from tests.apps.web import ROLES, SOYKB, WISH
 
 ALL = frozenset({*ROLES, "rival"})
 STAFF = ALL - {"researcher", "rival"}
 OWNER_OR_STAFF = ALL - {"rival"}
+MEASURERS = {"admin", "operator", "performance_engineer"}
 
-# Who may do it, about a flow of "researcher" where it is about a flow; "anonymous" where anybody may.
+# Who may do it, about a flow or subscription of "researcher"; "anonymous" where anybody may.
 ALLOWED = {
     ("get", "/templates"): ALL,
     ("post", "/templates"): {"admin", "performance_engineer"},
@@ -32,6 +35,19 @@ ALLOWED = {
     ("get", "/rules/diff"): STAFF,
     ("post", "/rules/sync"): {"admin", "operator"},
     ("get", "/queue"): ALL,
+    ("post", "/measurements"): MEASURERS,
+    ("get", "/measurements/plot"): ALL,
+    ("get", "/schedule"): ALL,
+    ("get", "/schedule/gantt"): ALL,
+    ("get", "/executions"): ALL,
+    ("get", "/points"): STAFF,
+    ("get", "/alarms"): ALL,
+    ("get", "/alarms/{id}"): ALL,
+    ("post", "/alarms/{id}/acknowledge"): MEASURERS,
+    ("get", "/subscriptions"): ALL,
+    ("post", "/subscriptions"): ALL,
+    ("delete", "/subscriptions/{id}"): {"admin", "researcher"},
+    ("get", "/events"): ALL,
     ("get", "/metrics"): STAFF,
     ("get", "/healthz"): ALL | {"anonymous"},
     ("get", "/readyz"): ALL | {"anonymous"},
@@ -42,6 +58,15 @@ BODIES = {
     "/flows": WISH,
     "/flows/{id}/reports": {"status": "progress", "bytes": 1},
     "/rules/sync": {},
+    "/measurements": {"path": "al2s", "source": "mu", "destination": "osu", "test": "rtt"},
+    "/alarms/{id}/acknowledge": {},
+    "/subscriptions": {"channel": "mail", "target": "ann@example.edu"},
+}
+IDS = {"decisions": "d-1", "alarms": FELL.id, "flows": "f-1", "subscriptions": "s-1"}
+QUERIES = {
+    "/rules": "?flow=f-1",
+    "/measurements/plot": "?source=mu&metric=host.cpu&since=2025-10-09T08:00:00Z&until=2025-10-09T09:00:00Z",
+    "/events": "?seconds=0.01",
 }
 
 
@@ -52,15 +77,20 @@ def operations(world):
 
 def call(world, method, path, who):
     address = path.replace("{name}", "soykb").replace("{version}", "1")
-    address = address.replace("{id}", "d-1" if "decisions/{id}" in path else "f-1")
-    if path == "/rules":
-        address += "?flow=f-1"
+    kind = path.split("/")[1]
+    address = address.replace(
+        "{id}", {"decisions": "d-1", "alarms": FELL.id, "flows": "f-1"}.get(kind, "s-1")
+    )
+    address += QUERIES.get(path, "") if method == "get" else ""
     return world.ask(method.upper(), address, who, json=BODIES.get(path) if method == "post" else None)
 
 
 @pytest.fixture
 def filled(world):
     world.fill(world.submit("researcher"))
+    subscribed = {"id": "s-1", "owner": "researcher", "channel": "mail", "target": "a@example.edu"}
+    with Archive(world.archive) as archive:
+        archive.put_document("subscription", "s-1", NOW, None, {**subscribed, "filter": {}}, is_open=True)
     return world
 
 
@@ -70,7 +100,7 @@ def test_every_operation_has_its_line_in_the_table(world):
 
 @pytest.mark.parametrize("operation", ALLOWED, ids=" ".join)
 def test_who_may(filled, operation):
-    # Those who may not go first: the last of those who may can end the flow.
+    # Those who may not go first: one of those who may can end the flow, or the subscription.
     allowed = ALLOWED[operation]
     for who in sorted(ALL - allowed):
         assert call(filled, *operation, who).status_code == 403, who
@@ -81,7 +111,8 @@ def test_who_may(filled, operation):
             assert answer.headers["WWW-Authenticate"].startswith("Bearer")
     for who in sorted(allowed):
         answer = call(filled, *operation, None if who == "anonymous" else who)
-        assert answer.status_code < 300 or answer.status_code == 409, (who, answer.text)
+        gone = operation == ("delete", "/subscriptions/{id}") and answer.status_code == 404
+        assert answer.status_code < 300 or answer.status_code == 409 or gone, (who, answer.text)
 
 
 @pytest.mark.parametrize("header", ["Basic YWRtaW46eA==", "Bearer", "Bearer ", "adon_x", "Bearer \xff"])

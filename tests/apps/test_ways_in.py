@@ -6,19 +6,21 @@ import hashlib
 import json
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 import requests
 
-from adon.config import Configuration, Notify, load
+from adon.config import Configuration, MeasurementGrant, Notify, load
 from adon.errors import InvalidInput
+from apps.collector.readers import Readers, actor_of
 from apps.collector.telling import OUTBOX, telling
 from apps.collector.ways_in import directory, reporters, resolver, ways_in
 from measurement.archive import Archive
 from measurement.model import Measurement, Metric, PathKey
-from measurement.notify.subscription import Channel
+from measurement.notify.subscription import Channel, to_json
 from tests.apps.collecting import KEY
 from tests.apps.test_collector import CONFIG, Running, collecting, good, until
 from tests.measurement.notify.alarming import alarm, subscription
@@ -148,7 +150,7 @@ def test_an_alarm_reaches_who_has_subscribed_signed(tmp_path: Path) -> None:
     (tmp_path / "secret").write_bytes(SECRET)
     wanted = Notify(webhook_secret_file="secret", webhook_hosts=("127.0.0.1",))  # noqa: S106
     target = f"http://127.0.0.1:{receiver.port}/alarms"
-    with running(receiver), telling(wanted, tmp_path, tmp_path, lambda _: None) as told:
+    with running(receiver), telling(wanted, tmp_path, tmp_path, lambda _: None, lambda _, __: True) as told:
         told.subscribe([subscription(channel=Channel.WEBHOOK, target=target)])
         told.offer(alarm())
         until(lambda: receiver.calls)
@@ -163,7 +165,7 @@ def test_what_could_not_be_sent_waits_for_the_next_start(tmp_path: Path) -> None
     receiver.status = 503
     wanted = Notify(webhook_hosts=("127.0.0.1",))
     mine = subscription(channel=Channel.WEBHOOK, target=f"http://127.0.0.1:{receiver.port}/alarms")
-    with running(receiver), telling(wanted, tmp_path, tmp_path, lambda _: None) as told:
+    with running(receiver), telling(wanted, tmp_path, tmp_path, lambda _: None, lambda _, __: True) as told:
         told.subscribe([mine])
         told.offer(alarm())
         until(lambda: receiver.calls)
@@ -171,5 +173,21 @@ def test_what_could_not_be_sent_waits_for_the_next_start(tmp_path: Path) -> None
     held = json.loads((tmp_path / OUTBOX).read_bytes())
     assert len(held["s-1"]["waiting"]) == 1
     (tmp_path / OUTBOX).write_text("{damaged")
-    with telling(wanted, tmp_path, tmp_path, lambda _: None):
+    with telling(wanted, tmp_path, tmp_path, lambda _: None, lambda _, __: True):
         pass  # said in the log, and begun anew
+
+
+def test_who_may_not_read_a_series_is_not_told_of_it(tmp_path: Path) -> None:
+    readers = Readers([MeasurementGrant.model_validate({"may": "read", "who": ["ann"], "metrics": ["rtt"]})])
+    document = {**to_json(subscription(owner="ann")), "reader": {"roles": ["researcher"], "groups": []}}
+    (mine,) = readers.known([document])
+    found = alarm()
+    about_rtt = replace(found, series=found.series._replace(metric="rtt"))
+    about_loss = replace(found, series=found.series._replace(metric="loss"))
+    assert readers.may_hear(mine, about_rtt)
+    assert not readers.may_hear(mine, about_loss)
+    readers.known([])
+    assert not readers.may_hear(mine, about_rtt)
+    for wrong in ({}, {"reader": None}, {"reader": {"roles": 3}}):
+        with pytest.raises(InvalidInput, match="reader"):
+            actor_of({**to_json(mine), **wrong})

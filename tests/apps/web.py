@@ -1,4 +1,4 @@
-"""A small ADON for the tests of its web side: a real database, a real link, a stand-in controller."""
+"""A small ADON for the tests of its web side: real databases, real links, stand-ins at their far ends."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from adon.access.identity import create_token
 from adon.broker.decision import Decision, Outcome, SiteCost
 from adon.broker.effects import RuleState
 from adon.broker.flow import Flow, FlowRequest, FlowState
+from adon.config import MeasurementGrant
 from adon.errors import Conflict, InvalidInput
 from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
 from adon.flowvisor.rule import FLOW_PRIORITY, Kind, Match, Output, Rule, cookie
@@ -29,12 +30,26 @@ from apps.campus_edge.tally import Tally
 from apps.link import LinkClient, LinkServer, Peer
 from apps.rest.__main__ import Server
 from apps.rest.app import create_app
-from apps.rest.services import Measurements, Services
+from apps.rest.services import NAME, Measurements, Services
 from apps.rest.snapshots import Snapshots
+from apps.rest.stream import Stream
+from measurement.anomaly.alarm import Alarm
+from measurement.anomaly.alarm import to_json as alarm_to_json
 from measurement.archive import Archive
-from measurement.model import Measurement, Metric, PathKey
+from measurement.model import Measurement, Metric, Observation, PathKey
+from measurement.scheduling import Execution, gantt
+from measurement.scheduling.execution import to_json as execution_to_json
+from tests.apps.measured import (
+    FELL,
+    NOW,
+    Collector,
+    alarms,
+    executions,
+    put_alarm,
+    put_execution,
+    the_plan,
+)
 
-NOW = 1_760_000_000.0
 HOSTS = ("mu-dtn", "osu-dtn")
 ROLES = ("admin", "performance_engineer", "researcher", "operator", "auditor")
 
@@ -85,7 +100,7 @@ class Controller:
                 switch = {"name": "mu-edge", "dpid": "0000000000000a01", "connected": True}
                 found = {"missing": ["priority=30500 actions=drop"], "wrong": [], "extra": [], "blocked": []}
                 away = {"name": "osu-edge", "dpid": "0000000000000a02", "connected": False}
-                nothing = {kind: [] for kind in found}
+                nothing: dict[str, list[str]] = {kind: [] for kind in found}
                 peer.answer(command, {"at": NOW, "items": [{**switch, **found}, {**away, **nothing}]})
             case "rules.sync":
                 peer.answer(command, {"switches": ["0000000000000a01"]})
@@ -146,14 +161,32 @@ class World:
             self.expired, kept = create_token("late", {"admin"}, NOW, lifetime=1)
             store.save_token(kept)
             store.save_template(check_model(SOYKB, Template), "admin", NOW)
-        with Archive(folder / "measurements.db") as archive:
+        self.archive = folder / "measurements.db"
+        with Archive(self.archive) as archive:
             archive.append(measurements())
+            for alarm in alarms():
+                put_alarm(archive, alarm)
+            for run in executions():
+                put_execution(archive, run)
         self.controller: Controller | None = Controller(self.socket, self.url)
+        self.collector: Collector | None = Collector(folder / "m.sock", self.archive)
         self.link = LinkClient(self.socket, "web")
+        self.collector_link = LinkClient(folder / "m.sock", "web", "the collector")
         self.store = Store.open(self.url, read_only=True)
-        snapshots = Snapshots(lambda: self.link.call("snapshot", {}), time.monotonic)
-        archive = Measurements(folder / "measurements.db")
-        parts = Services(self.store, archive, self.link, snapshots, HOSTS, lambda: NOW + 10)
+        self.stream = Stream()
+        self.collector_link.on("alarm", self.stream.adder("alarm"))
+        self.collector_link.on("notice", self.stream.adder("notice"))
+        parts = Services(
+            self.store,
+            Measurements(self.archive),
+            self.link,
+            Snapshots(lambda: self.link.call("snapshot", {}), time.monotonic),
+            self.collector_link,
+            self.stream,
+            lambda: gantt.page(the_plan().schedule, title="mu-osu"),
+            HOSTS,
+            clock=lambda: NOW + 10,
+        )
         self.app = create_app(parts)
         self.client = self.app.test_client()
 
@@ -161,15 +194,47 @@ class World:
         if self.controller is not None:
             self.controller.close()
             self.controller = None
-            deadline = time.monotonic() + 10
-            while self.link.connected:
-                assert time.monotonic() < deadline, "the link outlives its controller"
-                threading.Event().wait(0.002)
+            gone(self.link)
+
+    def stop_collector(self) -> None:
+        if self.collector is not None:
+            self.collector.close()
+            self.collector = None
+            gone(self.collector_link)
 
     def close(self) -> None:
+        self.stream.close()
         self.stop_controller()
+        self.stop_collector()
         self.link.close()
+        self.collector_link.close()
         self.store.close()
+
+    def grant(self, *grants: dict[str, Any]) -> None:
+        """Say in the configuration who may measure."""
+        read = tuple(MeasurementGrant.model_validate(grant) for grant in grants)
+        self.app.extensions[NAME] = replace(self.app.extensions[NAME], grants=read)
+
+    def append(self, *values: Measurement | Observation) -> None:
+        with Archive(self.archive) as archive:
+            archive.append(values)
+
+    def put(self, *documents: Alarm | Execution) -> None:
+        with Archive(self.archive) as archive:
+            for one in documents:
+                if isinstance(one, Alarm):
+                    put_alarm(archive, one)
+                else:
+                    put_execution(archive, one)
+
+    def overlap(self, task: str, other: str) -> None:
+        """Two runs that met, as the collector says it."""
+        at = NOW - 58
+        first, second = (Execution(name, 1, at, at, at + 5, "measured") for name in (task, other))
+        self.put(first, second)
+        document = {"first": execution_to_json(first), "second": execution_to_json(second), "seconds": 5.0}
+        with Archive(self.archive) as archive:
+            archive.put_document("overlap", f"{first.id} {second.id}", NOW - 50, None, document)
 
     def ask(self, method: str, path: str, as_: str | None = "admin", **more: Any) -> Any:
         headers = dict(more.pop("headers", {}))
@@ -207,8 +272,16 @@ class World:
         try:
             yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         finally:
+            self.stream.close()
             server.stop()
             thread.join(10)
+
+
+def gone(link: LinkClient) -> None:
+    deadline = time.monotonic() + 10
+    while link.connected:
+        assert time.monotonic() < deadline, "the link outlives its far end"
+        threading.Event().wait(0.002)
 
 
 def empty_database(folder: Path) -> Path:
@@ -258,8 +331,13 @@ def snapshot() -> dict[str, Any]:
             "reason": "",
             "metrics": measured if source == "mu" else {},
             "flows": ["f-1"] if (name, source) == ("al2s", "mu") else [],
+            "alarms": [fell] if (name, source) == ("al2s", "mu") else [],
         }
 
+    same = ("id", "kind", "direction", "bad", "severity", "raised_at", "text")
+    fell = {name: value for name, value in alarm_to_json(FELL).items() if name in same}
+    fell |= {"metric": FELL.series.metric, "acted_on": True}
+    ends = {"path": "al2s", "source": "mu", "destination": "osu"}
     return {
         "at": NOW,
         "network": "mu-osu",
@@ -274,6 +352,7 @@ def snapshot() -> dict[str, Any]:
         ],
         "queue": [],
         "quiet": [],
+        "estimates": [{**ends, "basis": "active test", "count": 4, "median": 0.125, "spread": 0.25}],
         "reconcile": {"missing": 2, "wrong": 0, "extra": 1, "blocked": 0},
     }
 
@@ -313,6 +392,7 @@ def decision_for(flow: Flow) -> Decision:
             site("osu-hpc", False, 95.5, 5.0, "al2s", ""),
         ),
         compute_site="osu-hpc",
+        alarm=FELL.id,
     )
 
 

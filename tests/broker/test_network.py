@@ -178,6 +178,18 @@ def test_what_is_given_up_during_a_repair_is_looked_for_after_it() -> None:
     assert [change.op for change in late.changes] == [Op.DELETE]
 
 
+def test_what_comes_to_be_wanted_while_a_repair_removes_it_is_put_back_after_it() -> None:
+    """A leftover of another run is what a path's measurements want as soon as both its ends are there."""
+    wire = Wire()
+    (cleaning,) = sent(wire.connect(MU_EDGE, NEAR))
+    assert [change.op for change in cleaning.changes] == [Op.DELETE]
+    wire.want(NEAR)
+    wire.confirm(cleaning)
+    assert wire.network.next_wake() is not None
+    (back,) = sent(wire.report(MU_EDGE))
+    assert [(change.op, change.rule) for change in back.changes] == [(Op.ADD, NEAR)]
+
+
 def test_a_repair_that_a_foreign_rule_blocks_fails_the_owner() -> None:
     wire = Wire(NEAR)
     wire.network.switch_up(SwitchUp(*wire.stamp(), MU_EDGE, {}))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler
 from typing import Any
@@ -238,7 +238,7 @@ def test_each_result_of_a_test_in_the_background_is_a_run_of_its_own(stack: Exit
     request = specs.latency_in_background(ENDS, 600, 0.1, 86_400)
     setting = Setting(stack, 1, PathTest(PING.key, request, (Metric.ONE_WAY_DELAY,)))
     (server,) = setting.servers
-    merged = {"succeeded": True, "packets-sent": 2, "packets-lost": 0, "histogram-latency": {"5.00": 2}}
+    merged = {"succeeded": True, "packets-sent": 2, "packets-lost": 0, "histogram-latency": {"50.00": 2}}
     server.ran(TASK, run_id(0), NOW - 150, None, state="running", lasts=86_400)
     for number in (1, 2):
         server.ran(TASK, run_id(number), NOW - 100 + number, merged)
@@ -269,9 +269,75 @@ def test_a_stop_ends_a_round(stack: ExitStack) -> None:
 
     (server,) = setting.servers
     server.misbehave["GET /clock"] = lambda handler: reply(handler, 503, "down", "text/plain")
-    hosts = [Host(PSchedulerClient(server.url, pause=stop), [])]
+    hosts = [Host(PSchedulerClient(server.url, pause=stop), setting.hosts[0].watched)]
     with pytest.raises(Stopped):
         Fleet(hosts, setting.take, since=NOW).poll()
+
+
+def held(server: StandIn) -> Callable[[BaseHTTPRequestHandler], None]:
+    """Answers when it is released."""
+
+    def answer(handler: BaseHTTPRequestHandler) -> None:
+        server.released.wait(20)
+        reply(handler, 200, server.runs)
+
+    return answer
+
+
+def test_a_host_that_hangs_keeps_back_its_own_results_only(stack: ExitStack) -> None:
+    setting = Setting(stack, 2)
+    slow, _ = setting.servers
+    for server in setting.servers:
+        server.ran(TASK, run_id(1), NOW - 10, RTT)
+    slow.misbehave["GET /schedule"] = held(slow)
+    told = setting.fleet.poll(patience=1)
+    assert (told.asked, told.values) == (2, 2)
+    assert setting.fleet.poll(patience=0).asked == 1  # it is being asked still
+    slow.released.set()
+    assert setting.fleet.poll().values == 2
+
+
+def test_a_task_that_is_new_is_read_from_when_it_was_found_to_be_missing(stack: ExitStack) -> None:
+    setting = Setting(stack, 1)
+    (server,) = setting.servers
+    other = str(uuid.UUID(int=2))
+    server.ran(TASK, run_id(1), NOW - 10, RTT)
+    server.ran(other, run_id(2), NOW - 500, RTT)
+    server.ran(other, run_id(3), NOW - 900, RTT)
+    assert setting.fleet.poll().values == 2
+    known = list(setting.hosts[0].watched)
+    setting.fleet.watch(0, [*known, Watched(PostedTask(other, "", ""), PING)], NOW - 600)
+    assert setting.fleet.poll().values == 2
+    assert [v.source[-36:] for v in setting.values() if isinstance(v, Measurement)][-1] == run_id(2)
+    setting.fleet.watch(0, known, NOW - 3000)  # nothing new: the place stays
+    server.asked.clear()
+    assert setting.fleet.poll().values == 0
+    setting.fleet.watch(0, [], NOW)
+    assert setting.fleet.poll().asked == 0
+
+
+def test_a_task_found_while_its_host_is_read_is_not_passed_over(stack: ExitStack) -> None:
+    setting = Setting(stack, 1)
+    (server,) = setting.servers
+    other = str(uuid.UUID(int=2))
+    server.ran(TASK, run_id(1), NOW - 10, RTT)
+    server.ran(other, run_id(2), NOW - 500, RTT)
+    server.misbehave["GET /schedule"] = held(server)
+    assert setting.fleet.poll(patience=0.2).values == 0
+    watched = [*setting.hosts[0].watched, Watched(PostedTask(other, "", ""), PING)]
+    setting.fleet.watch(0, watched, NOW - 600)
+    server.released.set()
+    assert setting.fleet.poll().values == 2
+    assert setting.fleet.poll().values == 4  # what was read before is read again; the archive knows it
+
+
+def test_a_result_that_is_forgotten_between_listing_and_reading_is_passed_over(stack: ExitStack) -> None:
+    request = specs.latency_in_background(ENDS, 600, 0.1, 86_400)
+    setting = Setting(stack, 1, PathTest(PING.key, request, (Metric.ONE_WAY_DELAY,)))
+    (server,) = setting.servers
+    server.ran(TASK, run_id(1), NOW - 100, RTT)
+    server.misbehave[f"GET /tasks/{TASK}/runs/"] = lambda handler: reply(handler, 404, "gone", "text/plain")
+    assert setting.fleet.poll().errors == ()
 
 
 @settings(max_examples=15, deadline=None)

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
-from flask import Response, current_app
+from flask import Response, current_app, g
 from flask_openapi3.openapi import OpenAPI
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.core import (
@@ -23,6 +23,7 @@ from adon.broker.flow import FlowState
 from adon.errors import Unavailable
 from apps.rest.answers import json_answer
 from apps.rest.api.common import answers, blueprint
+from apps.rest.api.measuring_metrics import Measuring
 from apps.rest.guard import action
 from apps.rest.models import Health
 from apps.rest.services import Services, services
@@ -45,12 +46,14 @@ def healthz() -> Response:
 @open_api.get("/readyz", responses=answers(200, Health))
 @action(Action.HEALTH_READ)
 def readyz() -> Response:
-    """This process, the database and the controller answer."""
+    """This process, the database and the controller answer; without the collector flows are still served."""
     parts = services()
     parts.store.flows(limit=1)
     if not parts.controller.connected:
         raise Unavailable("the controller is not running")
-    return json_answer(Health(status="ok", checks={"store": "ok", "controller": "ok"}).body())
+    collector = "ok" if parts.collector.connected else "not running: nothing is measured now"
+    checks = {"store": "ok", "controller": "ok", "collector": collector}
+    return json_answer(Health(status="ok", checks=checks).body())
 
 
 @open_api.get("/openapi.json", responses=answers(200, ANY_OBJECT))
@@ -64,9 +67,10 @@ def openapi() -> Response:
 @api.get("/metrics", responses=answers(200, TEXT))
 @action(Action.METRICS_READ)
 def metrics() -> Response:
-    """Flows and rules by state, and whether the controller is there, for Prometheus."""
+    """Flows, rules, messages with the switches, alarms, measurements and their runs, for Prometheus."""
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_State(services()))
+    registry.register(Measuring(services(), g.actor))
     return Response(generate_latest(registry), content_type=CONTENT_TYPE_LATEST)
 
 

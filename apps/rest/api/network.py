@@ -1,26 +1,28 @@
-"""The network: paths with what is known about them, measurements, rules, the queue."""
+"""The network: paths with what is known about them now, rules, the queue."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from http import HTTPStatus
+from typing import TypeVar
 
-from flask import Response
+from flask import Response, g
 from pydantic import Field
 
+from adon.access.measurement import readable
 from adon.access.policy import Action
+from adon.broker.estimates import METRIC as ESTIMATE
 from adon.broker.flow import Flow
 from adon.errors import InvalidInput
 from adon.flowvisor.rule import cookie_owner, dpid_text, rule_text
 from adon.store.rule_rows import SavedRule
-from adon.templates_catalog.model import Name
 from apps.rest.answers import done, json_answer
 from apps.rest.api.common import Query, answers, blueprint, flow_number
 from apps.rest.guard import action, check, only_own
 from apps.rest.models import (
     DifferenceList,
+    EstimateView,
     FlowView,
-    MeasurementList,
-    MeasurementView,
     PathList,
     PathView,
     QueueView,
@@ -29,11 +31,10 @@ from apps.rest.models import (
     SwitchView,
     Synchronised,
 )
-from apps.rest.services import MeasurementFilter, services
-from apps.rest.times import Time, to_text
-from measurement.model import Metric
+from apps.rest.services import services
+from measurement.model import Series
 
-api = blueprint("network", "Transit paths, measurements, rules and the queue")
+api = blueprint("network", "Transit paths, rules and the queue")
 
 
 @api.get("/paths", responses=answers(200, PathList))
@@ -44,39 +45,33 @@ def list_paths() -> Response:
 
 
 def path_list() -> PathList:
-    """The controller's read-out of the paths.
+    """The controller's read-out of the paths, with the metrics that this actor may read.
 
     :raises Unavailable: if the controller does not answer.
     """
     snapshot = services().snapshots.get()
+    estimates = [EstimateView.model_validate(entry) for entry in snapshot["estimates"]]
     return PathList(
         at=snapshot["at"],
-        items=[PathView.of(entry) for entry in snapshot["paths"]],
+        items=[_readable(PathView.of(entry)) for entry in snapshot["paths"]],
         switches=[SwitchView.model_validate(entry) for entry in snapshot["switches"]],
+        estimates=_seen((one, ESTIMATE, one) for one in estimates),
     )
 
 
-class MeasurementQuery(Query):
-    """Which measurements."""
-
-    path: Name | None = None
-    source: Name | None = Field(default=None, description="the site the path leads from")
-    destination: Name | None = Field(default=None, description="the site it leads to")
-    metric: Metric | None = None
-    since: Time | None = Field(default=None, description="observed then or later")
-    until: Time | None = Field(default=None, description="observed before then")
-    limit: int = Field(default=1000, ge=1, le=10_000)
+T = TypeVar("T")
 
 
-@api.get("/measurements", responses=answers(200, MeasurementList))
-@action(Action.MEASUREMENT_READ)
-def list_measurements(query: MeasurementQuery) -> Response:
-    """Measurements from the archive, the newest first."""
-    found = services().measurements.query(MeasurementFilter(**dict(query)))
-    full = len(found) == query.limit
-    following = to_text(found[-1].observed_at) if full else None
-    items = [MeasurementView.of(measurement) for measurement in found]
-    return json_answer(MeasurementList(items=items, next=following).body())
+def _readable(path: PathView) -> PathView:
+    names = _seen((path, name, name) for name in path.metrics)
+    alarms = _seen((path, alarm.metric, alarm) for alarm in path.alarms)
+    return path.model_copy(update={"metrics": {name: path.metrics[name] for name in names}, "alarms": alarms})
+
+
+def _seen(items: Iterable[tuple[PathView | EstimateView, str, T]]) -> list[T]:
+    """Of things about a metric of a path, those that this actor may read."""
+    series = ((Series(of.path, of.source, of.destination, metric), thing) for of, metric, thing in items)
+    return readable(g.actor, series, services().grants)
 
 
 class RuleQuery(Query):

@@ -1,15 +1,10 @@
-"""The page's addresses.  It does what the API does, through the same functions and the same policy.
-
-Signed in with a token; every form carries the session's CSRF token, the cookie is HttpOnly and
-SameSite=Strict.  No script runs here: pages that show something moving ask to be loaded again.
-"""
+"""Signing in, flows and templates.  They do what the API does, through the same functions and policy."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
-from flask import Blueprint, Flask, Response, current_app, g, redirect, render_template, request, url_for
+from flask import Response, g, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
 from adon import yamlfile
@@ -17,65 +12,26 @@ from adon.access.policy import Action, Object, may
 from adon.broker.flow import Flow
 from adon.errors import Conflict, Forbidden, InvalidInput, NotAuthenticated, NotFound, Problem, Unavailable
 from adon.templates_catalog.model import Template
-from apps.rest import guard
+from apps.rest import guard, seen
 from apps.rest.api import flows as flow_api
 from apps.rest.api.common import flow_number
 from apps.rest.api.network import path_list, waiting
 from apps.rest.api.templates import latest
-from apps.rest.guard import action, admit, check_flow, only_own
+from apps.rest.guard import action, check_flow, only_own
 from apps.rest.models import DecisionView, FlowView
-from apps.rest.page import form, words
-from apps.rest.page.sessions import LIFETIME, Sessions
+from apps.rest.page import form, frame
+from apps.rest.page.frame import COOKIE, sessions
+from apps.rest.page.sessions import LIFETIME
 from apps.rest.services import services
+from measurement.anomaly.alarm import Alarm
+from measurement.anomaly.model import Severity
 from measurement.model import Metric
 
-COOKIE = "adon_session"
 SHOWN = 25
 """Flows on the overview."""
+MOST_ALARMS = 50
 
-page = Blueprint("page", "apps.rest", template_folder="templates", static_folder="static")
-
-
-def install(app: Flask) -> None:
-    """Add the page to an application, with nobody signed in."""
-    app.extensions["adon_sessions"] = Sessions()
-    app.register_blueprint(page)
-
-
-for _name, _filter in words.FILTERS.items():
-    page.add_app_template_filter(_filter, _name)
-
-
-def _sessions() -> Sessions:
-    sessions: Sessions = current_app.extensions["adon_sessions"]
-    return sessions
-
-
-@page.before_request
-def gate_page() -> AnyResponse | None:
-    """Who is signed in, whether the form is ours, and the first check of the policy."""
-    g.actor, g.session = None, _sessions().get(request.cookies.get(COOKIE), services().clock())
-    endpoint = str(request.endpoint)
-    if endpoint in ("page.static", "page.sign_in", "page.enter"):
-        return None
-    if g.session is None:
-        return redirect(url_for("page.sign_in"))
-    try:
-        g.actor = guard.actor_of(g.session.token)
-    except NotAuthenticated:
-        return redirect(url_for("page.sign_in"))
-    if request.method == "POST" and not g.session.proves(request.form.get("csrf", "")):
-        raise Forbidden("this form is not from a page of yours that is still open; load it again")
-    wanted = guard.action_of(current_app, endpoint)
-    if wanted is not None:
-        admit(wanted)
-    return None
-
-
-@page.context_processor
-def _common() -> dict[str, Any]:
-    session = g.get("session")
-    return {"actor": g.get("actor"), "csrf": session.csrf if session else "", "metrics": words.METRICS}
+page = frame.blueprint("page", static_folder="static")
 
 
 # -- signing in ----------------------------------------------------------------------------------------
@@ -98,7 +54,7 @@ def enter() -> AnyResponse:
     except NotAuthenticated as error:
         return Response(render_template("sign_in.html", problem=str(error)), 401)
     response = redirect(url_for("page.overview"), 303)
-    number = _sessions().begin(token, services().clock())
+    number = sessions().begin(token, services().clock())
     response.set_cookie(
         COOKIE, number, max_age=int(LIFETIME), httponly=True, samesite="Strict", secure=request.is_secure
     )
@@ -108,7 +64,7 @@ def enter() -> AnyResponse:
 @page.post("/sign-out")
 def leave() -> AnyResponse:
     """End the session."""
-    _sessions().end(request.cookies.get(COOKIE))
+    sessions().end(request.cookies.get(COOKIE))
     response = redirect(url_for("page.sign_in"), 303)
     response.delete_cookie(COOKIE)
     return response
@@ -120,7 +76,7 @@ def leave() -> AnyResponse:
 @page.get("/")
 @action(Action.PATH_READ)
 def overview() -> str:
-    """Paths, flows and the queue."""
+    """Alarms in force, paths, flows and the queue."""
     try:
         paths, queue = path_list(), [flow.id for flow in waiting()[1]]
     except Unavailable:
@@ -128,8 +84,24 @@ def overview() -> str:
     own = only_own(Action.FLOW_READ, "flow")
     found = services().store.flows(requester=own, limit=SHOWN)
     return render_template(
-        "overview.html", paths=paths, queue=queue, flows=[FlowView.of(flow) for flow in found], refresh=5
+        "overview.html",
+        alarms=alarms_in_force(),
+        now=services().clock(),
+        acknowledging=may(g.actor, Action.ALARM_ACKNOWLEDGE, Object("alarm")).allowed,
+        paths=paths,
+        queue=queue,
+        flows=[FlowView.of(flow) for flow in found],
+        refresh=5,
     )
+
+
+def alarms_in_force() -> list[Alarm] | None:
+    """The worst first, then the newest; None if the archive cannot be read."""
+    try:
+        found = seen.alarms(services(), g.actor, open_only=True, limit=MOST_ALARMS)
+    except Unavailable:
+        return None
+    return sorted(found, key=lambda alarm: alarm.severity is not Severity.CRITICAL)
 
 
 @page.get("/flows/<id_>")

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
+from adon.broker.estimates import METRIC as ESTIMATE
 from adon.units import format_duration, format_rate, format_ratio, format_size
+from apps.ages import age
+from apps.rest.runs import read_task
 
 METRICS: Mapping[str, str] = {
     "throughput": "Throughput",
@@ -16,21 +19,27 @@ METRICS: Mapping[str, str] = {
 }
 """The metrics' names, in the order they are shown."""
 
-_FORMATS: Mapping[str, Callable[[float], str]] = {"throughput": format_rate, "loss": format_ratio}
+NAMES: Mapping[str, str] = {**METRICS, ESTIMATE: "Estimate’s error"}
+
+
+def error(share: float) -> str:
+    """How far off an estimate was: ``+12 %`` promised too much."""
+    return f"{100 * share:+.0f} %".replace("-", "−")
+
+
+_FORMATS: Mapping[str, Callable[[float], str]] = {
+    "throughput": format_rate,
+    "rtt": format_duration,
+    "one_way_delay": format_duration,
+    "jitter": format_duration,
+    "loss": format_ratio,
+    ESTIMATE: error,
+}
 
 
 def value(number: float | None, metric: str) -> str:
     """A metric's value with its unit; a dash where there is none."""
-    return "–" if number is None else _FORMATS.get(metric, format_duration)(number)
-
-
-def age(seconds: float | None) -> str:
-    """``3 min ago``."""
-    return "" if seconds is None else f"{_rounded(seconds)} ago"
-
-
-def _rounded(seconds: float) -> str:
-    return format_duration(float(round(seconds)))
+    return "–" if number is None else _FORMATS.get(metric, "{:.4g}".format)(number)
 
 
 def seconds(span: float | str) -> str:
@@ -55,16 +64,33 @@ def score(number: float | None) -> str:
 
 def name(metric: str) -> str:
     """A metric's name."""
-    return METRICS.get(metric, metric)
+    return NAMES.get(metric, metric)
+
+
+def clock(at: float | None) -> str:
+    """The time of day to the second, UTC."""
+    return "" if at is None else datetime.fromtimestamp(at, UTC).strftime("%H:%M:%S")
+
+
+def task(name: str) -> str:
+    """A test of the plan: ``throughput on al2s, mu → osu``."""
+    read = read_task(name)
+    if read is None:
+        return name
+    demanded = ", on demand" if read.demanded else ""
+    return f"{read.kind} on {read.key.path}, {read.key.source} → {read.key.destination}{demanded}"
 
 
 FILTERS: Mapping[str, Callable[..., str]] = {
     "age": age,
+    "clock": clock,
+    "error": error,
     "metric": name,
     "rate": rate,
     "score": score,
     "seconds": seconds,
     "size": format_size,
+    "task": task,
     "time": time,
     "value": value,
 }

@@ -1,0 +1,55 @@
+"""Who has subscribed, as whom, and whether they may hear of a series.
+
+A subscription is kept with the roles and groups that its owner had when subscribing.  They are asked for each
+alarm, with the rules of now: a rule that is taken away ends what it allowed; a role that is taken away does
+not, until its holder subscribes anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from adon.access.identity import Actor
+from adon.access.measurement import may_measure
+from adon.config import MeasurementGrant
+from adon.errors import InvalidInput
+from measurement.anomaly.alarm import Alarm
+from measurement.notify.subscription import Subscription, from_json
+
+READER = "reader"
+"""The key under which a subscription's document holds its owner's roles and groups."""
+
+
+class Readers:
+    """The owners of subscriptions; changed by one thread, asked by another."""
+
+    def __init__(self, grants: Sequence[MeasurementGrant]) -> None:
+        self._grants = grants
+        self._actors: Mapping[str, Actor] = {}
+
+    def known(self, documents: Sequence[Mapping[str, Any]]) -> list[Subscription]:
+        """From now on these subscriptions are known; they themselves."""
+        found = [from_json(document) for document in documents]
+        self._actors = {one.id: actor_of(document) for one, document in zip(found, documents, strict=True)}
+        return found
+
+    def may_hear(self, subscription: Subscription, alarm: Alarm) -> bool:
+        """Whether the owner of a subscription may read the series that an alarm is about."""
+        actor = self._actors.get(subscription.id)
+        return actor is not None and may_measure(actor, "read", alarm.series, self._grants).allowed
+
+
+def actor_of(document: Mapping[str, Any]) -> Actor:
+    """The owner of a subscription's document, as of subscribing.
+
+    :raises InvalidInput: if it does not say.
+    """
+    reader = document.get(READER)
+    if not isinstance(reader, Mapping):
+        raise InvalidInput.of(READER, "is missing")
+    try:
+        roles, groups = frozenset(map(str, reader["roles"])), frozenset(map(str, reader["groups"]))
+    except (KeyError, TypeError):
+        raise InvalidInput.of(READER, "must name roles and groups") from None
+    return Actor(str(document["owner"]), roles, groups)

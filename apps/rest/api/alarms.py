@@ -1,0 +1,165 @@
+"""Alarms: what the detectors found, who has seen it, and who wants to be told."""
+
+from __future__ import annotations
+
+import uuid
+from http import HTTPStatus
+
+from flask import Response, g
+from pydantic import Field
+
+from adon.access.measurement import authorise_measurement
+from adon.access.policy import Action
+from adon.errors import Conflict, Forbidden, NotFound
+from apps.rest import seen
+from apps.rest.answers import done, json_answer
+from apps.rest.api.common import Address, Query, answers, blueprint
+from apps.rest.guard import action, check, only_own, requester
+from apps.rest.measuring_models import (
+    AlarmList,
+    AlarmView,
+    Deleted,
+    SubscriptionBody,
+    SubscriptionList,
+    SubscriptionView,
+)
+from apps.rest.services import ask_collector, services
+from apps.rest.times import Time
+from measurement.anomaly.alarm import Alarm
+from measurement.anomaly.alarm import from_json as alarm_from_json
+
+api = blueprint("alarms", "Alarms, and who is told of them")
+
+MOST_SUBSCRIPTIONS = 1000
+"""The collector keeps no more (:mod:`apps.collector.control`)."""
+
+
+class AlarmQuery(Query):
+    """Which alarms."""
+
+    open: bool = Field(default=False, description="only those in force")
+    since: Time | None = Field(default=None, description="raised then or later")
+    until: Time | None = Field(default=None, description="raised before then")
+    path: str | None = Field(default=None, max_length=100)
+    metric: str | None = Field(default=None, max_length=100)
+    limit: int = Field(default=200, ge=1, le=1000)
+
+
+@api.get("/alarms", responses=answers(200, AlarmList))
+@action(Action.ALARM_READ)
+def list_alarms(query: AlarmQuery) -> Response:
+    """Alarms about what this actor may read, the newest first."""
+    found = seen.alarms(
+        services(),
+        g.actor,
+        since=query.since,
+        until=query.until,
+        open_only=query.open,
+        path=query.path,
+        metric=query.metric,
+        limit=query.limit,
+    )
+    return json_answer(AlarmList(items=[AlarmView.of(alarm) for alarm in found]).body())
+
+
+class AlarmAddress(Address):
+    """Which alarm."""
+
+    id: str = Field(max_length=100)
+
+
+@api.get("/alarms/<id>", responses=answers(200, AlarmView))
+@action(Action.ALARM_READ)
+def get_alarm(path: AlarmAddress) -> Response:
+    """One alarm with its evidence."""
+    return json_answer(AlarmView.of(_alarm(path.id)).body())
+
+
+def _alarm(name: str) -> Alarm:
+    parts = services()
+    document = parts.measurements.document("alarm", name)
+    if document is None:
+        raise NotFound("alarm", name)
+    alarm = alarm_from_json(document)
+    authorise_measurement(g.actor, "read", alarm.series, parts.grants)
+    return alarm
+
+
+@api.post("/alarms/<id>/acknowledge", responses=answers(200, AlarmView))
+@action(Action.ALARM_ACKNOWLEDGE)
+def acknowledge(path: AlarmAddress) -> Response:
+    """Say that somebody has seen an alarm that is in force; the first name stays."""
+    return done(AlarmView.of(acknowledge_alarm(path.id)).body(), HTTPStatus.OK)
+
+
+def acknowledge_alarm(name: str) -> Alarm:
+    """Put this actor's name to an alarm; as it is then.
+
+    :raises Conflict: if it is over.
+    """
+    alarm = _alarm(name)
+    if not alarm.open:
+        raise Conflict("alarm", "is over already")
+    return alarm_from_json(ask_collector("alarm.acknowledge", {"id": name, "who": requester().name}))
+
+
+@api.get("/subscriptions", responses=answers(200, SubscriptionList))
+@action(Action.SUBSCRIPTION_READ)
+def list_subscriptions() -> Response:
+    """Who is told of which alarms; everybody sees their own, an administrator all."""
+    own = only_own(Action.SUBSCRIPTION_READ, "subscription")
+    found = [one for one in _subscriptions() if own is None or one.owner == own]
+    return json_answer(SubscriptionList(items=found).body())
+
+
+def _subscriptions() -> list[SubscriptionView]:
+    documents = services().measurements.documents("subscription", None, None, MOST_SUBSCRIPTIONS)
+    return [SubscriptionView.model_validate(document) for document in documents]
+
+
+@api.post("/subscriptions", responses=answers(201, SubscriptionView))
+@action(Action.SUBSCRIPTION_ADD)
+def subscribe(body: SubscriptionBody) -> Response:
+    """Be told of alarms by mail or by a signed call of a URL.
+
+    Which series the owner may read is asked again at each alarm, with the roles and groups of now.
+    """
+    actor, wanted = requester(), body.filter
+    if not seen.could_read(
+        services(),
+        actor,
+        path=wanted.path,
+        source=wanted.source,
+        destination=wanted.destination,
+        metric=wanted.metric,
+    ):
+        raise Forbidden(f"the configuration lets {actor.name} read nothing of what the filter asks for")
+    reader = {"roles": sorted(actor.roles), "groups": sorted(actor.groups)}
+    subscription = {
+        "id": uuid.uuid4().hex,
+        "owner": actor.name,
+        "channel": body.channel,
+        "target": body.target,
+        "filter": wanted.model_dump(mode="json"),
+        "reader": reader,
+    }
+    answer = ask_collector("subscription.put", {"subscription": subscription})
+    return done(SubscriptionView.model_validate(answer).body(), HTTPStatus.CREATED)
+
+
+class SubscriptionAddress(Address):
+    """Which subscription."""
+
+    id: str = Field(max_length=100)
+
+
+@api.delete("/subscriptions/<id>", responses=answers(200, Deleted))
+@action(Action.SUBSCRIPTION_DELETE)
+def unsubscribe(path: SubscriptionAddress) -> Response:
+    """Be told no more."""
+    found = next((one for one in _subscriptions() if one.id == path.id), None)
+    if found is None:
+        raise NotFound("subscription", path.id)
+    check(Action.SUBSCRIPTION_DELETE, "subscription", found.owner)
+    ask_collector("subscription.delete", {"id": path.id})
+    return done(Deleted(id=path.id).body(), HTTPStatus.OK)

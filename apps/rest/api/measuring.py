@@ -1,0 +1,94 @@
+"""Measurements: values, plots, measuring now, and who measures."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from flask import Response, g
+from pydantic import Field
+
+from adon.access.measurement import authorise_measurement, readable
+from adon.access.policy import Action
+from adon.templates_catalog.model import Name
+from apps.collector.orders import METRICS
+from apps.rest.answers import done, json_answer
+from apps.rest.api.common import Query, answers, blueprint
+from apps.rest.guard import action, requester
+from apps.rest.measuring_models import BucketView, Plot, PointList, RunAccepted, RunBody, SeriesView
+from apps.rest.models import MeasurementList, MeasurementView
+from apps.rest.services import MeasurementFilter, ask_collector, services
+from apps.rest.times import Time, to_text
+from measurement.model import Metric, Series
+
+api = blueprint("measuring", "Measurements, and measuring now")
+
+
+class MeasurementQuery(Query):
+    """Which measurements."""
+
+    path: Name | None = None
+    source: Name | None = Field(default=None, description="the site the path leads from")
+    destination: Name | None = Field(default=None, description="the site it leads to")
+    metric: Metric | None = None
+    since: Time | None = Field(default=None, description="observed then or later")
+    until: Time | None = Field(default=None, description="observed before then")
+    limit: int = Field(default=1000, ge=1, le=10_000)
+
+
+@api.get("/measurements", responses=answers(200, MeasurementList))
+@action(Action.MEASUREMENT_READ)
+def list_measurements(query: MeasurementQuery) -> Response:
+    """Measurements from the archive, the newest first."""
+    parts = services()
+    found = parts.measurements.query(MeasurementFilter(**dict(query)))
+    full = len(found) == query.limit
+    following = to_text(found[-1].observed_at) if full else None
+    seen = readable(g.actor, ((measurement.series, measurement) for measurement in found), parts.grants)
+    items = [MeasurementView.of(measurement) for measurement in seen]
+    return json_answer(MeasurementList(items=items, next=following).body())
+
+
+@api.post("/measurements", responses=answers(202, RunAccepted, 409))
+@action(Action.MEASUREMENT_START)
+def run_now(body: RunBody) -> Response:
+    """Do a configured test beside the plan, where its slack admits it; 409 says when it could be."""
+    for metric in METRICS[body.test]:
+        series = Series(body.path, body.source, body.destination, metric.value)
+        authorise_measurement(g.actor, "start", series, services().grants)
+    key = {"path": body.path, "source": body.source, "destination": body.destination}
+    wanted = {"key": key, "test": body.test, "who": requester().name}
+    answer = ask_collector("measure", wanted, timeout=15.0)
+    return done(RunAccepted.model_validate(answer).body(), HTTPStatus.ACCEPTED)
+
+
+class PlotQuery(Query):
+    """Which series, from when to when, and in how many pieces."""
+
+    path: str = Field(default="", max_length=100, description="empty for a metric of a host")
+    source: str = Field(max_length=100)
+    destination: str = Field(default="", max_length=100)
+    metric: str = Field(max_length=100)
+    since: Time
+    until: Time
+    points: int = Field(default=500, ge=1, le=5000, description="at most so many pieces")
+
+
+@api.get("/measurements/plot", responses=answers(200, Plot))
+@action(Action.MEASUREMENT_READ)
+def plot(query: PlotQuery) -> Response:
+    """One series for a picture: per stretch of time minimum, mean, maximum and quantiles."""
+    parts = services()
+    series = Series(query.path, query.source, query.destination, query.metric)
+    authorise_measurement(g.actor, "read", series, parts.grants)
+    found = parts.measurements.ask(
+        lambda archive: archive.plot(series, query.since, query.until, query.points)
+    )
+    items = [BucketView.of(bucket) for bucket in found]
+    return json_answer(Plot(series=SeriesView(**series._asdict()), items=items).body())
+
+
+@api.get("/points", responses=answers(200, PointList))
+@action(Action.NETWORK_READ)
+def list_points() -> Response:
+    """The measurement points that have announced themselves."""
+    return json_answer(PointList.model_validate(ask_collector("points", {})).body())

@@ -1,0 +1,187 @@
+"""The measuring side of :mod:`tests.apps.web`: a plan, alarms, executed runs, a stand-in collector."""
+
+from __future__ import annotations
+
+import functools
+import time
+from pathlib import Path
+from typing import Any
+
+from adon.config import load
+from adon.errors import InvalidInput, NotFound
+from apps.collector.orders import Plan, plan
+from apps.collector.timeline import LeftOut
+from apps.link import LinkServer, Peer
+from measurement.anomaly.alarm import Alarm, Kind, acknowledge, alarm_id
+from measurement.anomaly.alarm import from_json as alarm_from_json
+from measurement.anomaly.alarm import to_json as alarm_to_json
+from measurement.anomaly.model import Direction, Evidence, Sample, Severity
+from measurement.archive import Archive
+from measurement.codec import key_from_json
+from measurement.model import Measurement, Metric, PathKey, Series
+from measurement.notify.subscription import from_json as subscription_from_json
+from measurement.notify.subscription import to_json as subscription_to_json
+from measurement.scheduling import Execution
+from measurement.scheduling.execution import to_json as execution_to_json
+from measurement.scheduling.ticks import seconds
+
+NOW = 1_760_000_000.0
+NETWORK = Path(__file__).parents[1] / "data" / "network.yaml"
+
+
+@functools.cache
+def the_plan() -> Plan:
+    return plan(load(NETWORK))
+
+
+def schedule_answer() -> dict[str, Any]:
+    """As :meth:`apps.collector.conductor.Conductor.schedule` answers."""
+    found = the_plan().schedule
+    return {
+        "measures": True,
+        "round_seconds": seconds(found.hyperperiod),
+        "tasks": [
+            {
+                "task": task.id,
+                "source": task.source,
+                "destination": task.destination,
+                "tool": task.tool,
+                "period_seconds": task.period,
+                "slot_seconds": task.duration,
+            }
+            for task in found.tasks.values()
+        ],
+        "upcoming": [{"task": job.task, "start": NOW + 20 + seconds(job.start)} for job in found.jobs[:30]],
+        "spend": {
+            where: {"allowed_bps": spend.allowed, "peak_bps": spend.peak, "mean_bps": spend.mean}
+            for where, spend in found.spend().items()
+        },
+    }
+
+
+def put_alarm(archive: Archive, alarm: Alarm) -> None:
+    document = alarm_to_json(alarm)
+    archive.put_document("alarm", alarm.id, alarm.raised_at, alarm.series, document, is_open=alarm.open)
+
+
+def alarm(
+    series: Series,
+    age: float,
+    text: str,
+    *,
+    severity: Severity = Severity.WARNING,
+    over: float | None = None,
+    bad: bool = True,
+) -> Alarm:
+    """Raised ``age`` seconds before NOW; over so long ago, if it is."""
+    at = NOW - age
+    before = Evidence(58e6, 1e6, tuple(Sample(at - 240 * i, 58e6) for i in (3, 2, 1)))
+    return Alarm(
+        id=alarm_id(series, Kind.PLATEAU, at),
+        series=series,
+        kind=Kind.PLATEAU,
+        direction=Direction.DOWN,
+        bad=bad,
+        severity=severity,
+        raised_at=at,
+        before=before,
+        after=Evidence(12e6, 2e6, (Sample(at, 12e6),)),
+        text=text,
+        cleared_at=None if over is None else NOW - over,
+    )
+
+
+FELL = alarm(
+    Series("al2s", "mu", "osu", "throughput"),
+    300,
+    "throughput on al2s from mu to osu fell from 58 Mbit/s to 12 Mbit/s",
+    severity=Severity.CRITICAL,
+)
+ROSE = alarm(
+    Series("internet", "osu", "mu", "rtt"), 900, "rtt on internet from osu to mu rose from 41 ms to 95 ms"
+)
+OVER = alarm(
+    Series("al2s", "mu", "osu", "rtt"), 4000, "rtt on al2s from mu to osu rose from 33 ms to 60 ms", over=2000
+)
+
+
+def put_execution(archive: Archive, run: Execution) -> None:
+    archive.put_document("execution", run.id, run.planned_start, None, execution_to_json(run))
+
+
+def alarms() -> list[Alarm]:
+    return [FELL, ROSE, OVER]
+
+
+def executions() -> list[Execution]:
+    def run(task: str, age: float, lasted: float | None, outcome: str = "measured") -> Execution:
+        planned = NOW - age
+        started = None if lasted is None else planned + 0.125
+        return Execution(task, int(age), planned, started, started and planned + (lasted or 0), outcome)
+
+    return [
+        run("al2s:mu>osu/throughput", 60, 5.5),
+        run("al2s:mu>osu/rtt", 45, 5.0),
+        run("internet:mu>osu/throughput", 30, None, str(LeftOut.QUIET)),
+        run("internet:osu>mu/rtt", 20, 3.0, "the server answered 503"),
+        run("al2s:osu>mu/rtt", 4000, 5.0),
+    ]
+
+
+class Collector:
+    """Answers what is asked about measuring; what it is told to measure is measured at once."""
+
+    def __init__(self, path: Path, archive: Path) -> None:
+        self.archive = archive
+        self.seen: list[tuple[str, dict[str, Any]]] = []
+        self.server = LinkServer(path, self.handle)
+
+    def handle(self, peer: Peer, kind: str, payload: dict[str, Any]) -> None:
+        command = payload.pop("command", None)
+        if kind == "hello":
+            return
+        self.seen.append((kind, payload))
+        if kind == "schedule":
+            peer.answer(str(command), schedule_answer())
+            return
+        with Archive(self.archive) as archive:
+            peer.answer(str(command), self.answer(archive, kind, payload))
+
+    def answer(self, archive: Archive, kind: str, payload: dict[str, Any]) -> dict[str, Any]:
+        match kind:
+            case "measure":
+                return self.measure(archive, key_from_json(payload["key"]), payload["test"])
+            case "points":
+                return {"items": [{"name": "mu", "url": "https://10.1.0.10/pscheduler", "silent": False}]}
+            case "alarm.acknowledge":
+                alarm = alarm_from_json(archive.document("alarm", payload["id"]) or {})
+                known = acknowledge(alarm, payload["who"], NOW)
+                put_alarm(archive, known)
+                return alarm_to_json(known)
+            case "subscription.put":
+                try:
+                    wanted = subscription_to_json(subscription_from_json(payload["subscription"]))
+                except ValueError as error:
+                    field, _, cause = str(error).partition(": ")
+                    raise InvalidInput.of(field, cause) from None
+                archive.put_document("subscription", wanted["id"], NOW, None, wanted, is_open=True)
+                return wanted
+            case "subscription.delete":
+                if not archive.delete_document("subscription", payload["id"]):
+                    raise NotFound("subscription", payload["id"])
+                return {"id": payload["id"]}
+        raise InvalidInput.of("kind", kind)
+
+    def measure(self, archive: Archive, key: PathKey, test: str) -> dict[str, Any]:
+        if f"{key}/{test}" not in the_plan().tests:
+            raise NotFound("test", f"{key}/{test}")
+        at, name = float(int(time.time())), f"{key}/{test}/on demand 1"
+        metrics = {"throughput": [Metric.THROUGHPUT], "rtt": [Metric.RTT]}.get(test, [])
+        url = f"https://mu/pscheduler/tasks/{key.path}/runs/now"
+        archive.append([Measurement(key, one, 57e6, at, at + 0.5, url, "iperf3") for one in metrics])
+        run = Execution(name, 1, at, at, at + 0.5, "measured" if metrics else "the point did not answer")
+        put_execution(archive, run)
+        return {"task": name, "start": at}
+
+    def close(self) -> None:
+        self.server.close()

@@ -1,0 +1,372 @@
+"""Tasks that go on: real points over TLS with trust files, read by the real collector process."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+import requests
+import yaml
+
+from adon.config import load
+from adon.errors import InvalidInput
+from apps.collector import orders
+from apps.collector.identity import FILE, Identity
+from apps.collector.keeper import Value
+from apps.collector.standing import Wanted
+from apps.collector.watcher import Watcher
+from apps.collector.watching import in_background, interest, of_hosts, watching
+from measurement.archive import Appended, Archive
+from measurement.codec import observation_to_json
+from measurement.errors import ArchiveError, LeaseLost
+from measurement.fleet import Fleet, Host, Watched
+from measurement.model import Measurement, Metric, Observation, PathKey, host_key
+from measurement.point import certificate
+from measurement.poller import PathTest
+from measurement.pscheduler import specs, validation
+from measurement.pscheduler.client import PSchedulerClient, Schedule
+from measurement.pscheduler.specs import PostedTask
+from measurement.pscheduler.transport import Credentials
+from tests.apps.lasting import Holder, holder
+from tests.apps.test_collector import CONFIG
+from tests.apps.test_ways_in import configuration
+from tests.measurement.point.running import A, B, RunningPoint, start, stop
+
+KEY = PathKey("al2s", "mu", "osu")
+TOKENS = {"collector": "token-of-the-collector", "agent": "token-of-the-agent"}
+
+
+def digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+@pytest.fixture
+def points(tmp_path: Path) -> Iterator[dict[str, RunningPoint]]:
+    """Two points that know each other by certificate, and the collector and an agent by token."""
+    addresses = {"mu": A, "osu": B}
+    known = "".join(
+        f'[[known]]\nname = "{name}"\ntoken_sha256 = "{digest(token)}"\nmay = ["start", "read"]\n'
+        for name, token in TOKENS.items()
+    )
+    for name, address in addresses.items():
+        (tmp_path / name).mkdir()
+        pem = certificate.ensure(tmp_path / name, [name, address])[0]
+        known += f'[[known]]\nname = "{name}"\ncertificates = "{pem}"\nmay = ["take-part"]\n'
+    (tmp_path / "trust.toml").write_text(f'reading = "known"\n{known}')
+    peers = tmp_path / "peers.pem"
+    peers.write_bytes(b"".join((tmp_path / n / certificate.CERTIFICATE).read_bytes() for n in addresses))
+    options = ("--peer-verify", str(peers), "--trust", str(tmp_path / "trust.toml"))
+    running = {name: start(tmp_path / name, address, *options) for name, address in addresses.items()}
+    yield running
+    assert [stop(point) for point in running.values()] == [0, 0]
+
+
+def client(point: RunningPoint, who: str, owner: str, secret: bytes | None = None) -> PSchedulerClient:
+    credentials = Credentials(TOKENS[who])
+    return PSchedulerClient(
+        point.url, str(point.certificate), owner=owner, secret=secret, credentials=credentials
+    )
+
+
+def of_owner(point: RunningPoint, owner: str, kind: str) -> int:
+    pattern = {"reference": {"owner": owner}, "test": {"type": kind}, "detail": {"enabled": True}}
+    answer = requests.get(
+        f"{point.url}/tasks",
+        params={"json": json.dumps(pattern)},
+        headers={"Authorization": f"Bearer {TOKENS['collector']}"},
+        verify=str(point.certificate),
+        timeout=10,
+    )
+    return len(answer.json())
+
+
+def configured(folder: Path, points: dict[str, RunningPoint], **keys: Any) -> Path:
+    """The example's network, measured between real points."""
+    whole = yaml.safe_load(CONFIG.read_text())
+    (folder / "token").write_text(TOKENS["collector"])
+    hosts = {
+        name: {"url": point.url, "verify": str(point.certificate), "token_file": "token"}
+        for name, point in points.items()
+    }
+    one = {"path": "al2s", "rtt_period": "1 h"}
+    tests = [
+        {**one, "from": "mu", "to": "osu", "source": A, "destination": B},
+        {**one, "from": "osu", "to": "mu", "source": B, "destination": A},
+    ]
+    whole["measurements"] = {"points": hosts, "tests": tests, **keys}
+    file = folder / "network.yaml"
+    file.write_text(json.dumps(whole))
+    return file
+
+
+def collect(file: Path, data: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "apps.collector", "--config", str(file), "--data", str(data)]
+    with (data / "log").open("a") as log:
+        return subprocess.Popen(command, stderr=log, text=True)
+
+
+def until(held: Callable[[], object], what: str, seconds: float = 40.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not held():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.2)
+
+
+def measured(data: Path, metric: Metric, since: float = 0.0) -> list[Measurement]:
+    with Archive(data / "measurements.db", readonly=True) as archive:
+        return archive.query(metric=metric, since=since)
+
+
+def observed(data: Path, since: float = 0.0) -> set[tuple[str, str]]:
+    with Archive(data / "measurements.db", readonly=True) as archive:
+        return {(each.key.source, each.metric) for each in archive.observations(since=since)}
+
+
+# -- the thread ------------------------------------------------------------------------------------------
+
+
+class Observing:
+    """Tasks of which there is always one at the stand-in, that observes the host of ``osu``."""
+
+    def __init__(self, point: Holder) -> None:
+        self.point, self.rested, self.closed, self.results = point, 0, 0, list[str]()
+        self.task = point.hold({})
+
+    @property
+    def hosts(self) -> list[Host]:
+        return [Host(self.point.client, ())]
+
+    def refresh(self, fleet: Fleet) -> None:
+        task = PostedTask(self.task, f"{self.point.server.url}/tasks/{self.task}", "")
+        fleet.watch(0, [Watched(task, WANTED.test)], 0.0)
+
+    def heard(self, task: str, /) -> None:
+        self.results.append(task)
+
+    def place(self, task: str, /) -> str | None:
+        return "osu" if task == self.task else None
+
+    def rest(self, fleet: Fleet) -> None:
+        self.rested += 1
+        fleet.watch(0, (), 0.0)
+
+    def close(self) -> None:
+        self.closed += 1
+
+
+WANTED = Wanted("osu", PathTest(PathKey("", "osu", ""), specs.host_metric("host", 1, 60), ()), 1.0)
+
+
+class Keeping:
+    """An archive that may refuse."""
+
+    def __init__(self) -> None:
+        self.kept: list[Value] = []
+        self.refusal: ArchiveError | None = None
+
+    def __call__(self, values: Sequence[Value]) -> Appended:
+        if self.refusal is not None:
+            raise self.refusal
+        self.kept += values
+        return Appended(len(values), 0, ())
+
+
+def sample(host: str, at: float, **changes: Any) -> dict[str, Any]:
+    item = observation_to_json(Observation(host_key(host), "host.load_1m", 0.5, at, "here"))
+    return {"succeeded": True, "observations": [{**item, **changes}]}
+
+
+@pytest.fixture
+def observing() -> Iterator[Observing]:
+    with holder(time.time) as point:
+        yield Observing(point)
+
+
+def watcher(tasks: Observing, keep: Keeping, leads: Callable[[], bool] = lambda: True) -> Watcher:
+    return Watcher("hosts", tasks, keep, leads, every=5.0)
+
+
+def test_what_is_observed_is_of_the_point_that_was_asked_whatever_it_says(observing: Observing) -> None:
+    keep, now = Keeping(), time.time()
+    observing.point.gives(observing.task, sample("somebody.else.example", now))
+    watcher(observing, keep).round()
+    (value,) = keep.kept
+    assert isinstance(value, Observation)
+    assert (value.key, value.metric, value.value) == (host_key("osu"), "host.load_1m", 0.5)
+    assert observing.results == [observing.task]
+
+
+def test_values_that_cannot_be_are_refused_and_said_once(
+    observing: Observing, caplog: pytest.LogCaptureFixture
+) -> None:
+    keep = Keeping()
+    thread = watcher(observing, keep)
+    for _ in range(3):
+        observing.point.gives(observing.task, sample("osu", time.time() + 1e6))
+        observing.point.gives(observing.task, sample("osu", time.time(), value="high"))
+        thread.round()
+    assert keep.kept == []
+    assert caplog.text.count("event=no_value") == 1
+    observing.point.gives(observing.task, sample("osu", time.time()))
+    thread.round()
+    assert caplog.text.count("event=value_again") == 0  # of level INFO, which is not captured here
+    observing.point.gives(observing.task, sample("osu", time.time(), value="high"))
+    thread.round()
+    assert caplog.text.count("event=no_value") == 2
+
+
+def test_what_could_not_be_kept_is_read_again(observing: Observing) -> None:
+    keep = Keeping()
+    thread = watcher(observing, keep)
+    thread.round()
+    observing.point.gives(observing.task, sample("osu", time.time()))
+    keep.refusal = ArchiveError("busy")
+    with pytest.raises(ArchiveError):
+        thread.round()
+    assert observing.results == []
+    keep.refusal = None
+    thread.round()
+    assert len(keep.kept) == 1
+
+
+def test_who_has_lost_the_lease_rests_until_the_archive_takes_values_again(observing: Observing) -> None:
+    keep = Keeping()
+    thread = watcher(observing, keep)
+    thread.round()
+    observing.point.gives(observing.task, sample("osu", time.time()))
+    keep.refusal = LeaseLost("another")
+    thread.round()
+    assert observing.rested == 1
+    asked = len(observing.point.server.asked)
+    thread.round()
+    assert (observing.rested, len(observing.point.server.asked)) == (1, asked)
+    keep.refusal = None
+    thread.round()
+    assert len(keep.kept) == 1
+
+
+def test_one_that_stands_by_asks_nobody(observing: Observing) -> None:
+    watcher(observing, Keeping(), lambda: False).round()
+    assert observing.point.server.asked == []
+
+
+def test_a_bug_is_logged_and_the_thread_goes_on_until_it_is_stopped(
+    observing: Observing, caplog: pytest.LogCaptureFixture
+) -> None:
+    def bug() -> bool:
+        raise ZeroDivisionError
+
+    thread = Watcher("hosts", observing, Keeping(), bug, every=0.05)
+    thread.start()
+    until(lambda: caplog.text.count("event=fault thread=hosts") >= 2, "no fault was logged")
+    thread.stop()
+    assert observing.closed == 1
+
+
+# -- from the configuration ------------------------------------------------------------------------------
+
+
+def test_what_the_configuration_wants(tmp_path: Path) -> None:
+    background = {"path": "internet", "from": "osu", "to": "mu", "packets": 100, "interval": "20 ms"}
+    metrics = {"mu": {"metrics": ["host", "soykb"], "period": "10 s"}}
+    settings = configuration(tmp_path, background=[background], host_metrics=metrics)
+    (test,) = in_background(settings)
+    spec = test.test.request.spec
+    assert (test.point, test.test.key, test.period) == ("osu", PathKey("internet", "osu", "mu"), 2.0)
+    assert (spec["source"], spec["dest-node"], spec["duration"]) == ("10.2.0.12", "10.1.0.10", "PT3600S")
+    assert validation.problems(test.test.request) == []
+    assert [(each.point, each.test.request.spec) for each in of_hosts(settings)] == [
+        ("mu", {"metric": name, "interval": "PT10S", "duration": "PT3600S"}) for name in ("host", "soykb")
+    ]
+
+
+def test_loss_is_kept_of_what_measures_it_best(tmp_path: Path) -> None:
+    text = CONFIG.read_text().replace("      latency_period: 60 s\n", "")
+    background = "  background: [{path: al2s, from: mu, to: osu}]\n"
+    (tmp_path / "network.yaml").write_text(text.replace("measurements:\n", "measurements:\n" + background))
+    settings = load(tmp_path / "network.yaml")
+    pings = {t.key: t.metrics for t in orders.plan(settings).tests.values() if t.request.kind == "rtt"}
+    assert pings[KEY] == (Metric.RTT,)
+    assert pings[PathKey("al2s", "osu", "mu")] == (Metric.RTT, Metric.LOSS)
+    assert interest(settings, Identity("me", 3, b"")).one_way == {KEY}
+    assert interest(settings, Identity("me", 3, b"")).own == "adon/me/"
+
+
+def test_an_agents_host_that_cannot_be_used_is_named_before_anything_starts(tmp_path: Path) -> None:
+    agents = {"ps": {"url": "https://127.0.0.1:9/x", "verify": "no.pem"}}
+    settings, me = configuration(tmp_path, agents=agents), Identity("me", 1, b"s")
+    with (
+        pytest.raises(InvalidInput, match=r"measurements\.agents\.ps: "),
+        watching(settings, tmp_path, me, lambda _: None, Keeping(), lambda: False),
+    ):
+        pass
+
+
+# -- the process -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.integration
+def test_what_goes_on_at_two_points_arrives_in_the_archive_and_ends_with_the_collector(
+    points: dict[str, RunningPoint], tmp_path: Path
+) -> None:
+    ends = specs.Ends(A, B, points["mu"].node, points["osu"].node)
+    agent = client(points["mu"], "agent", "psconfig")
+    regular = agent.post(specs.rtt(ends, 1), Schedule(slip=1, repeat=4))
+    token = {"token_file": "token", "verify": str(points["mu"].certificate)}
+    file = configured(
+        tmp_path,
+        points,
+        background=[
+            {"path": "al2s", "from": "mu", "to": "osu", "packets": 20, "interval": "50 ms"},
+            {"path": "al2s", "from": "osu", "to": "mu", "packets": 20, "interval": "50 ms"},
+        ],
+        host_metrics={"mu": {"period": "1 s"}, "osu": {"period": "1 s"}},
+        agents={"ps-mu": {"url": points["mu"].url, **token}},
+    )
+    data = tmp_path / "data"
+    data.mkdir()
+
+    def standing(which: int) -> int:
+        """How many tasks without end there are of the collector's first, second, ... start."""
+        held = json.loads((data / FILE).read_text())
+        owner = Identity(held["name"], which, b"").owner
+        return sum(of_owner(point, owner, kind) for point in points.values() for kind in specs.WITHOUT_END)
+
+    process = collect(file, data)
+    try:
+        until(lambda: (data / "measurements.db").exists(), "no archive")
+        until(lambda: len(measured(data, Metric.ONE_WAY_DELAY)) >= 4, "no delays")
+        until(lambda: {host for host, _ in observed(data)} >= {"mu", "osu"}, "no metrics of hosts")
+        until(
+            lambda: any(regular.uuid in v.source for v in measured(data, Metric.RTT)), "no agent's tests", 60
+        )
+        assert standing(1) == 4
+        process.kill()
+        process.wait(10)
+        assert standing(1) == 4
+        killed = time.time()
+        process = collect(file, data)
+        until(lambda: measured(data, Metric.LOSS, killed + 2), "no losses after the restart")
+        until(lambda: ("osu", "host.load_1m") in observed(data, killed + 2), "no metrics after the restart")
+        assert (standing(1), standing(2)) == (0, 4)
+    finally:
+        os.kill(process.pid, signal.SIGTERM)
+        process.wait(10)
+        log = (data / "log").read_text()
+    assert process.returncode == 0, log
+    assert "Traceback" not in log
+    assert standing(2) == 0
+    agent.cancel(regular)
+    assert {value.key for value in measured(data, Metric.JITTER)} == {KEY, PathKey("al2s", "osu", "mu")}
+    delay = measured(data, Metric.ONE_WAY_DELAY)[0]
+    assert (delay.tool, delay.parameters["packets"]) == ("adon-owd", 20)
+    assert ("mu", "host.cpu_utilization") in observed(data)
