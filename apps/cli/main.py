@@ -59,6 +59,26 @@ def serve(
 
 
 @app.command()
+def collect(
+    config: Annotated[Path, typer.Option(help="The configuration file.")],
+    data: Annotated[Path, typer.Option(help="A folder of this collector's own.")],
+    controller: Annotated[
+        Path | None,
+        typer.Option(metavar="SOCKET", help="The controller's socket (default: in the data folder)."),
+    ] = None,
+) -> None:
+    """Run one more collector, which stands by until the one that measures is gone.
+
+    Both need the same archive: measurements.archive_url.
+    """
+    from apps.collector.__main__ import main as run
+
+    data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    where = [] if controller is None else ["--controller", str(controller)]
+    raise typer.Exit(run(["--config", str(config), "--data", str(data), *where]))
+
+
+@app.command()
 def demo(
     report: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The report's folder (default: reports/demo).")

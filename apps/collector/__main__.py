@@ -1,4 +1,4 @@
-"""``python -m apps.collector --config FILE --data DIR``: run the collector until SIGTERM or SIGINT.
+"""``python -m apps.collector --config FILE --data DIR [--controller SOCKET]``: run until SIGTERM or SIGINT.
 
 Exit status: 0 stopped, 1 a fault (logged with its traceback), 2 a configuration that is wrong.
 """
@@ -63,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m apps.collector", description=__doc__)
     parser.add_argument("--config", type=Path, required=True, metavar="FILE")
     parser.add_argument("--data", type=Path, required=True, metavar="DIR")
+    parser.add_argument("--controller", type=Path, metavar="SOCKET", help="default: DIR/controller.sock")
     options = parser.parse_args(arguments)
     logging.basicConfig(
         stream=sys.stderr,
@@ -70,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         format="time=%(asctime)s level=%(levelname)s logger=%(name)s %(message)s",
     )
     try:
-        return _collect(options.config, options.data)
+        return _collect(options.config, options.data, options.controller or options.data / CONTROLLER)
     except InvalidInput as error:
         for problem in error.problems:
             print(problem, file=sys.stderr)  # noqa: T201  # one line per problem is the interface
@@ -80,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
-def _collect(file: Path, data: Path) -> int:
+def _collect(file: Path, data: Path, controller: Path) -> int:
     configuration = config.load(file)
     template = _template(configuration, file.parent)
 
@@ -105,7 +106,7 @@ def _collect(file: Path, data: Path) -> int:
         threading.Thread(target=_sweep, args=(left,), name="sweep", daemon=True).start()
     with ExitStack() as ends:
         archive = ends.enter_context(_archive(configuration, data))
-        link = LinkClient(data / CONTROLLER, role="collector")
+        link = LinkClient(controller, role="collector")
         ends.callback(link.close)
         web, readers = WebSide(), Readers(configuration.policy.measurement_access)
         told = ends.enter_context(

@@ -201,6 +201,7 @@ class Collector:
         led, self._leads = self._leads, leads
         if leads and not led:
             LOG.info("event=leads holder=%s", self._holder)
+            self._keeper.resume()
             self._conductor.begin()
         elif led and not leads:
             LOG.error("event=lease_lost holder=%s", self._holder)

@@ -128,6 +128,11 @@ class Conductor:
             },
         }
 
+    @property
+    def measures(self) -> bool:
+        """Whether this collector is the one that measures."""
+        return self._timeline is not None
+
     def begin(self) -> None:
         """Begin the first round."""
         self._timeline = Timeline.begin(self.plan.schedule, self._clock(), self._notice)

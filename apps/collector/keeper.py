@@ -64,7 +64,12 @@ class Keeper:
         self._saved_at = clock()
         self._unsaved: set[Series] = set()
         self._state = WatchState()
+
+    def resume(self) -> None:
+        """Begin, or go on where another collector left off: what it remembered, and what came after that."""
+        self._unsaved = set()
         self._restore()
+        self.greet()
 
     def keep(self, values: Iterable[Value]) -> Appended:
         """Archive values, watch them, tell the controller.

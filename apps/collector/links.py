@@ -101,7 +101,7 @@ def listen(
     link.on("needs", on_needs)
     link.on("measure", on_measure)
     link.on("observation", on_observation)
-    link.on("hello", lambda _: inbox.call(keeper.greet))
+    link.on("hello", lambda _: inbox.call(lambda: _greet(keeper, conductor)))
 
 
 def _replan(keeper: Keeper, conductor: Conductor, plan: Plan) -> None:
@@ -112,6 +112,11 @@ def _replan(keeper: Keeper, conductor: Conductor, plan: Plan) -> None:
 def _be_quiet(keeper: Keeper, conductor: Conductor, paths: frozenset[str]) -> None:
     conductor.be_quiet(paths)
     keeper.expect(conductor.plan.expected(paths))  # silence there is no alarm
+
+
+def _greet(keeper: Keeper, conductor: Conductor) -> None:
+    if conductor.measures:  # else what we remember is older than what is known
+        keeper.greet()
 
 
 def _kept(keeper: Keeper, observation: Any) -> None:

@@ -17,7 +17,7 @@ import pytest
 from adon.config import load
 from adon.errors import InvalidInput
 from apps.collector import contacts, orders
-from apps.collector.collector import LEASE, Collector, CollectorFault, Inbox
+from apps.collector.collector import LEASE, LEASE_S, RENEW_EVERY, Collector, CollectorFault, Inbox
 from apps.collector.conductor import Conductor
 from apps.collector.identity import Identity, next_start
 from apps.collector.keeper import Keeper
@@ -311,6 +311,52 @@ def _next_measurement(messages: SimpleQueue[tuple[str, Any]]) -> dict[str, Any]:
         kind, payload = messages.get(timeout=40)
         if kind == "measurement":
             return dict(payload)
+
+
+@pytest.mark.integration
+def test_when_the_one_that_measures_is_killed_the_other_goes_on(tmp_path: Path) -> None:
+    messages: SimpleQueue[tuple[str, Any]] = SimpleQueue()
+    link = LinkServer(tmp_path / "controller.sock", lambda peer, kind, _: messages.put((str(peer), kind)))
+    with stand_in() as point:
+        text = CONFIG.read_text().replace("https://10.1.0.10/pscheduler", point.url)
+        text = text.replace("https://10.2.0.10/pscheduler", point.url).replace(": 60 s", ": 16 s")
+        extra = f"  archive_url: sqlite:///{tmp_path}/both.db\n  notice: 2 s\n  around_others: 1 s\n"
+        text = text.replace(": 240 s", ": 64 s")
+        extra += "  around_throughput: 1 s\n"
+        (tmp_path / "network.yaml").write_text(text.replace("measurements:\n", f"measurements:\n{extra}"))
+        first, second = (_collect(tmp_path, name) for name in ("one", "two"))
+        try:
+            measures = _who_measures(messages)
+            (first if measures == 0 else second).kill()
+            killed_at = time.monotonic()
+            assert _who_measures(messages, not_=measures) == 1 - measures
+            assert time.monotonic() - killed_at > LEASE_S - 2 * RENEW_EVERY  # not before the lease was over
+        finally:
+            for process in (first, second):
+                process.kill()
+                process.wait(10)
+            link.close()
+
+
+def _collect(folder: Path, name: str) -> subprocess.Popen[bytes]:
+    argv = ["collect", "--config", str(folder / "network.yaml"), "--data", str(folder / name)]
+    argv += ["--controller", str(folder / "controller.sock")]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "apps.cli", *argv], stderr=(folder / f"{name}.log").open("wb")
+    )
+    until((folder / name / "collector.sock").exists, 20)
+    return process
+
+
+def _who_measures(messages: SimpleQueue[tuple[str, Any]], not_: int | None = None) -> int:
+    """Which collector brings values: 0 for the first that connected, 1 for the second."""
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        peer, kind = messages.get(timeout=60)
+        number = 1 if "2" in peer else 0
+        if kind == "measurement" and number != not_:
+            return number
+    raise AssertionError("nobody measures")
 
 
 @pytest.mark.integration

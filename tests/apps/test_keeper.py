@@ -27,7 +27,9 @@ class Bench:
 
     def again(self) -> Keeper:
         """The keeper after a restart."""
-        return Keeper(self.archive, Watch(Policy()), self.told, self.notified.append, self.clock)
+        keeper = Keeper(self.archive, Watch(Policy()), self.told, self.notified.append, self.clock)
+        keeper.resume()
+        return keeper
 
     def rtt(self, number: int, value: float) -> None:
         at = EPOCH + 10 * number

@@ -182,6 +182,31 @@ def test_what_is_being_posted_when_everything_ends_is_cancelled_too(
     assert point.tasks == {}
 
 
+def test_what_was_posted_before_a_rest_is_not_taken_for_standing_after_it(
+    point: Holder, clock: Clock
+) -> None:
+    get = point.server.misbehave["GET /tasks/"]
+
+    def slowly(handler: BaseHTTPRequestHandler) -> None:
+        point.server.released.wait(5)
+        get(handler)
+
+    point.server.misbehave["GET /tasks/"] = slowly  # the tool is asked for when the task is there
+    setting = Setting({"mu": point}, clock)
+    setting.upkeep.refresh(setting.fleet)
+    deadline = time.monotonic() + 5
+    while not point.tasks:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+    (first,) = point.tasks
+    time.sleep(0.1)
+    setting.upkeep.rest(setting.fleet)
+    assert point.cancelled == [first]
+    point.server.released.set()
+    setting.refresh(lambda: point.tasks)
+    assert setting.upkeep.place(first) is None
+
+
 def test_a_point_that_hangs_does_not_hold_the_end(
     point: Holder, clock: Clock, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
