@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from measurement.model import Measurement, Metric, Observation, PathKey
-from measurement.psconfig.mesh import Need
 
 
 def key_to_json(key: PathKey) -> dict[str, str]:
@@ -59,32 +58,6 @@ def from_json(data: Mapping[str, Any]) -> Measurement:
         raise ValueError(f"{error.args[0]}: is missing") from None
     except TypeError as error:
         raise ValueError(f"not a measurement: {error}") from None
-
-
-def needs_to_json(needs: Mapping[Metric, Need]) -> dict[str, Any]:
-    """What applications need to know, by metric."""
-    return {
-        metric.value: {"max_age": need.max_age, "streams": need.streams, "bound": need.bound}
-        for metric, need in needs.items()
-    }
-
-
-def needs_from_json(data: Mapping[str, Any]) -> dict[Metric, Need]:
-    """The inverse of :func:`needs_to_json`.
-
-    :raises ValueError: for an unknown metric, or what is no need.
-    """
-    try:
-        return {
-            Metric(name): Need(
-                float(need["max_age"]),
-                int(need["streams"]),
-                None if need["bound"] is None else float(need["bound"]),
-            )
-            for name, need in data.items()
-        }
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"not needs: {error}") from None
 
 
 def observation_to_json(observation: Observation) -> dict[str, Any]:

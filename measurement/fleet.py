@@ -5,26 +5,28 @@ is one request per host for what ran (``/schedule``) and one per new result.  Te
 background-multi are asked for by task, since each of their results is a run of its own.
 
 What is read is handed over in batches.  Only after a batch was taken does a host's place move on, so an
-error in taking it, or a crash, loses nothing: it is read again, and the archive knows duplicates.
+error in taking it, or a crash, loses nothing: it is read again, and the archive knows duplicates.  A round
+with a bound in time leaves behind who is slow: what that host says is handed over in a later round.
 """
 
 from __future__ import annotations
 
 import logging
+import math
 import random
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field, replace
 
-from measurement.errors import PointError
+from measurement.crew import Crew
+from measurement.errors import PointError, Rejected
 from measurement.model import RawResult
 from measurement.outcomes import MeasurementFailed, Outcome, Seen, outcome, raw_result
 from measurement.poller import PathTest
 from measurement.pscheduler import history, results, retry
 from measurement.pscheduler.client import PSchedulerClient, Run, ScheduledRun, ServerClock
 from measurement.pscheduler.document import Document
-from measurement.pscheduler.specs import Kind, PostedTask
+from measurement.pscheduler.specs import WITHOUT_END, PostedTask
 from measurement.pscheduler.states import RunState
 
 LOG = logging.getLogger(__name__)
@@ -76,10 +78,31 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
+class Found:
+    """A run of a task.
+
+    :param read: the run with its result, where finding it has shown that too.
+    """
+
+    watched: Watched
+    run: ScheduledRun
+    read: Run | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Errand:
+    """Read one host, from its place on."""
+
+    number: int
+    host: Host
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
 class Harvest:
     """What one host gave in one round."""
 
-    host: int
+    errand: Errand
     place: Place
     values: tuple[Value, ...]
     error: PointError | None = None
@@ -119,44 +142,74 @@ class Fleet:
         clock: Callable[[], float] = time.time,
         chance: Callable[[], float] = random.random,
     ) -> None:
-        self._hosts = hosts
+        self._hosts = list(hosts)
         self._take = take
-        self._threads = threads
         self._batch = batch
         self._clock = clock
         self._chance = chance
         self._places = [Place(since) for _ in hosts]
+        self._crew: Crew[Errand, Harvest] = Crew(self._harvest, threads, "fleet")
+        self._out: set[int] = set()
 
-    def poll(self) -> Round:
-        """Read every host that is due, once.
+    def watch(self, number: int, watched: Sequence[Watched], since: float) -> None:
+        """From now on read other tasks at a host.  With a task that is new, the host is due at once.
 
+        :param number: the host's place in ``hosts``.
+        :param since: results of new tasks are read from then on (server's clock); others may be read twice.
+        """
+        known = {each.task.uuid for each in self._hosts[number].watched}
+        self._hosts[number] = replace(self._hosts[number], watched=tuple(watched))
+        if any(each.task.uuid not in known for each in watched):
+            place = self._places[number]
+            since = min(since, place.since) if known else since
+            self._places[number] = replace(place, since=since, failures=0, resume=0.0)
+
+    def poll(self, patience: float = math.inf) -> Round:
+        """Read every host that has tasks and is due, once.
+
+        :param patience: seconds; after them the round is over, and hosts still being read belong to a
+            later one.
         :raises Stopped: at shutdown; what was read and not yet handed over is read again next time.
         """
-        now = self._clock()
-        due = [
-            number
-            for number, place in enumerate(self._places)
-            if not now < place.resume <= now + AGAIN_AT_MOST
-        ]
+        due = self._due()
+        for number in due:
+            self._out.add(number)
+            self._crew.start(Errand(number, self._hosts[number], self._places[number]))
         values, errors = 0, []
-        for batch in self._batches(self._harvests(due)):
+        for batch in self._batches(self._harvests(patience)):
             found = [value for harvest in batch for value in harvest.values]
             if found:
                 self._take(found)
             for harvest in batch:
-                self._places[harvest.host] = harvest.place
+                self._move_on(harvest)
                 if harvest.error is not None:
                     errors.append(harvest.error)
             values += len(found)
         return Round(len(due), values, tuple(errors))
 
-    def _harvests(self, due: Iterable[int]) -> Iterator[Harvest]:
-        pool = ThreadPoolExecutor(self._threads, thread_name_prefix="fleet")
-        try:
-            for done in as_completed([pool.submit(self._harvest, number) for number in due]):
-                yield done.result()
-        finally:
-            pool.shutdown(wait=True, cancel_futures=True)
+    def _due(self) -> list[int]:
+        now = self._clock()
+        return [
+            number
+            for number, (host, place) in enumerate(zip(self._hosts, self._places, strict=True))
+            if host.watched and number not in self._out and not now < place.resume <= now + AGAIN_AT_MOST
+        ]
+
+    def _move_on(self, harvest: Harvest) -> None:
+        number = harvest.errand.number
+        # Unless its place has been moved back meanwhile, for a task that is new.
+        if self._places[number] is harvest.errand.place:
+            self._places[number] = harvest.place
+
+    def _harvests(self, patience: float) -> Iterator[Harvest]:
+        give_up = time.monotonic() + patience
+        while self._out:
+            left = None if math.isinf(give_up) else max(0.0, give_up - time.monotonic())
+            done = self._crew.take(left)
+            if done is None:
+                return
+            self._out.discard(done.item.number)
+            yield done.result
 
     def _batches(self, harvests: Iterable[Harvest]) -> Iterator[list[Harvest]]:
         held: list[Harvest] = []
@@ -168,8 +221,8 @@ class Fleet:
         if held:
             yield held
 
-    def _harvest(self, number: int) -> Harvest:
-        host, place = self._hosts[number], self._places[number]
+    def _harvest(self, errand: Errand) -> Harvest:
+        host, place = errand.host, errand.place
         values: list[Value] = []
         seen = dict(place.seen)
         try:
@@ -177,28 +230,26 @@ class Fleet:
             clock, clock_at = self._server_clock(host, place, now)
             there = clock.at_server(now)
             runs = list(_runs(host, place, there))
-            for watched, run in _unread(runs, seen)[:MOST_RUNS]:
-                values += self._values(host.client, watched, run, clock)
-                seen[run.run] = min(run.end, there)
+            for found in _unread(runs, seen)[:MOST_RUNS]:
+                values += self._values(host.client, found, clock)
+                seen[found.run.run] = min(found.run.end, there)
         except PointError as error:
             place = self._after_error(replace(place, seen=seen), error)
-            return Harvest(number, place, tuple(values), error)
+            return Harvest(errand, place, tuple(values), error)
         since = _since(runs, seen, place.since, there)
         kept = {run: end for run, end in seen.items() if end >= since - LOOK_BACK}
-        return Harvest(number, Place(since, kept, clock, clock_at), tuple(values))
+        return Harvest(errand, Place(since, kept, clock, clock_at), tuple(values))
 
     def _server_clock(self, host: Host, place: Place, now: float) -> tuple[ServerClock, float]:
         if place.clock is not None and 0 <= now - place.clock_at < CLOCK_HOLDS:
             return place.clock, place.clock_at
         return host.client.server_clock(), now
 
-    def _values(
-        self, client: PSchedulerClient, watched: Watched, run: ScheduledRun, clock: ServerClock
-    ) -> list[Value]:
+    def _values(self, client: PSchedulerClient, found: Found, clock: ServerClock) -> list[Value]:
         """The values of a run; what is wrong with it alone is a failure of its metrics, and settled."""
-        test = watched.test
+        watched, test = found.watched, found.watched.test
         try:
-            ended = _ended(client, run)
+            ended = found.read if found.read is not None else _ended(client, found.run)
             now = self._clock()
             seen = Seen(ended, watched.tool, clock, now)
             readings = results.read(ended, test.request, 0.0, clock.at_server(now))
@@ -229,17 +280,14 @@ def _ended(client: PSchedulerClient, run: ScheduledRun) -> Run:
     return Run(run.run, client.run_url(run), run.state, run.start, run.end, document)
 
 
-Found = tuple[Watched, ScheduledRun]
-
-
 def _runs(host: Host, place: Place, until: float) -> Iterator[Found]:
     """The runs of our tasks since the host's place, read or not."""
-    several = [each for each in host.watched if each.test.request.kind == Kind.LATENCYBG]
-    single = {each.task.uuid: each for each in host.watched if each.test.request.kind != Kind.LATENCYBG}
+    several = [each for each in host.watched if each.test.request.kind in WITHOUT_END]
+    single = {each.task.uuid: each for each in host.watched if each.test.request.kind not in WITHOUT_END}
     if single:
         for run in history.runs(host.client.scheduled, place.since, until):
             if run.task in single:
-                yield single[run.task], run
+                yield Found(single[run.task], run)
     for watched in several:
         for name in host.client.runs_since(watched.task, place.since)[:MOST_RUNS]:
             if name not in place.seen:
@@ -247,22 +295,29 @@ def _runs(host: Host, place: Place, until: float) -> Iterator[Found]:
 
 
 def _of_several(client: PSchedulerClient, watched: Watched, name: str) -> Iterator[Found]:
-    found = client.run(watched.task, name)
-    if found.end == found.start:  # the parent run takes time, and never has a result
-        yield watched, ScheduledRun(name, watched.task.uuid, found.state, found.start, found.end)
+    try:
+        run = client.run(watched.task, name)
+    except Rejected as error:
+        if error.status != 404:
+            raise
+        return  # it has been forgotten since it was listed
+    if run.end == run.start:  # the parent run takes time, and never has a result
+        line = ScheduledRun(name, watched.task.uuid, run.state, run.start, run.end)
+        yield Found(watched, line, run if run.state is RunState.FINISHED else None)
 
 
 def _unread(runs: Iterable[Found], seen: Mapping[str, float]) -> list[Found]:
     """The runs to read, oldest first."""
-    found = [each for each in runs if each[1].state.terminal and each[1].run not in seen]
-    return sorted(found, key=lambda each: each[1].start)
+    found = [each for each in runs if each.run.state.terminal and each.run.run not in seen]
+    return sorted(found, key=lambda each: each.run.start)
 
 
 def _since(runs: Sequence[Found], seen: Mapping[str, float], since: float, now: float) -> float:
     """Where to read on: at the first run that is still to be read, else a little before the newest."""
     oldest = now - LONGEST_RUN
-    newest = max((run.start for _, run in runs if run.run in seen), default=since)
+    known = [each.run for each in runs]
+    newest = max((run.start for run in known if run.run in seen), default=since)
     waiting = [
-        run.start for _, run in runs if run.run not in seen and (run.state.terminal or run.start > oldest)
+        run.start for run in known if run.run not in seen and (run.state.terminal or run.start > oldest)
     ]
     return min([max(since, oldest, min(newest, now) - LOOK_BACK), *waiting])

@@ -169,6 +169,50 @@ def test_a_mistake_is_named_with_line_and_field(old: str, new: str, field: str, 
     assert abs(int(matching[0].split(":")[1]) - line_of(EXAMPLE.read_text("utf-8"), old)) <= 2
 
 
+BACKGROUND = "measurements:\n  background: [{path: al2s, from: mu, to: osu"
+
+
+def test_what_goes_on_beside_the_plan_is_read() -> None:
+    hosts = "}]\n  host_metrics: {mu: {}, osu: {metrics: [host, soykb], period: 10 s}}\n"
+    agents = '  agents: {ps-any: {url: "https://ps.example.net/pscheduler", token_file: t}}\n'
+    text = changed("measurements:\n", f"{BACKGROUND}{hosts}{agents}").replace("latency_period", "#")
+    whole = yamlfile.parse_model(text, config.Configuration)
+    (background,) = whole.measurements.background
+    assert (background.period, background.from_) == (60.0, "mu")
+    assert whole.measurements.host_metrics["mu"].metrics == ("host",)
+    assert whole.measurements.host_metrics["mu"].period == 5.0
+    assert whole.measurements.agents["ps-any"].token_file == "t"  # noqa: S105 - the name of a file
+    assert whole.measurements.one_way == {("al2s", "mu", "osu")}
+    assert whole.metrics_measured == set(Metric)
+    assert yamlfile.parse_model(yamlfile.dump(whole), config.Configuration) == whole
+
+
+@pytest.mark.parametrize(
+    ("section", "field", "cause"),
+    [
+        (BACKGROUND.replace("al2s", "al3s") + "}]", "background.0.path", "no test of path 'al3s' from 'mu'"),
+        (BACKGROUND.replace("to: osu", "to: mu") + "}]", "background.0.path", "no test of path 'al2s'"),
+        (BACKGROUND + "}, {path: al2s, from: mu, to: osu}]", "background.1.path", "same directed path"),
+        (BACKGROUND + ", packets: 10, interval: 10 ms}]", "background.0.interval", "1 s to 10 min"),
+        (BACKGROUND + ", packets: 100000, interval: 1 s}]", "background.0.interval", "1 s to 10 min"),
+        (BACKGROUND + ", packets: 5}]", "background.0.packets", "greater than or equal to 10"),
+        ("measurements:\n  host_metrics: {um: {}}", "host_metrics.um", "no measurement point 'um'"),
+        ("measurements:\n  host_metrics: {mu: {period: 0.5 s}}", "host_metrics.mu.period", "1"),
+        ("measurements:\n  host_metrics: {mu: {metrics: []}}", "host_metrics.mu.metrics", "at least 1"),
+        ("measurements:\n  agents: {ps: {url: ps.example.net}}", "agents.ps.url", "is not a URL"),
+        (
+            'measurements:\n  agents: {ps: {url: "https://h/x", client_key: k.pem}}',
+            "agents.ps.client_key",
+            "belong together",
+        ),
+    ],
+)
+def test_a_mistake_in_what_goes_on_beside_the_plan_is_named(section: str, field: str, cause: str) -> None:
+    (problem,) = problems_of(changed("measurements:\n", f"{section}\n"))
+    assert f" measurements.{field}: " in problem
+    assert cause in problem
+
+
 def test_two_paths_cannot_share_a_vlan_on_a_port_nor_measurement_addresses() -> None:
     text = (
         changed(

@@ -30,7 +30,7 @@ from apps.campus_edge.loop import DecisionLoop, Inbox, Stamps
 from apps.campus_edge.switchboard import Switchboard
 from apps.campus_edge.tally import Tally
 from apps.link import LinkServer, Peer
-from measurement import codec
+from measurement.psconfig.needs import to_json as needs_to_json
 
 log = logging.getLogger("adon.controller")
 
@@ -105,7 +105,7 @@ def _receiver(
     def receive(peer: Peer, kind: str, payload: dict[str, Any]) -> None:
         if kind == "hello" and payload.get("role") == "collector":
             peer.send("quiet", {"paths": sorted(broker.quiet)})
-            peer.send("needs", codec.needs_to_json(broker.needs))
+            peer.send("needs", needs_to_json(broker.needs))
         if kind == "tally":
             # Counters need no decision: they are answered here, beside the decision thread.
             peer.answer(str(payload.get("command")), tally.read())

@@ -31,6 +31,7 @@ from adon.broker.events import Event
 from adon.store.store import Store
 from apps.campus_edge.commands import Commands
 from measurement import codec
+from measurement.psconfig.needs import to_json as needs_to_json
 
 log = logging.getLogger(__name__)
 LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
@@ -92,7 +93,7 @@ class Executor:
             case RequestMeasurement():
                 self._request(effect)
             case NeedsChanged():
-                self.tell("needs", dict(codec.needs_to_json(effect.needs)), "collector")
+                self.tell("needs", dict(needs_to_json(effect.needs)), "collector")
             case EstimateScored():
                 self.tell("observation", codec.observation_to_json(effect.observation), "collector")
             case WakeAt():

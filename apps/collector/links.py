@@ -19,6 +19,7 @@ from measurement.errors import shorten
 from measurement.model import Metric
 from measurement.notify.outbox import Delivery
 from measurement.psconfig.mesh import Need
+from measurement.psconfig.needs import from_json as needs_from_json
 
 LOG = logging.getLogger(__name__)
 TESTS: Mapping[Metric, str] = {
@@ -89,7 +90,7 @@ def listen(
 
     def on_needs(payload: dict[str, Any]) -> None:
         try:
-            plan = plan_for(codec.needs_from_json(payload))
+            plan = plan_for(needs_from_json(payload))
         except ValueError:
             _bad("needs", payload)
         except AdonError as error:

@@ -103,6 +103,14 @@ class OwnTask:
     reference: str
 
 
+@dataclass(frozen=True, slots=True)
+class FoundTask:
+    """A task that the host holds, whoever posted it: it can be read, and not cancelled."""
+
+    task: PostedTask
+    known: discovery.KnownTask
+
+
 class PSchedulerClient:
     """One pScheduler host.  Threads may share a client; it keeps no state between calls but connections.
 
@@ -289,6 +297,13 @@ class PSchedulerClient:
         if not isinstance(answer, list):
             raise BadAnswer(self.host, "tasks: expected a list")
         return [self._own(Document.of(self.host, "tasks", task)) for task in answer]
+
+    def tasks_between(self, source: str, dest: str) -> list[FoundTask]:
+        """The tasks led here that measure between two addresses and go on, whoever posted them."""
+        return [
+            FoundTask(self._task(known.href, ""), known)
+            for known in discovery.tasks_between(self._http, source, dest)
+        ]
 
     def cancel(self, task: PostedTask) -> None:
         """Cancel a task.  Also succeeds when it is already cancelled or long forgotten."""

@@ -7,6 +7,7 @@ test with 404; both are objections here, not errors.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from measurement.errors import BadAnswer, Rejected
@@ -55,6 +56,37 @@ class ToolAnswer:
     reasons: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class KnownTask:
+    """A task at a host, whoever posted it.
+
+    :param href: its URL, as the host has it.
+    :param tool: empty where the host does not say.
+    :param repeats: runs again and again.
+    :param owner: of its reference, where that has one; empty otherwise.
+    """
+
+    href: str
+    test: str
+    spec: Mapping[str, object]
+    tool: str
+    repeats: bool
+    owner: str
+
+
+def tasks_between(http: Transport, source: str, dest: str) -> list[KnownTask]:
+    """The tasks that a host leads, that measure between two addresses and are not cancelled.
+
+    The host chooses them (PostgreSQL's ``@>``): all of its tasks would be an answer of megabytes.
+    """
+    pattern = {
+        "test": {"spec": {"source": source, "dest": dest}},
+        "detail": {"enabled": True, "participant": 0},
+    }
+    answer = http.get("/tasks", {"json": json.dumps(pattern), "expanded": "1"}).json()
+    return [_known_task(document) for document in _objects(http, "tasks", answer)]
+
+
 def capabilities(http: Transport, api: int) -> Capabilities:
     """Everything a host has."""
     return Capabilities(api, *(_plugins(http, kind) for kind in ("tests", "tools", "archivers")))
@@ -97,6 +129,20 @@ def _tool_answer(document: Document) -> ToolAnswer:
     reasons = verdict.fields.get("reasons")
     told = tuple(map(str, reasons)) if isinstance(reasons, list) else ()
     return ToolAnswer(document.child("tool").text("name"), verdict.fields.get("can-run") is True, told)
+
+
+def _known_task(document: Document) -> KnownTask:
+    test, schedule = document.child("test"), document.fields.get("schedule")
+    reference = document.fields.get("reference")
+    owner = reference.get("owner") if isinstance(reference, Mapping) else None
+    return KnownTask(
+        document.text("href"),
+        test.text("type"),
+        test.child("spec").fields,
+        _text(document, "tool"),
+        isinstance(schedule, Mapping) and not {"repeat", "repeat-cron"}.isdisjoint(schedule),
+        owner if isinstance(owner, str) else "",
+    )
 
 
 def _plugins(http: Transport, kind: str) -> dict[str, Plugin]:

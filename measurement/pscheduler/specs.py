@@ -16,6 +16,7 @@ from measurement.pscheduler.iso8601 import format_duration
 
 PING_INTERVAL = 0.2
 TRACE_SECONDS = 10.0
+BUCKET = 0.0001
 _AROUND = {"throughput": 9.0}  # observed on a 5.2.5 server: 3 s of iperf3 occupy 12 s
 _AROUND_OTHERS = 6.0  # observed: five echo requests, a second apart, occupy 11 s
 
@@ -28,6 +29,13 @@ class Kind(StrEnum):
     LATENCY = "latency"
     LATENCYBG = "latencybg"
     TRACE = "trace"
+
+
+HOST_METRIC = "adon-metric"
+"""A test of this project's own points: a metric of the host, again and again (:mod:`measurement.custom`);
+its results are ``observations`` of :mod:`measurement.codec`."""
+WITHOUT_END = frozenset({Kind.LATENCYBG.value, HOST_METRIC})
+"""Tests of class background-multi: their first run has no result, each result is a run of its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +147,15 @@ def latency_in_background(ends: Ends, packets: int, interval: float, duration: f
     """One-way delay and loss without a break for ``duration`` seconds: a result every ``packets`` packets.
 
     It is of pScheduler's class background-multi: its first run never has a result, each result is a run
-    of its own (:mod:`measurement.fleet` reads them).
+    of its own (:mod:`measurement.fleet` reads them).  Delays come in a histogram, whose buckets are of a
+    millisecond unless one says otherwise: too coarse for a campus.
     """
     spec = {
         **ends.fields,
         "packet-count": packets,
         "packet-interval": interval,
         "packet-timeout": 1,
+        "bucket-width": BUCKET,
         "duration": format_duration(duration),
     }
     return TestRequest(Kind.LATENCYBG, spec, duration)
@@ -156,6 +166,16 @@ def trace(ends: Ends, hops: int = 30) -> TestRequest:
     spec = {**ends.fields, "hops": hops, "hostnames": False, "as": False}
     del spec["dest-node"]
     return TestRequest(Kind.TRACE, spec, TRACE_SECONDS)
+
+
+def host_metric(metric: str, interval: float, duration: float) -> TestRequest:
+    """A metric of the host that is asked, every ``interval`` seconds for ``duration``."""
+    spec: dict[str, object] = {
+        "metric": metric,
+        "interval": format_duration(interval),
+        "duration": format_duration(duration),
+    }
+    return TestRequest(HOST_METRIC, spec, duration)
 
 
 @dataclass(frozen=True, slots=True)

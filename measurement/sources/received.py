@@ -18,6 +18,7 @@ from measurement.errors import BadAnswer, shorten
 from measurement.model import Measurement, Observation, PathKey, RawResult
 from measurement.pscheduler import results
 from measurement.pscheduler.document import Document
+from measurement.pscheduler.specs import HOST_METRIC
 
 AHEAD = 60.0
 """Seconds by which a clock elsewhere may be fast before its results are refused."""
@@ -30,9 +31,6 @@ Resolve = Callable[[str, str], PathKey | None]
 
 
 Value = Measurement | Observation | RawResult
-
-OBSERVING = "adon-metric"
-"""Test of this project's own points: metrics of a host, as ``observations`` of :mod:`measurement.codec`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +122,7 @@ def _receive(report: Report, resolve: Resolve, now: float) -> Received:
         return refuse(report.source, cause)
     if report.result.get("succeeded") is not True:
         return refuse(report.source, f"the test did not succeed: {_reason(report)}")
-    if report.test == OBSERVING:
+    if report.test == HOST_METRIC:
         return _observations(report, now)
     readings = results.read_result(report.test, report.spec, report.result, report.host)
     if not readings:

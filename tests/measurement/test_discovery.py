@@ -43,6 +43,42 @@ def test_what_a_host_can_do(server: StandIn, client: PSchedulerClient) -> None:
     assert list(found.archivers) == ["http"]
 
 
+def task(**changes: object) -> dict[str, object]:
+    spec = {"source": "127.0.0.1", "dest": "127.0.0.2"}
+    href = "https://elsewhere.invalid/pscheduler/tasks/11111111-1111-4111-8111-111111111111"
+    return {"href": href, "test": {"type": "rtt", "spec": spec}, "schedule": {}, **changes}
+
+
+@pytest.mark.parametrize(
+    ("known", "repeats", "owner", "tool"),
+    [
+        (task(), False, "", ""),
+        (task(schedule={"repeat": "PT5M"}, tool="ping"), True, "", "ping"),
+        (task(schedule={"repeat-cron": "* * * * *"}), True, "", ""),
+        (task(schedule=None, reference={"owner": "me"}), False, "me", ""),
+        (task(reference={"owner": 1}), False, "", ""),
+        (task(reference=[1]), False, "", ""),
+    ],
+)
+def test_a_task_of_somebody_is_found_under_our_own_url(
+    server: StandIn, client: PSchedulerClient, known: object, repeats: bool, owner: str, tool: str
+) -> None:
+    server.misbehave["GET /tasks"] = lambda handler: reply(handler, 200, [known])
+    (found,) = client.tasks_between("127.0.0.1", "127.0.0.2")
+    assert found.task.url == f"{server.url}/tasks/11111111-1111-4111-8111-111111111111"
+    assert (found.known.repeats, found.known.owner, found.known.tool) == (repeats, owner, tool)
+    assert (found.known.test, found.known.spec["dest"]) == ("rtt", "127.0.0.2")
+
+
+@pytest.mark.parametrize("known", [task(href="x"), task(test=[]), task(test={"type": "rtt"}), [], 1])
+def test_a_task_that_is_none_is_a_bad_answer(
+    server: StandIn, client: PSchedulerClient, known: object
+) -> None:
+    server.misbehave["GET /tasks"] = lambda handler: reply(handler, 200, [known])
+    with pytest.raises(BadAnswer):
+        client.tasks_between("127.0.0.1", "127.0.0.2")
+
+
 @pytest.mark.parametrize("answer", [{}, [1], [{"version": "1"}], "tests", None])
 def test_a_list_that_is_none_is_a_bad_answer(
     server: StandIn, client: PSchedulerClient, answer: object

@@ -262,7 +262,7 @@ def test_a_udp_summary_alone_gives_no_loss() -> None:
 
 
 def test_quantiles_come_with_the_delay() -> None:
-    delays = {f"{n}.00": 1 for n in range(1, 101)}
+    delays = {f"{10 * n}.00": 1 for n in range(1, 101)}  # buckets of 0.1 ms
     background = specs.latency_in_background(ENDS, 100, 0.1, 3600)
     found = read({**LATENCY, "histogram-latency": delays}, background)
     spread = parameters(found[Metric.ONE_WAY_DELAY])["quantiles"]

@@ -8,9 +8,10 @@ from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.model import Template
 from adon.templates_catalog.needs import needs
 from adon.yamlfile import check_model
-from measurement import codec
 from measurement.model import Metric
 from measurement.psconfig.mesh import Need
+from measurement.psconfig.needs import from_json as needs_from_json
+from measurement.psconfig.needs import to_json as needs_to_json
 
 
 def template(**changes: Any) -> Template:
@@ -47,7 +48,7 @@ def test_without_templates_nothing_is_needed() -> None:
 def test_needs_travel_as_json() -> None:
     found = needs(builtin_templates())
     assert set(found) == set(Metric)
-    assert codec.needs_from_json(codec.needs_to_json(found)) == found
+    assert needs_from_json(needs_to_json(found)) == found
 
 
 @pytest.mark.parametrize(
@@ -61,4 +62,4 @@ def test_needs_travel_as_json() -> None:
 )
 def test_what_is_no_need_is_refused(data: dict[str, Any]) -> None:
     with pytest.raises(ValueError, match=r"."):
-        codec.needs_from_json(data)
+        needs_from_json(data)
