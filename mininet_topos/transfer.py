@@ -34,6 +34,8 @@ BLOCK = 65_536
 
 MAX_STREAMS = 64
 CONNECT_RETRY = 0.2
+PACE = 0.02
+"""Seconds between two looks at whether a sender with a rate may write again."""
 DEFAULT_TIMEOUT = 60.0
 
 Tell = Callable[[dict[str, Any]], None]
@@ -50,12 +52,14 @@ class Transfer:
     :param bind: local IPv4 address: on the sending side the one the path's rules name.
     :param ports: TCP ports at the receiver; streams are dealt to them in turn.
     :param timeout: seconds without any progress after which it has failed.
+    :param rate: bits/s of all streams together that the sending side does not exceed; None: what TCP gets.
     """
 
     bind: str
     ports: tuple[int, ...]
     streams: int
     timeout: float = DEFAULT_TIMEOUT
+    rate: float | None = None
 
 
 @dataclass(slots=True)
@@ -147,12 +151,23 @@ def send(transfer: Transfer, to: str, size: int, tell: Tell) -> Progress:
             selector.register(stream, selectors.EVENT_WRITE, "stream")
         progress = Progress(transfer.streams, time.monotonic())
         while progress.bytes < size:
+            if _allowed(transfer, size, progress) <= 0:
+                time.sleep(PACE)
+                continue
             for sock, _kind in _ready(selector, transfer.timeout, progress):
-                count = _write(sock, block[: size - progress.bytes], progress)
+                count = _write(sock, block[: max(0, _allowed(transfer, size, progress))], progress)
                 if progress.add(count, time.monotonic()):
                     tell(progress.report("progress", time.monotonic()))
         _finish([key.fileobj for key in selector.get_map().values()], transfer.timeout, progress)
         return progress
+
+
+def _allowed(transfer: Transfer, size: int, progress: Progress) -> int:
+    """How many bytes may be written now: what is left, or less if the rate says so."""
+    if transfer.rate is None:
+        return size - progress.bytes
+    due = int(transfer.rate / 8 * (time.monotonic() - progress.started + PACE))
+    return min(size, due) - progress.bytes
 
 
 def _ready(
@@ -236,6 +251,8 @@ def arguments(side: str, transfer: Transfer, to: str | None = None, size: int | 
         argv += ["--to", to]
     if size is not None:
         argv += ["--bytes", str(size)]
+        if transfer.rate is not None:
+            argv += ["--rate", str(transfer.rate)]
     return argv
 
 
@@ -249,6 +266,13 @@ def _between(low: int, high: int) -> Callable[[str], int]:
     return number
 
 
+def _rate(text: str) -> float:
+    value = float(text)
+    if not 1000 <= value <= 1e12:
+        raise argparse.ArgumentTypeError(f"{value:g} is not in 1e3..1e12")
+    return value
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="transfer", description="memory-to-memory TCP transfer")
     sides = parser.add_subparsers(dest="side", required=True)
@@ -259,6 +283,7 @@ def _parser() -> argparse.ArgumentParser:
         side.add_argument("--timeout", type=float, default=DEFAULT_TIMEOUT)
     send_side.add_argument("--to", required=True)
     send_side.add_argument("--bytes", type=_between(1, 10**15), required=True)
+    send_side.add_argument("--rate", type=_rate, help="bits/s that are not exceeded")
     return parser
 
 
@@ -270,7 +295,8 @@ def _tell(message: dict[str, Any]) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one side and print its report."""
     chosen = _parser().parse_args(argv)
-    transfer = Transfer(chosen.bind, tuple(chosen.port), chosen.streams, chosen.timeout)
+    rate = chosen.rate if chosen.side == "send" else None
+    transfer = Transfer(chosen.bind, tuple(chosen.port), chosen.streams, chosen.timeout, rate)
     try:
         if chosen.side == "receive":
             _tell({"event": "received", **asdict(receive(transfer, _tell))})

@@ -12,9 +12,9 @@ import time
 from collections.abc import Callable
 
 from adon.errors import AdonError, Unavailable
-from mininet_topos.demo.play import Carry
 from mininet_topos.demo.record import Check, Record, Transfer
 from mininet_topos.demo.scenario import L2, L3, seeded
+from mininet_topos.demo.telling import Carry
 from mininet_topos.mu_osu import MU, OSU, dtn_addresses
 from mininet_topos.openvswitch import OpenVSwitch
 from mininet_topos.static_rules import pin

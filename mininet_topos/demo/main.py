@@ -13,19 +13,22 @@ from rich.console import Console
 from rich.text import Text
 
 from adon.errors import AdonError, InvalidInput
-from mininet_topos.demo import baseline, report
-from mininet_topos.demo.play import Play
+from mininet_topos.demo import alarm, baseline, play, report
 from mininet_topos.demo.record import Check, Record
-from mininet_topos.demo.scenario import seeded
+from mininet_topos.demo.scenario import STEERING_PACE, seeded
 from mininet_topos.demo.stage import (
+    ROUND_TRIPS,
+    World,
     adon_on,
     carry,
+    contention,
     environment,
     remove_remains,
     require_machine,
     testbed_up,
     unique_name,
 )
+from mininet_topos.demo.telling import Carry, Telling
 from mininet_topos.interruption import sigterm_interrupts
 from mininet_topos.isolation import default_folder, run_folder
 from mininet_topos.mu_osu import CAMPUSES
@@ -109,17 +112,25 @@ def _play(record: Record, tell: Voice) -> None:
             tell(f"the testbed is up ({bed.emulation}); starting ADON")
             record.environment = environment(bed, record.scale)
             with adon_on(bed, record.scale) as world:
-                tell("ADON is up; to look at its page (the token is in the file) and its rules:")
-                tell(f"  {world.url} {bed.folder}/admin.token")
-                tell(f"  OVS_RUNDIR={bed.folder / 'ovs'} ovs-ofctl -O OpenFlow13 dump-flows mu-edge")
-                Play(
-                    api=world.client,
-                    carry=partial(carry, bed),
-                    rules=lambda: {campus.edge: bed.dump_flows(campus.edge) for campus in CAMPUSES},
-                    tell=tell,
-                    record=record,
-                    requests=seeded(record.seed),
-                ).run()
+                _introduce(world, tell)
+                story = _telling(world, partial(carry, bed), tell, record)
+                play.run(story, lambda: {campus.edge: bed.dump_flows(campus.edge) for campus in CAMPUSES})
+            tell("the story goes on with another plan: ADON measures the round trip every 4 s")
+            with adon_on(bed, record.scale, ROUND_TRIPS, "adon-2") as world:
+                _introduce(world, tell)
+                record.sequel = Record(record.began_at, record.seed, record.scale)
+                paced = partial(carry, bed, rate=STEERING_PACE)
+                alarm.run(_telling(world, paced, tell, record.sequel), partial(contention, bed))
+
+
+def _introduce(world: World, tell: Voice) -> None:
+    tell("ADON is up; to look at its page (the token is in the file) and its rules:")
+    tell(f"  {world.url} {world.folder}/admin.token")
+    tell(f"  OVS_RUNDIR={world.bed.folder / 'ovs'} ovs-ofctl -O OpenFlow13 dump-flows mu-edge")
+
+
+def _telling(world: World, carrying: Carry, tell: Voice, record: Record) -> Telling:
+    return Telling(world.client, carrying, tell, record, seeded(record.seed), world.tasks)
 
 
 def _compare(record: Record, tell: Voice) -> None:
@@ -133,7 +144,7 @@ def _compare(record: Record, tell: Voice) -> None:
 
 
 def _summary(console: Console, record: Record, page: Path) -> None:
-    for check in record.checks:
+    for check in record.every_check:
         mark = ("held", "green") if check.held else ("FAILED", "red")
         found = "" if check.held else f" (found: {check.found})"
         console.print(Text.assemble("  ", mark, f"  {check.text}{found}"))

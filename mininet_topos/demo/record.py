@@ -56,8 +56,29 @@ class Check:
 
 
 @dataclass(slots=True)
+class Plan:
+    """What was to be measured when, and what became of it.
+
+    :param schedule: as ``GET /schedule`` answers.
+    :param page: a round of it as a picture: an HTML page that needs nothing else.
+    :param executions: as ``GET /executions`` answers, the oldest first.
+    :param overlaps: conflicting tests that ran at the same time, in words.
+    """
+
+    schedule: dict[str, Any]
+    page: str
+    executions: list[dict[str, Any]]
+    overlaps: list[str]
+
+
+@dataclass(slots=True)
 class Record:
-    """Everything the report is made of."""
+    """Everything the report is made of.
+
+    :param alarms: as ``GET /alarms`` answers.
+    :param plan: the plan of the tests; None if it was not read.
+    :param sequel: the scene after t9; None if it was not told.
+    """
 
     began_at: float
     seed: int
@@ -71,11 +92,19 @@ class Record:
     names: dict[str, str] = field(default_factory=dict)
     baselines: dict[str, list[Transfer]] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
+    alarms: list[dict[str, Any]] = field(default_factory=list)
+    plan: Plan | None = None
+    sequel: Record | None = None
+
+    @property
+    def every_check(self) -> list[Check]:
+        """The checks of this and of the scene after it."""
+        return [*self.checks, *([] if self.sequel is None else self.sequel.every_check)]
 
     @property
     def passed(self) -> bool:
         """Whether every expectation held."""
-        return bool(self.checks) and all(check.held for check in self.checks)
+        return bool(self.checks) and all(check.held for check in self.every_check)
 
     def turns(self) -> list[dict[str, Any]]:
         """The decisions that changed what becomes of a flow, in order.

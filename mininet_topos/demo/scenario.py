@@ -12,6 +12,10 @@ t6     SoyKB-3 asks for >= 700 Mbps                                        nobod
 t7     Neuroblastoma ends
 t8     a test sees layer 2 free again                                      SoyKB-3: layer 2, by itself
 t9     its transfer ends
+t10    a flow that steers a simulation needs a round trip of <= 5 ms       layer 2
+t11    load that ADON did not admit begins on layer 2                      an alarm
+t12    ADON acts on the alarm                                              layer 3
+t13    its transfer ends, every byte counted
 =====  ==================================================================  ======================
 
 The thesis names t2 and t5 without saying what they are; here they are the ends of the transfers before.
@@ -19,6 +23,10 @@ The rates are the thesis's divided by the scale, the sizes are ours: small enoug
 enough that every transfer outlasts a measurement.  Sites (spec section 3, [ADON] 3.2): where layer 2 is
 free the raw data goes to the faster remote site; where only layer 3 is left it is cheaper to compute at
 home and to send the result, a tenth of it.
+
+t10 to t13 are not the thesis's figure but its sequel ([ADON] 2.2.2: anomaly detection for the controller):
+a plan of its own that measures the round trip every four seconds, so that the detector has learnt its level
+after forty.
 """
 
 from __future__ import annotations
@@ -68,13 +76,22 @@ SOYKB_1 = Request("SoyKB", "soykb", 100 * MB, 1, L2, "osu-hpc", 700e6)
 NEUROBLASTOMA = Request("Neuroblastoma", "neuroblastoma", 450 * MB, NEUROBLASTOMA_STREAMS, L2, None)
 SOYKB_2 = Request("SoyKB-2", "soykb", 80 * MB, 1, L3, "mu-hpc", 600e6)
 SOYKB_3 = Request("SoyKB-3", "soykb", 25 * MB, 1, L2, "osu-hpc", 700e6)
+STORY = (SOYKB_1, NEUROBLASTOMA, SOYKB_2, SOYKB_3)
+
+STEERING = Request("RIVVIR steering", "rivvir-steering", 6 * MB, 1, L2, None)
+STEERING_PACE = 1e6
+"""Bits/s: what its sender keeps to, far below what either path carries."""
+STEERING_RTT = 0.005
+"""Seconds.  Idle, both paths take about 1 ms; the queue of a full layer 2 holds 8 ms."""
+STEERING_PATIENCE = 10
+"""Misses that it would wait for without an alarm: 40 s of tests."""
 
 
 def seeded(seed: int) -> dict[str, Request]:
-    """The four requests with ports that the seed chooses; everything else is fixed."""
+    """The requests with ports that the seed chooses; everything else is fixed."""
     chance = random.Random(seed)  # noqa: S311 - a reproducible choice, not a secret
-    ports = chance.sample(range(20_000, 20_200), 4)
-    requests = (SOYKB_1, NEUROBLASTOMA, SOYKB_2, SOYKB_3)
+    requests = (*STORY, STEERING)
+    ports = chance.sample(range(20_000, 20_200), len(requests))
     return {r.name: replace(r, port=port) for r, port in zip(requests, ports, strict=True)}
 
 
@@ -93,6 +110,26 @@ def _at_scale(template: Template, factor: float) -> Template:
         "title": f"{template.title} (testbed, {factor:g} of the rates)",
     }
     return small.model_copy(update=changes)
+
+
+def steering_template(scale: float) -> Template:
+    """RIVVIR's other half: its user steers the simulation, and waits for one round trip with each move.
+
+    One bound, on the round trip.  Up to 4 ms all paths are equally good, so the configuration's first, layer
+    2, is taken; a better Q alone moves nothing.
+    """
+    rivvir = next(t for t in builtin_templates() if t.name == "rivvir")
+    document = {
+        "name": STEERING.template,
+        "title": f"{rivvir.title}: steering (testbed, {1 / scale:g} of the rates)",
+        "description": "Commands of a researcher to a running simulation, and its answers.",
+        "qspec": {"rtt": {"max": f"{STEERING_RTT * 1e3:g} ms"}},
+        "weights": {"rtt": 1},
+        "tables": {"rtt": {"points": [["4 ms", 10], ["20 ms", 1]]}},
+        "priority": rivvir.priority,
+        "selection": {"patience": STEERING_PATIENCE, "switch_margin": 10, "min_dwell": "10 s"},
+    }
+    return Template.model_validate(document)
 
 
 def body(request: Request, scale: float) -> dict[str, object]:

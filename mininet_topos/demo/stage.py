@@ -17,15 +17,19 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import adon.config
 from adon.errors import Conflict, Unavailable
 from apps.cli.client import Client
-from mininet_topos.demo.play import Delivered
+from apps.collector import orders
+from measurement.scheduling import Task
+from mininet_topos.cross_traffic import CrossTraffic
+from mininet_topos.demo.telling import Delivered
 from mininet_topos.isolation import (
     RunFolder,
     default_folder,
@@ -33,18 +37,19 @@ from mininet_topos.isolation import (
     run_folder,
     run_isolated,
 )
-from mininet_topos.mu_osu import CAMPUSES, MU, OSU, MuOsu, dtn_addresses
-from mininet_topos.network_config import network_config
+from mininet_topos.mu_osu import CAMPUSES, CONTENDING_STREAMS, MU, OSU, MuOsu, dtn_addresses
+from mininet_topos.network_config import DEFAULT_SCHEDULE, Schedule, network_config
 from mininet_topos.transfer import Transfer, arguments
 from mininet_topos.up import READY_TIMEOUT, Bed
 from mininet_topos.waiting import wait_until
 
 SERVE_S = 30.0
 TRANSFER_TIMEOUT_S = 60.0
+RECEIVER_S = 10.0
 PR_SET_PDEATHSIG = 1
 PREFIX = "demo"
 """What the names of the demo's run folders begin with."""
-PROGRAMS = ("ovs-vswitchd", "ovsdb-server", "mnexec", "nsenter", "tc", "ethtool", "iperf3", "ping")
+PROGRAMS = ("ovs-vswitchd", "ovsdb-server", "mnexec", "nsenter", "tc", "ethtool", "iperf3", "ping", "ss")
 
 EXTRA: dict[str, Any] = {
     "compute": {
@@ -56,13 +61,28 @@ EXTRA: dict[str, Any] = {
 }
 
 
+ROUND_TRIPS = Schedule(
+    throughput_period=None, rtt_period=4.0, latency_period=None, both_ways=False, around_others=1.0
+)
+"""The plan of the scene with the alarm: a round trip every 4 s.  A throughput test, whose slot is 7 s, fits
+between no two of them, so there is none."""
+CONTENTION_PORT = 6001
+CONTENTION_S = 600.0
+
+
 @dataclass(frozen=True, slots=True)
 class World:
-    """A running testbed with ADON on it."""
+    """A running testbed with ADON on it.
+
+    :param folder: where this ADON's files are.
+    :param tasks: the tests that it plans, by name.
+    """
 
     bed: Bed
     client: Client
     url: str
+    folder: Path
+    tasks: Mapping[str, Task]
 
 
 def require_machine() -> None:
@@ -99,22 +119,29 @@ def testbed_up(folder: RunFolder, scale: float) -> Iterator[Bed]:
 
 
 @contextmanager
-def adon_on(bed: Bed, scale: float) -> Iterator[World]:
+def adon_on(
+    bed: Bed, scale: float, schedule: Schedule = DEFAULT_SCHEDULE, name: str = "adon"
+) -> Iterator[World]:
     """``adon serve`` in the testbed's network, its web side outside.
 
+    :param name: of the folder that it gets for itself.
     :raises Unavailable: if it does not come up, with the end of its log.
     """
     web = socket.create_server(("127.0.0.1", 0), backlog=128)
     certificates = {campus.name: bed.certificates[campus.dtn] for campus in CAMPUSES}
-    config, data = bed.folder / "network.yaml", bed.folder / "data"
-    config.write_text(network_config(MuOsu(scale), certificates, bed.controller, extra=EXTRA))
-    token = bed.folder / "admin.token"
+    folder = bed.folder / name
+    folder.mkdir()
+    config, data, token = folder / "network.yaml", folder / "data", folder / "admin.token"
+    config.write_text(
+        network_config(MuOsu(scale), certificates, bed.controller, schedule=schedule, extra=EXTRA)
+    )
+    tasks = orders.plan(adon.config.load(config)).schedule.tasks
     url = f"http://127.0.0.1:{web.getsockname()[1]}"
     serve = [sys.executable, "-m", "apps.cli.main", "serve", "--config", str(config), "--data", str(data)]
     # systemd's protocol (sd_listen_fds(3)): the listening socket is descriptor 3.
     handed = ["bash", "-c", f'exec "$@" 3<&{web.fileno()}', "bash"]
     argv = [*handed, *bed.inside([*serve, "--admin-token-file", str(token)])]
-    log = bed.folder / "adon.log"
+    log = folder / "adon.log"
     with log.open("wb") as output:
         process = subprocess.Popen(
             argv, stdout=output, stderr=output, stdin=subprocess.DEVNULL, pass_fds=(web.fileno(),),
@@ -129,7 +156,7 @@ def adon_on(bed: Bed, scale: float) -> Iterator[World]:
         wait_until(lambda: client.ready() or process.poll() is not None, SERVE_S)
         if process.poll() is not None or not client.ready():
             raise Unavailable(f"adon serve is not ready: {_last_lines(log)}")
-        yield World(bed, client, url)
+        yield World(bed, client, url, folder, tasks)
     finally:
         _end(process)
         web.close()
@@ -152,14 +179,16 @@ def _last_lines(log: Path) -> str:
     return " | ".join(log.read_text(errors="replace").splitlines()[-3:])
 
 
-def carry(bed: Bed, size: int, streams: int, port: int) -> Delivered:
+def carry(bed: Bed, size: int, streams: int, port: int, *, rate: float | None = None) -> Delivered:
     """Move real bytes from the MU DTN to the OSU DTN; what the receiver counted.
 
+    :param rate: bits/s that the sender does not exceed.
     :raises Unavailable: if either side fails, with its reason.
     """
     source, sink = str(dtn_addresses(MU)["data"]), str(dtn_addresses(OSU)["data"])
     receive = arguments("receive", Transfer(sink, (port,), streams, TRANSFER_TIMEOUT_S))
-    send = arguments("send", Transfer(source, (port,), streams, TRANSFER_TIMEOUT_S), to=sink, size=size)
+    sending = Transfer(source, (port,), streams, TRANSFER_TIMEOUT_S, rate)
+    send = arguments("send", sending, to=sink, size=size)
     with _program(bed, OSU.dtn, receive) as receiver, _program(bed, MU.dtn, send) as sender:
         report = _final(receiver, "received")
         _final(sender, "sent")
@@ -167,10 +196,31 @@ def carry(bed: Bed, size: int, streams: int, port: int) -> Delivered:
 
 
 @contextmanager
-def _program(bed: Bed, host: str, argv: list[str]) -> Iterator[subprocess.Popen[str]]:
-    # A session of its own: a Ctrl-C is ours to handle, and this program ends with its testbed.
+def contention(bed: Bed) -> Iterator[None]:
+    """TCP streams between the addresses measured on layer 2: they go there, and nobody admitted them.
+
+    :raises Unavailable: if the receiver does not come up.
+    """
+    source, sink = dtn_addresses(MU)["al2s"], dtn_addresses(OSU)["al2s"]
+    load = CrossTraffic(
+        (MU.dtn, source), (OSU.dtn, sink), CONTENTION_PORT, CONTENTION_S, streams=CONTENDING_STREAMS
+    )
+    listening = bed.inside(["ss", "-Hltn", f"sport = :{load.port}"], OSU.dtn)
+    with _program(bed, OSU.dtn, load.receiver(), quiet=True):
+        if not wait_until(lambda: subprocess.check_output(listening) != b"", RECEIVER_S):
+            raise Unavailable(f"contention: nothing listens on port {load.port} of {OSU.dtn}")
+        with _program(bed, MU.dtn, load.sender(), quiet=True):
+            yield
+
+
+@contextmanager
+def _program(bed: Bed, host: str, argv: list[str], *, quiet: bool = False) -> Iterator[subprocess.Popen[str]]:
+    # A session of its own: a Ctrl-C is ours to handle.  What we start is nsenter, whose child it is: it ends
+    # with nsenter, or with its testbed.
+    mortal = ["setpriv", "--pdeathsig", "TERM", *argv]
+    output, errors = (subprocess.DEVNULL, subprocess.DEVNULL) if quiet else (subprocess.PIPE, None)
     process = subprocess.Popen(
-        bed.inside(argv, host), stdout=subprocess.PIPE, text=True, start_new_session=True
+        bed.inside(mortal, host), stdout=output, stderr=errors, text=True, start_new_session=True
     )
     try:
         yield process

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from adon.broker.decision import Outcome
 from adon.broker.flow import Flow, FlowRequest
 from adon.flowvisor.assessment import CandidateRecord, Verdict
+from apps.rest.measuring_models import ExecutionView
 from apps.rest.models import DecisionView, MeasurementView
 from measurement.model import Measurement, Metric, PathKey
-from mininet_topos.demo.record import Check, Moment, Record, Transfer
+from measurement.scheduling import Execution, Task
+from mininet_topos.demo.record import Check, Moment, Plan, Record, Transfer
 from tests.apps.web import NOW, decision_for
 
 MB = 1_000_000
 HOSTILE = "<script>alert(1)</script>"
 
 
-def measured(path: str, value: float, after: float, source: str = "mu") -> dict:
+def measured(
+    path: str, value: float, after: float, source: str = "mu", metric: Metric = Metric.THROUGHPUT
+) -> dict:
     ends = ("mu", "osu") if source == "mu" else ("osu", "mu")
     times = (NOW + after - 5, NOW + after)
-    one = Measurement(PathKey(path, *ends), Metric.THROUGHPUT, value, *times, "https://mu/run", "iperf3")
+    one = Measurement(PathKey(path, *ends), metric, value, *times, "https://mu/run", "iperf3")
     return MeasurementView.of(one).body()
 
 
@@ -27,6 +32,65 @@ def decision(number: int, **changes) -> dict:
     request = FlowRequest(source="mu-dtn", destination="osu-dtn", size="100 MB", template="soykb")
     made = decision_for(Flow(number, request, "admin", "soykb@1", NOW))
     return DecisionView.of(replace(made, **changes)).body()
+
+
+def _task(path: str, tool: str, duration: float) -> Task:
+    return Task(
+        id=f"{path}:mu>osu/{tool}",
+        source="mu",
+        destination="osu",
+        tool=tool,
+        period=20.0,
+        duration=duration,
+        deadline=None,
+        points=frozenset({"mu", "osu"}),
+        links=frozenset({path}),
+        loads=tool == "throughput",
+    )
+
+
+TASKS = {
+    task.id: task
+    for task in (
+        _task("al2s", "rtt", 5),
+        _task("internet", "rtt", 5),
+        _task("al2s", "throughput", 7),
+        _task("internet", "throughput", 7),
+    )
+}
+
+
+def execution(
+    task: str, started: float | None, ended: float | None, planned: float = 0.0, outcome="measured"
+):
+    """A run as the API answers; times after NOW."""
+    times = [None if at is None else NOW + at for at in (started, ended)]
+    return ExecutionView.of(Execution(task, 0, NOW + planned, *times, outcome)).body()
+
+
+def schedule() -> dict:
+    """The plan as the API answers, as far as the demo reads it."""
+    rows = [
+        {"task": task.id, "tool": task.tool, "period_seconds": 20.0, "slot_seconds": task.duration}
+        for task in TASKS.values()
+    ]
+    return {"round_seconds": 20.0, "tasks": rows}
+
+
+def small_plan(*runs: dict, overlaps: tuple[str, ...] = ()) -> Plan:
+    return Plan(schedule(), '<p title="a round">of the plan</p>', list(runs), list(overlaps))
+
+
+def alarm(at: float, *, bad: bool = True, metric: str = "rtt") -> dict:
+    """An alarm as the API answers, as far as the demo reads it; raised so long after NOW."""
+    return {
+        "id": f"a-{at:g}",
+        "series": {"path": "al2s", "source": "mu", "destination": "osu", "metric": metric},
+        "bad": bad,
+        "severity": "critical",
+        "text": f"al2s: {metric} rose {HOSTILE}",
+        "raised_at": datetime.fromtimestamp(NOW + at, UTC).isoformat(),
+    }
 
 
 def small_record() -> Record:

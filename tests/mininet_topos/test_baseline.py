@@ -8,9 +8,9 @@ import pytest
 
 from adon.errors import Unavailable
 from mininet_topos.demo import baseline
-from mininet_topos.demo.play import Delivered
 from mininet_topos.demo.record import Record, Transfer
 from mininet_topos.demo.scenario import seeded
+from mininet_topos.demo.telling import Delivered
 
 
 @dataclass

@@ -30,6 +30,7 @@ STORY = [
     ("SoyKB-3", "queue", None, None),
     ("SoyKB-3", "admit", "al2s", "osu-hpc"),
 ]
+SEQUEL = [("RIVVIR steering", "admit", "al2s", None), ("RIVVIR steering", "move", "internet", None)]
 
 
 class Run:
@@ -65,6 +66,10 @@ class Run:
             for word in words
             if (match := pattern.match(word))
         }
+
+
+def decided(scene: dict) -> list[tuple]:
+    return Record(0.0, 7, 100.0, names=scene["names"], decisions=scene["decisions"]).decided()
 
 
 @contextmanager
@@ -109,9 +114,10 @@ def test_the_demo_tells_figure_18_with_real_switches_and_real_bytes(tmp_path):
         assert run.process.wait(LONGEST_S) == 0, run.text
     record = json.loads((report / "record.json").read_text())
     assert record["checks"]
-    assert [check for check in record["checks"] if not check["held"]] == []
-    told = Record(0.0, 7, 100.0, names=record["names"], decisions=record["decisions"])
-    assert told.decided() == STORY
+    sequel = record["sequel"]
+    assert [check for scene in (record, sequel) for check in scene["checks"] if not check["held"]] == []
+    assert decided(record) == STORY
+    assert decided(sequel) == SEQUEL
     assert [moment["step"] for moment in record["moments"]] == [f"t{number}" for number in range(1, 10)]
     assert {t["flow"]: t["received"] for t in record["transfers"]} == {
         "SoyKB": 100_000_000,
@@ -119,12 +125,22 @@ def test_the_demo_tells_figure_18_with_real_switches_and_real_bytes(tmp_path):
         "SoyKB-2": 8_000_000,
         "SoyKB-3": 25_000_000,
     }
+    assert [moment["step"] for moment in sequel["moments"]] == ["t10", "t11", "t12", "t13"]
+    assert [(t["flow"], t["path"], t["received"]) for t in sequel["transfers"]] == [
+        ("RIVVIR steering", "al2s, then internet", 6_000_000)
+    ]
+    (move,) = [d for d in sequel["decisions"] if d["outcome"] == "move"]
+    assert move["alarm"] in [alarm["id"] for alarm in sequel["alarms"] if alarm["bad"]]
+    for scene in (record, sequel):
+        assert scene["plan"]["overlaps"] == []
+        assert any(run["started"] for run in scene["plan"]["executions"])
     ours = r"cookie=0xad10[0-9a-f]+.*?priority=(\d+)"
     priorities = [int(found) for found in re.findall(ours, record["rules"]["t1 mu-edge"])]
     assert any(priority >= 30_000 for priority in priorities), record["rules"]
     assert "priority=0 actions=NORMAL" in record["rules"]["t1 mu-edge"]
     page = (report / "index.html").read_text()
-    assert f"All {len(record['checks'])} checks held:" in page
+    assert f"All {len(record['checks']) + len(sequel['checks'])} checks held:" in page
+    assert "No two conflicting tests overlapped:" in page
     assert (report / "figure18.png").exists() or "no PNG:" in page
     assert left_of(folder) == []
     assert not folder.exists()

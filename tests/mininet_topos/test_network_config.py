@@ -5,8 +5,12 @@ from pathlib import Path
 import pytest
 
 import adon.config
+from apps.collector import orders
+from measurement.point.specs import parse_spec
+from measurement.scheduling import Execution, overlaps
+from mininet_topos.demo.stage import ROUND_TRIPS
 from mininet_topos.mu_osu import CAMPUSES, MuOsu
-from mininet_topos.network_config import Schedule, network_config
+from mininet_topos.network_config import DEFAULT_SCHEDULE, Schedule, network_config
 
 PEM = Path("/somewhere/point.pem")
 PEMS = {"mu": PEM, "osu": PEM}
@@ -55,6 +59,34 @@ def test_a_test_left_out_is_not_in_the_file(tmp_path):
     schedule = Schedule(throughput_period=None)
     configuration = load(tmp_path, network_config(MuOsu(), PEMS, CONTROLLER, schedule=schedule))
     assert {test.throughput_period for test in configuration.measurements.tests} == {None}
+
+
+@pytest.mark.parametrize("schedule", [DEFAULT_SCHEDULE, ROUND_TRIPS], ids=["story", "alarm"])
+def test_the_demo_s_plans_provably_fit_and_no_two_conflicting_tests_meet(tmp_path, schedule):
+    text = network_config(MuOsu(), PEMS, CONTROLLER, schedule=schedule)
+    plan = orders.plan(load(tmp_path, text)).schedule
+    planned = [
+        Execution(job.task, job.number, *(t / 1000 for t in (job.start, job.start, job.finish)), "planned")
+        for job in plan.jobs
+    ]
+    assert overlaps(planned, plan.tasks.values()) == []
+    assert {task.period for task in plan.tasks.values()} == {schedule.rtt_period}
+    assert len(plan.jobs) == len(plan.tasks)  # a round holds each test once
+
+
+def test_a_slot_is_as_long_as_the_point_s_own(tmp_path):
+    """A point keeps two tests apart by its own slots: a plan with shorter ones would not be carried out."""
+    configuration = load(tmp_path, network_config(MuOsu(), PEMS, CONTROLLER))
+    plan = orders.plan(configuration)
+    for name, test in plan.tests.items():
+        request = test.request
+        theirs = parse_spec(request.kind, dict(request.spec)).lasts
+        assert plan.schedule.tasks[name].duration >= theirs, name
+
+
+def test_a_plan_of_one_direction(tmp_path):
+    text = network_config(MuOsu(), PEMS, CONTROLLER, schedule=Schedule(both_ways=False))
+    assert {test.from_ for test in load(tmp_path, text).measurements.tests} == {"mu"}
 
 
 def test_further_sections_are_taken_as_they_are(tmp_path):

@@ -12,10 +12,11 @@ import pytest
 
 from adon.errors import Conflict, Unavailable
 from adon.units import parse_rate, parse_size
-from mininet_topos.demo import play
-from mininet_topos.demo.play import Delivered, Play
+from mininet_topos.demo import play, telling
 from mininet_topos.demo.record import Record
 from mininet_topos.demo.scenario import seeded
+from mininet_topos.demo.telling import Delivered, Telling
+from tests.mininet_topos.records import TASKS, execution, schedule
 
 STATES = ("requested", "installing", "active")
 FREE, CONTENDED, ROUTED = 58e6, 4.8e6, 6.5e6
@@ -100,6 +101,18 @@ class Adon:
         now = datetime.now(UTC).isoformat()
         return [{**query, "value": self.rate(query.get("path", "al2s")), "started_at": now}]
 
+    def schedule(self):
+        return schedule()
+
+    def schedule_page(self):
+        return "<p>a round</p>"
+
+    def executions(self, since, limit):
+        return [execution("al2s:mu>osu/rtt", 0, 2), execution("al2s:mu>osu/throughput", 5, 9)]
+
+    def alarms(self, *, open_only, **query):
+        return []
+
     def paths(self):
         metrics = {metric: {"value": 58e6} for metric in ("throughput", "rtt", "loss")}
         forward = [{"path": p, "layer": "l2", "source": "mu", "metrics": metrics} for p in SITES]
@@ -108,13 +121,14 @@ class Adon:
 
 @pytest.fixture(autouse=True)
 def _no_waiting(monkeypatch):
-    monkeypatch.setattr(play, "POLL_S", 0.001)
+    monkeypatch.setattr(telling, "POLL_S", 0.001)
 
 
 @pytest.fixture
 def impatient(monkeypatch):
-    for name in ("FIRST_MEASUREMENTS_S", "NEXT_TEST_S", "TRANSFER_S", "ADMISSION_S"):
-        monkeypatch.setattr(play, name, 0.2)
+    for name in ("FIRST_MEASUREMENTS_S", "TRANSFER_S", "ADMISSION_S"):
+        monkeypatch.setattr(telling, name, 0.2)
+    monkeypatch.setattr(play, "NEXT_TEST_S", 0.2)
 
 
 def delivered(size, streams, port):
@@ -137,8 +151,11 @@ class Long:
 def story(adon, carry, told=None):
     record = Record(time.time(), 18, 100.0)
     lines = told if told is not None else []
-    rules = {"mu-edge": "priority=0 actions=NORMAL"}
-    return Play(adon, carry, lambda: rules, lines.append, record, seeded(18))
+    return Telling(adon, carry, lines.append, record, seeded(18), TASKS)
+
+
+def tell(playing):
+    play.run(playing, lambda: {"mu-edge": "priority=0 actions=NORMAL"})
 
 
 def ended_when_queued(adon):
@@ -161,7 +178,7 @@ def failed(record):
 def test_the_whole_story_is_told_and_recorded():
     adon, told = Adon(), []
     playing = story(adon, ended_when_queued(adon), told)
-    playing.run()
+    tell(playing)
     record = playing.record
     assert failed(record) == {}
     assert record.passed
@@ -180,13 +197,27 @@ def test_the_whole_story_is_told_and_recorded():
     assert [name for name, *_ in record.decided()] == ["SoyKB", "Neuroblastoma", "SoyKB-2", "SoyKB-3"]
     assert set(record.rules) == {"t1 mu-edge", "t4 mu-edge"}
     assert any("as in the thesis: t6: SoyKB-3 is queued" in line for line in told)
+    assert len(record.plan.executions) == 2
+    assert record.checks[-1].text == "measurements (figure 18): no two conflicting tests overlapped"
+
+
+def test_conflicting_tests_that_ran_at_the_same_time_are_a_failed_check():
+    adon = Adon()
+    adon.executions = lambda since, limit: [
+        execution("al2s:mu>osu/rtt", 0, 6),
+        execution("al2s:mu>osu/throughput", 5, 9),
+    ]
+    playing = story(adon, ended_when_queued(adon))
+    tell(playing)
+    (found,) = failed(playing.record).values()
+    assert found.endswith("al2s:mu>osu/rtt and al2s:mu>osu/throughput for 1.0 s")
 
 
 def test_a_wrong_path_is_a_failed_check_and_the_story_goes_on():
     adon = Adon(paths=("al2s",))  # it does not know the routed path: SoyKB-2 has to wait
     adon.rate = lambda path: FREE  # and it does not see Neuroblastoma
     playing = story(adon, delivered)
-    playing.run()
+    tell(playing)
     assert failed(playing.record) == {
         "t4: SoyKB-2 is active on internet, computed at mu-hpc": "active on al2s, computed at osu-hpc",
         "t6: SoyKB-3 is queued": "active on al2s",
@@ -198,7 +229,7 @@ def test_a_flow_that_must_move_and_is_queued_ends_the_story_with_a_failed_check(
     adon = Adon(paths=("internet",))
     playing = story(adon, delivered)
     with pytest.raises(Unavailable, match="the story cannot go on: SoyKB is queued, not active"):
-        playing.run()
+        tell(playing)
     assert failed(playing.record) == {"t1: SoyKB is active on al2s, computed at osu-hpc": "queued"}
     assert adon.reports == []
 
@@ -212,7 +243,7 @@ def test_lost_bytes_are_a_failed_check_and_are_reported_as_failed():
         return Delivered(size - 1, [size - 1]) if size == 8_000_000 else moved
 
     playing = story(adon, carry)
-    playing.run()
+    tell(playing)
     assert failed(playing.record) == {
         "SoyKB-2: all 8000000 bytes counted at the receiver": "7999999 of 8000000 bytes arrived"
     }
@@ -230,7 +261,7 @@ def test_a_transfer_that_breaks_is_a_failed_check_with_its_reason():
         return whole(size, streams, port)
 
     playing = story(adon, carry)
-    playing.run()
+    tell(playing)
     (found,) = failed(playing.record).values()
     assert found.startswith("transfer: a stream broke")
     assert len(found) <= 500  # as much as the API takes
@@ -250,7 +281,7 @@ def test_a_report_that_the_api_refuses_is_a_failed_check(status):
 
     adon.report = report
     playing = story(adon, ended_when_queued(adon))
-    playing.run()
+    tell(playing)
     assert failed(playing.record) == {"SoyKB is carried and its end reported": "state: f-1 is failed"}
 
 
@@ -264,7 +295,7 @@ def test_an_exception_that_nobody_foresaw_is_a_failed_check():
         return whole(size, streams, port)
 
     playing = story(adon, carry)
-    playing.run()
+    tell(playing)
     assert failed(playing.record) == {"SoyKB-2 is carried and its end reported": "ValueError('not JSON')"}
     assert not playing.record.passed
 
@@ -272,7 +303,7 @@ def test_an_exception_that_nobody_foresaw_is_a_failed_check():
 def test_an_api_that_never_admits_ends_the_story_in_words(impatient):
     playing = story(Adon(admits=False), delivered)
     with pytest.raises(Unavailable, match=r"not within 0\.2 s: SoyKB is decided"):
-        playing.run()
+        tell(playing)
     assert not playing.record.passed
 
 
@@ -280,14 +311,14 @@ def test_a_path_that_is_never_measured_ends_the_story_in_words(impatient):
     adon = Adon()
     adon.paths = lambda: [{"path": "al2s", "source": "mu", "metrics": {"rtt": {}}}]
     with pytest.raises(Unavailable, match="every path has been measured once"):
-        story(adon, delivered).run()
+        tell(story(adon, delivered))
 
 
 def test_a_test_that_does_not_come_again_ends_the_story_in_words(impatient):
     adon = Adon()
     adon.measurements = lambda **query: [{"value": 58e6, "started_at": "2020-01-01T00:00:00Z"}]
     with pytest.raises(Unavailable, match="al2s is tested"):
-        story(adon, delivered).run()
+        tell(story(adon, delivered))
 
 
 def test_a_transfer_that_never_ends_does_not_hold_the_story(impatient):
@@ -295,7 +326,7 @@ def test_a_transfer_that_never_ends_does_not_hold_the_story(impatient):
     carry_all = lambda size, streams, port: carry(size, 2, port)  # noqa: E731
     playing = story(adon, carry_all, told)
     with pytest.raises(Unavailable, match=r"SoyKB's transfer does not end within 0\.2 s"):
-        playing.run()
+        tell(playing)
     checks, lines = list(playing.record.checks), list(told)
     carry.end.set()
     for thread in threading.enumerate():
@@ -311,4 +342,4 @@ def test_a_queue_that_is_never_served_ends_the_story_in_words(impatient):
     carry = ended_when_queued(adon)
     adon.rate = lambda path: ROUTED if path == "internet" else CONTENDED if len(adon.flows) > 2 else FREE
     with pytest.raises(Unavailable, match="the queue is served"):
-        story(adon, carry).run()
+        tell(story(adon, carry))

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from mininet_topos.demo.record import Check, Record, Transfer
-from tests.mininet_topos.records import HOSTILE, MB, small_record
+from mininet_topos.demo.record import Check, Plan, Record, Transfer
+from tests.mininet_topos.records import HOSTILE, MB, small_plan, small_record
 
 
 @pytest.mark.parametrize(
@@ -14,6 +14,15 @@ from tests.mininet_topos.records import HOSTILE, MB, small_record
 def test_it_passes_if_something_was_checked_and_everything_held(held, passed):
     record = Record(0.0, 1, 100.0, checks=[Check("c", one, "") for one in held])
     assert record.passed is passed
+
+
+def test_the_scene_after_it_must_have_held_too():
+    record = Record(0.0, 1, 100.0, checks=[Check("c", True, "")])
+    record.sequel = Record(0.0, 1, 100.0, checks=[Check("d", False, "")])
+    assert [check.text for check in record.every_check] == ["c", "d"]
+    assert not record.passed
+    record.sequel.checks = []
+    assert record.passed
 
 
 def test_decisions_are_compared_by_flow_outcome_path_and_site_and_those_that_change_nothing_are_left_out():
@@ -26,6 +35,7 @@ def test_decisions_are_compared_by_flow_outcome_path_and_site_and_those_that_cha
 def test_the_file_holds_everything(tmp_path):
     record = small_record()
     record.baselines["always al2s"] = record.transfers[:1]
+    record.plan, record.sequel = small_plan(), Record(1.0, 18, 100.0)
     record.save(tmp_path / "record.json")
     read = json.loads((tmp_path / "record.json").read_text())
     assert set(read) == set(Record.__slots__)
@@ -33,6 +43,8 @@ def test_the_file_holds_everything(tmp_path):
     assert read["baselines"]["always al2s"][0]["flow"] == HOSTILE
     assert Transfer(**read["transfers"][0]) == record.transfers[0]
     assert read["decisions"] == record.decisions
+    assert Plan(**read["plan"]) == record.plan
+    assert read["sequel"]["began_at"] == 1.0
 
 
 def test_a_transfer_s_rate():

@@ -9,8 +9,19 @@ from pathlib import Path
 
 import pytest
 
+from adon.broker.decision import Outcome
 from mininet_topos.demo import report
-from tests.mininet_topos.records import HOSTILE, MB, small_record
+from mininet_topos.demo.record import Check, Moment, Record
+from tests.apps.web import NOW
+from tests.mininet_topos.records import (
+    HOSTILE,
+    MB,
+    alarm,
+    decision,
+    execution,
+    small_plan,
+    small_record,
+)
 
 PNG = b"\x89PNG\r\n\x1a\n"
 
@@ -135,31 +146,6 @@ def test_one_path_always_is_compared_only_if_it_was_run(text):
     ]
 
 
-def test_the_figure_has_a_trace_per_path_and_per_transfer():
-    traces = {trace.name: trace for trace in report.figure(small_record()).data}
-    assert list(traces) == [
-        "layer 2 (al2s)",
-        "layer 3 (internet)",
-        f"{HOSTILE} on al2s",
-        "SoyKB-2 on internet",
-    ]
-    # only MU to OSU and only since the run began, in Mbit/s
-    assert list(zip(traces["layer 2 (al2s)"].x, traces["layer 2 (al2s)"].y, strict=True)) == [
-        (8.0, 58.0),
-        (25.0, 4.8),
-    ]
-    received = traces[f"{HOSTILE} on al2s"]
-    assert (list(received.x), list(received.y)) == ([10.5, 11.5], [40.0, 40.0])
-
-
-def test_the_figure_marks_bounds_and_moments():
-    chart = report.figure(small_record())
-    texts = [annotation.text for annotation in chart.layout.annotations]
-    assert texts[:4] == ["QSpec 7 Mbit/s", "QSpec 6 Mbit/s", "<b>t1</b>", "<b>t2</b>"]
-    assert [text.rsplit(": ", 1)[1] for text in texts[4:]] == ["layer 2 (al2s)", "queued"]
-    assert {shape.y0 for shape in chart.layout.shapes if shape.y0 == shape.y1} == {7.0, 6.0}
-
-
 def test_a_record_of_a_run_that_broke_off_at_once_is_a_page_too():
     record = small_record()
     for name in ("moments", "transfers", "decisions", "measurements"):
@@ -186,6 +172,69 @@ def test_the_picture_is_a_png(tmp_path, monkeypatch):
     page = report.write(small_record(), tmp_path)
     assert (tmp_path / "figure18.png").read_bytes().startswith(PNG)
     assert "no PNG" not in page.read_text()
+
+
+# -- the plan, and the scene with the alarm ---------------------------------------------------------------
+
+
+def test_what_was_not_told_has_no_section(text):
+    assert "The plan of the measurements" not in text
+    assert "An alarm moves a flow" not in text
+
+
+def test_the_plan_is_shown_with_what_was_executed_and_a_round_of_it():
+    record = small_record()
+    left = execution("al2s:mu>osu/rtt", None, None, outcome=HOSTILE)
+    record.plan = small_plan(execution("al2s:mu>osu/rtt", 0, 2), left)
+    text = report.page(record, "")
+    assert "No two conflicting tests overlapped:" in text
+    assert "1 of 2 planned runs were carried out (the others: &lt;script&gt;alert(1)&lt;/script&gt;)" in text
+    assert HOSTILE not in text
+    # the picture of a round is a page of its own inside this one: markup there, text here
+    assert 'srcdoc="&lt;p title=&#34;a round&#34;&gt;of the plan&lt;/p&gt;"' in text
+
+
+def test_tests_that_overlapped_are_named_aloud():
+    record = small_record()
+    record.plan = small_plan(execution("al2s:mu>osu/rtt", 0, 2), overlaps=("a and b for 1.0 s",))
+    text = report.page(record, "")
+    assert '<span class="bad">Conflicting tests overlapped:</span> a and b for 1.0 s.' in text
+    assert "No two conflicting tests overlapped" not in text
+
+
+@pytest.fixture
+def sequel():
+    """A record whose scene after t9 was told: a flow was moved by an alarm."""
+    record = small_record()
+    scene = Record(NOW, 18, 100.0, names={"f-9": "RIVVIR steering"}, plan=small_plan())
+    scene.moments = [Moment("t11", 200.0, "load begins")]
+    moved = {"outcome": Outcome.MOVE, "path": "internet", "reason": f"alarm a-210: {HOSTILE}"}
+    scene.decisions = [{**decision(9, **moved), "alarm": "a-210"}]
+    scene.alarms = [alarm(210), alarm(205, bad=False)]
+    scene.checks = [Check("t12: moved", False, "it stayed")]
+    record.sequel = scene
+    return record
+
+
+def test_the_alarm_is_shown_with_the_decision_that_names_it(sequel):
+    text = report.page(sequel, "")
+    shown = Tables(text).rows["An alarm moves a flow"]
+    said = f"al2s: rtt rose {HOSTILE}"
+    assert ["t11", "200.0", "load begins"] in shown
+    better = shown.index(["a-205", "205.0", "critical, for the better", said])
+    assert shown[better + 1] == ["a-210", "210.0", "critical", said]
+    assert "RIVVIR steering: move to internet" in text
+    assert ", after alarm a-210, template" in text
+    assert HOSTILE not in text
+
+
+def test_the_scene_s_checks_count_with_the_others(sequel):
+    assert "2 of 3 checks failed." in report.page(sequel, "")
+    for check in sequel.every_check:
+        check.held = True
+    text = report.page(sequel, "")
+    assert "All 3 checks held:" in text
+    assert ", and an alarm moved a flow." in text
 
 
 def test_numbers_of_a_decision_that_are_missing_say_why():

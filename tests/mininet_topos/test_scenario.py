@@ -11,6 +11,9 @@ from adon.broker.edge import Ledger, choose_site
 from adon.broker.flow import FlowRequest
 from adon.config import ComputeSite
 from adon.templates_catalog.builtins import builtin_templates
+from measurement.anomaly.live import Settings
+from measurement.model import Metric
+from mininet_topos.demo import alarm
 from mininet_topos.demo.scenario import (
     L2,
     L3,
@@ -19,18 +22,24 @@ from mininet_topos.demo.scenario import (
     SOYKB_1,
     SOYKB_2,
     SOYKB_3,
+    STEERING,
+    STEERING_PACE,
+    STEERING_PATIENCE,
+    STEERING_RTT,
+    STORY,
     Expectation,
     body,
     expectation,
     seeded,
+    steering_template,
     templates,
     title,
 )
-from mininet_topos.demo.stage import EXTRA
+from mininet_topos.demo.stage import EXTRA, ROUND_TRIPS
 from mininet_topos.mu_osu import MuOsu
 
 SCALE = 100.0
-REQUESTS = (SOYKB_1, NEUROBLASTOMA, SOYKB_2, SOYKB_3)
+REQUESTS = (*STORY, STEERING)
 L2_RATE, L3_RATE = MuOsu(SCALE).l2_goodput, MuOsu(SCALE).l3_goodput
 
 
@@ -39,7 +48,7 @@ def test_a_seed_chooses_the_ports_and_nothing_else(seed):
     first, again = seeded(seed), seeded(seed)
     assert first == again
     ports = [request.port for request in first.values()]
-    assert len(set(ports)) == 4
+    assert len(set(ports)) == 5
     # iRODS' range for parallel transfers, which the built-in template matches
     assert all(20_000 <= port < 20_200 for port in ports)
     for request in REQUESTS:
@@ -110,6 +119,7 @@ def test_titles_name_the_thesis_s_rates():
         "Neuroblastoma",
         "SoyKB-2 (>= 600 Mbps)",
         "SoyKB-3 (>= 700 Mbps)",
+        "RIVVIR steering",
     ]
 
 
@@ -171,3 +181,35 @@ def test_neuroblastoma_is_not_computed_anywhere():
     template = next(t for t in templates(SCALE) if t.name == NEUROBLASTOMA.template)
     assert template.cost is None
     assert NEUROBLASTOMA.site is None
+
+
+# -- the scene with the alarm ---------------------------------------------------------------------------
+
+
+def test_the_steering_flow_looks_at_the_round_trip_alone_and_is_patient():
+    template = steering_template(SCALE)
+    assert template.qspec.metrics == (Metric.RTT,)
+    assert dict(template.weights) == {Metric.RTT: 1}
+    assert template.selection.patience == STEERING_PATIENCE
+    # a better Q moves nothing: what moves it is the bound, missed
+    table = template.tables[Metric.RTT]
+    assert table.score(0.0) - table.score(1.0) <= template.selection.switch_margin
+    # both idle paths score the same, so that the configuration's order decides
+    assert table.score(0.0005) == table.score(0.003) > table.score(STEERING_RTT)
+
+
+def test_the_bound_lies_between_the_idle_round_trip_and_a_full_queue():
+    """docs/testbed.md: 0.6 and 0.9 ms idle; a queue of 40 frames holds 8 ms at 58 Mbit/s."""
+    full = 40 * 1518 * 8 / MuOsu(SCALE).overlay.rate
+    assert 2 * 0.001 < STEERING_RTT < 0.75 * full
+
+
+def test_its_transfer_outlasts_what_the_alarm_takes_and_leaves_room_on_either_path():
+    period = ROUND_TRIPS.rtt_period
+    lasts = STEERING.size * 8 / STEERING_PACE
+    before = (alarm.LEARN - alarm.ASK_AFTER + 1) * period
+    found = (Settings().fewest + 1) * period
+    assert before + found < 0.75 * lasts
+    # without the alarm it would still be on its way when patience ends: who was first can be told
+    assert STEERING_PATIENCE * period > 2 * found
+    assert STEERING_PACE < 0.2 * L3_RATE

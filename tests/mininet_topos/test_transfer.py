@@ -3,10 +3,21 @@ from __future__ import annotations
 import json
 import socket
 import threading
+import time
 
 import pytest
 
-from mininet_topos.transfer import BLOCK, Progress, Transfer, TransferFailed, main, receive, send
+from mininet_topos.transfer import (
+    BLOCK,
+    PACE,
+    Progress,
+    Transfer,
+    TransferFailed,
+    arguments,
+    main,
+    receive,
+    send,
+)
 
 
 def free_ports(count: int) -> tuple[int, ...]:
@@ -50,6 +61,22 @@ def test_every_byte_arrives_exactly_once(size, streams, ports):
     assert received.streams == streams
 
 
+def test_a_sender_with_a_rate_keeps_to_it():
+    # How long it takes at least is what a rate promises; how long at most is the machine's affair.
+    port = free_ports(1)
+    receiver = Receiver(Transfer("127.0.0.1", port, 2, timeout=10))
+    began = time.monotonic()
+    send(Transfer("127.0.0.1", port, 2, 10, rate=8e6), "127.0.0.1", 300_000, lambda _message: None)
+    assert time.monotonic() - began >= 0.3 - 2 * PACE
+    assert receiver.outcome().bytes == 300_000
+
+
+def test_the_command_line_tells_the_sender_its_rate():
+    sending = Transfer("127.0.0.1", (5,), 1, 60, rate=1e6)
+    assert arguments("send", sending, "127.0.0.2", 9)[-2:] == ["--rate", "1000000.0"]
+    assert "--rate" not in arguments("receive", sending)
+
+
 def test_a_receiver_whose_sender_never_comes_says_so():
     receiver = Receiver(Transfer("127.0.0.1", free_ports(1), 1, timeout=0.1))
     assert "nothing moved for 0.1 s, after 0 bytes" in str(receiver.outcome())
@@ -86,7 +113,7 @@ def test_seconds_without_data_are_zeros_in_the_series():
     assert progress.report("progress", 104.0)["seconds"] == 4.0
 
 
-@pytest.mark.parametrize("wrong", ["--bytes=0", "--port=70000", "--streams=65", "--bytes=x"])
+@pytest.mark.parametrize("wrong", ["--bytes=0", "--port=70000", "--streams=65", "--bytes=x", "--rate=1"])
 def test_bad_arguments_are_refused(wrong, capsys):
     argv = ["send", "--bind=127.0.0.1", "--to=127.0.0.1", "--port=1", "--bytes=1", wrong]
     with pytest.raises(SystemExit) as refused:
