@@ -92,7 +92,7 @@ def demo(
 ) -> None:
     """Run the thesis's timeline (figure 18) on a network of real switches and hosts on this machine.
 
-    Needs root; takes about 3 minutes, with --compare about 20.
+    Needs root; takes about 4 minutes, with --compare about 18.
 
     The report is index.html, figure18.png and record.json.
 
