@@ -14,6 +14,9 @@ from __future__ import annotations
 
 import math
 import re
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import TYPE_CHECKING, Annotated
 
@@ -55,9 +58,27 @@ _QUANTITY = re.compile(
 _WHOLE_BYTES = re.compile(r"\s*(?P<bytes>[0-9]{1,40})\s*B\s*")
 
 
+_NOT_FOR_PINT = ("numpy", "scipy", "uncertainties", "babel")
+"""What pint loads if it is installed (the archive's sketches bring numpy); scalars need none of it."""
+
+
+@contextmanager
+def _without(names: Iterable[str]) -> Iterator[None]:
+    """Packages that are not loaded yet cannot be imported meanwhile; for the start of a process."""
+    hidden = [name for name in names if name not in sys.modules]
+    sys.modules.update(dict.fromkeys(hidden))  # type: ignore[arg-type]  # None there means: not to be found
+    try:
+        yield
+    finally:
+        for name in hidden:
+            del sys.modules[name]
+
+
 @cache
 def _registry() -> pint.UnitRegistry[float]:
-    import pint  # here, so that a process that never reads a quantity does not load it
+    # Here, so that a process that never reads a quantity does not load it; without 25 MiB of numpy.
+    with _without(_NOT_FOR_PINT):
+        import pint
 
     registry: pint.UnitRegistry[float] = pint.UnitRegistry(None)
     registry.load_definitions(_DEFINITIONS.splitlines())
@@ -75,10 +96,11 @@ def _parse(text: object, to: str, example: str) -> float:
         raise ValueError(f"{str(text)[:40]!r} has no unit; write for example {example!r}")
     if not math.isfinite(number):
         raise ValueError(f"{str(text)[:40]!r} is too large")
-    import pint
+    registry = _registry()
+    import pint  # after the registry, which loads it without what it does not need
 
     try:
-        factor = _registry().Quantity(1.0, _registry().parse_units(unit)).to(to).magnitude
+        factor = registry.Quantity(1.0, registry.parse_units(unit)).to(to).magnitude
     except pint.errors.UndefinedUnitError:
         raise ValueError(f"{unit!r} is not a unit known here; write for example {example!r}") from None
     except (pint.errors.PintError, TypeError, ValueError, AttributeError):

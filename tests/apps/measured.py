@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
+import uuid
 from pathlib import Path
 from typing import Any
 
@@ -177,7 +178,7 @@ class Collector:
             raise NotFound("test", f"{key}/{test}")
         at, name = float(int(time.time())), f"{key}/{test}/on demand 1"
         metrics = {"throughput": [Metric.THROUGHPUT], "rtt": [Metric.RTT]}.get(test, [])
-        url = f"https://mu/pscheduler/tasks/{key.path}/runs/now"
+        url = f"https://mu/pscheduler/tasks/{key.path}/runs/{uuid.uuid4()}"
         archive.append([Measurement(key, one, 57e6, at, at + 0.5, url, "iperf3") for one in metrics])
         run = Execution(name, 1, at, at, at + 0.5, "measured" if metrics else "the point did not answer")
         put_execution(archive, run)
