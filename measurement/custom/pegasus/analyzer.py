@@ -1,7 +1,8 @@
 """``pegasus-analyzer``: how many jobs succeeded, and for each that failed where and how.
 
-After the summary it prints what the jobs themselves wrote, which may look like anything.  So counts are taken
-from the first section only, and no more failures than it counts; the jobs' own output is never kept.
+After the summary it prints what the jobs themselves wrote, which may look like anything; with ``-q`` only the
+error file of a job that left no record.  So counts are taken from the first section only, and no more
+failures than it counts; the jobs' own output is never kept.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ def _parts(heading: re.Pattern[str], text: str) -> list[tuple[re.Match[str], str
 
 def _first(pattern: re.Pattern[str], part: str) -> str | None:
     found = pattern.search(part)
-    return None if found is None else found[1]
+    # "-" is how Pegasus prints what its database does not know.
+    return None if found is None or found[1] == "-" else found[1]
 
 
 def _exit_code(part: str) -> int | None:

@@ -6,6 +6,7 @@ these nor what identifies the account is in the values.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,8 +56,12 @@ class Tools:
 
         :raises MetricFailed: as :meth:`status`.
         """
-        statistics = self._ask(read_statistics, "pegasus-statistics", "-s", "summary", folder)
-        analysis = self._ask(read_analysis, "pegasus-analyzer", folder)
+        # Without -o it deletes and rewrites the folder "statistics" in the workflow's own submit directory.
+        with tempfile.TemporaryDirectory(prefix="pegasus-statistics-") as scratch:
+            statistics = self._ask(
+                read_statistics, "pegasus-statistics", "-s", "summary", "-o", scratch, folder
+            )
+        analysis = self._ask(read_analysis, "pegasus-analyzer", "-q", folder)
         return [
             *observations.of_statistics(origin, name, statistics),
             *observations.of_analysis(origin, name, analysis),

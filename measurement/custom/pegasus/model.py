@@ -53,7 +53,10 @@ class Counts:
 
 @dataclass(frozen=True, slots=True)
 class Dag:
-    """One DAG of a workflow; ``state`` is None before DAGMan has said anything."""
+    """One DAG of a workflow.
+
+    ``state`` is as Pegasus says it: Failure as soon as a job has failed for good; None where there is none.
+    """
 
     name: str
     counts: Counts
@@ -65,7 +68,7 @@ class WorkflowStatus:
     """A workflow with its sub-workflows.
 
     :param counts: over all of them.
-    :param state: of the workflow as a whole; None when it has none yet.
+    :param state: of the workflow as a whole, Failure only once DAGMan has ended; None when it has none yet.
     :param dags: one by one, where the output had them.
     """
 
@@ -76,7 +79,7 @@ class WorkflowStatus:
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """One line of the table of ``pegasus-statistics``."""
+    """One line of the table of ``pegasus-statistics``; ``incomplete`` may be negative."""
 
     succeeded: int
     failed: int

@@ -17,7 +17,7 @@ _NAMED = 20
 def of_status(origin: Origin, workflow: str, status: WorkflowStatus) -> list[Observation]:
     """The columns of ``pegasus-status``; of each sub-workflow its state and percentage, as parameters.
 
-    ``pegasus.state`` is -1 not begun, 0 running, 1 success, 2 failure.
+    ``pegasus.state`` is -1 none said, 0 running, 1 success, 2 failure.
     """
     counts = asdict(status.counts)
     percent = counts.pop("percent_done")

@@ -1,4 +1,7 @@
-"""``pegasus-statistics -s summary``: a table of tasks, jobs and sub-workflows, and times in words."""
+"""``pegasus-statistics -s summary``: a table of tasks, jobs and sub-workflows, and times in words.
+
+Pegasus computes "Incomplete" as a difference, and prints it below zero where its database lacks tasks.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import re
 
 from measurement.custom.pegasus.model import Statistics, Tally
 
-_TALLY = re.compile(r"^\s*(Tasks|Jobs|Sub-Workflows)((?:[ \t]+(?:[\d,]+|-)){6})[ \t]*$", re.MULTILINE)
+_TALLY = re.compile(r"^\s*(Tasks|Jobs|Sub-Workflows)((?:[ \t]+(?:-?[\d,]+|-)){6})[ \t]*$", re.MULTILINE)
 _TIME = re.compile(r"^\s*((?:Workflow|Cumulative job)[a-z -]*?)\s*: (.*)$", re.MULTILINE)
 _PART = re.compile(r"([\d.,]+) (year|day|hr|min|sec)s?")
 _SECONDS = {"year": 31_536_000.0, "day": 86_400.0, "hr": 3_600.0, "min": 60.0, "sec": 1.0}

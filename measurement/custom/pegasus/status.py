@@ -7,6 +7,9 @@ The table has a line of column names, which differ between versions and between 
 
 then a line per DAG, with ``-l`` one of totals, and at last ``Summary: 3 DAGs total (Running:3)``.  Numbers
 may have thousands separators.  Pegasus 4 marks the workflow itself with an asterisk, 5 prints it first.
+
+Pegasus 5 says Failure as soon as one job has failed for good, while DAGMan still runs all that does not
+depend on it.  DAGMan is itself a job in HTCondor's queue, so a workflow that has jobs there still runs.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ _HEADER = re.compile(
 )
 _ROW = re.compile(r"\s*(?P<numbers>(?:[\d,]+\s+){7})(?P<percent>[\d.,]+)(?P<rest>.*)")
 _SUMMARY = re.compile(r"Summary: [\d,]+ DAGs? total \((?P<states>[^)]*)\)")
+_QUEUED = re.compile(r"^Summary: [\d,]+ Condor jobs? total \(", re.MULTILINE)
 _TREE = " \t│├└─┃┣┗━|\\_*"
 _TOTALS = re.compile(r"TOTALS\s*\(")
 _FIELDS = ("unready", "ready", "pre", "queued", "post", "succeeded", "failed")
@@ -45,7 +49,9 @@ def _from_table(text: str) -> WorkflowStatus:
     totals = [counts for counts, rest in rows if _TOTALS.search(rest)]
     dags = [_dag(counts, rest) for counts, rest in rows if rest and not _TOTALS.search(rest)]
     counts = totals[-1] if totals else rows[-1][0]
-    return WorkflowStatus(counts, _table_state(dags, summary), tuple(dag for dag, _ in dags))
+    queued = _QUEUED.search(text) is not None
+    state = _while_queued(_table_state(dags, summary), queued)
+    return WorkflowStatus(counts, state, tuple(dag for dag, _ in dags))
 
 
 def _rows(text: str) -> tuple[list[tuple[Counts, str]], str]:
@@ -88,16 +94,21 @@ def _table_state(dags: list[tuple[Dag, bool]], summary: str) -> State | None:
     return next((state for state in (State.RUNNING, State.FAILURE) if state in named), None)
 
 
+def _while_queued(state: State | None, queued: bool) -> State | None:
+    return State.RUNNING if queued and state is State.FAILURE else state
+
+
 def _from_json(text: str) -> WorkflowStatus:
     try:
         document = json.loads(text)
         totals = _json_counts(document["totals"])
         dags = dict(_json_dags(document["dags"]))
+        queued = bool(document.get("condor_jobs"))
     except (KeyError, TypeError, AttributeError, RecursionError, OverflowError) as error:
         raise ValueError(f"its JSON is not a status: {type(error).__name__} {error}"[:200]) from None
     if "root" not in dags:
         raise ValueError("its JSON is not a status: there is no root DAG")
-    return WorkflowStatus(totals, dags["root"].state, tuple(dags.values()))
+    return WorkflowStatus(totals, _while_queued(dags["root"].state, queued), tuple(dags.values()))
 
 
 def _json_dags(found: Mapping[str, Any]) -> Iterator[tuple[str, Dag]]:

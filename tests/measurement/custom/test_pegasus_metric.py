@@ -24,8 +24,9 @@ SECRETS = ("/data", "hunter2", "node7")
 def pegasus(install: Install, tmp_path: Path) -> Path:
     """Tools that print, for a submit directory, what is in that folder under the tool's name."""
     install("pegasus-status", 'echo "$1" >> "$2/asked"; cat "$2/status"')
-    install("pegasus-statistics", '[ "$1 $2" = "-s summary" ] && cat "$3/statistics"')
-    install("pegasus-analyzer", 'cat "$1/analyzer"; exit 2')
+    kept = 'echo "$4" > "$5/scratch" && touch "$4/summary.txt" && cat "$5/statistics"'
+    install("pegasus-statistics", f'[ "$1 $2 $3" = "-s summary -o" ] && {kept}')
+    install("pegasus-analyzer", '[ "$1" = -q ] && cat "$2/analyzer"; exit 2')
     return tmp_path
 
 
@@ -33,8 +34,8 @@ def workflow(folder: Path, name: str, status: str) -> Path:
     made = folder / name
     made.mkdir(exist_ok=True)
     for tool, recorded in (
-        ("statistics", "statistics.txt"),
-        ("analyzer", "analyzer-failed.txt"),
+        ("statistics", "statistics-5.1.3-failure.txt"),
+        ("analyzer", "analyzer-5.1.3-failure.txt"),
         ("status", status),
     ):
         shutil.copy(DATA / "pegasus" / recorded, made / tool)
@@ -46,12 +47,12 @@ def of(values: list[Observation], what: str) -> dict[str, float]:
 
 
 def test_a_workflow_that_runs(pegasus: Path) -> None:
-    metric = WorkflowMetric("soykb", "isi", workflow(pegasus, "run", "status-5-running.json"), TOOLS)
+    metric = WorkflowMetric("soykb", "isi", workflow(pegasus, "run", "status-5.1.3-running.json"), TOOLS)
     values = metric.sample(1000.0)
     assert of(values, "soykb") == {
-        "pegasus.jobs_unready": 5, "pegasus.jobs_ready": 1, "pegasus.jobs_pre": 1, "pegasus.jobs_queued": 3,
-        "pegasus.jobs_post": 0, "pegasus.jobs_done": 15, "pegasus.jobs_failed": 1, "pegasus.jobs_total": 26,
-        "pegasus.percent_done": 57.69, "pegasus.state": 0,
+        "pegasus.jobs_unready": 4, "pegasus.jobs_ready": 0, "pegasus.jobs_pre": 0, "pegasus.jobs_queued": 5,
+        "pegasus.jobs_post": 0, "pegasus.jobs_done": 4, "pegasus.jobs_failed": 0, "pegasus.jobs_total": 13,
+        "pegasus.percent_done": 30.77, "pegasus.state": 0,
     }  # fmt: skip
     assert not metric.ended(values)
     (state,) = [value for value in values if value.metric == "pegasus.state"]
@@ -59,7 +60,9 @@ def test_a_workflow_that_runs(pegasus: Path) -> None:
     assert (pegasus / "run" / "asked").read_text() == "-j\n"
 
 
-@pytest.mark.parametrize(("status", "state"), [("status-5-failure.json", 2), ("status-5-success.txt", 1)])
+@pytest.mark.parametrize(
+    ("status", "state"), [("status-5.1.3-failure.json", 2), ("status-5.1.3-success.txt", 1)]
+)
 def test_a_workflow_that_ended_has_its_statistics_and_analysis(
     pegasus: Path, status: str, state: int
 ) -> None:
@@ -68,15 +71,30 @@ def test_a_workflow_that_ended_has_its_statistics_and_analysis(
     assert metric.ended(values)
     found = of(values, "soykb")
     assert found["pegasus.state"] == state
-    assert (found["pegasus.wall_time"], found["pegasus.job_retries"]) == (11520, 5)
+    assert (found["pegasus.wall_time"], found["pegasus.job_retries"]) == (2 * 3600 + 3 * 60, 2)
     assert (found["pegasus.analysis_failed"], found["pegasus.analysis_held"]) == (2, 1)
 
 
 def test_nothing_that_is_secret_leaves_the_host(pegasus: Path) -> None:
-    metric = WorkflowMetric("soykb", "isi", workflow(pegasus, "run", "status-5-failure.json"), TOOLS)
+    metric = WorkflowMetric("soykb", "isi", workflow(pegasus, "run", "status-5.1.3-failure.json"), TOOLS)
     said = repr(metric.sample(1000.0))
-    assert "align_ID0000007" in said
+    assert "align_ID0000002" in said
     assert not [secret for secret in (*SECRETS, str(pegasus)) if secret in said]
+
+
+def test_a_workflow_that_failed_is_not_over_while_other_jobs_of_it_run(pegasus: Path) -> None:
+    metric = WorkflowMetric("soykb", "isi", workflow(pegasus, "run", "status-5.1.3-failing.json"), TOOLS)
+    values = metric.sample(1000.0)
+    assert not metric.ended(values)
+    assert of(values, "soykb")["pegasus.jobs_failed"] == 1
+
+
+def test_statistics_are_not_written_into_the_submit_directory(pegasus: Path) -> None:
+    folder = workflow(pegasus, "run", "status-5.1.3-failure.json")
+    WorkflowMetric("soykb", "isi", folder, TOOLS).sample(1000.0)
+    scratch = Path((folder / "scratch").read_text().strip())
+    assert not scratch.is_relative_to(folder)
+    assert not scratch.exists()
 
 
 def test_pegasus_4_is_asked_for_its_table(pegasus: Path) -> None:
@@ -88,7 +106,7 @@ def test_pegasus_4_is_asked_for_its_table(pegasus: Path) -> None:
 
 
 def test_an_end_without_statistics_is_told_after_some_attempts(pegasus: Path) -> None:
-    folder = workflow(pegasus, "run", "status-5-failure.json")
+    folder = workflow(pegasus, "run", "status-5.1.3-failure.json")
     (folder / "statistics").unlink()
     metric = WorkflowMetric("soykb", "isi", folder, TOOLS)
     for _ in range(11):
@@ -101,7 +119,7 @@ def test_an_end_without_statistics_is_told_after_some_attempts(pegasus: Path) ->
 
 @pytest.mark.parametrize("said", ["Error: no such folder", ""])
 def test_a_tool_that_says_something_else(pegasus: Path, said: str) -> None:
-    folder = workflow(pegasus, "run", "status-5-running.json")
+    folder = workflow(pegasus, "run", "status-5.1.3-running.json")
     (folder / "status").write_text(said)
     with pytest.raises(MetricFailed, match="cannot be read"):
         WorkflowMetric("soykb", "isi", folder, TOOLS).sample(1000.0)
@@ -120,26 +138,20 @@ STARTED, TERMINATED = "WORKFLOW_STARTED", "WORKFLOW_TERMINATED"
 UUIDS = [f"{n:08x}-0000-4000-8000-000000000000" for n in range(9)]
 
 
+RECORDED = (DATA / "pegasus" / "workflow-5.1.3.sql").read_text()
+TABLES = ";".join(part for part in RECORDED.split(";") if "CREATE TABLE" in part) + ";"
+
+
 def listed(database: Path, rows: list[Entry]) -> Path:
-    """The list of workflows as Pegasus writes it."""
+    """A list of workflows in the tables that Pegasus makes."""
     with closing(sqlite3.connect(database)) as opened, opened:
         opened.executescript(
-            """
-            DROP TABLE IF EXISTS master_workflow;
-            DROP TABLE IF EXISTS master_workflowstate;
-            CREATE TABLE master_workflow (
-                wf_id INTEGER PRIMARY KEY, wf_uuid VARCHAR(255) NOT NULL, dax_label VARCHAR(255),
-                timestamp NUMERIC(16, 6), submit_hostname VARCHAR(255), submit_dir TEXT, user VARCHAR(255),
-                db_url TEXT, archived BOOLEAN NOT NULL DEFAULT 0);
-            CREATE TABLE master_workflowstate (
-                wf_id INTEGER NOT NULL, state VARCHAR(19) NOT NULL, timestamp NUMERIC(16, 6) NOT NULL,
-                restart_count INTEGER NOT NULL, status INTEGER, reason TEXT,
-                PRIMARY KEY (wf_id, state, timestamp));
-            """
+            f"DROP TABLE IF EXISTS master_workflow; DROP TABLE IF EXISTS master_workflowstate; {TABLES}"
         )
         for number, (label, folder, states) in enumerate(rows):
             opened.execute(
-                "INSERT INTO master_workflow VALUES (?,?,?,?,'isi',?,'soykb','',0)",
+                "INSERT INTO master_workflow (wf_id, wf_uuid, dax_label, timestamp, submit_dir, archived)"
+                " VALUES (?,?,?,?,?,0)",
                 (number, UUIDS[number], label, 100.0 + number, str(folder)),
             )
             opened.executemany(
@@ -147,6 +159,18 @@ def listed(database: Path, rows: list[Entry]) -> Path:
                 [(number, state, at, status) for state, at, status in states],
             )
     return database
+
+
+def test_the_list_that_pegasus_wrote(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "workflow.db")) as opened:
+        opened.executescript(RECORDED)
+    found = all_workflows(tmp_path / "workflow.db")
+    assert [(each.name, each.running, each.succeeded, each.folder[-7:], each.since) for each in found] == [
+        ("soykb-6a1f8c55", True, None, "run0005", 1795168800),
+        ("soykb-6a1f8c53", True, None, "run0003", 1795168800),
+        ("soykb-6a1f8c52", False, False, "run0002", 1795176190),
+        ("soykb-6a1f8c51", False, True, "run0001", 1795180230),
+    ]
 
 
 def test_all_workflows(tmp_path: Path) -> None:
@@ -184,8 +208,8 @@ def test_a_list_that_cannot_be_read(tmp_path: Path) -> None:
 
 def test_a_user_from_start_to_end(pegasus: Path) -> None:
     one, two = (
-        workflow(pegasus, "one", "status-5-running.json"),
-        workflow(pegasus, "two", "status-5-running.json"),
+        workflow(pegasus, "one", "status-5.1.3-running.json"),
+        workflow(pegasus, "two", "status-5.1.3-running.json"),
     )
     old: Entry = ("old", pegasus / "deleted", [(STARTED, 1.0, None), (TERMINATED, 2.0, 0)])
     running: list[Entry] = [("soykb", one, [(STARTED, 10.0, None)]), ("soykb", two, [(STARTED, 11.0, None)])]
@@ -196,10 +220,10 @@ def test_a_user_from_start_to_end(pegasus: Path) -> None:
     totals = of(first, "soykb")
     assert (totals["pegasus.workflows_total"], totals["pegasus.workflows_running"]) == (3, 2)
     assert (totals["pegasus.workflows_succeeded"], totals["pegasus.workflows_unreadable"]) == (1, 0)
-    assert of(first, "soykb-00000001")["pegasus.percent_done"] == 57.69
+    assert of(first, "soykb-00000001")["pegasus.percent_done"] == 30.77
     assert of(first, "old-00000000") == {}
 
-    workflow(pegasus, "one", "status-5-failure.json")
+    workflow(pegasus, "one", "status-5.1.3-failure.json")
     ended: Entry = ("soykb", one, [(STARTED, 10.0, None), (TERMINATED, 15.0, 1)])
     listed(database, [old, ended, running[1]])
     second = metric.sample(1005.0)
@@ -215,8 +239,8 @@ def test_a_user_from_start_to_end(pegasus: Path) -> None:
 
 def test_one_that_cannot_be_read_does_not_hide_the_others(pegasus: Path) -> None:
     one, two = (
-        workflow(pegasus, "one", "status-5-running.json"),
-        workflow(pegasus, "two", "status-5-running.json"),
+        workflow(pegasus, "one", "status-5.1.3-running.json"),
+        workflow(pegasus, "two", "status-5.1.3-running.json"),
     )
     (two / "status").write_text("nonsense")
     rows: list[Entry] = [(name, folder, [(STARTED, 10.0, None)]) for name, folder in (("a", one), ("b", two))]
