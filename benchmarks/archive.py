@@ -12,12 +12,8 @@ second.
 
 from __future__ import annotations
 
-import os
 import random
-import shutil
-import signal
 import sqlite3
-import subprocess
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -30,6 +26,7 @@ from benchmarks.summary import Summary, table
 from measurement.archive import Archive, Retention
 from measurement.archive.rows import SampleRow, sample_row
 from measurement.model import Measurement, Metric, Observation, PathKey, Series
+from tests import postgresql
 
 ROUNDS = 5
 BATCHES = 20
@@ -57,7 +54,7 @@ def run(folder: Path, seed: int) -> dict[str, Any]:
         "SQLite, all known already": _rates(again),
         "yardstick: executemany": _rates([_executemany(folder, batches) for batches in rounds]),
     }
-    if shutil.which("initdb") is not None:
+    if postgresql.installed():
         with _postgresql(folder / "pg") as url, Archive(url) as archive:
             results["PostgreSQL"] = _rates([_timed(batches, archive.append) for batches in rounds])
     return {"in": results, "out": _reading(folder, chance)}
@@ -123,25 +120,12 @@ def _executemany(folder: Path, batches: Sequence[list[Measurement]]) -> list[flo
 
 @contextmanager
 def _postgresql(folder: Path) -> Iterator[str]:
-    # As tests/store starts one, but with fsync on: durability is what is measured.
+    # With fsync on: durability is what is measured.
     folder.mkdir()
-    who: dict[str, Any] = {"user": "postgres"} if os.geteuid() == 0 else {}
-    if who:
-        folder.parent.chmod(0o711)
-        folder.parent.parent.chmod(0o711)
-        shutil.chown(folder, "postgres")
-    quiet = {"cwd": folder, "stdout": subprocess.DEVNULL, **who}
-    subprocess.run(["initdb", "-D", folder / "data", "-A", "trust", "-U", "adon"], check=True, **quiet)
-    options = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={folder}"]
-    command = ["postgres", "-D", folder / "data", *options]
-    server = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, **quiet)
-    try:
-        assert server.stderr is not None
-        assert any("database system is ready" in line for line in server.stderr)
-        yield f"postgresql+psycopg://adon@/postgres?host={folder}"
-    finally:
-        server.send_signal(signal.SIGINT)
-        server.communicate(timeout=30)
+    for above in (folder.parent, folder.parent.parent):
+        above.chmod(0o711)
+    with postgresql.running(folder) as url:
+        yield url
 
 
 def _reading(folder: Path, chance: random.Random) -> dict[str, Any]:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import shutil
-import signal
-import subprocess
 import tempfile
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import sqlalchemy
 
 from adon.store.store import Store
 from adon.store.upgrade import upgrade
+from tests import postgresql as server
 
 
 @pytest.fixture(scope="session")
@@ -25,25 +22,13 @@ def postgresql() -> Iterator[str]:
     """A server of our own on a socket in a directory of its own; the URL of its first database."""
     if importlib.util.find_spec("psycopg") is None:
         pytest.skip("PostgreSQL's driver, psycopg, is not installed")
-    if shutil.which("initdb") is None or shutil.which("postgres") is None:
+    if not server.installed():
         pytest.skip("no PostgreSQL server is installed")
     directory = Path(tempfile.mkdtemp(prefix="adon-pg-"))
-    # The server refuses to run as root.
-    who: dict[str, Any] = {"user": "postgres"} if os.geteuid() == 0 else {}
-    if who:
-        shutil.chown(directory, "postgres")
-    data, common = directory / "data", {"cwd": directory, "stdout": subprocess.DEVNULL, **who}
-    subprocess.run(["initdb", "-D", data, "-A", "trust", "-U", "adon"], check=True, **common)
-    options = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={directory}", "-c", "fsync=off"]
-    server = subprocess.Popen(["postgres", "-D", data, *options], stderr=subprocess.PIPE, text=True, **common)
     try:
-        assert server.stderr is not None
-        ready = "database system is ready"
-        assert any(ready in line for line in server.stderr)
-        yield f"postgresql+psycopg://adon@/postgres?host={directory}"
+        with server.running(directory, ["fsync=off"]) as url:
+            yield url
     finally:
-        server.send_signal(signal.SIGINT)
-        server.communicate(timeout=30)
         shutil.rmtree(directory)
 
 
