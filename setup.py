@@ -52,11 +52,13 @@ setup(
             "pyarrow>=15",
             "pytest>=8,<10",
             "ruff>=0.6,<1",
+            "setuptools>=68",
             "types-defusedxml",
             "types-jsonschema",
             "types-psutil",
             "types-PyYAML",
             "types-requests",
+            "wheel>=0.40",
         ],
     },
     entry_points={
