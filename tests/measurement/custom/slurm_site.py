@@ -18,6 +18,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "sinfo", "scancel")
+CGROUPS = Path("/sys/fs/cgroup")
 CORES = 2
 
 _CONFIGURATION = """
@@ -54,8 +55,9 @@ PartitionName=debug Nodes=localhost Default=YES MaxTime=60 State=UP
 
 
 def missing() -> list[str]:
-    """Programs that are not installed."""
-    return [program for program in NEEDED if shutil.which(program) is None]
+    """What this machine lacks: programs, or the cgroups without which slurmd does not start."""
+    programs = [program for program in NEEDED if shutil.which(program) is None]
+    return programs if CGROUPS.is_mount() else [*programs, f"a file system at {CGROUPS}"]
 
 
 @contextmanager

@@ -156,7 +156,7 @@ def test_jobs_that_are_refused(change: dict[str, object], field: str) -> None:
 @pytest.fixture(scope="module")
 def configuration() -> Iterator[Path]:
     if missing():
-        pytest.skip(f"not installed: {', '.join(missing())}")
+        pytest.skip(f"no Slurm here, it lacks {', '.join(missing())}")
     with cluster() as path:
         yield path
 
