@@ -20,10 +20,10 @@ CREATE TABLE master_workflow (
 	CHECK (archived IN (0, 1)), 
 	CONSTRAINT "UNIQUE_MASTER_WF_UUID" UNIQUE (wf_uuid)
 );
-INSERT INTO master_workflow VALUES(1,'6a1f8c51-0f5d-4a37-9c0e-2b8d3f6e7a10','soykb','5.0','/data/soykb/soykb.yml','soykb-0.dag',1795168740,'submit.example.edu','/data/soykb/work/run0001',NULL,'soykb',NULL,'5.1.3','sqlite:////data/soykb/work/run0001/soykb-0.stampede.db',0);
-INSERT INTO master_workflow VALUES(2,'6a1f8c52-0f5d-4a37-9c0e-2b8d3f6e7a10','soykb','5.0','/data/soykb/soykb.yml','soykb-0.dag',1795168740,'submit.example.edu','/data/soykb/work/run0002',NULL,'soykb',NULL,'5.1.3','sqlite:////data/soykb/work/run0002/soykb-0.stampede.db',0);
-INSERT INTO master_workflow VALUES(3,'6a1f8c53-0f5d-4a37-9c0e-2b8d3f6e7a10','soykb','5.0','/data/soykb/soykb.yml','soykb-0.dag',1795168740,'submit.example.edu','/data/soykb/work/run0003',NULL,'soykb',NULL,'5.1.3','sqlite:////data/soykb/work/run0003/soykb-0.stampede.db',0);
-INSERT INTO master_workflow VALUES(4,'6a1f8c55-0f5d-4a37-9c0e-2b8d3f6e7a10','soykb','5.0','/data/soykb/soykb.yml','soykb-0.dag',1795168740,'submit.example.edu','/data/soykb/work/run0005',NULL,'soykb',NULL,'5.1.3','sqlite:////data/soykb/work/run0005/soykb-0.stampede.db',0);
+INSERT INTO master_workflow VALUES(1,'6a1f8c51-0f5d-4a37-9c0e-2b8d3f6e7a10','soykb','5.0','/data/soykb/soykb.yml','soykb-0.dag',1795168740,'submit.example.edu','/data/soykb/runs/run0001',NULL,'soykb',NULL,'5.1.3','sqlite:////data/soykb/runs/run0001/soykb-0.stampede.db',0);
+INSERT INTO master_workflow VALUES(2,'6a1f8c52-0f5d-4a37-9c0e-2b8d3f6e7a10','soykb','5.0','/data/soykb/soykb.yml','soykb-0.dag',1795168740,'submit.example.edu','/data/soykb/runs/run0002',NULL,'soykb',NULL,'5.1.3','sqlite:////data/soykb/runs/run0002/soykb-0.stampede.db',0);
+INSERT INTO master_workflow VALUES(3,'6a1f8c53-0f5d-4a37-9c0e-2b8d3f6e7a10','soykb','5.0','/data/soykb/soykb.yml','soykb-0.dag',1795168740,'submit.example.edu','/data/soykb/runs/run0003',NULL,'soykb',NULL,'5.1.3','sqlite:////data/soykb/runs/run0003/soykb-0.stampede.db',0);
+INSERT INTO master_workflow VALUES(4,'6a1f8c55-0f5d-4a37-9c0e-2b8d3f6e7a10','soykb','5.0','/data/soykb/soykb.yml','soykb-0.dag',1795168740,'submit.example.edu','/data/soykb/runs/run0005',NULL,'soykb',NULL,'5.1.3','sqlite:////data/soykb/runs/run0005/soykb-0.stampede.db',0);
 CREATE TABLE master_workflowstate (
 	wf_id INTEGER NOT NULL, 
 	state VARCHAR(19) NOT NULL, 
