@@ -82,10 +82,18 @@ class Keeper:
             LOG.warning('event=disagreement text="%s"', shorten(str(disagreement)))
         for refusal in kept.refused:
             LOG.warning('event=not_kept text="%s"', shorten(str(refusal)))
-        for value in found:
+        # What the archive does not hold must not be decided on: a restart would have forgotten it.
+        left_out = {(each.subject, each.source) for each in kept.disagreements}
+        left_out |= {(each.subject, each.source) for each in kept.refused}
+        held = [
+            value
+            for value in found
+            if not isinstance(value, RawResult) and (value.series, value.source) not in left_out
+        ]
+        for value in held:
             if isinstance(value, Measurement):
                 self._told(value)
-        self._watched([value for value in found if not isinstance(value, RawResult)])
+        self._watched(held)
         self._save()
         return kept
 

@@ -68,6 +68,15 @@ def test_what_cannot_be_archived_is_not_told(tmp_path: Path) -> None:
         assert bench.told.sent == []
 
 
+def test_of_two_results_that_disagree_only_the_one_that_is_kept_is_told(bench: Bench) -> None:
+    url = "https://ps-a.example.net/pscheduler/tasks/t/runs/11111111-1111-4111-8111-111111111111"
+    first = Measurement(KEY, Metric.THROUGHPUT, 57e6, EPOCH - 6, EPOCH - 1, url)
+    other = Measurement(KEY, Metric.THROUGHPUT, 60e6, EPOCH - 6, EPOCH, url)
+    assert bench.keeper.keep([first]).new == 1
+    assert len(bench.keeper.keep([other]).disagreements) == 1
+    assert [payload["value"] for _, payload in bench.told.sent] == [57e6]
+
+
 def test_other_values_are_kept_and_not_told_to_the_controller(bench: Bench) -> None:
     raw = RawResult("dns", {}, {"succeeded": True}, EPOCH, EPOCH + 1, "x")
     load = Observation(host_key("dtn"), "host.load", 1.5, EPOCH, "dtn")
