@@ -1,0 +1,52 @@
+"""The configuration of one ADON installation, parsed once into immutable values.
+
+One YAML file describes the network (switches, sites with their DTNs, transit paths), where
+measurements come from, the compute sites, and the policy.  The same parser serves ``adon serve`` and
+``adon config check``: unknown keys are refused and every problem is reported with file, line and
+field.  See ``docs/configuration.md`` for a commented example.
+"""
+
+from adon.config.configuration import Configuration, load
+from adon.config.measuring import (
+    BackgroundTest,
+    HostMetrics,
+    Ingest,
+    Mail,
+    MeasurementPoint,
+    Measurements,
+    MeasurementTest,
+    Notify,
+    PSchedulerHost,
+    RabbitQueue,
+    ResultArchive,
+    Retention,
+)
+from adon.config.network import Host, PathEndpoint, Site, Switch, TransitPath
+from adon.config.operation import ComputeSite, Controller, CookieRange, MeasurementGrant, Policy
+
+__all__ = [
+    "BackgroundTest",
+    "ComputeSite",
+    "Configuration",
+    "Controller",
+    "CookieRange",
+    "Host",
+    "HostMetrics",
+    "Ingest",
+    "Mail",
+    "MeasurementGrant",
+    "MeasurementPoint",
+    "MeasurementTest",
+    "Measurements",
+    "Notify",
+    "PSchedulerHost",
+    "PathEndpoint",
+    "Policy",
+    "RabbitQueue",
+    "ResultArchive",
+    "Retention",
+    "Site",
+    "Switch",
+    "TransitPath",
+    "load",
+]

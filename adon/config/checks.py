@@ -1,0 +1,111 @@
+"""What must hold between the sections: no name refers to nothing, nothing that identifies is doubled."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+from ipaddress import IPv4Address
+from itertools import chain
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from adon.config.configuration import Configuration
+    from adon.config.measuring import MeasurementTest
+
+
+def problems(whole: Configuration) -> Iterator[str]:
+    """Every problem between the sections, as ``field: text``."""
+    return chain(_dangling(whole), _doubled(whole), _wrong_tests(whole))
+
+
+def _dangling(whole: Configuration) -> Iterator[str]:
+    # Names that refer to nothing.
+    for name, site in whole.sites.items():
+        if site.edge not in whole.switches:
+            yield f"sites.{name}.edge: there is no switch {site.edge!r}"
+    known = set(whole.paths) | {link for path in whole.paths.values() for link in path.links}
+    for name in whole.measurements.agreement:
+        if name not in known:
+            yield f"measurements.agreement.{name}: there is no path or link {name!r}"
+    for name in whole.measurements.host_metrics:
+        if name not in whole.measurements.points:
+            yield f"measurements.host_metrics.{name}: there is no measurement point {name!r}"
+    tested = {(test.path, test.from_, test.to) for test in whole.measurements.tests}
+    for number, each in enumerate(whole.measurements.background):
+        if (each.path, each.from_, each.to) not in tested:
+            yield (
+                f"measurements.background.{number}.path: there is no test of path {each.path!r} from "
+                f"{each.from_!r} to {each.to!r} whose addresses it could use"
+            )
+    named = [
+        *((f"paths.{name}.ends.{end}", end) for name, path in whole.paths.items() for end in path.ends),
+        *((f"measurements.points.{name}", name) for name in whole.measurements.points),
+        *((f"compute.{name}.site", place.site) for name, place in whole.compute.items()),
+    ]
+    for field, name in named:
+        if name not in whole.sites:
+            yield f"{field}: there is no site {name!r}"
+
+
+def _doubled(whole: Configuration) -> Iterator[str]:
+    # What identifies something must not identify two.
+    hosts = [
+        (f"sites.{site}.hosts.{name}", name, host)
+        for site, place in whole.sites.items()
+        for name, host in place.hosts.items()
+    ]
+    vlans = [
+        (f"paths.{name}.vlan", (site, end.port, path.vlan))
+        for name, path in whole.paths.items()
+        for site, end in path.ends.items()
+        if path.layer == 2
+    ]
+    background = [
+        (f"measurements.background.{number}.path", (each.path, each.from_, each.to))
+        for number, each in enumerate(whole.measurements.background)
+    ]
+    return chain(
+        _repeated("dpid", [(f"switches.{n}.dpid", f"{s.dpid:016x}") for n, s in whole.switches.items()]),
+        _repeated("host name", [(field, name) for field, name, _ in hosts]),
+        _repeated("address", [(f"{field}.address", host.address) for field, _, host in hosts]),
+        _repeated("MAC address", [(f"{field}.mac", host.mac) for field, _, host in hosts]),
+        _repeated("VLAN on this port", vlans),
+        _repeated("directed path", background),
+    )
+
+
+def _repeated(what: str, values: Sequence[tuple[str, Hashable]]) -> Iterator[str]:
+    seen: dict[Hashable, str] = {}
+    for field, value in values:
+        if value in seen:
+            yield f"{field}: {seen[value]} has the same {what}"
+        else:
+            seen[value] = field
+
+
+def _wrong_tests(whole: Configuration) -> Iterator[str]:
+    taken = {str(host.address): name for site in whole.sites.values() for name, host in site.hosts.items()}
+    pinned: dict[frozenset[IPv4Address], str] = {}
+    for number, test in enumerate(whole.measurements.tests):
+        where = f"measurements.tests.{number}"
+        yield from _wrong_ends(whole, test, where)
+        for field, address in (("source", test.source), ("destination", test.destination)):
+            if str(address) in taken:
+                host = taken[str(address)]
+                yield f"{where}.{field}: is the address of host {host!r}, whose flows it would pin"
+        # Rules pin a pair of addresses to a path, so the same pair cannot serve a second path.
+        path = pinned.setdefault(frozenset((test.source, test.destination)), test.path)
+        if path != test.path:
+            yield f"{where}.source: these addresses already measure path {path!r}"
+
+
+def _wrong_ends(whole: Configuration, test: MeasurementTest, where: str) -> Iterator[str]:
+    path = whole.paths.get(test.path)
+    if path is None:
+        yield f"{where}.path: there is no path {test.path!r}"
+    elif {test.from_, test.to} != set(path.ends):
+        yield f"{where}.path: path {test.path!r} does not lead from {test.from_!r} to {test.to!r}"
+    for end, field in ((test.from_, "from"), (test.to, "to")):
+        if end not in whole.sites:
+            yield f"{where}.{field}: there is no site {end!r}"
+        elif end not in whole.measurements.points:
+            yield f"{where}.{field}: site {end!r} has no measurement point"

@@ -1,0 +1,58 @@
+"""The whole configuration file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Self
+
+from pydantic import model_validator
+
+from adon import yamlfile
+from adon.config.checks import problems
+from adon.config.measuring import Measurements
+from adon.config.network import Site, Switch, TransitPath
+from adon.config.operation import ComputeSite, Controller, CookieRange, Policy
+from adon.config.parts import Section, raise_all
+from adon.frozenmap import Frozen, FrozenMap
+from adon.templates_catalog.model import Name
+from measurement.model import Metric
+
+
+class Configuration(Section):
+    """The whole file."""
+
+    network: Name
+    switches: Frozen[Name, Switch]
+    sites: Frozen[Name, Site]
+    paths: Frozen[Name, TransitPath]
+    measurements: Measurements = Measurements()
+    compute: Frozen[Name, ComputeSite] = FrozenMap()
+    policy: Policy = Policy()
+    controller: Controller = Controller()
+    ignored_cookies: tuple[CookieRange, ...] = ()
+
+    @model_validator(mode="after")
+    def _references(self) -> Self:
+        raise_all(problems(self))
+        return self
+
+    @property
+    def metrics_measured(self) -> frozenset[Metric]:
+        """The metrics that some configured test yields."""
+        found: set[Metric] = set()
+        for test in self.measurements.tests:
+            if test.throughput_period is not None:
+                found.add(Metric.THROUGHPUT)
+            if test.rtt_period is not None:
+                found.add(Metric.RTT)
+        if self.measurements.one_way:
+            found |= {Metric.ONE_WAY_DELAY, Metric.JITTER, Metric.LOSS}
+        return frozenset(found)
+
+
+def load(path: Path) -> Configuration:
+    """Read and check a configuration file.
+
+    :raises InvalidInput: with every problem found, each with file, line and field.
+    """
+    return yamlfile.load_model(path, Configuration)

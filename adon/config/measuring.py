@@ -1,0 +1,237 @@
+"""Where measurements come from, when, and what becomes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Address
+from typing import Annotated, Literal, Self
+
+from pydantic import ConfigDict, Field, model_validator
+
+from adon.config.parts import Port, PositiveRate, Section, Span, Url, raise_all
+from adon.frozenmap import Frozen, FrozenMap
+from adon.templates_catalog.model import Name
+from adon.units import format_duration
+
+
+class PSchedulerHost(Section):
+    """A pScheduler host: its base URL and how its certificate is verified.
+
+    ``verify``: ``system`` (the system's CAs), a PEM file (a CA, or the pinned self-signed
+    certificate), or ``none`` (said aloud in the log at every start).
+    """
+
+    url: Url
+    verify: str = "system"
+    token_file: str | None = Field(default=None, description="holds the token that it knows us by")
+    client_certificate: str | None = Field(
+        default=None, description="PEM file that it knows us by (mutual TLS)"
+    )
+    client_key: str | None = Field(default=None, description="PEM file of the certificate's key")
+
+    @model_validator(mode="after")
+    def _pair(self) -> Self:
+        if (self.client_certificate is None) != (self.client_key is None):
+            raise ValueError("client_key: a certificate and its key belong together")
+        return self
+
+
+class MeasurementPoint(PSchedulerHost):
+    """A pScheduler host that runs our tests."""
+
+    node: str | None = Field(default=None, description="the name other points reach it by")
+
+
+class MeasurementTest(Section):
+    """What is measured in one direction of one path, and how often.
+
+    ``source`` and ``destination`` are the measurement addresses that the edges pin to this path
+    (spec section 2: a test must be pinned to one candidate path).
+    """
+
+    path: Name
+    from_: Name = Field(alias="from")
+    to: Name
+    source: IPv4Address
+    destination: IPv4Address
+    throughput_period: Span | None = None
+    throughput_duration: Span = 10.0
+    throughput_rate: PositiveRate | None = Field(
+        default=None, description="the test sends no faster; without it a test offers the path's capacity"
+    )
+    streams: int = Field(default=1, ge=1, le=64)
+    rtt_period: Span | None = None
+    rtt_count: int = Field(default=10, ge=1, le=1000)
+    latency_period: Span | None = None
+    latency_packets: int = Field(default=100, ge=2, le=100_000)
+    latency_interval: Span = 0.01
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True)
+
+    @model_validator(mode="after")
+    def _sensible(self) -> Self:
+        raise_all(self._wrong())
+        return self
+
+    def _wrong(self) -> Iterator[str]:
+        if self.source == self.destination:
+            yield "destination: is the source itself"
+        throughput, rtt, latency = self.throughput_period, self.rtt_period, self.latency_period
+        if throughput is None and rtt is None and latency is None:
+            yield "throughput_period: no period is given, so nothing would be measured"
+        if throughput is not None and throughput <= self.throughput_duration:
+            yield f"throughput_period: one test already takes {format_duration(self.throughput_duration)}"
+        sending = self.latency_packets * self.latency_interval
+        if latency is not None and latency <= sending:
+            yield f"latency_period: one test already takes {format_duration(sending)}"
+
+
+class BackgroundTest(Section):
+    """One-way delay, jitter and loss without a break, between the addresses of a configured test.
+
+    :param packets: of one result; together with their interval they give the time between results.
+    """
+
+    path: Name
+    from_: Name = Field(alias="from")
+    to: Name
+    packets: int = Field(default=600, ge=10, le=100_000)
+    interval: Span = 0.1
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True)
+
+    @model_validator(mode="after")
+    def _sensible(self) -> Self:
+        if not 1 <= self.period <= 600:
+            raise ValueError("interval: times packets must be 1 s to 10 min, the time between two results")
+        return self
+
+    @property
+    def period(self) -> float:
+        """Seconds between results."""
+        return self.packets * self.interval
+
+
+class HostMetrics(Section):
+    """What is observed on the host of a measurement point of ours, again and again.
+
+    :param metrics: as the point names them (docs/measurement-custom.md); ``host`` is the host itself.
+    :param period: between two values.
+    """
+
+    metrics: tuple[Annotated[str, Field(min_length=1, max_length=100)], ...] = Field(
+        default=("host",), min_length=1
+    )
+    period: Annotated[Span, Field(ge=1, le=600)] = 5.0
+
+
+class Retention(Section):
+    """How long the archive keeps what; roll-ups keep minimum, mean, maximum and quantiles."""
+
+    raw: Span = 90 * 86_400.0
+    minutes: Span = 400 * 86_400.0
+    hours: Span = 10 * 365 * 86_400.0
+
+
+class Ingest(Section):
+    """Where measurement points push results and announce themselves.
+
+    :param certificate: PEM file, with its key in ``key``; without it plain HTTP, for loopback only.
+    :param trust: the TOML file that says which points are known, by token or certificate.
+    """
+
+    host: str = "127.0.0.1"
+    port: Annotated[int, Field(ge=0, le=65535)] = 8443
+    certificate: str | None = None
+    key: str | None = None
+    trust: str
+
+    @model_validator(mode="after")
+    def _secured(self) -> Self:
+        if (self.certificate is None) != (self.key is None):
+            raise ValueError("key: a certificate and its key belong together")
+        if self.certificate is None and self.host not in ("127.0.0.1", "::1", "localhost"):
+            raise ValueError("certificate: is needed to listen on another address than loopback")
+        return self
+
+
+class ResultArchive(Section):
+    """A measurement archive of perfSONAR's that is read periodically."""
+
+    kind: Literal["opensearch", "esmond"]
+    url: Url
+    verify: str = "system"
+    period: Span = 60.0
+
+
+class RabbitQueue(Section):
+    """A RabbitMQ queue into which pScheduler's archiver puts results.
+
+    :param url_file: holds the AMQP URL, which has a password in it.
+    """
+
+    url_file: str
+    queue: str = Field(min_length=1, max_length=255)
+
+
+class Mail(Section):
+    """The mail server that alarms are sent through."""
+
+    host: str
+    port: Port = 25
+    sender: str = Field(pattern=r"^[^@\s]+@[^@\s]+$")
+    security: Literal["starttls", "tls", "none"] = "starttls"
+    user: str | None = None
+    password_file: str | None = None
+
+
+class Notify(Section):
+    """How alarms reach people and programs."""
+
+    mail: Mail | None = None
+    webhook_secret_file: str | None = Field(default=None, description="signs every webhook call (HMAC)")
+    webhook_hosts: tuple[str, ...] = Field(default=(), description="hosts that webhooks may name")
+
+
+class Measurements(Section):
+    """Where measurements come from, when, and what becomes of them.
+
+    :param agreement: the measurement level agreement: per path or link, the bits/s that tests may offer
+        at any instant (spec section 5); without an entry the path's capacity.
+    :param around_throughput: real pScheduler servers keep twelve seconds free for a test of three.
+    :param notice: seconds ahead of its start at which a test is given to its points; pScheduler needs ten.
+    :param archive_url: the archive's database; SQLite in the data folder if absent.
+    :param psconfig: a pSConfig template whose tasks are planned with ours.
+    :param background: tests without end and without a place in the plan.
+    :param host_metrics: by measurement point, what is observed on its host.
+    :param agents: pScheduler hosts whose own agents (pSConfig) test between our measurement addresses.
+    """
+
+    points: Frozen[Name, MeasurementPoint] = FrozenMap()
+    tests: tuple[MeasurementTest, ...] = ()
+    background: tuple[BackgroundTest, ...] = ()
+    host_metrics: Frozen[Name, HostMetrics] = FrozenMap()
+    agents: Frozen[Name, PSchedulerHost] = FrozenMap()
+    window: Span = 7 * 86_400.0
+    agreement: Frozen[Name, PositiveRate] = FrozenMap()
+    notice: Span = 15.0
+    around_throughput: Span = Field(
+        default=9.0, description="by how much the time slot of a throughput test is longer than the test"
+    )
+    around_others: Span = Field(default=6.0, description="the same for the other tests")
+    retention: Retention = Retention()
+    archive_url: str | None = None
+    ingest: Ingest | None = None
+    archives: tuple[ResultArchive, ...] = ()
+    rabbitmq: RabbitQueue | None = None
+    notify: Notify = Notify()
+    psconfig: str | None = None
+    follow_templates: bool = Field(
+        default=False, description="measure as often as the registered application templates need"
+    )
+
+    @property
+    def one_way(self) -> frozenset[tuple[str, str, str]]:
+        """Path, from and to of every direction whose one-way delay and loss are measured."""
+        planned = {(test.path, test.from_, test.to) for test in self.tests if test.latency_period is not None}
+        return frozenset(planned | {(each.path, each.from_, each.to) for each in self.background})

@@ -1,0 +1,73 @@
+"""The network: switches, sites with their DTNs, transit paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from ipaddress import IPv4Address
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from adon.config.parts import Dpid, Mac, PositiveRate, Section, raise_all
+from adon.frozenmap import Frozen
+from adon.templates_catalog.model import Name
+
+
+class Switch(Section):
+    """A campus-edge switch."""
+
+    dpid: Dpid
+
+
+class Host(Section):
+    """A data transfer node: its address, MAC, and the edge's port it hangs on (by name)."""
+
+    address: IPv4Address
+    mac: Mac
+    port: str
+
+
+class Site(Section):
+    """A campus: its edge switch, the gateway its hosts use, and its DTNs."""
+
+    edge: Name
+    gateway_mac: Mac
+    hosts: Frozen[Name, Host]
+
+
+class PathEndpoint(Section):
+    """One end of a path: the edge's port (by name), and on layer 3 the router behind it."""
+
+    port: str
+    next_hop_mac: Mac | None = None
+
+
+class TransitPath(Section):
+    """One transit path between two sites."""
+
+    layer: Literal[2, 3]
+    capacity: PositiveRate
+    vlan: Annotated[int, Field(ge=1, le=4094)] | None = None
+    mtu: Annotated[int, Field(ge=576, le=9216)] = 1500
+    links: tuple[Name, ...] = Field(
+        default=(), description="links it shares with other paths: tests on them are kept apart"
+    )
+    ends: Frozen[Name, PathEndpoint]
+
+    @model_validator(mode="after")
+    def _shape(self) -> Self:
+        raise_all(self._wrong())
+        return self
+
+    def _wrong(self) -> Iterator[str]:
+        if len(self.ends) != 2:
+            yield "ends: a path has exactly two ends"
+        if self.layer == 2 and self.vlan is None:
+            yield "vlan: a layer-2 path needs a VLAN id"
+        if self.layer == 3 and self.vlan is not None:
+            yield "vlan: a layer-3 path has none"
+        for site, end in self.ends.items():
+            if self.layer == 3 and end.next_hop_mac is None:
+                yield f"ends.{site}.next_hop_mac: a layer-3 path needs it"
+            if self.layer == 2 and end.next_hop_mac is not None:
+                yield f"ends.{site}.next_hop_mac: a layer-2 path has none"

@@ -1,0 +1,97 @@
+"""Compute sites, what the performance engineers decided, and where the processes listen."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import ConfigDict, Field, model_validator
+
+from adon.access.policy import Role
+from adon.config.parts import Port, PositiveRate, Section, Span
+from adon.templates_catalog.model import Name
+from adon.units import Duration
+
+
+class ComputeSite(Section):
+    """A place to compute, as configured ([ADON] table 3; adapters that ask a batch system follow).
+
+    :param site: the campus it is at; a transfer to it goes there.
+    :param throughput_per_node: Γ_c, the prior for what one worker node processes.
+    :param queue_wait: T_q; ``null`` means no resource for us: T_q is infinite.
+    """
+
+    site: Name
+    worker_nodes: int = Field(ge=0, le=1_000_000)
+    cores: int = Field(default=0, ge=0)
+    throughput_per_node: PositiveRate
+    queue_wait: Duration | None = 0.0
+    price_per_node_hour: float = Field(default=0.0, ge=0)
+
+
+class CookieRange(Section):
+    """Rules whose cookie, under the mask, has this value are never judged, changed or removed (R2)."""
+
+    value: Annotated[int, Field(ge=0, lt=1 << 64)]
+    mask: Annotated[int, Field(ge=0, lt=1 << 64)] = (1 << 64) - 1
+
+    @model_validator(mode="after")
+    def _within_the_mask(self) -> Self:
+        if self.value & ~self.mask:
+            raise ValueError("value: has bits outside the mask, so no cookie can match")
+        return self
+
+
+class MeasurementGrant(Section):
+    """Somebody may start, or read, measurements ([ADON] 2.2.1, question 4); what is left out is not narrowed.
+
+    :param who: names of actors.
+    :param roles: their roles.
+    :param groups: what an identity provider says that they belong to.
+    :param metrics: names; ``host.*`` stands for every metric whose name begins so.
+    :param from_: the sites that a measurement leads from; for what is observed on a host, that host.
+    :param to: the sites that it leads to.
+    """
+
+    may: Literal["start", "read"]
+    who: tuple[Annotated[str, Field(min_length=1, max_length=200)], ...] | None = None
+    roles: tuple[Role, ...] | None = None
+    groups: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] | None = None
+    metrics: tuple[Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]*(\.\*)?$")], ...] | None = None
+    from_: tuple[str, ...] | None = Field(default=None, alias="from")
+    to: tuple[str, ...] | None = None
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, populate_by_name=True)
+
+
+class Policy(Section):
+    """What the performance engineers of this network decided."""
+
+    reserve_nodes: int = Field(default=0, ge=0, description="R_T: worker nodes kept free")
+    unknown_paths: Literal["avoid", "default_path"] = "default_path"
+    no_test_above_reserved: float | None = Field(
+        default=0.5, gt=0, le=1, description="share of capacity; above it counters serve, not tests"
+    )
+    counters_period: Span = 5.0
+    evidence_after: Span = 15.0
+    consistency_period: Span = 60.0
+    aging: Span = Field(default=60.0, description="a queued flow gains one priority step per so long")
+    preemption: bool = Field(
+        default=True, description="a higher priority may take the place of the lowest on layer 2 (P_min)"
+    )
+    failed_path_holdoff: Duration = 30.0
+    drain: Duration = 0.2
+    priority_offset: int = Field(
+        default=0, ge=-19_000, le=25_000, description="added to the priority of every rule of ours (R7)"
+    )
+    measurement_access: tuple[MeasurementGrant, ...] = Field(
+        default=(), description="who may start and read which measurements; without an entry, as roles allow"
+    )
+
+
+class Controller(Section):
+    """Where the three processes listen."""
+
+    openflow_host: str = "127.0.0.1"
+    openflow_port: Port = 6653
+    web_host: str = "127.0.0.1"
+    web_port: Port = 8080

@@ -1,0 +1,63 @@
+"""What every section of the configuration is made of: addresses, rates, spans, and the base class."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+
+from adon.units import Duration, Rate
+
+
+def _mac(text: str) -> str:
+    if not re.fullmatch(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}", text.lower()):
+        raise ValueError(f"{text!r} is not a MAC address such as 02:00:00:00:0a:01")
+    if int(text[:2], 16) & 1:
+        raise ValueError(f"{text!r} is a group address; a host or router has its own")
+    return text.lower()
+
+
+def _dpid(value: object) -> int:
+    if not isinstance(value, str) or not re.fullmatch(r"[0-9a-fA-F]{16}", value):
+        raise ValueError(f"{value!r} is not a datapath id: write 16 hex digits, in quotes")
+    return int(value, 16)
+
+
+def _positive(value: float) -> float:
+    if value <= 0:
+        raise ValueError("must be above zero")
+    return value
+
+
+def _url(text: str) -> str:
+    url = urlsplit(text)
+    if url.scheme not in ("http", "https") or not url.hostname:
+        raise ValueError("is not a URL such as https://ps.example.edu/pscheduler")
+    if url.username is not None or url.password is not None:
+        raise ValueError("must not hold a user name or password: it is shown in logs")
+    return text.rstrip("/")
+
+
+Mac = Annotated[str, AfterValidator(_mac)]
+Dpid = Annotated[int, BeforeValidator(_dpid), PlainSerializer(lambda dpid: f"{dpid:016x}")]
+Url = Annotated[str, AfterValidator(_url)]
+Span = Annotated[Duration, AfterValidator(_positive)]
+PositiveRate = Annotated[Rate, AfterValidator(_positive)]
+Port = Annotated[int, Field(ge=1, le=65535)]
+
+
+def raise_all(wrong: Iterator[str]) -> None:
+    """Refuse with every problem found, one per line."""
+    # Several problems of one model travel as the lines of one ValueError (adon.yamlfile splits them).
+    lines = list(wrong)
+    if lines:
+        raise ValueError("\n".join(lines))
+
+
+class Section(BaseModel):
+    """Base of all sections: immutable, unknown keys refused."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
