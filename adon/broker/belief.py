@@ -12,38 +12,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from adon.flowvisor.rule import Change, Kind, Op, Rule, Slot, cookie_owner
+from adon.flowvisor.pipeline import owner_of
+from adon.flowvisor.rule import Change, Entry, Op, Slot
 
 SETTLE_S = 2.0
 """Statistics read within this time of a change may predate it: no verdict on that slot yet."""
-
-
-def owner_of(rule: Rule) -> str:
-    """The owner that a rule's cookie names: ``f-17`` for flows, ``path-0`` for measurement rules.
-
-    A kind that this version does not know (a later version made the rule) has an owner nobody is.
-    """
-    try:
-        kind, number = cookie_owner(rule.cookie)
-    except ValueError:
-        return f"unknown-{rule.cookie:x}"
-    return f"path-{number}" if kind is Kind.MEASUREMENT else f"f-{number}"
 
 
 class Belief:
     """See the module's text.  Times are arguments, seconds since the epoch."""
 
     def __init__(self) -> None:
-        self._rules: dict[Slot, Rule] = {}
-        self._by_owner: dict[str, dict[Slot, Rule]] = {}
+        self._rules: dict[Slot, Entry] = {}
+        self._by_owner: dict[str, dict[Slot, Entry]] = {}
         self._unsure: set[Slot] = set()
         self._changed_at: dict[Slot, float] = {}
 
-    def of(self, owner: str) -> tuple[Rule, ...]:
+    def of(self, owner: str) -> tuple[Entry, ...]:
         """What is believed to be in the switches of one owner's rules."""
         return tuple(self._by_owner.get(owner, {}).values())
 
-    def at(self, dpid: int) -> tuple[Rule, ...]:
+    def at(self, dpid: int) -> tuple[Entry, ...]:
         """What is believed to be in one switch."""
         return tuple(rule for rule in self._rules.values() if rule.dpid == dpid)
 
@@ -51,7 +40,7 @@ class Belief:
         """Whether what is believed of this slot was confirmed or reported."""
         return slot not in self._unsure
 
-    def holds(self, rule: Rule) -> bool:
+    def holds(self, rule: Entry) -> bool:
         """Whether this very rule is in its switch for sure."""
         return self.sure(rule.slot) and self._rules.get(rule.slot) == rule
 
@@ -76,13 +65,13 @@ class Belief:
         elif self._rules.get(slot) == change.rule:
             self._unsure.discard(slot)
 
-    def removed(self, rule: Rule) -> None:
+    def removed(self, rule: Entry) -> None:
         """A rule left its switch; a rule of another owner that took its slot meanwhile is still there."""
         held = self._rules.get(rule.slot)
-        if held is not None and held.cookie == rule.cookie:
+        if held is not None and owner_of(held) == owner_of(rule):
             self._drop(held)
 
-    def reported(self, dpid: int, rules: Iterable[Rule], unsettled: frozenset[Slot]) -> None:
+    def reported(self, dpid: int, rules: Iterable[Entry], unsettled: frozenset[Slot]) -> None:
         """Take a switch's own list of rules, but for the unsettled slots."""
         for held in self.at(dpid):
             if held.slot not in unsettled:
@@ -99,14 +88,14 @@ class Belief:
         """The clock now shows ``by`` seconds less than it did."""
         self._changed_at = {slot: at - by for slot, at in self._changed_at.items()}
 
-    def _put(self, rule: Rule) -> None:
+    def _put(self, rule: Entry) -> None:
         held = self._rules.get(rule.slot)
         if held is not None:
             self._drop(held)
         self._rules[rule.slot] = rule
         self._by_owner.setdefault(owner_of(rule), {})[rule.slot] = rule
 
-    def _drop(self, rule: Rule) -> None:
+    def _drop(self, rule: Entry) -> None:
         del self._rules[rule.slot]
         self._unsure.discard(rule.slot)
         owner = owner_of(rule)

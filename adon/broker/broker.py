@@ -53,7 +53,7 @@ from adon.broker.register import Register
 from adon.broker.world import World
 from adon.config import Configuration
 from adon.errors import AdonError, Conflict, NotFound
-from adon.flowvisor.rule import Rule
+from adon.flowvisor.rule import Entry
 from adon.flowvisor.topology import Topology
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.needs import needs
@@ -77,7 +77,7 @@ class Broker:
         catalog: Catalog,
         *,
         flows: Iterable[Flow] = (),
-        rules: Iterable[Rule] = (),
+        rules: Iterable[Entry] = (),
         last_number: int = 0,
     ) -> None:
         policy, topology = configuration.policy, Topology(configuration)

@@ -25,8 +25,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
 
+from adon.flowvisor.cookie import Kind, cookie_owner
 from adon.flowvisor.path import Attachment
-from adon.flowvisor.rule import Kind, ReportedRule, Rule, Slot, cookie_owner
+from adon.flowvisor.rule import ReportedRule, Rule, Slot
 
 SAMPLES = 64
 
@@ -199,6 +200,6 @@ def _bytes(
         r.rule.slot: r.bytes
         for r in rules
         if cookie_owner(r.rule.cookie)[0] in kinds
-        and r.rule.match.ipv4_src == source.address
-        and r.rule.match.ipv4_dst == destination.address
+        and r.rule.match.ip_src == source.address
+        and r.rule.match.ip_dst == destination.address
     }

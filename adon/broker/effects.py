@@ -14,7 +14,7 @@ from enum import StrEnum
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow
 from adon.errors import AdonError
-from adon.flowvisor.rule import Change, Rule
+from adon.flowvisor.rule import Change, Entry
 from adon.templates_catalog.model import Template
 from measurement.model import Metric, Observation, PathKey
 from measurement.psconfig.mesh import Need
@@ -61,7 +61,7 @@ class SaveTemplate(Effect):
 class SaveRules(Effect):
     """Keep the state of desired rules; ``error`` is the switch's own text when it refused."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[Entry, ...]
     state: RuleState
     error: str = ""
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 from adon.broker.flow import FlowRequest
 from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.rule import ReportedRule, Rule, Slot
+from adon.flowvisor.rule import GroupEntry, MeterEntry, ReportedRule, Rule, Slot
 from adon.flowvisor.topology import PortState
 from adon.templates_catalog.model import Template
 from measurement.anomaly.alarm import Alarm
@@ -115,11 +115,13 @@ class RulesReported(Event):
 
     :param foreign: the slots of the rules in the switch that are not ours (counted and reported; a rule
         of ours is never put on top of one; R1, R2).
+    :param equipment: the groups and meters in the switch whose numbers are ours.
     """
 
     dpid: int
     rules: tuple[ReportedRule, ...]
     foreign: frozenset[Slot] = frozenset()
+    equipment: tuple[GroupEntry | MeterEntry, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

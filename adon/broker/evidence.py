@@ -14,12 +14,13 @@ from adon.broker.counters import Evidence
 from adon.broker.effects import Announce, Effect, SaveFlow
 from adon.broker.events import Event, FirstPacket, RuleRemoved, RulesReported
 from adon.broker.flow import Flow, FlowState
-from adon.broker.network import owner_of
 from adon.broker.placing import Placing
 from adon.broker.steering import attached
 from adon.broker.world import World
+from adon.flowvisor.cookie import Kind, cookie_owner
 from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.rule import Kind, ReportedRule, Rule, cookie_owner
+from adon.flowvisor.pipeline import owner_of
+from adon.flowvisor.rule import ReportedRule, Rule
 from adon.units import format_duration
 
 MAX_LEARNT = 64
@@ -96,7 +97,7 @@ def rule_removed(world: World, placing: Placing, event: RuleRemoved) -> list[Eff
     if flow is None or event.reason != "idle" or not flow.state.holds_rules:
         return []
     wanted = world.network.wanted(flow.id)
-    ingress = [rule for rule in wanted if cookie_owner(rule.cookie)[0] is Kind.FLOW_INGRESS]
+    ingress = [rule for rule in wanted if isinstance(rule, Rule) and _steers(rule)]
     if event.rule.slot not in {rule.slot for rule in ingress}:
         return []
     counters = world.flows.counters(flow)
@@ -110,8 +111,12 @@ def rule_removed(world: World, placing: Placing, event: RuleRemoved) -> list[Eff
         kept = tuple(c for c in flow.tuples if {c.destination_port, c.source_port} != ended)
         flow = world.flows.put(replace(flow, tuples=kept))
         effects.append(SaveFlow(event.id, flow))
-        wanted = tuple(rule for rule in wanted if _ports(rule) != ended)
+        wanted = tuple(rule for rule in wanted if not isinstance(rule, Rule) or _ports(rule) != ended)
     return [*effects, *placing.act(world.network.want(flow.id, wanted, event.id, event.at), event)]
+
+
+def _steers(rule: Rule) -> bool:
+    return cookie_owner(rule.cookie)[0] is Kind.FLOW_INGRESS
 
 
 def first_packet(world: World, placing: Placing, event: FirstPacket) -> list[Effect]:

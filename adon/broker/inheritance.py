@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from adon.broker.effects import Announce, Effect, RuleState, SaveFlow, SaveRules
 from adon.broker.flow import Flow, FlowState
 from adon.broker.intake import unservable
-from adon.broker.network import owner_of
 from adon.config import Configuration
-from adon.flowvisor.rule import Rule
+from adon.flowvisor.pipeline import owner_of
+from adon.flowvisor.rule import Entry
 from adon.flowvisor.topology import Topology
 from adon.templates_catalog.catalog import Catalog
 
@@ -26,9 +26,9 @@ class Inheritance:
     """The flows and rules that are taken over, and those that are not, the flows with the reason."""
 
     flows: tuple[Flow, ...]
-    rules: tuple[Rule, ...]
+    rules: tuple[Entry, ...]
     lost_flows: tuple[tuple[Flow, str], ...]
-    stale_rules: tuple[Rule, ...]
+    stale_rules: tuple[Entry, ...]
 
     def settle(self, cause: str, at: float) -> list[Effect]:
         """End what is not taken over."""
@@ -44,7 +44,7 @@ class Inheritance:
 
 
 def inherit(
-    flows: Iterable[Flow], rules: Iterable[Rule], catalog: Catalog, topology: Topology
+    flows: Iterable[Flow], rules: Iterable[Entry], catalog: Catalog, topology: Topology
 ) -> Inheritance:
     """Sort what the last run left: flows that had not ended, and the rules it wanted."""
     judged = [(flow, unservable(flow, catalog, topology)) for flow in flows]

@@ -17,7 +17,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from adon.broker.belief import SETTLE_S, Belief
-from adon.broker.belief import owner_of as owner_of
 from adon.broker.effects import Announce, Effect, ReadRules, RuleState, SaveRules, SendBatch
 from adon.broker.events import (
     BatchConfirmed,
@@ -29,8 +28,9 @@ from adon.broker.events import (
     SwitchUp,
 )
 from adon.broker.installer import Installer, Progress
+from adon.flowvisor.pipeline import owner_of
 from adon.flowvisor.reconcile import Difference, difference, phases
-from adon.flowvisor.rule import Change, Op, Rule, Slot, dpid_text, rule_text
+from adon.flowvisor.rule import Change, Entry, Op, Slot, dpid_text, rule_text
 from adon.flowvisor.topology import PortState, Topology
 
 RETRY_S = 10.0
@@ -68,14 +68,14 @@ class Network:
     """
 
     def __init__(
-        self, topology: Topology, rules: Iterable[Rule], *, drain: float, check_period: float
+        self, topology: Topology, rules: Iterable[Entry], *, drain: float, check_period: float
     ) -> None:
         self.topology = topology
         self.reconcile_totals = {"missing": 0, "extra": 0, "wrong": 0, "blocked": 0}
         self._installer = Installer(drain)
         self._belief = Belief()
         self._check_period = check_period
-        self._wanted: dict[str, tuple[Rule, ...]] = {}
+        self._wanted: dict[str, tuple[Entry, ...]] = {}
         self._foreign: dict[int, frozenset[Slot]] = {}
         self._greeting: dict[int, Mapping[str, PortState]] = {}
         self._checked_at: dict[int, float] = {}
@@ -87,7 +87,7 @@ class Network:
 
     # -- what is wanted ---------------------------------------------------------------------------
 
-    def wanted(self, owner: str) -> tuple[Rule, ...]:
+    def wanted(self, owner: str) -> tuple[Entry, ...]:
         """The rules an owner wants at present."""
         return self._wanted.get(owner, ())
 
@@ -99,7 +99,7 @@ class Network:
         """Whether every rule this owner wants is in its switch for sure, exactly so."""
         return all(self._belief.holds(rule) for rule in self.wanted(owner))
 
-    def want(self, owner: str, rules: tuple[Rule, ...], cause: str, now: float) -> Outcome:
+    def want(self, owner: str, rules: tuple[Entry, ...], cause: str, now: float) -> Outcome:
         """Let an owner want exactly these rules, and begin to bring that about.
 
         A plan of the same owner that is under way is given up: what it sent may be there, so the new
@@ -173,7 +173,8 @@ class Network:
             self._belief.reconnected(dpid)
         self._foreign[dpid] = event.foreign
         unsettled = self._installer.slots() | self._belief.unsettled(now)
-        self._belief.reported(dpid, (item.rule for item in event.rules), unsettled)
+        held = (*(item.rule for item in event.rules), *event.equipment)
+        self._belief.reported(dpid, held, unsettled)
         outcome = self._greet(event) if greeted else Outcome()
         if dpid in self._urgent or now - self._checked_at.get(dpid, 0.0) >= self._check_period:
             outcome.absorb(self._repair(dpid, event.id, now, unsettled))
@@ -242,7 +243,7 @@ class Network:
         self._urgent.update(connected)
         return Outcome([ReadRules(cause, dpid) for dpid in connected])
 
-    def desired(self, dpid: int) -> tuple[Rule, ...]:
+    def desired(self, dpid: int) -> tuple[Entry, ...]:
         """All rules that belong in one switch."""
         return tuple(r for rules in self._wanted.values() for r in rules if r.dpid == dpid)
 
@@ -259,7 +260,7 @@ class Network:
     def _all_foreign(self) -> frozenset[Slot]:
         return frozenset().union(*self._foreign.values())
 
-    def _missing_from(self, owner: str, rules: tuple[Rule, ...]) -> Difference:
+    def _missing_from(self, owner: str, rules: tuple[Entry, ...]) -> Difference:
         """One owner's difference in the connected switches.
 
         A slot whose rule was sent but never confirmed may be empty, where a modify would do nothing: a
@@ -291,7 +292,7 @@ class Network:
             self._urgent.add(dpid)
             self._read_again_at[dpid] = min(at, self._read_again_at.get(dpid, at))
 
-    def _repair_after_repair(self, concerned: Iterable[Rule], now: float) -> None:
+    def _repair_after_repair(self, concerned: Iterable[Entry], now: float) -> None:
         """A repair under way goes by what was wanted when it began: look again after it.
 
         It may still put in what is not wanted any more, and take out what is wanted by now.
@@ -347,7 +348,7 @@ class Network:
             outcome.absorb(self._finished(progress.done))
         return outcome
 
-    def _still_wanted(self, changes: Iterable[Change]) -> tuple[Rule, ...]:
+    def _still_wanted(self, changes: Iterable[Change]) -> tuple[Entry, ...]:
         """What some changes were to put in, less what was given up meanwhile: that is saved as removed."""
         rules = [change.rule for change in changes if change.op is not Op.DELETE]
         return tuple(rule for rule in rules if rule in self.wanted(owner_of(rule)))

@@ -20,10 +20,10 @@ from adon.broker.effects import Announce, Effect, EstimateScored, SaveDecision, 
 from adon.broker.events import Event, TransferReported
 from adon.broker.flow import Flow, FlowState, Quality
 from adon.broker.network import Outcome as NetworkOutcome
-from adon.broker.steering import rules_for_flow, rules_for_measurements
+from adon.broker.steering import rules_for_flow, rules_for_paths, rules_for_switches
 from adon.broker.world import World
 from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.rule import Rule
+from adon.flowvisor.rule import Entry
 from adon.flowvisor.selection import quality
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Measurement, PathKey
@@ -34,7 +34,7 @@ class _Before:
     """An active flow and its rules before a change that is under way, to go back to if it fails."""
 
     flow: Flow
-    rules: tuple[Rule, ...]
+    rules: tuple[Entry, ...]
 
 
 class Placing:
@@ -120,7 +120,8 @@ class Placing:
     def network_changed(self, event: Event) -> list[Effect]:
         """Look again at everything that a port, a switch or a path that came back may concern."""
         effects: list[Effect] = []
-        for owner, rules in rules_for_measurements(self._world.network.topology).items():
+        topology = self._world.network.topology
+        for owner, rules in (*rules_for_switches(topology).items(), *rules_for_paths(topology).items()):
             if self._world.network.wanted(owner) != rules:
                 effects += self.act(self._want(owner, rules, event), event)
         for flow in self._world.flows.running():
@@ -366,11 +367,11 @@ class Placing:
             return NetworkOutcome(failed=[(flow.id, f"a port that {flow.path} needs is not there")])
         return self._want(flow.id, rules, event)
 
-    def _rules(self, flow: Flow, need: Need, choice: Choice) -> tuple[Rule, ...] | None:
+    def _rules(self, flow: Flow, need: Need, choice: Choice) -> tuple[Entry, ...] | None:
         world = self._world
         return rules_for_flow(flow, need, choice, world.flows.priority(flow), world.network.topology)
 
-    def _want(self, owner: str, rules: tuple[Rule, ...], event: Event) -> NetworkOutcome:
+    def _want(self, owner: str, rules: tuple[Entry, ...], event: Event) -> NetworkOutcome:
         return self._world.network.want(owner, rules, event.id, event.at)
 
     def _decide(

@@ -13,9 +13,12 @@ from adon.broker.flow import Flow
 from adon.broker.intake import PROTOCOLS
 from adon.errors import Unavailable
 from adon.flowvisor.path import Attachment
-from adon.flowvisor.rule import Rule
-from adon.flowvisor.rules import flow_rules, learn_rules, measurement_rules
+from adon.flowvisor.path_rules import path_rules
+from adon.flowvisor.pipeline_rules import pipeline_rules
+from adon.flowvisor.rule import Entry
+from adon.flowvisor.rules import Steered, flow_rules, learn_rules, measurement_rules
 from adon.flowvisor.topology import Topology
+from adon.flowvisor.treatment import PLAIN, Treatment
 from measurement.model import PathKey
 
 
@@ -28,34 +31,44 @@ def attached(flow: Flow, topology: Topology) -> tuple[Attachment, Attachment] | 
 
 
 def rules_for_flow(
-    flow: Flow, need: Need, choice: Choice, priority: int, topology: Topology
-) -> tuple[Rule, ...] | None:
+    flow: Flow,
+    need: Need,
+    choice: Choice,
+    priority: int,
+    topology: Topology,
+    treatment: Treatment = PLAIN,
+) -> tuple[Entry, ...] | None:
     """The rules of a flow on its path, the other candidates standing by; None without a port they need.
 
     :param priority: the flow's, 0..999.
+    :param treatment: what its packets get beside their path.
     """
     ends, chosen = attached(flow, topology), choice.paths.get(str(flow.path))
     if ends is None or chosen is None:
         return None
-    standby = tuple(choice.paths.values())
-    offset = topology.configuration.policy.priority_offset
-    rules: tuple[Rule, ...] = ()
+    steered = Steered(
+        flow.number, *ends, chosen, tuple(choice.paths.values()), treatment, topology.pipelines()
+    )
+    rules: tuple[Entry, ...] = ()
     if not flow.request.ports:
-        protocol = PROTOCOLS[need.template.protocol]
-        rules = learn_rules(flow.number, *ends, protocol, chosen, standby, offset=offset)
+        rules = learn_rules(steered, PROTOCOLS[need.template.protocol])
     if flow.tuples:
         idle = int(need.template.selection.idle_timeout)
-        rules += flow_rules(flow.number, *ends, flow.tuples, chosen, standby, priority, idle, offset=offset)
-    return rules
+        rules += flow_rules(steered, flow.tuples, priority, idle)
+    return tuple(dict.fromkeys(rules))
 
 
-def rules_for_measurements(topology: Topology) -> dict[str, tuple[Rule, ...]]:
-    """Per owner (``path-0``), the rules that pin measurement addresses to the path they are to measure.
+def rules_for_paths(topology: Topology) -> dict[str, tuple[Entry, ...]]:
+    """Per owner (``path-0``), what a path needs whatever its flows, and what pins its measurement addresses.
 
-    Of a test whose ends are not both known yet there are none.
+    Of a path whose ports are not all known, or a test whose ends are not, there are none.
     """
-    offset = topology.configuration.policy.priority_offset
-    by_owner: dict[str, tuple[Rule, ...]] = {}
+    pipelines = topology.pipelines()
+    by_owner: dict[str, tuple[Entry, ...]] = {}
+    for candidate in topology.directions():
+        path = candidate.path
+        if path is not None and path.key.source < path.key.destination:
+            by_owner[f"path-{path.index}"] = path_rules(path, pipelines, topology.backups(path))
     for test in topology.configuration.measurements.tests:
         path = topology.candidate(PathKey(test.path, test.from_, test.to)).path
         if path is None:
@@ -64,7 +77,17 @@ def rules_for_measurements(topology: Topology) -> dict[str, tuple[Rule, ...]]:
             source, destination = topology.test_ends(test)
         except Unavailable:
             continue
-        rules = measurement_rules(source, destination, path, offset=offset)
+        rules = measurement_rules(source, destination, path, pipelines)
         known = by_owner.get(f"path-{path.index}", ())
         by_owner[f"path-{path.index}"] = known + tuple(r for r in rules if r not in known)
-    return by_owner
+    return {owner: entries for owner, entries in by_owner.items() if entries}
+
+
+def rules_for_switches(topology: Topology) -> dict[str, tuple[Entry, ...]]:
+    """Per owner (``switch-0``), the table misses of each switch."""
+    pipelines = topology.pipelines()
+    made = {
+        f"switch-{index}": pipeline_rules(switch.dpid, index, pipelines[switch.dpid], switch.table_miss)
+        for index, switch in enumerate(topology.configuration.switches.values())
+    }
+    return {owner: entries for owner, entries in made.items() if entries}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, IPv6Address
 from itertools import chain
 from typing import TYPE_CHECKING
 
@@ -67,6 +67,7 @@ def _doubled(whole: Configuration) -> Iterator[str]:
         _repeated("dpid", [(f"switches.{n}.dpid", f"{s.dpid:016x}") for n, s in whole.switches.items()]),
         _repeated("host name", [(field, name) for field, name, _ in hosts]),
         _repeated("address", [(f"{field}.address", host.address) for field, _, host in hosts]),
+        _repeated("address", [(f"{f}.address6", h.address6) for f, _, h in hosts if h.address6 is not None]),
         _repeated("MAC address", [(f"{field}.mac", host.mac) for field, _, host in hosts]),
         _repeated("VLAN on this port", vlans),
         _repeated("directed path", background),
@@ -83,8 +84,14 @@ def _repeated(what: str, values: Sequence[tuple[str, Hashable]]) -> Iterator[str
 
 
 def _wrong_tests(whole: Configuration) -> Iterator[str]:
-    taken = {str(host.address): name for site in whole.sites.values() for name, host in site.hosts.items()}
-    pinned: dict[frozenset[IPv4Address], str] = {}
+    taken = {
+        str(address): name
+        for site in whole.sites.values()
+        for name, host in site.hosts.items()
+        for address in (host.address, host.address6)
+        if address is not None
+    }
+    pinned: dict[frozenset[IPv4Address | IPv6Address], str] = {}
     for number, test in enumerate(whole.measurements.tests):
         where = f"measurements.tests.{number}"
         yield from _wrong_ends(whole, test, where)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, IPv6Address
 from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
@@ -52,8 +52,8 @@ class MeasurementTest(Section):
     path: Name
     from_: Name = Field(alias="from")
     to: Name
-    source: IPv4Address
-    destination: IPv4Address
+    source: IPv4Address | IPv6Address
+    destination: IPv4Address | IPv6Address
     throughput_period: Span | None = None
     throughput_duration: Span = 10.0
     throughput_rate: PositiveRate | None = Field(
@@ -76,6 +76,8 @@ class MeasurementTest(Section):
     def _wrong(self) -> Iterator[str]:
         if self.source == self.destination:
             yield "destination: is the source itself"
+        if self.source.version != self.destination.version:
+            yield "destination: is of another version of IP than the source"
         throughput, rtt, latency = self.throughput_period, self.rtt_period, self.latency_period
         if throughput is None and rtt is None and latency is None:
             yield "throughput_period: no period is given, so nothing would be measured"

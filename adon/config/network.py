@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ipaddress import IPv4Address
+from ipaddress import IPv4Address, IPv6Address
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
@@ -14,17 +14,41 @@ from adon.templates_catalog.model import Name
 
 
 class Switch(Section):
-    """A campus-edge switch."""
+    """A switch that we may put rules into: a campus edge, or one between edges.
+
+    :param pipeline: ``single`` puts every rule into one table and our priority bands, beside whatever else
+        the switch holds; ``staged`` uses three tables (docs/flowvisor.md).
+    :param table_offset: the number of our first table (R8).
+    :param table_miss: what happens to packets that are nobody's; ``keep``: what the campus's own rules say.
+    :param control: ``exclusive``: one writer by role; ``shared``: somebody else drives it too (R21).
+    :param drift: what is done about rules of ours that somebody changed: put right, or only told.
+    :param advise: everything is decided, recorded and shown for this switch, and nothing sent.
+    :param failover: ``groups``: fast-failover groups where the switch has them.
+    """
 
     dpid: Dpid
+    pipeline: Literal["single", "staged"] = "single"
+    table_offset: int = Field(default=0, ge=0, le=250)
+    table_miss: Literal["keep", "normal", "drop"] = "keep"
+    control: Literal["exclusive", "shared"] = "exclusive"
+    drift: Literal["heal", "report"] = "heal"
+    advise: bool = False
+    failover: Literal["groups", "controller"] = "groups"
 
 
 class Host(Section):
-    """A data transfer node: its address, MAC, and the edge's port it hangs on (by name)."""
+    """A data transfer node: its addresses, MAC, and the edge's port it hangs on (by name)."""
 
-    address: IPv4Address
+    address: IPv4Address | IPv6Address
+    address6: IPv6Address | None = Field(default=None, description="beside an IPv4 address")
     mac: Mac
     port: str
+
+    @model_validator(mode="after")
+    def _one_of_each(self) -> Self:
+        if self.address6 is not None and self.address.version == 6:
+            raise ValueError("address6: the address is an IPv6 address already")
+        return self
 
 
 class Site(Section):

@@ -24,32 +24,28 @@ from os_ken.lib.packet import ethernet, ipv4, vlan
 from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto import ofproto_v1_3_parser as parser
 
-from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.reconcile import Role, role
-from adon.flowvisor.rule import (
-    COOKIE_MASK,
-    COOKIE_PREFIX,
+from adon.flowvisor.action import (
     Action,
-    Change,
-    Kind,
-    Match,
-    Op,
+    Normal,
     Output,
     PopVlan,
     PushVlan,
-    ReportedRule,
-    Rule,
+    SetDscp,
     SetEthDst,
     SetEthSrc,
-    Slot,
+    SetQueue,
+    SetVlan,
     ToController,
-    cookie_owner,
-    is_ours,
+    ToGroup,
 )
+from adon.flowvisor.cookie import COOKIE_MASK, COOKIE_PREFIX, Kind, cookie_owner, is_ours
+from adon.flowvisor.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Match
+from adon.flowvisor.path import FiveTuple
+from adon.flowvisor.reconcile import Role, role
+from adon.flowvisor.rule import Change, Op, ReportedRule, Rule, Slot
 from adon.flowvisor.topology import PortState
 
 ETH_TYPE_VLAN = 0x8100
-ETH_TYPE_IPV4 = 0x0800
 FULL_COOKIE_MASK = (1 << 64) - 1
 
 _COMMANDS: Mapping[Op, int] = {
@@ -65,8 +61,14 @@ _PORT_FIELDS: Mapping[int, tuple[str, str]] = {
 }
 """IP protocol number to the OXM fields of its ports."""
 
-_PLAIN_FIELDS = ("in_port", "eth_type", "ip_proto", "ipv4_src", "ipv4_dst")
+_PLAIN_FIELDS = ("in_port", "eth_type", "ip_proto")
 """Fields that mean the same, under the same name, here and in OXM."""
+
+_ADDRESS_FIELDS: Mapping[int, tuple[str, str]] = {
+    ETH_TYPE_IPV4: ("ipv4_src", "ipv4_dst"),
+    ETH_TYPE_IPV6: ("ipv6_src", "ipv6_dst"),
+}
+"""EtherType to the OXM fields of its addresses."""
 
 RemovedReason = Literal["idle", "hard", "delete", "group"]
 
@@ -87,8 +89,8 @@ def flow_mod(datapath: Any, change: Change) -> Any:
     :raises ValueError: for a rule that is not ours, or whose match OpenFlow 1.3 cannot say.
     """
     rule = change.rule
-    if not is_ours(rule.cookie):
-        raise ValueError(f"cookie 0x{rule.cookie:x} is not ours: its rule is not touched")
+    if not isinstance(rule, Rule) or not is_ours(rule.cookie):
+        raise ValueError(f"{rule} is not ours: it is not touched")
     deletes = change.op is Op.DELETE
     return parser.OFPFlowMod(
         datapath=datapath,
@@ -119,6 +121,10 @@ def _oxm(match: Match) -> Any:
     }
     if match.vlan is not None:
         fields["vlan_vid"] = ofp.OFPVID_PRESENT | match.vlan
+    addresses = _ADDRESS_FIELDS.get(match.eth_type or 0, ())
+    for name, address in zip(addresses, (match.ip_src, match.ip_dst), strict=False):
+        if address is not None:
+            fields[name] = address
     if match.tp_src is not None or match.tp_dst is not None:
         names = _PORT_FIELDS.get(-1 if match.ip_proto is None else match.ip_proto)
         if names is None:
@@ -145,6 +151,16 @@ def _action(action: Action) -> list[Any]:
             return [parser.OFPActionSetField(eth_src=mac)]
         case SetEthDst(mac):
             return [parser.OFPActionSetField(eth_dst=mac)]
+        case SetVlan(vlan_id):
+            return [parser.OFPActionSetField(vlan_vid=ofp.OFPVID_PRESENT | vlan_id)]
+        case SetDscp(dscp):
+            return [parser.OFPActionSetField(ip_dscp=dscp)]
+        case SetQueue(queue):
+            return [parser.OFPActionSetQueue(queue)]
+        case ToGroup(group):
+            return [parser.OFPActionGroup(group)]
+        case Normal():
+            return [parser.OFPActionOutput(ofp.OFPP_NORMAL)]
         case Output(port):
             return [parser.OFPActionOutput(port)]
         case ToController(max_len):
@@ -194,6 +210,11 @@ def _match(oxm: Any) -> Match:
     for name in _PLAIN_FIELDS:
         if isinstance(reported_fields.get(name), int | str):
             known[name] = reported_fields.pop(name)
+    for ours, name in zip(
+        ("ip_src", "ip_dst"), _ADDRESS_FIELDS.get(known.get("eth_type", 0), ()), strict=False
+    ):
+        if isinstance(reported_fields.get(name), str):
+            known[ours] = reported_fields.pop(name)
     tag = reported_fields.get("vlan_vid")
     if isinstance(tag, int) and tag & ofp.OFPVID_PRESENT:
         known["vlan"] = reported_fields.pop("vlan_vid") & ~ofp.OFPVID_PRESENT

@@ -39,8 +39,10 @@ class PathEnd:
 class Attachment:
     """Where and as whom a DTN is attached: its edge switch and port, and its addresses.
 
+    :param address: IPv4, or IPv6 if that is all it has.
     :param gateway_mac: the MAC its packets to other subnets are addressed to, and from which it
         expects to hear.
+    :param address6: its IPv6 address beside an IPv4 one.
     """
 
     host: str
@@ -50,6 +52,24 @@ class Attachment:
     address: str
     mac: str
     gateway_mac: str
+    address6: str | None = None
+
+    def ipv4(self) -> str | None:
+        """Its IPv4 address, if it has one."""
+        return None if ":" in self.address else self.address
+
+    def ipv6(self) -> str | None:
+        """Its IPv6 address, if it has one."""
+        return self.address if ":" in self.address else self.address6
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """A switch of ours that a path passes between its edges: in by one port, out by another."""
+
+    dpid: int
+    in_port: int
+    out_port: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +79,7 @@ class CandidatePath:
     :param capacity: bits/s that the path can carry in this direction, as configured.
     :param index: the path's position in the configuration: its owner number in cookies.
     :param vlan: layer 2 only.
+    :param hops: the switches of ours between the edges, in this direction; none where that is not ours.
     """
 
     key: PathKey
@@ -69,6 +90,7 @@ class CandidatePath:
     source_end: PathEnd
     destination_end: PathEnd
     vlan: int | None = None
+    hops: tuple[Hop, ...] = ()
 
     def reversed(self) -> CandidatePath:
         """The way back over the same path; the configuration gives both directions one capacity."""
@@ -77,6 +99,7 @@ class CandidatePath:
             key=PathKey(self.key.path, self.key.destination, self.key.source),
             source_end=self.destination_end,
             destination_end=self.source_end,
+            hops=tuple(Hop(hop.dpid, hop.out_port, hop.in_port) for hop in reversed(self.hops)),
         )
 
 

@@ -7,10 +7,13 @@ gap (make before break; R5, R6).  The order is the table :data:`ORDER`:
 ======  ==============  ================================================  ===========================
 phase   name            changes                                           why there
 ======  ==============  ================================================  ===========================
-1       prepare         add or correct delivery and measurement rules     the far end first
-2       shift           add or correct ingress and learning rules         now packets change their way
-3       retire          remove ingress and learning rules                 nobody enters the old way
-4       clear           remove delivery rules                             the old way is empty
+1       equip           add or correct groups and meters                  rules refer to them
+2       prepare         add or correct delivery, transit, policy and      the far end first
+                        measurement rules
+3       shift           add or correct ingress and learning rules         now packets change their way
+4       retire          remove ingress and learning rules                 nobody enters the old way
+5       clear           remove delivery, transit and policy rules         the old way is empty
+6       strip           remove groups and meters                          nobody refers to them
 ======  ==============  ================================================  ===========================
 
 Each phase ends with a barrier in every switch it touches.  A barrier reply is not the end: Open vSwitch
@@ -27,7 +30,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from adon.flowvisor.rule import Change, Kind, Op, ReportedRule, Rule, Slot, cookie_owner, is_ours
+from adon.flowvisor.cookie import Kind, cookie_owner
+from adon.flowvisor.pipeline import is_ours
+from adon.flowvisor.rule import Change, Entry, Op, ReportedRule, Rule, Slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +42,14 @@ class Difference:
     :param missing: should be, and is not.
     :param wrong: pairs (desired, reported) in one slot that differ.
     :param extra: rules of ours that should not be.
-    :param blocked: should be, and cannot: the slot holds a foreign rule, or a desired rule of another
+    :param blocked: should be, and cannot: the slot holds a foreign rule, or a desired entry of another
         owner that came first.
     """
 
-    missing: tuple[Rule, ...] = ()
-    wrong: tuple[tuple[Rule, Rule], ...] = ()
-    extra: tuple[Rule, ...] = ()
-    blocked: tuple[Rule, ...] = ()
+    missing: tuple[Entry, ...] = ()
+    wrong: tuple[tuple[Entry, Entry], ...] = ()
+    extra: tuple[Entry, ...] = ()
+    blocked: tuple[Entry, ...] = ()
 
     @property
     def settled(self) -> bool:
@@ -53,8 +58,8 @@ class Difference:
 
 
 def difference(
-    desired: Iterable[Rule],
-    reported: Iterable[Rule | ReportedRule],
+    desired: Iterable[Entry],
+    reported: Iterable[Entry | ReportedRule],
     *,
     foreign: frozenset[Slot] = frozenset(),
     skip: frozenset[Slot] = frozenset(),
@@ -66,8 +71,8 @@ def difference(
     :param skip: slots not to be judged now, because they were changed a moment ago (R4).
     """
     present = [item.rule if isinstance(item, ReportedRule) else item for item in reported]
-    taken = foreign | {rule.slot for rule in present if not is_ours(rule.cookie)}
-    ours = {rule.slot: rule for rule in present if is_ours(rule.cookie)}
+    taken = foreign | {rule.slot for rule in present if not is_ours(rule)}
+    ours = {rule.slot: rule for rule in present if is_ours(rule)}
     wanted, blocked = _placed(desired, taken)
     judged = [(slot, rule) for slot, rule in wanted.items() if slot not in skip]
     return Difference(
@@ -78,10 +83,10 @@ def difference(
     )
 
 
-def _placed(desired: Iterable[Rule], taken: frozenset[Slot]) -> tuple[dict[Slot, Rule], tuple[Rule, ...]]:
+def _placed(desired: Iterable[Entry], taken: frozenset[Slot]) -> tuple[dict[Slot, Entry], tuple[Entry, ...]]:
     """Desired rules by slot, and those that find their slot occupied."""
-    wanted: dict[Slot, Rule] = {}
-    blocked: dict[Rule, None] = {}
+    wanted: dict[Slot, Entry] = {}
+    blocked: dict[Entry, None] = {}
     for rule in desired:
         if rule.slot in taken or wanted.setdefault(rule.slot, rule) != rule:
             blocked[rule] = None
@@ -89,25 +94,33 @@ def _placed(desired: Iterable[Rule], taken: frozenset[Slot]) -> tuple[dict[Slot,
 
 
 class Role(Enum):
-    """Where on a packet's way a rule acts."""
+    """What an entry does on a packet's way."""
 
     INGRESS = "ingress"
     DELIVERY = "delivery"
     PINNED = "pinned"
+    EQUIPMENT = "equipment"
 
 
 _ROLE: Mapping[Kind, Role] = {
     Kind.FLOW_INGRESS: Role.INGRESS,
     Kind.FLOW_LEARN: Role.INGRESS,
+    Kind.REACTIVE: Role.INGRESS,
     Kind.FLOW_DELIVERY: Role.DELIVERY,
+    Kind.FLOW_POLICY: Role.DELIVERY,
+    Kind.TRANSIT: Role.DELIVERY,
+    Kind.PIPELINE: Role.DELIVERY,
+    Kind.DISCOVERY: Role.PINNED,
     Kind.MEASUREMENT: Role.PINNED,
 }
 
 
-def role(rule: Rule) -> Role:
-    """The role of one of our rules; of a kind this version does not know: ingress, removed early."""
+def role(entry: Entry) -> Role:
+    """The role of one of our entries; a rule of a kind this version does not know: ingress, removed early."""
+    if not isinstance(entry, Rule):
+        return Role.EQUIPMENT
     try:
-        return _ROLE[cookie_owner(rule.cookie)[0]]
+        return _ROLE[cookie_owner(entry.cookie)[0]]
     except ValueError:
         return Role.INGRESS
 
@@ -128,10 +141,12 @@ class Step:
 
 
 ORDER: tuple[Step, ...] = (
+    Step("equip", False, frozenset({Role.EQUIPMENT}), steers=True, drain=False),
     Step("prepare", False, frozenset({Role.DELIVERY, Role.PINNED}), steers=False, drain=False),
     Step("shift", False, frozenset({Role.INGRESS}), steers=True, drain=False),
     Step("retire", True, frozenset({Role.INGRESS, Role.PINNED}), steers=True, drain=True),
     Step("clear", True, frozenset({Role.DELIVERY}), steers=False, drain=True),
+    Step("strip", True, frozenset({Role.EQUIPMENT}), steers=False, drain=True),
 )
 """Make before break, as data."""
 
@@ -173,10 +188,18 @@ def _changes(found: Difference) -> list[Change]:
     ]
 
 
-def _correction(wanted: Rule, present: Rule) -> Op:
-    """Modify keeps the counters, but changes actions only (OpenFlow 1.3, 6.4); an add replaces all."""
-    same = (wanted.cookie, wanted.idle_timeout) == (present.cookie, present.idle_timeout)
-    return Op.MODIFY if same else Op.ADD
+def _correction(wanted: Entry, present: Entry) -> Op:
+    """Modify keeps the counters, but changes instructions only (OpenFlow 1.3.5, 6.4); an add replaces all.
+
+    A group or meter that is there can only be modified (6.5, 6.7).
+    """
+    if isinstance(wanted, Rule) and isinstance(present, Rule):
+        return Op.MODIFY if _kept_by_modify(wanted) == _kept_by_modify(present) else Op.ADD
+    return Op.MODIFY
+
+
+def _kept_by_modify(rule: Rule) -> tuple[int, ...]:
+    return rule.cookie, rule.idle_timeout, rule.hard_timeout
 
 
 def _by_switch(changes: Sequence[Change]) -> dict[int, tuple[Change, ...]]:

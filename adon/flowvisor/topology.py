@@ -15,9 +15,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from adon.config import Configuration, Host, MeasurementTest, TransitPath
+from adon.config import Configuration, Host, MeasurementTest, Switch, TransitPath
 from adon.errors import InvalidInput, NotFound, Unavailable
 from adon.flowvisor.path import Attachment, CandidatePath, Layer, PathEnd
+from adon.flowvisor.pipeline import Pipeline
 from adon.flowvisor.rule import dpid_text
 from measurement.model import PathKey
 
@@ -99,6 +100,14 @@ class Topology:
                 return name
         raise InvalidInput.of("dpid", f"no switch {dpid_text(dpid)} is configured")
 
+    def pipelines(self) -> dict[int, Pipeline]:
+        """Per datapath id, where our rules go in each switch."""
+        shift = self.configuration.policy.priority_offset
+        return {
+            switch.dpid: Pipeline(switch.pipeline == "staged", switch.table_offset, shift)
+            for switch in self.configuration.switches.values()
+        }
+
     def site_of(self, host: str) -> str:
         """The site a DTN is at.
 
@@ -126,6 +135,7 @@ class Topology:
             address=str(configured.address),
             mac=configured.mac,
             gateway_mac=site.gateway_mac,
+            address6=None if configured.address6 is None else str(configured.address6),
         )
 
     def candidates(self, source_host: str, destination_host: str) -> tuple[Candidate, ...]:
@@ -174,6 +184,29 @@ class Topology:
                 return found
         raise NotFound("path", str(key))
 
+    def backups(self, path: CandidatePath) -> dict[int, CandidatePath]:
+        """Per edge with fast-failover groups, the path that takes over when this one's port is down.
+
+        The first other usable path between the same sites that leaves the edge by another port; in the
+        direction away from that edge.
+        """
+        found: dict[int, CandidatePath] = {}
+        for way in (path, path.reversed()):
+            switch = self._switch(way.source_end.dpid)
+            if switch.pipeline == "staged" and switch.failover == "groups":
+                spare = next(self._spares(way), None)
+                if spare is not None:
+                    found[way.source_end.dpid] = spare
+        return found
+
+    def _spares(self, path: CandidatePath) -> Iterator[CandidatePath]:
+        for other in self.between(path.key.source, path.key.destination):
+            if other.usable and other.path is not None and other.path.source_end.port != path.source_end.port:
+                yield other.path
+
+    def _switch(self, dpid: int) -> Switch:
+        return self.configuration.switches[self.switch_name(dpid)]
+
     def test_ends(self, test: MeasurementTest) -> tuple[Attachment, Attachment]:
         """Who sends and who receives in a configured test: DTNs under their measurement addresses.
 
@@ -191,7 +224,7 @@ class Topology:
         name = next(iter(self.configuration.sites[site].hosts), None)
         if name is None:
             raise NotFound("host at site", site)
-        return replace(self.attachment(name), address=address)
+        return replace(self.attachment(name), address=address, address6=None)
 
     def _host(self, host: str) -> tuple[str, Host]:
         for site, configured in self.configuration.sites.items():

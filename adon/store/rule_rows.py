@@ -9,9 +9,9 @@ from typing import Any
 from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
 
 from adon.broker.effects import RuleState
-from adon.broker.network import owner_of
-from adon.flowvisor.rule import Rule, dpid_text
-from adon.store.codec import cookie_text, decode_rule, encode_rule, slot_text
+from adon.flowvisor.pipeline import owner_of
+from adon.flowvisor.rule import Entry, Rule, dpid_text
+from adon.store.entry_codec import cookie_text, decode_entry, encode_entry, slot_text
 from adon.store.reading import decoded
 from adon.store.tables import rules as table
 
@@ -20,14 +20,14 @@ from adon.store.tables import rules as table
 class SavedRule:
     """A rule with how far it has come; ``error`` is the switch's own text when it refused."""
 
-    rule: Rule
+    rule: Entry
     owner: str
     state: RuleState
     error: str
     updated_at: float
 
 
-def save(connection: Connection, rules: Iterable[Rule], state: RuleState, error: str, at: float) -> None:
+def save(connection: Connection, rules: Iterable[Entry], state: RuleState, error: str, at: float) -> None:
     """Keep the state of some rules; as in a switch, a rule replaces the one in its slot.
 
     A removal is of the very rule (slot and cookie): where another owner has taken over the slot by now,
@@ -60,23 +60,28 @@ def listed(
     return tuple(_saved(row) for row in connection.execute(query))
 
 
-def _mark_removed(connection: Connection, kept: dict[str, Rule], error: str, at: float) -> None:
+def _mark_removed(connection: Connection, kept: dict[str, Entry], error: str, at: float) -> None:
     same = (table.c.slot == bindparam("old_slot")) & (table.c.cookie == bindparam("old_cookie"))
     news = update(table).where(same).values(state=RuleState.REMOVED.value, error=error, updated_at=at)
-    which = [{"old_slot": slot, "old_cookie": cookie_text(rule.cookie)} for slot, rule in kept.items()]
+    which = [{"old_slot": slot, "old_cookie": _cookie(rule)} for slot, rule in kept.items()]
     connection.execute(news, which)
 
 
-def _values(rule: Rule) -> dict[str, object]:
+def _values(rule: Entry) -> dict[str, object]:
     return {
         "dpid": dpid_text(rule.dpid),
         "owner": owner_of(rule),
-        "cookie": cookie_text(rule.cookie),
-        "priority": rule.priority,
-        "body": encode_rule(rule),
+        "cookie": _cookie(rule),
+        "priority": rule.priority if isinstance(rule, Rule) else 0,
+        "body": encode_entry(rule),
     }
 
 
+def _cookie(entry: Entry) -> str:
+    """A rule's cookie; groups and meters have none."""
+    return cookie_text(entry.cookie) if isinstance(entry, Rule) else ""
+
+
 def _saved(row: Row[Any]) -> SavedRule:
-    rule = decoded(decode_rule, row.body, f"rule {row.slot}")
+    rule = decoded(decode_entry, row.body, f"rule {row.slot}")
     return SavedRule(rule, row.owner, RuleState(row.state), row.error, row.updated_at)

@@ -22,7 +22,7 @@ from adon.broker.decision import Decision
 from adon.broker.effects import RuleState
 from adon.broker.flow import Flow, FlowState
 from adon.errors import Unavailable
-from adon.flowvisor.rule import Rule
+from adon.flowvisor.rule import Entry
 from adon.store import access_rows, decision_rows, flow_rows, rule_rows, template_rows
 from adon.store.access_rows import KeptAnswer
 from adon.store.engine import WRITES, check_file, check_schema, open_engine, parse_url, translated
@@ -108,7 +108,7 @@ class Store:
         with self._writing() as connection:
             template_rows.save(connection, template, author, at)
 
-    def save_rules(self, rules: Iterable[Rule], state: RuleState, error: str, at: float) -> None:
+    def save_rules(self, rules: Iterable[Entry], state: RuleState, error: str, at: float) -> None:
         """Keep how far some rules have come; ``error`` is the switch's own text, or empty."""
         with self._writing() as connection:
             rule_rows.save(connection, rules, state, error, at)

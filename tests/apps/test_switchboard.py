@@ -14,7 +14,10 @@ from os_ken.ofproto.ofproto_protocol import ProtocolDesc
 
 from adon.broker.effects import ReadRules, SendBatch
 from adon.broker.events import BatchFailed, Event, PortChanged, RulesReported
-from adon.flowvisor.rule import Change, Kind, Match, Op, Output, Rule, cookie
+from adon.flowvisor.action import Output
+from adon.flowvisor.cookie import Kind, cookie
+from adon.flowvisor.match import Match
+from adon.flowvisor.rule import Change, Op, Rule
 from apps.campus_edge import connections, switchboard
 from apps.campus_edge.loop import Stamps
 from apps.campus_edge.switchboard import Switchboard, guarded

@@ -18,8 +18,12 @@ from adon.broker.effects import RuleState
 from adon.broker.flow import Flow, FlowRequest, FlowState
 from adon.config import MeasurementGrant
 from adon.errors import Conflict, InvalidInput
+from adon.flowvisor.action import Output
 from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
-from adon.flowvisor.rule import FLOW_PRIORITY, Kind, Match, Output, Rule, cookie
+from adon.flowvisor.cookie import Kind, cookie
+from adon.flowvisor.match import Match
+from adon.flowvisor.pipeline import FLOW_PRIORITY
+from adon.flowvisor.rule import Rule
 from adon.store import codec
 from adon.store.store import Store
 from adon.store.upgrade import upgrade
@@ -400,7 +404,7 @@ def rule_for(flow: Flow) -> Rule:
     return Rule(
         0xA01,
         FLOW_PRIORITY + 500,
-        Match(in_port=1, eth_type=0x0800, ip_proto=6, ipv4_src="10.1.0.10", ipv4_dst="10.2.0.10"),
+        Match(in_port=1, eth_type=0x0800, ip_proto=6, ip_src="10.1.0.10", ip_dst="10.2.0.10"),
         (Output(2),),
         cookie(Kind.FLOW_INGRESS, flow.number),
     )

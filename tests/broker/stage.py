@@ -53,7 +53,8 @@ from adon.broker.events import (
 )
 from adon.broker.flow import Flow, FlowRequest
 from adon.config import Configuration, load
-from adon.flowvisor.rule import Change, Op, Rule, is_ours
+from adon.flowvisor.cookie import is_ours
+from adon.flowvisor.rule import Change, Op, Rule
 from adon.flowvisor.topology import PortState
 from adon.templates_catalog.builtins import builtin_templates, scaled
 from adon.templates_catalog.catalog import Catalog
@@ -254,7 +255,7 @@ class Stage:
                 rule = entry.rule
                 mine = rule.cookie == 0xAD << 56 | kind << 48 | flow.number
                 delivered = arrive and rule.match.in_port == enters
-                if mine and rule.match.ipv4_src == "10.1.0.10" and (kind == 0x10 or delivered):
+                if mine and rule.match.ip_src == "10.1.0.10" and (kind == 0x10 or delivered):
                     entry.bytes += octets
                     entry.packets += max(1, octets // 1500)
                     entry.used = self.now

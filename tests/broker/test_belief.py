@@ -6,8 +6,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adon.broker.belief import SETTLE_S, Belief, owner_of
-from adon.flowvisor.rule import Change, Kind, Match, Op, Output, Rule, cookie
+from adon.broker.belief import SETTLE_S, Belief
+from adon.flowvisor.action import Output
+from adon.flowvisor.cookie import Kind, cookie
+from adon.flowvisor.match import Match
+from adon.flowvisor.pipeline import owner_of
+from adon.flowvisor.rule import Change, Op, Rule
 
 RULE = Rule(1, 30_000, Match(in_port=1), (Output(2),), cookie(Kind.FLOW_INGRESS, 7))
 NOTHING: frozenset[tuple[int, int, int, Match]] = frozenset()

@@ -8,7 +8,9 @@ from adon.broker.decision import Outcome
 from adon.broker.events import TemplateSaved
 from adon.broker.flow import FlowState, Quality
 from adon.errors import Conflict, InvalidInput, NotFound
-from adon.flowvisor.rule import Change, Match, Op, Output, Rule
+from adon.flowvisor.action import Output
+from adon.flowvisor.match import Match
+from adon.flowvisor.rule import Change, Op, Rule
 from adon.templates_catalog.builtins import builtin_templates
 from measurement.model import Metric
 from tests.broker.stage import MU_EDGE, OSU_EDGE, PORTS, Stage, configuration, know, ready, verdicts

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from adon.broker.choice import Need, own_throughput
 from adon.broker.counters import FlowCounters
 from adon.broker.flow import FlowRequest
+from adon.flowvisor.cookie import Kind
 from adon.flowvisor.path import Basis
 from adon.flowvisor.performance import FlowLoad
-from adon.flowvisor.rule import Kind
 from measurement.model import Measurement, Metric, PathKey
 from tests.broker.stage import catalog
 from tests.broker.test_counters import DESTINATION, SOURCE, reported

@@ -5,8 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adon.broker.counters import Evidence, FlowCounters
+from adon.flowvisor.action import Output
+from adon.flowvisor.cookie import Kind, cookie
+from adon.flowvisor.match import Match
 from adon.flowvisor.path import Attachment
-from adon.flowvisor.rule import Kind, Match, Output, ReportedRule, Rule, cookie
+from adon.flowvisor.rule import ReportedRule, Rule
 
 SOURCE = Attachment("a", "mu", 1, 1, "10.1.0.10", "02:00:00:00:0a:0a", "02:00:00:00:0a:01")
 DESTINATION = Attachment("b", "osu", 2, 1, "10.2.0.10", "02:00:00:00:0b:0a", "02:00:00:00:0b:01")
@@ -14,9 +17,9 @@ AFTER = 15.0
 
 
 def reported(dpid: int, kind: Kind, octets: int, *, back: bool = False, port: int = 5001) -> ReportedRule:
-    ends = {"ipv4_src": SOURCE.address, "ipv4_dst": DESTINATION.address, "tp_dst": port}
+    ends = {"ip_src": SOURCE.address, "ip_dst": DESTINATION.address, "tp_dst": port}
     if back:
-        ends = {"ipv4_src": DESTINATION.address, "ipv4_dst": SOURCE.address, "tp_src": port}
+        ends = {"ip_src": DESTINATION.address, "ip_dst": SOURCE.address, "tp_src": port}
     rule = Rule(dpid, 30_500, Match(**ends), (Output(1),), cookie(kind, 1), idle_timeout=60)  # type: ignore[arg-type]
     return ReportedRule(rule, octets // 1000, octets, 1.0)
 

@@ -12,12 +12,15 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from adon.broker.belief import owner_of
 from adon.broker.events import FirstPacket
 from adon.broker.flow import Flow, FlowState
 from adon.errors import Conflict
+from adon.flowvisor.action import Output
+from adon.flowvisor.cookie import is_ours
+from adon.flowvisor.match import Match
 from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.rule import Change, Match, Op, Output, Rule, is_ours
+from adon.flowvisor.pipeline import owner_of
+from adon.flowvisor.rule import Change, Op, Rule
 from adon.flowvisor.topology import PortState
 from measurement.model import Metric
 from tests.broker.alarming import alarm, over

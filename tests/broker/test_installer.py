@@ -3,8 +3,11 @@ from __future__ import annotations
 import pytest
 
 from adon.broker.installer import Installer
+from adon.flowvisor.action import Output
+from adon.flowvisor.cookie import Kind, cookie
+from adon.flowvisor.match import Match
 from adon.flowvisor.reconcile import Phase
-from adon.flowvisor.rule import Change, Kind, Match, Op, Output, Rule, cookie
+from adon.flowvisor.rule import Change, Op, Rule
 
 NEAR, FAR = 1, 2
 

@@ -16,7 +16,10 @@ from adon.broker.events import (
     SwitchUp,
 )
 from adon.broker.network import RETRY_S, Network, Outcome
-from adon.flowvisor.rule import Kind, Match, Op, Output, ReportedRule, Rule, cookie
+from adon.flowvisor.action import Output
+from adon.flowvisor.cookie import Kind, cookie
+from adon.flowvisor.match import Match
+from adon.flowvisor.rule import Op, ReportedRule, Rule
 from adon.flowvisor.topology import Topology
 from tests.broker.stage import MU_EDGE, OSU_EDGE, configuration
 

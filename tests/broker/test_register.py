@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from adon.flowvisor.rule import Kind
+from adon.flowvisor.cookie import Kind
 from measurement.model import PathKey
 from tests.broker.stage import Stage, ready
 from tests.broker.test_counters import DESTINATION, SOURCE, reported

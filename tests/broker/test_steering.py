@@ -6,8 +6,8 @@ import pytest
 
 from adon.broker.deciding import choose_path
 from adon.broker.flow import Flow
-from adon.broker.steering import attached, rules_for_flow, rules_for_measurements
-from adon.flowvisor.rule import Kind, cookie_owner
+from adon.broker.steering import attached, rules_for_flow, rules_for_paths
+from adon.flowvisor.cookie import Kind, cookie_owner
 from tests.broker.stage import MU_EDGE, OSU_EDGE, Stage, ready
 
 
@@ -56,11 +56,11 @@ def test_no_rules_on_a_path_that_is_not_there_or_between_hosts_that_are_not() ->
 
 def test_measurements_are_pinned_once_both_edges_are_known() -> None:
     stage = Stage()
-    assert rules_for_measurements(stage.broker.world.network.topology) == {}
+    assert rules_for_paths(stage.broker.world.network.topology) == {}
     stage.connect(MU_EDGE)
-    assert rules_for_measurements(stage.broker.world.network.topology) == {}
+    assert rules_for_paths(stage.broker.world.network.topology) == {}
     stage.connect(OSU_EDGE)
-    found = rules_for_measurements(stage.broker.world.network.topology)
+    found = rules_for_paths(stage.broker.world.network.topology)
     assert sorted(found) == ["path-0", "path-1"]
     assert {rule for rules in found.values() for rule in rules} == stage.installed()
     assert all(len(set(rules)) == len(rules) for rules in found.values())

@@ -10,8 +10,10 @@ from adon.broker.effects import RuleState
 from adon.broker.events import FirstPacket, FlowCancelled, RulesReported, TransferReported
 from adon.broker.flow import Flow, FlowState, Quality
 from adon.config import Configuration
+from adon.flowvisor.action import Output
+from adon.flowvisor.match import Match
 from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.rule import Change, Match, Op, Output, Rule
+from adon.flowvisor.rule import Change, Op, Rule
 from adon.flowvisor.topology import PortState
 from adon.templates_catalog.catalog import Catalog
 from tests.broker.stage import MU_EDGE, OSU_EDGE, PORTS, Stage, catalog, configuration, know, ready

@@ -15,21 +15,10 @@ import copy
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
+from adon.flowvisor.action import Output, PopVlan, PushVlan, SetEthDst, SetEthSrc, ToController
 from adon.flowvisor.path import Attachment, CandidatePath, Layer
 from adon.flowvisor.reconcile import Phase
-from adon.flowvisor.rule import (
-    Change,
-    Op,
-    Output,
-    PopVlan,
-    PushVlan,
-    ReportedRule,
-    Rule,
-    SetEthDst,
-    SetEthSrc,
-    Slot,
-    ToController,
-)
+from adon.flowvisor.rule import Change, Op, ReportedRule, Rule, Slot
 
 CONTROLLER = -1
 
@@ -38,8 +27,8 @@ CONTROLLER = -1
 class Packet:
     eth_src: str
     eth_dst: str
-    ipv4_src: str
-    ipv4_dst: str
+    ip_src: str
+    ip_dst: str
     ip_proto: int = 6
     tp_src: int = 40_000
     tp_dst: int = 5_001
@@ -101,7 +90,7 @@ def matches(rule: Rule, in_port: int, packet: Packet) -> bool:
     wanted = rule.match
     asked = {
         name: value
-        for name in ("vlan", "eth_type", "ip_proto", "ipv4_src", "ipv4_dst", "tp_src", "tp_dst")
+        for name in ("vlan", "eth_type", "ip_proto", "ip_src", "ip_dst", "tp_src", "tp_dst")
         if (value := getattr(wanted, name)) is not None
     }
     return wanted.in_port in (None, in_port) and all(getattr(packet, n) == v for n, v in asked.items())

@@ -17,10 +17,13 @@ from os_ken.ofproto import ofproto_v1_3_parser as parser
 from os_ken.ofproto.ofproto_protocol import ProtocolDesc
 
 from adon.flowvisor import openflow
+from adon.flowvisor.action import Output
+from adon.flowvisor.cookie import Kind, cookie, is_ours
+from adon.flowvisor.match import Match
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.reconcile import difference
-from adon.flowvisor.rule import Change, Kind, Match, Op, Output, ReportedRule, Rule, cookie, is_ours
-from adon.flowvisor.rules import flow_rules, learn_rules, measurement_rules
+from adon.flowvisor.rule import Change, Op, ReportedRule, Rule
+from adon.flowvisor.rules import Steered, flow_rules, learn_rules, measurement_rules
 from adon.flowvisor.topology import PortState
 from tests.flowvisor.network import MU, PATHS, SOURCE, TARGET
 
@@ -61,8 +64,8 @@ def all_rules() -> list[Rule]:
         rule
         for path in PATHS
         for rule in (
-            *flow_rules(17, SOURCE, TARGET, tuples, path, PATHS, 500, 60),
-            *learn_rules(18, SOURCE, TARGET, 6, path, PATHS),
+            *flow_rules(Steered(17, SOURCE, TARGET, path, PATHS), tuples, 500, 60),
+            *learn_rules(Steered(18, SOURCE, TARGET, path, PATHS), 6),
             *measurement_rules(near, far, path),
         )
     ]
@@ -94,7 +97,7 @@ def test_a_flow_mod_is_strict_and_limited_to_its_cookie(op: Op, command: int, ma
 
 def test_the_switch_tells_when_an_ingress_rule_goes() -> None:
     near = replace(SOURCE, address="10.1.0.21")
-    learnt = {r for path in PATHS for r in learn_rules(18, SOURCE, TARGET, 6, path, PATHS)}
+    learnt = {r for path in PATHS for r in learn_rules(Steered(18, SOURCE, TARGET, path, PATHS), 6)}
     flags = {
         rule.cookie >> 48 & 0xFF: read_back(openflow.flow_mod(DATAPATH, Change(Op.ADD, rule))).flags
         for rule in (*all_rules(), *learnt, *measurement_rules(near, TARGET, PATHS[0]))
@@ -184,7 +187,7 @@ def test_an_ignored_cookie_is_foreign_whatever_its_prefix() -> None:
 
 ODD_ACTIONS = [
     [parser.OFPActionGroup(1), parser.OFPActionOutput(2)],
-    [parser.OFPActionSetField(ipv4_src="10.0.0.1")],
+    [parser.OFPActionSetField(ip_src="10.0.0.1")],
     [parser.OFPActionPushVlan(0x8100)],
     [parser.OFPActionPushVlan(0x8100), parser.OFPActionOutput(2)],
     [parser.OFPActionPushVlan(0x88A8), parser.OFPActionSetField(vlan_vid=0x1064)],

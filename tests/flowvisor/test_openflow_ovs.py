@@ -26,7 +26,7 @@ from adon.flowvisor import openflow
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.reconcile import difference, phases
 from adon.flowvisor.rule import Change, Op, ReportedRule, Rule, Slot, rule_text
-from adon.flowvisor.rules import flow_rules, learn_rules
+from adon.flowvisor.rules import Steered, flow_rules, learn_rules
 from tests.flowvisor.network import AL2S, MU, PATHS, ROUTED, SOURCE, TARGET
 
 pytestmark = pytest.mark.integration
@@ -166,8 +166,10 @@ def client(switch: PrivateSwitch) -> Iterator[Client]:
 
 def rules(path: Any) -> list[Rule]:
     tuples = (FiveTuple(6, 5001), FiveTuple(17, 5002, 4000))
-    flow = flow_rules(17, SOURCE, TARGET, tuples, path, PATHS, 500, 60)
-    return [rule for rule in (*flow, *learn_rules(18, SOURCE, TARGET, 6, path, PATHS)) if rule.dpid == MU]
+    flow = flow_rules(Steered(17, SOURCE, TARGET, path, PATHS), tuples, 500, 60)
+    return [
+        rule for rule in (*flow, *learn_rules(Steered(18, SOURCE, TARGET, path, PATHS), 6)) if rule.dpid == MU
+    ]
 
 
 def everything(plan: Iterable[Any]) -> list[Change]:

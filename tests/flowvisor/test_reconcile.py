@@ -9,10 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adon.flowvisor.action import Output
+from adon.flowvisor.cookie import Kind, cookie
+from adon.flowvisor.match import Match
 from adon.flowvisor.path import CandidatePath, FiveTuple
 from adon.flowvisor.reconcile import ORDER, Difference, difference, phases
-from adon.flowvisor.rule import Kind, Match, Op, Output, Rule, cookie
-from adon.flowvisor.rules import flow_rules, learn_rules, measurement_rules
+from adon.flowvisor.rule import Op, Rule
+from adon.flowvisor.rules import Steered, flow_rules, learn_rules, measurement_rules
 from tests.flowvisor.fake_switch import Net, Packet
 from tests.flowvisor.network import AL2S, PATHS, ROUTED, SOURCE, TARGET
 
@@ -22,7 +25,7 @@ DATA = FiveTuple(6, 5001)
 def flow(
     path: CandidatePath, priority: int = 500, candidates: Sequence[CandidatePath] = PATHS, number: int = 17
 ) -> tuple[Rule, ...]:
-    return flow_rules(number, SOURCE, TARGET, (DATA,), path, candidates, priority, 60)
+    return flow_rules(Steered(number, SOURCE, TARGET, path, candidates), (DATA,), priority, 60)
 
 
 INGRESS, BACK, DELIVERY = flow(AL2S)[:3]
@@ -130,7 +133,7 @@ STATES = st.one_of(
         st.integers(1, 2),
     ),
     st.builds(
-        lambda path, among: learn_rules(17, SOURCE, TARGET, 6, path, among),
+        lambda path, among: learn_rules(Steered(17, SOURCE, TARGET, path, among), 6),
         st.sampled_from(PATHS),
         st.lists(st.sampled_from(PATHS), unique=True),
     ),

@@ -8,19 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adon.flowvisor.action import Output, PushVlan, SetEthDst
+from adon.flowvisor.cookie import Kind, cookie_owner
+from adon.flowvisor.match import Match
 from adon.flowvisor.path import CandidatePath, FiveTuple
-from adon.flowvisor.rule import (
-    FLOW_PRIORITY,
-    Kind,
-    Match,
-    Output,
-    PushVlan,
-    Rule,
-    SetEthDst,
-    cookie_owner,
-    rule_text,
-)
-from adon.flowvisor.rules import flow_rules, learn_rules, measurement_rules
+from adon.flowvisor.pipeline import FLOW_PRIORITY, Pipeline
+from adon.flowvisor.rule import Rule, rule_text
+from adon.flowvisor.rules import Steered, flow_rules, learn_rules, measurement_rules
 from tests.flowvisor.fake_switch import Net
 from tests.flowvisor.network import AL2S, MU, PATHS, ROUTED, SECOND_VLAN, SOURCE, TARGET
 
@@ -28,7 +22,7 @@ DATA = FiveTuple(6, 5001)
 
 
 def compiled(chosen: CandidatePath = AL2S, *tuples: FiveTuple) -> tuple[Rule, ...]:
-    return flow_rules(17, SOURCE, TARGET, tuples or (DATA,), chosen, PATHS, 500, 60)
+    return flow_rules(Steered(17, SOURCE, TARGET, chosen, PATHS), tuples or (DATA,), 500, 60)
 
 
 def net_with(*rules: Rule) -> Net:
@@ -48,7 +42,7 @@ def assert_delivered(net: Net, path: CandidatePath, **fields: object) -> None:
         assert len(received) == 1
         frame = received[0]
         assert (frame.eth_src, frame.eth_dst, frame.vlan) == (receiver.gateway_mac, receiver.mac, None)
-        assert (frame.ipv4_src, frame.ipv4_dst) == (sender.address, receiver.address)
+        assert (frame.ip_src, frame.ip_dst) == (sender.address, receiver.address)
 
 
 @settings(max_examples=60)
@@ -79,7 +73,7 @@ def test_packets_reach_the_other_dtn_whichever_path_is_chosen(
 
 def test_other_packets_are_left_to_the_campus() -> None:
     net = net_with(*compiled())
-    for fields in ({"tp_dst": 22}, {"ip_proto": 17}, {"ipv4_dst": "10.9.9.9"}, {"eth_type": 0x86DD}):
+    for fields in ({"tp_dst": 22}, {"ip_proto": 17}, {"ip_dst": "10.9.9.9"}, {"eth_type": 0x86DD}):
         assert net.send(SOURCE.host, TARGET.host, **fields) == ([], [])
 
 
@@ -98,7 +92,7 @@ def test_one_rule_field_by_field() -> None:
         dpid=MU,
         priority=FLOW_PRIORITY + 500,
         match=Match(
-            in_port=1, eth_type=0x0800, ip_proto=6, ipv4_src="10.1.0.10", ipv4_dst="10.2.0.10", tp_dst=5001
+            in_port=1, eth_type=0x0800, ip_proto=6, ip_src="10.1.0.10", ip_dst="10.2.0.10", tp_dst=5001
         ),
         actions=(SetEthDst("02:00:00:00:0b:10"), PushVlan(100), Output(2)),
         cookie=0xAD10_0000_0000_0011,
@@ -119,7 +113,7 @@ def test_only_ingress_rules_idle_out() -> None:
 
 
 def test_the_chosen_path_is_delivered_even_if_it_is_no_candidate_any_more() -> None:
-    rules = flow_rules(1, SOURCE, TARGET, (DATA,), AL2S, (ROUTED,), 0, 60)
+    rules = flow_rules(Steered(1, SOURCE, TARGET, AL2S, (ROUTED,)), (DATA,), 0, 60)
     assert_delivered(net_with(*rules), AL2S)
 
 
@@ -132,26 +126,26 @@ def test_a_protocol_without_ports_is_matched_without_them() -> None:
 @pytest.mark.parametrize("priority", [-1, 1000])
 def test_a_priority_outside_its_band_is_refused(priority: int) -> None:
     with pytest.raises(ValueError, match="priority"):
-        flow_rules(1, SOURCE, TARGET, (DATA,), AL2S, (), priority, 60)
+        flow_rules(Steered(1, SOURCE, TARGET, AL2S, ()), (DATA,), priority, 60)
 
 
 @pytest.mark.parametrize("broken", [replace(AL2S, vlan=None), replace(ROUTED, source_end=AL2S.source_end)])
 def test_a_path_that_leads_nowhere_is_refused(broken: CandidatePath) -> None:
     with pytest.raises(ValueError, match="neither a VLAN nor a next hop"):
-        flow_rules(1, SOURCE, TARGET, (DATA,), broken, (), 0, 60)
+        flow_rules(Steered(1, SOURCE, TARGET, broken, ()), (DATA,), 0, 60)
 
 
 @pytest.mark.parametrize("path", PATHS)
 def test_learning_forwards_and_shows_the_first_packets_of_one_direction(path: CandidatePath) -> None:
-    net = net_with(*learn_rules(17, SOURCE, TARGET, 6, path, PATHS))
+    net = net_with(*learn_rules(Steered(17, SOURCE, TARGET, path, PATHS), 6))
     assert_delivered(net, path, tp_dst=31_337)
-    assert [packet.ipv4_src for packet in net.copied] == [SOURCE.address]
+    assert [packet.ip_src for packet in net.copied] == [SOURCE.address]
     assert net.send(SOURCE.host, TARGET.host, ip_proto=17) == ([], [])
 
 
 def test_a_learnt_connection_is_not_shown_again() -> None:
     """Its own rules are above the learning rules; the others' first packets still come."""
-    rules = learn_rules(17, SOURCE, TARGET, 6, AL2S, PATHS)
+    rules = learn_rules(Steered(17, SOURCE, TARGET, AL2S, PATHS), 6)
     net = net_with(*rules, *compiled(ROUTED, FiveTuple(6, 5001, 40_000)))
     assert_delivered(net, ROUTED)
     assert net.copied == []
@@ -160,7 +154,7 @@ def test_a_learnt_connection_is_not_shown_again() -> None:
 
 
 def test_learning_rules_stay_while_their_connections_have_rules_of_their_own() -> None:
-    assert {rule.idle_timeout for rule in learn_rules(17, SOURCE, TARGET, 6, AL2S, PATHS)} == {0}
+    assert {rule.idle_timeout for rule in learn_rules(Steered(17, SOURCE, TARGET, AL2S, PATHS), 6)} == {0}
 
 
 @pytest.mark.parametrize("path", PATHS)
@@ -169,10 +163,10 @@ def test_a_measurement_address_is_pinned_whatever_flows_are_there(path: Candidat
     rules = measurement_rules(near, far, path)
     net = net_with(*rules, *compiled(SECOND_VLAN))
     for protocol in (1, 6, 17):
-        addresses = {"ipv4_src": near.address, "ipv4_dst": far.address, "ip_proto": protocol}
+        addresses = {"ip_src": near.address, "ip_dst": far.address, "ip_proto": protocol}
         received, taken = net.send(SOURCE.host, TARGET.host, **addresses)
         assert (taken, [frame.eth_dst for frame in received]) == ([path.key.path], [TARGET.mac])
-        addresses |= {"ipv4_src": far.address, "ipv4_dst": near.address}
+        addresses |= {"ip_src": far.address, "ip_dst": near.address}
         received, taken = net.send(TARGET.host, SOURCE.host, **addresses)
         assert (taken, [frame.eth_dst for frame in received]) == ([path.key.path], [SOURCE.mac])
     assert {cookie_owner(rule.cookie) for rule in rules} == {(Kind.MEASUREMENT, path.index)}
@@ -198,13 +192,14 @@ def test_an_offset_shifts_every_band_alike() -> None:
     """R7: room for a switch's other tenants; the order of our bands stays."""
     ends = (SOURCE, TARGET)
     plain = [
-        *flow_rules(1, *ends, [FiveTuple(6, 5001)], AL2S, PATHS, 500, 60),
-        *learn_rules(1, *ends, 6, AL2S, PATHS),
+        *flow_rules(Steered(1, *ends, AL2S, PATHS), [FiveTuple(6, 5001)], 500, 60),
+        *learn_rules(Steered(1, *ends, AL2S, PATHS), 6),
         *measurement_rules(*ends, AL2S),
     ]
+    lower = dict.fromkeys((MU, TARGET.dpid), Pipeline(priority_offset=-7))
     shifted = [
-        *flow_rules(1, *ends, [FiveTuple(6, 5001)], AL2S, PATHS, 500, 60, offset=-7),
-        *learn_rules(1, *ends, 6, AL2S, PATHS, offset=-7),
-        *measurement_rules(*ends, AL2S, offset=-7),
+        *flow_rules(Steered(1, *ends, AL2S, PATHS, pipelines=lower), [FiveTuple(6, 5001)], 500, 60),
+        *learn_rules(Steered(1, *ends, AL2S, PATHS, pipelines=lower), 6),
+        *measurement_rules(*ends, AL2S, lower),
     ]
     assert [replace(rule, priority=rule.priority - 7) for rule in plain] == shifted

@@ -6,20 +6,12 @@ from hypothesis import strategies as st
 
 from adon.broker.decision import Decision, Outcome, SiteCost
 from adon.broker.flow import MAX_SIZE, Flow, FlowRequest, FlowState, Quality
+from adon.flowvisor.action import Output, PopVlan, PushVlan, SetEthDst, SetEthSrc, ToController
 from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
+from adon.flowvisor.cookie import Kind, cookie
+from adon.flowvisor.match import Match
 from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.rule import (
-    Kind,
-    Match,
-    Output,
-    PopVlan,
-    PushVlan,
-    Rule,
-    SetEthDst,
-    SetEthSrc,
-    ToController,
-    cookie,
-)
+from adon.flowvisor.rule import Rule
 from adon.templates_catalog.model import QSpec, Template
 
 times = st.floats(0, 1e11)
@@ -62,7 +54,7 @@ def a_decision(identifier: str = "d-1", **changes: object) -> Decision:
 
 
 def a_rule(number: int = 1, dpid: int = 0xA01, priority: int = 30_500, port: int = 5001) -> Rule:
-    match = Match(in_port=1, eth_type=0x0800, ip_proto=6, ipv4_src="10.1.0.10", tp_dst=port)
+    match = Match(in_port=1, eth_type=0x0800, ip_proto=6, ip_src="10.1.0.10", tp_dst=port)
     actions = (PushVlan(1701), Output(2))
     return Rule(dpid, priority, match, actions, cookie(Kind.FLOW_INGRESS, number), idle_timeout=60)
 
@@ -175,8 +167,8 @@ matches = st.builds(
     vlan=st.none() | st.integers(0, 4095),
     eth_type=st.sampled_from([None, 0x0800, 0x0806]),
     ip_proto=st.sampled_from([None, 0, 6, 17]),
-    ipv4_src=st.sampled_from([None, "10.1.0.10"]),
-    ipv4_dst=st.sampled_from([None, "10.2.0.10"]),
+    ip_src=st.sampled_from([None, "10.1.0.10"]),
+    ip_dst=st.sampled_from([None, "10.2.0.10"]),
     tp_src=st.none() | ports,
     tp_dst=st.none() | ports,
     other=st.sampled_from(["", '{"ipv6_src": "::1"}']),

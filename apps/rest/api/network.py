@@ -14,7 +14,8 @@ from adon.access.policy import Action
 from adon.broker.estimates import METRIC as ESTIMATE
 from adon.broker.flow import Flow
 from adon.errors import InvalidInput
-from adon.flowvisor.rule import cookie_owner, dpid_text, rule_text
+from adon.flowvisor.cookie import cookie_owner
+from adon.flowvisor.rule import Entry, GroupEntry, MeterEntry, Rule, dpid_text, rule_text
 from adon.store.rule_rows import SavedRule
 from apps.rest.answers import done, json_answer
 from apps.rest.api.common import Query, answers, blueprint, flow_number
@@ -96,14 +97,23 @@ def list_rules(query: RuleQuery) -> Response:
     return json_answer(RuleList(items=[_rule(one) for one in found]).body())
 
 
+def _kind(entry: Entry) -> str:
+    match entry:
+        case Rule():
+            return cookie_owner(entry.cookie)[0].name.lower()
+        case GroupEntry():
+            return "group"
+        case MeterEntry():
+            return "meter"
+
+
 def _rule(saved: SavedRule) -> RuleView:
-    kind, _ = cookie_owner(saved.rule.cookie)
     return RuleView(
         dpid=dpid_text(saved.rule.dpid),
         state=saved.state,
         error=saved.error,
         owner=saved.owner,
-        kind=kind.name.lower(),
+        kind=_kind(saved.rule),
         text=rule_text(saved.rule),
     )
 

@@ -1,0 +1,85 @@
+"""Cookies: whose a rule is, and what it is for (R1).
+
+``0xAD`` in the top byte says a rule is ours; nothing without it is ever modified or deleted.  Then the
+kind, the tenant (the number of a slice, 0 for none) and the number of the owner::
+
+    63      56 55      48 47        36 35                                 0
+    +---------+----------+------------+-----------------------------------+
+    |  0xAD   |   kind   |   tenant   |           owner number            |
+    +---------+----------+------------+-----------------------------------+
+
+The owner is a flow (its number), a path (its index) or a switch (its place in the configuration); the
+kind says which.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+COOKIE_PREFIX = 0xAD << 56
+COOKIE_MASK = 0xFF << 56
+TENANT_BITS, NUMBER_BITS = 12, 36
+
+
+class Kind(IntEnum):
+    """The kind byte of a cookie: what the rule is for."""
+
+    MEASUREMENT = 0x01
+    TRANSIT = 0x02
+    PIPELINE = 0x03
+    DISCOVERY = 0x04
+    REACTIVE = 0x05
+    FLOW_INGRESS = 0x10
+    FLOW_DELIVERY = 0x11
+    FLOW_LEARN = 0x12
+    FLOW_POLICY = 0x13
+
+
+_OF_PATHS = frozenset({Kind.MEASUREMENT, Kind.TRANSIT})
+_OF_SWITCHES = frozenset({Kind.PIPELINE, Kind.DISCOVERY, Kind.REACTIVE})
+
+
+def cookie(kind: Kind, number: int, tenant: int = 0) -> int:
+    """The cookie of one kind, owner and tenant.
+
+    :raises ValueError: if the owner's number or the tenant does not fit its field.
+    """
+    if not 0 <= number < 1 << NUMBER_BITS:
+        raise ValueError(f"owner number {number} does not fit {NUMBER_BITS} bits")
+    if not 0 <= tenant < 1 << TENANT_BITS:
+        raise ValueError(f"tenant {tenant} does not fit {TENANT_BITS} bits")
+    return COOKIE_PREFIX | kind << 48 | tenant << NUMBER_BITS | number
+
+
+def is_ours(value: int) -> bool:
+    """Whether a rule with this cookie is ours to touch."""
+    return value & COOKIE_MASK == COOKIE_PREFIX
+
+
+def cookie_owner(value: int) -> tuple[Kind, int]:
+    """Kind and owner number of one of our cookies.
+
+    :raises ValueError: for a cookie that is not ours or of a kind this version does not know.
+    """
+    if not is_ours(value):
+        raise ValueError(f"cookie 0x{value:x} is not ours")
+    return Kind(value >> 48 & 0xFF), value & (1 << NUMBER_BITS) - 1
+
+
+def cookie_tenant(value: int) -> int:
+    """The tenant that a cookie of ours names; 0 for none."""
+    return value >> NUMBER_BITS & (1 << TENANT_BITS) - 1
+
+
+def owner_name(value: int) -> str:
+    """The owner that a cookie names: ``f-17``, ``path-0`` or ``switch-2``.
+
+    A kind that this version does not know (a later version made the rule) has an owner nobody is.
+    """
+    try:
+        kind, number = cookie_owner(value)
+    except ValueError:
+        return f"unknown-{value:x}"
+    if kind in _OF_PATHS:
+        return f"path-{number}"
+    return f"switch-{number}" if kind in _OF_SWITCHES else f"f-{number}"

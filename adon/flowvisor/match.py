@@ -1,0 +1,76 @@
+"""What a rule matches on, as a value; written as ``ovs-ofctl -O OpenFlow13`` writes it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+ETH_TYPE_IPV4 = 0x0800
+ETH_TYPE_IPV6 = 0x86DD
+ETH_TYPE_LLDP = 0x88CC
+
+_PROTOCOLS = {None: "ip", 1: "icmp", 6: "tcp", 17: "udp", 132: "sctp"}
+_PROTOCOLS_V6 = {None: "ipv6", 58: "icmp6", 6: "tcp6", 17: "udp6", 132: "sctp6"}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Masked:
+    """A number of which only the bits in the mask count."""
+
+    value: int
+    mask: int
+
+    def __str__(self) -> str:
+        return f"0x{self.value:x}/0x{self.mask:x}"
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The fields we match on; None matches anything.
+
+    Addresses are in their usual text form, with a prefix length if they stand for a network (``10.1.0.0/24``,
+    ``2001:db8::/64``); ``eth_type`` says which version of IP is meant.  ``vlan`` None means *untagged or any*
+    is not asked; our delivery rules always name it for layer-2 paths.  ``metadata`` is what an earlier table
+    wrote (:mod:`adon.flowvisor.pipeline`).  ``other`` is empty in every rule we make: it keeps, as JSON text,
+    what a switch reports beyond these fields, so that such a rule is not mistaken for one of ours and can
+    still be addressed strictly.
+    """
+
+    in_port: int | None = None
+    vlan: int | None = None
+    eth_type: int | None = None
+    ip_proto: int | None = None
+    ip_src: str | None = None
+    ip_dst: str | None = None
+    tp_src: int | None = None
+    tp_dst: int | None = None
+    metadata: Masked | None = None
+    other: str = ""
+
+
+def match_text(match: Match) -> str:
+    """The match as ``ovs-ofctl -O OpenFlow13 dump-flows`` prints it."""
+    return ",".join((*_protocol(match), *_fields(match)))
+
+
+def _protocol(match: Match) -> tuple[str, ...]:
+    if match.eth_type is None:
+        return ()
+    names = {ETH_TYPE_IPV4: _PROTOCOLS, ETH_TYPE_IPV6: _PROTOCOLS_V6}.get(match.eth_type)
+    if names is None:
+        return (f"dl_type=0x{match.eth_type:04x}",)
+    return (names.get(match.ip_proto, f"{names[None]},nw_proto={match.ip_proto}"),)
+
+
+def _fields(match: Match) -> tuple[str, ...]:
+    prefix = "ipv6" if match.eth_type == ETH_TYPE_IPV6 else "nw"
+    named = (
+        ("metadata", match.metadata),
+        ("in_port", match.in_port),
+        ("dl_vlan", match.vlan),
+        (f"{prefix}_src", match.ip_src),
+        (f"{prefix}_dst", match.ip_dst),
+        ("tp_src", match.tp_src),
+        ("tp_dst", match.tp_dst),
+    )
+    found = tuple(f"{name}={value}" for name, value in named if value is not None)
+    return (*found, match.other) if match.other else found
