@@ -53,8 +53,8 @@ from adon.broker.events import (
 )
 from adon.broker.flow import Flow, FlowRequest
 from adon.config import Configuration, load
-from adon.flowvisor.cookie import is_ours
-from adon.flowvisor.rule import Change, Op, Rule
+from adon.flowvisor.pipeline import is_ours, owner_of
+from adon.flowvisor.rule import Change, Entry, Op, Rule
 from adon.flowvisor.topology import PortState
 from adon.templates_catalog.builtins import builtin_templates, scaled
 from adon.templates_catalog.catalog import Catalog
@@ -387,21 +387,17 @@ class Stage:
     def last_decision(self, flow: Flow) -> Decision:
         return [decision for decision in self.decisions if decision.flow == flow.id][-1]
 
-    def installed(self, dpid: int | None = None) -> set[Rule]:
+    def installed(self, dpid: int | None = None) -> set[Entry]:
         """Our rules in the switches."""
         return {
             entry.rule
             for number, switch in self.switches.items()
             for entry in switch.table.values()
-            if is_ours(entry.rule.cookie) and dpid in (None, number)
+            if is_ours(entry.rule) and dpid in (None, number)
         }
 
     def rules_of(self, flow: Flow) -> set[Rule]:
-        return {
-            rule
-            for rule in self.installed()
-            if rule.cookie & (1 << 48) - 1 == flow.number and rule.cookie >> 52 & 0xF
-        }
+        return {rule for rule in self.installed() if isinstance(rule, Rule) and owner_of(rule) == flow.id}
 
     def output_of(self, flow: Flow) -> int:
         """The port that the flow's forward ingress rule sends to, at the MU edge."""

@@ -15,31 +15,17 @@ import copy
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from adon.flowvisor.action import Output, PopVlan, PushVlan, SetEthDst, SetEthSrc, ToController
+from adon.flowvisor import datapath
+from adon.flowvisor.datapath import CONTROLLER, Packet
 from adon.flowvisor.path import Attachment, CandidatePath, Layer
+from adon.flowvisor.pipeline import owner_of
 from adon.flowvisor.reconcile import Phase
-from adon.flowvisor.rule import Change, Op, ReportedRule, Rule, Slot
-
-CONTROLLER = -1
-
-
-@dataclass(frozen=True)
-class Packet:
-    eth_src: str
-    eth_dst: str
-    ip_src: str
-    ip_dst: str
-    ip_proto: int = 6
-    tp_src: int = 40_000
-    tp_dst: int = 5_001
-    vlan: int | None = None
-    eth_type: int = 0x0800
-    size: int = 1_500
+from adon.flowvisor.rule import Change, Entry, GroupEntry, MeterEntry, Op, ReportedRule, Rule, Slot
 
 
 @dataclass
-class Entry:
-    rule: Rule
+class Held:
+    rule: Entry
     packets: int = 0
     bytes: int = 0
     installed: float = 0.0
@@ -49,70 +35,67 @@ class Entry:
 @dataclass
 class FakeSwitch:
     dpid: int
-    table: dict[Slot, Entry] = field(default_factory=dict)
+    table: dict[Slot, Held] = field(default_factory=dict)
+    dead: set[int] = field(default_factory=set)
 
     def apply(self, change: Change, now: float = 0.0) -> None:
         rule = change.rule
         assert rule.dpid == self.dpid, "a change for another switch"
         held = self.table.get(rule.slot)
         if change.op is Op.ADD:
-            self.table[rule.slot] = Entry(rule, installed=now, used=now)
-        elif held is not None and held.rule.cookie == rule.cookie:
-            if change.op is Op.MODIFY:
-                held.rule = replace(held.rule, actions=rule.actions)
-            else:
+            self.table[rule.slot] = Held(rule, installed=now, used=now)
+        elif held is not None and owner_of(held.rule) == owner_of(rule):
+            if change.op is Op.DELETE:
                 del self.table[rule.slot]
+            elif isinstance(rule, Rule) and isinstance(held.rule, Rule):
+                does = {n: getattr(rule, n) for n in ("actions", "meter", "metadata", "goto")}
+                held.rule = replace(held.rule, **does)
+            else:
+                held.rule = rule
 
     def forward(self, in_port: int, packet: Packet, now: float = 0.0) -> list[tuple[int, Packet]]:
         """Where the packet leaves, as it then is; nothing if no rule takes it."""
-        hits = [entry for entry in self.table.values() if matches(entry.rule, in_port, packet)]
-        if not hits:
-            return []
-        top = max(entry.rule.priority for entry in hits)
-        best = [entry for entry in hits if entry.rule.priority == top]
-        assert len(best) == 1, f"ambiguous: {[entry.rule for entry in best]}"
-        entry = best[0]
-        entry.packets, entry.bytes, entry.used = entry.packets + 1, entry.bytes + packet.size, now
-        return list(_act(entry.rule, packet))
+        entries = [held.rule for held in self.table.values()]
+        self._unambiguous(in_port, packet)
+        passage = datapath.forward(entries, in_port, packet, lambda port: port not in self.dead)
+        for step in passage.steps:
+            if step.rule is not None:
+                held = self.table[step.rule.slot]
+                held.packets, held.bytes, held.used = held.packets + 1, held.bytes + packet.size, now
+        return list(passage.outputs)
+
+    def _unambiguous(self, in_port: int, packet: Packet) -> None:
+        """Two rules of one priority that take the same packet: the specification leaves open which does."""
+        first = [
+            held.rule
+            for held in self.table.values()
+            if isinstance(held.rule, Rule)
+            and held.rule.table == 0
+            and datapath.matches(held.rule.match, in_port, packet)
+        ]
+        top = [rule for rule in first if rule.priority == max(one.priority for one in first)]
+        assert len(top) <= 1, f"ambiguous: {top}"
 
     def expire(self, now: float) -> list[Rule]:
         """Remove the rules that have been idle for their time-out, and say which."""
-        idle = [e.rule for e in self.table.values() if 0 < e.rule.idle_timeout <= now - e.used]
+        idle = [
+            held.rule
+            for held in self.table.values()
+            if isinstance(held.rule, Rule) and 0 < held.rule.idle_timeout <= now - held.used
+        ]
         for rule in idle:
             del self.table[rule.slot]
         return idle
 
     def report(self, now: float = 0.0) -> list[ReportedRule]:
-        return [ReportedRule(e.rule, e.packets, e.bytes, now - e.installed) for e in self.table.values()]
+        return [
+            ReportedRule(held.rule, held.packets, held.bytes, now - held.installed)
+            for held in self.table.values()
+            if isinstance(held.rule, Rule)
+        ]
 
-
-def matches(rule: Rule, in_port: int, packet: Packet) -> bool:
-    wanted = rule.match
-    asked = {
-        name: value
-        for name in ("vlan", "eth_type", "ip_proto", "ip_src", "ip_dst", "tp_src", "tp_dst")
-        if (value := getattr(wanted, name)) is not None
-    }
-    return wanted.in_port in (None, in_port) and all(getattr(packet, n) == v for n, v in asked.items())
-
-
-def _act(rule: Rule, packet: Packet) -> Iterator[tuple[int, Packet]]:
-    for action in rule.actions:
-        match action:
-            case PushVlan(vlan):
-                assert packet.vlan is None, "a second tag"
-                packet = replace(packet, vlan=vlan)
-            case PopVlan():
-                assert packet.vlan is not None, "no tag to take off"
-                packet = replace(packet, vlan=None)
-            case SetEthSrc(mac):
-                packet = replace(packet, eth_src=mac)
-            case SetEthDst(mac):
-                packet = replace(packet, eth_dst=mac)
-            case Output(port):
-                yield port, packet
-            case ToController():
-                yield CONTROLLER, packet
+    def equipment(self) -> tuple[GroupEntry | MeterEntry, ...]:
+        return tuple(h.rule for h in self.table.values() if not isinstance(h.rule, Rule))
 
 
 class Net:
@@ -122,21 +105,22 @@ class Net:
         both_ways = [direction for path in paths for direction in (path, path.reversed())]
         self.hosts = {host.host: host for host in hosts}
         ends = [host.dpid for host in self.hosts.values()] + [p.source_end.dpid for p in both_ways]
+        ends += [hop.dpid for path in both_ways for hop in path.hops]
         self.switches = {dpid: FakeSwitch(dpid) for dpid in dict.fromkeys(ends)}
         self.pipes = both_ways
         self.copied: list[Packet] = []
         self.now = 0.0
 
-    def rules(self) -> set[Rule]:
+    def rules(self) -> set[Entry]:
         return {entry.rule for switch in self.switches.values() for entry in switch.table.values()}
 
     def report(self) -> list[ReportedRule]:
         return [rule for switch in self.switches.values() for rule in switch.report(self.now)]
 
-    def put(self, rules: Iterable[Rule]) -> None:
+    def put(self, rules: Iterable[Entry]) -> None:
         """Place rules without a question, as somebody else would."""
         for rule in rules:
-            self.switches[rule.dpid].table[rule.slot] = Entry(rule)
+            self.switches[rule.dpid].table[rule.slot] = Held(rule)
 
     def apply(self, changes: Iterable[Change]) -> None:
         batch = list(changes)
@@ -177,12 +161,21 @@ class Net:
                 ]
         return received, taken
 
+    def _through(self, path: CandidatePath, packet: Packet) -> list[Packet]:
+        """What comes out of the switches in the middle: one packet, by the port that the path goes on by."""
+        for hop in path.hops:
+            outputs = self.switches[hop.dpid].forward(hop.in_port, packet, self.now)
+            if [port for port, _ in outputs] != [hop.out_port]:
+                return []
+            packet = outputs[0][1]
+        return [packet]
+
     def _carry(self, dpid: int, port: int, packet: Packet) -> Iterator[tuple[CandidatePath, Packet]]:
         for path in self.pipes:
             if (path.source_end.dpid, path.source_end.port) != (dpid, port):
                 continue
             if path.layer is Layer.L2 and packet.vlan == path.vlan:
-                yield path, packet
+                yield from ((path, arrived) for arrived in self._through(path, packet))
             router = path.source_end.next_hop_mac
             if path.layer is Layer.L3 and packet.vlan is None and packet.eth_dst == router:
                 far = path.destination_end.next_hop_mac

@@ -187,7 +187,7 @@ def test_an_ignored_cookie_is_foreign_whatever_its_prefix() -> None:
 
 ODD_ACTIONS = [
     [parser.OFPActionGroup(1), parser.OFPActionOutput(2)],
-    [parser.OFPActionSetField(ip_src="10.0.0.1")],
+    [parser.OFPActionSetField(ipv4_src="10.0.0.1")],
     [parser.OFPActionPushVlan(0x8100)],
     [parser.OFPActionPushVlan(0x8100), parser.OFPActionOutput(2)],
     [parser.OFPActionPushVlan(0x88A8), parser.OFPActionSetField(vlan_vid=0x1064)],

@@ -13,9 +13,11 @@ from adon.flowvisor.action import Output
 from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.match import Match
 from adon.flowvisor.path import CandidatePath, FiveTuple
+from adon.flowvisor.pipeline import METER_FIRST
 from adon.flowvisor.reconcile import ORDER, Difference, difference, phases
-from adon.flowvisor.rule import Op, Rule
+from adon.flowvisor.rule import Change, MeterEntry, Op, Rule
 from adon.flowvisor.rules import Steered, flow_rules, learn_rules, measurement_rules
+from adon.flowvisor.treatment import Treatment
 from tests.flowvisor.fake_switch import Net, Packet
 from tests.flowvisor.network import AL2S, PATHS, ROUTED, SOURCE, TARGET
 
@@ -87,7 +89,38 @@ def test_modify_keeps_counters_but_changes_actions_only(present: Rule, op: Op) -
 
 
 def test_the_order_is_a_table() -> None:
-    assert [step.name for step in ORDER] == ["prepare", "shift", "retire", "clear"]
+    assert [step.name for step in ORDER] == [
+        "equip",
+        "prepare",
+        "shift",
+        "retire",
+        "clear",
+        "strip",
+    ]
+
+
+def test_groups_and_meters_are_there_before_rules_name_them_and_after_nobody_does() -> None:
+    meter = MeterEntry(SOURCE.dpid, METER_FIRST, 10_000_000, 1_000_000)
+    steered = Steered(17, SOURCE, TARGET, AL2S, PATHS, Treatment(meters=(meter,)))
+    entries = flow_rules(steered, (DATA,), 500, 60)
+    plan = phases(difference(entries, []))
+    assert [phase.name for phase in plan] == ["equip", "prepare", "shift"]
+    assert [change.rule for change in plan[0].batches[SOURCE.dpid]] == [meter]
+    gone = phases(difference([], entries))
+    assert [phase.name for phase in gone] == ["retire", "clear", "strip"]
+    assert [(c.op, c.rule) for c in gone[-1].batches[SOURCE.dpid]] == [(Op.DELETE, meter)]
+
+
+def test_a_group_or_meter_that_is_there_is_modified_never_added() -> None:
+    meter = MeterEntry(SOURCE.dpid, METER_FIRST, 10_000_000, 1_000_000)
+    (phase,) = phases(difference([meter], [replace(meter, rate=5_000_000)]))
+    assert phase.batches[SOURCE.dpid] == (Change(Op.MODIFY, meter),)
+
+
+def test_groups_and_meters_of_others_are_left_alone_and_block_their_number() -> None:
+    others = MeterEntry(SOURCE.dpid, 7, 10_000_000, 1_000_000)
+    assert difference([], [others]).settled
+    assert difference([replace(others, rate=1)], [others]).blocked == (replace(others, rate=1),)
 
 
 def test_a_new_flow_is_delivered_before_it_enters_without_a_drain() -> None:

@@ -16,7 +16,7 @@ from adon.templates_catalog.model import QSpec, Template
 
 times = st.floats(0, 1e11)
 texts = st.text(max_size=20)
-numbers = st.integers(1, (1 << 48) - 1)
+numbers = st.integers(1, (1 << 36) - 1)
 names = st.from_regex(r"[a-z0-9][a-z0-9._-]{0,8}", fullmatch=True)
 macs = st.sampled_from(["02:00:00:00:0a:01", "02:00:00:00:0b:01"])
 ports = st.integers(1, 65535)
@@ -189,7 +189,7 @@ rules = st.builds(
     priority=st.integers(0, 65535),
     match=matches,
     actions=st.lists(actions, max_size=4).map(tuple),
-    cookie=st.builds(cookie, st.sampled_from(Kind), st.integers(0, (1 << 48) - 1)),
+    cookie=st.builds(cookie, st.sampled_from(Kind), st.integers(0, (1 << 36) - 1)),
     idle_timeout=st.integers(0, 65535),
     table=st.integers(0, 254),
 )
