@@ -121,7 +121,7 @@ def test_in_the_single_form_only_switches_between_the_edges_need_rules() -> None
     assert path_rules(AL2S, {}) == ()
     assert [
         (rule.dpid, rule.match.in_port, rule.match.vlan, rule.actions) for rule in path_rules(LONG, {})
-    ] == [  # type: ignore[union-attr]
+    ] == [
         (0xC1, 1, 100, (Output(2),)),
         (0xC2, 7, 100, (Output(8),)),
         (0xC2, 8, 100, (Output(7),)),
