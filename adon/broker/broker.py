@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from adon.broker import compute, evidence, heeding, reading
+from adon.broker import compute, evidence, heeding, reading, tracing
 from adon.broker.effects import Announce, Answer, Effect, NeedsChanged, SaveFlow, SaveTemplate
 from adon.broker.events import (
     AlarmCleared,
@@ -41,6 +41,7 @@ from adon.broker.events import (
     SyncAsked,
     TemplateSaved,
     Tick,
+    TraceAsked,
     TransferReported,
 )
 from adon.broker.flow import Flow, FlowState
@@ -163,6 +164,8 @@ class Broker:
                 return [Answer(event.id, event.command, reading.snapshot(world, event.at))]
             case DifferenceAsked():
                 return [Answer(event.id, event.command, reading.differences(world, event.at))]
+            case TraceAsked():
+                return self._answered(event.id, event.command, lambda: self._traced(event))
             case SyncAsked():
                 answer: dict[str, object] = {"switches": sorted(network.topology.connected)}
                 return [*network.recheck(event.id).effects, Answer(event.id, event.command, answer)]
@@ -219,6 +222,9 @@ class Broker:
             Announce(event.id, "info", f"template {saved.reference} is in the catalog"),
             Answer(event.id, event.command, saved),
         ]
+
+    def _traced(self, event: TraceAsked) -> list[Effect]:
+        return [Answer(event.id, event.command, tracing.traced(self.world, event.question))]
 
     def _flow(self, number: int) -> Flow:
         flow = self.world.flows.get(number)

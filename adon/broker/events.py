@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from adon.broker.flow import FlowRequest
+from adon.broker.question import Question
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.rule import GroupEntry, MeterEntry, ReportedRule, Rule, Slot
 from adon.flowvisor.topology import PortState
@@ -180,6 +181,14 @@ class DifferenceAsked(Event):
     """Somebody wants to see how the switches differ from what should be; nothing is done about it."""
 
     command: str
+
+
+@dataclass(frozen=True, slots=True)
+class TraceAsked(Event):
+    """Somebody wants to know where a packet would go, and why."""
+
+    command: str
+    question: Question
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from adon.broker.events import (
 from adon.broker.installer import Installer, Progress
 from adon.flowvisor.pipeline import owner_of
 from adon.flowvisor.reconcile import Difference, difference, phases
-from adon.flowvisor.rule import Change, Entry, Op, Slot, dpid_text, rule_text
+from adon.flowvisor.rule import Change, Entry, Op, Rule, Slot, dpid_text, rule_text
 from adon.flowvisor.topology import PortState, Topology
 
 RETRY_S = 10.0
@@ -250,6 +250,12 @@ class Network:
     def compare(self, dpid: int) -> Difference:
         """How one switch differs from what should be, as far as is known; nothing is done about it (R4)."""
         return difference(self.desired(dpid), self._belief.at(dpid), foreign=self._all_foreign())
+
+    def entries(self, dpid: int) -> tuple[Entry, ...]:
+        """What is believed to be in one switch; rules that are not ours without their actions."""
+        foreign = (slot for slot in self._foreign.get(dpid, ()) if len(slot) == 4)
+        others = (Rule(at, priority, match, (), 0, table=table) for at, table, priority, match in foreign)
+        return (*self._belief.at(dpid), *others)
 
     def foreign_rules(self, dpid: int) -> int:
         """How many rules in one switch are not ours."""

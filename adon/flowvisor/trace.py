@@ -1,9 +1,9 @@
 """Where a packet would go, and why: switch by switch, table by table, rule by rule.
 
 What one switch does is :mod:`adon.flowvisor.datapath`; here packets travel from switch to switch along
-*wires*, which paths and links give.  A rule that is not ours is known by its match only: there the trace ends, and
-says whose rule it is not.  A wire of a layer-3 path has a router at each end, which takes frames addressed
-to it and hands them on readdressed; to whom it addresses them is found by ARP, not by us.
+*wires*, which paths and links give.  A rule that is not ours is known by its match only: there the trace
+ends, and says whose rule it is not.  A wire of a layer-3 path has a router at each end, which takes frames
+addressed to it and hands them on readdressed; to whom it addresses them is found by ARP, not by us.
 """
 
 from __future__ import annotations

@@ -29,6 +29,7 @@ from apps.campus_edge.executor import Executor
 from apps.campus_edge.loop import DecisionLoop, Inbox, Stamps
 from apps.campus_edge.switchboard import Switchboard
 from apps.campus_edge.tally import Tally
+from apps.journal import Journal
 from apps.link import LinkServer, Peer
 from measurement.psconfig.needs import to_json as needs_to_json
 
@@ -75,7 +76,8 @@ def run(configuration: Configuration, store_url: str, socket_path: Path) -> None
     board = _switchboard(configuration, inbox, stamps)
     commands = Commands(inbox.put, Store.open(store_url, read_only=True), stamps)
     link = LinkServer(socket_path, _receiver(broker, commands, board.tally))
-    executor = Executor(store, board, commands, link.broadcast)
+    journal = Journal(socket_path.parent)
+    executor = Executor(store, board, commands, link.broadcast, journal.sent)
     loop = DecisionLoop(inbox, broker, executor.carry_out, board.overdue, stamps)
     loop.start()
     threading.Thread(target=connections.accept, args=(listener,), name="of-accept", daemon=True).start()
@@ -85,6 +87,7 @@ def run(configuration: Configuration, store_url: str, socket_path: Path) -> None
     link.close()
     loop.stop()
     loop.join(timeout=5)
+    journal.close()
 
 
 def _catalog(store: Store, now: float) -> Catalog:

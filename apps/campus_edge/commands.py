@@ -29,9 +29,11 @@ from adon.broker.events import (
     SnapshotAsked,
     SyncAsked,
     TemplateSaved,
+    TraceAsked,
     TransferReported,
 )
 from adon.broker.flow import Flow, FlowRequest
+from adon.broker.question import Question
 from adon.errors import AdonError, Conflict, InvalidInput
 from adon.store import codec
 from adon.store.store import Store
@@ -47,6 +49,10 @@ log = logging.getLogger(__name__)
 
 SNAPSHOT_AGE_S = 0.5
 """A read-out this young is given again rather than prepared anew, however many ask."""
+
+
+PROTOCOL_NUMBERS = {"tcp": 6, "udp": 17, "sctp": 132, "icmp": 1}
+"""IP protocols that a packet can be traced of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +88,7 @@ class Commands:
             "template.add": self._template,
             "snapshot": lambda command, _: SnapshotAsked(*self._stamps(), command),
             "rules.diff": lambda command, _: DifferenceAsked(*self._stamps(), command),
+            "trace": self._trace,
             "rules.sync": lambda command, _: SyncAsked(*self._stamps(), command),
         }
 
@@ -171,6 +178,9 @@ class Commands:
             *self._stamps(), command, _number(payload, "flow"), status, _number(payload, "bytes"), detail
         )
 
+    def _trace(self, command: str, payload: dict[str, Any]) -> Event:
+        return TraceAsked(*self._stamps(), command, _question(payload))
+
     def _template(self, command: str, payload: dict[str, Any]) -> Event:
         template = check_model(payload.get("template"), Template)
         author = _text(payload, "author")
@@ -236,6 +246,23 @@ def _alarm(payload: Mapping[str, Any]) -> alarms.Alarm:
     if not math.isfinite(alarm.raised_at):  # the read-out shows it, and JSON has no such number
         raise InvalidInput.of("alarm", "raised_at: not a time")
     return alarm
+
+
+def _question(payload: Mapping[str, Any]) -> Question:
+    protocol = PROTOCOL_NUMBERS.get(str(payload.get("protocol")))
+    if protocol is None:
+        raise InvalidInput.of(
+            "protocol", f"{payload.get('protocol')!r} is not one of {', '.join(PROTOCOL_NUMBERS)}"
+        )
+    named = payload.get("source_port")
+    return Question(
+        source=_text(payload, "from"),
+        destination=_text(payload, "to"),
+        protocol=protocol,
+        port=_number(payload, "port"),
+        source_port=None if named is None else _number(payload, "source_port"),
+        version=6 if payload.get("version") == "6" else 4,
+    )
 
 
 def _text(payload: Mapping[str, Any], field: str) -> str:

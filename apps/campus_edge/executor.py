@@ -52,12 +52,14 @@ class Executor:
     """Does what effects say.
 
     :param tell: sends a message of a kind to the other processes (of one role, or all).
+    :param note: keeps what was sent to a switch, for people.
     """
 
     store: Store
     switches: Switches
     commands: Commands
     tell: Callable[[str, dict[str, object], str | None], None]
+    note: Callable[[SendBatch], None]
     _saves: list[Effect] = field(default_factory=list)
     _announcements: list[Announce] = field(default_factory=list)
 
@@ -84,6 +86,7 @@ class Executor:
         match effect:
             case SendBatch():
                 self.switches.send_batch(effect)
+                self.note(effect)
             case ReadRules():
                 self.switches.read_rules(effect)
             case Answer():

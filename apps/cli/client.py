@@ -189,6 +189,18 @@ class Client:
         """The rules that should be in the switches."""
         return self._items("/rules", {"flow": flow, "dpid": dpid})
 
+    def rules_explained(self, of: str) -> Json:
+        """Why some rules are there, in words."""
+        return self._call("GET", "/rules/explain", query={"of": of})
+
+    def rules_sent(self, flow: str | None, dpid: str | None, limit: int) -> list[Json]:
+        """What was sent to switches, the newest first."""
+        return self._items("/rules/sent", {"flow": flow, "dpid": dpid, "limit": limit})
+
+    def traced(self, question: dict[str, Any]) -> Json:
+        """Where a packet would go now."""
+        return self._call("GET", "/trace", query=question)
+
     def rules_diff(self) -> list[Json]:
         """Per switch how its rules differ from what should be."""
         return self._items("/rules/diff")

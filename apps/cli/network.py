@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Any
 
 import typer
@@ -11,6 +12,8 @@ from apps.cli.common import JsonFlag, client, print_json, print_table
 paths = typer.Typer(help="Transit paths.", no_args_is_help=True)
 rules = typer.Typer(help="OpenFlow rules.", no_args_is_help=True)
 
+NOT_DELIVERED = 3
+"""Exit status of a trace whose packet does not arrive."""
 METRICS = ("throughput", "rtt", "one_way_delay", "jitter", "loss")
 
 
@@ -61,6 +64,44 @@ def _print_estimates(estimates: list[dict[str, Any]]) -> None:
     print_table(columns, rows, "")
 
 
+@paths.command("trace")
+def trace_packet(
+    ctx: typer.Context,
+    from_: Annotated[str, typer.Option("--from", help="The sending DTN.")],
+    to: Annotated[str, typer.Option(help="The receiving DTN.")],
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The destination port.")] = 0,
+    source_port: Annotated[int | None, typer.Option(min=0, max=65535)] = None,
+    protocol: Annotated[str, typer.Option(help="tcp, udp, sctp or icmp.")] = "tcp",
+    version: Annotated[str, typer.Option(help="4 or 6, of IP.")] = "4",
+    json_: JsonFlag = False,
+) -> None:
+    """Where a packet would go now, switch by switch and table by table, and why; nothing is sent."""
+    question = {"from": from_, "to": to, "port": port, "source_port": source_port}
+    found = client(ctx).traced({**question, "protocol": protocol, "version": version})
+    if json_:
+        print_json(found)
+        return
+    for line in _traced(found):
+        typer.echo(line)
+    if any(end["fate"] != "delivered" for end in found["ends"]):
+        raise typer.Exit(NOT_DELIVERED)
+
+
+def _traced(found: dict[str, Any]) -> Iterator[str]:
+    for leg in found["legs"]:
+        by = f" from {leg['path']}" if leg["path"] else ""
+        vlan = leg["packet"]["vlan"]
+        tag = "" if vlan is None else f", VLAN {vlan}"
+        yield f"{leg['switch']} {leg['dpid']}: in by port {leg['in_port']}{by}{tag}"
+        for step in leg["steps"]:
+            yield f"  table {step['table']}: {step['rule'] or 'no rule takes it'}"
+            yield f"    because: {step['why']}"
+    for end in found["ends"]:
+        yield f"{end['switch']}: {end['text']}"
+    if found["copies"]:
+        yield f"copies to the controller: {found['copies']}"
+
+
 @rules.command("show")
 def show_rules(
     ctx: typer.Context,
@@ -78,6 +119,50 @@ def show_rules(
     for rule in found:
         error = f"  # {rule['error']}" if rule["error"] else ""
         typer.echo(f"{rule['dpid']} {rule['owner']} {rule['state']}: {rule['text']}{error}")
+
+
+@rules.command("explain")
+def explain_rules(
+    ctx: typer.Context,
+    of: Annotated[
+        str, typer.Argument(help="A flow (f-17), path-0, switch-2, or a cookie as a switch prints it.")
+    ],
+    json_: JsonFlag = False,
+) -> None:
+    """Whose rules these are, why they are there, and what each does, in words."""
+    found = client(ctx).rules_explained(of)
+    if json_:
+        print_json(found)
+        return
+    asked = f" of {found['requester']}" if found["requester"] else ""
+    because = f": {found['because']} ({found['decision']})" if found["because"] else ""
+    typer.echo(f"{found['owner']}{asked}{because}")
+    for rule in found["items"]:
+        error = f" ({rule['error']})" if rule["error"] else ""
+        typer.echo(f"\n{rule['dpid']} {rule['state']}{error}: {rule['purpose']}")
+        typer.echo(f"  takes  {rule['packets']}")
+        for deed in rule["deeds"]:
+            typer.echo(f"  then   {deed}")
+        typer.echo(f"  {rule['text']}")
+
+
+@rules.command("sent")
+def list_sent(
+    ctx: typer.Context,
+    flow: Annotated[str | None, typer.Option(help="Only what was sent for this flow.")] = None,
+    dpid: Annotated[str | None, typer.Option(help="Only to this switch (16 hex digits).")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
+    json_: JsonFlag = False,
+) -> None:
+    """What was sent to the switches, the newest first, each change with the event that led to it."""
+    found = client(ctx).rules_sent(flow, dpid, limit)
+    if json_:
+        print_json(found)
+        return
+    for one in found:
+        typer.echo(f"{one['at']} {one['dpid']} {one['op']} {one['owner']} by {one['cause']}: {one['text']}")
+    if not found:
+        typer.echo("nothing was sent")
 
 
 @rules.command("diff")

@@ -8,7 +8,18 @@ from flask_openapi3.openapi import OpenAPI
 
 import adon
 from apps.rest import failures, guard
-from apps.rest.api import alarms, decisions, events, flows, health, measuring, network, schedule, templates
+from apps.rest.api import (
+    alarms,
+    decisions,
+    events,
+    flows,
+    health,
+    measuring,
+    network,
+    rules,
+    schedule,
+    templates,
+)
 from apps.rest.json_body import MAX_BODY, StrictJson
 from apps.rest.models import ProblemDocument
 from apps.rest.page import frame, measuring_views, views
@@ -19,6 +30,7 @@ PARTS = (
     flows.api,
     decisions.api,
     network.api,
+    rules.api,
     measuring.api,
     schedule.api,
     alarms.api,

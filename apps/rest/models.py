@@ -413,48 +413,6 @@ class MeasurementList(View):
     next: str | None
 
 
-class RuleView(View):
-    """A rule that should be in a switch, and how far it has come."""
-
-    dpid: str
-    state: str
-    error: str
-    owner: str
-    kind: str
-    text: str = Field(description="as ovs-ofctl -O OpenFlow13 prints it")
-
-
-class RuleList(View):
-    """Rules by switch and priority."""
-
-    items: list[RuleView]
-
-
-class SwitchDifference(View):
-    """How one switch differed from what should be when its rules were last read."""
-
-    name: str
-    dpid: str
-    connected: bool
-    missing: list[str]
-    wrong: list[str] = Field(description="what should stand in a slot that holds something else of ours")
-    extra: list[str]
-    blocked: list[str] = Field(description="what cannot be put in: a rule that is not ours is in its place")
-
-
-class DifferenceList(View):
-    """Desired against reported rules, per switch; nothing is changed by asking."""
-
-    at: Time
-    items: list[SwitchDifference]
-
-
-class Synchronised(View):
-    """The switches that are being compared and repaired now."""
-
-    switches: list[str]
-
-
 class Health(View):
     """Whether this process, or what it needs, works."""
 

@@ -16,6 +16,7 @@ from adon.config import Configuration, MeasurementGrant
 from adon.errors import Unavailable
 from adon.store.store import Store
 from apps.collector.files import GANTT
+from apps.journal import NAME as JOURNAL
 from apps.link import LinkClient
 from apps.rest.snapshots import Snapshots
 from apps.rest.stream import Stream
@@ -131,6 +132,7 @@ class Services:
     :param stream: what has just happened.
     :param gantt: a round of the plan that is being carried out, as a page.
     :param hosts: the data transfer nodes of the configuration.
+    :param journal: the file of what was sent to switches (:mod:`apps.journal`).
     :param grants: who may start and read which measurements, where the configuration says so.
     :param clock: tells seconds since the epoch.
     """
@@ -142,6 +144,7 @@ class Services:
     collector: Controller
     stream: Stream
     gantt: Callable[[], str]
+    journal: Path
     hosts: tuple[str, ...] = ()
     grants: tuple[MeasurementGrant, ...] = ()
     clock: Callable[[], float] = time.time
@@ -196,6 +199,7 @@ def open_services(
             collector,
             stream,
             lambda: _drawn(data / GANTT),
+            data / JOURNAL,
             tuple(host for site in configuration.sites.values() for host in site.hosts),
             configuration.policy.measurement_access,
         )

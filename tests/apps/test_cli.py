@@ -11,11 +11,16 @@ import requests
 from typer.testing import CliRunner
 
 from adon import yamlfile
+from adon.broker.effects import SendBatch
 from adon.errors import AdonError, Forbidden, InvalidInput, NotAuthenticated, NotFound, Unavailable
+from adon.flowvisor.cookie import Kind, cookie
+from adon.flowvisor.match import Match
+from adon.flowvisor.rule import Change, Op, Rule
 from adon.templates_catalog.model import Template
 from apps.cli.client import Client, changes
 from apps.cli.main import app
 from apps.cli.template import picture
+from apps.journal import Journal
 from measurement.model import Metric
 from tests.apps.measured import FELL
 from tests.apps.web import SOYKB
@@ -253,6 +258,8 @@ def test_more_flows_than_a_page(adon, world):
         ("rules", "show"),
         ("rules", "show", "--flow", "f-1"),
         ("rules", "diff"),
+        ("rules", "explain", "f-1"),
+        ("rules", "sent"),
         ("measure", "schedule"),
         ("measure", "history", "al2s", "mu", "osu", "--hours", "20000"),
         ("measure", "points"),
@@ -292,6 +299,40 @@ def test_a_difference_is_told_and_repaired_on_request(adon, world):
     assert "osu-edge 0000000000000a02: not connected" in text  # never "as it should be": it was not asked
     assert adon("rules", "sync").stdout == "comparing and repairing 0000000000000a01\n"
     assert "rules.sync" in [kind for kind, _ in world.controller.seen]
+
+
+def test_a_trace_says_where_the_packet_stops_and_exits_so(adon, world):
+    found = adon("path", "trace", "--from", "mu-dtn", "--to", "osu-dtn", "--port", "5001")
+    assert found.exit_code == 3
+    assert "mu-edge: dropped: no rule of table 0 takes it" in found.stdout
+    assert "because: no rule takes it: dropped" in found.stdout
+    kind, question = world.controller.seen[-1]
+    assert (kind, question["from"], question["port"]) == ("trace", "mu-dtn", 5001)
+    assert adon("path", "trace", "--from", "a", "--to", "b", "--protocol", "egp").exit_code == 2
+
+
+def test_rules_are_explained_by_flow_and_by_cookie(adon, world):
+    world.fill(world.submit())
+    by_flow, by_cookie = (
+        adon("rules", "explain", "f-1").stdout,
+        adon("rules", "explain", "0xad10000000000001"),
+    )
+    assert "puts this flow's packets onto its path" in by_flow
+    assert by_cookie.stdout == by_flow
+    assert adon("rules", "explain", "0x5adc15c0").exit_code == 2
+    assert adon("rules", "explain", "whatever").exit_code == 2
+    assert adon("rules", "explain", "path-7").exit_code == 1
+
+
+def test_what_was_sent_is_listed(adon, world, tmp_path):
+    assert adon("rules", "sent").stdout == "nothing was sent\n"
+    journal = Journal(world.socket.parent)
+    rule = Rule(0xA01, 30_500, Match(), (), cookie(Kind.FLOW_INGRESS, 1))
+    journal.sent(SendBatch("e-7", 0xA01, "f-1/1", (Change(Op.ADD, rule),)))
+    journal.close()
+    text = adon("rules", "sent", "--flow", "f-1").stdout
+    assert "0000000000000a01 add f-1 by e-7: cookie=0xad10000000000001, table=0, priority=30500" in text
+    assert adon("rules", "sent", "--flow", "f-2").stdout == "nothing was sent\n"
 
 
 def test_templates_are_added_and_shown(adon, world, soykb_file):

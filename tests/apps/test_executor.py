@@ -94,7 +94,7 @@ class World:
 
 def carry_out(world: World, *effects: Effect) -> None:
     anything: Any = world
-    Executor(anything, anything, anything, world.tell).carry_out(EVENT, effects)
+    Executor(anything, anything, anything, world.tell, lambda _: None).carry_out(EVENT, effects)
 
 
 CASES: dict[str, tuple[list[Effect], list[str]]] = {

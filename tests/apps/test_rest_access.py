@@ -33,6 +33,9 @@ ALLOWED = {
     ("get", "/measurements"): ALL,
     ("get", "/rules"): OWNER_OR_STAFF,
     ("get", "/rules/diff"): STAFF,
+    ("get", "/rules/explain"): OWNER_OR_STAFF,
+    ("get", "/rules/sent"): STAFF,
+    ("get", "/trace"): STAFF,
     ("post", "/rules/sync"): {"admin", "operator"},
     ("get", "/queue"): ALL,
     ("post", "/measurements"): MEASURERS,
@@ -65,6 +68,8 @@ BODIES = {
 IDS = {"decisions": "d-1", "alarms": FELL.id, "flows": "f-1", "subscriptions": "s-1"}
 QUERIES = {
     "/rules": "?flow=f-1",
+    "/rules/explain": "?of=f-1",
+    "/trace": "?from=mu-dtn&to=osu-dtn&port=5001",
     "/measurements/plot": "?source=mu&metric=host.cpu&since=2025-10-09T08:00:00Z&until=2025-10-09T09:00:00Z",
     "/events": "?seconds=0.01",
 }

@@ -30,6 +30,7 @@ from adon.store.upgrade import upgrade
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
 from adon.yamlfile import check_model
+from apps import journal
 from apps.campus_edge.tally import Tally
 from apps.link import LinkClient, LinkServer, Peer
 from apps.rest.__main__ import Server
@@ -65,6 +66,31 @@ SOYKB = {
     "weights": {"throughput": 3, "rtt": 1},
 }
 WISH = {"source": "mu-dtn", "destination": "osu-dtn", "size": "25 GB", "template": "soykb"}
+
+
+def trace_of(question: dict[str, Any]) -> dict[str, Any]:
+    """A packet that is dropped at once, as the real controller tells it."""
+    packet = {
+        "eth_src": "02:00:00:00:0a:10",
+        "eth_dst": "02:00:00:00:0a:01",
+        "vlan": None,
+        "ip_src": "10.1.0.10",
+        "ip_dst": "10.2.0.10",
+        "ip_proto": 6,
+        "tp_src": 49152,
+        "tp_dst": question["port"],
+        "dscp": 0,
+    }
+    step = {"table": 0, "rule": None, "owner": None, "why": "no rule takes it: dropped"}
+    leg = {"switch": "mu-edge", "dpid": "0000000000000a01", "in_port": 1, "path": "", "packet": packet}
+    end = {
+        "fate": "dropped",
+        "text": "dropped: no rule of table 0 takes it",
+        "switch": "mu-edge",
+        "packet": packet,
+    }
+    legs = [{**leg, "steps": [step], "outputs": []}]
+    return {"packet": packet, "legs": legs, "ends": [end], "paths": [], "copies": 0}
 
 
 class Controller:
@@ -106,6 +132,8 @@ class Controller:
                 away = {"name": "osu-edge", "dpid": "0000000000000a02", "connected": False}
                 nothing: dict[str, list[str]] = {kind: [] for kind in found}
                 peer.answer(command, {"at": NOW, "items": [{**switch, **found}, {**away, **nothing}]})
+            case "trace":
+                peer.answer(command, trace_of(payload))
             case "rules.sync":
                 peer.answer(command, {"switches": ["0000000000000a01"]})
 
@@ -188,6 +216,7 @@ class World:
             self.collector_link,
             self.stream,
             lambda: gantt.page(the_plan().schedule, title="mu-osu"),
+            folder / journal.NAME,
             HOSTS,
             clock=lambda: NOW + 10,
         )

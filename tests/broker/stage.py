@@ -328,19 +328,19 @@ class Stage:
 
     def _obeys_the_laws(self, change: Change) -> None:
         rule = change.rule
-        assert is_ours(rule.cookie)
+        assert is_ours(rule)
         if change.op is not Op.DELETE:  # a delete obeys the cookie filter, whatever is in the slot
             held = self.switches[rule.dpid].table.get(rule.slot)
-            assert held is None or is_ours(held.rule.cookie), "a rule on top of a foreign one"
+            assert held is None or is_ours(held.rule), "a rule on top of a foreign one"
             assert self.rules.get(rule.slot, (None,))[0] == rule, "sent before it was saved (R3)"
 
     def _report(self, dpid: int) -> Iterable[Event]:
         if dpid not in self.connected:
             return ()
         reports = self.switches[dpid].report(self.now)
-        ours = tuple(r for r in reports if is_ours(r.rule.cookie))
-        foreign = frozenset(r.rule.slot for r in reports if not is_ours(r.rule.cookie))
-        return (RulesReported(*self.stamp(), dpid, ours, foreign),)
+        ours = tuple(r for r in reports if is_ours(r.rule))
+        foreign = frozenset(r.rule.slot for r in reports if not is_ours(r.rule))
+        return (RulesReported(*self.stamp(), dpid, ours, foreign, self.switches[dpid].equipment()),)
 
     def port(self, dpid: int, name: str, state: PortState | None) -> None:
         self.happen(PortChanged(*self.stamp(), dpid, name, state))

@@ -3,34 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from http import HTTPStatus
 from typing import TypeVar
 
 from flask import Response, g
-from pydantic import Field
 
 from adon.access.measurement import readable
 from adon.access.policy import Action
 from adon.broker.estimates import METRIC as ESTIMATE
 from adon.broker.flow import Flow
-from adon.errors import InvalidInput
-from adon.flowvisor.cookie import cookie_owner
-from adon.flowvisor.rule import Entry, GroupEntry, MeterEntry, Rule, dpid_text, rule_text
-from adon.store.rule_rows import SavedRule
-from apps.rest.answers import done, json_answer
-from apps.rest.api.common import Query, answers, blueprint, flow_number
-from apps.rest.guard import action, check, only_own
+from apps.rest.answers import json_answer
+from apps.rest.api.common import answers, blueprint, flow_number
+from apps.rest.guard import action, only_own
 from apps.rest.models import (
-    DifferenceList,
     EstimateView,
     FlowView,
     PathList,
     PathView,
     QueueView,
-    RuleList,
-    RuleView,
     SwitchView,
-    Synchronised,
 )
 from apps.rest.services import services
 from measurement.model import Series
@@ -73,64 +63,6 @@ def _seen(items: Iterable[tuple[PathView | EstimateView, str, T]]) -> list[T]:
     """Of things about a metric of a path, those that this actor may read."""
     series = ((Series(of.path, of.source, of.destination, metric), thing) for of, metric, thing in items)
     return readable(g.actor, series, services().grants)
-
-
-class RuleQuery(Query):
-    """Which rules."""
-
-    dpid: str | None = Field(default=None, pattern="^[0-9a-f]{16}$")
-    flow: str | None = Field(default=None, description="the rules of this flow (f-17)")
-
-
-@api.get("/rules", responses=answers(200, RuleList))
-@action(Action.RULE_READ)
-def list_rules(query: RuleQuery) -> Response:
-    """The rules that should be in the switches, and how far each has come; a researcher asks by flow."""
-    store = services().store
-    if query.flow is None:
-        if only_own(Action.RULE_READ, "rule") is not None:
-            raise InvalidInput.of("flow", "name a flow of yours, as in ?flow=f-17")
-    else:
-        check(Action.RULE_READ, "rule", store.flow(flow_number(query.flow)).requester)
-    dpid = None if query.dpid is None else int(query.dpid, 16)
-    found = store.rules(dpid=dpid, owner=query.flow)
-    return json_answer(RuleList(items=[_rule(one) for one in found]).body())
-
-
-def _kind(entry: Entry) -> str:
-    match entry:
-        case Rule():
-            return cookie_owner(entry.cookie)[0].name.lower()
-        case GroupEntry():
-            return "group"
-        case MeterEntry():
-            return "meter"
-
-
-def _rule(saved: SavedRule) -> RuleView:
-    return RuleView(
-        dpid=dpid_text(saved.rule.dpid),
-        state=saved.state,
-        error=saved.error,
-        owner=saved.owner,
-        kind=_kind(saved.rule),
-        text=rule_text(saved.rule),
-    )
-
-
-@api.get("/rules/diff", responses=answers(200, DifferenceList))
-@action(Action.NETWORK_READ)
-def rules_diff() -> Response:
-    """How the switches differ from what should be; nothing is changed (R4)."""
-    return json_answer(DifferenceList.model_validate(services().controller.call("rules.diff", {})).body())
-
-
-@api.post("/rules/sync", responses=answers(202, Synchronised))
-@action(Action.NETWORK_SYNC)
-def rules_sync() -> Response:
-    """Read every connected switch and repair it now, whatever the period says (R4)."""
-    answer = Synchronised.model_validate(services().controller.call("rules.sync", {}))
-    return done(answer.body(), HTTPStatus.ACCEPTED)
 
 
 @api.get("/queue", responses=answers(200, QueueView))

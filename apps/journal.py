@@ -1,0 +1,123 @@
+"""Every message that changes a switch, with its reason: one JSON line per change, in a file that rotates.
+
+The decision thread only puts values into a queue; a thread of its own writes them out, a little later and
+many at once, so that a line costs no decision its time.  What was not written when the process ends
+abruptly is lost: the record that decides is the store's (R3), this one is for people.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import queue
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from adon.broker.effects import SendBatch
+from adon.flowvisor.pipeline import owner_of
+from adon.flowvisor.rule import dpid_text, rule_text
+
+log = logging.getLogger(__name__)
+
+NAME = "openflow.jsonl"
+"""The file in the data folder; the one before it has ``.1`` at the end of its name."""
+LARGEST_BYTES = 32 * 1024 * 1024
+PAUSE_S = 0.1
+"""Lines wait so long for others to be written with them."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Sent:
+    at: float
+    effect: SendBatch
+
+
+class Journal:
+    """See the module's text.
+
+    :param folder: the data folder.
+    """
+
+    def __init__(self, folder: Path, clock: Callable[[], float] = time.time) -> None:
+        self._clock = clock
+        self._file = folder / NAME
+        self._waiting: queue.SimpleQueue[_Sent | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._write_out, name="of-journal", daemon=True)
+        self._thread.start()
+
+    def sent(self, effect: SendBatch) -> None:
+        """Note a batch that was handed to its connection; returns at once."""
+        self._waiting.put(_Sent(self._clock(), effect))
+
+    def close(self) -> None:
+        """Write what waits, and end."""
+        self._waiting.put(None)
+        self._thread.join(timeout=5)
+
+    def _write_out(self) -> None:
+        going_on = True
+        while going_on:
+            batch = [self._waiting.get()]
+            if batch[0] is not None:
+                time.sleep(PAUSE_S)
+            while not self._waiting.empty():
+                batch.append(self._waiting.get())
+            going_on = None not in batch
+            try:
+                self._append([one for one in batch if one is not None])
+            except OSError as error:
+                log.warning("event=journal.unwritable file=%s error=%r", NAME, error.strerror)
+
+    def _append(self, batch: list[_Sent]) -> None:
+        if self._file.exists() and self._file.stat().st_size > LARGEST_BYTES:
+            self._file.replace(self._file.with_name(NAME + ".1"))
+        with self._file.open("a", encoding="utf-8") as file:
+            for sent in batch:
+                file.writelines(json.dumps(line) + "\n" for line in lines(sent.at, sent.effect))
+
+
+def lines(at: float, effect: SendBatch) -> Iterator[dict[str, Any]]:
+    """The changes of a batch as plain values: when, where, what, for whom, and the event that led to it."""
+    for change in effect.changes:
+        yield {
+            "at": at,
+            "dpid": dpid_text(effect.dpid),
+            "op": change.op.value,
+            "owner": owner_of(change.rule),
+            "cause": effect.cause,
+            "batch": effect.batch,
+            "text": rule_text(change.rule),
+        }
+
+
+def read(
+    file: Path, limit: int, *, owner: str | None = None, dpid: str | None = None, cause: str | None = None
+) -> list[dict[str, Any]]:
+    """The newest changes that are asked for, the newest first; a line that is cut off is left out.
+
+    :param limit: at most so many.
+    """
+    found: deque[dict[str, Any]] = deque(maxlen=limit)
+    wanted = {"owner": owner, "dpid": dpid, "cause": cause}
+    for part in (file.with_name(file.name + ".1"), file):
+        if part.exists():
+            with part.open(encoding="utf-8") as stream:
+                found.extend(line for line in _parsed(stream) if _is(line, wanted))
+    return list(reversed(found))
+
+
+def _parsed(stream: Iterator[str]) -> Iterator[dict[str, Any]]:
+    for text in stream:
+        try:
+            yield json.loads(text)
+        except ValueError:
+            log.debug("event=journal.cut-off")
+
+
+def _is(line: dict[str, Any], wanted: dict[str, str | None]) -> bool:
+    return all(value is None or line.get(name) == value for name, value in wanted.items())

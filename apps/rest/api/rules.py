@@ -1,0 +1,190 @@
+"""Rules: listed, explained, compared, repaired; where a packet would go; what was sent to switches."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from typing import Literal
+
+from flask import Response
+from pydantic import Field
+
+from adon.access.policy import Action
+from adon.errors import InvalidInput, NotFound
+from adon.flowvisor.cookie import cookie_owner, is_ours, owner_name
+from adon.flowvisor.meaning import deeds, packets, purpose
+from adon.flowvisor.rule import Entry, GroupEntry, MeterEntry, Rule, dpid_text, rule_text
+from adon.store.rule_rows import SavedRule
+from apps import journal
+from apps.rest.answers import done, json_answer
+from apps.rest.api.common import Query, answers, blueprint, flow_number
+from apps.rest.guard import action, check, only_own
+from apps.rest.rule_models import (
+    DifferenceList,
+    ExplainedRule,
+    Explanation,
+    RuleList,
+    RuleView,
+    SentList,
+    SentView,
+    Synchronised,
+    TraceView,
+)
+from apps.rest.services import services
+
+api = blueprint("rules", "OpenFlow rules: shown, explained, compared, repaired")
+
+
+class RuleQuery(Query):
+    """Which rules."""
+
+    dpid: str | None = Field(default=None, pattern="^[0-9a-f]{16}$")
+    flow: str | None = Field(default=None, description="the rules of this flow (f-17)")
+
+
+@api.get("/rules", responses=answers(200, RuleList))
+@action(Action.RULE_READ)
+def list_rules(query: RuleQuery) -> Response:
+    """The rules that should be in the switches, and how far each has come; a researcher asks by flow."""
+    store = services().store
+    if query.flow is None:
+        if only_own(Action.RULE_READ, "rule") is not None:
+            raise InvalidInput.of("flow", "name a flow of yours, as in ?flow=f-17")
+    else:
+        check(Action.RULE_READ, "rule", store.flow(flow_number(query.flow)).requester)
+    dpid = None if query.dpid is None else int(query.dpid, 16)
+    found = store.rules(dpid=dpid, owner=query.flow)
+    return json_answer(RuleList(items=[_rule(one) for one in found]).body())
+
+
+def _kind(entry: Entry) -> str:
+    match entry:
+        case Rule():
+            return cookie_owner(entry.cookie)[0].name.lower()
+        case GroupEntry():
+            return "group"
+        case MeterEntry():
+            return "meter"
+
+
+def _rule(saved: SavedRule) -> RuleView:
+    return RuleView(
+        dpid=dpid_text(saved.rule.dpid),
+        state=saved.state,
+        error=saved.error,
+        owner=saved.owner,
+        kind=_kind(saved.rule),
+        text=rule_text(saved.rule),
+    )
+
+
+@api.get("/rules/diff", responses=answers(200, DifferenceList))
+@action(Action.NETWORK_READ)
+def rules_diff() -> Response:
+    """How the switches differ from what should be; nothing is changed (R4)."""
+    return json_answer(DifferenceList.model_validate(services().controller.call("rules.diff", {})).body())
+
+
+@api.post("/rules/sync", responses=answers(202, Synchronised))
+@action(Action.NETWORK_SYNC)
+def rules_sync() -> Response:
+    """Read every connected switch and repair it now, whatever the period says (R4)."""
+    answer = Synchronised.model_validate(services().controller.call("rules.sync", {}))
+    return done(answer.body(), HTTPStatus.ACCEPTED)
+
+
+class ExplainQuery(Query):
+    """Whose rules are to be explained."""
+
+    of: str = Field(
+        pattern=r"^(f-\d{1,18}|path-\d{1,9}|switch-\d{1,9}|0x[0-9a-f]{1,16})$",
+        description="a flow (f-17), another owner (path-0, switch-2), or a cookie as a switch prints it",
+    )
+
+
+@api.get("/rules/explain", responses=answers(200, Explanation))
+@action(Action.RULE_READ)
+def explain_rules(query: ExplainQuery) -> Response:
+    """Why rules are there and what they do, in words; a researcher asks about flows of their own."""
+    owner, wanted = _asked_about(query.of)
+    store = services().store
+    decision = because = requester = None
+    if owner.startswith("f-"):
+        flow = store.flow(flow_number(owner))
+        check(Action.RULE_READ, "rule", flow.requester)
+        decision, because, requester = flow.decision, flow.reason, flow.requester
+    elif only_own(Action.RULE_READ, "rule") is not None:
+        raise InvalidInput.of("of", "name a flow of yours, as in ?of=f-17")
+    found = [one for one in store.rules(owner=owner) if wanted is None or _cookie(one.rule) == wanted]
+    if not found:
+        raise NotFound("rules of", query.of)
+    items = [_explained(one) for one in found]
+    return json_answer(
+        Explanation(owner=owner, because=because, decision=decision, requester=requester, items=items).body()
+    )
+
+
+def _asked_about(of: str) -> tuple[str, int | None]:
+    """The owner that a question names, and the cookie if it names one.
+
+    :raises InvalidInput: for a cookie that is not ours.
+    """
+    if not of.startswith("0x"):
+        return of, None
+    cookie = int(of, 16)
+    if not is_ours(cookie):
+        raise InvalidInput.of("of", f"{of} is not a cookie of ours: they begin with 0xad")
+    return owner_name(cookie), cookie
+
+
+def _cookie(entry: Entry) -> int | None:
+    return entry.cookie if isinstance(entry, Rule) else None
+
+
+def _explained(saved: SavedRule) -> ExplainedRule:
+    rule = saved.rule
+    taken = packets(rule.match) if isinstance(rule, Rule) else "packets that rules hand to it"
+    return ExplainedRule(
+        **_rule(saved).model_dump(), purpose=purpose(rule), packets=taken, deeds=list(deeds(rule))
+    )
+
+
+class TraceQuery(Query):
+    """Which packet."""
+
+    from_: str = Field(alias="from", max_length=64, description="the sending DTN")
+    to: str = Field(max_length=64, description="the receiving DTN")
+    port: int = Field(default=0, ge=0, le=65535, description="destination port")
+    source_port: int | None = Field(default=None, ge=0, le=65535)
+    protocol: Literal["tcp", "udp", "sctp", "icmp"] = "tcp"
+    version: Literal["4", "6"] = "4"
+
+
+@api.get("/trace", responses=answers(200, TraceView))
+@action(Action.NETWORK_READ)
+def trace_packet(query: TraceQuery) -> Response:
+    """Where a packet would go now: switch by switch, table by table, and why; nothing is sent."""
+    question = query.model_dump(by_alias=True)
+    return json_answer(TraceView.model_validate(services().controller.call("trace", question)).body())
+
+
+class SentQuery(Query):
+    """Which messages."""
+
+    flow: str | None = Field(default=None, description="what was sent for this flow (f-17)")
+    dpid: str | None = Field(default=None, pattern="^[0-9a-f]{16}$")
+    cause: str | None = Field(default=None, max_length=64, description="the event that led to it")
+    limit: int = Field(default=100, ge=1, le=1000)
+
+
+@api.get("/rules/sent", responses=answers(200, SentList))
+@action(Action.NETWORK_READ)
+def list_sent(query: SentQuery) -> Response:
+    """The changes sent to switches, the newest first, each with the event that led to it."""
+    lines = journal.read(
+        services().journal,
+        query.limit,
+        owner=query.flow,
+        dpid=query.dpid,
+        cause=query.cause,
+    )
+    return json_answer(SentList(items=[SentView.model_validate(line) for line in lines]).body())

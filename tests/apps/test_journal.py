@@ -1,0 +1,72 @@
+"""What was sent to switches, kept for people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from adon.broker.effects import SendBatch
+from adon.flowvisor.path import FiveTuple
+from adon.flowvisor.rule import Change, Op, rule_text
+from adon.flowvisor.rules import Steered, flow_rules
+from apps.journal import NAME, Journal, read
+from tests.flowvisor.network import AL2S, MU, PATHS, SOURCE, TARGET
+
+RULES = flow_rules(Steered(17, SOURCE, TARGET, AL2S, PATHS), (FiveTuple(6, 5001),), 500, 60)
+
+
+def batch(name: str, cause: str, *operations: Op) -> SendBatch:
+    changes = tuple(Change(op, rule) for op, rule in zip(operations, RULES, strict=False))
+    return SendBatch(cause, MU, name, changes)
+
+
+def test_every_change_has_a_line_with_its_cause_the_newest_first(tmp_path: Path) -> None:
+    times = iter((10.0, 20.0))
+    journal = Journal(tmp_path, lambda: next(times))
+    journal.sent(batch("f-17/1", "e-1", Op.ADD, Op.ADD))
+    journal.sent(batch("f-17/2", "e-2", Op.DELETE))
+    journal.close()
+    found = read(tmp_path / NAME, 10)
+    assert [(line["at"], line["op"], line["cause"]) for line in found] == [
+        (20.0, "delete", "e-2"),
+        (10.0, "add", "e-1"),
+        (10.0, "add", "e-1"),
+    ]
+    assert found[0]["text"] == rule_text(RULES[0])
+    assert (found[0]["owner"], found[0]["dpid"], found[0]["batch"]) == ("f-17", f"{MU:016x}", "f-17/2")
+
+
+def test_it_is_searched_by_owner_switch_and_cause(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.sent(batch("f-17/1", "e-1", Op.ADD))
+    journal.close()
+    file = tmp_path / NAME
+    assert len(read(file, 10, owner="f-17", dpid=f"{MU:016x}", cause="e-1")) == 1
+    assert read(file, 10, owner="f-18") == read(file, 10, cause="e-9") == []
+    assert read(tmp_path / "nothing", 10) == []
+
+
+def test_a_full_file_is_put_aside_and_still_read(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr("apps.journal.LARGEST_BYTES", 10)
+    for number in (1, 2):
+        journal = Journal(tmp_path)
+        journal.sent(batch(f"f-17/{number}", f"e-{number}", Op.ADD))
+        journal.close()
+    assert sorted(file.name for file in tmp_path.iterdir()) == [NAME, NAME + ".1"]
+    assert [line["cause"] for line in read(tmp_path / NAME, 10)] == ["e-2", "e-1"]
+
+
+def test_a_line_that_is_cut_off_costs_only_itself(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.sent(batch("f-17/1", "e-1", Op.ADD))
+    journal.close()
+    with (tmp_path / NAME).open("a") as file:
+        file.write('{"at": 1, "dp')
+    assert len(read(tmp_path / NAME, 10)) == 1
+
+
+def test_a_folder_that_is_gone_is_said_and_stops_nothing(tmp_path: Path, caplog) -> None:
+    journal = Journal(tmp_path / "nowhere")
+    journal.sent(batch("f-17/1", "e-1", Op.ADD))
+    journal.sent(batch("f-17/2", "e-2", Op.ADD))
+    journal.close()
+    assert "event=journal.unwritable" in caplog.text
