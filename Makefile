@@ -33,5 +33,5 @@ bench: setup-test ## measured speeds, printed
 	$(SUDO) $(VENV)/python -m benchmarks
 
 clean: ## what was built here; not the reports
-	rm -rf .venv build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .venv-faucet build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -63,3 +63,14 @@ if [ "$(cat "$STAMP" 2>/dev/null)" != "$wanted" ]; then
 else
     say "Python packages: all there"
 fi
+
+# Faucet, which the tests run beside us on one switch, needs an older os-ken than ours: a venv of its own.
+if [ "${1:-}" = test ]; then
+    if [ ! -x .venv-faucet/bin/faucet ]; then
+        say "installing Faucet into .venv-faucet"
+        "$PYTHON" -m venv .venv-faucet
+        .venv-faucet/bin/python -m pip install --quiet --disable-pip-version-check 'faucet>=1.10,<2'
+    else
+        say "Faucet: is there"
+    fi
+fi

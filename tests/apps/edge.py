@@ -90,7 +90,7 @@ class Switches:
             yield
 
     def start(self, *command: str) -> subprocess.Popen[bytes]:
-        with (self.folder / f"{command[0]}.out").open("ab") as output:
+        with (self.folder / f"{Path(command[0]).name}.out").open("ab") as output:
             return subprocess.Popen(
                 [*DIES_WITH_US, *command],
                 env=self.environment,
@@ -139,9 +139,11 @@ class Switches:
         self.connect(name, controller)
         self.ofctl("add-flow", name, "priority=0,actions=NORMAL")
 
-    def connect(self, bridge: str, port: int) -> None:
-        target = ("set-controller", bridge, f"tcp:127.0.0.1:{port}")
-        self.vsctl(*target, "--", "set", "Controller", bridge, "connection_mode=out-of-band")
+    def connect(self, bridge: str, *ports: int) -> None:
+        """Name a bridge's controllers, by their ports on loopback."""
+        self.vsctl("set-controller", bridge, *(f"tcp:127.0.0.1:{port}" for port in ports))
+        for found in self.vsctl("get", "Bridge", bridge, "controller").strip("[] \n").split(", "):
+            self.vsctl("set", "Controller", found, "connection_mode=out-of-band")
 
     def hurry(self) -> None:
         """Let the bridges, which are connected now, look for a lost controller every second.
