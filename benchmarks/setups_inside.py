@@ -1,0 +1,234 @@
+"""Inside a network namespace of its own: one bridge, one generator, and controllers by turns.
+
+``python -m benchmarks.setups_inside FOLDER ROUNDS SEED``; one JSON line on standard output.  Each frame
+begins a new UDP connection, so each needs a set-up.  *Rate*: so many under way at once, as many set-ups as come
+through in a time.  *First packet*: one at a time, from the sender's socket to the receiver's.
+
+A set-up counts when its frame arrives; how many rules the switch has at the end says whether each also left
+one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import select
+import socket
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from mininet_topos.openvswitch import OpenVSwitch, open_vswitch
+
+WINDOW = 64
+"""Set-ups under way at once: enough to keep a controller busy, too few to fill a queue."""
+RATE_S = 3.0
+SINGLES = 300
+LOST_AFTER_S = 1.0
+BRIDGE, DPID = "mu-edge", "0000000000000a01"
+A, B = b"\x02\x00\x00\x00\x0a\x0a", b"\x02\x00\x00\x00\x0b\x0a"
+ADDRESS_A, ADDRESS_B = b"\x0a\x01\x00\x0a", b"\x0a\x02\x00\x0a"
+UDP_AT = 14 + 20
+PAYLOAD_AT = UDP_AT + 8
+
+
+def frame(number: int, size: int = 64) -> bytes:
+    """The frame of one connection: its ports and its payload tell its number."""
+    source, destination = 1024 + number % 60_000, 5001 + number // 60_000
+    length = size - 14
+    header = struct.pack("!BBHHHBBH4s4s", 0x45, 0, length, 0, 0, 64, 17, 0, ADDRESS_A, ADDRESS_B)
+    total = sum(struct.unpack("!10H", header))
+    total = (total >> 16) + (total & 0xFFFF)
+    header = header[:10] + struct.pack("!H", ~(total + (total >> 16)) & 0xFFFF) + header[12:]
+    udp = struct.pack("!HHHH", source, destination, length - 20, 0)
+    return B + A + b"\x08\x00" + header + udp + struct.pack("!I", number).ljust(length - 28, b"\0")
+
+
+class Generator:
+    """A sender and a receiver at two ports of the bridge."""
+
+    def __init__(self) -> None:
+        self._sender, self._receiver = (raw(name) for name in ("left", "right"))
+        self._next = 0
+
+    def prime(self) -> None:
+        """Let a learning switch see where the receiver is."""
+        hello = A + B + b"\x08\x00" + frame(0)[14:]
+        self._receiver.send(hello)
+        time.sleep(0.2)
+        self._drain()
+
+    def rate(self, seconds: float, window: int = WINDOW) -> dict[str, float]:
+        """Set-ups per second with so many under way."""
+        begun = time.monotonic()
+        waiting: dict[int, float] = {}
+        done = lost = 0
+        while (now := time.monotonic()) < begun + seconds:
+            while len(waiting) < window:
+                waiting[self._send()] = now
+            for number in self._arrived(0.05):
+                done += waiting.pop(number, None) is not None
+            overdue = [number for number, at in waiting.items() if now - at > LOST_AFTER_S]
+            lost += len(overdue)
+            for number in overdue:
+                del waiting[number]
+        took = time.monotonic() - begun
+        time.sleep(0.2)
+        self._drain()
+        return {"per_second": done / took, "lost": lost, "done": done}
+
+    def first_packets(self, count: int, pause: Callable[[], float]) -> list[float]:
+        """Microseconds from sending the first frame of a connection to its arrival, one at a time."""
+        found = []
+        for _ in range(count):
+            time.sleep(pause())
+            begun = time.monotonic()
+            number = self._send()
+            while time.monotonic() < begun + LOST_AFTER_S:
+                if number in self._arrived(LOST_AFTER_S):
+                    found.append((time.monotonic() - begun) * 1e6)
+                    break
+        return found
+
+    def _send(self) -> int:
+        self._next += 1
+        self._sender.send(frame(self._next))
+        return self._next
+
+    def _arrived(self, patience: float) -> list[int]:
+        if not select.select([self._receiver], [], [], patience)[0]:
+            return []
+        found = []
+        while True:
+            try:
+                data = self._receiver.recv(2048)
+            except BlockingIOError:
+                return found
+            if data[12:14] == b"\x08\x00" and data[26:30] == ADDRESS_A:
+                found.append(struct.unpack_from("!I", data, PAYLOAD_AT)[0])
+
+    def _drain(self) -> None:
+        while self._arrived(0):
+            pass
+
+
+def raw(interface: str) -> socket.socket:
+    """A socket for whole frames of one interface."""
+    made = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003))
+    made.bind((interface, 0))
+    made.setblocking(False)
+    return made
+
+
+def ip(*words: str) -> None:
+    """``ip`` of iproute2."""
+    subprocess.run(["ip", *words], check=True)
+
+
+def build(switch: OpenVSwitch) -> None:
+    """The bridge with its two ports, secure, without a rule."""
+    ip("link", "set", "lo", "up")
+    for name in ("left", "right"):
+        ip("link", "add", name, "type", "veth", "peer", "name", f"{name}-port")
+        for end in (name, f"{name}-port"):
+            subprocess.run(["sysctl", "-q", "-w", f"net.ipv6.conf.{end}.disable_ipv6=1"], check=True)
+            ip("link", "set", end, "up")
+    words = ["add-br", BRIDGE, "--", "set", "Bridge", BRIDGE, "datapath_type=netdev", "fail_mode=secure"]
+    words += ["protocols=OpenFlow13", f"other-config:datapath-id={DPID}"]
+    for number, name in enumerate(("left", "right"), 1):
+        words += ["--", "add-port", BRIDGE, f"{name}-port"]
+        words += ["--", "set", "Interface", f"{name}-port", f"ofport_request={number}"]
+    switch.vsctl(*words)
+
+
+@contextmanager
+def started(command: list[str], log: Path, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A controller, until the end of the context."""
+    with log.open("ab") as output:
+        process = subprocess.Popen(
+            command, stdout=output, stderr=output, env={**os.environ, **environment}
+        )
+    try:
+        yield process
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+def connected(switch: OpenVSwitch, port: int) -> None:
+    """Give the bridge its controller and wait until it is there."""
+    switch.ofctl("del-flows", BRIDGE)
+    switch.vsctl("set-controller", BRIDGE, f"tcp:127.0.0.1:{port}")
+    switch.vsctl("set", "Controller", BRIDGE, "connection_mode=out-of-band", "max_backoff=1000")
+    deadline = time.monotonic() + 30
+    while switch.vsctl("get", "Controller", BRIDGE, "is_connected").strip() != "true":
+        if time.monotonic() > deadline:
+            raise TimeoutError("the bridge did not connect")
+        time.sleep(0.1)
+    time.sleep(0.5)
+
+
+def free_port() -> int:
+    """A TCP port of loopback that nobody has."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def testcontroller(folder: Path) -> Iterator[int]:
+    """Open vSwitch's own example controller, in C."""
+    port = free_port()
+    command = ["ovs-testcontroller", "-O", "OpenFlow13", f"ptcp:{port}:127.0.0.1"]
+    command += [f"--unixctl={folder}/testcontroller.ctl", "--verbose=off"]
+    with started(command, folder / "testcontroller.log"):
+        yield port
+
+
+@contextmanager
+def simple_switch(folder: Path) -> Iterator[int]:
+    """os-ken's learning switch."""
+    port = free_port()
+    with started([sys.executable, "-m", "benchmarks.simple_switch", str(port)], folder / "simple.log"):
+        yield port
+
+
+CONTROLLERS = {"ovs-testcontroller": testcontroller, "os-ken simple switch": simple_switch}
+
+
+def measured(switch: OpenVSwitch, generator: Generator, chance: random.Random) -> dict[str, Any]:
+    """One round with one controller."""
+    generator.prime()
+    generator.rate(0.3)  # warm
+    switch.ofctl("del-flows", BRIDGE, "udp")
+    found: dict[str, Any] = generator.rate(RATE_S)
+    found["rules"] = switch.ofctl("dump-flows", BRIDGE, "udp").count("cookie=")
+    found["first_us"] = generator.first_packets(SINGLES, lambda: chance.uniform(0.002, 0.006))
+    return found
+
+
+def main() -> None:
+    """All rounds; controllers take turns within each."""
+    folder, rounds, seed = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    chance = random.Random(seed)
+    results: dict[str, list[dict[str, Any]]] = {name: [] for name in CONTROLLERS}
+    with open_vswitch(folder / "ovs") as switch:
+        build(switch)
+        generator = Generator()
+        for _ in range(rounds):
+            for name in chance.sample(list(CONTROLLERS), len(CONTROLLERS)):
+                with CONTROLLERS[name](folder) as port:
+                    connected(switch, port)
+                    results[name].append(measured(switch, generator, chance))
+                    switch.vsctl("del-controller", BRIDGE)
+    print(json.dumps(results))
+
+
+if __name__ == "__main__":
+    main()
