@@ -12,7 +12,7 @@ from adon.broker.choice import Choice, Need
 from adon.broker.flow import Flow
 from adon.broker.intake import PROTOCOLS
 from adon.errors import Unavailable
-from adon.flowvisor.path import Attachment
+from adon.flowvisor.path import Attachment, CandidatePath
 from adon.flowvisor.path_rules import path_rules
 from adon.flowvisor.pipeline_rules import pipeline_rules
 from adon.flowvisor.rule import Entry
@@ -47,7 +47,7 @@ def rules_for_flow(
     if ends is None or chosen is None:
         return None
     steered = Steered(
-        flow.number, *ends, chosen, tuple(choice.paths.values()), treatment, topology.pipelines()
+        flow.number, *ends, chosen, _standby(choice, chosen, topology), treatment, topology.pipelines()
     )
     rules: tuple[Entry, ...] = ()
     if not flow.request.ports:
@@ -56,6 +56,12 @@ def rules_for_flow(
         idle = int(need.template.selection.idle_timeout)
         rules += flow_rules(steered, flow.tuples, priority, idle)
     return tuple(dict.fromkeys(rules))
+
+
+def _standby(choice: Choice, chosen: CandidatePath, topology: Topology) -> tuple[CandidatePath, ...]:
+    """The paths that stand ready beside the chosen one: stable from one look to the next."""
+    others = [path for path in choice.paths.values() if path.key != chosen.key]
+    return tuple(others[: topology.configuration.policy.standby_paths])
 
 
 def rules_for_paths(topology: Topology) -> dict[str, tuple[Entry, ...]]:

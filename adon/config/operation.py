@@ -79,6 +79,12 @@ class Policy(Section):
         default=True, description="a higher priority may take the place of the lowest on layer 2 (P_min)"
     )
     failed_path_holdoff: Duration = 30.0
+    standby_paths: int | None = Field(
+        default=None,
+        ge=0,
+        description="so many other paths stand ready for each flow, in the order of the configuration; "
+        "without a number all do (R16)",
+    )
     drain: Duration = 0.2
     priority_offset: int = Field(
         default=0, ge=-19_000, le=25_000, description="added to the priority of every rule of ours (R7)"

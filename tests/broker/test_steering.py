@@ -8,7 +8,7 @@ from adon.broker.deciding import choose_path
 from adon.broker.flow import Flow
 from adon.broker.steering import attached, rules_for_flow, rules_for_paths
 from adon.flowvisor.cookie import Kind, cookie_owner
-from tests.broker.stage import MU_EDGE, OSU_EDGE, Stage, ready
+from tests.broker.stage import MU_EDGE, OSU_EDGE, Stage, configuration, ready
 
 
 def placed(**fields: object) -> tuple[Stage, Flow]:
@@ -44,6 +44,13 @@ def test_the_rules_are_those_in_the_switches() -> None:
     need, choice = choose_path(world, flow, stage.now)
     rules = rules_for_flow(flow, need, choice, world.flows.priority(flow), world.network.topology)
     assert set(rules or ()) == stage.rules_of(flow)
+
+
+@pytest.mark.parametrize(("standby", "deliveries"), [(None, 4), (1, 4), (0, 2)])
+def test_so_many_paths_stand_ready_as_the_policy_says(standby: int | None, deliveries: int) -> None:
+    stage = ready(configuration(standby_paths=standby))
+    rules = stage.rules_of(stage.submit(ports=[7000]))
+    assert sum(cookie_owner(rule.cookie)[0] is Kind.FLOW_DELIVERY for rule in rules) == deliveries
 
 
 def test_no_rules_on_a_path_that_is_not_there_or_between_hosts_that_are_not() -> None:
