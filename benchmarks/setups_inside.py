@@ -1,8 +1,8 @@
 """Inside a network namespace of its own: one bridge, one generator, and controllers by turns.
 
 ``python -m benchmarks.setups_inside FOLDER ROUNDS SEED``; one JSON line on standard output.  Each frame
-begins a new UDP connection, so each needs a set-up.  *Rate*: so many under way at once, as many set-ups as come
-through in a time.  *First packet*: one at a time, from the sender's socket to the receiver's.
+begins a new UDP connection, so each needs a set-up.  *Rate*: so many under way at once, as many set-ups as
+come through in a time.  *First packet*: one at a time, from the sender's socket to the receiver's.
 
 A set-up counts when its frame arrives; how many rules the switch has at the end says whether each also left
 one.
@@ -151,9 +151,7 @@ def build(switch: OpenVSwitch) -> None:
 def started(command: list[str], log: Path, **environment: str) -> Iterator[subprocess.Popen[bytes]]:
     """A controller, until the end of the context."""
     with log.open("ab") as output:
-        process = subprocess.Popen(
-            command, stdout=output, stderr=output, env={**os.environ, **environment}
-        )
+        process = subprocess.Popen(command, stdout=output, stderr=output, env={**os.environ, **environment})
     try:
         yield process
     finally:
