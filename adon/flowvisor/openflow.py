@@ -267,8 +267,10 @@ def port_name(port: Any) -> str:
 
 def port_state(port: Any) -> PortState:
     """A port's number, address, and whether it is neither switched off nor without link."""
-    down = port.config & ofp.OFPPC_PORT_DOWN or port.state & ofp.OFPPS_LINK_DOWN
-    return PortState(number=port.port_no, live=not down, mac=str(port.hw_addr).lower())
+    admin = not port.config & ofp.OFPPC_PORT_DOWN
+    oper = not port.state & ofp.OFPPS_LINK_DOWN
+    mac = str(port.hw_addr).lower()
+    return PortState(number=port.port_no, live=admin and oper, mac=mac, admin=admin, oper=oper)
 
 
 def first_packet(message: Any) -> tuple[FiveTuple, str, str] | None:
