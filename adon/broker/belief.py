@@ -27,6 +27,8 @@ def owner_of(rule: Rule) -> str:
         kind, number = cookie_owner(rule.cookie)
     except ValueError:
         return f"unknown-{rule.cookie:x}"
+    if kind is Kind.DISCOVERY:
+        return f"switch-{number}"
     return f"path-{number}" if kind is Kind.MEASUREMENT else f"f-{number}"
 
 

@@ -50,7 +50,7 @@ def inherit(
     judged = [(flow, unservable(flow, catalog, topology)) for flow in flows]
     served = tuple(flow for flow, why in judged if not why)
     owners = {flow.id for flow in served if flow.state.holds_rules}
-    owners |= _measured_paths(topology.configuration)
+    owners |= _measured_paths(topology.configuration) | _discovering(topology.configuration)
     found = tuple(rules)
     return Inheritance(
         flows=served,
@@ -63,3 +63,8 @@ def inherit(
 def _measured_paths(configuration: Configuration) -> set[str]:
     tested = {test.path for test in configuration.measurements.tests}
     return {f"path-{index}" for index, name in enumerate(configuration.paths) if name in tested}
+
+
+def _discovering(configuration: Configuration) -> set[str]:
+    numbers = range(len(configuration.switches)) if configuration.discovery.enabled else ()
+    return {f"switch-{number}" for number in numbers}

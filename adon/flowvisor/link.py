@@ -170,7 +170,7 @@ def judge(link: Link, seen: Situation, now: float, window: float) -> Verdict:
     state, reason = _state(link, seen, fresh, whole, now, window)
     times = [heard.at + window for heard in link.heard.values()]
     times += [port.settled_at for port in seen.ports if port is not None]
-    times += [link.flaps.until, seen.back_since + window, link.since + window]
+    times += [seen.back_since + window, link.since + window]
     return Verdict(state, reason, whole, min((time for time in times if time > now), default=float("inf")))
 
 

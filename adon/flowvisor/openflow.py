@@ -24,6 +24,7 @@ from os_ken.lib.packet import ethernet, ipv4, vlan
 from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto import ofproto_v1_3_parser as parser
 
+from adon.flowvisor.lldp import is_lldp
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.reconcile import Role, role
 from adon.flowvisor.rule import (
@@ -271,6 +272,29 @@ def port_state(port: Any) -> PortState:
     oper = not port.state & ofp.OFPPS_LINK_DOWN
     mac = str(port.hw_addr).lower()
     return PortState(number=port.port_no, live=admin and oper, mac=mac, admin=admin, oper=oper)
+
+
+def packet_out(datapath: Any, port: int, data: bytes) -> Any:
+    """The OFPPacketOut (7.3.7) that sends a frame of ours out of a port, past all tables."""
+    return parser.OFPPacketOut(
+        datapath=datapath,
+        buffer_id=ofp.OFP_NO_BUFFER,
+        in_port=ofp.OFPP_CONTROLLER,
+        actions=[parser.OFPActionOutput(port)],
+        data=data,
+    )
+
+
+def lldp_frame(message: Any) -> tuple[int, bytes] | None:
+    """The port and the bytes of a packet-in that a discovery rule of ours sent; None for any other (R18)."""
+    try:
+        ours = cookie_owner(message.cookie)[0] is Kind.DISCOVERY
+    except ValueError:
+        return None
+    port = message.match.get("in_port")
+    if not ours or not isinstance(port, int) or not is_lldp(message.data):
+        return None
+    return port, bytes(message.data)
 
 
 def first_packet(message: Any) -> tuple[FiveTuple, str, str] | None:

@@ -101,6 +101,7 @@ _ROLE: Mapping[Kind, Role] = {
     Kind.FLOW_LEARN: Role.INGRESS,
     Kind.FLOW_DELIVERY: Role.DELIVERY,
     Kind.MEASUREMENT: Role.PINNED,
+    Kind.DISCOVERY: Role.PINNED,
 }
 
 

@@ -38,6 +38,7 @@ class Kind(IntEnum):
     """The kind byte of a cookie: what the rule is for."""
 
     MEASUREMENT = 0x01
+    DISCOVERY = 0x04
     FLOW_INGRESS = 0x10
     FLOW_DELIVERY = 0x11
     FLOW_LEARN = 0x12

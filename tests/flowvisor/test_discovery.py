@@ -185,6 +185,19 @@ def test_a_recorded_frame_that_comes_again_proves_nothing() -> None:
     assert net.live == set()
 
 
+def test_the_last_frame_again_does_not_make_the_link_live_longer() -> None:
+    net = joined()
+    old = {end: recorded(net, end) for end in WIRE}
+    net.cut(*WIRE)
+    net.cut(*WIRE[::-1])
+    net.pass_time(3.0)
+    net.hear(B1, old[A2])
+    net.hear(A2, old[B1])
+    assert net.live == {WIRE}
+    net.pass_time(0.5)
+    assert net.live == set()
+
+
 def test_a_frame_from_before_the_port_went_down_proves_nothing() -> None:
     net = joined()
     net.pass_time(0.1)
@@ -341,7 +354,8 @@ def flap(net: Wires) -> None:
 
 
 def test_a_link_that_flaps_is_not_used_for_ever_longer_times() -> None:
-    net = joined()
+    """Hellos are rare here: that a penalty is over is noticed without one."""
+    net = joined(settings=LinkDiscovery.model_validate({"hello": "7 s", "debounce": "500 ms"}))
     flap(net)
     assert net.live == {WIRE}
     flap(net)
@@ -414,6 +428,7 @@ def test_a_controller_that_slept_does_not_blame_the_links() -> None:
     net.now += 30  # nobody was awake: no hello was sent, none was heard
     net.take(net.discovery.wake(net.now))
     assert net.live == {WIRE}
+    assert net.heard("is live") == len(net.said) == 1
     net.cut(*WIRE)
     net.pass_time(4.6)
     assert net.live == set()
