@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,12 +14,14 @@ from adon.broker.effects import Effect, SendPacket, WakeAt
 from adon.broker.events import Event, LldpReceived, SnapshotAsked
 from adon.config import Configuration
 from adon.config.discovery import LinkDiscovery
+from adon.flowvisor.link import LinkState
 from adon.flowvisor.lldp import Identity
 from adon.flowvisor.rule import Kind, cookie_owner
 from adon.flowvisor.topology import PortState
 from tests.broker.stage import MU_EDGE, OSU_EDGE, PORTS, Stage, configuration, know
 from tests.flowvisor.test_lldp import CHASSIS, END, PORT, TTL, foreign
 
+DOCS = Path(__file__).parents[2] / "docs" / "discovery.md"
 WIRE = {(MU_EDGE, 2): (OSU_EDGE, 2), (OSU_EDGE, 2): (MU_EDGE, 2)}
 LINK = (MU_EDGE, 2, OSU_EDGE, 2)
 
@@ -216,3 +219,8 @@ def test_every_port_of_the_stage_is_known_by_name() -> None:
             port = stage.broker.world.links.port((dpid, number))
             assert port is not None
             assert port.name == name
+
+
+@pytest.mark.parametrize("word", [*LinkState, *LinkDiscovery.model_fields])
+def test_every_state_and_setting_is_explained(word: str) -> None:
+    assert f"`{word}`" in DOCS.read_text()
