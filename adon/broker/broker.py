@@ -31,6 +31,7 @@ from adon.broker.events import (
     FirstPacket,
     FlowCancelled,
     FlowSubmitted,
+    LldpReceived,
     MeasurementArrived,
     PortChanged,
     RuleRemoved,
@@ -48,12 +49,14 @@ from adon.broker.flow import Flow, FlowState
 from adon.broker.housekeeping import Housekeeping
 from adon.broker.inheritance import Inheritance, inherit
 from adon.broker.intake import new_flow
+from adon.broker.links import Links
 from adon.broker.network import Network
 from adon.broker.placing import Placing
 from adon.broker.register import Register
 from adon.broker.world import World
 from adon.config import Configuration
 from adon.errors import AdonError, Conflict, NotFound
+from adon.flowvisor.lldp import Identity
 from adon.flowvisor.rule import Entry
 from adon.flowvisor.topology import Topology
 from adon.templates_catalog.catalog import Catalog
@@ -70,6 +73,7 @@ class Broker:
     :param flows: flows that had not ended when the last run did.
     :param rules: the rules that run wanted.
     :param last_number: the highest flow number ever given.
+    :param identity: who sends the hellos that find links; needed where ``discovery`` is configured.
     """
 
     def __init__(
@@ -80,6 +84,7 @@ class Broker:
         flows: Iterable[Flow] = (),
         rules: Iterable[Entry] = (),
         last_number: int = 0,
+        identity: Identity | None = None,
     ) -> None:
         policy, topology = configuration.policy, Topology(configuration)
         left = tuple(flows)
@@ -90,6 +95,7 @@ class Broker:
             network=Network(topology, heir.rules, drain=policy.drain, check_period=policy.consistency_period),
             flows=Register(heir.flows, lambda name: self.world.catalog.resolve(name), topology.site_of),
             ledger=compute.restored(configuration, heir.flows, catalog),
+            links=Links(configuration, identity),
         )
         self._placing = Placing(self.world)
         self._housekeeping = Housekeeping(self.world, self._placing)
@@ -116,7 +122,14 @@ class Broker:
         self._placing.begin()
         self._housekeeping.mind_the_clock(event.at)
         effects = self._settle_inheritance(event)
+        heeded = self.world.links.take(event)
+        effects += heeded.effects
+        if isinstance(event, LldpReceived) and not heeded.changed:
+            # There are hundreds of these per second: whatever goes over all flows is for the others.
+            return [*effects, *self._housekeeping.next_wake(event)]
         effects += self._dispatch(event)
+        if heeded.changed and not isinstance(event, PortChanged):
+            effects += self._placing.network_changed(event)
         effects += self._housekeeping.quiet_paths(event)
         effects += self._housekeeping.next_wake(event)
         return effects
@@ -169,6 +182,8 @@ class Broker:
             case SyncAsked():
                 answer: dict[str, object] = {"switches": sorted(network.topology.connected)}
                 return [*network.recheck(event.id).effects, Answer(event.id, event.command, answer)]
+            case LldpReceived():
+                return []  # all that it meant is what the links made of it
             case Tick():
                 return self._housekeeping.tick(event)
             case _:

@@ -83,6 +83,15 @@ class ReadRules(Effect):
 
 
 @dataclass(frozen=True, slots=True)
+class SendPacket(Effect):
+    """Have a switch send this frame out of one of its ports; nothing comes back of it."""
+
+    dpid: int
+    port: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Answer(Effect):
     """Answer a command: with a value, or with an error of ours."""
 

@@ -165,6 +165,15 @@ class FirstPacket(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class LldpReceived(Event):
+    """A port heard an LLDP frame, which the discovery rule sent us whole; nobody has looked into it yet."""
+
+    dpid: int
+    port: int
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Tick(Event):
     """The time the broker asked to be woken at (or a little later)."""
 

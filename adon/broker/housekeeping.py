@@ -68,6 +68,7 @@ class Housekeeping:
         times = [
             self._poll_due(),
             world.network.next_wake(),
+            world.links.next_wake(),
             scheduler.next_wake(world.flows.queued(), world.flows.patience),
             *(until for until, _ in world.shunned.values()),
         ]
@@ -106,6 +107,7 @@ class Housekeeping:
         world.shunned = {path: (until - by, why) for path, (until, why) in world.shunned.items()}
         world.network.clock_set_back(by)
         world.alarms.clock_set_back(by)
+        world.links.clock_set_back(by)
         world.performance = PerformanceView()
         for flow in world.flows.running():
             world.flows.counters(flow).begin_anew()

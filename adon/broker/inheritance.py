@@ -50,7 +50,7 @@ def inherit(
     judged = [(flow, unservable(flow, catalog, topology)) for flow in flows]
     served = tuple(flow for flow, why in judged if not why)
     owners = {flow.id for flow in served if flow.state.holds_rules}
-    owners |= _measured_paths(topology.configuration)
+    owners |= standing(topology.configuration)
     found = tuple(rules)
     return Inheritance(
         flows=served,
@@ -60,6 +60,7 @@ def inherit(
     )
 
 
-def _measured_paths(configuration: Configuration) -> set[str]:
-    tested = {test.path for test in configuration.measurements.tests}
-    return {f"path-{index}" for index, name in enumerate(configuration.paths) if name in tested}
+def standing(configuration: Configuration) -> set[str]:
+    """The owners of rules that belong to no flow: every path and every switch of the configuration."""
+    paths = {f"path-{index}" for index, _ in enumerate(configuration.paths)}
+    return paths | {f"switch-{index}" for index, _ in enumerate(configuration.switches)}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from adon.broker.link_reading import links
 from adon.broker.world import World
 from adon.flowvisor.path import Known
 from adon.flowvisor.rule import dpid_text, rule_text
@@ -23,6 +24,7 @@ def snapshot(world: World, now: float) -> Mapping[str, object]:
         "network": world.configuration.network,
         "paths": [_path(world, candidate, now) for candidate in world.network.topology.directions()],
         "switches": _switches(world),
+        "links": links(world.configuration, world.links, now),
         "queue": [flow.id for flow in world.queue(now)],
         "quiet": sorted(world.quiet),
         "estimates": _estimates(world),

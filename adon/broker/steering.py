@@ -12,6 +12,7 @@ from adon.broker.choice import Choice, Need
 from adon.broker.flow import Flow
 from adon.broker.intake import PROTOCOLS
 from adon.errors import Unavailable
+from adon.flowvisor.discovery_rules import discovery_rules
 from adon.flowvisor.path import Attachment, CandidatePath
 from adon.flowvisor.path_rules import path_rules
 from adon.flowvisor.pipeline_rules import pipeline_rules
@@ -86,14 +87,16 @@ def rules_for_paths(topology: Topology) -> dict[str, tuple[Entry, ...]]:
         rules = measurement_rules(source, destination, path, pipelines)
         known = by_owner.get(f"path-{path.index}", ())
         by_owner[f"path-{path.index}"] = known + tuple(r for r in rules if r not in known)
-    return {owner: entries for owner, entries in by_owner.items() if entries}
+    return by_owner
 
 
 def rules_for_switches(topology: Topology) -> dict[str, tuple[Entry, ...]]:
-    """Per owner (``switch-0``), the table misses of each switch."""
-    pipelines = topology.pipelines()
-    made = {
-        f"switch-{index}": pipeline_rules(switch.dpid, index, pipelines[switch.dpid], switch.table_miss)
-        for index, switch in enumerate(topology.configuration.switches.values())
-    }
-    return {owner: entries for owner, entries in made.items() if entries}
+    """Per owner (``switch-0``), what each switch needs before any path: table misses, discovery."""
+    discovers = topology.configuration.discovery.enabled
+    made: dict[str, tuple[Entry, ...]] = {}
+    for index, switch in enumerate(topology.configuration.switches.values()):
+        pipeline = topology.pipelines()[switch.dpid]
+        rules = pipeline_rules(switch.dpid, index, pipeline, switch.table_miss)
+        found = discovery_rules(switch.dpid, index, pipeline) if discovers else ()
+        made[f"switch-{index}"] = (*rules, *found)
+    return made

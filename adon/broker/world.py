@@ -14,6 +14,7 @@ from adon.broker.alarms import Alarms
 from adon.broker.edge import Ledger
 from adon.broker.estimates import Estimates
 from adon.broker.flow import Flow
+from adon.broker.links import Links
 from adon.broker.network import Network
 from adon.broker.register import Register
 from adon.config import Configuration
@@ -34,6 +35,7 @@ class World:
     :param network: the topology as switches report it, and the rules wanted and believed in them.
     :param flows: the flows that have not ended or still have rules in a switch.
     :param ledger: the worker nodes held at each compute site.
+    :param links: the links between switches that were found.
     :param performance: what has been measured.
     :param alarms: the alarms in force on paths, and which of them were acted on.
     :param estimates: what was promised to the flows that run, and how far off such promises were.
@@ -46,6 +48,7 @@ class World:
     network: Network
     flows: Register
     ledger: Ledger
+    links: Links
     performance: PerformanceView = field(default_factory=PerformanceView)
     alarms: Alarms = field(default_factory=Alarms)
     estimates: Estimates = field(default_factory=Estimates)

@@ -7,6 +7,7 @@ field.  See ``docs/configuration.md`` for a commented example.
 """
 
 from adon.config.configuration import Configuration, load
+from adon.config.discovery import LinkDiscovery
 from adon.config.measuring import (
     BackgroundTest,
     HostMetrics,
@@ -33,6 +34,7 @@ __all__ = [
     "Host",
     "HostMetrics",
     "Ingest",
+    "LinkDiscovery",
     "Mail",
     "MeasurementGrant",
     "MeasurementPoint",

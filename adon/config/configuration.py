@@ -9,6 +9,7 @@ from pydantic import model_validator
 
 from adon import yamlfile
 from adon.config.checks import problems
+from adon.config.discovery import LinkDiscovery
 from adon.config.measuring import Measurements
 from adon.config.network import Site, Switch, TransitPath
 from adon.config.operation import ComputeSite, Controller, CookieRange, Policy
@@ -29,6 +30,7 @@ class Configuration(Section):
     compute: Frozen[Name, ComputeSite] = FrozenMap()
     policy: Policy = Policy()
     controller: Controller = Controller()
+    discovery: LinkDiscovery = LinkDiscovery()
     ignored_cookies: tuple[CookieRange, ...] = ()
 
     @model_validator(mode="after")

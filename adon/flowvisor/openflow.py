@@ -39,6 +39,7 @@ from adon.flowvisor.action import (
     ToGroup,
 )
 from adon.flowvisor.cookie import COOKIE_MASK, COOKIE_PREFIX, Kind, cookie_owner, is_ours
+from adon.flowvisor.lldp import is_lldp
 from adon.flowvisor.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Match
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.reconcile import Role, role
@@ -288,8 +289,33 @@ def port_name(port: Any) -> str:
 
 def port_state(port: Any) -> PortState:
     """A port's number, address, and whether it is neither switched off nor without link."""
-    down = port.config & ofp.OFPPC_PORT_DOWN or port.state & ofp.OFPPS_LINK_DOWN
-    return PortState(number=port.port_no, live=not down, mac=str(port.hw_addr).lower())
+    admin = not port.config & ofp.OFPPC_PORT_DOWN
+    oper = not port.state & ofp.OFPPS_LINK_DOWN
+    mac = str(port.hw_addr).lower()
+    return PortState(number=port.port_no, live=admin and oper, mac=mac, admin=admin, oper=oper)
+
+
+def packet_out(datapath: Any, port: int, data: bytes) -> Any:
+    """The OFPPacketOut (7.3.7) that sends a frame of ours out of a port, past all tables."""
+    return parser.OFPPacketOut(
+        datapath=datapath,
+        buffer_id=ofp.OFP_NO_BUFFER,
+        in_port=ofp.OFPP_CONTROLLER,
+        actions=[parser.OFPActionOutput(port)],
+        data=data,
+    )
+
+
+def lldp_frame(message: Any) -> tuple[int, bytes] | None:
+    """The port and the bytes of a packet-in that a discovery rule of ours sent; None for any other (R18)."""
+    try:
+        ours = cookie_owner(message.cookie)[0] is Kind.DISCOVERY
+    except ValueError:
+        return None
+    port = message.match.get("in_port")
+    if not ours or not isinstance(port, int) or not is_lldp(message.data):
+        return None
+    return port, bytes(message.data)
 
 
 def first_packet(message: Any) -> tuple[FiveTuple, str, str] | None:

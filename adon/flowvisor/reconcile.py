@@ -112,6 +112,7 @@ _ROLE: Mapping[Kind, Role] = {
     Kind.PIPELINE: Role.DELIVERY,
     Kind.DISCOVERY: Role.PINNED,
     Kind.MEASUREMENT: Role.PINNED,
+    Kind.DISCOVERY: Role.PINNED,
 }
 
 

@@ -25,11 +25,17 @@ from measurement.model import PathKey
 
 @dataclass(frozen=True, slots=True)
 class PortState:
-    """A port of a switch: its OpenFlow number, whether frames can pass, and its own MAC address."""
+    """A port of a switch: its OpenFlow number, whether frames can pass, and its own MAC address.
+
+    :param admin: whether it is switched on.
+    :param oper: whether it has carrier.
+    """
 
     number: int
     live: bool
     mac: str = ""
+    admin: bool = True
+    oper: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,7 +23,7 @@ from adon.errors import AdonError
 from adon.store.store import WANTED, Store
 from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.catalog import Catalog
-from apps.campus_edge import connections
+from apps.campus_edge import connections, hello_key
 from apps.campus_edge.commands import Commands
 from apps.campus_edge.executor import Executor
 from apps.campus_edge.loop import DecisionLoop, Inbox, Stamps
@@ -69,6 +69,7 @@ def run(configuration: Configuration, store_url: str, socket_path: Path) -> None
         flows=store.unfinished_flows(),
         rules=[saved.rule for saved in store.rules(states=WANTED)],
         last_number=store.last_flow_number(),
+        identity=hello_key.identity(configuration),
     )
     inbox = Inbox()
     where = configuration.controller

@@ -25,6 +25,7 @@ from adon.broker.effects import (
     SaveRules,
     SaveTemplate,
     SendBatch,
+    SendPacket,
     WakeAt,
 )
 from adon.broker.events import Event
@@ -45,6 +46,9 @@ class Switches(Protocol):
 
     def read_rules(self, effect: ReadRules) -> None:
         """Ask for all rules."""
+
+    def send_packet(self, effect: SendPacket) -> None:
+        """Send a frame out of a port."""
 
 
 @dataclass(slots=True)
@@ -89,6 +93,8 @@ class Executor:
                 self.note(effect)
             case ReadRules():
                 self.switches.read_rules(effect)
+            case SendPacket():
+                self.switches.send_packet(effect)
             case Answer():
                 self.commands.answer(effect)
             case QuietPaths():

@@ -30,12 +30,13 @@ from os_ken.controller.handler import (
 )
 from os_ken.ofproto import ofproto_v1_3
 
-from adon.broker.effects import ReadRules, SendBatch
+from adon.broker.effects import ReadRules, SendBatch, SendPacket
 from adon.broker.events import (
     BatchConfirmed,
     BatchFailed,
     Event,
     FirstPacket,
+    LldpReceived,
     PortChanged,
     RuleRemoved,
     RulesReported,
@@ -156,6 +157,13 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         with self._lock:
             self._reports[xid] = _Report(connection, self._stamps.clock() + REPORT_TIMEOUT_S)
         connection.send(_bytes(openflow.stats_request(connection), xid))
+
+    def send_packet(self, effect: SendPacket) -> None:
+        """Send a frame out of a port; to a switch that is away nothing is sent."""
+        connection = self._connections.get(effect.dpid)
+        if connection is not None:
+            message = openflow.packet_out(connection, effect.port, effect.data)
+            connection.send(_bytes(message, next(self._xids)))
 
     def overdue(self, now: float) -> tuple[list[Event], float | None]:
         """The batches whose barrier was not answered in time, and when to ask again.
@@ -313,8 +321,11 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
     @set_ev_cls(ofp_event.EventOFPPacketIn, MAIN_DISPATCHER)
     @guarded
     def on_packet(self, event: Any) -> None:
-        """A learning rule saw a packet; anything else that reaches us is not asked for, and dropped."""
+        """A learning or discovery rule saw a packet; anything else is not asked for, and dropped (R18)."""
         self.tally.packet_in()
+        heard = openflow.lldp_frame(event.msg)
+        if heard is not None and self._is_current(event.msg.datapath):
+            self._put(LldpReceived(*self._stamps(), event.msg.datapath.id, *heard))
         found = openflow.first_packet(event.msg)
         if found is not None and self._is_current(event.msg.datapath):
             connection, source, destination = found

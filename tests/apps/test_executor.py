@@ -21,6 +21,7 @@ from adon.broker.effects import (
     SaveRules,
     SaveTemplate,
     SendBatch,
+    SendPacket,
     WakeAt,
 )
 from adon.broker.events import SnapshotAsked
@@ -77,6 +78,9 @@ class World:
     def read_rules(self, _: object) -> None:
         self.note("read")
 
+    def send_packet(self, effect: SendPacket) -> None:
+        self.note(f"packet {effect.data!r}")
+
     # the commands
     def author(self, _: str) -> str:
         return "eve"
@@ -129,6 +133,7 @@ CASES: dict[str, tuple[list[Effect], list[str]]] = {
         [ReadRules("e-1", 1), SEND, QuietPaths("e-1", frozenset({"b", "a"})), WakeAt("e-1", 5.0)],
         ["read", "send", "tell quiet"],
     ),
+    "a packet": ([SendPacket("e-1", 1, 2, b"frame"), SAY], ["packet b'frame'", "tell announce"]),
 }
 
 

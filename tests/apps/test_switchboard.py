@@ -12,8 +12,8 @@ from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto import ofproto_v1_3_parser as parser
 from os_ken.ofproto.ofproto_protocol import ProtocolDesc
 
-from adon.broker.effects import ReadRules, SendBatch
-from adon.broker.events import BatchFailed, Event, PortChanged, RulesReported
+from adon.broker.effects import ReadRules, SendBatch, SendPacket
+from adon.broker.events import BatchFailed, Event, LldpReceived, PortChanged, RulesReported
 from adon.flowvisor.action import Output
 from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.match import Match
@@ -23,6 +23,7 @@ from apps.campus_edge.loop import Stamps
 from apps.campus_edge.switchboard import Switchboard, guarded
 
 DPID = 0xA01
+LLDP = bytes.fromhex("0180c200000e02000000000188cc0000")
 RULE = Rule(DPID, 30_500, Match(in_port=1), (Output(2),), cookie(Kind.FLOW_INGRESS, 7))
 
 
@@ -249,6 +250,43 @@ def test_ports_that_change_and_go(world: World) -> None:
     assert changed.state is not None
     assert not changed.state.live
     assert (gone.name, gone.state) == ("mu-edge-rtr", None)
+
+
+def test_a_packet_goes_to_its_switch_and_nowhere_if_that_is_away(world: World) -> None:
+    world.board.send_packet(SendPacket("e-1", DPID, 2, b"frame"))
+    connection = world.connect()
+    world.board.send_packet(SendPacket("e-1", DPID, 2, b"frame"))
+    assert [kind for kind, _ in connection.sent] == [ofp.OFPT_PACKET_OUT]
+
+
+@pytest.mark.parametrize(
+    ("number", "data", "heard"),
+    [
+        (cookie(Kind.DISCOVERY, 0), LLDP, True),
+        (cookie(Kind.FLOW_LEARN, 7), LLDP, False),
+        (0, LLDP, False),
+        ((1 << 64) - 1, LLDP, False),
+        (cookie(Kind.DISCOVERY, 0), bytes(60), False),
+        (cookie(Kind.DISCOVERY, 0), b"", False),
+    ],
+)
+def test_lldp_is_taken_from_the_discovery_rule_only(
+    world: World, number: int, data: bytes, heard: bool
+) -> None:
+    connection = world.connect()
+    match = parser.OFPMatch(in_port=3)
+    world.board.on_packet(FromSwitch(connection, cookie=number, data=data, match=match))
+    assert [(e.dpid, e.port, e.data) for e in world.events if isinstance(e, LldpReceived)] == (
+        [(DPID, 3, LLDP)] if heard else []
+    )
+
+
+def test_lldp_from_a_connection_that_was_replaced_counts_no_more(world: World) -> None:
+    old = world.connect()
+    world.connect()
+    told = {"cookie": cookie(Kind.DISCOVERY, 0), "data": LLDP, "match": parser.OFPMatch(in_port=3)}
+    world.board.on_packet(FromSwitch(old, **told))
+    assert "LldpReceived" not in world.kinds()
 
 
 def test_a_handler_that_raises_stops_the_process(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -262,8 +262,8 @@ def test_ports_by_name_without_the_reserved_ones() -> None:
     assert openflow.ports(descriptions) == {
         "up": PortState(1, True, mac),
         "blocked": PortState(2, True, mac),
-        "switched-off": PortState(3, False, mac),
-        "no-link": PortState(4, False, mac),
+        "switched-off": PortState(3, False, mac, admin=False),
+        "no-link": PortState(4, False, mac, oper=False),
         "not \ufffd text": PortState(5, True, mac),
     }
 
@@ -393,3 +393,19 @@ def test_a_removed_rule_and_the_reason(reason: int, word: str) -> None:
     assert openflow.removed_reason(message) == word
     message.cookie = 5
     assert openflow.removed_rule(MU, message) is None
+
+
+def test_a_frame_of_ours_leaves_by_one_port_past_the_tables() -> None:
+    message = openflow.packet_out(DATAPATH, 7, b"frame")
+    message.serialize()
+    buffer, port, actions = struct.unpack_from("!IIH", message.buf, 8)
+    assert (buffer, port, actions) == (ofp.OFP_NO_BUFFER, ofp.OFPP_CONTROLLER, 16)
+    assert struct.unpack_from("!HHI", message.buf, 24) == (ofp.OFPAT_OUTPUT, 16, 7)
+    assert bytes(message.buf).endswith(b"frame")
+
+
+@pytest.mark.parametrize(("config", "state"), [(0, 0), (1, 0), (0, 1), (1, 1)])
+def test_switched_off_and_without_carrier_are_two_things(config: int, state: int) -> None:
+    found = openflow.port_state(SimpleNamespace(port_no=1, config=config, state=state, hw_addr="02:00"))
+    assert (found.admin, found.oper) == (not config, not state)
+    assert found.live == (found.admin and found.oper)

@@ -1,0 +1,100 @@
+"""Links between switches, for the broker: events in, effects and the links that may be used out.
+
+Holds the :class:`~adon.flowvisor.discovery.Discovery`, or nothing where discovery is not configured: then no
+frame is sent, no rule wanted, and no link known.  What a lost or new link means for flows is decided where
+paths are (:mod:`adon.broker.placing`): here is only said *that* the links in use changed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from adon.broker.effects import Announce, Effect, SendPacket
+from adon.broker.events import Event, LldpReceived, PortChanged, SwitchDown, SwitchUp
+from adon.config import Configuration
+from adon.flowvisor.discovery import Discovery
+from adon.flowvisor.link import Link, LinkState, Port, PortKey
+from adon.flowvisor.link_table import Found
+from adon.flowvisor.lldp import Identity, Neighbour
+from adon.flowvisor.wiring import Wiring
+
+
+@dataclass(frozen=True, slots=True)
+class Heeded:
+    """What an event led to.
+
+    :param changed: whether a link came into use or went out of it.
+    """
+
+    effects: list[Effect] = field(default_factory=list)
+    changed: bool = False
+
+
+class Links:
+    """See the module's text.
+
+    :param identity: who sends hellos, with the key that signs them; None where discovery is off.
+    :raises ValueError: if discovery is configured and there is no identity.
+    """
+
+    def __init__(self, configuration: Configuration, identity: Identity | None = None) -> None:
+        self._discovery: Discovery | None = None
+        if not configuration.discovery.enabled:
+            return
+        if identity is None:
+            raise ValueError("discovery is configured, but there is no identity to sign hellos with")
+        self._discovery = Discovery(configuration.discovery, identity, Wiring.of(configuration))
+
+    def take(self, event: Event) -> Heeded:
+        """Let the discovery have an event; one that is nothing to it lets it do what is due."""
+        if self._discovery is None:
+            return Heeded()
+        found = self._found(self._discovery, event)
+        effects: list[Effect] = [SendPacket(event.id, f.dpid, f.port, f.data) for f in found.frames]
+        effects += [Announce(event.id, report.level, report.text) for report in found.reports]
+        changed = any(LinkState.LIVE in (change.before, change.after) for change in found.changes)
+        return Heeded(effects, changed)
+
+    def _found(self, discovery: Discovery, event: Event) -> Found:
+        match event:
+            case SwitchUp():
+                return discovery.switch_up(event.dpid, event.ports, event.at)
+            case SwitchDown():
+                return discovery.switch_down(event.dpid, event.at)
+            case PortChanged():
+                return discovery.port_changed(event.dpid, event.name, event.state, event.at)
+            case LldpReceived():
+                return discovery.lldp_received(event.dpid, event.port, event.data, event.at)
+        due = discovery.next_wake()
+        return Found() if due is None or event.at < due else discovery.wake(event.at)
+
+    def next_wake(self) -> float | None:
+        """When an event, be it only a tick, is wanted next."""
+        return None if self._discovery is None else self._discovery.next_wake()
+
+    def clock_set_back(self, by: float) -> None:
+        """The clock now shows ``by`` seconds less than it did."""
+        if self._discovery is not None:
+            self._discovery.clock_set_back(by)
+
+    # -- what is known ------------------------------------------------------------------------------
+
+    def live_links(self) -> frozenset[tuple[int, int, int, int]]:
+        """Datapath id and port number of both ends of each link that may be used, smaller end first."""
+        return frozenset() if self._discovery is None else self._discovery.live_links()
+
+    def penalties(self, now: float) -> dict[tuple[PortKey, PortKey], float]:
+        """Until when each link that flaps is not used, by its ends, whether it is up now or not."""
+        return {link.ends: link.flaps.until for link in self.all() if link.flaps.until > now}
+
+    def all(self) -> tuple[Link, ...]:
+        """Every link that is known, in use or not."""
+        return () if self._discovery is None else self._discovery.links()
+
+    def port(self, key: PortKey) -> Port | None:
+        """A port of a connected switch, with its *admin* and *oper* state."""
+        return None if self._discovery is None else self._discovery.port(key)
+
+    def neighbours(self, now: float) -> tuple[tuple[Port, Neighbour], ...]:
+        """The ports that hear other systems' LLDP."""
+        return () if self._discovery is None else self._discovery.neighbours(now)

@@ -1,0 +1,254 @@
+"""A link between two switch ports: what was heard over it, and what that makes of it.
+
+A link is *live* when both ends have heard the other within the last hellos (R14).  Everything else that a
+pair of ports can be has a state of its own, in which the link is not used; :func:`judge` is the table.
+Where several hold, the most alarming one is said first.
+
+Three things are kept apart, as in 802.1Q and OpenFlow: a port may be switched off (*admin*), have no
+carrier (*oper*), or hear nothing although both are well (*live*).
+
+Functions of values, apart from :class:`Link` and :class:`Port`, which :mod:`adon.flowvisor.discovery` keeps.
+Times in seconds since the epoch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from adon.flowvisor.flapping import Flaps
+from adon.flowvisor.lldp import Neighbour
+from adon.flowvisor.rule import dpid_text
+from adon.units import format_duration
+
+PortKey = tuple[int, int]
+"""Datapath id and port number."""
+LinkKey = tuple[PortKey, PortKey]
+"""The two ends, the smaller one first."""
+
+RISE = 1 / 16
+"""How fast the smoothed minimum of a delay follows upwards; downwards it follows at once."""
+
+
+class LinkState(StrEnum):
+    """What a pair of ports is to each other."""
+
+    LIVE = "live"
+    SETTLING = "settling"
+    PENALISED = "penalised"
+    ONE_WAY = "one-way"
+    DOWN = "down"
+    UNKNOWN = "unknown"
+    LOOP = "loop"
+    SHARED = "shared"
+    MISWIRED = "miswired"
+
+
+@dataclass(slots=True)
+class Port:
+    """A port of a connected switch.
+
+    :param up: whether frames can pass: switched on and with carrier.
+    :param up_since: frames sent before are not believed: they may come from before a change.
+    :param settled_at: a link at this port is used from then on (debounce).
+    :param foreign: another system's LLDP, and until when it is believed.
+    :param told: per kind of report when it was made last, so that a host cannot fill the log.
+    """
+
+    dpid: int
+    number: int
+    name: str
+    mac: str
+    admin: bool
+    oper: bool
+    up: bool
+    up_since: float
+    settled_at: float
+    foreign: tuple[Neighbour, float] | None = None
+    told: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def key(self) -> PortKey:
+        """Datapath id and number."""
+        return (self.dpid, self.number)
+
+
+@dataclass(slots=True)
+class SwitchPorts:
+    """A switch that is, or was, connected.
+
+    :param ports: by number.
+    :param since: when it connected last.
+    """
+
+    ports: dict[int, Port]
+    since: float
+    next_hello: float
+    connected: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """The last hello from one end: when it came, and its number."""
+
+    at: float
+    sequence: int
+
+
+@dataclass(slots=True)
+class Link:
+    """A link as it is kept.
+
+    :param since: when it came into its state; None of these before it was judged first.
+    :param heard: by the end that was heard.
+    :param delays: by the end that was heard, the smoothed minimum of the one-way delay to the other, s.
+    :param whole: heard in both directions, both ports up: what a flap interrupts.
+    :param told: the state that was reported last.
+    :param due: when the state may change by the clock alone.
+    """
+
+    ends: LinkKey
+    since: float
+    state: LinkState | None = None
+    reason: str = ""
+    heard: dict[PortKey, Heard] = field(default_factory=dict)
+    delays: dict[PortKey, float] = field(default_factory=dict)
+    flaps: Flaps = field(default_factory=Flaps)
+    whole: bool = False
+    told: LinkState | None = None
+    due: float = float("inf")
+
+    def fresh(self, now: float, window: float) -> frozenset[PortKey]:
+        """The ends that were heard within the window."""
+        return frozenset(end for end, heard in self.heard.items() if now < heard.at + window)
+
+    def forget_hearing(self) -> None:
+        """Whatever was heard does not count any more."""
+        self.heard.clear()
+        self.delays.clear()
+
+    def note_delay(self, sender: PortKey, delay: float) -> None:
+        """Take one more measurement of the one-way delay from an end, s; noise below zero counts as zero."""
+        delay, known = max(0.0, delay), self.delays.get(sender)
+        rises = known is not None and delay > known
+        self.delays[sender] = known + RISE * (delay - known) if known is not None and rises else delay
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """What :func:`judge` looks at beside the link itself.
+
+    :param ports: the two ends' ports, None for one that is not there.
+    :param connected: whether the switches of both ends are.
+    :param back_since: when the one that connected last did.
+    :param contradiction: what the configuration says against this link; empty if nothing.
+    :param shared: whether an end hears a third port.
+    """
+
+    ports: tuple[Port | None, Port | None]
+    connected: bool
+    back_since: float
+    contradiction: str
+    shared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a link is, why, whether it is whole, and when the clock alone may change that."""
+
+    state: LinkState
+    reason: str
+    whole: bool
+    due: float
+
+
+def judge(link: Link, seen: Situation, now: float, window: float) -> Verdict:
+    """What a link is now."""
+    fresh = link.fresh(now, window)
+    up = all(port is not None and port.up for port in seen.ports)
+    whole = seen.connected and up and all(end in fresh for end in link.ends)
+    state, reason = _state(link, seen, fresh, whole, now, window)
+    times = [heard.at + window for heard in link.heard.values()]
+    times += [port.settled_at for port in seen.ports if port is not None]
+    times += [seen.back_since + window, link.since + window]
+    return Verdict(state, reason, whole, min((time for time in times if time > now), default=float("inf")))
+
+
+def _state(
+    link: Link, seen: Situation, fresh: frozenset[PortKey], whole: bool, now: float, window: float
+) -> tuple[LinkState, str]:
+    if not seen.connected:
+        return LinkState.UNKNOWN, "a switch is not connected"
+    if (closed := _closed(seen)) is not None:
+        return LinkState.DOWN, closed
+    if fresh and link.ends[0][0] == link.ends[1][0]:
+        same = link.ends[0] == link.ends[1]
+        return LinkState.LOOP, "a port hears itself" if same else "two ports of one switch are joined"
+    if fresh and seen.contradiction:
+        return LinkState.MISWIRED, seen.contradiction
+    if not whole and link.state is LinkState.UNKNOWN and now < seen.back_since + window:
+        return LinkState.UNKNOWN, "a switch has only just connected"
+    if not fresh:
+        return LinkState.DOWN, "no hello in either direction"
+    if not whole:
+        return LinkState.ONE_WAY, "hellos pass in one direction only"
+    if seen.shared:
+        return LinkState.SHARED, "a port hears more than one other: this is no wire between two"
+    if now < link.flaps.until:
+        return LinkState.PENALISED, f"went down {link.flaps.count} times"
+    if any(port is not None and now < port.settled_at for port in seen.ports):
+        return LinkState.SETTLING, "a port has only just come up"
+    return LinkState.LIVE, ""
+
+
+def _closed(seen: Situation) -> str | None:
+    for port in seen.ports:
+        if port is None:
+            return "a port is gone"
+        if not port.up:
+            return f"port {port.name!r} " + ("has no carrier" if port.admin else "is switched off")
+    return None
+
+
+_LEVELS = {
+    LinkState.LIVE: "info",
+    LinkState.PENALISED: "warning",
+    LinkState.ONE_WAY: "warning",
+    LinkState.DOWN: "warning",
+    LinkState.LOOP: "error",
+    LinkState.SHARED: "warning",
+    LinkState.MISWIRED: "error",
+}
+"""What is worth a line; the other states pass by themselves."""
+
+
+def worth_telling(link: Link, now: float, window: float) -> str | None:
+    """The level at which a link's state is to be reported now; None if it is not.
+
+    A new link begins one-way: that is news only when it stays so.  While a flapping link is not used its ups
+    and downs are no news either.
+    """
+    if link.state is None or link.state is link.told or link.state not in _LEVELS:
+        return None
+    if link.told is None:
+        if link.state is LinkState.DOWN:
+            return None
+        if link.state is LinkState.ONE_WAY and now < link.since + window:
+            return None
+    fails = link.state in (LinkState.DOWN, LinkState.ONE_WAY)
+    if fails and link.told is LinkState.PENALISED and now < link.flaps.until:
+        return None
+    return _LEVELS[link.state]
+
+
+def port_text(key: PortKey, port: Port | None) -> str:
+    """A port by datapath id, number and, if it is there, name (R24); whatever is in the name is escaped."""
+    return f"{dpid_text(key[0])} port {key[1]}" + ("" if port is None else f" ({port.name!r})")
+
+
+def told_as(link: Link, names: tuple[str, str], now: float) -> str:
+    """A link's state in words."""
+    text = f"link {names[0]} - {names[1]} is {link.state}"
+    if link.state is LinkState.PENALISED or (link.state is LinkState.DOWN and link.flaps.until > now):
+        text += f", not used for {format_duration(round(link.flaps.until - now, 1))}"
+    return f"{text}: {link.reason}" if link.reason else text

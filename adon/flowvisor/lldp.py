@@ -1,0 +1,276 @@
+"""The frames that find links: IEEE 802.1AB LLDP, from values to bytes and back.
+
+A frame of ours is an ordinary LLDPDU (chassis id, port id, time to live, port description), so that a
+host's or a campus switch's own LLDP tools show what they are plugged into.  What we ourselves believe is
+only the organisationally specific TLV (802.1AB 8.6) behind these::
+
+    version 1, dpid 8, port 4, sequence 8, sent at 8 (µs), controller 8, length of name 1, network, MAC 16
+
+The MAC is HMAC-SHA256 (RFC 2104, cut to 16 bytes) over the LLDPDU up to itself, with a key that only the
+controller has: a host can neither invent a link nor move one.  It can still *relay* a frame it received,
+which no MAC helps against: see :mod:`adon.flowvisor.wiring` for the ports where no link may be, and
+:mod:`adon.flowvisor.discovery` for the age a frame may have.
+
+The organisation is identified by an administratively assigned local address block (IEEE 802c), since we
+own no OUI.  The destination is *nearest bridge*: frames do not pass a bridge, so a link is a wire.
+
+Pure: bytes in, values out.  :func:`parse` never raises, whatever it is given.
+"""
+
+from __future__ import annotations
+
+import hmac
+import struct
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+from ipaddress import IPv4Address, IPv6Address
+
+ETH_TYPE_LLDP = 0x88CC
+NEAREST_BRIDGE = bytes.fromhex("0180c200000e")
+"""802.1AB 7.1: constrained to one wire."""
+ORGANISATION = bytes.fromhex("02ad0e")
+HELLO_SUBTYPE = 1
+VERSION = 1
+MAC_SIZE = 16
+KEY_SIZE = 32
+CONTROLLER_SIZE = 8
+LONGEST_SHOWN = 80
+"""So many characters of a neighbour's texts are kept."""
+
+_FIXED = struct.Struct("!BQIQQ8sB")
+_LOCALLY_ASSIGNED = 7
+_ETHERNET_HEADER = 14
+
+
+class Tlv(IntEnum):
+    """TLV types (802.1AB table 8-1), as far as we look at them."""
+
+    END = 0
+    CHASSIS = 1
+    PORT = 2
+    TTL = 3
+    PORT_DESCRIPTION = 4
+    SYSTEM_NAME = 5
+    ORGANISATION = 127
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who sends and believes hellos.
+
+    :param network: the configured name: two ADON networks that touch are foreign to each other.
+    :param controller: 8 bytes that are this run's own, so that the hellos of a stand-by controller, which
+        has the same key, are not taken for ours.
+    :param key: 32 secret bytes.
+    :raises ValueError: for a controller or key of another size, or a name that does not fit.
+    """
+
+    network: str
+    controller: bytes
+    key: bytes = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if len(self.key) != KEY_SIZE:
+            raise ValueError(f"a key has {KEY_SIZE} bytes, not {len(self.key)}")
+        if len(self.controller) != CONTROLLER_SIZE:
+            raise ValueError(f"a controller's identity has {CONTROLLER_SIZE} bytes")
+        if len(self.network.encode()) > 255:
+            raise ValueError("a network's name has at most 255 bytes")
+
+
+@dataclass(frozen=True, slots=True)
+class Hello:
+    """What a frame of ours says, verified.
+
+    :param port: the port's number at the sender.
+    :param sequence: grows with every frame of one controller.
+    :param sent_at: seconds since the epoch, by the controller's clock.
+    """
+
+    dpid: int
+    port: int
+    sequence: int
+    sent_at: float
+    controller: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """What another system's LLDP frame says; texts are printable, whatever was in them.
+
+    :param ttl: how long this is to be believed, s; 0: the system says good-bye.
+    """
+
+    chassis: str
+    port: str
+    system: str
+    ttl: int
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A frame that is not believed, and why.
+
+    :param forged: it says that it is ours, but is not.
+    """
+
+    why: str
+    forged: bool = False
+
+
+def hello_frame(identity: Identity, hello: Hello, name: str, mac: str, ttl: int) -> bytes:
+    """An Ethernet frame that says from which port of which switch it comes.
+
+    :param name: the port's name, shown to others as its description.
+    :param mac: the port's own address; empty if it is not known.
+    :param ttl: how long others shall believe it, s.
+    """
+    source = bytes.fromhex(mac.replace(":", "")) if mac else b"\x02" + hello.dpid.to_bytes(8, "big")[3:]
+    network = identity.network.encode()
+    ours = _FIXED.pack(
+        VERSION,
+        hello.dpid,
+        hello.port,
+        hello.sequence,
+        round(hello.sent_at * 1e6),
+        hello.controller,
+        len(network),
+    )
+    body = ORGANISATION + bytes([HELLO_SUBTYPE]) + ours + network
+    signed = b"".join(
+        [
+            _tlv(Tlv.CHASSIS, bytes([_LOCALLY_ASSIGNED]) + f"dpid:{hello.dpid:016x}".encode()),
+            _tlv(Tlv.PORT, bytes([_LOCALLY_ASSIGNED]) + str(hello.port).encode()),
+            _tlv(Tlv.TTL, struct.pack("!H", min(ttl, 0xFFFF))),
+            _tlv(Tlv.PORT_DESCRIPTION, shown(name.encode(errors="replace"))[:63].encode()),
+            _header(Tlv.ORGANISATION, len(body) + MAC_SIZE),
+            body,
+        ]
+    )
+    ethernet = NEAREST_BRIDGE + source + struct.pack("!H", ETH_TYPE_LLDP)
+    return ethernet + signed + _mac(identity, signed) + _tlv(Tlv.END, b"")
+
+
+def parse(frame: bytes, identity: Identity) -> Hello | Neighbour | Refused:
+    """What a frame says: a hello of ours, another system's presence, or nothing that counts."""
+    if len(frame) < _ETHERNET_HEADER or frame[12:14] != struct.pack("!H", ETH_TYPE_LLDP):
+        return Refused("not an untagged LLDP frame")
+    unit = frame[_ETHERNET_HEADER:]
+    try:
+        tlvs = list(_tlvs(unit))
+        for _, kind, value in tlvs:
+            if kind == Tlv.ORGANISATION and value[:4] == ORGANISATION + bytes([HELLO_SUBTYPE]):
+                return _hello(unit, tlvs, identity)
+        return _neighbour(tlvs)
+    except ValueError as error:
+        return Refused(str(error))
+
+
+def is_lldp(frame: bytes) -> bool:
+    """Whether an Ethernet frame is LLDP, untagged."""
+    return frame[12:14] == ETH_TYPE_LLDP.to_bytes(2, "big")
+
+
+def shown(raw: bytes) -> str:
+    """Bytes that somebody else chose, as a short text that is safe to print."""
+    text = raw.rstrip(b"\0").decode("utf-8", "replace")[:LONGEST_SHOWN]
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
+
+
+def _header(kind: int, length: int) -> bytes:
+    return struct.pack("!H", kind << 9 | length)
+
+
+def _tlv(kind: int, value: bytes) -> bytes:
+    return _header(kind, len(value)) + value
+
+
+def _mac(identity: Identity, signed: bytes) -> bytes:
+    return hmac.digest(identity.key, signed, "sha256")[:MAC_SIZE]
+
+
+def _tlvs(unit: bytes) -> Iterator[tuple[int, int, bytes]]:
+    """Offset of the value, type and value of each TLV, in the order and number that 802.1AB 9.2.7 demands.
+
+    :raises ValueError: for a unit that is not well-formed.
+    """
+    offset, number = 0, 0
+    while True:
+        if offset + 2 > len(unit):
+            raise ValueError("the LLDPDU does not end")
+        (header,) = struct.unpack_from("!H", unit, offset)
+        kind, length, offset = header >> 9, header & 0x1FF, offset + 2
+        value = unit[offset : offset + length]
+        if len(value) < length:
+            raise ValueError("a TLV is longer than the frame")
+        _check_place(number, kind, length)
+        yield offset, kind, value
+        if kind == Tlv.END:
+            return
+        offset, number = offset + length, number + 1
+
+
+_FIRST = (Tlv.CHASSIS, Tlv.PORT, Tlv.TTL)
+_LENGTHS: Mapping[int, tuple[int, int]] = {
+    Tlv.END: (0, 0),
+    Tlv.CHASSIS: (2, 256),
+    Tlv.PORT: (2, 256),
+    Tlv.TTL: (2, 511),
+    Tlv.ORGANISATION: (4, 511),
+}
+"""Shortest and longest value per type, where it is limited."""
+
+
+def _check_place(number: int, kind: int, length: int) -> None:
+    if number < len(_FIRST):
+        if kind != _FIRST[number]:
+            raise ValueError(f"TLV {number + 1} is of type {kind}, not {_FIRST[number].name.lower()}")
+    elif kind in _FIRST:
+        raise ValueError(f"a second TLV of type {kind}")
+    least, most = _LENGTHS.get(kind, (0, 511))
+    if not least <= length <= most:
+        raise ValueError(f"a TLV of type {kind} of {length} bytes")
+
+
+def _hello(
+    unit: bytes, tlvs: list[tuple[int, int, bytes]], identity: Identity
+) -> Hello | Neighbour | Refused:
+    """A frame with a hello in it; ours is the last TLV before the end, and covers all before it."""
+    start, kind, value = tlvs[-2]
+    body = value[4:]
+    if kind != Tlv.ORGANISATION or len(body) < _FIXED.size + MAC_SIZE:
+        return Refused("a hello that is not well-formed", forged=True)
+    version, dpid, port, sequence, sent, controller, size = _FIXED.unpack_from(body)
+    network = body[_FIXED.size : -MAC_SIZE]
+    if version != VERSION or size != len(network):
+        return Refused(f"a hello of version {version}, or of the wrong size", forged=True)
+    if network != identity.network.encode():
+        return replace(_neighbour(tlvs), system=f"ADON network {shown(network)}")
+    end = start + len(value) - MAC_SIZE
+    if not hmac.compare_digest(unit[end : end + MAC_SIZE], _mac(identity, unit[:end])):
+        return Refused("a hello in our name with a wrong signature", forged=True)
+    return Hello(dpid, port, sequence, sent / 1e6, controller)
+
+
+def _neighbour(tlvs: list[tuple[int, int, bytes]]) -> Neighbour:
+    chassis, port, ttl = (value for _, _, value in tlvs[:3])
+    system = next((value for _, kind, value in tlvs if kind == Tlv.SYSTEM_NAME), b"")
+    return Neighbour(
+        chassis=_id_text(chassis, mac=4, network=5),
+        port=_id_text(port, mac=3, network=4),
+        system=shown(system),
+        ttl=struct.unpack_from("!H", ttl)[0],
+    )
+
+
+def _id_text(value: bytes, *, mac: int, network: int) -> str:
+    """A chassis or port id by its subtype (802.1AB tables 8-2 and 8-3)."""
+    subtype, rest = value[0], value[1:]
+    if subtype == mac and len(rest) == 6:
+        return rest.hex(":")
+    if subtype == network and (rest[0], len(rest)) == (1, 5):
+        return str(IPv4Address(rest[1:]))
+    if subtype == network and (rest[0], len(rest)) == (2, 17):
+        return str(IPv6Address(rest[1:]))
+    return shown(rest)

@@ -1,0 +1,202 @@
+"""Our LLDP frames: what goes in comes out, what others forge does not, and nothing raises."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import replace
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from os_ken.lib.packet import ethernet, packet
+from os_ken.lib.packet import lldp as osken_lldp
+
+from adon.flowvisor.lldp import Hello, Identity, Neighbour, Refused, hello_frame, is_lldp, parse, shown
+
+OURS = Identity("mu-osu", b"run-0001", bytes(range(32)))
+HELLO = Hello(0xA01, 2, 17, 1_000_000.25, OURS.controller)
+
+
+def frame(hello: Hello = HELLO, identity: Identity = OURS, name: str = "mu-edge-al2s") -> bytes:
+    return hello_frame(identity, hello, name, "02:00:00:00:00:02", 4)
+
+
+def foreign(*tlvs: bytes) -> bytes:
+    return bytes.fromhex("0180c200000e02000000000188cc") + b"".join(tlvs)
+
+
+def tlv(kind: int, value: bytes) -> bytes:
+    return struct.pack("!H", kind << 9 | len(value)) + value
+
+
+CHASSIS, PORT, TTL, END = tlv(1, b"\x07sw"), tlv(2, b"\x07p1"), tlv(3, b"\x00\x78"), tlv(0, b"")
+
+
+@given(
+    st.builds(
+        Hello,
+        st.integers(0, 2**64 - 1),
+        st.integers(1, 2**32 - 1),
+        st.integers(0, 2**64 - 1),
+        st.integers(0, 2**52).map(lambda us: us / 1e6),
+        st.just(OURS.controller),
+    ),
+    st.text(max_size=100),
+)
+@settings(max_examples=100)
+def test_what_was_sent_is_what_is_heard(hello: Hello, name: str) -> None:
+    heard = parse(frame(hello, name=name), OURS)
+    assert isinstance(heard, Hello)
+    assert replace(heard, sent_at=hello.sent_at) == hello
+    assert abs(heard.sent_at - hello.sent_at) < 1e-6
+
+
+def test_others_can_read_it() -> None:
+    found = packet.Packet(frame())
+    assert found.get_protocol(ethernet.ethernet).dst == "01:80:c2:00:00:0e"
+    chassis, port, ttl, description, *_ = found.get_protocol(osken_lldp.lldp).tlvs
+    assert chassis.chassis_id == b"dpid:0000000000000a01"
+    assert (port.port_id, ttl.ttl, description.port_description) == (b"2", 4, b"mu-edge-al2s")
+
+
+@given(st.data())
+@settings(max_examples=100)
+def test_a_frame_with_any_bit_changed_is_not_ours(data: st.DataObject) -> None:
+    """The Ethernet addresses are not covered, and nothing after the end is looked at: neither is believed."""
+    whole = frame()
+    index = data.draw(st.integers(12, len(whole) - 1))
+    forged = bytearray(whole)
+    forged[index] ^= 1 << data.draw(st.integers(0, 7))
+    assert not isinstance(parse(bytes(forged), OURS), Hello)
+
+
+@given(st.integers(0, 200))
+def test_half_a_frame_is_not_ours(length: int) -> None:
+    whole = frame()
+    assert not isinstance(parse(whole[: min(length, len(whole) - 1)], OURS), Hello)
+
+
+def test_padding_behind_the_end_is_allowed() -> None:
+    assert parse(frame() + bytes(20), OURS) == HELLO
+
+
+@pytest.mark.parametrize(
+    ("identity", "why"),
+    [
+        (replace(OURS, key=bytes(32)), "wrong signature"),
+        (replace(OURS, key=bytes(32), controller=b"run-0002"), "wrong signature"),
+    ],
+)
+def test_without_the_key_no_hello(identity: Identity, why: str) -> None:
+    found = parse(frame(identity=identity), OURS)
+    assert isinstance(found, Refused)
+    assert found.forged
+    assert why in found.why
+
+
+def test_what_follows_our_signature_is_not_signed_and_spoils_the_frame() -> None:
+    spoilt = frame()[:-2] + tlv(5, b"surprise") + END
+    assert parse(spoilt, OURS) == Refused("a hello that is not well-formed", forged=True)
+
+
+def test_another_network_of_this_kind_is_a_neighbour() -> None:
+    theirs = replace(OURS, network="elsewhere", key=bytes(32))
+    assert parse(frame(identity=theirs), OURS) == Neighbour(
+        "dpid:0000000000000a01", "2", "ADON network elsewhere", 4
+    )
+
+
+def test_a_stand_by_controller_of_ours_is_told_apart() -> None:
+    other = replace(HELLO, controller=b"run-0002")
+    assert parse(frame(other, replace(OURS, controller=b"run-0002")), OURS) == other
+
+
+@pytest.mark.parametrize(
+    ("chassis", "port", "expected"),
+    [
+        (
+            b"\x04\x00\x11\x22\x33\x44\x55",
+            b"\x03\x00\x11\x22\x33\x44\x66",
+            ("00:11:22:33:44:55", "00:11:22:33:44:66"),
+        ),
+        (b"\x05\x01\x0a\x01\x00\x01", b"\x04\x02" + bytes(15) + b"\x01", ("10.1.0.1", "::1")),
+        (
+            b"\x05\x01\x0a",
+            b"\x05Gi0/1",
+            ("\ufffd\ufffd", "Gi0/1"),
+        ),
+        (b"\x07\x1b[2Jevil\r\n", b"\x07\xff\xfe", ("\ufffd[2Jevil\ufffd\ufffd", "\ufffd\ufffd")),
+        ("\x07a\u202eb".encode(), b"\x07" + b"x" * 200, ("a\ufffdb", "x" * 80)),
+    ],
+    ids=["MAC addresses", "IP addresses", "half an address", "escape sequences", "right to left, long"],
+)
+def test_a_neighbours_names_are_safe_to_print(chassis: bytes, port: bytes, expected: tuple[str, str]) -> None:
+    found = parse(foreign(tlv(1, chassis), tlv(2, port), TTL, tlv(5, b"core\nswitch"), END), OURS)
+    assert found == Neighbour(*expected, "core\ufffdswitch", 120)
+
+
+@pytest.mark.parametrize(
+    "tlvs",
+    [
+        (),
+        (END,),
+        (CHASSIS, PORT, TTL),
+        (PORT, CHASSIS, TTL, END),
+        (CHASSIS, PORT, END),
+        (CHASSIS, PORT, TTL, CHASSIS, END),
+        (CHASSIS, PORT, TTL, TTL, END),
+        (tlv(1, b"\x07"), PORT, TTL, END),
+        (tlv(1, b"\x07" + bytes(256)), PORT, TTL, END),
+        (CHASSIS, PORT, tlv(3, b"\x00"), END),
+        (CHASSIS, PORT, TTL, tlv(127, b"abc"), END),
+        (CHASSIS, PORT, TTL, tlv(0, b"x")),
+        (CHASSIS, PORT, TTL, b"\x0a\x40ab"),
+    ],
+)
+def test_a_unit_that_the_standard_discards_is_refused(tlvs: tuple[bytes, ...]) -> None:
+    found = parse(foreign(*tlvs), OURS)
+    assert isinstance(found, Refused)
+    assert not found.forged
+
+
+@pytest.mark.parametrize("other", [b"", bytes(14), frame()[:12] + b"\x81\x00\x00\x05" + frame()[12:]])
+def test_only_untagged_lldp_counts(other: bytes) -> None:
+    assert not is_lldp(other)
+    assert parse(other, OURS) == Refused("not an untagged LLDP frame")
+
+
+OUR_TLV = bytes.fromhex("02ad0e01")
+PIECES = st.one_of(
+    st.binary(max_size=40),
+    st.sampled_from([CHASSIS, PORT, TTL, END]),
+    st.builds(tlv, st.integers(0, 127), st.binary(max_size=60)),
+    st.builds(lambda rest: tlv(127, OUR_TLV + rest), st.binary(max_size=90)),
+)
+
+
+@given(st.lists(PIECES, max_size=8).map(lambda pieces: foreign(*pieces)))
+@example(foreign(CHASSIS, PORT, TTL, tlv(127, OUR_TLV), END))
+@example(foreign(CHASSIS, PORT, TTL, tlv(127, OUR_TLV + b"\x01" + bytes(60)), END))
+@settings(max_examples=100)
+def test_nothing_raises_and_nothing_is_believed(data: bytes) -> None:
+    assert isinstance(parse(data, OURS), Refused | Neighbour)
+
+
+@given(st.binary(max_size=300))
+@settings(max_examples=100)
+def test_any_bytes_are_shown_printable(raw: bytes) -> None:
+    assert shown(raw).isprintable()
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"key": b"short"}, {"controller": b"short"}, {"network": "x" * 256}],
+    ids=lambda w: next(iter(w)),
+)
+def test_an_identity_of_the_wrong_size_is_refused(wrong: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="bytes"):
+        replace(OURS, **wrong)  # type: ignore[arg-type]
+
+
+def test_the_key_is_not_shown() -> None:
+    assert "key" not in repr(OURS)
