@@ -8,15 +8,22 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from adon.config.connecting import CertificateName, PerSecond
 from adon.config.parts import Dpid, Mac, PositiveRate, Section, raise_all
 from adon.frozenmap import Frozen
 from adon.templates_catalog.model import Name
 
 
 class Switch(Section):
-    """A campus-edge switch."""
+    """A campus-edge switch.
+
+    :param certificate: the name (CN or DNS) that its TLS certificate must have.
+    :param flow_mods_per_second: what it takes without falling behind (R19); ``null``: as fast as we can.
+    """
 
     dpid: Dpid
+    certificate: CertificateName | None = None
+    flow_mods_per_second: PerSecond | None = None
 
 
 class Host(Section):

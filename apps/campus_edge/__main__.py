@@ -26,9 +26,11 @@ from adon.templates_catalog.catalog import Catalog
 from apps.campus_edge import connections
 from apps.campus_edge.commands import Commands
 from apps.campus_edge.executor import Executor
+from apps.campus_edge.gate import Gate, Terms
 from apps.campus_edge.loop import DecisionLoop, Inbox, Stamps
 from apps.campus_edge.switchboard import Switchboard
 from apps.campus_edge.tally import Tally
+from apps.campus_edge.tls import Credentials
 from apps.link import LinkServer, Peer
 from measurement.psconfig.needs import to_json as needs_to_json
 
@@ -71,14 +73,17 @@ def run(configuration: Configuration, store_url: str, socket_path: Path) -> None
     )
     inbox = Inbox()
     where = configuration.controller
+    credentials = None if where.tls is None else Credentials(where.tls)
     listener = connections.listen(where.openflow_host, where.openflow_port)
     board = _switchboard(configuration, inbox, stamps)
+    gate = Gate(Terms.of(configuration), credentials, board.tally)
+    signal.signal(signal.SIGHUP, lambda *_: gate.reload())
     commands = Commands(inbox.put, Store.open(store_url, read_only=True), stamps)
     link = LinkServer(socket_path, _receiver(broker, commands, board.tally))
     executor = Executor(store, board, commands, link.broadcast)
     loop = DecisionLoop(inbox, broker, executor.carry_out, board.overdue, stamps)
     loop.start()
-    threading.Thread(target=connections.accept, args=(listener,), name="of-accept", daemon=True).start()
+    threading.Thread(target=connections.accept, args=(listener, gate), name="of-accept", daemon=True).start()
     log.info("event=ready network=%s flows=%d", configuration.network, len(broker.flows))
     ended.wait()
     log.info("event=stopping")
@@ -122,7 +127,7 @@ def _switchboard(configuration: Configuration, inbox: Inbox, stamps: Stamps) -> 
     known = frozenset(switch.dpid for switch in configuration.switches.values())
     handshake = manager.instantiate(connections.Handshake)
     board: Switchboard = manager.instantiate(
-        Switchboard, known, inbox.put, stamps, configuration.ignored_cookies
+        Switchboard, known, inbox.put, stamps, configuration.ignored_cookies, inbox.offer
     )
     # os-ken's threads are no daemons, and would keep the process alive after its end; a thread
     # inherits that from the one that starts it.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from os_ken.controller.handler import DEAD_DISPATCHER, MAIN_DISPATCHER
-from os_ken.ofproto import ofproto_parser
 from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto import ofproto_v1_3_parser as parser
 from os_ken.ofproto.ofproto_protocol import ProtocolDesc
@@ -16,6 +16,7 @@ from adon.broker.effects import ReadRules, SendBatch
 from adon.broker.events import BatchFailed, Event, PortChanged, RulesReported
 from adon.flowvisor.rule import Change, Kind, Match, Op, Output, Rule, cookie
 from apps.campus_edge import connections, switchboard
+from apps.campus_edge.limits import Claim
 from apps.campus_edge.loop import Stamps
 from apps.campus_edge.switchboard import Switchboard, guarded
 
@@ -32,8 +33,16 @@ class Connection(ProtocolDesc):
         self.ports: dict[int, Any] = {}
         self.sent: list[tuple[int, int]] = []
         self.closed = False
+        self.writes = True
+        self.tell_sent: list[Callable[[], None]] = []
+        self.claim = Claim("127.0.0.1", proven=False, silent_s=0.0)
+        self.patience_s = 7.5
 
-    def send(self, data: bytes, close_socket: bool = False) -> bool:
+    def send(self, data: bytes, close_socket: bool = False, sent: Callable[[], None] | None = None) -> bool:
+        if sent is not None:
+            self.tell_sent.append(sent)
+            if self.writes:
+                sent()
         while data:
             _, kind, length, xid = struct.unpack_from("!BBHI", data)
             self.sent.append((kind, xid))
@@ -264,25 +273,3 @@ def test_every_handler_is_guarded() -> None:
     handlers = [member for member in vars(Switchboard).values() if hasattr(member, "callers")]
     assert len(handlers) == 7
     assert all(hasattr(handler, "__wrapped__") for handler in handlers)
-
-
-@pytest.mark.parametrize(
-    "body",
-    [
-        struct.pack("!HH", 1, 0) + bytes(4),
-        struct.pack("!HH", 1, 3) + bytes(4),
-        struct.pack("!HH", 7, 64) + bytes(4),
-        b"\x00\x01\x00",
-    ],
-    ids=["length 0", "shorter than its header", "longer than the message", "half a header"],
-)
-def test_a_hello_that_would_be_parsed_for_ever_is_refused(body: bytes) -> None:
-    with pytest.raises(ValueError, match="HELLO element"):
-        connections._check_hello(body)
-
-
-@pytest.mark.parametrize("body", [b"", struct.pack("!HHI", 1, 8, 1 << 4), struct.pack("!HHI", 99, 8, 0) * 2])
-def test_a_hello_that_adds_up_is_taken(body: bytes) -> None:
-    connections._check_hello(body)
-    data = struct.pack("!BBHI", 4, 0, 8 + len(body), 1) + body
-    assert ofproto_parser.msg(ProtocolDesc(version=4), 4, 0, len(data), 1, data) is not None

@@ -12,7 +12,7 @@ def test_what_happened_is_counted() -> None:
     tally.packet_in()
     tally.refused("OFPET_FLOW_MOD_FAILED OFPFMFC_TABLE_FULL")
     read = tally.read()
-    assert (read["flow_mods"], read["packet_ins"]) == (5, 1)
+    assert (read["flow_mods"], read["packet_ins"]) == (5, {"taken": 1})
     assert read["errors"] == {"OFPET_FLOW_MOD_FAILED OFPFMFC_TABLE_FULL": 1}
 
 
