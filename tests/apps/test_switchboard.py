@@ -17,8 +17,9 @@ from adon.broker.events import BatchFailed, Event, PortChanged, RulesReported
 from adon.flowvisor.rule import Change, Kind, Match, Op, Output, Rule, cookie
 from apps.campus_edge import connections, switchboard
 from apps.campus_edge.limits import Claim
-from apps.campus_edge.loop import Stamps
+from apps.campus_edge.loop import OFFERS_LIMIT, Inbox, Stamps
 from apps.campus_edge.switchboard import Switchboard, guarded
+from tests.flowvisor.openflow_samples import PACKET
 
 DPID = 0xA01
 RULE = Rule(DPID, 30_500, Match(in_port=1), (Output(2),), cookie(Kind.FLOW_INGRESS, 7))
@@ -273,3 +274,73 @@ def test_every_handler_is_guarded() -> None:
     handlers = [member for member in vars(Switchboard).values() if hasattr(member, "callers")]
     assert len(handlers) == 7
     assert all(hasattr(handler, "__wrapped__") for handler in handlers)
+
+
+def test_the_time_for_a_barrier_runs_from_the_last_byte_of_its_batch(world: World) -> None:
+    connection = world.connect()
+    connection.writes = False
+    world.send()
+    (sent,) = connection.tell_sent
+    # It waits for its turn at a slow switch: that is not the switch's silence.
+    assert world.board.overdue(1005.0) == ([], 1010.0)
+    world.now = 1008.0
+    sent()
+    assert world.board.overdue(1010.0) == ([], 1013.0)
+    (late,), _ = world.board.overdue(1013.0)
+    assert isinstance(late, BatchFailed)
+
+
+def test_a_second_connection_from_elsewhere_is_refused_while_the_first_answers(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = world.connect()
+    for _ in range(3):
+        impostor = Connection()
+        impostor.claim = Claim("192.0.2.66", proven=False, silent_s=0.0)
+        world.board.on_state(FromSwitch(impostor, state=MAIN_DISPATCHER))
+        assert impostor.closed
+        world.board.on_state(FromSwitch(impostor, state=DEAD_DISPATCHER))
+    assert not first.closed
+    assert world.kinds() == ["SwitchUp"]
+    assert world.board.tally.read()["connections_refused"] == {"duplicate": 3}
+    assert caplog.text.count("nothing proves that this is the switch") == 1
+    first.claim = Claim("127.0.0.1", proven=False, silent_s=8.0)
+    world.board.on_state(FromSwitch(impostor, state=MAIN_DISPATCHER))
+    assert first.closed
+    assert world.kinds() == ["SwitchUp", "SwitchDown", "SwitchUp"]
+
+
+def test_an_error_that_repeats_is_counted_each_time_and_logged_once(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    connection = world.connect()
+    for xid in range(1000):
+        world.board.on_error(FromSwitch(connection, xid=xid, type=5, code=1, data=b""))
+    assert caplog.text.count("event=of.error") == 1
+    assert sum(world.board.tally.read()["errors"].values()) == 1000
+
+
+def test_packet_ins_never_pile_up_before_a_decision() -> None:
+    inbox = Inbox()
+    connections.configure()
+    board = Switchboard(frozenset({DPID}), inbox.put, Stamps(lambda: 0.0), (), inbox.offer)
+    connection = Connection()
+    board.on_state(FromSwitch(connection, state=MAIN_DISPATCHER))
+    packet = {"cookie": cookie(Kind.FLOW_LEARN, 1), "data": PACKET}
+    for _ in range(10_000):
+        board.on_packet(FromSwitch(connection, **packet))
+    decision = BatchFailed("e-1", 0.0, DPID, "f-1/1", "what the flood must not delay")
+    inbox.put(decision)
+    waiting = list(iter(lambda: inbox.get(timeout=1), decision))
+    assert len(waiting) == OFFERS_LIMIT
+    assert board.tally.read()["packet_ins"] == {
+        "taken": OFFERS_LIMIT - 1,
+        "inbox": 10_000 - (OFFERS_LIMIT - 1),
+    }
+
+
+def test_a_packet_in_of_another_rule_is_not_wanted(world: World) -> None:
+    connection = world.connect()
+    world.board.on_packet(FromSwitch(connection, cookie=5, data=PACKET))
+    assert world.kinds() == ["SwitchUp"]
+    assert world.board.tally.read()["packet_ins"] == {"unwanted": 1}
