@@ -44,6 +44,7 @@ from adon.broker.events import (
 )
 from adon.config import CookieRange
 from adon.flowvisor import openflow
+from adon.flowvisor.hello import version_text
 from adon.flowvisor.rule import ReportedRule, Slot, dpid_text
 from apps.campus_edge import limits
 from apps.campus_edge.connections import Connection
@@ -234,7 +235,9 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             older.close()
         with self._lock:
             self._connections[dpid] = connection
-        log.info("event=switch.connected dpid=%s address=%s", dpid_text(dpid), connection.address)
+        version = version_text(connection.ofproto.OFP_VERSION)
+        text = "event=switch.connected dpid=%s address=%s version=%s"
+        log.info(text, dpid_text(dpid), connection.address, version)
         self._put(SwitchUp(*self._stamps(), dpid, openflow.ports(connection.ports.values())))
 
     def _refuse(self, connection: Connection, kind: str, cause: str) -> None:

@@ -26,6 +26,7 @@ class StandInSwitch:
         self.on_flow_mod: Callable[[Any], tuple[int, int] | None] = lambda _: None
         self.answers_barriers = True
         self.answers_stats = True
+        self.answers_echoes = True
         self.flow_mods: list[Any] = []
         self._dpid, self._ports = dpid, ports
         self._protocol = ProtocolDesc(version=ofp.OFP_VERSION)
@@ -99,7 +100,7 @@ class StandInSwitch:
                 )
             case ofp.OFPT_BARRIER_REQUEST if self.answers_barriers:
                 self._reply(ofp.OFPT_BARRIER_REPLY, xid, b"")
-            case ofp.OFPT_ECHO_REQUEST:
+            case ofp.OFPT_ECHO_REQUEST if self.answers_echoes:
                 self._reply(ofp.OFPT_ECHO_REPLY, xid, data[8:])
 
     def _change(self, message: Any, data: bytes) -> None:
