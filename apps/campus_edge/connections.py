@@ -56,7 +56,7 @@ HELLO_PATIENCE_S = 1.0
 HALF_OPEN_BYTES = 4 << 20
 """A switch that needs more than this to say who it is, is none."""
 HEADER_SIZE = 8
-OFPT_HELLO, OFPT_ECHO_REPLY, OFPT_PACKET_IN = 0, 3, 10
+OFPT_HELLO, OFPT_ECHO_REPLY, OFPT_PACKET_IN, OFPT_MULTIPART_REPLY = 0, 3, 10, 19
 OWN_XID = 1
 _ANY_STATE = [HANDSHAKE_DISPATCHER, CONFIG_DISPATCHER, MAIN_DISPATCHER]
 
@@ -272,6 +272,9 @@ class Connection(Datapath):  # type: ignore[misc]
         """
         if not self._identified:
             self._half_open_bytes(len(data))
+        if kind == OFPT_MULTIPART_REPLY and self.id is None:
+            # os-ken would take the ports and call the handshake complete, with a switch that is nobody.
+            raise Refused("malformed", "it reports something before it says who it is")
         try:
             wellformed.check(version, kind, data)
             if kind == OFPT_PACKET_IN and not self._lets_in(data):

@@ -376,6 +376,20 @@ def test_a_switch_that_never_does_what_it_is_told_is_not_asked_for_ever(tmp_path
         assert controller.alive
 
 
+def test_a_paced_switch_gets_its_rules_one_by_one_and_delays_nobody(controller: Controller) -> None:
+    configure(controller, {}, mu_edge={"flow_mods_per_second": 0.4})
+    running(controller)
+    with standin(controller, MU) as slow, standin(controller, OSU) as other, controller.client() as link:
+        eventually(lambda: len(other.flow_mods) == 4, "the other switch has not its rules")
+        assert len(slow.flow_mods) < 4, "they were not paced"
+        # 7.5 s and more for its rules, and yet the barrier, which has 5 s, is not late.
+        eventually(lambda: len(slow.flow_mods) == 4, "the slow switch has not its rules")
+        answered = len(slow.barriers) + len(other.barriers)
+        eventually(lambda: link.call("tally", {})["barriers"][-1][1] >= answered, "a barrier is not answered")
+        assert slow.barriers
+        assert controller.said("no barrier reply") == 0
+
+
 # -- malformed messages ------------------------------------------------------------------------------------
 
 
