@@ -11,6 +11,7 @@ import signal
 import socket
 import ssl
 import struct
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -112,6 +113,30 @@ def test_a_switch_with_its_own_certificate_connects_and_gets_its_rules(
         eventually(lambda: secured.said("is connected") == 2, "the switches did not connect")
         eventually(lambda: ours(switches) == 8, "it has not its rules")
     assert secured.said("PRIVATE KEY") == 0
+
+
+def pki(folder: Path, *words: str) -> None:
+    """Open vSwitch's own way to make certificates, in a folder of its own."""
+    command = ["ovs-pki", "-d", str(folder / "pki"), "-l", str(folder / "log"), "-u", "-B", "2048", *words]
+    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=60)
+
+
+def test_certificates_made_by_ovs_pki_do(controller: Controller, tmp_path: Path) -> None:
+    pki(tmp_path, "init")
+    pki(tmp_path, "req+sign", "edge1.mu.example", "switch")
+    pki(tmp_path, "req+sign", "controller", "controller")
+    tls = {
+        "certificate": str(tmp_path / "controller-cert.pem"),
+        "key": str(tmp_path / "controller-privkey.pem"),
+        "ca": str(tmp_path / "pki/switchca/cacert.pem"),
+        "names": ["edge1.mu.example"],
+    }
+    configure(controller, {"tls": tls})
+    running(controller)
+    own = (tmp_path / "edge1.mu.example-cert.pem", tmp_path / "edge1.mu.example-privkey.pem")
+    files = (*own, tmp_path / "pki/controllerca/cacert.pem")
+    with edges(tmp_path, f"ssl:127.0.0.1:{controller.port}", files=files):
+        eventually(lambda: controller.said("is connected") == 2, "the switches did not connect")
 
 
 @pytest.mark.parametrize(
