@@ -236,6 +236,7 @@ class Connection(Datapath):  # type: ignore[misc]
             try:
                 part = self._stream.recv((wake_at if until is None else min(wake_at, until)) - now)
             except TimeoutError:
+                self._give_up_if_silent()
                 continue
             except OSError:
                 return False
@@ -248,22 +249,29 @@ class Connection(Datapath):  # type: ignore[misc]
     def _keep_alive(self, now: float) -> float:
         """Ask for an echo when it is time; when to come back.
 
-        :raises Refused: if the switch has used up its time.
+        :raises Refused: if the time to say who it is is over.
         """
         settings = self._gate.terms.connections
         if not self._identified:
             if now >= self._half_open_until:
                 raise Refused("handshake", f"it did not say who it is within {settings.handshake:g} s")
             return self._half_open_until
-        silent = now - self._heard_at
-        if silent > settings.echo_interval * (settings.echo_misses + 1):
-            raise Refused("silent", f"nothing came from {dpid_text(self.id)} for {silent:.1f} s")
         if now >= self._echo_at + settings.echo_interval:
             self._echo_at = now
             request = self.ofproto_parser.OFPEchoRequest(self)
             self._echo_xid = self.set_xid(request)
             self.send_msg(request)
         return self._echo_at + settings.echo_interval
+
+    def _give_up_if_silent(self) -> None:
+        """Called when nothing could be read: whoever stalled, bytes that wait in the socket count as heard.
+
+        :raises Refused: if the switch has been silent for too long.
+        """
+        settings = self._gate.terms.connections
+        silent = time.monotonic() - self._heard_at
+        if self._identified and silent > settings.echo_interval * (settings.echo_misses + 1):
+            raise Refused("silent", f"nothing came from {dpid_text(self.id)} for {silent:.1f} s")
 
     def _take(self, version: int, kind: int, xid: int, data: bytes) -> None:
         """Parse one message and give it to os-ken's handshake and to whoever observes, as os-ken does.
@@ -380,9 +388,15 @@ def accept(listener: socket.socket, gate: Gate) -> None:
             connection.close()
             gate.refused(str(address[0]), Refused("half_open", full))
             continue
-        threading.Thread(
+        reader = threading.Thread(
             target=_serve, args=(connection, address, gate), name=f"of-read-{address}", daemon=True
-        ).start()
+        )
+        try:
+            reader.start()
+        except RuntimeError as error:  # the machine has no thread left for us; the listener must live on
+            log.warning("event=of.accept error=%r", str(error))
+            gate.half_open.leave(str(address[0]))
+            connection.close()
 
 
 def _serve(connection: socket.socket, address: Any, gate: Gate) -> None:

@@ -202,6 +202,16 @@ def presented(authority: Authority, port: int) -> bytes | None:
         return connection.getpeercert(binary_form=True)
 
 
+def test_bytes_that_are_no_tls_leave_nothing_behind(secured: Controller) -> None:
+    before = threads_and_descriptors(secured)
+    chance = random.Random(1)
+    for _ in range(100):
+        pour(secured.port, b"\x16" + chance.randbytes(chance.randrange(300)))
+    eventually(lambda: threads_and_descriptors(secured) <= before, "threads or descriptors are left")
+    assert secured.alive
+    assert secured.said("Traceback") == 0
+
+
 def test_a_new_certificate_is_used_without_a_restart_and_a_broken_one_is_not(
     secured: Controller, authority: Authority
 ) -> None:
@@ -418,7 +428,7 @@ def test_a_paced_switch_gets_its_rules_one_by_one_and_delays_nobody(controller: 
 # -- malformed messages ------------------------------------------------------------------------------------
 
 
-def mutants(seed: int, count: int) -> Iterator[bytes]:
+def mutants(seed: int, count: int, version: int) -> Iterator[bytes]:
     """Messages with a few bytes or lengths replaced, cut off, or of another type; the header may lie."""
     chance = random.Random(seed)
     names = sorted(SAMPLES)
@@ -432,16 +442,22 @@ def mutants(seed: int, count: int) -> Iterator[bytes]:
             del data[chance.randint(8, len(data)) :]
         if chance.random() < 0.1:
             data[1] = chance.randrange(256)
+        data[0] = version
         data[2:4] = struct.pack("!H", len(data))
         if chance.random() < 0.05:
             data[2:4] = chance.randbytes(2)
         yield bytes(data)
 
 
-def handshake_of(dpid: int) -> bytes:
+def handshake_of(dpid: int, version: int) -> bytes:
     """What a switch says until it is known, without waiting for the questions."""
-    features = message(6, struct.pack("!QIBBxxII", dpid, 0, 254, 0, 0, 0))
-    return message(0) + features + SAMPLES["port desc"]
+    features = message(6, struct.pack("!QIBBxxII", dpid, 0, 254, 0, 0, 0), version=version)
+    ports = SAMPLES["port desc"]
+    if version > 4:  # a port without properties
+        port = struct.pack("!IH2x6s2x16sII", 1, 40, bytes([2, 0, 0, 0, 0, 1]), b"mu-edge-dtn", 0, 0)
+        ports = message(19, struct.pack("!HH4x", 13, 0) + port, version=version)
+    hello = struct.pack("!HHI", 1, 8, 1 << version)
+    return message(0, hello, version=version) + features + ports
 
 
 def pour(port: int, data: bytes) -> None:
@@ -457,6 +473,7 @@ def pour(port: int, data: bytes) -> None:
 
 
 def test_hundreds_of_connections_of_mutated_messages_change_nothing(controller: Controller) -> None:
+    configure(controller, {"openflow_versions": ["1.3", "1.4", "1.5"]})
     running(controller)
     assert controller.process is not None
     pid = controller.process.pid
@@ -466,8 +483,10 @@ def test_hundreds_of_connections_of_mutated_messages_change_nothing(controller: 
 
         def attack(seeds: range) -> None:
             for seed in seeds:
-                prefix = [b"", message(0), handshake_of(0xA01), handshake_of(0xA01)][seed % 4]
-                pour(controller.port, prefix + b"".join(mutants(seed, 20)))
+                version = 4 + seed // 4 % 3
+                known = handshake_of(0xA01, version)
+                prefix = [b"", message(0, version=version), known, known][seed % 4]
+                pour(controller.port, prefix + b"".join(mutants(seed, 20, version)))
 
         attack(range(100))
         eventually(lambda: link.call("snapshot", {})["network"])
