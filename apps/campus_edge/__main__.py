@@ -23,7 +23,7 @@ from adon.errors import AdonError
 from adon.store.store import WANTED, Store
 from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.catalog import Catalog
-from apps.campus_edge import connections
+from apps.campus_edge import connections, listening
 from apps.campus_edge.commands import Commands
 from apps.campus_edge.executor import Executor
 from apps.campus_edge.gate import Gate, Terms
@@ -74,7 +74,7 @@ def run(configuration: Configuration, store_url: str, socket_path: Path) -> None
     inbox = Inbox()
     where = configuration.controller
     credentials = None if where.tls is None else Credentials(where.tls)
-    listener = connections.listen(where.openflow_host, where.openflow_port)
+    listener = listening.listen(where.openflow_host, where.openflow_port)
     board = _switchboard(configuration, inbox, stamps)
     gate = Gate(Terms.of(configuration), credentials, board.tally)
     signal.signal(signal.SIGHUP, lambda *_: gate.reload())
@@ -83,7 +83,7 @@ def run(configuration: Configuration, store_url: str, socket_path: Path) -> None
     executor = Executor(store, board, commands, link.broadcast)
     loop = DecisionLoop(inbox, broker, executor.carry_out, board.overdue, stamps)
     loop.start()
-    threading.Thread(target=connections.accept, args=(listener, gate), name="of-accept", daemon=True).start()
+    threading.Thread(target=listening.accept, args=(listener, gate), name="of-accept", daemon=True).start()
     log.info("event=ready network=%s flows=%d", configuration.network, len(broker.flows))
     ended.wait()
     log.info("event=stopping")
