@@ -308,7 +308,7 @@ def test_a_switch_that_waits_for_our_hello_gets_it(controller: Controller) -> No
 def test_a_silent_client_and_one_that_drips_hold_their_place_no_longer_than_the_deadline(
     controller: Controller,
 ) -> None:
-    configure(controller, {"connections": {"handshake": "1 s", "half_open_per_address": 4}})
+    configure(controller, {"connections": {"handshake": "3 s", "half_open_per_address": 4}})
     running(controller)
     with ExitStack() as stack:
         for _ in range(4):
@@ -316,7 +316,7 @@ def test_a_silent_client_and_one_that_drips_hold_their_place_no_longer_than_the_
         with connected(controller.port) as fifth:
             assert fifth.recv(100) == b"", "more are half open than allowed"
         eventually(lambda: controller.said("connections from this address are in their handshake"))
-        eventually(lambda: controller.said("it did not say who it is within 1 s"))
+        eventually(lambda: controller.said("it did not say who it is within 3 s"))
     with connected(controller.port) as dripping, pytest.raises(ConnectionError):
         drip(dripping, message(0) + message(2, bytes(10_000)))
     with standin(controller, MU):
