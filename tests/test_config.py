@@ -239,3 +239,55 @@ def test_all_mistakes_are_reported_at_once() -> None:
         "paths.al2s.capacity",
         "compute.mu-hpc.worker_nodes",
     ]
+
+
+TLS = "  tls: {certificate: c.pem, key: c.key, ca: ca.pem}\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "problem"),
+    [
+        ("  openflow_host: 0.0.0.0\n", "controller.tls: is needed to listen on 0.0.0.0"),
+        ("  openflow_host: edge.example\n", "controller.tls: is needed to listen on edge.example"),
+        ("  plain_tcp: true\n" + TLS, "controller.plain_tcp: a port with tls speaks nothing else"),
+        ('  openflow_versions: ["1.4"]\n', "controller.openflow_versions: 1.3 cannot be left out"),
+        ('  openflow_versions: ["1.3", "1.0"]\n', "controller.openflow_versions.1: "),
+        ("  tls: {certificate: c.pem, key: c.key}\n", "controller.tls.ca: "),
+        (TLS.replace("}", ", names: ['*.example']}"), "is a wildcard; a switch has a name of its own"),
+        ("  connections: {echo_interval: 0 s}\n", "controller.connections.echo_interval: "),
+        ("  connections: {packet_ins_per_second: 0}\n", "controller.connections.packet_ins_per_second: "),
+    ],
+)
+def test_how_switches_must_not_connect(lines: str, problem: str) -> None:
+    (found,) = problems_of(EXAMPLE.read_text("utf-8") + "\ncontroller:\n" + lines)
+    assert problem in found
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        "  openflow_host: 127.0.0.1\n",
+        '  openflow_host: "::1"\n',
+        "  openflow_host: 0.0.0.0\n  plain_tcp: true\n",
+        "  openflow_host: 0.0.0.0\n" + TLS,
+        "  connections: {packet_ins_per_second: null, packet_ins_per_port: null}\n",
+    ],
+)
+def test_how_switches_may_connect(lines: str) -> None:
+    text = EXAMPLE.read_text("utf-8") + "\ncontroller:\n" + lines
+    assert yamlfile.parse_model(text, config.Configuration, "net.yaml").network == "mu-osu"
+
+
+def test_a_certificate_name_is_of_one_switch_and_needs_tls() -> None:
+    one = '{dpid: "0000000000000a01"}'
+    bound = changed(one, '{dpid: "0000000000000a01", certificate: Edge.example}')
+    (found,) = problems_of(bound)
+    assert "switches.mu-edge.certificate: proves nothing without controller.tls" in found
+    with_tls = bound + "\ncontroller:\n" + TLS
+    whole = yamlfile.parse_model(with_tls, config.Configuration, "net.yaml")
+    assert whole.switches["mu-edge"].certificate == "edge.example"
+    two = with_tls.replace(
+        '{dpid: "0000000000000a02"}', '{dpid: "0000000000000a02", certificate: edge.example}'
+    )
+    (found,) = problems_of(two)
+    assert "switches.mu-edge.certificate has the same certificate name" in found

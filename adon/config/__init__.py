@@ -7,6 +7,7 @@ field.  See ``docs/configuration.md`` for a commented example.
 """
 
 from adon.config.configuration import Configuration, load
+from adon.config.connecting import Connections, ControllerTls
 from adon.config.discovery import LinkDiscovery
 from adon.config.measuring import (
     BackgroundTest,
@@ -29,7 +30,9 @@ __all__ = [
     "BackgroundTest",
     "ComputeSite",
     "Configuration",
+    "Connections",
     "Controller",
+    "ControllerTls",
     "CookieRange",
     "Host",
     "HostMetrics",

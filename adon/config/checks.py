@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def problems(whole: Configuration) -> Iterator[str]:
     """Every problem between the sections, as ``field: text``."""
-    return chain(_dangling(whole), _doubled(whole), _wrong_tests(whole))
+    return chain(_dangling(whole), _doubled(whole), _wrong_tests(whole), _unproven(whole))
 
 
 def _dangling(whole: Configuration) -> Iterator[str]:
@@ -72,6 +72,15 @@ def _doubled(whole: Configuration) -> Iterator[str]:
         _repeated("VLAN on this port", vlans),
         _repeated("directed path", background),
     )
+
+
+def _unproven(whole: Configuration) -> Iterator[str]:
+    # A name that no certificate can prove, and a name that two switches would share.
+    bound = [(f"switches.{n}.certificate", s.certificate) for n, s in whole.switches.items() if s.certificate]
+    if whole.controller.tls is None:
+        for field, _ in bound:
+            yield f"{field}: proves nothing without controller.tls"
+    yield from _repeated("certificate name", bound)
 
 
 def _repeated(what: str, values: Sequence[tuple[str, Hashable]]) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
+from adon.config.connecting import CertificateName, PerSecond
 from adon.config.parts import Dpid, Mac, PositiveRate, Section, raise_all
 from adon.frozenmap import Frozen
 from adon.templates_catalog.model import Name
@@ -24,6 +25,8 @@ class Switch(Section):
     :param drift: what is done about rules of ours that somebody changed: put right, or only told.
     :param advise: everything is decided, recorded and shown for this switch, and nothing sent.
     :param failover: ``groups``: fast-failover groups where the switch has them.
+    :param certificate: the name (CN or DNS) that its TLS certificate must have.
+    :param flow_mods_per_second: what it takes without falling behind (R19); ``null``: as fast as we can.
     """
 
     dpid: Dpid
@@ -34,6 +37,8 @@ class Switch(Section):
     drift: Literal["heal", "report"] = "heal"
     advise: bool = False
     failover: Literal["groups", "controller"] = "groups"
+    certificate: CertificateName | None = None
+    flow_mods_per_second: PerSecond | None = None
 
 
 class Host(Section):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Annotated, Literal, Self
 
 from pydantic import ConfigDict, Field, model_validator
 
 from adon.access.policy import Role
-from adon.config.parts import Port, PositiveRate, Section, Span
+from adon.config.connecting import Connections, ControllerTls, OpenFlowVersion, transport_problems
+from adon.config.parts import Port, PositiveRate, Section, Span, raise_all
 from adon.templates_catalog.model import Name
 from adon.units import Duration
 
@@ -95,9 +97,27 @@ class Policy(Section):
 
 
 class Controller(Section):
-    """Where the three processes listen."""
+    """Where the three processes listen, and how switches connect (docs/switch-connections.md).
+
+    :param plain_tcp: switches may connect without TLS though others can reach the port too.
+    :param openflow_versions: which may be spoken; 1.3 is chosen whenever a switch offers it.
+    """
 
     openflow_host: str = "127.0.0.1"
     openflow_port: Port = 6653
+    tls: ControllerTls | None = None
+    plain_tcp: bool = False
+    openflow_versions: tuple[OpenFlowVersion, ...] = ("1.3",)
+    connections: Connections = Connections()
     web_host: str = "127.0.0.1"
     web_port: Port = 8080
+
+    @model_validator(mode="after")
+    def _secured(self) -> Self:
+        raise_all(self._wrong())
+        return self
+
+    def _wrong(self) -> Iterator[str]:
+        yield from transport_problems(self.openflow_host, self.tls, self.plain_tcp)
+        if "1.3" not in self.openflow_versions:
+            yield "openflow_versions: 1.3 cannot be left out: it is what every switch must be able to speak"

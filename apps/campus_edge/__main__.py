@@ -23,12 +23,14 @@ from adon.errors import AdonError
 from adon.store.store import WANTED, Store
 from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.catalog import Catalog
-from apps.campus_edge import connections, hello_key
+from apps.campus_edge import connections, hello_key, listening
 from apps.campus_edge.commands import Commands
 from apps.campus_edge.executor import Executor
+from apps.campus_edge.gate import Gate, Terms
 from apps.campus_edge.loop import DecisionLoop, Inbox, Stamps
 from apps.campus_edge.switchboard import Switchboard
 from apps.campus_edge.tally import Tally
+from apps.campus_edge.tls import Credentials
 from apps.journal import Journal
 from apps.link import LinkServer, Peer
 from measurement.psconfig.needs import to_json as needs_to_json
@@ -73,15 +75,18 @@ def run(configuration: Configuration, store_url: str, socket_path: Path) -> None
     )
     inbox = Inbox()
     where = configuration.controller
-    listener = connections.listen(where.openflow_host, where.openflow_port)
+    credentials = None if where.tls is None else Credentials(where.tls)
+    listener = listening.listen(where.openflow_host, where.openflow_port)
     board = _switchboard(configuration, inbox, stamps)
+    gate = Gate(Terms.of(configuration), credentials, board.tally)
+    signal.signal(signal.SIGHUP, lambda *_: gate.reload())
     commands = Commands(inbox.put, Store.open(store_url, read_only=True), stamps)
     link = LinkServer(socket_path, _receiver(broker, commands, board.tally))
     journal = Journal(socket_path.parent)
     executor = Executor(store, board, commands, link.broadcast, journal.sent)
     loop = DecisionLoop(inbox, broker, executor.carry_out, board.overdue, stamps)
     loop.start()
-    threading.Thread(target=connections.accept, args=(listener,), name="of-accept", daemon=True).start()
+    threading.Thread(target=listening.accept, args=(listener, gate), name="of-accept", daemon=True).start()
     log.info("event=ready network=%s flows=%d", configuration.network, len(broker.flows))
     ended.wait()
     log.info("event=stopping")
@@ -126,7 +131,7 @@ def _switchboard(configuration: Configuration, inbox: Inbox, stamps: Stamps) -> 
     known = frozenset(switch.dpid for switch in configuration.switches.values())
     handshake = manager.instantiate(connections.Handshake)
     board: Switchboard = manager.instantiate(
-        Switchboard, known, inbox.put, stamps, configuration.ignored_cookies
+        Switchboard, known, inbox.put, stamps, configuration.ignored_cookies, inbox.offer
     )
     # os-ken's threads are no daemons, and would keep the process alive after its end; a thread
     # inherits that from the one that starts it.

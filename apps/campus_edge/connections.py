@@ -1,213 +1,359 @@
-"""Connections of switches: os-ken's protocol machine on a socket loop of our own.
+"""Connections of switches: os-ken's parsers and events on a socket loop of our own.
 
-os-ken's own loop (4.2, native hub) has four habits that a campus edge cannot afford, so only its parsers,
-its handshake and its events are used:
+os-ken's own loop (4.2, native hub) has habits that a campus edge cannot afford, so only its parsers, the
+end of its handshake and its events are used:
 
 - a switch that is gone is noticed only when the next keep-alive fails, up to two intervals later: here
   the end of the connection is the event;
 - the thread that sends is never woken again after that, so each reconnect leaves threads behind;
 - sending blocks when 16 messages wait: here it never does (nothing may delay a decision);
-- a HELLO with an element of length 0 (OpenFlow 1.3.5, 7.5.1) is parsed for ever, before anybody knows
-  who sent it.
+- a length of 0 inside a message is parsed for ever: here every message is checked first
+  (:mod:`adon.flowvisor.wellformed`);
+- the version that is spoken is the highest, not the one we measured: here 1.3 where a switch has it
+  (:mod:`adon.flowvisor.hello`).
 
-A switch is asked for an echo when it was silent for :data:`SILENCE_S`, and is gone when it stays silent.
+A connection is *half open* until the switch has said who it is and which ports it has; for that it has a
+deadline, whatever it sends.  Afterwards it is asked for an echo every ``echo_interval``, and is gone when
+nothing comes for ``echo_misses`` intervals more.
 """
 
 from __future__ import annotations
 
 import logging
-import queue
 import socket
 import struct
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 from os_ken import cfg
 from os_ken.base.app_manager import OSKenApp
 from os_ken.controller import ofp_event
 from os_ken.controller.controller import Datapath
-from os_ken.controller.handler import DEAD_DISPATCHER
+from os_ken.controller.handler import (
+    CONFIG_DISPATCHER,
+    DEAD_DISPATCHER,
+    HANDSHAKE_DISPATCHER,
+    MAIN_DISPATCHER,
+    set_ev_handler,
+)
 from os_ken.controller.ofp_handler import OFPHandler
-from os_ken.exception import OSKenException
-from os_ken.ofproto import ofproto_parser
 
-from adon.errors import Unavailable
+from adon.flowvisor import hello, wellformed
+from adon.flowvisor.rule import dpid_text
+from apps.campus_edge.gate import Gate, Refused
+from apps.campus_edge.limits import Claim, PacketIns
+from apps.campus_edge.outbox import Outbox
+from apps.campus_edge.streams import Stream
+from apps.campus_edge.tls import TLS_RECORD
 
 log = logging.getLogger(__name__)
 
-SILENCE_S = 5.0
-"""Silence after which an echo is asked for; also the longest that one write may take."""
-SILENT_TIMES = 3
-"""So many times in a row, and the switch is gone."""
-OUTBOX_LIMIT = 10_000
-"""Messages that may wait for one switch before it counts as gone."""
+HELLO_PATIENCE_S = 1.0
+"""A switch that waits for our HELLO gets it after so long: one of 1.3."""
+HALF_OPEN_BYTES = 4 << 20
+"""A switch that needs more than this to say who it is, is none."""
 HEADER_SIZE = 8
-OFPT_HELLO = 0
+OFPT_HELLO, OFPT_ECHO_REPLY, OFPT_PACKET_IN, OFPT_MULTIPART_REPLY = 0, 3, 10, 19
+OWN_XID = 1
+_ANY_STATE = [HANDSHAKE_DISPATCHER, CONFIG_DISPATCHER, MAIN_DISPATCHER]
 
 
 class Handshake(OFPHandler):  # type: ignore[misc]
-    """os-ken's handshake, without the listener that comes with it."""
+    """os-ken's handshake after the HELLO, without the listener that comes with it."""
 
     def start(self) -> None:
         """Start the application's event thread only."""
         OSKenApp.start(self)
 
+    @set_ev_handler(ofp_event.EventOFPErrorMsg, _ANY_STATE)  # type: ignore[untyped-decorator]
+    def error_msg_handler(self, event: Any) -> None:
+        """Nothing: the switchboard counts and logs errors; os-ken's own reads the switch's text as ASCII."""
+
 
 class Connection(Datapath):  # type: ignore[misc]
-    """One switch's connection; see the module's text."""
+    """One switch's connection; see the module's text.
 
-    def __init__(self, connection: socket.socket, address: object) -> None:
-        self._outbox: queue.SimpleQueue[tuple[bytes, bool] | None] = queue.SimpleQueue()
+    :param names: that its certificate proves.
+    """
+
+    def __init__(
+        self, connection: socket.socket, address: Any, stream: Stream, names: frozenset[str], gate: Gate
+    ) -> None:
+        self._gate = gate
+        self._stream = stream
+        self._names = names
+        self._outbox = Outbox()
+        self._buffer = bytearray()
+        self._host = str(address[0])
+        self._identified = False
+        self._heard_at = self._opened_at = time.monotonic()
+        self._echo_at = self._opened_at
+        self._echo_xid: int | None = None
+        self._said = 0
+        settings = gate.terms.connections
+        self._packet_ins = PacketIns(settings.packet_ins_per_second, settings.packet_ins_per_port)
         super().__init__(connection, address)
-        connection.settimeout(SILENCE_S)
+        self.set_version(hello.PREFERRED)
 
-    def send(self, buf: bytes, close_socket: bool = False) -> bool:
-        """Queue bytes for the switch and return at once; False if it takes no more."""
+    # -- for the switchboard -------------------------------------------------------------------------------
+
+    def send(self, buf: bytes, close_socket: bool = False, sent: Callable[[], None] | None = None) -> bool:
+        """Queue whole messages for the switch and return at once; False if it takes no more.
+
+        :param sent: called, by the thread that writes, when the last byte left.
+        """
         if self.state == DEAD_DISPATCHER:
             return False
-        if self._outbox.qsize() >= OUTBOX_LIMIT:
-            log.error("event=switch.slow address=%s waiting=%d", self.address, OUTBOX_LIMIT)
+        if not self._outbox.put(bytes(buf), last=close_socket, sent=sent):
+            log.error("event=switch.slow address=%s reason=%r", self._host, "too much waits for it")
             self.close()
             return False
-        self._outbox.put((bytes(buf), close_socket))
         return True
 
     def close(self) -> None:
         """End the connection: observers are told now, and the threads of it wake up."""
         self.set_state(DEAD_DISPATCHER)
-        try:
-            self.socket.shutdown(socket.SHUT_RDWR)
-        except OSError:
-            log.debug("event=switch.closed-already address=%s", self.address)
-        self._outbox.put(None)
+        self._stream.shutdown()
+        self._outbox.end()
+
+    @property
+    def claim(self) -> Claim:
+        """How well this connection proves to be the switch that it says it is."""
+        proven = self.id is not None and self._gate.terms.identity.proven(self.id, self._names)
+        return Claim(self._host, proven, time.monotonic() - self._heard_at)
+
+    @property
+    def patience_s(self) -> float:
+        """A switch that is there is never silent for longer: it answers an echo per interval."""
+        return 1.5 * self._gate.terms.connections.echo_interval
+
+    # -- the reading thread --------------------------------------------------------------------------------
+
+    def set_state(self, state: str) -> None:
+        """As os-ken's; a switch that completed its handshake is half open no more."""
+        if state == MAIN_DISPATCHER and not self._identified:
+            self._identified = True
+            self._gate.half_open.leave(self._host)
+        super().set_state(state)
 
     def serve(self) -> None:
-        """Talk to the switch until the connection ends."""
+        """Talk to the switch until the connection ends.
+
+        :raises Refused: if it must end for a reason that is worth a line.
+        """
         writer = threading.Thread(target=self._write_out, name=f"of-write-{self.address}", daemon=True)
         writer.start()
         try:
-            self.send_msg(self.ofproto_parser.OFPHello(self))
-            for version, kind, xid, data in self._messages():
-                self._dispatch(version, kind, xid, data)
+            if self._agree():
+                for version, kind, xid, data in self._messages():
+                    self._take(version, kind, xid, data)
         finally:
             self.close()
             writer.join()
-            self.socket.close()
+            self._stream.close()
             self.is_active = False
+            if not self._identified:
+                self._gate.half_open.leave(self._host)
+
+    def _agree(self) -> bool:
+        """Exchange HELLOs and ask for the features; False if the switch hung up before."""
+        ours = self._gate.terms.versions
+        answered = self._has(HEADER_SIZE, time.monotonic() + HELLO_PATIENCE_S)
+        if answered is None:
+            ours = frozenset({hello.PREFERRED})
+            self.send(hello.hello(ours, OWN_XID))
+        message = self._message()
+        if message is None:
+            return False
+        version, kind, xid, data = message
+        if kind != OFPT_HELLO:
+            tls = version == TLS_RECORD
+            raise Refused(
+                "malformed", "it speaks TLS, and this port plain TCP" if tls else "it says no HELLO"
+            )
+        try:
+            theirs = hello.offered(version, data[HEADER_SIZE:])
+        except ValueError as error:
+            raise Refused("malformed", str(error)) from error
+        chosen = hello.choose(theirs, ours)
+        if chosen is None:
+            self._disagree(version, theirs, xid, said_hello=answered is None)
+            return False
+        self.set_version(chosen)
+        if answered is not None:
+            self.send(hello.hello({chosen}, OWN_XID))
+        self.set_state(CONFIG_DISPATCHER)
+        self.send_msg(self.ofproto_parser.OFPFeaturesRequest(self))
+        return True
+
+    def _disagree(self, version: int, theirs: frozenset[int], xid: int, *, said_hello: bool) -> None:
+        """Tell the switch, and the log, that no version is common; wait until it was told."""
+        ours = self._gate.terms.versions
+        text = f"no common version: it offers {_versions(theirs)}, and we speak {_versions(ours)}"
+        if not said_hello:
+            self.send(hello.hello(ours, OWN_XID))
+        self.send(hello.hello_failed(max(1, min(version, max(ours))), text, xid), close_socket=True)
+        while self._has(1, self._half_open_until):
+            self._buffer.clear()  # until the writer ends the connection, after the error
+        raise Refused("version", text)
 
     def _messages(self) -> Iterator[tuple[int, int, int, bytes]]:
         """Whole messages: version, type, transaction id, bytes.
 
-        :raises ValueError: for bytes that are not OpenFlow.
+        :raises Refused: for bytes that are not OpenFlow of the version agreed on.
         """
-        while (header := self._exactly(HEADER_SIZE)) is not None:
-            version, kind, length, xid = struct.unpack("!BBHI", header)
-            if length < HEADER_SIZE:
-                raise ValueError(f"a message of length {length}")
-            body = self._exactly(length - HEADER_SIZE)
-            if body is None:
-                return
-            if kind == OFPT_HELLO:
-                _check_hello(body)
-            elif version != self.ofproto.OFP_VERSION:
-                raise ValueError(f"a message of OpenFlow version 0x{version:02x}")
-            yield version, kind, xid, header + body
+        while (message := self._message()) is not None:
+            if message[0] != self.ofproto.OFP_VERSION:
+                raise Refused("malformed", f"a message of OpenFlow version 0x{message[0]:02x}")
+            yield message
 
-    def _exactly(self, size: int) -> bytes | None:
-        """So many bytes; None when the connection is over, or the switch silent for too long."""
-        data, silent = b"", 0
-        while len(data) < size:
+    def _message(self) -> tuple[int, int, int, bytes] | None:
+        if not self._has(HEADER_SIZE):
+            return None
+        version, kind, length, xid = struct.unpack_from("!BBHI", self._buffer)
+        if length < HEADER_SIZE:
+            raise Refused("malformed", f"a message of length {length}")
+        if not self._has(length):
+            return None
+        data = bytes(self._buffer[:length])
+        del self._buffer[:length]
+        return version, kind, xid, data
+
+    @property
+    def _half_open_until(self) -> float:
+        return self._opened_at + self._gate.terms.connections.handshake
+
+    def _has(self, size: int, until: float | None = None) -> bool | None:
+        """Whether so many bytes are there; False if the connection is over first, None if ``until`` is."""
+        while len(self._buffer) < size:
+            now = time.monotonic()
+            if until is not None and now >= until:
+                return None
+            wake_at = self._keep_alive(now)
             try:
-                part = self.socket.recv(size - len(data))
+                part = self._stream.recv((wake_at if until is None else min(wake_at, until)) - now)
             except TimeoutError:
-                silent += 1
-                if silent > SILENT_TIMES:
-                    log.warning("event=switch.silent address=%s seconds=%g", self.address, silent * SILENCE_S)
-                    return None
-                self.send_msg(self.ofproto_parser.OFPEchoRequest(self))
+                self._give_up_if_silent()
                 continue
             except OSError:
-                return None
+                return False
             if not part or self.state == DEAD_DISPATCHER:
-                return None
-            data, silent = data + part, 0
-        return data
+                return False
+            self._heard_at = time.monotonic()
+            self._buffer += part
+        return True
 
-    def _dispatch(self, version: int, kind: int, xid: int, data: bytes) -> None:
-        """Parse one message and give it to os-ken's handshake and to whoever observes, as os-ken does."""
-        message = ofproto_parser.msg(self, version, kind, len(data), xid, data)
-        if message is None or self.ofp_brick is None:
+    def _keep_alive(self, now: float) -> float:
+        """Ask for an echo when it is time; when to come back.
+
+        :raises Refused: if the time to say who it is is over.
+        """
+        settings = self._gate.terms.connections
+        if not self._identified:
+            if now >= self._half_open_until:
+                raise Refused("handshake", f"it did not say who it is within {settings.handshake:g} s")
+            return self._half_open_until
+        if now >= self._echo_at + settings.echo_interval:
+            self._echo_at = now
+            request = self.ofproto_parser.OFPEchoRequest(self)
+            self._echo_xid = self.set_xid(request)
+            self.send_msg(request)
+        return self._echo_at + settings.echo_interval
+
+    def _give_up_if_silent(self) -> None:
+        """Called when nothing could be read: whoever stalled, bytes that wait in the socket count as heard.
+
+        :raises Refused: if the switch has been silent for too long.
+        """
+        settings = self._gate.terms.connections
+        silent = time.monotonic() - self._heard_at
+        if self._identified and silent > settings.echo_interval * (settings.echo_misses + 1):
+            raise Refused("silent", f"nothing came from {dpid_text(self.id)} for {silent:.1f} s")
+
+    def _take(self, version: int, kind: int, xid: int, data: bytes) -> None:
+        """Parse one message and give it to os-ken's handshake and to whoever observes, as os-ken does.
+
+        :raises Refused: if it makes no sense, and the switch did not say yet who it is.
+        """
+        if not self._identified:
+            self._half_open_bytes(len(data))
+        if kind == OFPT_MULTIPART_REPLY and self.id is None:
+            # os-ken would take the ports and call the handshake complete, with a switch that is nobody.
+            raise Refused("malformed", "it reports something before it says who it is")
+        try:
+            wellformed.check(version, kind, data)
+            if kind == OFPT_PACKET_IN and not self._lets_in(data):
+                return
+            if kind == OFPT_ECHO_REPLY and xid == self._echo_xid:
+                self._echo_xid = None
+                self._gate.tally.echo(time.monotonic() - self._echo_at)
+            message = self.ofproto_parser.msg_parser(self, version, kind, len(data), xid, data)
+        except Exception as error:
+            # os-ken's parsers raise whatever comes: AssertionError, KeyError, struct.error and its own.
+            text = str(error) or type(error).__name__
+            if not self._identified:
+                raise Refused("malformed", text) from error
+            # A switch that we know, with a message that we do not understand, still forwards.
+            self._gate.malformed(dpid_text(self.id), text)
+            return
+        before = self.id
+        self._dispatch(message)
+        if self.id != before:
+            self._introduce(before)
+
+    def _half_open_bytes(self, size: int) -> None:
+        self._said += size
+        if self._said > HALF_OPEN_BYTES:
+            raise Refused("handshake", f"it did not say who it is within {HALF_OPEN_BYTES >> 20} MB")
+
+    def _lets_in(self, data: bytes) -> bool:
+        verdict = self._packet_ins.verdict(*wellformed.packet_in(data), time.monotonic())
+        if verdict == "taken" and self._identified:
+            return True
+        self._gate.tally.packet_in("early" if verdict == "taken" else verdict)
+        return False
+
+    def _dispatch(self, message: Any) -> None:
+        if self.ofp_brick is None:
             return
         event = ofp_event.ofp_msg_to_ev(message)
         self.ofp_brick.send_event_to_observers(event, self.state)
         for handler in list(self.ofp_brick.get_handlers(event, self.state)):
             handler(event)
 
+    def _introduce(self, before: int | None) -> None:
+        """The switch said which it is: its certificate must not say otherwise; its pace applies from here."""
+        if before is not None:
+            raise Refused("malformed", f"it was {dpid_text(before)} and is {dpid_text(self.id)}")
+        impostor = self._gate.terms.identity.impostor(self.id, self._names)
+        if impostor is not None:
+            raise Refused("certificate", f"it says it is {dpid_text(self.id)}, but {impostor}")
+        pace = self._gate.terms.paces.get(self.id)
+        if pace is not None:
+            self._outbox.pace(pace)
+
+    # -- the writing thread --------------------------------------------------------------------------------
+
     def _write_out(self) -> None:
-        while (entry := self._outbox.get()) is not None:
-            data, last = entry
+        while (entry := self._outbox.take()) is not None:
             try:
-                self.socket.sendall(data)
+                self._stream.sendall(entry.data)
             except OSError as error:
-                log.warning("event=switch.unwritable address=%s error=%r", self.address, str(error))
-                last = True
-            if last:
+                log.warning("event=switch.unwritable address=%s error=%r", self._host, str(error))
+                break
+            if entry.sent is not None:
+                entry.sent()
+            if entry.last:
                 break
         self.close()
 
 
-def _check_hello(body: bytes) -> None:
-    """Refuse a HELLO whose elements do not add up: os-ken's parser would not end.
-
-    :raises ValueError: for an element shorter than its own header, or longer than the message.
-    """
-    offset = 0
-    while offset < len(body):
-        length = struct.unpack_from("!H", body, offset + 2)[0] if offset + 4 <= len(body) else 0
-        if length < 4 or offset + length > len(body):
-            raise ValueError(f"a HELLO element of length {length}")
-        offset += (length + 7) // 8 * 8
+def _versions(numbers: frozenset[int]) -> str:
+    return ", ".join(map(hello.version_text, sorted(numbers))) or "none"
 
 
 def configure() -> None:
     """Give os-ken its options; it reads nothing from our command line."""
     cfg.CONF(args=[], project="os_ken")
-
-
-def listen(host: str, port: int) -> socket.socket:
-    """The socket that switches connect to.
-
-    :raises Unavailable: if the port cannot be listened on.
-    """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family, backlog=128)
-    except OSError as error:
-        raise Unavailable(
-            f"controller.openflow_port: cannot listen on {host} port {port}: {error.strerror}"
-        ) from error
-
-
-def accept(listener: socket.socket) -> None:
-    """Serve each switch that connects in a thread of its own: the body of the listening thread."""
-    while True:
-        try:
-            connection, address = listener.accept()
-        except OSError as error:
-            log.warning("event=of.accept error=%r", error.strerror)
-            time.sleep(0.2)  # out of descriptors: let some go before the next attempt
-            continue
-        threading.Thread(
-            target=_serve, args=(connection, address), name=f"of-read-{address}", daemon=True
-        ).start()
-
-
-def _serve(connection: socket.socket, address: object) -> None:
-    try:
-        Connection(connection, address).serve()
-    except (ValueError, OSKenException, struct.error) as error:
-        log.warning("event=of.malformed address=%s error=%r", address, str(error))
-    except Exception:
-        # The outermost guard of a connection's thread: one switch's nonsense must not reach the others.
-        log.exception("event=of.connection-failed address=%s", address)

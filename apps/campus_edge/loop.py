@@ -25,6 +25,10 @@ EXIT_BUG = 70
 """EX_SOFTWARE of sysexits.h: an internal error was found."""
 
 
+OFFERS_LIMIT = 256
+"""Events waiting for the decision thread; with so many, no packet-in is added to them."""
+
+
 class Decides(Protocol):
     """The broker, as far as this loop knows it."""
 
@@ -69,6 +73,16 @@ class Inbox:
     def put(self, event: Event | None) -> None:
         """Hand over an event, or None to end; returns at once."""
         self._events.put(event)
+
+    def offer(self, event: Event) -> bool:
+        """Hand over an event that may be lost; False, and it is lost, while too many are waiting.
+
+        What anybody on the network can cause must not pile up before what is being decided.
+        """
+        if self._events.qsize() >= OFFERS_LIMIT:
+            return False
+        self._events.put(event)
+        return True
 
     def get(self, timeout: float) -> Event | None:
         """The next event.

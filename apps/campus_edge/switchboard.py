@@ -28,7 +28,7 @@ from os_ken.controller.handler import (
     MAIN_DISPATCHER,
     set_ev_cls,
 )
-from os_ken.ofproto import ofproto_v1_3
+from os_ken.ofproto import ofproto_v1_3, ofproto_v1_4, ofproto_v1_5
 
 from adon.broker.effects import ReadRules, SendBatch, SendPacket
 from adon.broker.events import (
@@ -45,7 +45,9 @@ from adon.broker.events import (
 )
 from adon.config import CookieRange
 from adon.flowvisor import openflow
+from adon.flowvisor.hello import version_text
 from adon.flowvisor.rule import ReportedRule, Slot, dpid_text
+from apps.campus_edge import limits
 from apps.campus_edge.connections import Connection
 from apps.campus_edge.loop import Stamps, die
 from apps.campus_edge.tally import Tally
@@ -56,6 +58,9 @@ BARRIER_TIMEOUT_S = 5.0
 """A switch that has not answered a barrier for so long has failed the batch."""
 REPORT_TIMEOUT_S = 15.0
 """A switch that has not reported its rules for so long is disconnected."""
+ERROR_LINE_EVERY_S = 10.0
+REFUSAL_LINE_EVERY_S = 600.0
+"""The same error of the same switch, and the same refusal, is logged once in so long."""
 FIRST_XID, LAST_XID = 0x4000_0000, 0x7FFF_FFFF
 """Our transaction ids, apart from those that os-ken counts up for its own messages."""
 
@@ -75,14 +80,21 @@ def guarded(handler: Handler) -> Handler:
     return run  # type: ignore[return-value]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Batch:
+    """A batch under way.
+
+    :param handed_at: monotonic, when it was given to the connection.
+    :param sent_at: when its last byte left; None while some of it waits for its turn.
+    """
+
     name: str
     dpid: int
     xids: tuple[int, ...]
     barrier: int
     deadline: float
-    sent_at: float
+    handed_at: float
+    sent_at: float | None = None
 
 
 @dataclass(slots=True)
@@ -101,9 +113,11 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
     :param known: the configured datapath ids; others are refused.
     :param put: hands an event to the decision thread.
     :param ignored: cookies of rules that count as foreign whatever their prefix says (R2).
+    :param offer: hands over an event that may be lost when too many wait; by default ``put`` does it.
     """
 
-    OFP_VERSIONS = (ofproto_v1_3.OFP_VERSION,)
+    # What os-ken may parse; which of them is spoken is agreed on in connections.py.
+    OFP_VERSIONS = (ofproto_v1_3.OFP_VERSION, ofproto_v1_4.OFP_VERSION, ofproto_v1_5.OFP_VERSION)
 
     def __init__(
         self,
@@ -111,13 +125,16 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         put: Callable[[Event], None],
         stamps: Stamps,
         ignored: Iterable[CookieRange] = (),
+        offer: Callable[[Event], bool] | None = None,
     ) -> None:
         super().__init__()
         self._known = known
         self._put = put
         self._stamps = stamps
         self._xids = itertools.cycle(range(FIRST_XID, LAST_XID))
-        self._refused: set[int] = set()
+        self._offer = offer
+        self._refusals = limits.Repeats(REFUSAL_LINE_EVERY_S)
+        self._errors = limits.Repeats(ERROR_LINE_EVERY_S)
         # Shared by the decision thread and os-ken's; guarded by the lock.
         self._lock = threading.Lock()
         self._connections: dict[int, Connection] = {}
@@ -146,7 +163,11 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         self.tally.sent(len(effect.changes))
         packed = (_bytes(message, xid) for message, xid in zip(messages, xids, strict=True))
         # What cannot be sent is answered by the end of the connection, or by the deadline.
-        connection.send(b"".join(packed))
+        connection.send(b"".join(packed), sent=lambda: self._sent(batch))
+
+    def _sent(self, batch: _Batch) -> None:
+        """The last byte of a batch left: the switch's time runs from here."""
+        batch.sent_at = self._stamps.clock()
 
     def read_rules(self, effect: ReadRules) -> None:
         """Ask a switch for all its rules; a switch that is away is asked when it comes back."""
@@ -171,7 +192,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         Switches that owe a report for too long are disconnected on the way.
         """
         with self._lock:
-            late = [batch for batch in self._batches.values() if batch.deadline <= now]
+            late = [batch for batch in self._batches.values() if _is_late(batch, now)]
             for batch in late:
                 self._close(batch)
             silent = [xid for xid, report in self._reports.items() if report.deadline <= now]
@@ -207,22 +228,34 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
     def _connect(self, connection: Connection) -> None:
         dpid = connection.id
         if dpid not in self._known:
-            # It comes back every second or so: one line is enough.
-            level = logging.DEBUG if dpid in self._refused else logging.ERROR
-            self._refused.add(dpid)
-            cause = "this datapath id is not in the configuration"
-            log.log(level, "event=switch.refused dpid=%s reason=%r", dpid_text(dpid), cause)
-            connection.close()
+            self._refuse(connection, "unknown", "this datapath id is not in the configuration")
             return
         older = self._connections.get(dpid)
         if older is not None:
+            if not limits.takes_over(older.claim, connection.claim, connection.patience_s):
+                cause = (
+                    f"it is connected from {older.claim.address}, and nothing proves that this is the switch"
+                )
+                self._refuse(connection, "duplicate", cause)
+                return
             log.warning("event=switch.again dpid=%s reason=%r", dpid_text(dpid), "connected a second time")
             self._disconnect(older)
             older.close()
         with self._lock:
             self._connections[dpid] = connection
-        log.info("event=switch.connected dpid=%s address=%s", dpid_text(dpid), connection.address)
+        version = version_text(connection.ofproto.OFP_VERSION)
+        text = "event=switch.connected dpid=%s address=%s version=%s"
+        log.info(text, dpid_text(dpid), connection.address, version)
         self._put(SwitchUp(*self._stamps(), dpid, openflow.ports(connection.ports.values())))
+
+    def _refuse(self, connection: Connection, kind: str, cause: str) -> None:
+        """End a connection; it comes back every second or so, and one line is enough."""
+        self.tally.connection_refused(kind)
+        left_out = self._refusals.due((connection.id, connection.address[0], kind), time.monotonic())
+        if left_out is not None:
+            text = "event=switch.refused dpid=%s address=%s reason=%r repeated=%d"
+            log.error(text, dpid_text(connection.id), connection.address[0], cause, left_out)
+        connection.close()
 
     def _disconnect(self, connection: Connection) -> None:
         with self._lock:
@@ -284,7 +317,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             if batch is None or batch.dpid != event.msg.datapath.id:
                 return
             self._close(batch)
-        self.tally.barrier(time.monotonic() - batch.sent_at)
+        self.tally.barrier(time.monotonic() - batch.handed_at)
         self._put(BatchConfirmed(*self._stamps(), batch.dpid, batch.name))
 
     @set_ev_cls(ofp_event.EventOFPErrorMsg, [HANDSHAKE_DISPATCHER, CONFIG_DISPATCHER, MAIN_DISPATCHER])
@@ -296,7 +329,10 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         self.tally.refused(text)
         connection = message.datapath
         where = "unknown" if connection.id is None else dpid_text(connection.id)
-        log.warning("event=of.error dpid=%s xid=%s error=%r", where, message.xid, text)
+        left_out = self._errors.due((where, text), time.monotonic())
+        if left_out is not None:
+            line = "event=of.error dpid=%s xid=%s error=%r repeated=%d"
+            log.warning(line, where, message.xid, text, left_out)
         with self._lock:
             batch = self._by_xid.get(message.xid)
             if batch is not None and batch.dpid == connection.id:
@@ -322,15 +358,24 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
     @guarded
     def on_packet(self, event: Any) -> None:
         """A learning or discovery rule saw a packet; anything else is not asked for, and dropped (R18)."""
-        self.tally.packet_in()
         heard = openflow.lldp_frame(event.msg)
         if heard is not None and self._is_current(event.msg.datapath):
+            self.tally.packet_in()
             self._put(LldpReceived(*self._stamps(), event.msg.datapath.id, *heard))
+            return
         found = openflow.first_packet(event.msg)
-        if found is not None and self._is_current(event.msg.datapath):
-            connection, source, destination = found
-            dpid, cookie = event.msg.datapath.id, event.msg.cookie
-            self._put(FirstPacket(*self._stamps(), dpid, cookie, source, destination, connection))
+        if found is None or not self._is_current(event.msg.datapath):
+            self.tally.packet_in("unwanted")
+            return
+        connection, source, destination = found
+        dpid, cookie = event.msg.datapath.id, event.msg.cookie
+        packet = FirstPacket(*self._stamps(), dpid, cookie, source, destination, connection)
+        if self._offer is None:
+            self._put(packet)
+        elif not self._offer(packet):
+            self.tally.packet_in("inbox")
+            return
+        self.tally.packet_in()
 
     def _fail(self, dpid: int, batch: str, error: str) -> None:
         self._put(BatchFailed(*self._stamps(), dpid, batch, error))
@@ -340,6 +385,14 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         del self._batches[batch.barrier]
         for xid in batch.xids:
             del self._by_xid[xid]
+
+
+def _is_late(batch: _Batch, now: float) -> bool:
+    """Whether its barrier is overdue, counted from its last byte; what is not yet sent is looked at again."""
+    if batch.deadline > now:
+        return False
+    batch.deadline = (now if batch.sent_at is None else batch.sent_at) + BARRIER_TIMEOUT_S
+    return batch.deadline <= now
 
 
 def _bytes(message: Any, xid: int) -> bytes:

@@ -26,7 +26,9 @@ class StandInSwitch:
         self.on_flow_mod: Callable[[Any], tuple[int, int] | None] = lambda _: None
         self.answers_barriers = True
         self.answers_stats = True
+        self.answers_echoes = True
         self.flow_mods: list[Any] = []
+        self.barriers: list[int] = []
         self._dpid, self._ports = dpid, ports
         self._protocol = ProtocolDesc(version=ofp.OFP_VERSION)
         self._socket = socket.create_connection(("127.0.0.1", controller), timeout=20)
@@ -98,8 +100,9 @@ class StandInSwitch:
                     ofproto_parser.msg(self._protocol, ofp.OFP_VERSION, kind, len(data), xid, data), data
                 )
             case ofp.OFPT_BARRIER_REQUEST if self.answers_barriers:
+                self.barriers.append(xid)
                 self._reply(ofp.OFPT_BARRIER_REPLY, xid, b"")
-            case ofp.OFPT_ECHO_REQUEST:
+            case ofp.OFPT_ECHO_REQUEST if self.answers_echoes:
                 self._reply(ofp.OFPT_ECHO_REPLY, xid, data[8:])
 
     def _change(self, message: Any, data: bytes) -> None:

@@ -401,6 +401,26 @@ def test_metrics_for_prometheus(world):
         assert line in text
 
 
+def test_metrics_of_the_connections_of_switches(world):
+    tally = world.controller.tally
+    tally.refused("OFPET_FLOW_MOD_FAILED(5) OFPFMFC_TABLE_FULL(1)")
+    tally.connection_refused("tls")
+    tally.packet_in("port_rate")
+    tally.malformed()
+    tally.echo(0.003)
+    text = world.ask("GET", "/metrics").text
+    for line in (
+        'adon_of_errors_total{code="OFPFMFC_TABLE_FULL(1)",type="OFPET_FLOW_MOD_FAILED(5)"} 1.0',
+        'adon_of_connections_refused_total{reason="tls"} 1.0',
+        'adon_of_packet_in_total{result="port_rate"} 1.0',
+        "adon_of_malformed_total 1.0",
+        'adon_of_echo_seconds_bucket{le="0.0025"} 0.0',
+        'adon_of_echo_seconds_bucket{le="0.005"} 1.0',
+        "adon_of_echo_seconds_sum 0.003",
+    ):
+        assert line in text
+
+
 def test_the_description_is_complete(world):
     document = world.ask("GET", "/openapi.json", None).json
     assert document["openapi"].startswith("3.1")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from os_ken.controller.handler import DEAD_DISPATCHER, MAIN_DISPATCHER
-from os_ken.ofproto import ofproto_parser
 from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto import ofproto_v1_3_parser as parser
 from os_ken.ofproto.ofproto_protocol import ProtocolDesc
@@ -19,8 +19,10 @@ from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.match import Match
 from adon.flowvisor.rule import Change, Op, Rule
 from apps.campus_edge import connections, switchboard
-from apps.campus_edge.loop import Stamps
+from apps.campus_edge.limits import Claim
+from apps.campus_edge.loop import OFFERS_LIMIT, Inbox, Stamps
 from apps.campus_edge.switchboard import Switchboard, guarded
+from tests.flowvisor.openflow_samples import PACKET
 
 DPID = 0xA01
 LLDP = bytes.fromhex("0180c200000e02000000000188cc0000")
@@ -36,8 +38,16 @@ class Connection(ProtocolDesc):
         self.ports: dict[int, Any] = {}
         self.sent: list[tuple[int, int]] = []
         self.closed = False
+        self.writes = True
+        self.tell_sent: list[Callable[[], None]] = []
+        self.claim = Claim("127.0.0.1", proven=False, silent_s=0.0)
+        self.patience_s = 7.5
 
-    def send(self, data: bytes, close_socket: bool = False) -> bool:
+    def send(self, data: bytes, close_socket: bool = False, sent: Callable[[], None] | None = None) -> bool:
+        if sent is not None:
+            self.tell_sent.append(sent)
+            if self.writes:
+                sent()
         while data:
             _, kind, length, xid = struct.unpack_from("!BBHI", data)
             self.sent.append((kind, xid))
@@ -307,23 +317,71 @@ def test_every_handler_is_guarded() -> None:
     assert all(hasattr(handler, "__wrapped__") for handler in handlers)
 
 
-@pytest.mark.parametrize(
-    "body",
-    [
-        struct.pack("!HH", 1, 0) + bytes(4),
-        struct.pack("!HH", 1, 3) + bytes(4),
-        struct.pack("!HH", 7, 64) + bytes(4),
-        b"\x00\x01\x00",
-    ],
-    ids=["length 0", "shorter than its header", "longer than the message", "half a header"],
-)
-def test_a_hello_that_would_be_parsed_for_ever_is_refused(body: bytes) -> None:
-    with pytest.raises(ValueError, match="HELLO element"):
-        connections._check_hello(body)
+def test_the_time_for_a_barrier_runs_from_the_last_byte_of_its_batch(world: World) -> None:
+    connection = world.connect()
+    connection.writes = False
+    world.send()
+    (sent,) = connection.tell_sent
+    # It waits for its turn at a slow switch: that is not the switch's silence.
+    assert world.board.overdue(1005.0) == ([], 1010.0)
+    world.now = 1008.0
+    sent()
+    assert world.board.overdue(1010.0) == ([], 1013.0)
+    (late,), _ = world.board.overdue(1013.0)
+    assert isinstance(late, BatchFailed)
 
 
-@pytest.mark.parametrize("body", [b"", struct.pack("!HHI", 1, 8, 1 << 4), struct.pack("!HHI", 99, 8, 0) * 2])
-def test_a_hello_that_adds_up_is_taken(body: bytes) -> None:
-    connections._check_hello(body)
-    data = struct.pack("!BBHI", 4, 0, 8 + len(body), 1) + body
-    assert ofproto_parser.msg(ProtocolDesc(version=4), 4, 0, len(data), 1, data) is not None
+def test_a_second_connection_from_elsewhere_is_refused_while_the_first_answers(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    first = world.connect()
+    for _ in range(3):
+        impostor = Connection()
+        impostor.claim = Claim("192.0.2.66", proven=False, silent_s=0.0)
+        world.board.on_state(FromSwitch(impostor, state=MAIN_DISPATCHER))
+        assert impostor.closed
+        world.board.on_state(FromSwitch(impostor, state=DEAD_DISPATCHER))
+    assert not first.closed
+    assert world.kinds() == ["SwitchUp"]
+    assert world.board.tally.read()["connections_refused"] == {"duplicate": 3}
+    assert caplog.text.count("nothing proves that this is the switch") == 1
+    first.claim = Claim("127.0.0.1", proven=False, silent_s=8.0)
+    world.board.on_state(FromSwitch(impostor, state=MAIN_DISPATCHER))
+    assert first.closed
+    assert world.kinds() == ["SwitchUp", "SwitchDown", "SwitchUp"]
+
+
+def test_an_error_that_repeats_is_counted_each_time_and_logged_once(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    connection = world.connect()
+    for xid in range(1000):
+        world.board.on_error(FromSwitch(connection, xid=xid, type=5, code=1, data=b""))
+    assert caplog.text.count("event=of.error") == 1
+    assert sum(world.board.tally.read()["errors"].values()) == 1000
+
+
+def test_packet_ins_never_pile_up_before_a_decision() -> None:
+    inbox = Inbox()
+    connections.configure()
+    board = Switchboard(frozenset({DPID}), inbox.put, Stamps(lambda: 0.0), (), inbox.offer)
+    connection = Connection()
+    board.on_state(FromSwitch(connection, state=MAIN_DISPATCHER))
+    packet = {"cookie": cookie(Kind.FLOW_LEARN, 1), "data": PACKET}
+    for _ in range(10_000):
+        board.on_packet(FromSwitch(connection, **packet))
+    decision = BatchFailed("e-1", 0.0, DPID, "f-1/1", "what the flood must not delay")
+    inbox.put(decision)
+    waiting = list(iter(lambda: inbox.get(timeout=1), decision))
+    assert len(waiting) == OFFERS_LIMIT
+    assert board.tally.read()["packet_ins"] == {
+        "taken": OFFERS_LIMIT - 1,
+        "inbox": 10_000 - (OFFERS_LIMIT - 1),
+    }
+
+
+def test_a_packet_in_of_another_rule_is_not_wanted(world: World) -> None:
+    connection = world.connect()
+    world.board.on_packet(FromSwitch(connection, cookie=5, data=PACKET))
+    assert world.kinds() == ["SwitchUp"]
+    assert world.board.tally.read()["packet_ins"] == {"unwanted": 1}

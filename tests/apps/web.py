@@ -102,6 +102,7 @@ class Controller:
         self.seen: list[tuple[str, dict[str, Any]]] = []
         self.answers: dict[tuple[str, str], Flow] = {}
         self.snapshot: dict[str, Any] = snapshot()
+        self.tally = Tally()
         self.server = LinkServer(path, self.handle)
 
     def handle(self, peer: Peer, kind: str, payload: dict[str, Any]) -> None:
@@ -125,7 +126,7 @@ class Controller:
             case "snapshot":
                 peer.answer(command, self.snapshot)
             case "tally":
-                peer.answer(command, Tally().read())
+                peer.answer(command, self.tally.read())
             case "rules.diff":
                 switch = {"name": "mu-edge", "dpid": "0000000000000a01", "connected": True}
                 found = {"missing": ["priority=30500 actions=drop"], "wrong": [], "extra": [], "blocked": []}

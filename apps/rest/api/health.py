@@ -102,14 +102,31 @@ class _State(Collector):
 def _openflow(tally: Mapping[str, Any]) -> Iterable[Metric]:
     """What the controller counted of its messages with the switches (R25)."""
     yield CounterMetricFamily("adon_of_flowmods_sent", "Flow-mods sent.", tally["flow_mods"])
-    yield CounterMetricFamily("adon_of_packet_in", "Packet-ins received.", tally["packet_ins"])
-    errors = CounterMetricFamily("adon_of_errors", "Errors that switches answered with.", labels=["error"])
+    yield CounterMetricFamily(
+        "adon_of_malformed", "Messages of switches that made no sense.", tally["malformed"]
+    )
+    yield _counted("adon_of_packet_in", "Packet-ins, by what became of them.", "result", tally["packet_ins"])
+    yield _counted(
+        "adon_of_connections_refused", "Connections refused.", "reason", tally["connections_refused"]
+    )
+    errors = CounterMetricFamily("adon_of_errors", "Errors that switches sent.", labels=["type", "code"])
     for error, count in tally["errors"].items():
-        errors.add_metric([error], count)
+        kind, _, code = error.partition(" ")
+        errors.add_metric([kind, code], count)
     yield errors
     barriers = HistogramMetricFamily("adon_of_barrier_seconds", "From a batch sent to its barrier reply.")
     barriers.add_metric([], [(bound, count) for bound, count in tally["barriers"]], tally["barrier_seconds"])
     yield barriers
+    echoes = HistogramMetricFamily("adon_of_echo_seconds", "From an echo request to its reply.")
+    echoes.add_metric([], [(bound, count) for bound, count in tally["echoes"]], tally["echo_seconds"])
+    yield echoes
+
+
+def _counted(name: str, text: str, label: str, counts: Mapping[str, int]) -> Metric:
+    family = CounterMetricFamily(name, text, labels=[label])
+    for value, count in counts.items():
+        family.add_metric([value], count)
+    return family
 
 
 def _network(snapshot: Mapping[str, Any]) -> Iterable[Metric]:
