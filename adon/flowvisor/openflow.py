@@ -309,11 +309,12 @@ def packet_out(datapath: Any, port: int, data: bytes) -> Any:
 def lldp_frame(message: Any) -> tuple[int, bytes] | None:
     """The port and the bytes of a packet-in that a discovery rule of ours sent; None for any other (R18)."""
     try:
-        ours = cookie_owner(message.cookie)[0] is Kind.DISCOVERY
+        if cookie_owner(message.cookie)[0] is not Kind.DISCOVERY:
+            return None
     except ValueError:
         return None
     port = message.match.get("in_port")
-    if not ours or not isinstance(port, int) or not is_lldp(message.data):
+    if not isinstance(port, int) or not is_lldp(message.data):
         return None
     return port, bytes(message.data)
 
