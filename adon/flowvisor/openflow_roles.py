@@ -38,7 +38,7 @@ def taken(message: Any) -> bool:
     if len(message.data) < struct.calcsize(ROLE_STATUS):
         return False
     role, _, _ = struct.unpack_from(ROLE_STATUS, message.data)
-    return role == ofp.OFPCR_ROLE_SLAVE
+    return _role(role) is ControllerRole.SLAVE
 
 
 def is_stale(message: Any) -> bool:
