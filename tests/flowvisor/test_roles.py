@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from adon.flowvisor import roles
@@ -332,19 +332,38 @@ class World:
 ACTS = ("time", "notice", "lease", "load", "connect", "write", "deliver", "hear", "restart")
 # What a run needs many of comes up more often.
 acts = st.tuples(
-    st.sampled_from([*ACTS, "time", "lease", "write", "write", "deliver", "deliver", "hear", "hear"]),
+    st.sampled_from([*ACTS, *["time", "lease", "load", "hear"] * 2, *["write", "deliver"] * 8]),
     st.sampled_from([0, 1]),
-    st.sampled_from(sorted(CONTROL)),
+    st.sampled_from([OURS, OURS, OURS, SHARED]),
 )
-USUAL = [("connect", w, d) for w in (0, 1) for d in CONTROL] + [("lease", 0, OURS), ("load", 0, OURS)]
-"""Both are connected, one holds the lease: most of what matters comes after that."""
+SETTLE = [(what, who, dpid) for who in (0, 1) for dpid in CONTROL for what in ("deliver", "hear")]
+FIRST = [("connect", w, d) for w in (0, 1) for d in CONTROL] + [("lease", 0, OURS), ("load", 0, OURS)]
+SECOND = [("time", 0, OURS)] * 8 + [("lease", 1, OURS), ("load", 1, OURS)]
+BEGINNINGS = [
+    [],
+    FIRST,
+    [*FIRST, *SETTLE],
+    [*FIRST, *SETTLE, *SECOND],
+    [*FIRST, *SETTLE, *SECOND, ("deliver", 1, OURS)],
+]
+"""Nothing yet; one holds the lease; it is master; the other has the lease and the first does not know yet;
+the switch does.  What matters comes after that."""
+stories = st.tuples(st.sampled_from(BEGINNINGS), st.lists(acts, min_size=60, max_size=90)).map(
+    lambda both: [*both[0], *both[1]]
+)
 
 
+COMES_BACK = [("connect", 0, OURS), ("write", 0, OURS), ("deliver", 0, OURS), ("deliver", 0, OURS)]
+UNAWARE = [*FIRST, *SETTLE, *SECOND, *SETTLE, ("write", 1, OURS), ("deliver", 1, OURS), *COMES_BACK]
+"""Who was replaced reconnects (as EQUAL), asks to be master again, and writes."""
+
+
+@example([*UNAWARE, ("hear", 0, OURS), ("write", 0, OURS), ("deliver", 0, OURS)])
 @settings(max_examples=100, deadline=None)
-@given(st.booleans(), st.lists(acts, max_size=120))
-def test_a_switch_takes_nothing_from_who_was_replaced(begun: bool, story: list[tuple[str, int, int]]) -> None:
+@given(stories)
+def test_a_switch_takes_nothing_from_who_was_replaced(story: list[tuple[str, int, int]]) -> None:
     world = World()
-    for act in [*(USUAL if begun else []), *story]:
+    for act in story:
         world.act(*act)
         writes = world.switches[OURS].written
         generations = [generation for generation, _ in writes]
@@ -354,12 +373,13 @@ def test_a_switch_takes_nothing_from_who_was_replaced(begun: bool, story: list[t
         assert len(masters) <= 1
 
 
+@example(UNAWARE)
 @settings(max_examples=100, deadline=None)
-@given(st.booleans(), st.lists(acts, max_size=120))
-def test_at_no_time_two_controllers_may_send(begun: bool, story: list[tuple[str, int, int]]) -> None:
+@given(stories)
+def test_at_no_time_two_controllers_may_send(story: list[tuple[str, int, int]]) -> None:
     """What protects a shared switch, where the switch itself lets everybody write."""
     world = World()
-    for act in [*(USUAL if begun else []), *story]:
+    for act in story:
         world.act(*act)
         now = world.database.now
         for dpid in CONTROL:
@@ -369,21 +389,9 @@ def test_at_no_time_two_controllers_may_send(begun: bool, story: list[tuple[str,
 def test_the_usual_takeover_in_that_world() -> None:
     """So that the two properties are not true because nothing ever happens."""
     world = World()
-    settle = [(what, who, dpid) for who in (0, 1) for dpid in CONTROL for what in ("deliver", "hear")]
-    for act in [*USUAL, *settle, ("write", 0, OURS), ("deliver", 0, OURS)]:
+    for act in [*FIRST, *SETTLE, ("write", 0, OURS), ("deliver", 0, OURS), *SECOND]:
         world.act(*act)
-    for _ in range(8):
-        world.act("time", 0, OURS)
-    for act in [
-        ("lease", 1, OURS),
-        ("load", 1, OURS),
-        *settle,
-        *settle,
-        ("write", 1, OURS),
-        ("write", 0, OURS),
-    ]:
-        world.act(*act)
-    for act in settle:
+    for act in [*SETTLE, *SETTLE, ("write", 1, OURS), ("write", 0, OURS), *SETTLE]:
         world.act(*act)
     assert world.switches[OURS].written == [(1, MASTER), (2, MASTER)]
     assert [state.standing for state in world.controllers] == [Standing.STEPPING_DOWN, Standing.ACTIVE]
