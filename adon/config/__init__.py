@@ -6,6 +6,7 @@ measurements come from, the compute sites, and the policy.  The same parser serv
 field.  See ``docs/configuration.md`` for a commented example.
 """
 
+from adon.config.availability import HighAvailability
 from adon.config.configuration import Configuration, load
 from adon.config.measuring import (
     BackgroundTest,
@@ -30,6 +31,7 @@ __all__ = [
     "Configuration",
     "Controller",
     "CookieRange",
+    "HighAvailability",
     "Host",
     "HostMetrics",
     "Ingest",

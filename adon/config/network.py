@@ -17,6 +17,9 @@ class Switch(Section):
     """A campus-edge switch."""
 
     dpid: Dpid
+    control: Literal["exclusive", "shared"] = Field(
+        default="exclusive", description="shared: another controller drives it as well"
+    )
 
 
 class Host(Section):

@@ -7,6 +7,7 @@ from typing import Annotated, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from adon.access.policy import Role
+from adon.config.availability import HighAvailability
 from adon.config.parts import Port, PositiveRate, Section, Span
 from adon.templates_catalog.model import Name
 from adon.units import Duration
@@ -95,3 +96,4 @@ class Controller(Section):
     openflow_port: Port = 6653
     web_host: str = "127.0.0.1"
     web_port: Port = 8080
+    ha: HighAvailability | None = Field(default=None, description="one of several controllers")

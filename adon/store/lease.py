@@ -27,11 +27,23 @@ from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.expression import FunctionElement
 
-from adon.errors import Unavailable
+from adon.errors import InvalidInput, Unavailable
+from adon.store.engine import parse_url
 from adon.store.tables import leases
 
 CONTROLLER = "controller"
 """The lease of the controller that is active."""
+
+
+def check_shared(url: str) -> None:
+    """Refuse a database that is one host's own: nobody could stand by there.
+
+    :raises InvalidInput: for anything but PostgreSQL.
+    """
+    if parse_url(url).get_backend_name() != "postgresql":
+        raise InvalidInput.of(
+            "controller.ha", "needs a PostgreSQL database that every controller can reach (--store URL)"
+        )
 
 
 class LeaseLost(Unavailable):

@@ -9,24 +9,31 @@ from __future__ import annotations
 import argparse
 import logging
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from os_ken.base.app_manager import AppManager
 
 from adon.broker.broker import Broker
-from adon.config import Configuration, load
-from adon.errors import AdonError
+from adon.config import Configuration, HighAvailability, load
+from adon.errors import AdonError, Conflict
+from adon.flowvisor.roles import Control, StateLoaded, alone, stand_by
+from adon.store.lease import CONTROLLER, Lease, check_shared
 from adon.store.store import WANTED, Store
 from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.catalog import Catalog
 from apps.campus_edge import connections
 from apps.campus_edge.commands import Commands
 from apps.campus_edge.executor import Executor
+from apps.campus_edge.leading import Leadership
 from apps.campus_edge.loop import DecisionLoop, Inbox, Stamps
+from apps.campus_edge.roles import RoleDesk
+from apps.campus_edge.standby import refusing
 from apps.campus_edge.switchboard import Switchboard
 from apps.campus_edge.tally import Tally
 from apps.link import LinkServer, Peer
@@ -36,7 +43,10 @@ log = logging.getLogger("adon.controller")
 
 
 def main() -> int:
-    """Run the controller until SIGTERM or SIGINT; 2 for wrong input, 1 for a part that is missing."""
+    """Run the controller until SIGTERM or SIGINT; 2 for wrong input, 1 for a part that is missing.
+
+    One that is not, or not any more, the active controller of several ends with 75.
+    """
     parser = argparse.ArgumentParser(prog="adon-controller", description=__doc__)
     parser.add_argument("--config", type=Path, required=True)
     parser.add_argument("--data", type=Path, required=True)
@@ -55,32 +65,84 @@ def main() -> int:
     return 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Shell:
+    """What is there whether or not this controller is the active one."""
+
+    configuration: Configuration
+    store_url: str
+    socket_path: Path
+    desk: RoleDesk
+    stamps: Stamps = field(default_factory=Stamps)
+    inbox: Inbox = field(default_factory=Inbox)
+    ended: threading.Event = field(default_factory=threading.Event)
+
+
 def run(configuration: Configuration, store_url: str, socket_path: Path) -> None:
-    """Start everything and wait for a signal."""
-    ended = threading.Event()
+    """Start everything and wait for a signal; of several controllers, stand by until it is our turn."""
+    where = configuration.controller
+    control: dict[int, Control] = {one.dpid: one.control for one in configuration.switches.values()}
+    begin = alone(control, _generation(store_url)) if where.ha is None else stand_by(control)
+    shell = _Shell(configuration, store_url, socket_path, RoleDesk(begin))
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: ended.set())
-    stamps = Stamps()
-    store = Store.open(store_url)
+        signal.signal(number, lambda *_: shell.ended.set())
+    if where.ha is not None:
+        check_shared(store_url)
+    listener = connections.listen(where.openflow_host, where.openflow_port)
+    board = _switchboard(shell)
+    shell.desk.serve(board)
+    threading.Thread(target=connections.accept, args=(listener,), name="of-accept", daemon=True).start()
+    if where.ha is None:
+        _serve(shell, board, None)
+    else:
+        _stand_by(shell, board, where.ha)
+
+
+def _stand_by(shell: _Shell, board: Switchboard, ha: HighAvailability) -> None:
+    """Wait for the lease, and then be the active controller."""
+    with Store.open(shell.store_url) as leases:
+        leadership = Leadership(leases, shell.desk, ha.name or socket.gethostname(), ha.lease)
+        link = refusing(shell.socket_path, lambda: leadership.active)
+        lease = leadership.campaign(shell.ended)
+        link.close()
+        if lease is not None:
+            leadership.keep(lease)
+            _serve(shell, board, lease)
+            leadership.give_back(lease)
+
+
+def _generation(store_url: str) -> int:
+    """A generation for the only controller there is, above that of its last run.
+
+    :raises Conflict: if it is not the only one: others share this database, and one of them is active.
+    """
+    with Store.open(store_url) as store:
+        taken = store.take_lease(CONTROLLER, socket.gethostname(), 0.0)
+        held = store.lease(CONTROLLER)
+    if taken is None:
+        other = "another controller" if held is None else held.holder
+        raise Conflict("controller.ha", f"is missing, and {other} is the active controller of this database")
+    return taken.generation
+
+
+def _serve(shell: _Shell, board: Switchboard, lease: Lease | None) -> None:
+    """Load the state and be the active controller until the signal."""
+    store, stamps = Store.open(shell.store_url, fence=lease), shell.stamps
     broker = Broker(
-        configuration,
+        shell.configuration,
         _catalog(store, stamps.clock()),
         flows=store.unfinished_flows(),
         rules=[saved.rule for saved in store.rules(states=WANTED)],
         last_number=store.last_flow_number(),
     )
-    inbox = Inbox()
-    where = configuration.controller
-    listener = connections.listen(where.openflow_host, where.openflow_port)
-    board = _switchboard(configuration, inbox, stamps)
-    commands = Commands(inbox.put, Store.open(store_url, read_only=True), stamps)
-    link = LinkServer(socket_path, _receiver(broker, commands, board.tally))
+    commands = Commands(shell.inbox.put, Store.open(shell.store_url, read_only=True), stamps)
+    link = LinkServer(shell.socket_path, _receiver(broker, commands, board.tally))
     executor = Executor(store, board, commands, link.broadcast)
-    loop = DecisionLoop(inbox, broker, executor.carry_out, board.overdue, stamps)
+    loop = DecisionLoop(shell.inbox, broker, executor.carry_out, board.overdue, stamps)
     loop.start()
-    threading.Thread(target=connections.accept, args=(listener,), name="of-accept", daemon=True).start()
-    log.info("event=ready network=%s flows=%d", configuration.network, len(broker.flows))
-    ended.wait()
+    shell.desk.feed(StateLoaded())
+    log.info("event=ready network=%s flows=%d", shell.configuration.network, len(broker.flows))
+    shell.ended.wait()
     log.info("event=stopping")
     link.close()
     loop.stop()
@@ -104,6 +166,7 @@ def _receiver(
 ) -> Callable[[Peer, str, dict[str, Any]], None]:
     def receive(peer: Peer, kind: str, payload: dict[str, Any]) -> None:
         if kind == "hello" and payload.get("role") == "collector":
+            peer.send("standing", {"active": True})
             peer.send("quiet", {"paths": sorted(broker.quiet)})
             peer.send("needs", needs_to_json(broker.needs))
         if kind == "tally":
@@ -115,14 +178,15 @@ def _receiver(
     return receive
 
 
-def _switchboard(configuration: Configuration, inbox: Inbox, stamps: Stamps) -> Switchboard:
+def _switchboard(shell: _Shell) -> Switchboard:
     """Set os-ken up with its handshake and our application in it; no switch is connected yet."""
     connections.configure()
     manager = AppManager.get_instance()
-    known = frozenset(switch.dpid for switch in configuration.switches.values())
+    known = frozenset(switch.dpid for switch in shell.configuration.switches.values())
     handshake = manager.instantiate(connections.Handshake)
+    ignored = shell.configuration.ignored_cookies
     board: Switchboard = manager.instantiate(
-        Switchboard, known, inbox.put, stamps, configuration.ignored_cookies
+        Switchboard, known, shell.inbox.put, shell.stamps, ignored, shell.desk
     )
     # os-ken's threads are no daemons, and would keep the process alive after its end; a thread
     # inherits that from the one that starts it.

@@ -97,6 +97,8 @@ class StandInSwitch:
                 self._change(
                     ofproto_parser.msg(self._protocol, ofp.OFP_VERSION, kind, len(data), xid, data), data
                 )
+            case ofp.OFPT_ROLE_REQUEST:
+                self._reply(ofp.OFPT_ROLE_REPLY, xid, data[8:])
             case ofp.OFPT_BARRIER_REQUEST if self.answers_barriers:
                 self._reply(ofp.OFPT_BARRIER_REPLY, xid, b"")
             case ofp.OFPT_ECHO_REQUEST:

@@ -262,7 +262,7 @@ def test_a_handler_that_raises_stops_the_process(monkeypatch: pytest.MonkeyPatch
 
 def test_every_handler_is_guarded() -> None:
     handlers = [member for member in vars(Switchboard).values() if hasattr(member, "callers")]
-    assert len(handlers) == 7
+    assert len(handlers) == 9
     assert all(hasattr(handler, "__wrapped__") for handler in handlers)
 
 
