@@ -11,8 +11,9 @@ Two promises:
 - **A stale holder writes nothing.**  Every transaction of a fenced store first looks at the row, under a
   lock that a taker must wait for (:func:`check`): whatever its successor reads is all there will be.
 - **Generations only grow**, over restarts, too, and over a database that was made anew or restored from a
-  copy: the next one is the last plus one, or the seconds since the epoch if that is more.  Switches
-  remember the largest they have seen and would refuse a smaller one for ever.
+  copy: the next one is the last plus one, or the microseconds since the epoch if that is more.  Switches
+  remember the largest they have seen and would refuse a smaller one for ever; and two controllers that
+  share no database by mistake do not get the same one.
 
 A holder never takes its own running lease again: a name says who it is, not that its last process is dead.
 """
@@ -96,7 +97,7 @@ def _now_sqlite(*_: Any, **__: Any) -> str:
 def take(connection: Connection, name: str, holder: str, seconds: float) -> Lease | None:
     """Take a lease that is free or has run out, for so many seconds; None while somebody holds it."""
     insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    values = {"name": name, "holder": holder, "generation": _seconds(), "expires": _Now() + seconds}
+    values = {"name": name, "holder": holder, "generation": _microseconds(), "expires": _Now() + seconds}
     following = leases.c.generation + 1
     taken = (
         insert(leases)
@@ -105,7 +106,7 @@ def take(connection: Connection, name: str, holder: str, seconds: float) -> Leas
             index_elements=[leases.c.name],
             set_={
                 "holder": holder,
-                "generation": case((following > _seconds(), following), else_=_seconds()),
+                "generation": case((following > _microseconds(), following), else_=_microseconds()),
                 "expires": _Now() + seconds,
             },
             where=leases.c.expires <= _Now(),
@@ -116,8 +117,8 @@ def take(connection: Connection, name: str, holder: str, seconds: float) -> Leas
     return None if generation is None else Lease(name, holder, generation)
 
 
-def _seconds() -> Any:
-    return cast(func.floor(_Now()), BigInteger)
+def _microseconds() -> Any:
+    return cast(func.floor(_Now() * 1e6), BigInteger)
 
 
 def renew(connection: Connection, lease: Lease, seconds: float) -> None:

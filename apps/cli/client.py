@@ -189,6 +189,10 @@ class Client:
         """The rules that should be in the switches."""
         return self._items("/rules", {"flow": flow, "dpid": dpid})
 
+    def controllers(self) -> list[Json]:
+        """The controller that is active, or was last."""
+        return self._items("/controllers")
+
     def rules_diff(self) -> list[Json]:
         """Per switch how its rules differ from what should be."""
         return self._items("/rules/diff")

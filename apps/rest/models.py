@@ -449,6 +449,21 @@ class DifferenceList(View):
     items: list[SwitchDifference]
 
 
+class ControllerView(View):
+    """A controller that is active, or was the last to be."""
+
+    name: str
+    active: bool
+    generation: int = Field(description="grows at every change of the active controller")
+    lease_s: float | None = Field(description="how long its lease still runs; null without high availability")
+
+
+class ControllerList(View):
+    """The active controller; none where none has run."""
+
+    items: list[ControllerView]
+
+
 class Synchronised(View):
     """The switches that are being compared and repaired now."""
 

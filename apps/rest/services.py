@@ -133,6 +133,7 @@ class Services:
     :param hosts: the data transfer nodes of the configuration.
     :param grants: who may start and read which measurements, where the configuration says so.
     :param clock: tells seconds since the epoch.
+    :param leased: whether the controller is one of several, the active one of which has a lease.
     """
 
     store: Store
@@ -145,6 +146,7 @@ class Services:
     hosts: tuple[str, ...] = ()
     grants: tuple[MeasurementGrant, ...] = ()
     clock: Callable[[], float] = time.time
+    leased: bool = False
 
 
 def services() -> Services:
@@ -198,6 +200,7 @@ def open_services(
             lambda: _drawn(data / GANTT),
             tuple(host for site in configuration.sites.values() for host in site.hosts),
             configuration.policy.measurement_access,
+            leased=configuration.controller.ha is not None,
         )
     finally:
         stream.close()

@@ -15,11 +15,14 @@ from adon.broker.estimates import METRIC as ESTIMATE
 from adon.broker.flow import Flow
 from adon.errors import InvalidInput
 from adon.flowvisor.rule import cookie_owner, dpid_text, rule_text
+from adon.store.lease import CONTROLLER
 from adon.store.rule_rows import SavedRule
 from apps.rest.answers import done, json_answer
 from apps.rest.api.common import Query, answers, blueprint, flow_number
 from apps.rest.guard import action, check, only_own
 from apps.rest.models import (
+    ControllerList,
+    ControllerView,
     DifferenceList,
     EstimateView,
     FlowView,
@@ -121,6 +124,23 @@ def rules_sync() -> Response:
     """Read every connected switch and repair it now, whatever the period says (R4)."""
     answer = Synchronised.model_validate(services().controller.call("rules.sync", {}))
     return done(answer.body(), HTTPStatus.ACCEPTED)
+
+
+@api.get("/controllers", responses=answers(200, ControllerList))
+@action(Action.NETWORK_READ)
+def list_controllers() -> Response:
+    """Which controller is active, by the database; answered by a standby, too."""
+    held = services().store.lease(CONTROLLER)
+    if held is None:
+        return json_answer(ControllerList(items=[]).body())
+    leased = services().leased
+    one = ControllerView(
+        name=held.holder,
+        active=held.seconds > 0 if leased else services().controller.connected,
+        generation=held.generation,
+        lease_s=max(0.0, held.seconds) if leased else None,
+    )
+    return json_answer(ControllerList(items=[one]).body())
 
 
 @api.get("/queue", responses=answers(200, QueueView))
