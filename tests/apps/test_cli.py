@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from adon.templates_catalog.model import Template
 from apps.cli.client import Client, changes
 from apps.cli.main import app
 from apps.cli.template import picture
+from apps.rest.services import NAME
 from measurement.model import Metric
 from tests.apps.measured import FELL
 from tests.apps.web import SOYKB
@@ -253,6 +255,7 @@ def test_more_flows_than_a_page(adon, world):
         ("rules", "show"),
         ("rules", "show", "--flow", "f-1"),
         ("rules", "diff"),
+        ("controllers",),
         ("measure", "schedule"),
         ("measure", "history", "al2s", "mu", "osu", "--hours", "20000"),
         ("measure", "points"),
@@ -292,6 +295,21 @@ def test_a_difference_is_told_and_repaired_on_request(adon, world):
     assert "osu-edge 0000000000000a02: not connected" in text  # never "as it should be": it was not asked
     assert adon("rules", "sync").stdout == "comparing and repairing 0000000000000a01\n"
     assert "rules.sync" in [kind for kind, _ in world.controller.seen]
+
+
+def test_which_controller_is_active(adon, world):
+    assert adon("controllers").stdout == "no controller has run on this database\n"
+    lease = world.controller.store.take_lease("controller", "mu-1", 60.0)
+    world.app.extensions[NAME] = replace(world.app.extensions[NAME], leased=True)
+    text = adon("controllers").stdout
+    assert f"mu-1: active, generation {lease.generation}, lease runs for " in text
+    world.controller.store.give_lease_back(lease)
+    assert "mu-1: not active" in adon("controllers").stdout
+
+
+def test_the_only_controller_has_no_lease_to_show(adon, world):
+    lease = world.controller.store.take_lease("controller", "mu-1", 0.0)
+    assert adon("controllers").stdout == f"mu-1: active, generation {lease.generation}, no lease\n"
 
 
 def test_templates_are_added_and_shown(adon, world, soykb_file):

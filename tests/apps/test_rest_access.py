@@ -34,6 +34,7 @@ ALLOWED = {
     ("get", "/rules"): OWNER_OR_STAFF,
     ("get", "/rules/diff"): STAFF,
     ("post", "/rules/sync"): {"admin", "operator"},
+    ("get", "/controllers"): STAFF,
     ("get", "/queue"): ALL,
     ("post", "/measurements"): MEASURERS,
     ("get", "/measurements/plot"): ALL,
