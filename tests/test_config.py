@@ -249,7 +249,8 @@ def test_high_availability_and_how_switches_are_driven() -> None:
     text += "controller: {ha: {name: mu-1}}\n"
     found = yamlfile.parse_model(text, config.Configuration, "net.yaml")
     assert found.switches["mu-edge"].control == "shared"
-    assert found.controller.ha == config.HighAvailability(name="mu-1", lease=5.0)
+    assert found.controller.ha is not None
+    assert (found.controller.ha.name, found.controller.ha.lease) == ("mu-1", 5.0)
 
 
 @pytest.mark.parametrize(("key", "cause"), [("lease: 0.5 s", "ha.lease"), ("nmae: x", "ha.nmae")])

@@ -23,7 +23,7 @@ from adon.broker.broker import Broker
 from adon.config import Configuration, HighAvailability, load
 from adon.errors import AdonError, Conflict
 from adon.flowvisor.roles import Control, StateLoaded, alone, stand_by
-from adon.store.lease import CONTROLLER, Lease, check_shared
+from adon.store.lease import CONTROLLER, Lease, LeaseLost, check_shared
 from adon.store.store import WANTED, Store
 from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.catalog import Catalog
@@ -32,7 +32,7 @@ from apps.campus_edge.commands import Commands
 from apps.campus_edge.executor import Executor
 from apps.campus_edge.leading import Leadership
 from apps.campus_edge.loop import DecisionLoop, Inbox, Stamps
-from apps.campus_edge.roles import RoleDesk
+from apps.campus_edge.roles import RoleDesk, step_down
 from apps.campus_edge.standby import refusing
 from apps.campus_edge.switchboard import Switchboard
 from apps.campus_edge.tally import Tally
@@ -58,6 +58,8 @@ def main() -> int:
         configuration = load(arguments.config)
         url = arguments.store or f"sqlite:///{arguments.data / 'state.db'}"
         run(configuration, url, arguments.data / "controller.sock")
+    except LeaseLost as error:
+        step_down(str(error))  # before the decision thread ran, which does the same
     except AdonError as error:
         for problem in getattr(error, "problems", (error,)):
             print(problem, file=sys.stderr)  # noqa: T201 - the supervisor shows it
