@@ -25,6 +25,7 @@ from pathlib import Path
 from adon.access.identity import create_token
 from adon.config import Configuration, load
 from adon.errors import InvalidInput, Unavailable
+from adon.store.lease import check_shared
 from adon.store.store import Store
 
 log = logging.getLogger("adon.serve")
@@ -34,6 +35,8 @@ PAUSES_S = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 STEADY_S = 60.0
 """A process that ran for so long starts again without a pause that past failures lengthened."""
 EXIT_BAD_INPUT = 2
+EXIT_STEPPED_DOWN = 75
+"""Of a controller that is not the active one any more: it starts again as standby, and that is no failure."""
 PR_SET_PDEATHSIG = 1
 _LIBC = ctypes.CDLL(None)
 FIRST_PASSED_FD = 3
@@ -79,8 +82,10 @@ def run(config: Path, data: Path, admin_token_file: Path | None = None, store: s
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s")
     configuration = load(config)
     web = web_socket(configuration)
-    _prepare(data)
     url = store or f"sqlite:///{data.resolve() / 'state.db'}"
+    if configuration.controller.ha is not None:
+        check_shared(url)
+    _prepare(data)
     _upgrade(url)
     _first_token(url, admin_token_file)
     parts = _parts(config.resolve(), data.resolve(), url, web)
@@ -196,6 +201,10 @@ def _keep_running(parts: Sequence[Part], now: float) -> int:
         if code == EXIT_BAD_INPUT:
             log.error("event=refused part=%s", part.name)
             return EXIT_BAD_INPUT
+        if code == EXIT_STEPPED_DOWN:
+            log.warning("event=stepped-down part=%s", part.name)
+            part.process, part.start_after = None, now + PAUSES_S[0]
+            continue
         part.failures = 1 if now - part.started_at > STEADY_S else part.failures + 1
         pause = PAUSES_S[min(part.failures, len(PAUSES_S)) - 1]
         log.error("event=died part=%s status=%d again_in_s=%g", part.name, code, pause)

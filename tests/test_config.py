@@ -291,3 +291,21 @@ def test_a_certificate_name_is_of_one_switch_and_needs_tls() -> None:
     )
     (found,) = problems_of(two)
     assert "switches.mu-edge.certificate has the same certificate name" in found
+
+
+def test_high_availability_and_how_switches_are_driven() -> None:
+    whole = config.load(EXAMPLE)
+    assert whole.controller.ha is None
+    assert {switch.control for switch in whole.switches.values()} == {"exclusive"}
+    text = changed('"0000000000000a01"}', '"0000000000000a01", control: shared}')
+    text += "controller: {ha: {name: mu-1}}\n"
+    found = yamlfile.parse_model(text, config.Configuration, "net.yaml")
+    assert found.switches["mu-edge"].control == "shared"
+    assert found.controller.ha is not None
+    assert (found.controller.ha.name, found.controller.ha.lease) == ("mu-1", 5.0)
+
+
+@pytest.mark.parametrize(("key", "cause"), [("lease: 0.5 s", "ha.lease"), ("nmae: x", "ha.nmae")])
+def test_a_wrong_ha_section_is_refused(key: str, cause: str) -> None:
+    (problem,) = problems_of(EXAMPLE.read_text() + f"controller: {{ha: {{{key}}}}}\n")
+    assert cause in problem

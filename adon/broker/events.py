@@ -96,9 +96,13 @@ class SwitchUp(Event):
 
 @dataclass(frozen=True, slots=True)
 class SwitchDown(Event):
-    """The connection to a switch is gone; its rules may well still be there."""
+    """The connection to a switch is gone; its rules may well still be there.
+
+    :param why: why we let go of it ourselves; empty if the switch went.
+    """
 
     dpid: int
+    why: str = ""
 
 
 @dataclass(frozen=True, slots=True)

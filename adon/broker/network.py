@@ -141,7 +141,10 @@ class Network:
         self._greeting.pop(dpid, None)
         self._read_again_at.pop(dpid, None)
         self.topology = self.topology.switch_down(dpid)
-        outcome = Outcome([Announce(event.id, "warning", f"switch {dpid_text(dpid)} is disconnected")])
+        text, level = f"switch {dpid_text(dpid)} is disconnected", "warning"
+        if event.why:
+            text, level = f"switch {dpid_text(dpid)} is left alone: {event.why}", "error"
+        outcome = Outcome([Announce(event.id, level, text)])
         for batch in self._installer.batches_to(dpid):
             lost = BatchFailed(event.id, event.at, dpid, batch, "the switch disconnected")
             outcome.absorb(self.batch_failed(lost))

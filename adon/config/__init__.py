@@ -6,6 +6,7 @@ measurements come from, the compute sites, and the policy.  The same parser serv
 field.  See ``docs/configuration.md`` for a commented example.
 """
 
+from adon.config.availability import HighAvailability
 from adon.config.configuration import Configuration, load
 from adon.config.connecting import Connections, ControllerTls
 from adon.config.discovery import LinkDiscovery
@@ -34,6 +35,7 @@ __all__ = [
     "Controller",
     "ControllerTls",
     "CookieRange",
+    "HighAvailability",
     "Host",
     "HostMetrics",
     "Ingest",

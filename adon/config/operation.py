@@ -8,6 +8,7 @@ from typing import Annotated, Literal, Self
 from pydantic import ConfigDict, Field, model_validator
 
 from adon.access.policy import Role
+from adon.config.availability import HighAvailability
 from adon.config.connecting import Connections, ControllerTls, OpenFlowVersion, transport_problems
 from adon.config.parts import Port, PositiveRate, Section, Span, raise_all
 from adon.templates_catalog.model import Name
@@ -111,6 +112,7 @@ class Controller(Section):
     connections: Connections = Connections()
     web_host: str = "127.0.0.1"
     web_port: Port = 8080
+    ha: HighAvailability | None = Field(default=None, description="one of several controllers")
 
     @model_validator(mode="after")
     def _secured(self) -> Self:

@@ -1,8 +1,8 @@
 """Our values as OpenFlow 1.3 messages, and the switch's answers as our values.
 
-The only module of ``adon/`` that imports os-ken, and of os-ken only its protocol library: no
-controller, no thread, no socket.  A *datapath* is whatever os-ken's messages take as one; the tests give
-a ``ProtocolDesc``.  References are to the OpenFlow Switch Specification 1.3.5.
+With :mod:`adon.flowvisor.openflow_roles` the only module of ``adon/`` that imports os-ken, and of os-ken
+only its protocol library: no controller, no thread, no socket.  A *datapath* is whatever os-ken's messages
+take as one; the tests give a ``ProtocolDesc``.  References are to the OpenFlow Switch Specification 1.3.5.
 
 - Modifies and deletes are strict and filtered by the rule's full cookie (R1): should the slot belong to
   somebody else by now, the switch does nothing.

@@ -23,10 +23,11 @@ from adon.broker.effects import RuleState
 from adon.broker.flow import Flow, FlowState
 from adon.errors import Unavailable
 from adon.flowvisor.rule import Entry
-from adon.store import access_rows, decision_rows, flow_rows, rule_rows, template_rows
+from adon.store import access_rows, decision_rows, flow_rows, lease, rule_rows, template_rows
 from adon.store.access_rows import KeptAnswer
 from adon.store.engine import WRITES, check_file, check_schema, open_engine, parse_url, translated
 from adon.store.flow_rows import HistoryEntry
+from adon.store.lease import Held, Lease
 from adon.store.rule_rows import SavedRule
 from adon.store.template_rows import SavedTemplate
 from adon.templates_catalog.model import Template
@@ -41,15 +42,17 @@ class Store:
     Every method raises :class:`~adon.errors.Unavailable` if the database does not answer.
     """
 
-    def __init__(self, engine: Engine, *, read_only: bool) -> None:
+    def __init__(self, engine: Engine, *, read_only: bool, fence: Lease | None = None) -> None:
         self._engine = engine
         self._read_only = read_only
+        self._fence = fence
         self._thread = threading.local()
 
     @classmethod
-    def open(cls, url: str, read_only: bool = False) -> Self:
+    def open(cls, url: str, read_only: bool = False, fence: Lease | None = None) -> Self:
         """Open a database that :mod:`adon.store.upgrade` has made.
 
+        :param fence: every save is refused (:class:`~adon.store.lease.LeaseLost`) once this lease is lost.
         :raises InvalidInput: for a URL that names no database.
         :raises Unavailable: if it does not answer, or its schema is not this version's.
         """
@@ -61,7 +64,7 @@ class Store:
         except Unavailable:
             engine.dispose()
             raise
-        return cls(engine, read_only=read_only)
+        return cls(engine, read_only=read_only, fence=fence)
 
     def close(self) -> None:
         """Give the connections back."""
@@ -143,6 +146,31 @@ class Store:
         """Drop kept answers older than this time; how many there were."""
         with self._writing() as connection:
             return access_rows.forget_answers(connection, before)
+
+    # -- leases (never fenced: they are what the fence is made of) ---------------------------------
+
+    def take_lease(self, name: str, holder: str, seconds: float) -> Lease | None:
+        """Take a lease that nobody holds; None while somebody does."""
+        with self._transaction() as (connection, _):
+            return lease.take(connection, name, holder, seconds)
+
+    def renew_lease(self, held: Lease, seconds: float) -> None:
+        """Let a lease run for so many seconds from now.
+
+        :raises LeaseLost: if it has run out.
+        """
+        with self._transaction() as (connection, _):
+            lease.renew(connection, held, seconds)
+
+    def give_lease_back(self, held: Lease) -> None:
+        """End a lease now, if it still runs."""
+        with self._transaction() as (connection, _):
+            lease.give_back(connection, held)
+
+    def lease(self, name: str) -> Held | None:
+        """Who holds a lease, or held it last; None if nobody ever did."""
+        with self._reading() as connection:
+            return lease.read(connection, name)
 
     # -- reading ----------------------------------------------------------------------------------
 
@@ -227,12 +255,20 @@ class Store:
 
     @contextmanager
     def _writing(self) -> Iterator[Connection]:
+        with self._transaction() as (connection, begins):
+            if begins and self._fence is not None:
+                lease.check(connection, self._fence)
+            yield connection
+
+    @contextmanager
+    def _transaction(self) -> Iterator[tuple[Connection, bool]]:
+        """The transaction of this thread, and whether it begins here."""
         if self._read_only:
             raise Unavailable("this process opened the store for reading only")
         current: Connection | None = getattr(self._thread, "connection", None)
         if current is not None:
             with translated():
-                yield current
+                yield current, False
             return
         with (
             translated(),
@@ -241,7 +277,7 @@ class Store:
         ):
             self._thread.connection = connection
             try:
-                yield connection
+                yield connection, True
             finally:
                 self._thread.connection = None
 

@@ -22,7 +22,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_REVISION = "0001"
+SCHEMA_REVISION = "0002"
 """The migration that this code's tables are at."""
 
 metadata = MetaData(
@@ -128,3 +128,13 @@ idempotency = Table(
     Column("at", Double, nullable=False, index=True),
 )
 """What was answered to a request that carried an Idempotency-Key."""
+
+leases = Table(
+    "leases",
+    metadata,
+    Column("name", String(64), primary_key=True),
+    Column("holder", Text, nullable=False),
+    Column("generation", BigInteger, nullable=False),
+    Column("expires", Double, nullable=False),
+)
+"""Who may act in a role of which there is one; ``expires`` is by the database's own clock."""

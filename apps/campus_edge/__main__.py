@@ -9,17 +9,21 @@ from __future__ import annotations
 import argparse
 import logging
 import signal
+import socket
 import sys
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from os_ken.base.app_manager import AppManager
 
 from adon.broker.broker import Broker
-from adon.config import Configuration, load
-from adon.errors import AdonError
+from adon.config import Configuration, HighAvailability, load
+from adon.errors import AdonError, Conflict
+from adon.flowvisor.roles import Control, StateLoaded, alone, stand_by
+from adon.store.lease import CONTROLLER, Lease, LeaseLost, check_shared
 from adon.store.store import WANTED, Store
 from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.catalog import Catalog
@@ -27,7 +31,10 @@ from apps.campus_edge import connections, hello_key, listening
 from apps.campus_edge.commands import Commands
 from apps.campus_edge.executor import Executor
 from apps.campus_edge.gate import Gate, Terms
+from apps.campus_edge.leading import Leadership
 from apps.campus_edge.loop import DecisionLoop, Inbox, Stamps
+from apps.campus_edge.roles import RoleDesk, step_down
+from apps.campus_edge.standby import refusing
 from apps.campus_edge.switchboard import Switchboard
 from apps.campus_edge.tally import Tally
 from apps.campus_edge.tls import Credentials
@@ -39,7 +46,10 @@ log = logging.getLogger("adon.controller")
 
 
 def main() -> int:
-    """Run the controller until SIGTERM or SIGINT; 2 for wrong input, 1 for a part that is missing."""
+    """Run the controller until SIGTERM or SIGINT; 2 for wrong input, 1 for a part that is missing.
+
+    One that is not, or not any more, the active controller of several ends with 75.
+    """
     parser = argparse.ArgumentParser(prog="adon-controller", description=__doc__)
     parser.add_argument("--config", type=Path, required=True)
     parser.add_argument("--data", type=Path, required=True)
@@ -51,6 +61,8 @@ def main() -> int:
         configuration = load(arguments.config)
         url = arguments.store or f"sqlite:///{arguments.data / 'state.db'}"
         run(configuration, url, arguments.data / "controller.sock")
+    except LeaseLost as error:
+        step_down(str(error))  # before the decision thread ran, which does the same
     except AdonError as error:
         for problem in getattr(error, "problems", (error,)):
             print(problem, file=sys.stderr)  # noqa: T201 - the supervisor shows it
@@ -58,37 +70,89 @@ def main() -> int:
     return 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Shell:
+    """What is there whether or not this controller is the active one."""
+
+    configuration: Configuration
+    store_url: str
+    socket_path: Path
+    desk: RoleDesk
+    stamps: Stamps = field(default_factory=Stamps)
+    inbox: Inbox = field(default_factory=Inbox)
+    ended: threading.Event = field(default_factory=threading.Event)
+
+
 def run(configuration: Configuration, store_url: str, socket_path: Path) -> None:
-    """Start everything and wait for a signal."""
-    ended = threading.Event()
+    """Start everything and wait for a signal; of several controllers, stand by until it is our turn."""
+    where = configuration.controller
+    control: dict[int, Control] = {one.dpid: one.control for one in configuration.switches.values()}
+    begin = alone(control, _generation(store_url)) if where.ha is None else stand_by(control)
+    shell = _Shell(configuration, store_url, socket_path, RoleDesk(begin))
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: ended.set())
-    stamps = Stamps()
-    store = Store.open(store_url)
+        signal.signal(number, lambda *_: shell.ended.set())
+    if where.ha is not None:
+        check_shared(store_url)
+    credentials = None if where.tls is None else Credentials(where.tls)
+    listener = listening.listen(where.openflow_host, where.openflow_port)
+    board = _switchboard(shell)
+    gate = Gate(Terms.of(configuration), credentials, board.tally)
+    signal.signal(signal.SIGHUP, lambda *_: gate.reload())
+    shell.desk.serve(board)
+    threading.Thread(target=listening.accept, args=(listener, gate), name="of-accept", daemon=True).start()
+    if where.ha is None:
+        _serve(shell, board, None)
+    else:
+        _stand_by(shell, board, where.ha)
+
+
+def _stand_by(shell: _Shell, board: Switchboard, ha: HighAvailability) -> None:
+    """Wait for the lease, and then be the active controller."""
+    with Store.open(shell.store_url) as leases:
+        leadership = Leadership(leases, shell.desk, ha.name or socket.gethostname(), ha.lease)
+        link = refusing(shell.socket_path, lambda: leadership.active)
+        lease = leadership.campaign(shell.ended)
+        link.close()
+        if lease is not None:
+            leadership.keep(lease)
+            _serve(shell, board, lease)
+            leadership.give_back(lease)
+
+
+def _generation(store_url: str) -> int:
+    """A generation for the only controller there is, above that of its last run.
+
+    :raises Conflict: if it is not the only one: others share this database, and one of them is active.
+    """
+    with Store.open(store_url) as store:
+        taken = store.take_lease(CONTROLLER, socket.gethostname(), 0.0)
+        held = store.lease(CONTROLLER)
+    if taken is None:
+        other = "another controller" if held is None else held.holder
+        raise Conflict("controller.ha", f"is missing, and {other} is the active controller of this database")
+    return taken.generation
+
+
+def _serve(shell: _Shell, board: Switchboard, lease: Lease | None) -> None:
+    """Load the state and be the active controller until the signal."""
+    store, stamps = Store.open(shell.store_url, fence=lease), shell.stamps
     broker = Broker(
-        configuration,
+        shell.configuration,
         _catalog(store, stamps.clock()),
         flows=store.unfinished_flows(),
         rules=[saved.rule for saved in store.rules(states=WANTED)],
         last_number=store.last_flow_number(),
-        identity=hello_key.identity(configuration),
+        identity=hello_key.identity(shell.configuration),
     )
-    inbox = Inbox()
-    where = configuration.controller
-    credentials = None if where.tls is None else Credentials(where.tls)
-    listener = listening.listen(where.openflow_host, where.openflow_port)
-    board = _switchboard(configuration, inbox, stamps)
-    gate = Gate(Terms.of(configuration), credentials, board.tally)
-    signal.signal(signal.SIGHUP, lambda *_: gate.reload())
-    commands = Commands(inbox.put, Store.open(store_url, read_only=True), stamps)
-    link = LinkServer(socket_path, _receiver(broker, commands, board.tally))
-    journal = Journal(socket_path.parent)
+    commands = Commands(shell.inbox.put, Store.open(shell.store_url, read_only=True), stamps)
+    link = LinkServer(shell.socket_path, _receiver(broker, commands, board.tally))
+    journal = Journal(shell.socket_path.parent)
     executor = Executor(store, board, commands, link.broadcast, journal.sent)
-    loop = DecisionLoop(inbox, broker, executor.carry_out, board.overdue, stamps)
+    loop = DecisionLoop(shell.inbox, broker, executor.carry_out, board.overdue, stamps)
     loop.start()
-    threading.Thread(target=listening.accept, args=(listener, gate), name="of-accept", daemon=True).start()
-    log.info("event=ready network=%s flows=%d", configuration.network, len(broker.flows))
-    ended.wait()
+    shell.desk.feed(StateLoaded())
+    log.info("event=ready network=%s flows=%d", shell.configuration.network, len(broker.flows))
+    shell.ended.wait()
     log.info("event=stopping")
     link.close()
     loop.stop()
@@ -113,6 +177,7 @@ def _receiver(
 ) -> Callable[[Peer, str, dict[str, Any]], None]:
     def receive(peer: Peer, kind: str, payload: dict[str, Any]) -> None:
         if kind == "hello" and payload.get("role") == "collector":
+            peer.send("standing", {"active": True})
             peer.send("quiet", {"paths": sorted(broker.quiet)})
             peer.send("needs", needs_to_json(broker.needs))
         if kind == "tally":
@@ -124,14 +189,15 @@ def _receiver(
     return receive
 
 
-def _switchboard(configuration: Configuration, inbox: Inbox, stamps: Stamps) -> Switchboard:
+def _switchboard(shell: _Shell) -> Switchboard:
     """Set os-ken up with its handshake and our application in it; no switch is connected yet."""
     connections.configure()
     manager = AppManager.get_instance()
-    known = frozenset(switch.dpid for switch in configuration.switches.values())
+    known = frozenset(switch.dpid for switch in shell.configuration.switches.values())
     handshake = manager.instantiate(connections.Handshake)
+    ignored = shell.configuration.ignored_cookies
     board: Switchboard = manager.instantiate(
-        Switchboard, known, inbox.put, stamps, configuration.ignored_cookies, inbox.offer
+        Switchboard, known, shell.inbox.put, shell.stamps, ignored, shell.inbox.offer, shell.desk
     )
     # os-ken's threads are no daemons, and would keep the process alive after its end; a thread
     # inherits that from the one that starts it.

@@ -18,6 +18,8 @@ from typing import Protocol
 
 from adon.broker.effects import Effect, WakeAt
 from adon.broker.events import Event, Tick
+from adon.store.lease import LeaseLost
+from apps.campus_edge.roles import step_down
 
 log = logging.getLogger(__name__)
 
@@ -125,6 +127,8 @@ class DecisionLoop(threading.Thread):
         try:
             while self._turn():
                 pass
+        except LeaseLost as error:
+            step_down(str(error))
         except BaseException:  # noqa: BLE001 - whatever it is, the state behind it is unknown
             die("the decision thread")
 

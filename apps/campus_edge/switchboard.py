@@ -44,12 +44,14 @@ from adon.broker.events import (
     SwitchUp,
 )
 from adon.config import CookieRange
-from adon.flowvisor import openflow
+from adon.flowvisor import openflow, openflow_roles
 from adon.flowvisor.hello import version_text
+from adon.flowvisor.roles import AskRole, RoleTaken, SwitchArrived, SwitchLeft
 from adon.flowvisor.rule import ReportedRule, Slot, dpid_text
 from apps.campus_edge import limits
 from apps.campus_edge.connections import Connection
 from apps.campus_edge.loop import Stamps, die
+from apps.campus_edge.roles import RoleDesk
 from apps.campus_edge.tally import Tally
 
 log = logging.getLogger(__name__)
@@ -114,6 +116,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
     :param put: hands an event to the decision thread.
     :param ignored: cookies of rules that count as foreign whatever their prefix says (R2).
     :param offer: hands over an event that may be lost when too many wait; by default ``put`` does it.
+    :param roles: which switches are ours to write to; without it all are.
     """
 
     # What os-ken may parse; which of them is spoken is agreed on in connections.py.
@@ -126,6 +129,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         stamps: Stamps,
         ignored: Iterable[CookieRange] = (),
         offer: Callable[[Event], bool] | None = None,
+        roles: RoleDesk | None = None,
     ) -> None:
         super().__init__()
         self._known = known
@@ -138,10 +142,13 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         # Shared by the decision thread and os-ken's; guarded by the lock.
         self._lock = threading.Lock()
         self._connections: dict[int, Connection] = {}
+        self._used: set[int] = set()
         self._batches: dict[int, _Batch] = {}
         self._by_xid: dict[int, _Batch] = {}
         self._reports: dict[int, _Report] = {}
         self._ignored = tuple((one.value, one.mask) for one in ignored)
+        self._roles = roles
+        self._left: set[int] = set()
         self.tally = Tally()
 
     # -- what the broker wants (decision thread) ---------------------------------------------------------
@@ -151,6 +158,9 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         connection = self._connections.get(effect.dpid)
         if connection is None:
             self._fail(effect.dpid, effect.batch, "the switch is not connected")
+            return
+        if self._roles is not None and not self._roles.may_send(effect.dpid):
+            self._fail(effect.dpid, effect.batch, "this controller may not write to the switch")
             return
         messages = [openflow.flow_mod(connection, change) for change in effect.changes]
         messages.append(connection.ofproto_parser.OFPBarrierRequest(connection))
@@ -201,6 +211,8 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             deadlines += [report.deadline for report in self._reports.values()]
         for connection in mute:
             self._drop(connection, f"no report of its rules within {REPORT_TIMEOUT_S:g} s")
+        if self._roles is not None:
+            deadlines += self._roles.overdue(now)
         text = f"no barrier reply within {BARRIER_TIMEOUT_S:g} s"
         failed: list[Event] = [BatchFailed(*self._stamps(), b.dpid, b.name, text) for b in late]
         return failed, min(deadlines, default=None)
@@ -246,7 +258,10 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         version = version_text(connection.ofproto.OFP_VERSION)
         text = "event=switch.connected dpid=%s address=%s version=%s"
         log.info(text, dpid_text(dpid), connection.address, version)
-        self._put(SwitchUp(*self._stamps(), dpid, openflow.ports(connection.ports.values())))
+        if self._roles is None:
+            self.use(dpid)
+        else:
+            self._roles.feed(SwitchArrived(dpid))
 
     def _refuse(self, connection: Connection, kind: str, cause: str) -> None:
         """End a connection; it comes back every second or so, and one line is enough."""
@@ -257,24 +272,88 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             log.error(text, dpid_text(connection.id), connection.address[0], cause, left_out)
         connection.close()
 
-    def _disconnect(self, connection: Connection) -> None:
+    def _disconnect(self, connection: Connection, why: str = "") -> None:
         with self._lock:
             if self._connections.get(connection.id) is not connection:
                 return  # a refused switch, or an older connection of one that is back
             del self._connections[connection.id]
+            used = connection.id in self._used
+            self._used.discard(connection.id)
             for batch in [b for b in self._batches.values() if b.dpid == connection.id]:
                 self._close(batch)
             for xid in [x for x, report in self._reports.items() if report.connection is connection]:
                 del self._reports[xid]
         log.info("event=switch.disconnected dpid=%s", dpid_text(connection.id))
-        self._put(SwitchDown(*self._stamps(), connection.id))
+        if self._roles is not None:
+            self._roles.feed(SwitchLeft(connection.id))
+        if used:
+            self._put(SwitchDown(*self._stamps(), connection.id, why))
 
     def _drop(self, connection: Connection, why: str) -> None:
         log.error("event=switch.dropped dpid=%s reason=%r", dpid_text(connection.id), why)
         connection.close()
 
     def _is_current(self, connection: Connection) -> bool:
-        return self._connections.get(connection.id) is connection
+        """Whether this is how a switch that we use is connected now."""
+        return self._is_connected(connection) and connection.id in self._used
+
+    def _is_connected(self, connection: Connection) -> bool:
+        return connection.id is not None and self._connections.get(connection.id) is connection
+
+    # -- roles (:mod:`apps.campus_edge.roles`) -------------------------------------------------------------
+
+    def ask_role(self, ask: AskRole) -> int | None:
+        """Send a role request; its transaction id, or None if the switch is gone."""
+        connection = self._connections.get(ask.dpid)
+        if connection is None:
+            return None
+        xid = next(self._xids)
+        connection.send(_bytes(openflow_roles.role_request(connection, ask), xid))
+        return xid
+
+    def use(self, dpid: int) -> None:
+        """Let the broker know of a switch that takes our rules."""
+        connection = self._connections.get(dpid)
+        if connection is None:
+            return
+        with self._lock:
+            self._used.add(dpid)
+            self._left.discard(dpid)
+        self._put(SwitchUp(*self._stamps(), dpid, openflow.ports(tuple(connection.ports.values()))))
+
+    def leave(self, dpid: int, why: str) -> None:
+        """End the connection to a switch that is not ours to write to, and say so the first time."""
+        connection = self._connections.get(dpid)
+        if connection is None:
+            return
+        again = dpid in self._left
+        log.log(
+            logging.DEBUG if again else logging.ERROR,
+            "event=switch.left dpid=%s reason=%r",
+            dpid_text(dpid),
+            why,
+        )
+        if not again:
+            self._left.add(dpid)
+            self._used.add(dpid)  # the broker hears of it, whether or not it knew the switch
+        self._disconnect(connection, why)
+        connection.close()
+
+    @set_ev_cls(ofp_event.EventOFPRoleReply, MAIN_DISPATCHER)
+    @guarded
+    def on_role(self, event: Any) -> None:
+        """A switch granted a role."""
+        connection, role = event.msg.datapath, openflow_roles.granted(event.msg)
+        if self._roles is not None and role is not None and self._is_connected(connection):
+            self._roles.granted(connection.id, event.msg.xid, role)
+
+    @set_ev_cls(ofp_event.EventOFPExperimenter, MAIN_DISPATCHER)
+    @guarded
+    def on_experimenter(self, event: Any) -> None:
+        """Perhaps: another controller became the switch's master."""
+        connection = event.msg.datapath
+        if self._roles is not None and self._is_connected(connection) and openflow_roles.taken(event.msg):
+            self._roles.feed(RoleTaken(connection.id))
 
     @set_ev_cls(ofp_event.EventOFPPortStatus, MAIN_DISPATCHER)
     @guarded
@@ -338,6 +417,8 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             if batch is not None and batch.dpid == connection.id:
                 self._close(batch)
             report = self._reports.pop(message.xid, None)
+        if self._roles is not None and self._is_connected(connection):
+            self._roles.refused(connection.id, message, text)
         if batch is not None and batch.dpid == connection.id:
             self._fail(batch.dpid, batch.name, text)
         if report is not None:

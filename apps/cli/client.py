@@ -201,6 +201,10 @@ class Client:
         """Where a packet would go now."""
         return self._call("GET", "/trace", query=question)
 
+    def controllers(self) -> list[Json]:
+        """The controller that is active, or was last."""
+        return self._items("/controllers")
+
     def rules_diff(self) -> list[Json]:
         """Per switch how its rules differ from what should be."""
         return self._items("/rules/diff")

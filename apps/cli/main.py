@@ -14,7 +14,7 @@ from typing import Annotated
 import typer
 
 from apps.cli import alarm, archive, decision, flow, measure, network, plan, template
-from apps.cli.common import URL, Commands
+from apps.cli.common import URL, Commands, JsonFlag, client, print_json
 
 app = typer.Typer(
     cls=Commands,
@@ -51,11 +51,34 @@ def serve(
     admin_token_file: Annotated[
         Path | None, typer.Option(help="Write the first admin token here instead of printing it.")
     ] = None,
+    store: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="The state's database (default: SQLite in the data folder)."),
+    ] = None,
 ) -> None:
-    """Run the controller, the collector and the web process until told to stop."""
+    """Run the controller, the collector and the web process until told to stop.
+
+    With controller.ha in the configuration and the same --store on every host, one controller is active and
+    the others stand by.
+    """
     from apps.serve import run
 
-    raise typer.Exit(run(config, data, admin_token_file))
+    raise typer.Exit(run(config, data, admin_token_file, store))
+
+
+@app.command()
+def controllers(ctx: typer.Context, json_: JsonFlag = False) -> None:
+    """Which controller is active, and until when its lease runs."""
+    found = client(ctx).controllers()
+    if json_:
+        print_json(found)
+        return
+    for one in found:
+        lease = "no lease" if one["lease_s"] is None else f"lease runs for {one['lease_s']:.1f} s"
+        state = "active" if one["active"] else "not active"
+        typer.echo(f"{one['name']}: {state}, generation {one['generation']}, {lease}")
+    if not found:
+        typer.echo("no controller has run on this database")
 
 
 @app.command()

@@ -144,6 +144,9 @@ def _collect(file: Path, data: Path, controller: Path) -> int:
             failure=lambda: told.failure,
             retention=Retention(**dict(configuration.measurements.retention), documents=DOCUMENTS_KEPT),
         )
+        link.on(
+            "standing", lambda told: inbox.call(lambda: collector.follow(active=told.get("active") is True))
+        )
         ends.enter_context(
             watching(configuration, file.parent, identity, pause, inbox.keep, lambda: collector.leads)
         )

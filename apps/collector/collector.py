@@ -118,12 +118,21 @@ class Collector:
         self._failure = failure
         self._clock = clock
         self._leads = False
+        self._stands_by = False
         self._renewed = self._looked = self._maintained = float("-inf")
 
     @property
     def leads(self) -> bool:
         """Whether this collector is the one that measures."""
         return self._leads
+
+    def follow(self, *, active: bool) -> None:
+        """Measure only beside an active controller: what is measured beside a standby would reach nobody.
+
+        Called by the collector's own thread.
+        """
+        self._stands_by = not active
+        self._renewed = float("-inf")
 
     def stop(self) -> None:
         """End :meth:`run`; may be called from a signal handler."""
@@ -195,6 +204,9 @@ class Collector:
             LOG.info("event=maintained %s", self._archive.maintain(now, self._retention))
 
     def _renew(self, now: float) -> None:
+        if self._stands_by:
+            self._lead(leads=False)
+            return
         self._lead(leads=self._archive.lease(LEASE, self._holder, now, LEASE_S))
 
     def _lead(self, *, leads: bool) -> None:

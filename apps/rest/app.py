@@ -10,6 +10,7 @@ import adon
 from apps.rest import failures, guard
 from apps.rest.api import (
     alarms,
+    controllers,
     decisions,
     events,
     flows,
@@ -31,6 +32,7 @@ PARTS = (
     decisions.api,
     network.api,
     rules.api,
+    controllers.api,
     measuring.api,
     schedule.api,
     alarms.api,

@@ -135,6 +135,7 @@ class Services:
     :param journal: the file of what was sent to switches (:mod:`apps.journal`).
     :param grants: who may start and read which measurements, where the configuration says so.
     :param clock: tells seconds since the epoch.
+    :param leased: whether the controller is one of several, the active one of which has a lease.
     """
 
     store: Store
@@ -148,6 +149,7 @@ class Services:
     hosts: tuple[str, ...] = ()
     grants: tuple[MeasurementGrant, ...] = ()
     clock: Callable[[], float] = time.time
+    leased: bool = False
 
 
 def services() -> Services:
@@ -202,6 +204,7 @@ def open_services(
             data / JOURNAL,
             tuple(host for site in configuration.sites.values() for host in site.hosts),
             configuration.policy.measurement_access,
+            leased=configuration.controller.ha is not None,
         )
     finally:
         stream.close()

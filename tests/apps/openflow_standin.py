@@ -99,6 +99,8 @@ class StandInSwitch:
                 self._change(
                     ofproto_parser.msg(self._protocol, ofp.OFP_VERSION, kind, len(data), xid, data), data
                 )
+            case ofp.OFPT_ROLE_REQUEST:
+                self._reply(ofp.OFPT_ROLE_REPLY, xid, data[8:])
             case ofp.OFPT_BARRIER_REQUEST if self.answers_barriers:
                 self.barriers.append(xid)
                 self._reply(ofp.OFPT_BARRIER_REPLY, xid, b"")

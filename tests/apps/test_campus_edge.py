@@ -396,7 +396,7 @@ def test_a_second_connection_of_a_switch_replaces_the_first(patient: Controller)
 
 
 BUGS = {
-    "handler on_state": (
+    "handler on_role": (
         "from adon.flowvisor import openflow\n"
         "def broken(ports):\n    raise RuntimeError('a bug in a handler')\n"
         "openflow.ports = broken\n"

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ from apps.cli.client import Client, changes
 from apps.cli.main import app
 from apps.cli.template import picture
 from apps.journal import Journal
+from apps.rest.services import NAME
 from measurement.model import Metric
 from tests.apps.measured import FELL
 from tests.apps.web import SOYKB
@@ -260,6 +262,7 @@ def test_more_flows_than_a_page(adon, world):
         ("rules", "diff"),
         ("rules", "explain", "f-1"),
         ("rules", "sent"),
+        ("controllers",),
         ("measure", "schedule"),
         ("measure", "history", "al2s", "mu", "osu", "--hours", "20000"),
         ("measure", "points"),
@@ -333,6 +336,21 @@ def test_what_was_sent_is_listed(adon, world, tmp_path):
     text = adon("rules", "sent", "--flow", "f-1").stdout
     assert "0000000000000a01 add f-1 by e-7: cookie=0xad10000000000001, table=0, priority=30500" in text
     assert adon("rules", "sent", "--flow", "f-2").stdout == "nothing was sent\n"
+
+
+def test_which_controller_is_active(adon, world):
+    assert adon("controllers").stdout == "no controller has run on this database\n"
+    lease = world.controller.store.take_lease("controller", "mu-1", 60.0)
+    world.app.extensions[NAME] = replace(world.app.extensions[NAME], leased=True)
+    text = adon("controllers").stdout
+    assert f"mu-1: active, generation {lease.generation}, lease runs for " in text
+    world.controller.store.give_lease_back(lease)
+    assert "mu-1: not active" in adon("controllers").stdout
+
+
+def test_the_only_controller_has_no_lease_to_show(adon, world):
+    lease = world.controller.store.take_lease("controller", "mu-1", 0.0)
+    assert adon("controllers").stdout == f"mu-1: active, generation {lease.generation}, no lease\n"
 
 
 def test_templates_are_added_and_shown(adon, world, soykb_file):

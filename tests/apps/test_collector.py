@@ -154,6 +154,16 @@ def test_one_measures_the_other_stands_by_and_takes_over(tmp_path: Path) -> None
             until(second_ran.is_set, 15)
 
 
+def test_a_collector_beside_a_standby_does_not_measure(tmp_path: Path) -> None:
+    with collecting(tmp_path / "m.db", good) as running:
+        until(lambda: running.collector.leads)
+        running.inbox.call(lambda: running.collector.follow(active=False))
+        until(lambda: not running.collector.leads)
+        assert running.cancelled == 1
+        running.inbox.call(lambda: running.collector.follow(active=True))
+        until(lambda: running.collector.leads)
+
+
 def test_who_lost_the_lease_ends_what_it_had_under_way(tmp_path: Path) -> None:
     with collecting(tmp_path / "m.db", good) as running:
         until(lambda: running.collector.leads)

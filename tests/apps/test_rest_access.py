@@ -37,6 +37,7 @@ ALLOWED = {
     ("get", "/rules/sent"): STAFF,
     ("get", "/trace"): STAFF,
     ("post", "/rules/sync"): {"admin", "operator"},
+    ("get", "/controllers"): STAFF,
     ("get", "/queue"): ALL,
     ("post", "/measurements"): MEASURERS,
     ("get", "/measurements/plot"): ALL,

@@ -57,6 +57,27 @@ def test_a_part_that_dies_is_started_again_after_pauses_that_grow(parts: list[Pa
 
 
 @pytest.mark.integration
+def test_a_controller_that_stepped_down_starts_again_soon_however_often(parts: list[Part]) -> None:
+    parts.append(part("controller", "raise SystemExit(75)"))
+    now = 0.0
+    for _ in range(3):
+        assert serve._keep_running(parts, now) == 0
+        wait_for_end(parts[0])
+        assert serve._keep_running(parts, now) == 0
+        assert parts[0].start_after == now + 0.5
+        now = parts[0].start_after
+    assert parts[0].failures == 0
+
+
+def test_high_availability_needs_a_shared_database(tmp_path: Path) -> None:
+    config = write_configuration(tmp_path, free_port())
+    config.write_text(config.read_text().replace("controller:\n", "controller:\n  ha: {name: a}\n"))
+    with pytest.raises(InvalidInput, match=r"controller\.ha: needs a PostgreSQL database"):
+        serve.run(config, tmp_path / "data")
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.integration
 def test_a_part_that_ran_well_starts_again_soon(parts: list[Part]) -> None:
     parts.append(part("web", "raise SystemExit(1)"))
     parts[0].failures = 5

@@ -13,7 +13,8 @@ from os_ken.ofproto import ofproto_v1_3_parser as parser
 from os_ken.ofproto.ofproto_protocol import ProtocolDesc
 
 from adon.broker.effects import ReadRules, SendBatch, SendPacket
-from adon.broker.events import BatchFailed, Event, LldpReceived, PortChanged, RulesReported
+from adon.broker.events import BatchFailed, Event, LldpReceived, PortChanged, RulesReported, SwitchDown
+from adon.flowvisor import roles
 from adon.flowvisor.action import Output
 from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.match import Match
@@ -21,6 +22,7 @@ from adon.flowvisor.rule import Change, Op, Rule
 from apps.campus_edge import connections, switchboard
 from apps.campus_edge.limits import Claim
 from apps.campus_edge.loop import OFFERS_LIMIT, Inbox, Stamps
+from apps.campus_edge.roles import RoleDesk
 from apps.campus_edge.switchboard import Switchboard, guarded
 from tests.flowvisor.openflow_samples import PACKET
 
@@ -313,7 +315,7 @@ def test_a_handler_that_raises_stops_the_process(monkeypatch: pytest.MonkeyPatch
 
 def test_every_handler_is_guarded() -> None:
     handlers = [member for member in vars(Switchboard).values() if hasattr(member, "callers")]
-    assert len(handlers) == 7
+    assert len(handlers) == 9
     assert all(hasattr(handler, "__wrapped__") for handler in handlers)
 
 
@@ -385,3 +387,69 @@ def test_a_packet_in_of_another_rule_is_not_wanted(world: World) -> None:
     world.board.on_packet(FromSwitch(connection, cookie=5, data=PACKET))
     assert world.kinds() == ["SwitchUp"]
     assert world.board.tally.read()["packet_ins"] == {"unwanted": 1}
+
+
+# -- roles -------------------------------------------------------------------------------------------------
+
+MADE_SLAVE = {"experimenter": 0x4F4E4600, "exp_type": 1911, "data": struct.pack("!IB3xQ", 3, 0, 9)}
+
+
+class RoleWorld(World):
+    """A world whose switches must grant a role before they are used."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.desk = RoleDesk(roles.alone({DPID: "exclusive"}, 7), lambda: self.now, lambda: self.now)
+        stamps = Stamps(lambda: self.now)
+        self.board = Switchboard(frozenset({DPID}), self.events.append, stamps, (), roles=self.desk)
+        self.desk.serve(self.board)
+        self.desk.feed(roles.StateLoaded())
+
+    def granted(self) -> Connection:
+        connection = self.connect()
+        xid = connection.xid(ofp.OFPT_ROLE_REQUEST)
+        self.board.on_role(FromSwitch(connection, xid=xid, role=ofp.OFPCR_ROLE_MASTER))
+        return connection
+
+
+@pytest.fixture
+def with_roles() -> RoleWorld:
+    connections.configure()
+    return RoleWorld()
+
+
+def test_nothing_is_told_or_sent_before_a_switch_has_granted_our_role(with_roles: RoleWorld) -> None:
+    connection = with_roles.connect()
+    with_roles.board.on_port(FromSwitch(connection, reason=ofp.OFPPR_MODIFY, desc=None))
+    with_roles.send()
+    assert with_roles.kinds() == ["BatchFailed"]
+    assert [kind for kind, _ in connection.sent] == [ofp.OFPT_ROLE_REQUEST]
+    with_roles.board.on_state(FromSwitch(connection, state=DEAD_DISPATCHER))
+    assert with_roles.kinds() == ["BatchFailed"]  # what was never up does not go down
+    connection = with_roles.granted()
+    assert with_roles.kinds()[1:] == ["SwitchUp"]
+    with_roles.send()
+    assert ofp.OFPT_FLOW_MOD in [kind for kind, _ in connection.sent]
+
+
+def test_a_switch_with_another_master_is_left_and_the_broker_hears_why_once(with_roles: RoleWorld) -> None:
+    connection = with_roles.granted()
+    with_roles.board.on_experimenter(FromSwitch(connection, **MADE_SLAVE))
+    down = with_roles.events[-1]
+    assert isinstance(down, SwitchDown)
+    assert down.why == "another controller became the switch's master"
+    assert connection.closed
+    for _ in range(2):  # it comes back, and refuses us
+        again = with_roles.connect()
+        stale = {"type": ofp.OFPET_ROLE_REQUEST_FAILED, "code": ofp.OFPRRFC_STALE}
+        xid = again.xid(ofp.OFPT_ROLE_REQUEST)
+        with_roles.board.on_error(FromSwitch(again, xid=xid, **stale))
+        assert again.closed
+    assert with_roles.kinds() == ["SwitchUp", "SwitchDown"]
+
+
+def test_a_switch_that_never_answers_about_its_role_is_left(with_roles: RoleWorld) -> None:
+    connection = with_roles.connect()
+    assert with_roles.board.overdue(with_roles.now)[1] == with_roles.now + 15
+    with_roles.board.overdue(with_roles.now + 15)
+    assert connection.closed

@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from adon.broker.effects import ReadRules, RuleState, SaveRules, SendBatch
+from adon.broker.effects import Announce, ReadRules, RuleState, SaveRules, SendBatch
 from adon.broker.events import (
     BatchConfirmed,
     BatchFailed,
@@ -150,6 +150,13 @@ def test_a_switch_that_is_away_is_left_alone() -> None:
     assert wire.confirm(sent(outcome)[0]).removed == ["f-1"]
     (late,) = sent(wire.connect(OSU_EDGE, FAR))
     assert [change.op for change in late.changes] == [Op.DELETE]
+
+
+def test_why_we_left_a_switch_is_told() -> None:
+    wire = connected()
+    (told,) = wire.network.switch_down(SwitchDown(*wire.stamp(), OSU_EDGE, "another is master")).effects
+    assert isinstance(told, Announce)
+    assert (told.level, told.text) == ("error", f"switch {OSU_EDGE:016x} is left alone: another is master")
 
 
 def test_a_switch_that_goes_fails_what_it_had_not_answered() -> None:

@@ -51,6 +51,7 @@ def readyz() -> Response:
     parts.store.flows(limit=1)
     if not parts.controller.connected:
         raise Unavailable("the controller is not running")
+    parts.controller.call("tally", {}, timeout=5.0)  # a standby refuses, and says who is active
     collector = "ok" if parts.collector.connected else "not running: nothing is measured now"
     checks = {"store": "ok", "controller": "ok", "collector": collector}
     return json_answer(Health(status="ok", checks=checks).body())

@@ -1,0 +1,171 @@
+"""The lease: of several controllers that share a database, which one is the active one.
+
+One row: holder, generation, expiry.  The clock is the database's, so that the controllers' own clocks need
+not agree.  Taking, renewing and giving back are one statement each, so two that try at once cannot both
+succeed.  Leases after Gray and Cheriton, "Leases: an efficient fault-tolerant mechanism" (SOSP 1989); the
+generation is what others call a fencing token, and goes to switches as OpenFlow's ``generation_id``
+(1.3.5, 6.3.6).
+
+Two promises:
+
+- **A stale holder writes nothing.**  Every transaction of a fenced store first looks at the row, under a
+  lock that a taker must wait for (:func:`check`): whatever its successor reads is all there will be.
+- **Generations only grow**, over restarts, too, and over a database that was made anew or restored from a
+  copy: the next one is the last plus one, or the microseconds since the epoch if that is more.  Switches
+  remember the largest they have seen and would refuse a smaller one for ever; and two controllers that
+  share no database by mistake do not get the same one.
+
+A holder never takes its own running lease again: a name says who it is, not that its last process is dead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import BigInteger, Connection, Double, case, cast, func, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.ext.compiler import compiles
+from sqlalchemy.sql.expression import FunctionElement
+
+from adon.errors import InvalidInput, Unavailable
+from adon.store.engine import parse_url
+from adon.store.tables import leases
+
+CONTROLLER = "controller"
+"""The lease of the controller that is active."""
+
+
+def check_shared(url: str) -> None:
+    """Refuse a database that is one host's own: nobody could stand by there.
+
+    :raises InvalidInput: for anything but PostgreSQL.
+    """
+    if parse_url(url).get_backend_name() != "postgresql":
+        raise InvalidInput.of(
+            "controller.ha", "needs a PostgreSQL database that every controller can reach (--store URL)"
+        )
+
+
+class LeaseLost(Unavailable):
+    """Another controller has taken over, or may have by now: nothing was written, nothing more may be."""
+
+    title = "Not the active controller"
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A lease as it was got.
+
+    :param generation: grows at every taking; 64 bits.
+    """
+
+    name: str
+    holder: str
+    generation: int
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A lease as anybody may read it.
+
+    :param seconds: for how much longer it runs by the database's clock; 0 or less: nobody holds it.
+    """
+
+    holder: str
+    generation: int
+    seconds: float
+
+
+class _Now(FunctionElement[float]):
+    """Seconds since the epoch by the database's clock: now, not when the transaction began."""
+
+    type = Double()
+    inherit_cache = True
+
+
+@compiles(_Now, "postgresql")
+def _now_postgresql(*_: Any, **__: Any) -> str:
+    return "extract(epoch from clock_timestamp())::double precision"
+
+
+@compiles(_Now, "sqlite")
+def _now_sqlite(*_: Any, **__: Any) -> str:
+    return "((julianday('now') - 2440587.5) * 86400.0)"
+
+
+def take(connection: Connection, name: str, holder: str, seconds: float) -> Lease | None:
+    """Take a lease that is free or has run out, for so many seconds; None while somebody holds it."""
+    insert = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
+    values = {"name": name, "holder": holder, "generation": _microseconds(), "expires": _Now() + seconds}
+    following = leases.c.generation + 1
+    taken = (
+        insert(leases)
+        .values(values)
+        .on_conflict_do_update(
+            index_elements=[leases.c.name],
+            set_={
+                "holder": holder,
+                "generation": case((following > _microseconds(), following), else_=_microseconds()),
+                "expires": _Now() + seconds,
+            },
+            where=leases.c.expires <= _Now(),
+        )
+        .returning(leases.c.generation)
+    )
+    generation = connection.execute(taken).scalar_one_or_none()
+    return None if generation is None else Lease(name, holder, generation)
+
+
+def _microseconds() -> Any:
+    return cast(func.floor(_Now() * 1e6), BigInteger)
+
+
+def renew(connection: Connection, lease: Lease, seconds: float) -> None:
+    """Let a lease run for so many seconds from now.
+
+    :raises LeaseLost: if it has run out, whether or not somebody took it since.
+    """
+    renewed = update(leases).where(_runs(lease)).values(expires=_Now() + seconds)
+    if connection.execute(renewed).rowcount != 1:
+        raise _lost(connection, lease)
+
+
+def give_back(connection: Connection, lease: Lease) -> None:
+    """End a lease now, so that nobody need wait for it; one that is lost already is left alone."""
+    connection.execute(update(leases).where(_runs(lease)).values(expires=_Now()))
+
+
+def check(connection: Connection, lease: Lease) -> None:
+    """Make sure that a lease runs, and that nobody takes it before this transaction has ended.
+
+    :raises LeaseLost: if it does not.
+    """
+    # FOR SHARE: a taker's UPDATE waits for our commit.  SQLite has one writer at a time anyway.
+    if (
+        connection.execute(select(leases.c.name).where(_runs(lease)).with_for_update(read=True)).first()
+        is None
+    ):
+        raise _lost(connection, lease)
+
+
+def read(connection: Connection, name: str) -> Held | None:
+    """Who holds a lease, or held it last; None if nobody ever did."""
+    query = select(leases.c.holder, leases.c.generation, leases.c.expires - _Now())
+    row = connection.execute(query.where(leases.c.name == name)).one_or_none()
+    return None if row is None else Held(*row)
+
+
+def _runs(lease: Lease) -> Any:
+    ours = (leases.c.holder == lease.holder) & (leases.c.generation == lease.generation)
+    return (leases.c.name == lease.name) & ours & (leases.c.expires > _Now())
+
+
+def _lost(connection: Connection, lease: Lease) -> LeaseLost:
+    found = read(connection, lease.name)
+    if found is None or found.generation == lease.generation:
+        return LeaseLost(f"the lease {lease.name!r} of {lease.holder} ran out")
+    return LeaseLost(
+        f"the lease {lease.name!r} of {lease.holder} (generation {lease.generation}) was taken by "
+        f"{found.holder} (generation {found.generation})"
+    )

@@ -1,0 +1,177 @@
+"""The roles of this controller at its switches, in practice: what happens is fed in, what follows is done.
+
+:mod:`adon.flowvisor.roles` decides.  Events come from os-ken's thread, the lease's and the main one; a lock
+makes one story of them, and effects are carried out under it, so that no switch is used after it was left.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from adon.flowvisor import openflow_roles
+from adon.flowvisor.roles import (
+    AskRole,
+    ControllerRole,
+    Leave,
+    RoleEvent,
+    RoleGranted,
+    Roles,
+    RoleStale,
+    RoleTaken,
+    RoleUnknown,
+    Standing,
+    StepDown,
+    SwitchLeft,
+    Use,
+    step,
+)
+
+log = logging.getLogger(__name__)
+
+ANSWER_TIMEOUT_S = 15.0
+"""A switch that has not answered a role request for so long knows no roles."""
+EXIT_STEPPED_DOWN = 75
+"""EX_TEMPFAIL of sysexits.h: another controller is, or may become, the active one; start again as standby."""
+
+
+def boot_time() -> float:
+    """Seconds since the machine started, those in which it slept included."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME)
+
+
+def step_down(why: str) -> None:
+    """End the process at once: whatever it still meant to send is no longer its business."""
+    log.critical("event=stepped-down reason=%r", why)
+    logging.shutdown()
+    os._exit(EXIT_STEPPED_DOWN)
+
+
+class Board(Protocol):
+    """The switchboard, as far as roles need it."""
+
+    def ask_role(self, ask: AskRole) -> int | None:
+        """Send a role request; its transaction id, or None if the switch is gone."""
+
+    def use(self, dpid: int) -> None:
+        """Let the broker know of a switch."""
+
+    def leave(self, dpid: int, why: str) -> None:
+        """End the connection to a switch."""
+
+
+class _NoSwitches:
+    """Before there is a switchboard, there are no switches."""
+
+    def ask_role(self, ask: AskRole) -> int | None:  # noqa: ARG002
+        return None
+
+    def use(self, dpid: int) -> None:
+        """Nobody to use."""
+
+    def leave(self, dpid: int, why: str) -> None:
+        """Nobody to leave."""
+
+
+class RoleDesk:
+    """Keeps :class:`~adon.flowvisor.roles.Roles`; usable from any thread.
+
+    :param begin: what this controller begins as.
+    :param clock: seconds, of a clock that only grows, also while the machine sleeps.
+    :param wall: the clock that deadlines of answers are told in.
+    """
+
+    def __init__(
+        self,
+        begin: Roles,
+        clock: Callable[[], float] = boot_time,
+        wall: Callable[[], float] = time.time,
+        end: Callable[[str], None] = step_down,
+    ) -> None:
+        self._roles = begin
+        self._clock = clock
+        self._wall = wall
+        self._end = end
+        self._board: Board = _NoSwitches()
+        self._asked: dict[int, tuple[int, float]] = {}
+        # Reentrant: carrying out an effect may end a connection, which is an event.
+        self._lock = threading.RLock()
+
+    def serve(self, board: Board) -> None:
+        """Carry out effects on this switchboard from now on."""
+        self._board = board
+
+    @property
+    def standing(self) -> Standing:
+        """What this controller is now."""
+        return self._roles.standing
+
+    @property
+    def until(self) -> float | None:
+        """When our lease stops counting, on our own clock; None without a lease."""
+        return self._roles.until
+
+    def may_send(self, dpid: int) -> bool:
+        """Whether something may be sent to this switch now."""
+        return self._roles.may_send(dpid, self._clock())
+
+    def feed(self, event: RoleEvent) -> None:
+        """Take an event and do what follows."""
+        with self._lock:
+            if isinstance(event, SwitchLeft):
+                self._asked = {xid: asked for xid, asked in self._asked.items() if asked[0] != event.dpid}
+            before = self._roles.standing
+            self._roles, effects = step(self._roles, event)
+            if self._roles.standing is not before:
+                log.info(
+                    "event=standing was=%s is=%s generation=%s",
+                    before,
+                    self._roles.standing,
+                    self._roles.generation,
+                )
+            for effect in effects:
+                self._do(effect)
+
+    def _do(self, effect: AskRole | Use | Leave | StepDown) -> None:
+        match effect:
+            case AskRole():
+                xid = self._board.ask_role(effect)
+                if xid is not None:
+                    self._asked[xid] = (effect.dpid, self._wall() + ANSWER_TIMEOUT_S)
+            case Use(dpid):
+                self._board.use(dpid)
+            case Leave(dpid, why):
+                self._board.leave(dpid, why)
+            case StepDown(why):
+                self._end(why)
+
+    # -- what switches answer -----------------------------------------------------------------------------
+
+    def granted(self, dpid: int, xid: int, role: ControllerRole) -> None:
+        """A role reply came."""
+        with self._lock:
+            if self._asked.pop(xid, (None, 0.0))[0] == dpid:
+                self.feed(RoleGranted(dpid, role))
+
+    def refused(self, dpid: int, message: Any, text: str) -> None:
+        """An error message came; it may be about a role."""
+        with self._lock:
+            asked = self._asked.get(message.xid, (None, 0.0))[0] == dpid
+            if asked:
+                del self._asked[message.xid]
+                self.feed(RoleStale(dpid) if openflow_roles.is_stale(message) else RoleUnknown(dpid, text))
+            elif openflow_roles.is_slave(message):
+                self.feed(RoleTaken(dpid))
+
+    def overdue(self, now: float) -> list[float]:
+        """Give up waiting for what was not answered in time; the deadlines that remain."""
+        with self._lock:
+            late = [(xid, dpid) for xid, (dpid, deadline) in self._asked.items() if deadline <= now]
+            for xid, dpid in late:
+                del self._asked[xid]
+                self.feed(RoleUnknown(dpid, f"no answer within {ANSWER_TIMEOUT_S:g} s"))
+            return [deadline for _, deadline in self._asked.values()]

@@ -1,0 +1,48 @@
+"""Which of several controllers is active."""
+
+from __future__ import annotations
+
+from flask import Response
+from pydantic import Field
+
+from adon.access.policy import Action
+from adon.store.lease import CONTROLLER
+from apps.rest.answers import json_answer
+from apps.rest.api.common import answers, blueprint
+from apps.rest.guard import action
+from apps.rest.models import View
+from apps.rest.services import services
+
+api = blueprint("controllers", "The controllers of this network")
+
+
+class ControllerView(View):
+    """A controller that is active, or was the last to be."""
+
+    name: str
+    active: bool
+    generation: int = Field(description="grows at every change of the active controller")
+    lease_s: float | None = Field(description="how long its lease still runs; null without high availability")
+
+
+class ControllerList(View):
+    """The active controller; none where none has run."""
+
+    items: list[ControllerView]
+
+
+@api.get("/controllers", responses=answers(200, ControllerList))
+@action(Action.NETWORK_READ)
+def list_controllers() -> Response:
+    """Which controller is active, by the database; answered by a standby, too."""
+    held = services().store.lease(CONTROLLER)
+    if held is None:
+        return json_answer(ControllerList(items=[]).body())
+    leased = services().leased
+    one = ControllerView(
+        name=held.holder,
+        active=held.seconds > 0 if leased else services().controller.connected,
+        generation=held.generation,
+        lease_s=max(0.0, held.seconds) if leased else None,
+    )
+    return json_answer(ControllerList(items=[one]).body())

@@ -1,0 +1,354 @@
+"""Two controllers, one PostgreSQL, real Open vSwitch: who writes, and what a takeover changes."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy
+import yaml
+
+from adon.errors import Unavailable
+from adon.store.lease import CONTROLLER
+from adon.store.store import Store
+from adon.store.upgrade import upgrade
+from tests import postgresql as server
+from tests.apps.edge import (
+    BRIDGES,
+    DIES_WITH_US,
+    LINKS,
+    ROOT,
+    Controller,
+    Switches,
+    eventually,
+    free_port,
+    measured,
+    write_configuration,
+)
+from tests.apps.test_campus_edge import (
+    FLOW,
+    MEASUREMENT,
+    await_state,
+    durations,
+    ingress,
+    of_kind,
+    prepare,
+    submit,
+)
+
+pytestmark = pytest.mark.integration
+log = logging.getLogger(__name__)
+
+LEASE = "2 s"
+STEPPED_DOWN = 75
+
+
+class Member(Controller):
+    """One of several controllers: a folder and a port of its own, a database for all."""
+
+    def __init__(self, folder: Path, name: str, url: str | None) -> None:  # not the base's: no SQLite
+        self.folder = folder / name
+        self.folder.mkdir()
+        self.name, self.port = name, free_port()
+        self.config = write_configuration(self.folder, self.port)
+        self.log = self.folder / "controller.log"
+        self.process: subprocess.Popen[bytes] | None = None
+        self.url = f"sqlite:///{self.folder / 'state.db'}" if url is None else url
+        if url is None:
+            upgrade(self.url)
+        else:
+            self.configure(ha={"name": name, "lease": LEASE})
+
+    def configure(self, **controller: Any) -> None:
+        document = yaml.safe_load(self.config.read_text())
+        document["controller"] |= controller
+        self.config.write_text(yaml.safe_dump(document))
+
+    def start(self, *, program: tuple[str, ...] = ("-m", "apps.campus_edge")) -> subprocess.Popen[bytes]:
+        command = [sys.executable, *program, "--config", str(self.config), "--data", str(self.folder)]
+        with self.log.open("ab") as output:
+            self.process = subprocess.Popen(
+                [*DIES_WITH_US, *command, "--store", self.url],
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+            )
+        return self.process
+
+    def signal(self, number: signal.Signals) -> None:
+        assert self.process is not None
+        self.process.send_signal(number)
+
+    def ended(self) -> int:
+        assert self.process is not None
+        return self.process.wait(20)
+
+    def active(self) -> None:
+        eventually(lambda: self.said("event=ready"), f"{self.name} did not become active")
+
+    def uses_both(self) -> None:
+        eventually(lambda: self.said("is connected") == 2, f"{self.name} does not use the switches")
+
+
+@pytest.fixture(scope="module")
+def postgresql() -> Iterator[str]:
+    if importlib.util.find_spec("psycopg") is None or not server.installed():
+        pytest.skip("no PostgreSQL server, or no driver, is installed")
+    directory = Path(tempfile.mkdtemp(prefix="adon-pg-"))
+    try:
+        with server.running(directory, ["fsync=off"]) as url:
+            yield url
+    finally:
+        shutil.rmtree(directory)
+
+
+@pytest.fixture
+def url(postgresql: str, request: pytest.FixtureRequest) -> str:
+    name = f"t{abs(hash(request.node.nodeid))}"
+    engine = sqlalchemy.create_engine(postgresql, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+    engine.dispose()
+    own = sqlalchemy.make_url(postgresql).set(database=name).render_as_string(hide_password=False)
+    upgrade(own)
+    return own
+
+
+@pytest.fixture
+def both(tmp_path: Path, url: str) -> Iterator[tuple[Member, Member]]:
+    """a and b, not started."""
+    members = Member(tmp_path, "a", url), Member(tmp_path, "b", url)
+    yield members
+    for member in members:
+        if member.process is not None and member.process.poll() is None:
+            member.process.send_signal(signal.SIGCONT)
+        member.stop()
+
+
+@pytest.fixture
+def switches(tmp_path: Path, both: tuple[Member, Member]) -> Iterator[Switches]:
+    """Both edges, which connect to both controllers."""
+    with edges(tmp_path, both) as running:
+        yield running
+
+
+class edges:  # noqa: N801 - used as a context manager
+    """Open vSwitch with the two bridges, connected to these controllers."""
+
+    def __init__(self, folder: Path, members: tuple[Member, Member]) -> None:
+        (folder / "ovs").mkdir()
+        self._switches = Switches(folder / "ovs")
+        self._targets = [f"tcp:127.0.0.1:{member.port}" for member in members]
+        self._running = self._switches.running()
+
+    def __enter__(self) -> Switches:
+        self._running.__enter__()
+        for name, dpid in BRIDGES.items():
+            ports = tuple(f"{name}-{link}" for link in LINKS)
+            self._switches.add_bridge(name, dpid, 1, ports)
+            self._switches.vsctl("set-controller", name, *self._targets)
+            for controller in self._controllers(name):
+                self._switches.vsctl(
+                    "set", "Controller", controller, "connection_mode=out-of-band", "max_backoff=1000"
+                )
+        return self._switches
+
+    def _controllers(self, bridge: str) -> list[str]:
+        return self._switches.vsctl("get", "Bridge", bridge, "controller").strip("[] \n").split(", ")
+
+    def __exit__(self, *error: Any) -> None:
+        self._running.__exit__(*error)
+
+
+def begin(active: Member, standby: Member, switches: Switches, **how: Any) -> None:
+    """One active, the other standing by, both connected to both switches, the measurement rules in place."""
+    active.start(**how)
+    active.active()
+    standby.start()
+    active.uses_both()
+    eventually(lambda: standby.said("event=switch.connected") == 2, "the standby is not connected")
+    eventually(lambda: len(of_kind(switches, MEASUREMENT)) == 8, "no measurement rules")
+
+
+@contextmanager
+def heard(switches: Switches) -> Iterator[Callable[[], str]]:
+    """What Open vSwitch hears and says on all its OpenFlow connections from now on, by its own log."""
+    log_file = switches.folder / "ovs-vswitchd.out"
+    switches.appctl("vlog/set", "vconn:console:dbg")
+    begun = log_file.stat().st_size
+    try:
+        yield lambda: log_file.read_bytes()[begun:].decode(errors="replace")
+    finally:
+        switches.appctl("vlog/set", "vconn:console:warn")
+
+
+@pytest.mark.parametrize("how", ["killed", "stopped"])
+def test_the_standby_takes_over_and_sends_no_rule(
+    both: tuple[Member, Member], switches: Switches, how: str
+) -> None:
+    a, b = both
+    begin(a, b, switches)
+    with a.client() as link:
+        prepare(link)
+        number = submit(link)
+        await_state(a, number, "active")
+    before = [switches.rules(bridge) for bridge in BRIDGES]
+    with heard(switches) as messages:
+        gone_at = time.monotonic()
+        if how == "killed":
+            a.kill()
+        else:
+            a.signal(signal.SIGTERM)
+            assert a.ended() == 0
+        b.active()
+        b.uses_both()
+        log.warning("takeover after it was %s: %.2f s (lease %s)", how, time.monotonic() - gone_at, LEASE)
+        with b.client() as link:
+            time.sleep(1.5)  # over a consistency check
+            found = link.call("snapshot", {})["reconcile"]
+            assert found == {"missing": 0, "extra": 0, "wrong": 0, "blocked": 0}
+            assert "received: OFPT_ROLE_REQUEST" in messages()
+            assert "received: OFPST_FLOW request" in messages()
+            assert "OFPT_FLOW_MOD" not in messages()
+            assert link.call("tally", {})["flow_mods"] == 0
+            for lines, bridge in zip(before, BRIDGES, strict=True):
+                now = durations(switches.rules(bridge))
+                assert all(new > old for new, old in zip(now, durations(lines), strict=True))
+            # It goes on where the other was: the flow moves, and ends.
+            link.send("measurement", measured("internet", 5))
+            link.send("measurement", measured("al2s", 2))
+            eventually(lambda: "output:3" in ingress(switches), "the flow did not move")
+            eventually(lambda: "received: OFPT_FLOW_MOD" in messages(), "the log does not tell of rules")
+            link.call("flow.cancel", {"flow": number, "requester": "ann"})
+            eventually(lambda: not of_kind(switches, FLOW), "its rules are still there")
+
+
+def test_a_standby_refuses_commands_and_names_the_active_one(
+    both: tuple[Member, Member], switches: Switches
+) -> None:
+    a, b = both
+    begin(a, b, switches)
+    with b.client() as link, pytest.raises(Unavailable, match="stands by; the active one is a"):
+        link.call("snapshot", {})
+    with Store.open(a.url, read_only=True) as store:
+        held = store.lease(CONTROLLER)
+    assert held is not None
+    assert held.holder == "a"
+    assert not b.said("is connected")
+
+
+# What keeps a stale controller from writing; each is shown by taking away those before it.
+NO_CLOCK = """
+from adon.flowvisor.roles import LeaseLost, Roles, TimePassed
+from apps.campus_edge.roles import RoleDesk
+feed = RoleDesk.feed
+RoleDesk.feed = lambda self, event: isinstance(event, LeaseLost | TimePassed) or feed(self, event)
+Roles.may_send = lambda self, dpid, now: True
+"""
+NO_STATUS = "from adon.flowvisor import openflow_roles\nopenflow_roles.taken = lambda message: False\n"
+NO_FENCE = "from adon.store import lease\nlease.check = lambda connection, held: None\n"
+PROTECTED = {
+    "its clock": ("", "event=stepped-down"),
+    "the switch's word": (NO_CLOCK, "another controller became the switch's master"),
+    "the store": (NO_CLOCK + NO_STATUS, "was taken by b"),
+    "the switch": (NO_CLOCK + NO_STATUS + NO_FENCE, "OFPBRC_IS_SLAVE"),
+}
+
+
+@pytest.mark.parametrize("by", PROTECTED)
+def test_who_slept_through_its_lease_writes_nothing_and_steps_down(
+    both: tuple[Member, Member], switches: Switches, by: str
+) -> None:
+    a, b = both
+    without, said = PROTECTED[by]
+    runs = f"import sys\nsys.argv[0] = 'controller'\n{without}"
+    runs += "from apps.campus_edge.__main__ import main\nsys.exit(main())\n"
+    begin(a, b, switches, program=("-c", runs))
+    with a.client() as link:
+        prepare(link)
+        a.signal(signal.SIGSTOP)
+        b.active()
+        b.uses_both()
+        a.signal(signal.SIGCONT)
+        if by in ("the store", "the switch"):
+            with suppress(Unavailable):  # it may have answered before it heard of the refusal
+                submit(link)
+        assert a.ended() == STEPPED_DOWN
+    assert a.said(said), a.log.read_text()[-2000:]
+    assert of_kind(switches, FLOW) == []
+    assert b.alive
+    if by != "the switch":  # whose fence was taken away
+        with Store.open(b.url, read_only=True) as store:
+            assert store.flows() == ()
+
+
+def test_who_stepped_down_stands_by_again(both: tuple[Member, Member], switches: Switches) -> None:
+    a, b = both
+    begin(a, b, switches)
+    a.signal(signal.SIGSTOP)
+    b.active()
+    a.signal(signal.SIGCONT)
+    assert a.ended() == STEPPED_DOWN
+    a.start()
+    b.uses_both()
+    eventually(lambda: a.said("event=switch.connected") == 4, "it is not connected")
+    b.kill()
+    eventually(lambda: a.said("event=ready") == 2, "it did not take over")
+    eventually(lambda: a.said("is connected") == 4, "it does not use the switches")
+
+
+def test_high_availability_needs_a_database_that_others_can_reach(tmp_path: Path) -> None:
+    member = Member(tmp_path, "a", None)
+    member.configure(ha={"name": "a"})
+    member.start()
+    assert member.ended() == 2
+    assert member.said("controller.ha: needs a PostgreSQL database")
+
+
+def test_a_controller_without_ha_beside_one_with_it_is_refused(
+    both: tuple[Member, Member], switches: Switches
+) -> None:
+    a, b = both
+    a.start()
+    a.active()
+    b.configure(ha=None)
+    b.start()
+    assert b.ended() == 2
+    assert b.said("controller.ha: is missing, and a is the active controller of this database")
+    assert a.alive
+
+
+def test_a_second_controller_by_mistake_is_seen_and_not_fought_with(tmp_path: Path) -> None:
+    """Two that know nothing of each other (R21): the later one is master, the earlier one says so."""
+    members = Member(tmp_path, "a", None), Member(tmp_path, "b", None)
+    a, b = members
+    try:
+        with edges(tmp_path, members) as switches:
+            a.start()
+            a.uses_both()
+            b.start()
+            b.uses_both()
+            eventually(lambda: a.said("is left alone") == 2, "nobody said so")
+            assert a.said("another controller became the switch's master")
+            eventually(lambda: len(of_kind(switches, MEASUREMENT)) == 8, "no measurement rules")
+            time.sleep(3)  # the switches come back to a, which is refused
+            assert a.said("event=switch.left") == 2
+            assert b.said("is left alone") == 0
+            with a.client() as link:
+                assert {one["connected"] for one in link.call("snapshot", {})["switches"]} == {False}
+            assert a.alive
+    finally:
+        for member in members:
+            member.stop()
