@@ -7,6 +7,7 @@ field.  See ``docs/configuration.md`` for a commented example.
 """
 
 from adon.config.configuration import Configuration, load
+from adon.config.links import Cost, NetworkLink, Overlay
 from adon.config.measuring import (
     BackgroundTest,
     HostMetrics,
@@ -30,6 +31,7 @@ __all__ = [
     "Configuration",
     "Controller",
     "CookieRange",
+    "Cost",
     "Host",
     "HostMetrics",
     "Ingest",
@@ -38,7 +40,9 @@ __all__ = [
     "MeasurementPoint",
     "MeasurementTest",
     "Measurements",
+    "NetworkLink",
     "Notify",
+    "Overlay",
     "PSchedulerHost",
     "PathEndpoint",
     "Policy",
