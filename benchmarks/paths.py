@@ -68,11 +68,13 @@ def passed(results: Mapping[str, Any]) -> bool:
 
 
 def _regular(switches: int, seed: int) -> nx.Graph[int]:
-    return nx.random_regular_graph(4, switches, seed=seed)
+    found: nx.Graph[int] = nx.random_regular_graph(4, switches, seed=seed)
+    return found
 
 
 def _small_world(switches: int, seed: int) -> nx.Graph[int]:
-    return nx.connected_watts_strogatz_graph(switches, 4, 0.1, seed=seed)
+    found: nx.Graph[int] = nx.connected_watts_strogatz_graph(switches, 4, 0.1, seed=seed)
+    return found
 
 
 def _geometric(switches: int, seed: int) -> nx.Graph[int]:
@@ -91,7 +93,8 @@ KINDS: dict[str, Callable[[int, int], nx.Graph[int]]] = {
 def case(kind: str, switches: int, seed: int) -> Case:
     """A network with links of 0.1 to 20 ms, and random pairs."""
     chance = random.Random(seed)
-    links, theirs = list[Link](), nx.DiGraph[int]()
+    links = list[Link]()
+    theirs: nx.DiGraph[int] = nx.DiGraph()
     for number, (one, other) in enumerate(sorted(KINDS[kind](switches, seed).edges)):
         delay_ns = chance.randrange(100_000, 20_000_000, 1000)
         for source, target in ((one, other), (other, one)):

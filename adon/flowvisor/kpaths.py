@@ -236,10 +236,11 @@ def _arcs(
     only_ends: frozenset[int],
 ) -> Arcs:
     out: list[list[Arc]] = [[] for _ in numbers]
-    into: list[list[Arc]] = [[] for _ in numbers]
+    into: list[list[tuple[int, Arc]]] = [[] for _ in numbers]
     for number, (link, cost) in enumerate(zip(links, costs, strict=True)):
         if cost is not None:
             source, target = numbers[link.source], numbers[link.target]
-            out[source].append((cost, target, number))
-            into[target].append((cost, source, number))
+            arc = cost, target, number
+            out[source].append(arc)
+            into[target].append((source, arc))
     return Arcs(out, into, only_ends)

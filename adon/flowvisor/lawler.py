@@ -5,7 +5,7 @@ paths not told yet are parted by where they leave those that were told.  Five th
 
 - One Dijkstra from the target backwards gives nodes their distance: a lower bound whatever a part forbids,
   and the potential of an A* search (Hart, Nilsson and Raphael 1968).
-- It stops at the source.  A node beyond is at least as far as the source is, and that is a potential too.
+- It stops somewhat beyond the source.  What is farther is at least so far, and that is a potential too.
 - A part is first judged by its bound alone.  If the shortest way on from where it leaves does not meet a
   forbidden node, that way *is* its cheapest path; else its search is put off until its turn comes, which
   for most never does (after Martins and Pascoal 2003; Kurz and Mutzel 2016).
@@ -28,6 +28,10 @@ from typing import NamedTuple
 Arc = tuple[int, int, int]
 """Cost, the node at its other end, and its number."""
 
+_BEYOND = 64
+"""How many nodes the backward search goes on for when it has come to the source: it costs less than the
+searches that know nothing of what is behind it."""
+
 UNREACHED = 1 << 128
 """The distance of a node from which no way leads: above any cost."""
 
@@ -37,20 +41,20 @@ class Arcs:
     """A graph for searching.
 
     :param out: per node the arcs that leave it, in the order in which ties are told.
-    :param into: per node the arcs that arrive: the node at the other end is where they begin.
+    :param into: per node the arcs that arrive, each with the node where it begins.
     :param only_ends: nodes that a path may begin or end at, but not pass.
     """
 
     out: Sequence[Sequence[Arc]]
-    into: Sequence[Sequence[Arc]]
+    into: Sequence[Sequence[tuple[int, Arc]]]
     only_ends: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The cheapest ways to one target, for all nodes that are no farther from it than the source is.
+    """The cheapest ways to one target, for all nodes that are not much farther from it than the source is.
 
-    :param radius: the source's distance; UNREACHED if no way leads from there.
+    :param radius: how far it was grown; UNREACHED if no way leads from the source.
     :param distance: per node; exact up to the radius, otherwise no less than it.
     :param way: per node the first arc of its way; None at the target.
     :param barred: nodes that no path may pass.
@@ -78,25 +82,29 @@ class Tree:
 
 
 def grown(arcs: Arcs, source: int, target: int) -> Tree:
-    """Dijkstra's algorithm from the target backwards, until it comes to the source."""
+    """Dijkstra's algorithm from the target backwards, to the source and a few nodes beyond."""
     distance = [UNREACHED] * len(arcs.out)
     way: list[Arc | None] = [None] * len(arcs.out)
     into, barred = arcs.into, arcs.only_ends - {source, target}
     distance[target] = 0
-    heap = [(0, target)]
+    heap, radius, beyond = [(0, target)], UNREACHED, 0
     while heap:
         far, node = heappop(heap)
-        if node == source:
-            break
-        if far > distance[node] or node in barred:
-            continue  # reached more cheaply before, or not to be passed
-        for cost, before, number in into[node]:
-            through = far + cost
+        if far > distance[node]:
+            continue  # reached more cheaply before
+        if node == source or beyond:
+            radius, beyond = far, beyond + 1
+            if beyond > _BEYOND:
+                break
+        if node in barred:
+            continue
+        for before, arc in into[node]:
+            through = far + arc[0]
             if through < distance[before]:
                 distance[before] = through
-                way[before] = (cost, node, number)
+                way[before] = arc
                 heappush(heap, (through, before))
-    return Tree(source, target, distance[source], distance, way, barred)
+    return Tree(source, target, radius, distance, way, barred)
 
 
 class _Part(NamedTuple):
