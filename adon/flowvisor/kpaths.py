@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import islice
+from math import gcd
 
 from adon.config import Cost
 from adon.errors import NotFound
@@ -28,9 +29,6 @@ MAX_PATHS = 64
 
 _REFERENCE_CAPACITY = 10**15
 """A link of 1 Pb/s costs 1 under ``1/capacity``, one of 100 Gb/s 10 000 (OSPF's reference bandwidth)."""
-
-_UNIT = 1 << 20
-"""Costs are scaled by more than a path has links, and each link adds one: of equal costs, fewer links win."""
 
 _MOST_REMEMBERED = 4096
 
@@ -207,7 +205,7 @@ class _Prepared:
         numbers = {node: number for number, node in enumerate(sorted(graph.nodes))}
         only_ends = frozenset(numbers[node] for node in wish.only_ends if node in numbers)
         prices = [wish.price(link) if wish.allows(link) else None for link in graph.links]
-        scaled = [None if price is None else price * _UNIT + 1 for price in prices]
+        scaled = _scaled(prices, len(numbers))
         known = tuple(0 if price is None else price for price in prices)  # where None, no path leads
         return cls(graph.links, numbers, _arcs(graph.links, numbers, scaled, only_ends), known)
 
@@ -227,6 +225,13 @@ class _Prepared:
     def _route(self, numbers: tuple[int, ...]) -> Route:
         cost = sum(map(self.prices.__getitem__, numbers))
         return Route(cost, tuple(map(self.links.__getitem__, numbers)))
+
+
+def _scaled(prices: list[int | None], nodes: int) -> list[int | None]:
+    # Times more than a path has links, plus one per link: of equal costs, fewer links win.  Without what
+    # all have in common, since small numbers add quicker.
+    unit, common = 1 << nodes.bit_length(), gcd(*(price for price in prices if price is not None)) or 1
+    return [None if price is None else price // common * unit + 1 for price in prices]
 
 
 def _arcs(
