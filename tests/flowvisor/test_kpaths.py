@@ -232,3 +232,51 @@ def test_another_graph_empties_the_cache() -> None:
     assert cache.cheapest(before, 0, 3, 1, DELAY)[0].nodes == (0, 1, 3)
     assert cache.cheapest(after, 0, 3, 1, DELAY)[0].nodes == (0, 2, 3)
     assert cache.cheapest(before, 0, 3, 2, DELAY) == cheapest(before, 0, 3, 2, DELAY)
+
+
+def over(*walks: tuple[list[int], int]) -> Graph:
+    """Two-way links along these walks, each costing so many microseconds; who lays a link first, wins."""
+    costs: dict[tuple[int, int], int] = {}
+    for nodes, cost in walks:
+        for one, other in pairwise(nodes):
+            costs.setdefault((min(one, other), max(one, other)), cost)
+    links = [
+        Link(f"{low}-{high}", *ends, 1, 1, 1e9, cost / 1e6)
+        for (low, high), cost in costs.items()
+        for ends in ((low, high), (high, low))
+    ]
+    return Graph(frozenset(node for pair in costs for node in pair), tuple(links))
+
+
+@pytest.mark.parametrize(
+    ("others", "backup"),
+    [
+        # No link shared either way: the one that passes no switch of it, although it is dearer.
+        ([([0, 4, 2, 5, 9], 5), ([0, 6, 9], 50)], (0, 6, 9)),
+        # Both share nothing: the cheaper.
+        ([([0, 4, 9], 40), ([0, 6, 9], 50)], (0, 4, 9)),
+        # Nothing but the first link can be shared.
+        ([([1, 4, 9], 40)], (0, 1, 4, 9)),
+    ],
+)
+def test_links_count_before_switches_and_switches_before_cost(
+    others: list[tuple[list[int], int]], backup: tuple[int, ...]
+) -> None:
+    graph = over(([0, 1, 2, 3, 9], 1), *others)
+    first = cheapest(graph, 0, 9, 1, DELAY)[0]
+    assert first.nodes == (0, 1, 2, 3, 9)
+    found = backup_for(graph, first, DELAY)
+    assert found is not None
+    assert found.nodes == backup
+
+
+def test_a_cheap_detour_over_a_shared_link_is_no_backup() -> None:
+    """0-4-1-2-5-9 shares 1-2 and two switches; 0-4-1-6-2-7-3-8-9 three switches and no link."""
+    graph = over(
+        ([0, 1, 2, 3, 9], 1), ([0, 4, 1], 2), ([2, 5], 2), ([5, 3], 2), ([1, 6, 2], 9), ([3, 8, 9], 9)
+    )
+    first = cheapest(graph, 0, 9, 1, DELAY)[0]
+    found = backup_for(graph, first, DELAY)
+    assert found is not None
+    assert not set(found.names) & set(first.names)
+    assert found.nodes == (0, 4, 1, 6, 2, 5, 3, 8, 9)

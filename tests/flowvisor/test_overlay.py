@@ -111,6 +111,14 @@ def test_when_the_link_is_back_a_cheaper_path_takes_the_place_of_a_dearer_one_th
     assert list(routes(used)) == ["core.2", "core.3"]
 
 
+def test_for_a_path_that_costs_the_same_nothing_is_given_up() -> None:
+    one_each = configuration([(0, 1), (1, 2), (0, 3), (3, 2)], [0, 2], paths=1)
+    first, _ = planned(connected(one_each))
+    other, _ = planned(link_down(first, "l0"))
+    assert (routes(first), routes(other)) == ({"core.1": ("l0", "l1")}, {"core.2": ("l2", "l3")})
+    assert routes(planned(link_down(other, "l0", live=True))[0]) == routes(other)
+
+
 def test_a_switch_that_is_away_changes_nothing() -> None:
     before, _ = planned(connected(SQUARE))
     away = before.switch_down(2)
