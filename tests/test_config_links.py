@@ -108,7 +108,8 @@ def test_vlan_ids_as_people_write_them() -> None:
             "links: [bc]",
             "overlays.spare.vlans: 100-150 belong to overlay 'core' too, and both may use link 'bc'",
         ),
-        ("spare:", "al2s:", "overlays.al2s: there is a path of this name"),
+        ("spare:", "al2s:", "overlays.al2s: there is a path 'al2s': its own paths could have this name"),
+        ("  al2s:", "  core.1:", "overlays.core: there is a path 'core.1': its own paths could"),
     ],
 )
 def test_a_mistake_is_named(old: str, new: str, told: str) -> None:

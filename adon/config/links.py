@@ -118,8 +118,10 @@ def _dangling(whole: Configuration) -> Iterator[str]:
             if switch not in whole.switches:
                 yield f"links.{name}.ends.{switch}: there is no switch {switch!r}"
     for name, overlay in whole.overlays.items():
-        if name in whole.paths:
-            yield f"overlays.{name}: there is a path of this name"
+        for path in whole.paths:
+            # Computed paths are named OVERLAY.N.
+            if path == name or re.fullmatch(rf"{re.escape(name)}\.\d+", path):
+                yield f"overlays.{name}: there is a path {path!r}: its own paths could have this name"
         for number, link_name in enumerate(overlay.links or ()):
             if link_name not in whole.links:
                 yield f"overlays.{name}.links.{number}: there is no link {link_name!r}"
