@@ -19,7 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import anomaly, archive, durable_write, footprint, polling, reaction, scheduling
+from benchmarks import anomaly, archive, durable_write, footprint, paths, polling, reaction, scheduling
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -86,6 +86,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "archive": Benchmark("The measurement archive", archive.run, archive.report, archive.passed),
     "scheduling": Benchmark("Conflict-free scheduling", scheduling.run, scheduling.report, scheduling.passed),
     "anomaly": Benchmark("Anomaly detection", anomaly.run, anomaly.report, anomaly.passed),
+    "paths": Benchmark("Candidate paths", paths.run, paths.report, paths.passed),
 }
 
 

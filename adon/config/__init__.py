@@ -10,6 +10,7 @@ from adon.config.availability import HighAvailability
 from adon.config.configuration import Configuration, load
 from adon.config.connecting import Connections, ControllerTls
 from adon.config.discovery import LinkDiscovery
+from adon.config.links import Cost, NetworkLink, Overlay
 from adon.config.measuring import (
     BackgroundTest,
     HostMetrics,
@@ -35,6 +36,7 @@ __all__ = [
     "Controller",
     "ControllerTls",
     "CookieRange",
+    "Cost",
     "HighAvailability",
     "Host",
     "HostMetrics",
@@ -45,7 +47,9 @@ __all__ = [
     "MeasurementPoint",
     "MeasurementTest",
     "Measurements",
+    "NetworkLink",
     "Notify",
+    "Overlay",
     "PSchedulerHost",
     "PathEndpoint",
     "Policy",

@@ -10,6 +10,7 @@ from pydantic import model_validator
 from adon import yamlfile
 from adon.config.checks import problems
 from adon.config.discovery import LinkDiscovery
+from adon.config.links import NetworkLink, Overlay
 from adon.config.measuring import Measurements
 from adon.config.network import Site, Switch, TransitPath
 from adon.config.operation import ComputeSite, Controller, CookieRange, Policy
@@ -26,6 +27,8 @@ class Configuration(Section):
     switches: Frozen[Name, Switch]
     sites: Frozen[Name, Site]
     paths: Frozen[Name, TransitPath]
+    links: Frozen[Name, NetworkLink] = FrozenMap()
+    overlays: Frozen[Name, Overlay] = FrozenMap()
     measurements: Measurements = Measurements()
     compute: Frozen[Name, ComputeSite] = FrozenMap()
     policy: Policy = Policy()

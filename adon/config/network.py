@@ -9,7 +9,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from adon.config.connecting import CertificateName, PerSecond
-from adon.config.parts import Dpid, Mac, PositiveRate, Section, raise_all
+from adon.config.parts import Dpid, Families, Mac, PositiveRate, Section, raise_all
 from adon.frozenmap import Frozen
 from adon.templates_catalog.model import Name
 
@@ -72,12 +72,22 @@ class PathEndpoint(Section):
 
 
 class TransitPath(Section):
-    """One transit path between two sites."""
+    """One transit path between two sites.
+
+    What it does to packets is a hard constraint on moves of running flows (spec section 2).
+
+    :ivar firewall: a stateful firewall is on the path: it lets only connections through that it saw begin.
+    :ivar nat: addresses are translated on the path.
+    :ivar families: the IP versions that get through.
+    """
 
     layer: Literal[2, 3]
     capacity: PositiveRate
     vlan: Annotated[int, Field(ge=1, le=4094)] | None = None
     mtu: Annotated[int, Field(ge=576, le=9216)] = 1500
+    firewall: bool = False
+    nat: bool = False
+    families: Families = (4, 6)
     links: tuple[Name, ...] = Field(
         default=(), description="links it shares with other paths: tests on them are kept apart"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Annotated
+from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
@@ -47,6 +47,8 @@ Url = Annotated[str, AfterValidator(_url)]
 Span = Annotated[Duration, AfterValidator(_positive)]
 PositiveRate = Annotated[Rate, AfterValidator(_positive)]
 Port = Annotated[int, Field(ge=1, le=65535)]
+Families = Annotated[tuple[Literal[4, 6], ...], Field(min_length=1)]
+"""The IP versions that get through."""
 
 
 def raise_all(wrong: Iterator[str]) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from adon.flowvisor.constraints import Attributes
 from measurement.model import Metric, PathKey
 
 
@@ -33,6 +34,19 @@ class PathEnd:
     dpid: int
     port: int
     next_hop_mac: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """A transit switch of ours on a path: the number of the port a packet comes in by, and goes out by."""
+
+    dpid: int
+    in_port: int
+    out_port: int
+
+    def reversed(self) -> Hop:
+        """The same switch on the way back."""
+        return Hop(self.dpid, self.out_port, self.in_port)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,22 +78,15 @@ class Attachment:
 
 
 @dataclass(frozen=True, slots=True)
-class Hop:
-    """A switch of ours that a path passes between its edges: in by one port, out by another."""
-
-    dpid: int
-    in_port: int
-    out_port: int
-
-
-@dataclass(frozen=True, slots=True)
 class CandidatePath:
     """One direction of one transit path between two DTNs.
 
     :param capacity: bits/s that the path can carry in this direction, as configured.
-    :param index: the path's position in the configuration: its owner number in cookies.
+    :param index: its owner number in cookies: the path's position in the configuration, or the number of
+        an overlay's circuit (:mod:`adon.flowvisor.overlay`).
     :param vlan: layer 2 only.
-    :param hops: the switches of ours between the edges, in this direction; none where that is not ours.
+    :param hops: the switches of ours between the two edges, in this direction; empty where the path leads
+        through somebody else's network.
     """
 
     key: PathKey
@@ -91,6 +98,14 @@ class CandidatePath:
     destination_end: PathEnd
     vlan: int | None = None
     hops: tuple[Hop, ...] = ()
+    firewall: bool = False
+    nat: bool = False
+    families: frozenset[int] = frozenset({4, 6})
+
+    @property
+    def attributes(self) -> Attributes:
+        """What happens to packets on it."""
+        return Attributes(self.mtu, self.firewall, self.nat, self.families)
 
     def reversed(self) -> CandidatePath:
         """The way back over the same path; the configuration gives both directions one capacity."""
@@ -99,7 +114,7 @@ class CandidatePath:
             key=PathKey(self.key.path, self.key.destination, self.key.source),
             source_end=self.destination_end,
             destination_end=self.source_end,
-            hops=tuple(Hop(hop.dpid, hop.out_port, hop.in_port) for hop in reversed(self.hops)),
+            hops=tuple(hop.reversed() for hop in self.hops[::-1]),
         )
 
 

@@ -5,21 +5,26 @@ port's number and whether it is live.  A :class:`Topology` joins the two.  Every
 topology; nothing here opens a connection, and nothing is forgotten when a connection is lost: the
 switch goes on forwarding with the port numbers it had (R10).
 
-Candidates are all configured paths between two sites, *also* those that cannot be used now: a decision
-shows them with the reason (spec section 2).  Datapath ids are written as 16 hex digits (R24).
+Candidates are all paths between two sites, configured or computed, *also* those that cannot be used
+now: a decision shows them with the reason (spec section 2).  Datapath ids are written as 16 hex digits (R24).
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 
 from adon.config import Configuration, Host, MeasurementTest, Switch, TransitPath
 from adon.errors import InvalidInput, NotFound, Unavailable
+from adon.flowvisor.graph import Graph, LinkState, SeenLink, network_graph
+from adon.flowvisor.overlay import Circuit, OverlayPaths, route_of, state_of
 from adon.flowvisor.path import Attachment, CandidatePath, Layer, PathEnd
 from adon.flowvisor.pipeline import Pipeline
+from adon.flowvisor.resolving import circuit_path
 from adon.flowvisor.rule import dpid_text
+from adon.frozenmap import FrozenMap
 from measurement.model import PathKey
 
 
@@ -40,7 +45,7 @@ class PortState:
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One configured path in one direction, and whether it can carry traffic now.
+    """One configured or computed path in one direction, and whether it can carry traffic now.
 
     :param path: None as long as a switch has not told the number of a port it needs.
     :param reason: why it is not usable; empty if it is.
@@ -62,11 +67,22 @@ class Topology:
 
     :param ports: per datapath id the ports by name; kept when the switch disconnects.
     :param connected: the datapath ids that are connected now.
+    :param overlay_paths: the circuits computed over the configured links.
+    :param seen: what discovery (LLDP) saw; empty where there is none.
+    :param penalties: per name of a link that flaps, how much dearer it is (R15).
     """
 
     configuration: Configuration
     ports: Mapping[int, Mapping[str, PortState]] = field(default_factory=lambda: _NOTHING_REPORTED)
     connected: frozenset[int] = frozenset()
+    overlay_paths: OverlayPaths = field(default_factory=OverlayPaths)
+    seen: frozenset[SeenLink] = frozenset()
+    penalties: Mapping[str, float] = field(default_factory=FrozenMap)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The configured links as they are now."""
+        return network_graph(self.configuration, self.ports, self.connected, self.seen, self.penalties)
 
     def switch_up(self, dpid: int, ports: Mapping[str, PortState]) -> Topology:
         """The topology after a configured switch connected with these ports.
@@ -169,25 +185,36 @@ class Topology:
         )
 
     def between(self, source: str, destination: str) -> tuple[Candidate, ...]:
-        """Every configured path from one site to another, in configuration order, usable or not."""
-        return tuple(
+        """Every path from one site to another, usable or not: the configured ones, then the computed ones.
+
+        Configured paths are in configuration order, computed ones in the order in which they were made.
+        """
+        configured = (
             self._candidate(index, PathKey(name, source, destination), path)
             for index, (name, path) in enumerate(self.configuration.paths.items())
             if set(path.ends) == {source, destination}
         )
+        circuits = self._circuits.get(frozenset((source, destination)), ())
+        return (*configured, *(self._computed(each, source, destination) for each in circuits))
 
     def directions(self) -> tuple[Candidate, ...]:
-        """Both directions of every configured path, in configuration order."""
-        return tuple(
+        """Both directions of every path, in the order of :meth:`between`."""
+        configured = (
             self._candidate(index, PathKey(name, *ends), path)
             for index, (name, path) in enumerate(self.configuration.paths.items())
             for ends in (tuple(path.ends), tuple(path.ends)[::-1])
         )
+        computed = (
+            self._computed(circuit, *ends)
+            for circuit in self.overlay_paths.circuits
+            for ends in ((circuit.source, circuit.destination), (circuit.destination, circuit.source))
+        )
+        return (*configured, *computed)
 
     def candidate(self, key: PathKey) -> Candidate:
         """One direction of one path.
 
-        :raises NotFound: if no such path, or none between these two sites, is configured.
+        :raises NotFound: if there is no such path, or none between these two sites.
         """
         for found in self.between(key.source, key.destination):
             if found.key == key:
@@ -251,8 +278,37 @@ class Topology:
         source, destination = (self._path_end(path, site) for site in (key.source, key.destination))
         if source is None or destination is None:
             return Candidate(key, layer, None, False, closed)
-        known = CandidatePath(key, layer, index, path.capacity, path.mtu, source, destination, path.vlan)
+        known = CandidatePath(
+            key,
+            layer,
+            index,
+            path.capacity,
+            path.mtu,
+            source,
+            destination,
+            path.vlan,
+            firewall=path.firewall,
+            nat=path.nat,
+            families=frozenset(path.families),
+        )
         return Candidate(key, layer, known, not closed, closed)
+
+    @cached_property
+    def _circuits(self) -> Mapping[frozenset[str], tuple[Circuit, ...]]:
+        found: dict[frozenset[str], tuple[Circuit, ...]] = {}
+        for circuit in self.overlay_paths.circuits:
+            ends = frozenset((circuit.source, circuit.destination))
+            found[ends] = (*found.get(ends, ()), circuit)
+        return found
+
+    def _computed(self, circuit: Circuit, source: str, destination: str) -> Candidate:
+        state, reason = state_of(circuit, self.graph, self.configuration)
+        links = route_of(circuit, self.graph, self.configuration)
+        path = None if isinstance(links, str) else circuit_path(circuit, links)
+        if path is not None and circuit.source != source:
+            path = path.reversed()
+        key = PathKey(circuit.name, source, destination)
+        return Candidate(key, Layer.L2, path, path is not None and state is LinkState.LIVE, reason)
 
     def _path_end(self, path: TransitPath, site: str) -> PathEnd | None:
         end = path.ends[site]

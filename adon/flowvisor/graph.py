@@ -1,0 +1,292 @@
+"""The network of switches and links that layer-2 paths are computed over: one immutable value.
+
+Nodes are datapath ids; links are directed, two for each configured one.  A link is what three sources
+say together: the configuration (which ports it joins, what it can carry), the switches' port reports,
+and, where there is discovery (LLDP), who was seen at the other end.  They may disagree; what a link may
+be used for then is its :class:`LinkState`:
+
+========  ====================================================  =========  ================
+state     when                                                  new paths  paths over it
+========  ====================================================  =========  ================
+live      both ports are live, nobody contradicts               yes        work
+unheard   a switch is not connected: it forwards on (R10), but  no         are left alone
+          nothing can be changed there
+down      a port is down or gone, or another neighbour was      no         are dead
+          seen behind it
+========  ====================================================  =========  ================
+
+That discovery has *not* seen a link says nothing: a beacon may be late, or the switch may have just
+connected.  A link that was seen and is not configured is reported (:attr:`Graph.strangers`) and never
+used: nobody said what it can carry, and it may be a patch cable that closes a loop (R15).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from adon.errors import InvalidInput, NotFound
+from adon.flowvisor.constraints import Attributes
+from adon.flowvisor.rule import dpid_text
+from measurement.model import Metric
+
+if TYPE_CHECKING:
+    from adon.config import Configuration, NetworkLink
+    from adon.flowvisor.topology import PortState
+
+SeenLink = tuple[int, int, int, int]
+"""What discovery saw: datapath id and port number of the sender, then of the receiver."""
+
+
+class LinkState(StrEnum):
+    """What a link may be used for now; see the module's table."""
+
+    LIVE = "live"
+    UNHEARD = "unheard"
+    DOWN = "down"
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """One direction of a link.
+
+    :param name: of the configured link; both directions have it.
+    :param source_port, target_port: OpenFlow port numbers; None if not reported yet.
+    :param capacity: bits/s.
+    :param delay, jitter: seconds one way, as declared; None if nobody did.
+    :param loss: as declared, a ratio.
+    :param state: see the module; ``reason`` says why it is not live.
+    :param penalty: how much dearer than its cost a link is that flaps (R15): 0.5 is half as much again.
+    """
+
+    name: str
+    source: int
+    target: int
+    source_port: int | None
+    target_port: int | None
+    capacity: float
+    delay: float | None = None
+    jitter: float | None = None
+    loss: float | None = None
+    attributes: Attributes = field(default_factory=Attributes)
+    state: LinkState = LinkState.LIVE
+    reason: str = ""
+    penalty: float = 0.0
+
+    @property
+    def live(self) -> bool:
+        """Whether a new path may use it."""
+        return self.state is LinkState.LIVE
+
+    @property
+    def metrics(self) -> dict[Metric, float]:
+        """What was declared, per metric; throughput is the capacity: the most it can be."""
+        round_trip = None if self.delay is None else 2 * self.delay
+        declared = {
+            Metric.THROUGHPUT: self.capacity,
+            Metric.RTT: round_trip,
+            Metric.ONE_WAY_DELAY: self.delay,
+            Metric.JITTER: self.jitter,
+            Metric.LOSS: self.loss,
+        }
+        return {metric: value for metric, value in declared.items() if value is not None}
+
+
+@dataclass(frozen=True)
+class Graph:
+    """Switches and directed links; equal content is an equal graph, in whatever order it was told.
+
+    :param strangers: links that discovery saw and nobody configured; never used.
+    :raises InvalidInput: for a link whose end is no switch of it, or that joins a switch to itself, or
+        of which one direction is there twice.
+    """
+
+    nodes: frozenset[int]
+    links: tuple[Link, ...]
+    strangers: frozenset[SeenLink] = frozenset()
+    _out: Mapping[int, tuple[Link, ...]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        ordered = tuple(sorted(self.links, key=lambda link: (link.source, link.target, link.name)))
+        object.__setattr__(self, "links", ordered)
+        out: dict[int, list[Link]] = {node: [] for node in sorted(self.nodes)}
+        seen: set[tuple[str, int]] = set()
+        for link in ordered:
+            _check(link, self.nodes, seen)
+            seen.add((link.name, link.source))
+            out[link.source].append(link)
+        object.__setattr__(self, "_out", {node: tuple(links) for node, links in out.items()})
+
+    @cached_property
+    def content(self) -> int:
+        """A hash of everything in it, worked out once: what remembered answers are looked up by."""
+        return hash((self.nodes, self.links))
+
+    def out(self, node: int) -> tuple[Link, ...]:
+        """The links that leave a switch, live or not, in the order of their far ends.
+
+        :raises NotFound: if there is no such switch.
+        """
+        if node not in self._out:
+            raise NotFound("switch", dpid_text(node))
+        return self._out[node]
+
+    def link(self, name: str, source: int) -> Link | None:
+        """One direction of a link, by its name and where it begins; None if there is none."""
+        return self._by_name.get((name, source))
+
+    @cached_property
+    def _by_name(self) -> dict[tuple[str, int], Link]:
+        return {(link.name, link.source): link for link in self.links}
+
+    def component(self, node: int) -> frozenset[int]:
+        """The switches that a packet from this one can get to over live links, itself included.
+
+        :raises NotFound: if there is no such switch.
+        """
+        found, edge = {node}, [node]
+        while edge:
+            for link in self.out(edge.pop()):
+                if link.live and link.target not in found:
+                    found.add(link.target)
+                    edge.append(link.target)
+        return frozenset(found)
+
+    def reachable(self, source: int, target: int) -> bool:
+        """Whether live links lead from one switch to another.
+
+        :raises NotFound: if there is no such switch.
+        """
+        self.out(target)
+        return target in self.component(source)
+
+    def partitions(self) -> tuple[frozenset[int], ...]:
+        """The parts that the network has fallen into; one part is a whole network."""
+        left, found = set(self.nodes), []
+        while left:
+            part = self.component(min(left)) & left
+            found.append(frozenset(part))
+            left -= part
+        return tuple(found)
+
+    @property
+    def loops(self) -> int:
+        """How many links could go without parting the network: where above 0, a broadcast would circle."""
+        live = {link.name for link in self.links if link.live}
+        return len(live) - len(self.nodes) + len(self.partitions())
+
+    def penalised(self, penalties: Mapping[str, float]) -> Graph:
+        """The graph in which these links, by name, are so much dearer, and no others."""
+        links = (replace(link, penalty=penalties.get(link.name, 0.0)) for link in self.links)
+        return Graph(self.nodes, tuple(links), self.strangers)
+
+
+def joined(links: Sequence[Link]) -> Attributes:
+    """What happens to packets that pass these links."""
+    found = links[0].attributes
+    for link in links[1:]:
+        found = found.then(link.attributes)
+    return found
+
+
+def _check(link: Link, nodes: frozenset[int], seen: set[tuple[str, int]]) -> None:
+    for end in (link.source, link.target):
+        if end not in nodes:
+            raise InvalidInput.of(f"links.{link.name}", f"there is no switch {dpid_text(end)}")
+    if link.source == link.target:
+        raise InvalidInput.of(f"links.{link.name}", f"joins switch {dpid_text(link.source)} to itself")
+    if (link.name, link.source) in seen:
+        raise InvalidInput.of(f"links.{link.name}", f"begins twice at switch {dpid_text(link.source)}")
+
+
+def network_graph(
+    configuration: Configuration,
+    ports: Mapping[int, Mapping[str, PortState]],
+    connected: frozenset[int],
+    seen: frozenset[SeenLink] = frozenset(),
+    penalties: Mapping[str, float] | None = None,
+) -> Graph:
+    """The graph of the configured links, as switches and discovery report them.
+
+    :param ports: per datapath id the ports by name, as reported last.
+    :param seen: what discovery saw; nothing, where there is none.
+    :param penalties: per link name, see :class:`Link`.
+    """
+    report = _Report(configuration, ports, connected, {link[:2]: link[2:] for link in seen})
+    links = [
+        link
+        for name, configured in configuration.links.items()
+        for link in _directions(name, configured, report, (penalties or {}).get(name, 0.0))
+    ]
+    known = {(link.source, link.source_port, link.target, link.target_port) for link in links}
+    strangers = frozenset(link for link in seen if link not in known)
+    nodes = frozenset(switch.dpid for switch in configuration.switches.values())
+    return Graph(nodes, tuple(links), strangers)
+
+
+@dataclass(frozen=True, slots=True)
+class _Report:
+    configuration: Configuration
+    ports: Mapping[int, Mapping[str, PortState]]
+    connected: frozenset[int]
+    neighbours: Mapping[tuple[int, int], tuple[int, int]]
+
+    def port(self, switch: str, name: str) -> tuple[int, int | None]:
+        dpid = self.configuration.switches[switch].dpid
+        state = self.ports.get(dpid, {}).get(name)
+        return dpid, None if state is None else state.number
+
+    def closed(self, switch: str, name: str) -> tuple[LinkState, str]:
+        # What this end says of the link.
+        dpid = self.configuration.switches[switch].dpid
+        state = self.ports.get(dpid, {}).get(name)
+        if dpid not in self.connected:
+            return LinkState.UNHEARD, f"switch {switch} ({dpid_text(dpid)}) is not connected"
+        if state is None:
+            return LinkState.DOWN, f"switch {switch} ({dpid_text(dpid)}) has reported no port {name!r}"
+        if not state.live:
+            return LinkState.DOWN, f"port {name} ({state.number}) of switch {switch} is down"
+        return LinkState.LIVE, ""
+
+
+def _directions(name: str, link: NetworkLink, report: _Report, penalty: float) -> Iterator[Link]:
+    (one, one_name), (other, other_name) = link.ends.items()
+    ends = report.port(one, one_name), report.port(other, other_name)
+    state, reason = _state(link, report, ends)
+    attributes = Attributes(link.mtu, link.firewall, link.nat, frozenset(link.families))
+    for (source, source_port), (target, target_port) in (ends, ends[::-1]):
+        yield Link(
+            name=name,
+            source=source,
+            target=target,
+            source_port=source_port,
+            target_port=target_port,
+            capacity=link.capacity,
+            delay=link.delay,
+            jitter=link.jitter,
+            loss=link.loss,
+            attributes=attributes,
+            state=state,
+            reason=reason,
+            penalty=penalty,
+        )
+
+
+def _state(
+    link: NetworkLink, report: _Report, ends: tuple[tuple[int, int | None], tuple[int, int | None]]
+) -> tuple[LinkState, str]:
+    # The worst that either end says: down before unheard, since a port that is down carries nothing.
+    told = [report.closed(switch, port) for switch, port in link.ends.items()]
+    for state in (LinkState.DOWN, LinkState.UNHEARD):
+        for found, reason in told:
+            if found is state:
+                return state, reason
+    for (dpid, number), (far, far_number) in (ends, ends[::-1]):
+        seen = report.neighbours.get((dpid, -1 if number is None else number))
+        if seen is not None and seen != (far, far_number):
+            port = f"port {number} of switch {dpid_text(dpid)}"
+            return LinkState.DOWN, f"{port} was seen to lead to port {seen[1]} of switch {dpid_text(seen[0])}"
+    return LinkState.LIVE, ""

@@ -1,0 +1,296 @@
+"""The overlays' paths between sites: computed, given a VLAN, a name and a number, and kept.
+
+A *circuit* is one such path: a sequence of links from the edge switch of one site to that of another, with
+a VLAN id of its own on each.  It is used in both directions, like a configured layer-2 path.  What is kept
+is which links; the port numbers are looked up when they are needed, since a switch may number anew.
+
+:func:`replan` follows the network.  Per overlay and pair of sites it wants the ``paths`` cheapest paths, the
+last of which gives way to the best backup of the first where none of them shares fewer links with it.
+Then, so that a name means the same links for as long as anybody uses it:
+
+- a circuit that works stays, unless nobody uses it and a cheaper path (or that backup) needs its place;
+- a dead one goes as soon as nobody uses it;
+- one over a switch that is not connected is neither: that says nothing about the links (R10).
+
+Names and numbers are never given twice, so measurements of an old path are not taken for those of a new
+one, nor rules (the number is the owner in cookies).  Numbers begin above any position in ``paths``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from itertools import combinations
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from adon.config import Configuration, Overlay
+from adon.errors import Conflict, InvalidInput
+from adon.flowvisor.graph import Graph, Link, LinkState
+from adon.flowvisor.kpaths import PathCache, Route, Wish
+from adon.flowvisor.vlans import Allocation
+
+FIRST_INDEX = 1 << 16
+"""Numbers of circuits begin here: a configuration file of 1 MB has no room for that many paths."""
+
+
+@dataclass(frozen=True, slots=True)
+class Circuit:
+    """One computed path between two sites.
+
+    :param index: its number in cookies.
+    :param source, destination: sites, in configuration order.
+    :param links: names of links from the source's edge switch to the destination's.
+    """
+
+    name: str
+    index: int
+    overlay: str
+    source: str
+    destination: str
+    links: tuple[str, ...]
+    vlan: int
+
+
+@dataclass(frozen=True, slots=True)
+class OverlayPaths:
+    """All circuits, in the order in which they were made.
+
+    :param serial: how many were ever made: the number of the next.
+    """
+
+    circuits: tuple[Circuit, ...] = ()
+    serial: int = 0
+
+    @property
+    def allocation(self) -> Allocation:
+        """The VLAN ids in use.
+
+        :raises Conflict: if two circuits have the same id on the same link.
+        """
+        return Allocation.restored((circuit.vlan, circuit.links) for circuit in self.circuits)
+
+    def with_path(
+        self, overlay: str, vlans: frozenset[int], source: str, destination: str, links: tuple[str, ...]
+    ) -> OverlayPaths:
+        """These and one more circuit.
+
+        :raises Conflict: if no VLAN id is free on all of its links.
+        """
+        near = [(c.vlan, c.links) for c in self.circuits if not set(links).isdisjoint(c.links)]
+        vlan, _ = Allocation.restored(near).allocated(overlay, vlans, links)
+        number = self.serial + 1
+        made = Circuit(f"{overlay}.{number}", FIRST_INDEX + number, overlay, source, destination, links, vlan)
+        return OverlayPaths((*self.circuits, made), number)
+
+    def without(self, name: str) -> OverlayPaths:
+        """These without one circuit; its name and number are not given again."""
+        return replace(self, circuits=tuple(c for c in self.circuits if c.name != name))
+
+    def to_json(self) -> dict[str, Any]:
+        """For the store."""
+        body: dict[str, Any] = _adapter().dump_python(self, mode="json")
+        return body
+
+    @classmethod
+    def from_json(cls, body: Mapping[str, Any]) -> OverlayPaths:
+        """What :meth:`to_json` wrote.
+
+        :raises InvalidInput: for anything else, also for what contradicts itself.
+        """
+        try:
+            found = _adapter().validate_python(body)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = ".".join(str(step) for step in first["loc"])
+            raise InvalidInput.of(f"overlay paths: {place}", first["msg"]) from error
+        found._check()
+        return found
+
+    def _check(self) -> None:
+        names, numbers = {c.name for c in self.circuits}, {c.index for c in self.circuits}
+        if len(names) < len(self.circuits) or len(numbers) < len(self.circuits):
+            raise InvalidInput.of("overlay paths: circuits", "two have the same name or number")
+        if numbers and not FIRST_INDEX < min(numbers) <= max(numbers) <= FIRST_INDEX + self.serial:
+            raise InvalidInput.of("overlay paths: serial", f"{self.serial} is not the newest circuit's")
+        try:
+            _ = self.allocation
+        except Conflict as error:
+            raise InvalidInput.of("overlay paths: circuits", str(error)) from error
+
+
+@cache
+def _adapter() -> TypeAdapter[OverlayPaths]:
+    return TypeAdapter(OverlayPaths)
+
+
+@dataclass(frozen=True, slots=True)
+class Replan:
+    """What becomes of the overlays' paths.
+
+    :param added, dropped: circuits that are new, and gone.
+    :param refused: paths that were wanted and could not have a VLAN, in words.
+    """
+
+    paths: OverlayPaths
+    added: tuple[Circuit, ...] = ()
+    dropped: tuple[Circuit, ...] = ()
+    refused: tuple[str, ...] = ()
+
+
+def route_of(circuit: Circuit, graph: Graph, configuration: Configuration) -> tuple[Link, ...] | str:
+    """The links of a circuit in its own direction, or why it has none any more: what is not configured."""
+    sites, overlay = configuration.sites, configuration.overlays.get(circuit.overlay)
+    for site in (circuit.source, circuit.destination):
+        if site not in sites:
+            return f"there is no site {site!r} any more"
+    if overlay is None:
+        return f"there is no overlay {circuit.overlay!r} any more"
+    node, end = (
+        configuration.switches[sites[site].edge].dpid for site in (circuit.source, circuit.destination)
+    )
+    found: list[Link] = []
+    for name in circuit.links:
+        link = graph.link(name, node)
+        if link is None or not overlay.may_use(name):
+            return f"link {name!r} is not where it was when the path was made"
+        found.append(link)
+        node = link.target
+    if node != end or not found:
+        return f"it does not lead to the edge of site {circuit.destination!r} any more"
+    return tuple(found)
+
+
+def state_of(circuit: Circuit, graph: Graph, configuration: Configuration) -> tuple[LinkState, str]:
+    """Whether a circuit works now, and why not: the worst of its links."""
+    links = route_of(circuit, graph, configuration)
+    if isinstance(links, str):
+        return LinkState.DOWN, links
+    for state in (LinkState.DOWN, LinkState.UNHEARD):
+        for link in links:
+            if link.state is state:
+                return state, f"link {link.name}: {link.reason}"
+    return LinkState.LIVE, ""
+
+
+def replan(
+    known: OverlayPaths,
+    graph: Graph,
+    configuration: Configuration,
+    in_use: frozenset[str] = frozenset(),
+    cache: PathCache | None = None,
+) -> Replan:
+    """The circuits that should be, from those that are and the network as it is now.
+
+    :param in_use: names of circuits that must stay: flows are on them, or stand by there.
+    :param cache: of earlier answers, for who asks often.
+    """
+    paths, refused, remembered = known, list[str](), PathCache() if cache is None else cache
+    for circuit in known.circuits:
+        if circuit.name not in in_use and state_of(circuit, graph, configuration)[0] is LinkState.DOWN:
+            paths = paths.without(circuit.name)
+    for name, overlay in configuration.overlays.items():
+        for source, destination in _pairs(configuration):
+            between = _Between(name, overlay, source, destination)
+            wanted = _wanted(between, graph, configuration, remembered)
+            paths, problems = _filled(paths, between, wanted, graph, configuration, in_use)
+            refused += problems
+    before, after = set(known.circuits), set(paths.circuits)
+    return Replan(
+        paths,
+        tuple(circuit for circuit in paths.circuits if circuit not in before),
+        tuple(circuit for circuit in known.circuits if circuit not in after),
+        tuple(refused),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Between:
+    name: str
+    overlay: Overlay
+    source: str
+    destination: str
+
+    def has(self, circuit: Circuit) -> bool:
+        own = (self.name, self.source, self.destination)
+        return (circuit.overlay, circuit.source, circuit.destination) == own
+
+
+def _pairs(configuration: Configuration) -> Iterator[tuple[str, str]]:
+    # Sites behind the same edge switch need no transit path.
+    for one, other in combinations(configuration.sites, 2):
+        if configuration.sites[one].edge != configuration.sites[other].edge:
+            yield one, other
+
+
+def wish_of(overlay: Overlay, configuration: Configuration) -> Wish:
+    """What a path of this overlay must be like."""
+    edges = frozenset(configuration.switches[site.edge].dpid for site in configuration.sites.values())
+    return Wish(
+        cost=overlay.cost,
+        links=None if overlay.links is None else frozenset(overlay.links),
+        only_ends=frozenset() if overlay.through_edges else edges,
+    )
+
+
+def _wanted(
+    between: _Between, graph: Graph, configuration: Configuration, cache: PathCache
+) -> tuple[Route, ...]:
+    # The cheapest paths; the last gives way to a better backup of the first.
+    wish, count = wish_of(between.overlay, configuration), between.overlay.paths
+    source, target = (
+        configuration.switches[configuration.sites[site].edge].dpid
+        for site in (between.source, between.destination)
+    )
+    routes = cache.cheapest(graph, source, target, count, wish)
+    if len(routes) < 2:
+        return routes
+    first = set(routes[0].names)
+    least = min(len(first & set(route.names)) for route in routes[1:])
+    backup = cache.backup_for(graph, routes[0], wish) if least > 0 else None
+    if backup is None or len(first & set(backup.names)) >= least:
+        return routes
+    return (*routes[: count - 1], backup)
+
+
+def _filled(
+    paths: OverlayPaths,
+    between: _Between,
+    wanted: tuple[Route, ...],
+    graph: Graph,
+    configuration: Configuration,
+    in_use: frozenset[str],
+) -> tuple[OverlayPaths, list[str]]:
+    refused = list[str]()
+    names, wish = {route.names for route in wanted}, wish_of(between.overlay, configuration)
+    for route in wanted:
+        present = [circuit for circuit in paths.circuits if between.has(circuit)]
+        if any(circuit.links == route.names for circuit in present):
+            continue
+        states = {circuit: state_of(circuit, graph, configuration)[0] for circuit in present}
+        changed = paths
+        if len([state for state in states.values() if state is not LinkState.DOWN]) >= between.overlay.paths:
+            spare = {
+                circuit.name: _cost(circuit, graph, configuration, wish)
+                for circuit, state in states.items()
+                if state is LinkState.LIVE and circuit.name not in in_use and circuit.links not in names
+            }
+            # What is wanted is no dearer, or it is the backup: only for the same cost nothing is given up.
+            dearest = max(spare, key=lambda name: spare[name], default=None)
+            if dearest is None or spare[dearest] == route.cost:
+                continue
+            changed = paths.without(dearest)
+        try:
+            ends = between.source, between.destination
+            paths = changed.with_path(between.name, between.overlay.vlans, *ends, route.names)
+        except Conflict as error:
+            refused.append(f"{between.source} to {between.destination}: {error}")
+    return paths, refused
+
+
+def _cost(circuit: Circuit, graph: Graph, configuration: Configuration, wish: Wish) -> int:
+    links = route_of(circuit, graph, configuration)
+    prices = [] if isinstance(links, str) else [wish.price(link) for link in links]
+    return sum(price for price in prices if price is not None)

@@ -1,0 +1,62 @@
+"""What a path does to packets is a hard constraint, mostly on flows that run (spec section 2)."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adon.flowvisor.constraints import Attributes, obstacle
+
+PLAIN, V4, V6 = Attributes(), frozenset({4}), frozenset({6})
+FIREWALL, NAT, JUMBO = Attributes(firewall=True), Attributes(nat=True), Attributes(mtu=9000)
+V4_ONLY = Attributes(families=V4)
+
+
+@pytest.mark.parametrize(
+    ("present", "new", "families", "running", "told"),
+    [
+        (None, PLAIN, V4, False, ""),
+        (None, FIREWALL, V4, False, ""),
+        (None, NAT, V4, False, ""),
+        (JUMBO, PLAIN, V4, False, ""),
+        (None, V4_ONLY, V6, False, "does not carry IPv6"),
+        (PLAIN, V4_ONLY, V6, True, "does not carry IPv6"),
+        (PLAIN, V4_ONLY, V4 | V6, True, "does not carry IPv6"),
+        (PLAIN, V4_ONLY, V4, True, ""),
+        (PLAIN, FIREWALL, V4, True, "stateful firewall"),
+        (FIREWALL, PLAIN, V4, True, ""),
+        (PLAIN, NAT, V4, True, "translates addresses"),
+        (NAT, PLAIN, V4, True, "address translation of its present path"),
+        (JUMBO, PLAIN, V4, True, "its MTU of 1500 B is below the 9000 B"),
+        (PLAIN, JUMBO, V4, True, ""),
+        (None, FIREWALL, V4, True, "stateful firewall"),
+        (None, PLAIN, V4, True, ""),
+    ],
+)
+def test_which_moves_are_possible(
+    present: Attributes | None, new: Attributes, families: frozenset[int], running: bool, told: str
+) -> None:
+    found = obstacle(present, new, families, running)
+    assert told in found
+    assert bool(found) is bool(told)
+
+
+attributes = st.builds(
+    Attributes,
+    mtu=st.sampled_from([1280, 1500, 9000]),
+    firewall=st.booleans(),
+    nat=st.booleans(),
+    families=st.frozensets(st.sampled_from([4, 6])),
+)
+
+
+@given(attributes, attributes)
+def test_links_in_a_row_are_as_narrow_as_the_narrowest(one: Attributes, other: Attributes) -> None:
+    both = one.then(other)
+    assert both == other.then(one)
+    for families, running in product((V4, V6), (False, True)):
+        single = [obstacle(PLAIN, each, families, running) for each in (one, other)]
+        assert bool(obstacle(PLAIN, both, families, running)) is any(single)

@@ -1,0 +1,130 @@
+"""The network as configured, reported and seen: what a link may be used for, and what hangs together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+
+from adon.errors import InvalidInput, NotFound
+from adon.flowvisor.graph import Graph, Link, LinkState
+from tests.flowvisor.graphs import (
+    configuration,
+    connected,
+    directed_edges,
+    graph_of,
+    link_down,
+    ring_of_rings,
+)
+
+LINE = configuration([(0, 1), (1, 2)], [0, 2])
+
+
+def states(graph: Graph) -> dict[str, set[LinkState]]:
+    return {
+        name: {link.state for link in graph.links if link.name == name}
+        for name in {link.name for link in graph.links}
+    }
+
+
+def test_all_links_are_live_when_all_ports_are() -> None:
+    graph = connected(LINE).graph
+    assert states(graph) == {"l0": {LinkState.LIVE}, "l1": {LinkState.LIVE}}
+    link = graph.link("l1", 2)
+    assert link is not None
+    assert (link.source, link.source_port, link.target, link.target_port) == (2, 3, 3, 2)
+    assert (link.capacity, link.delay) == (1e10, 2e-3)
+
+
+def test_a_port_that_is_down_takes_both_directions_down() -> None:
+    graph = link_down(connected(LINE), "l0").graph
+    assert states(graph) == {"l0": {LinkState.DOWN}, "l1": {LinkState.LIVE}}
+    assert graph.links[0].reason == "port to-l0 (2) of switch s0 is down"
+    assert graph.partitions() == (frozenset({1}), frozenset({2, 3}))
+
+
+def test_a_switch_that_is_away_says_nothing_about_its_links() -> None:
+    graph = connected(LINE).switch_down(3).graph
+    assert states(graph) == {"l0": {LinkState.LIVE}, "l1": {LinkState.UNHEARD}}
+    assert not graph.reachable(1, 3)
+
+
+def test_a_dead_port_at_the_other_end_says_more_than_a_switch_that_is_away() -> None:
+    graph = link_down(connected(LINE), "l1").switch_down(3).graph
+    assert states(graph)["l1"] == {LinkState.DOWN}
+
+
+def test_a_port_that_is_gone() -> None:
+    graph = connected(LINE).port_changed(1, "to-l0", None).graph
+    assert states(graph)["l0"] == {LinkState.DOWN}
+    assert "has reported no port 'to-l0'" in graph.links[0].reason
+
+
+@pytest.mark.parametrize(
+    ("seen", "state", "strangers"),
+    [
+        ((1, 2, 2, 2), LinkState.LIVE, 0),  # as configured
+        ((1, 2, 3, 7), LinkState.DOWN, 1),  # somebody else behind the port
+        ((2, 2, 1, 9), LinkState.DOWN, 1),  # the right switch, another port of it
+        ((1, 9, 3, 9), LinkState.LIVE, 1),  # a cable that nobody configured
+    ],
+)
+def test_what_discovery_saw(seen: tuple[int, int, int, int], state: LinkState, strangers: int) -> None:
+    graph = replace(connected(LINE), seen=frozenset({seen})).graph
+    assert states(graph)["l0"] == {state}
+    assert len(graph.strangers) == strangers
+    if state is LinkState.DOWN:
+        assert "was seen to lead to port" in graph.links[0].reason
+
+
+def test_loops_and_parts_of_rings() -> None:
+    whole = configuration(ring_of_rings(), [0, 20, 40, 60, 80])
+    topology = connected(whole)
+    assert topology.graph.loops == 5 + 10 - 4  # a loop per ring, and what the ten outer links add
+    assert topology.graph.partitions() == (frozenset(range(1, 101)),)
+    for name in [f"l{number}" for number in range(100, 110)]:
+        topology = link_down(topology, name)
+    assert topology.graph.loops == 5
+    assert len(topology.graph.partitions()) == 5
+    assert topology.graph.component(1) == frozenset(range(1, 21))
+
+
+@settings(max_examples=60)
+@given(directed_edges())
+def test_the_component_is_what_edges_lead_to(drawn: tuple[dict[tuple[int, int], int], int]) -> None:
+    edges, nodes = drawn
+    both = {pair: 1 for one, other in edges for pair in ((one, other), (other, one))}
+    graph = graph_of(both, nodes)
+    parts = graph.partitions()
+    assert sorted(node for part in parts for node in part) == list(range(nodes))
+    for one, other in both:
+        assert graph.reachable(one, other)
+    assert all(graph.component(node) == part for part in parts for node in part)
+
+
+def test_penalties_make_links_dearer_and_nothing_else() -> None:
+    graph = connected(LINE).graph
+    dearer = graph.penalised({"l0": 0.5})
+    assert {link.name: link.penalty for link in dearer.links} == {"l0": 0.5, "l1": 0.0}
+    assert dearer.penalised({}) == graph
+
+
+@pytest.mark.parametrize(
+    ("links", "told"),
+    [
+        ([Link("x", 1, 9, 1, 1, 1e9)], "^links.x: there is no switch 0000000000000009$"),
+        ([Link("x", 1, 1, 1, 2, 1e9)], "^links.x: joins switch 0000000000000001 to itself$"),
+        ([Link("x", 1, 2, 1, 1, 1e9)] * 2, "^links.x: begins twice at switch 0000000000000001$"),
+    ],
+)
+def test_what_is_no_graph(links: list[Link], told: str) -> None:
+    with pytest.raises(InvalidInput, match=told):
+        Graph(frozenset({1, 2}), tuple(links))
+
+
+def test_a_switch_that_is_not_there() -> None:
+    graph = connected(LINE).graph
+    for ask in (graph.out, graph.component, lambda node: graph.reachable(1, node)):
+        with pytest.raises(NotFound, match="there is no switch '0000000000000063'"):
+            ask(99)

@@ -1,0 +1,125 @@
+"""Links and overlays in the configuration: read with their units, and each mistake named."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from adon import yamlfile
+from adon.config import Configuration, Cost
+from adon.config.links import vlan_ranges
+from adon.errors import InvalidInput
+
+EXAMPLE = """
+network: triangle
+switches:
+  a: {dpid: "0000000000000001"}
+  b: {dpid: "0000000000000002"}
+  c: {dpid: "0000000000000003"}
+sites:
+  mu:
+    edge: a
+    gateway_mac: "02:00:00:00:01:01"
+    hosts: {mu-dtn: {address: 10.1.0.10, mac: "02:00:00:00:01:10", port: dtn}}
+  osu: {edge: b, gateway_mac: "02:00:00:00:02:01", hosts: {}}
+paths:
+  al2s: {layer: 2, capacity: 10 Gbps, vlan: 300, ends: {mu: {port: to-b}, osu: {port: to-a}}}
+  routed:
+    layer: 3
+    capacity: 1 Gbps
+    firewall: true
+    families: [4]
+    ends:
+      mu: {port: rtr, next_hop_mac: "02:00:00:00:01:02"}
+      osu: {port: rtr, next_hop_mac: "02:00:00:00:02:02"}
+links:
+  ab: {ends: {a: to-b, b: to-a}, capacity: 100 Gbps, delay: 5 ms, loss: 0.01 %, mtu: 9000}
+  ac: {ends: {a: to-c, c: to-a}, capacity: 10 Gbps, delay: 2 ms}
+  bc: {ends: {b: to-c, c: to-b}, capacity: 10 Gbps, delay: 2 ms, families: [4], nat: true}
+overlays:
+  core: {vlans: "100-199, 250", paths: 2, cost: delay}
+  spare: {vlans: ["100-150"], links: []}
+"""
+
+
+def parsed(text: str = EXAMPLE) -> Configuration:
+    return yamlfile.parse_model(text, Configuration, "net.yaml")
+
+
+def test_links_and_overlays_are_read() -> None:
+    whole = parsed()
+    link = whole.links["ab"]
+    assert (link.capacity, link.delay, link.loss, link.mtu) == (1e11, 0.005, 1e-4, 9000)
+    assert dict(link.ends) == {"a": "to-b", "b": "to-a"}
+    assert (whole.links["bc"].nat, whole.links["bc"].families) == (True, (4,))
+    core = whole.overlays["core"]
+    assert core.vlans == frozenset({*range(100, 200), 250})
+    assert (core.paths, core.cost, core.links) == (2, Cost.DELAY, None)
+    assert (whole.paths["routed"].firewall, whole.paths["routed"].families) == (True, (4,))
+    assert (whole.paths["al2s"].firewall, whole.paths["al2s"].nat, whole.paths["al2s"].families) == (
+        False,
+        False,
+        (4, 6),
+    )
+    assert parsed(yamlfile.dump(whole)) == whole
+
+
+def test_vlan_ids_as_people_write_them() -> None:
+    assert vlan_ranges({5, 1, 2, 3, 9, 10}) == "1-3, 5, 9-10"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("{a: to-c, c: to-a}", "{a: to-c}", "links.ac.ends: a link joins exactly two different switches"),
+        ("{a: to-c, c: to-a}", "{a: to-c, d: x}", "links.ac.ends.d: there is no switch 'd'"),
+        ("{a: to-c, c: to-a}", "{a: to-b, c: to-a}", "links.ac.ends.a: links.ab.ends.a has the same port"),
+        (
+            "{a: to-c, c: to-a}",
+            "{a: dtn, c: to-a}",
+            "links.ac.ends.a: sites.mu.hosts.mu-dtn has the same port",
+        ),
+        (
+            "{a: to-c, c: to-a}",
+            "{a: rtr, c: to-a}",
+            "links.ac.ends.a: paths.routed.ends.mu has the same port",
+        ),
+        ("capacity: 100 Gbps", "capacity: 0 bps", "links.ab.capacity: must be above zero"),
+        ("loss: 0.01 %", "loss: 100 %", "links.ab.loss: Input should be less than 1"),
+        ("mtu: 9000", "speed: 1", "links.ab.speed: is not a known key here"),
+        (", delay: 2 ms}", "}", "overlays.core.cost: link 'ac' declares no delay"),
+        ("families: [4], nat", "families: [5], nat", "links.bc.families.0: Input should be 4 or 6"),
+        ('"100-199, 250"', '"199-100"', "'199-100' is not a range of VLAN ids: they go from 1 to 4094"),
+        ('"100-199, 250"', '"0-5"', "they go from 1 to 4094"),
+        ('"100-199, 250"', '"100-5000"', "they go from 1 to 4094"),
+        ('"100-199, 250"', '"all"', "overlays.core.vlans: 'all' is not a range of VLAN ids such as 100-199"),
+        (
+            '"100-199, 250"',
+            '"300-310"',
+            "overlays.core.vlans: VLAN 300 belongs to path 'al2s' on port to-b of link 'ab'",
+        ),
+        ("paths: 2", "paths: 17", "overlays.core.paths: Input should be less than or equal to 16"),
+        ("cost: delay", "cost: money", "overlays.core.cost: Input should be"),
+        ("links: []", "links: [xy]", "overlays.spare.links.0: there is no link 'xy'"),
+        (
+            "links: []",
+            "links: [bc]",
+            "overlays.spare.vlans: 100-150 belong to overlay 'core' too, and both may use link 'bc'",
+        ),
+        ("spare:", "al2s:", "overlays.al2s: there is a path 'al2s': its own paths could have this name"),
+        ("  al2s:", "  core.1:", "overlays.core: there is a path 'core.1': its own paths could"),
+    ],
+)
+def test_a_mistake_is_named(old: str, new: str, told: str) -> None:
+    assert old in EXAMPLE
+    with pytest.raises(InvalidInput) as caught:
+        parsed(EXAMPLE.replace(old, new, 1))
+    assert told in "\n".join(str(problem) for problem in caught.value.problems)
+
+
+def test_without_links_nothing_changes() -> None:
+    body: dict[str, Any] = deepcopy(yamlfile.read_yaml(EXAMPLE)[0])
+    del body["links"], body["overlays"]
+    assert Configuration.model_validate(body).links == {}
