@@ -87,9 +87,11 @@ class Broker:
             configuration=configuration,
             catalog=catalog,
             network=Network(topology, heir.rules, drain=policy.drain, check_period=policy.consistency_period),
-            flows=Register(heir.flows, lambda name: self.world.catalog.resolve(name), topology.site_of),
+            flows=Register((), lambda name: self.world.catalog.resolve(name), topology.site_of),
             ledger=compute.restored(configuration, heir.flows, catalog),
         )
+        for flow in heir.flows:
+            self.world.flows.put(flow)
         self._placing = Placing(self.world)
         self._housekeeping = Housekeeping(self.world, self._placing)
         self._last_number = max([last_number, *(flow.number for flow in left)])
@@ -180,7 +182,7 @@ class Broker:
             return [Answer(cause, command, error)]
 
     def _submitted(self, event: FlowSubmitted) -> list[Effect]:
-        others = self.world.flows.unfinished()
+        others = self.world.flows.rivals(event.request)
         flow = new_flow(self._last_number + 1, event, self.world.catalog, self.world.network.topology, others)
         self._last_number = flow.number
         self.world.flows.put(flow)
@@ -234,9 +236,8 @@ class Broker:
         if not self.world.performance.record(event.measurement, event.at):
             return []
         key, effects = event.measurement.key, list[Effect]()
-        for flow in self.world.flows.running():
-            if self.world.flows.ends(flow) == (key.source, key.destination):
-                effects += self._placing.reexamine(flow, event, event.measurement)
+        for flow in self.world.flows.going((key.source, key.destination)):
+            effects += self._placing.reexamine(flow, event, event.measurement)
         return [*effects, *self._placing.serve_queue(event)]
 
     def _reported(self, event: RulesReported) -> list[Effect]:

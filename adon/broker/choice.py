@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 
 from adon.broker.counters import FlowCounters
 from adon.broker.flow import Flow, FlowRequest
+from adon.broker.load import PathLoad
 from adon.config import Policy
 from adon.flowvisor.assessment import CandidateRecord, Verdict
 from adon.flowvisor.path import Basis, CandidatePath, Knowledge, Known, PathView
@@ -61,8 +62,7 @@ class Need:
 class Situation:
     """What a choice may look at.
 
-    :param loads: per path name, the *other* flows on it.
-    :param used: per path name, what our flows use by the switch's counters.
+    :param loads: per path name, what our flows put on it, the one that asks included.
     :param own: the counters of the flow itself, if it is running.
     :param shunned: paths that must not be used now, with the reason.
     :param window: seconds of history that "best value seen" looks at.
@@ -73,8 +73,7 @@ class Situation:
     performance: PerformanceView
     policy: Policy
     window: float
-    loads: Mapping[str, Sequence[FlowLoad]]
-    used: Mapping[str, Counters]
+    loads: Mapping[str, PathLoad]
     shunned: Mapping[str, str]
     own: FlowCounters | None = None
 
@@ -145,16 +144,34 @@ def _knowledge(metric: Metric, path: CandidatePath, flow: Flow, need: Need, s: S
         return s.performance.knowledge(path.key, metric, s.now, max_age)
     tested = s.performance.latest(path.key, metric)
     changed = s.performance.changed(path.key, metric)
-    loads = s.loads.get(path.key.path, ())
+    load = s.loads.get(path.key.path)
+    used = None if load is None else load.used()
+    loads = _others(load, flow, need, path, tested, used)
     if flow.path == path.key.path and s.own is not None:
         since = float("-inf") if changed is None else changed.since
         own = own_throughput(s.own, tested, need.streams, loads, path.capacity, s.now, max_age, since)
         if own is not None:
             return own
-    used = s.used.get(path.key.path)
     return estimate_throughput(
         tested, s.now, max_age, path.capacity, need.qspec.streams, loads, used, changed
     )
+
+
+def _others(
+    load: PathLoad | None,
+    flow: Flow,
+    need: Need,
+    path: CandidatePath,
+    tested: Measurement | None,
+    used: Counters | None,
+) -> list[FlowLoad]:
+    """The other flows on a path, summed up as far as an estimate can tell them apart."""
+    if load is None:
+        return []
+    here = flow.state.holds_rules and flow.path == path.key.path and flow.path_since is not None
+    own = (flow.path_since, need.streams) if here and flow.path_since is not None else None
+    times = [] if tested is None else [tested.started_at]
+    return load.without(own, *times, *([] if used is None else [used.observed_at]))
 
 
 def own_throughput(

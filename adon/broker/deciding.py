@@ -39,8 +39,7 @@ def choose_path(
         performance=world.performance,
         policy=world.configuration.policy,
         window=world.configuration.measurements.window,
-        loads=world.flows.loads(flow),
-        used=world.flows.used(flow),
+        loads=world.flows.loads(world.flows.ends(flow)),
         shunned={path: why for path, (until, why) in world.shunned.items() if until > now} | dict(without),
         own=world.flows.counters(flow) if flow.state is FlowState.ACTIVE else None,
     )

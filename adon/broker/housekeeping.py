@@ -58,8 +58,7 @@ class Housekeeping:
 
     def _poll_due(self) -> float:
         policy = self._world.configuration.policy
-        moving = any(flow.state.holds_rules for flow in self._world.flows)
-        period = policy.counters_period if moving else policy.consistency_period
+        period = policy.counters_period if self._world.flows.moving() else policy.consistency_period
         return self._polled_at + period
 
     def next_wake(self, event: Event) -> list[Effect]:

@@ -19,18 +19,24 @@ def two_flows() -> tuple[Stage, Any, Any]:
 
 def test_a_flow_is_no_load_to_itself() -> None:
     stage, first, second = two_flows()
-    assert [load.streams for load in stage.broker.flows.loads(first)["al2s"]] == [3]
-    assert [load.streams for load in stage.broker.flows.loads(second)["al2s"]] == [1]
+    load = stage.broker.flows.loads(("mu", "osu"))["al2s"]
+    assert first.path_since is not None
+    assert second.path_since is not None
+    assert [other.streams for other in load.without((first.path_since, 1))] == [3]
+    assert [other.streams for other in load.without((second.path_since, 3))] == [1]
 
 
 def test_the_use_of_a_path_is_known_when_every_flow_on_it_has_a_rate() -> None:
     stage, first, second = two_flows()
+    load = stage.broker.flows.loads(("mu", "osu"))["al2s"]
     for flow, rate in ((first, 8e6), (second, 16e6)):
-        assert stage.broker.flows.used(first) == {}
+        assert load.used() is None
         for at in (0.0, 5.0):
             rules = [reported(1, Kind.FLOW_INGRESS, int(rate * at / 8))]
             stage.broker.flows.counters(flow).report(at, 1, rules, SOURCE, DESTINATION)
-    assert stage.broker.flows.used(first)["al2s"].used == 24e6
+    used = load.used()
+    assert used is not None
+    assert used.used == 24e6
 
 
 def test_flows_on_a_path_by_direction() -> None:
