@@ -29,6 +29,7 @@ from adon.broker.events import (
     SwitchUp,
 )
 from adon.broker.installer import Installer, Progress
+from adon.broker.wanted import Wanted
 from adon.flowvisor.reconcile import Difference, difference, phases
 from adon.flowvisor.rule import Change, Op, Rule, Slot, dpid_text, rule_text
 from adon.flowvisor.topology import PortState, Topology
@@ -75,29 +76,27 @@ class Network:
         self._installer = Installer(drain)
         self._belief = Belief()
         self._check_period = check_period
-        self._wanted: dict[str, tuple[Rule, ...]] = {}
+        self._wanted = Wanted(rules)
+        self._unconfirmed: set[str] = set(self._wanted)  # owners not known to be installed since they changed
         self._foreign: dict[int, frozenset[Slot]] = {}
         self._greeting: dict[int, Mapping[str, PortState]] = {}
         self._checked_at: dict[int, float] = {}
         self._urgent: set[int] = set()
         self._read_again_at: dict[int, float] = {}
-        for rule in rules:
-            owner = owner_of(rule)
-            self._wanted[owner] = (*self._wanted.get(owner, ()), rule)
 
     # -- what is wanted ---------------------------------------------------------------------------
 
     def wanted(self, owner: str) -> tuple[Rule, ...]:
         """The rules an owner wants at present."""
-        return self._wanted.get(owner, ())
+        return self._wanted.of(owner)
 
     def busy(self, owner: str) -> bool:
         """Whether this owner's rules are being changed."""
         return self._installer.busy(owner)
 
     def complete(self, owner: str) -> bool:
-        """Whether every rule this owner wants is in its switch for sure, exactly so."""
-        return all(self._belief.holds(rule) for rule in self.wanted(owner))
+        """Whether every rule this owner wants is in its switch for sure, exactly so, and stays there."""
+        return all(self._holds(rule) for rule in self.wanted(owner))
 
     def want(self, owner: str, rules: tuple[Rule, ...], cause: str, now: float) -> Outcome:
         """Let an owner want exactly these rules, and begin to bring that about.
@@ -113,15 +112,16 @@ class Network:
             taken = rule_text(diff.blocked[0])
             return Outcome(failed=[(owner, f"a rule that is not ours is in the place of: {taken}")])
         self._installer.abandon(owner)
-        self._wanted[owner] = rules
+        self._wanted.put(owner, rules)
+        self._unconfirmed.add(owner)
         outcome = Outcome()
         kept = set(rules)
         gone = tuple(rule for rule in before if rule not in kept)
         if gone:
             outcome.effects.append(SaveRules(cause, gone, RuleState.REMOVED))
-        changing = self._installer.slots()
-        self._repair_after_repair((*gone, *(rule for rule in rules if rule.slot in changing)), now)
-        pending = tuple(rule for rule in rules if not self._belief.holds(rule))
+        in_hand = (rule for rule in rules if self._installer.changing(rule.slot))
+        self._repair_after_repair((*gone, *in_hand), now)
+        pending = tuple(rule for rule in rules if not self._holds(rule))
         if pending:
             outcome.effects.append(SaveRules(cause, pending, RuleState.PENDING))
         outcome.absorb(self._execute(owner, diff, cause, now))
@@ -191,6 +191,7 @@ class Network:
         owner, error = progress.failed, f"switch {dpid_text(event.dpid)}: {event.error}"
         outcome = Outcome(failed=[(owner, error)])
         refused = self._still_wanted(progress.dropped)
+        self._unconfirmed.update(owner_of(rule) for rule in refused)
         if refused:
             outcome.effects.append(SaveRules(event.id, refused, RuleState.FAILED, error))
         if _is_repair(owner):
@@ -205,8 +206,9 @@ class Network:
         """Take FLOW_REMOVED; one that nobody here asked for is an alarm, and the rule comes back (R20)."""
         slot = event.rule.slot
         self._belief.removed(event.rule)
+        self._unconfirmed.add(owner_of(event.rule))
         wanted = any(rule.slot == slot for rule in self.wanted(owner_of(event.rule)))
-        if event.reason in ("idle", "hard") or not wanted or slot in self._installer.slots():
+        if event.reason in ("idle", "hard") or not wanted or self._installer.changing(slot):
             return Outcome()
         self._urgent.add(event.dpid)
         text = f"somebody removed a rule of ours from {dpid_text(event.dpid)}: {rule_text(event.rule)}"
@@ -244,11 +246,15 @@ class Network:
 
     def desired(self, dpid: int) -> tuple[Rule, ...]:
         """All rules that belong in one switch."""
-        return tuple(r for rules in self._wanted.values() for r in rules if r.dpid == dpid)
+        return self._wanted.at(dpid)
+
+    def rules(self, dpid: int) -> int:
+        """How many rules belong in one switch."""
+        return self._wanted.count(dpid)
 
     def compare(self, dpid: int) -> Difference:
         """How one switch differs from what should be, as far as is known; nothing is done about it (R4)."""
-        return difference(self.desired(dpid), self._belief.at(dpid), foreign=self._all_foreign())
+        return difference(self.desired(dpid), self._belief.at(dpid), foreign=self._foreign_at(dpid))
 
     def foreign_rules(self, dpid: int) -> int:
         """How many rules in one switch are not ours."""
@@ -256,14 +262,18 @@ class Network:
 
     # -- inside -----------------------------------------------------------------------------------
 
-    def _all_foreign(self) -> frozenset[Slot]:
-        return frozenset().union(*self._foreign.values())
+    def _foreign_at(self, dpid: int) -> frozenset[Slot]:
+        return self._foreign.get(dpid, frozenset())
+
+    def _holds(self, rule: Rule) -> bool:
+        """Whether this very rule is in its switch for sure, and no plan under way takes it out."""
+        return self._belief.holds(rule) and not self._installer.removing(rule.slot)
 
     def _missing_from(self, owner: str, rules: tuple[Rule, ...]) -> Difference:
         """One owner's difference in the connected switches.
 
-        A slot whose rule was sent but never confirmed may be empty, where a modify would do nothing: a
-        wanted rule is added there, an unwanted one deleted.
+        A slot whose rule was sent but never confirmed, or that a plan under way empties, may be empty, where
+        a modify would do nothing: a wanted rule is added there, an unwanted one deleted.
         """
         here = self.topology.connected
         desired = [rule for rule in rules if rule.dpid in here]
@@ -271,9 +281,13 @@ class Network:
         present = [
             rule
             for rule in self._belief.of(owner)
-            if rule.dpid in here and (rule.slot not in slots or self._belief.sure(rule.slot))
+            if rule.dpid in here and (rule.slot not in slots or self._sure(rule.slot))
         ]
-        return difference(desired, present, foreign=self._all_foreign())
+        foreign = frozenset(slot for slot in slots if slot in self._foreign_at(slot[0]))
+        return difference(desired, present, foreign=foreign)
+
+    def _sure(self, slot: Slot) -> bool:
+        return self._belief.sure(slot) and not self._installer.removing(slot)
 
     def _greet(self, event: RulesReported) -> Outcome:
         text = (
@@ -310,8 +324,11 @@ class Network:
             self._urgent.discard(dpid)
         self._checked_at[dpid] = now
         diff = difference(
-            self.desired(dpid), self._belief.at(dpid), foreign=self._all_foreign(), skip=unsettled
+            self.desired(dpid), self._belief.at(dpid), foreign=self._foreign_at(dpid), skip=unsettled
         )
+        self._unconfirmed.update(owner_of(rule) for rule in (*diff.missing, *diff.blocked))
+        self._unconfirmed.update(owner_of(rule) for rule, _ in diff.wrong)
+        self._unconfirmed.update(owner_of(rule) for rule in diff.extra)
         outcome = self._found(dpid, diff, cause)
         outcome.absorb(self._execute(owner, diff, cause, now))
         return outcome
@@ -357,14 +374,15 @@ class Network:
             self._belief.sent(change, now)
 
     def _finished(self, owner: str) -> Outcome:
-        owners = tuple(self._wanted) if _is_repair(owner) else (owner,)
+        owners = tuple(sorted(self._unconfirmed)) if _is_repair(owner) else (owner,)
         idle = [one for one in owners if not self.busy(one)]
         outcome = Outcome(
             installed=[one for one in idle if self.wanted(one) and self.complete(one)],
             removed=[one for one in idle if not self.wanted(one) and not self._here(one)],
         )
         for one in outcome.removed:
-            self._wanted.pop(one, None)
+            self._wanted.drop(one)
+        self._unconfirmed.difference_update(outcome.installed, outcome.removed)
         return outcome
 
     def _here(self, owner: str) -> bool:
