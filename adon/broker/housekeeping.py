@@ -12,9 +12,9 @@ from adon.broker import scheduler
 from adon.broker.effects import Effect, QuietPaths, ReadRules, WakeAt
 from adon.broker.events import Event, Tick
 from adon.broker.flow import FlowState
+from adon.broker.heard import Heard
 from adon.broker.placing import Placing
 from adon.broker.world import World
-from adon.flowvisor.performance import PerformanceView
 from adon.units import format_duration
 
 CLOCK_SLACK_S = 30.0
@@ -105,7 +105,7 @@ class Housekeeping:
         world.shunned = {path: (until - by, why) for path, (until, why) in world.shunned.items()}
         world.network.clock_set_back(by)
         world.alarms.clock_set_back(by)
-        world.performance = PerformanceView()
+        world.performance = Heard()
         for flow in world.flows.running():
             world.flows.counters(flow).begin_anew()
             if flow.path_since is not None:

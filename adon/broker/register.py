@@ -25,7 +25,7 @@ Ends = tuple[str, str]
 NO_LOADS: Mapping[str, PathLoad] = MappingProxyType({})
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Kind:
     """Flows that need the same between the same hosts: what is found of a path is found for all of them."""
 

@@ -14,10 +14,11 @@ from adon.broker.alarms import Alarms
 from adon.broker.edge import Ledger
 from adon.broker.estimates import Estimates
 from adon.broker.flow import Flow
+from adon.broker.heard import Heard
+from adon.broker.memo import Memo
 from adon.broker.network import Network
 from adon.broker.register import Register
 from adon.config import Configuration
-from adon.flowvisor.performance import PerformanceView
 from adon.templates_catalog.catalog import Catalog
 from adon.units import format_duration
 
@@ -39,6 +40,7 @@ class World:
     :param estimates: what was promised to the flows that run, and how far off such promises were.
     :param shunned: per path that failed, until when it is not used, and why (R6).
     :param quiet: the paths on which no load-generating test may run.
+    :param memo: what was found about paths and still holds.
     """
 
     configuration: Configuration
@@ -46,11 +48,12 @@ class World:
     network: Network
     flows: Register
     ledger: Ledger
-    performance: PerformanceView = field(default_factory=PerformanceView)
+    performance: Heard = field(default_factory=Heard)
     alarms: Alarms = field(default_factory=Alarms)
     estimates: Estimates = field(default_factory=Estimates)
     shunned: dict[str, tuple[float, str]] = field(default_factory=dict)
     quiet: frozenset[str] = frozenset()
+    memo: Memo = field(default_factory=Memo)
 
     def shun(self, path: str | None, why: str, now: float) -> None:
         """Do not use a path for the policy's hold-off."""
