@@ -50,6 +50,7 @@ from adon.broker.intake import new_flow
 from adon.broker.network import Network
 from adon.broker.placing import Placing
 from adon.broker.register import Register
+from adon.broker.watch import Watch
 from adon.broker.world import World
 from adon.config import Configuration
 from adon.errors import AdonError, Conflict, NotFound
@@ -93,6 +94,7 @@ class Broker:
         for flow in heir.flows:
             self.world.flows.put(flow)
         self._placing = Placing(self.world)
+        self._watch = Watch(self.world)
         self._housekeeping = Housekeeping(self.world, self._placing)
         self._last_number = max([last_number, *(flow.number for flow in left)])
         self._inheritance: Inheritance | None = heir
@@ -236,7 +238,7 @@ class Broker:
         if not self.world.performance.record(event.measurement, event.at):
             return []
         key, effects = event.measurement.key, list[Effect]()
-        for flow in self.world.flows.going((key.source, key.destination)):
+        for flow in self._watch.uneasy((key.source, key.destination), event.at, key):
             effects += self._placing.reexamine(flow, event, event.measurement)
         return [*effects, *self._placing.serve_queue(event)]
 
@@ -249,4 +251,5 @@ class Broker:
             return effects
         fresh = now != before
         effects += evidence.count(self.world, self._placing, event, fresh=fresh)
+        self._watch.look_ahead(event.at)
         return [*effects, *self._placing.network_changed(event)] if fresh else effects

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from adon.flowvisor.performance import Changed, PerformanceView
+from adon.flowvisor.performance import FUTURE_TOLERANCE, Changed, PerformanceView
 from measurement.model import Measurement, Metric, PathKey
 
 _HOUR_S = 3600.0
@@ -20,6 +20,7 @@ class Heard(PerformanceView):
     def __init__(self) -> None:
         super().__init__()
         self.version = 0
+        self._newest = -math.inf
         self._versions: dict[PathKey, int] = {}
         self._best_of: dict[tuple[PathKey, Metric], tuple[int, int, float | None]] = {}
 
@@ -30,7 +31,12 @@ class Heard(PerformanceView):
     def record(self, measurement: Measurement, now: float | None = None) -> bool:
         """As :meth:`PerformanceView.record`."""
         self._noted(measurement.key)
+        self._newest = max(self._newest, measurement.observed_at)
         return super().record(measurement, now)
+
+    def ahead(self, now: float) -> bool:
+        """Whether a result may have to wait for its time to come: what is found now holds for now only."""
+        return self._newest > now + FUTURE_TOLERANCE
 
     def supersede(self, key: PathKey, metric: Metric, changed: Changed | None) -> None:
         """As :meth:`PerformanceView.supersede`."""

@@ -79,6 +79,10 @@ class Installer:
         """Whether a plan of this owner is under way."""
         return owner in self._plans
 
+    def owners(self) -> tuple[str, ...]:
+        """The owners of the plans under way."""
+        return tuple(self._plans)
+
     def slots(self) -> frozenset[Slot]:
         """The slots that plans under way are about to change: no verdict on them before they are done."""
         return frozenset(self._changing)

@@ -94,6 +94,10 @@ class Network:
         """Whether this owner's rules are being changed."""
         return self._installer.busy(owner)
 
+    def changing(self) -> tuple[str, ...]:
+        """The owners whose rules are being changed."""
+        return self._installer.owners()
+
     def complete(self, owner: str) -> bool:
         """Whether every rule this owner wants is in its switch for sure, exactly so, and stays there."""
         return all(self._holds(rule) for rule in self.wanted(owner))

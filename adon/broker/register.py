@@ -35,7 +35,7 @@ class Kind:
     ends: Ends
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(slots=True, eq=False, weakref_slot=True)
 class Group:
     """The running flows of one kind on one path.
 
@@ -64,6 +64,7 @@ class _Place:
 class Register:
     """See the module's text.
 
+    :ivar moved: counts up whenever a flow comes to a path or leaves one.
     :param resolve: the template version of a reference (``soykb@3``).
     :param site_of: the site of a host.
     """
@@ -82,6 +83,7 @@ class Register:
         self._loads: dict[Ends, dict[str, PathLoad]] = {}
         self._groups: dict[Ends, dict[tuple[Kind, str], Group]] = {}
         self._queued: set[int] = set()
+        self.moved = 0
         self._claims: dict[_Claim, set[int]] = {}
         self._claimed: dict[int, frozenset[_Claim]] = {}
         for flow in flows:
@@ -211,6 +213,10 @@ class Register:
         """Per path name, what flows in this direction put on it."""
         return self._loads.get(ends, NO_LOADS)
 
+    def directions(self) -> list[Ends]:
+        """Between which sites flows go that hold rules."""
+        return [ends for ends, numbers in self._directions.items() if numbers]
+
     def groups(self, ends: Ends) -> list[Group]:
         """The flows that run in this direction, those alike on one path together."""
         return list(self._groups.get(ends, {}).values())
@@ -261,6 +267,7 @@ class Register:
 
     def _enter(self, flow: Flow, place: _Place) -> None:
         number, kind = flow.number, self.kind(flow)
+        self.moved += 1
         self._places[number] = place
         self._directions.setdefault(place.ends, set()).add(number)
         if place.path is None:
@@ -275,6 +282,7 @@ class Register:
         group.unseen.add(number)
 
     def _leave(self, number: int, was: _Place) -> None:
+        self.moved += 1
         del self._places[number]
         self._directions[was.ends].discard(number)
         if was.path is None:
