@@ -193,7 +193,7 @@ class Stage:
         need = world.flows.need(flow)
         policy, window = world.configuration.policy, world.configuration.measurements.window
         nobody = Situation(
-            self.now, world.network.topology, world.performance, policy, window, {}, {}, {}, None
+            self.now, world.network.topology, world.performance, policy, window, {}, {}
         )
         begun = time.perf_counter()
         choose(flow, need, nobody)

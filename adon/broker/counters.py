@@ -149,6 +149,11 @@ class FlowCounters:
             return None
         return (last - first) * 8 / (end - start)
 
+    @property
+    def has_rates(self) -> bool:
+        """Whether there are two samples, without which there is no rate."""
+        return len(self._samples) >= 2
+
     def latest(self) -> tuple[float, float] | None:
         """The rate between the last two samples, and when it was taken; None before there are two."""
         if len(self._samples) < 2:

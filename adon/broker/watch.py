@@ -205,9 +205,9 @@ class Watch:
         else:
             fixed = [metric for metric in kind.need.metrics if metric is not Metric.THROUGHPUT]
             record = record_of(candidate, None, kind.need, stamp.tables, s, fixed)
-            own = OwnPath.of(candidate.path, record, stamp.tables, kind.need.qspec, good_until(record, kind))
-        until = s.now if world.performance.ahead(s.now) else own.until
-        return Outlook(stamp, own, s.now, until)
+            until = s.now if world.performance.ahead(s.now) else good_until(record, kind)
+            own = OwnPath.of(candidate.path, record, stamp.tables, kind.need.qspec, until)
+        return Outlook(stamp, own, s.now, s.now if world.performance.ahead(s.now) else own.until)
 
     # -- one flow ---------------------------------------------------------------------------------------
 
@@ -250,7 +250,7 @@ class Watch:
         """What the flow has on its own path, and until when that can be said."""
         counters = self._world.flows.counters(flow)
         kind = self._world.flows.kind(flow)
-        if counters.latest() is not None:
+        if counters.has_rates:
             return _value(knowledge(Metric.THROUGHPUT, own.path, flow, kind.need, replace(s, own=counters)), kind)
         sides = self._sides(flow, own.path, s)
         if sides not in readings:

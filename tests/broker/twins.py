@@ -5,6 +5,7 @@ Both are given every event and must want the very same: shortcuts change no deci
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator
 from typing import Any
 
@@ -49,5 +50,14 @@ class Twins:
 
     def handle(self, event: Event) -> list[Effect]:
         effects, expected = self.one.handle(event), self.other.handle(event)
-        assert effects == expected, f"{event}:\n{effects}\nis not\n{expected}"
+        if effects != expected:
+            raise AssertionError(f"{event}: {_difference(effects, expected)}")
         return effects
+
+
+def _difference(effects: list[Effect], expected: list[Effect]) -> str:
+    wanted, known = (
+        [f"{type(effect).__name__} {getattr(effect, 'text', '')}" for effect in found]
+        for found in (effects, expected)
+    )
+    return "\n".join(difflib.unified_diff(known, wanted, "without shortcuts", "with them", n=0))
