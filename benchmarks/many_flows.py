@@ -44,50 +44,17 @@ from adon.config import Configuration, load
 from adon.flowvisor.rule import Op, ReportedRule, Rule
 from adon.flowvisor.topology import PortState
 from adon.templates_catalog.catalog import Catalog
-from adon.templates_catalog.model import Template
 from benchmarks.summary import Summary, table
 from measurement.model import Measurement, Metric, PathKey
+from tests.broker.many import EDGES, network, ports, template
 
 ROUNDS = 5
 SAMPLES = 20
 SIZES = (100, 1_000, 10_000)
 PATHS = 16
-EDGES = {"mu": 0xA01, "osu": 0xA02}
 BASE_BPS, BETTER_BPS = 40e9, 60e9
-NETWORK = Path(__file__).parents[1] / "tests" / "data" / "network.yaml"
 STEADY = {"patience": 100, "min_dwell": "1 h", "switch_margin": 9, "max_age": "1 h"}
 NIMBLE = {"patience": 1, "min_dwell": "0 s", "switch_margin": 0, "max_age": "1 h"}
-
-
-def network(paths: int) -> dict[str, Any]:
-    """The example network with so many layer-2 paths between its two sites, as its file would say it."""
-    document: dict[str, Any] = yaml.safe_load(NETWORK.read_text())
-    document["paths"] = {
-        f"path-{index:02}": {
-            "layer": 2,
-            "vlan": 1000 + index,
-            "capacity": "100 Gbps",
-            "ends": {site: {"port": f"{site}-edge-{index}"} for site in EDGES},
-        }
-        for index in range(paths)
-    }
-    document["measurements"]["tests"] = []
-    document["compute"] = {}
-    return document
-
-
-def template(name: str, selection: Mapping[str, Any]) -> Template:
-    """A bulk transfer; ``selection`` says how eager it is to move."""
-    return Template.model_validate(
-        {
-            "name": name,
-            "title": name,
-            "qspec": {"throughput": {"min": "1 bps"}},
-            "weights": {"throughput": 1.0},
-            "tables": {"throughput": {"points": [["1 bps", 1], ["100 Gbps", 10]]}},
-            "selection": selection,
-        }
-    )
 
 
 def catalog() -> Catalog:
@@ -192,9 +159,7 @@ class Stage:
         flow = self._flow()
         need = world.flows.need(flow)
         policy, window = world.configuration.policy, world.configuration.measurements.window
-        nobody = Situation(
-            self.now, world.network.topology, world.performance, policy, window, {}, {}
-        )
+        nobody = Situation(self.now, world.network.topology, world.performance, policy, window, {}, {})
         begun = time.perf_counter()
         choose(flow, need, nobody)
         return (time.perf_counter() - begun) * 1e3
@@ -214,9 +179,9 @@ class Stage:
 
     def _connect(self) -> None:
         for site, dpid in EDGES.items():
-            names = [f"{site}-edge-dtn", *(f"{site}-edge-{index}" for index in range(len(self.paths)))]
-            ports = {name: PortState(number, True) for number, name in enumerate(names, 1)}
-            self.happen(SwitchUp(*self.stamp(), dpid, ports))
+            names = ports(site, len(self.paths))
+            found = {name: PortState(number, True) for number, name in enumerate(names, 1)}
+            self.happen(SwitchUp(*self.stamp(), dpid, found))
             self.happen(RulesReported(*self.stamp(), dpid, ()))
 
     def _submit(self, name: str, port: int) -> float:
@@ -272,7 +237,9 @@ def slope(points: Iterable[tuple[float, float]]) -> float:
     """The slope of log y over log x, by least squares."""
     logs = [(math.log(x), math.log(y)) for x, y in points]
     middle_x, middle_y = (sum(part) / len(logs) for part in zip(*logs, strict=True))
-    return sum((x - middle_x) * (y - middle_y) for x, y in logs) / sum((x - middle_x) ** 2 for x, _ in logs)
+    return math.fsum((x - middle_x) * (y - middle_y) for x, y in logs) / math.fsum(
+        (x - middle_x) ** 2 for x, _ in logs
+    )
 
 
 def passed(results: Mapping[str, Any]) -> bool:

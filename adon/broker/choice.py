@@ -180,9 +180,7 @@ def too_narrow(path: CandidatePath, present_path: str | None, topology: Topology
     return f"its MTU of {path.mtu} B is below the {present.mtu} B that the flow has on {present_path}"
 
 
-def knowledge(
-    metric: Metric, path: CandidatePath, flow: Flow | None, need: Need, s: Situation
-) -> Knowledge:
+def knowledge(metric: Metric, path: CandidatePath, flow: Flow | None, need: Need, s: Situation) -> Knowledge:
     """What a flow may go by for one metric of one path; None asks for any flow that is not on it."""
     max_age = need.template.selection.max_age
     if metric is not Metric.THROUGHPUT:

@@ -36,6 +36,7 @@ def choose_path(
     kind = world.flows.kind(flow)
     s = situation(world, kind.ends, now)
     own = world.flows.counters(flow) if flow.state is FlowState.ACTIVE else None
+    without = {**world.damping.given_up(flow.number), **without}
     asks = replace(s, own=own, shunned={**s.shunned, **without})
 
     def finding(candidate: Candidate) -> CandidateRecord | None:
@@ -61,9 +62,17 @@ def situation(world: World, ends: tuple[str, str], now: float) -> Situation:
     )
 
 
-def advise(flow: Flow, need: Need, choice: Choice, now: float, waived: Waived = Waived.NOTHING) -> MoveAdvice:
+def advise(
+    flow: Flow,
+    need: Need,
+    choice: Choice,
+    now: float,
+    waived: Waived = Waived.NOTHING,
+    dwell: float | None = None,
+) -> MoveAdvice:
     """Whether a running flow should move to the best path there is (spec section 2, hysteresis).
 
+    :param dwell: seconds that it stays on a path; the template's ``min_dwell`` if None.
     :param waived: without patience one miss is enough, the one that is seen now.
     """
     policy = need.template.selection
@@ -75,7 +84,7 @@ def advise(flow: Flow, need: Need, choice: Choice, now: float, waived: Waived = 
         patience=policy.patience if patient else 1,
         margin=policy.switch_margin,
         dwelt=float("inf") if flow.path_since is None else now - flow.path_since,
-        min_dwell=policy.min_dwell if dwelling else 0.0,
+        min_dwell=(policy.min_dwell if dwell is None else dwell) if dwelling else 0.0,
     )
 
 

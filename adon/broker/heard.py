@@ -1,4 +1,4 @@
-"""What was measured, with a count of how often that changed: what rests on it can tell whether it still holds."""
+"""What was measured, with a count of how often that changed: what rests on it can tell if it still holds."""
 
 from __future__ import annotations
 

@@ -105,6 +105,7 @@ class Housekeeping:
         world.shunned = {path: (until - by, why) for path, (until, why) in world.shunned.items()}
         world.network.clock_set_back(by)
         world.alarms.clock_set_back(by)
+        world.damping.clock_set_back(by)
         world.performance = Heard()
         for flow in world.flows.running():
             world.flows.counters(flow).begin_anew()

@@ -1,7 +1,7 @@
 """How a path stands for a flow that is on it, as a function of the flow's own throughput.
 
-All flows of one kind on one path share every other metric there.  What is left per flow is one value; verdict,
-Q and quality follow from it as :func:`adon.flowvisor.selection.assess` and
+All flows of one kind on one path share every other metric there.  What is left per flow is one value;
+verdict, Q and quality follow from it as :func:`adon.flowvisor.selection.assess` and
 :func:`~adon.flowvisor.selection.quality` have them, without a record in words.  A test keeps them equal.
 """
 
@@ -106,5 +106,6 @@ class OwnPath:
             return "violated"
         if self.quality == "unknown" or (self.bound is not None and value is None):
             return "unknown"
-        bounded = self.bound is not None and value is not None and self.target is not None
-        return "degraded" if bounded and value < self.target else self.quality
+        if self.bound is None or self.target is None or value is None:
+            return self.quality
+        return "degraded" if value < self.target else self.quality

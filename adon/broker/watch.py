@@ -179,8 +179,11 @@ class Watch:
         readings: dict[tuple[bool, ...], tuple[float | None, float]] = {}
         for number in numbers:
             flow = self._world.flows.get(number)
-            assert flow is not None, "a group names flows that are there"
-            calm = self._calm(flow, outlook.own, s, best, measured is not None, readings)
+            calm = (
+                None
+                if flow is None
+                else self._calm(flow, outlook.own, s, best, measured is not None, readings)
+            )
             if calm is None:
                 outlook.restless.add(number)
                 uneasy.append(number)
@@ -223,6 +226,8 @@ class Watch:
         """Why a full look would leave a flow as it is; None if it might not."""
         if flow.state is FlowState.INSTALLING or self._world.network.busy(flow.id):
             return None
+        if self._world.damping.given_up(flow.number):
+            return None
         value, until = self._throughput(flow, own, s, readings) if own.asked else (None, math.inf)
         verdict, q, quality = own.judge(value)
         if quality != flow.quality:
@@ -236,8 +241,9 @@ class Watch:
             return _Calm(q, captive, until)
         if verdict is Verdict.EXCLUDED or flow.path_since is None:
             return None
-        if s.now - flow.path_since < policy.min_dwell:
-            return _Calm(None, False, min(until, flow.path_since + policy.min_dwell - SLACK_S))
+        dwell = self._world.damping.dwell(flow.number, policy.min_dwell)
+        if s.now - flow.path_since < dwell:
+            return _Calm(None, False, min(until, flow.path_since + dwell - SLACK_S))
         return None
 
     def _throughput(
@@ -251,7 +257,9 @@ class Watch:
         counters = self._world.flows.counters(flow)
         kind = self._world.flows.kind(flow)
         if counters.has_rates:
-            return _value(knowledge(Metric.THROUGHPUT, own.path, flow, kind.need, replace(s, own=counters)), kind)
+            return _value(
+                knowledge(Metric.THROUGHPUT, own.path, flow, kind.need, replace(s, own=counters)), kind
+            )
         sides = self._sides(flow, own.path, s)
         if sides not in readings:
             found = knowledge(Metric.THROUGHPUT, own.path, flow, kind.need, replace(s, own=counters))

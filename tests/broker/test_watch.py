@@ -171,7 +171,9 @@ def refuse(scene: Scene, chance: random.Random) -> None:
 
 def idle(scene: Scene, chance: random.Random) -> None:
     """One of a flow's two ingress rules sees no packets: it is put back, and nothing else has changed."""
-    ingress = [r for r in scene.tables[EDGES["mu"]].values() if cookie_owner(r.cookie)[0] is Kind.FLOW_INGRESS]
+    ingress = [
+        r for r in scene.tables[EDGES["mu"]].values() if cookie_owner(r.cookie)[0] is Kind.FLOW_INGRESS
+    ]
     if ingress:
         gone = scene.tables[EDGES["mu"]].pop(chance.choice(ingress).slot)
         scene.happen(RuleRemoved(*scene.stamp(), gone.dpid, gone, "idle", 0, 0))
@@ -194,13 +196,15 @@ def clock_set_back(scene: Scene, chance: random.Random) -> None:
     scene.now -= chance.choice([20.0, 20.0, 600.0])
 
 
-STEPS = {measure: 40, submit: 8, cancel: 4, wait: 20, report: 6, refuse: 1, idle: 2, port: 2, shun: 1}
+STEPS = {measure: 40, submit: 8, cancel: 4, wait: 20, report: 6, refuse: 1, idle: 6, port: 2, shun: 1}
 STEPS |= {clock_set_back: 1}
 
 
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 10**9), haste=st.sampled_from([0.3, 0.8, 1.0]))
-def test_a_result_changes_the_same_with_and_without_shortcuts(seed: int, haste: float, tmp_path: Path) -> None:
+def test_a_result_changes_the_same_with_and_without_shortcuts(
+    seed: int, haste: float, tmp_path: Path
+) -> None:
     """Random histories: results, flows, counters, refusals, ports; switches that answer at once or later."""
     chance = random.Random(seed)
     scene = Scene(tmp_path)
@@ -219,7 +223,9 @@ class TwinStage(Stage):
         unfinished = [flow for flow in self.flows.values() if not flow.state.final]
         wanted = [kept for kept, state in self.rules.values() if state.value != "removed"]
         last = max(self.flows, default=0)
-        twins: Any = Twins(self.configuration, self.templates, flows=unfinished, rules=wanted, last_number=last)
+        twins: Any = Twins(
+            self.configuration, self.templates, flows=unfinished, rules=wanted, last_number=last
+        )
         return twins  # type: ignore[no-any-return]
 
 
