@@ -1,7 +1,7 @@
 """Against flapping: what fails or moves again and again is left alone for longer each time (R17).
 
-Three bounds.  The first two grow alike: a hold-off begins at a base, doubles with every repetition, is capped,
-and is forgotten after calm, a time without a repetition that is longer than the hold-off.
+Three bounds.  The first two grow alike: a hold-off begins at a base, doubles with every repetition, is
+capped, and is forgotten after calm, a time without a repetition that is longer than the hold-off.
 
 - A flow that was moved dwells ``min_dwell`` on its path, twice that after the next move, and so on.  A
   template whose ``min_dwell`` is zero asks not to be held.  A path that cannot be used is left at once.

@@ -22,12 +22,12 @@ BOUNDS = st.builds(
     lambda low, target, loss: QSpec.model_validate(
         {
             **({"throughput": {"min": low, "target": target}} if low else {}),
-            **({"loss": {"max": loss, "target": loss / 2}} if loss else {}),
+            **({"loss": {"max": f"{loss} %", "target": f"{loss / 2} %"}} if loss else {}),
         }
     ),
-    st.sampled_from([None, 1e6, 2e7]),
-    st.sampled_from([None, 3e7, 9e7]),
-    st.sampled_from([None, 0.02, 0.05]),
+    st.sampled_from([None, "1 Mbps", "20 Mbps"]),
+    st.sampled_from([None, "30 Mbps", "90 Mbps"]),
+    st.sampled_from([None, 2.0, 5.0]),
 )
 WEIGHTS = st.sampled_from(
     [{Metric.THROUGHPUT: 1.0}, {Metric.LOSS: 1.0}, {Metric.THROUGHPUT: 2.0, Metric.LOSS: 1.0}]
@@ -57,7 +57,9 @@ def test_it_is_what_a_full_assessment_says(
     full = assess(whole, qspec, tables, weights, 10.0)
     without = assess(PathView(PATH, others, usable, reason), qspec, tables, weights, 10.0)
     own = OwnPath.of(PATH, without, tables, qspec, 0.0)
-    assert own.judge(value) == (full.verdict, pytest.approx(full.q), quality(full, qspec))
+    verdict, q, words = own.judge(value)
+    assert (verdict, words) == (full.verdict, quality(full, qspec))
+    assert q == pytest.approx(full.q)
     assert own.misses(value) is any(metric.bound_met is False for metric in full.metrics)
 
 
