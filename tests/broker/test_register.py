@@ -7,7 +7,7 @@ from measurement.model import PathKey
 from tests.broker.stage import Stage, ready
 from tests.broker.test_counters import DESTINATION, SOURCE, reported
 
-ONE = {"qspec": {"throughput": {"min": "1 Mbps"}}}
+ONE: dict[str, Any] = {"qspec": {"throughput": {"min": "1 Mbps"}}}
 
 
 def two_flows() -> tuple[Stage, Any, Any]:
@@ -53,3 +53,18 @@ def test_what_the_request_says_goes_before_what_the_template_says() -> None:
     register, template = stage.broker.flows, stage.templates.get("soykb")
     assert (register.priority(plain), register.priority(asked)) == (template.priority, 7)
     assert (register.patience(plain), register.patience(asked)) == (template.selection.queue_patience, 3.0)
+
+
+def test_rivals_are_those_with_a_port_in_common_or_with_none() -> None:
+    stage = ready()
+    known = stage.submit(**ONE, ports=[5001, 5002])
+    learnt = stage.submit(**ONE, ports=[])
+    rivals = stage.broker.flows.rivals
+    asked = known.request.model_copy(update={"ports": (5002, 6000)})
+    assert [flow.id for flow in rivals(asked)] == [known.id]
+    assert rivals(asked.model_copy(update={"ports": (6000,)})) == []
+    assert [flow.id for flow in rivals(asked.model_copy(update={"ports": ()}))] == [learnt.id]
+    back = {"ports": (), "source": "osu-dtn", "destination": "mu-dtn"}
+    assert [flow.id for flow in rivals(asked.model_copy(update=back))] == [learnt.id]
+    stage.cancel(known)
+    assert rivals(asked) == []
