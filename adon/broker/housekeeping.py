@@ -67,7 +67,7 @@ class Housekeeping:
         times = [
             self._poll_due(),
             world.network.next_wake(),
-            scheduler.next_wake(world.flows.queued(), world.flows.patience),
+            world.flows.next_deadline(),
             *(until for until, _ in world.shunned.values()),
         ]
         wake = min(time for time in times if time is not None)

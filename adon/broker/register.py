@@ -8,6 +8,7 @@ worked out once per flow.
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -16,6 +17,7 @@ from adon.broker.choice import Need
 from adon.broker.counters import FlowCounters
 from adon.broker.flow import Flow, FlowRequest, FlowState
 from adon.broker.load import PathLoad
+from adon.broker.scheduler import deadline
 from adon.templates_catalog.model import Template
 from measurement.model import PathKey
 
@@ -83,6 +85,7 @@ class Register:
         self._loads: dict[Ends, dict[str, PathLoad]] = {}
         self._groups: dict[Ends, dict[tuple[Kind, str], Group]] = {}
         self._queued: set[int] = set()
+        self._deadlines: list[tuple[float, int]] = []  # a heap; who does not wait any more is a stale entry
         self.moved = 0
         self._claims: dict[_Claim, set[int]] = {}
         self._claimed: dict[int, frozenset[_Claim]] = {}
@@ -183,6 +186,15 @@ class Register:
         """The flows that wait, by number."""
         return [self._flows[number] for number in sorted(self._queued)]
 
+    def next_deadline(self) -> float | None:
+        """When the next waiting flow's patience is over; None for an empty queue."""
+        while self._deadlines:
+            at, number = self._deadlines[0]
+            if number in self._queued and deadline(self._flows[number], self.patience) == at:
+                return at
+            heapq.heappop(self._deadlines)
+        return None
+
     def rivals(self, request: FlowRequest) -> list[Flow]:
         """The flows that have not ended and may be hard to tell from one that is asked for.
 
@@ -238,6 +250,7 @@ class Register:
         self._queued.discard(number)
         if flow.state is FlowState.QUEUED:
             self._queued.add(number)
+            heapq.heappush(self._deadlines, (deadline(flow, self.patience), number))
         claims: set[_Claim] = set()
         if not flow.state.final:
             there = (request.source, request.destination)

@@ -68,3 +68,17 @@ def test_rivals_are_those_with_a_port_in_common_or_with_none() -> None:
     assert [flow.id for flow in rivals(asked.model_copy(update=back))] == [learnt.id]
     stage.cancel(known)
     assert rivals(asked) == []
+
+
+def test_the_next_deadline_is_that_of_who_still_waits() -> None:
+    stage = ready()
+    register = stage.broker.flows
+    wish: dict[str, Any] = {"qspec": {"throughput": {"min": "60 Mbps"}}}
+    assert register.next_deadline() is None
+    first = stage.submit(**wish, queue_patience="20 s")
+    second = stage.submit(**wish, queue_patience="50 s")
+    assert register.next_deadline() == stage.now + 20
+    stage.cancel(first)
+    assert register.next_deadline() == stage.now + 50
+    stage.cancel(second)
+    assert register.next_deadline() is None
