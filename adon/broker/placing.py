@@ -275,7 +275,8 @@ class Placing:
         self._world.shun(flow.path, error, event.at)
         self._world.damping.refused(flow.number, str(flow.path))
         given_up = self._world.damping.given_up(flow.number)
-        if given_up.keys() >= choose_path(self._world, flow, event.at)[1].paths.keys():
+        candidates = choose_path(self._world, flow, event.at)[1].selection.records
+        if given_up and all(candidate.path in given_up for candidate in candidates):
             reason = f"given up after {ATTEMPTS} refusals on each of its paths; last: {error}"
             return self.end(flow, FlowState.FAILED, reason, event)[1]
         waiting = self._world.flows.put(self._without_path(flow, error, event))
