@@ -19,7 +19,18 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import anomaly, archive, durable_write, footprint, paths, polling, reaction, scheduling
+from benchmarks import (
+    anomaly,
+    archive,
+    durable_write,
+    footprint,
+    many_flows,
+    many_flows_switches,
+    paths,
+    polling,
+    reaction,
+    scheduling,
+)
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -81,6 +92,12 @@ class Benchmark:
 
 BENCHMARKS: dict[str, Benchmark] = {
     "reaction": Benchmark("Measurement result to barrier reply", reaction.run, reaction.report),
+    "many_flows": Benchmark(
+        "A result among many flows", many_flows.run, many_flows.report, many_flows.passed
+    ),
+    "many_flows_switches": Benchmark(
+        "A result among many flows, to the barrier", many_flows_switches.run, many_flows_switches.report
+    ),
     "footprint": Benchmark("The idle controller", footprint.run, footprint.report, footprint.passed),
     "polling": Benchmark("500 measurement points", polling.run, polling.report, polling.passed),
     "archive": Benchmark("The measurement archive", archive.run, archive.report, archive.passed),

@@ -4,8 +4,8 @@ A rule that was sent is believed to be there, so that whoever wants it gone remo
 only after a barrier reply or a report.  A report may have been on its way while something was changed,
 so a slot that was changed within :data:`SETTLE_S` keeps what is believed of it (R4).
 
-Rules are found by slot and by owner, so that one flow's rules cost as much to look at as it has rules,
-however many flows there are.
+Rules are found by slot, by owner and by switch, so that one flow's rules cost as much to look at as it has
+rules, however many flows there are.
 """
 
 from __future__ import annotations
@@ -25,6 +25,9 @@ class Belief:
     def __init__(self) -> None:
         self._rules: dict[Slot, Entry] = {}
         self._by_owner: dict[str, dict[Slot, Entry]] = {}
+        self._by_switch: dict[int, dict[Slot, Entry]] = {}
+        self._deleting: set[Slot] = set()  # a delete went out and was not answered
+        self._added_again: set[Slot] = set()  # and after it an add
         self._unsure: set[Slot] = set()
         self._changed_at: dict[Slot, float] = {}
 
@@ -34,11 +37,15 @@ class Belief:
 
     def at(self, dpid: int) -> tuple[Entry, ...]:
         """What is believed to be in one switch."""
-        return tuple(rule for rule in self._rules.values() if rule.dpid == dpid)
+        return tuple(self._by_switch.get(dpid, {}).values())
+
+    def get(self, slot: Slot) -> Entry | None:
+        """What is believed to be in one slot."""
+        return self._rules.get(slot)
 
     def sure(self, slot: Slot) -> bool:
-        """Whether what is believed of this slot was confirmed or reported."""
-        return slot not in self._unsure
+        """Whether what is believed of this slot was confirmed or reported, and no delete is unanswered."""
+        return slot not in self._unsure and slot not in self._deleting
 
     def holds(self, rule: Entry) -> bool:
         """Whether this very rule is in its switch for sure."""
@@ -51,19 +58,32 @@ class Belief:
 
     def sent(self, change: Change, now: float) -> None:
         """A change went out: an added rule may be there from now on, a deleted one may still be."""
-        self._changed_at[change.rule.slot] = now
-        if change.op is not Op.DELETE:
-            self._put(change.rule)
-            self._unsure.add(change.rule.slot)
+        slot = change.rule.slot
+        self._changed_at[slot] = now
+        if change.op is Op.DELETE:
+            self._added_again.discard(slot)
+            self._deleting.add(slot)
+            return
+        if slot in self._deleting:
+            self._added_again.add(slot)
+        self._put(change.rule)
+        self._unsure.add(slot)
 
     def confirmed(self, change: Change, now: float) -> None:
         """The barrier behind a change was answered."""
         slot = change.rule.slot
         self._changed_at[slot] = now
         if change.op is Op.DELETE:
-            self.removed(change.rule)
+            self._deleting.discard(slot)
+            if slot in self._added_again:
+                self._added_again.discard(slot)  # the switch took the add after this delete
+            else:
+                self.removed(change.rule)
         elif self._rules.get(slot) == change.rule:
             self._unsure.discard(slot)
+            if slot in self._added_again:  # one connection keeps the order: the delete was before it
+                self._added_again.discard(slot)
+                self._deleting.discard(slot)
 
     def removed(self, rule: Entry) -> None:
         """A rule left its switch; a rule of another owner that took its slot meanwhile is still there."""
@@ -73,6 +93,8 @@ class Belief:
 
     def reported(self, dpid: int, rules: Iterable[Entry], unsettled: frozenset[Slot]) -> None:
         """Take a switch's own list of rules, but for the unsettled slots."""
+        self._deleting = {slot for slot in self._deleting if slot[0] != dpid or slot in unsettled}
+        self._added_again &= self._deleting
         for held in self.at(dpid):
             if held.slot not in unsettled:
                 self._drop(held)
@@ -83,6 +105,8 @@ class Belief:
     def reconnected(self, dpid: int) -> None:
         """What was sent over an earlier connection was lost with it, or is in the report to come."""
         self._changed_at = {slot: at for slot, at in self._changed_at.items() if slot[0] != dpid}
+        self._deleting = {slot for slot in self._deleting if slot[0] != dpid}
+        self._added_again = {slot for slot in self._added_again if slot[0] != dpid}
 
     def clock_set_back(self, by: float) -> None:
         """The clock now shows ``by`` seconds less than it did."""
@@ -94,10 +118,12 @@ class Belief:
             self._drop(held)
         self._rules[rule.slot] = rule
         self._by_owner.setdefault(owner_of(rule), {})[rule.slot] = rule
+        self._by_switch.setdefault(rule.dpid, {})[rule.slot] = rule
 
     def _drop(self, rule: Entry) -> None:
         del self._rules[rule.slot]
         self._unsure.discard(rule.slot)
+        del self._by_switch[rule.dpid][rule.slot]
         owner = owner_of(rule)
         del self._by_owner[owner][rule.slot]
         if not self._by_owner[owner]:

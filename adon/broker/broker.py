@@ -53,6 +53,7 @@ from adon.broker.links import Links
 from adon.broker.network import Network
 from adon.broker.placing import Placing
 from adon.broker.register import Register
+from adon.broker.watch import Watch
 from adon.broker.world import World
 from adon.config import Configuration
 from adon.errors import AdonError, Conflict, NotFound
@@ -93,11 +94,14 @@ class Broker:
             configuration=configuration,
             catalog=catalog,
             network=Network(topology, heir.rules, drain=policy.drain, check_period=policy.consistency_period),
-            flows=Register(heir.flows, lambda name: self.world.catalog.resolve(name), topology.site_of),
+            flows=Register((), lambda name: self.world.catalog.resolve(name), topology.site_of),
             ledger=compute.restored(configuration, heir.flows, catalog),
             links=Links(configuration, identity),
         )
+        for flow in heir.flows:
+            self.world.flows.put(flow)
         self._placing = Placing(self.world)
+        self._watch = Watch(self.world)
         self._housekeeping = Housekeeping(self.world, self._placing)
         self._last_number = max([last_number, *(flow.number for flow in left)])
         self._inheritance: Inheritance | None = heir
@@ -198,7 +202,7 @@ class Broker:
             return [Answer(cause, command, error)]
 
     def _submitted(self, event: FlowSubmitted) -> list[Effect]:
-        others = self.world.flows.unfinished()
+        others = self.world.flows.rivals(event.request)
         flow = new_flow(self._last_number + 1, event, self.world.catalog, self.world.network.topology, others)
         self._last_number = flow.number
         self.world.flows.put(flow)
@@ -255,9 +259,8 @@ class Broker:
         if not self.world.performance.record(event.measurement, event.at):
             return []
         key, effects = event.measurement.key, list[Effect]()
-        for flow in self.world.flows.running():
-            if self.world.flows.ends(flow) == (key.source, key.destination):
-                effects += self._placing.reexamine(flow, event, event.measurement)
+        for flow in self._watch.uneasy((key.source, key.destination), event.at, key):
+            effects += self._placing.reexamine(flow, event, event.measurement)
         return [*effects, *self._placing.serve_queue(event)]
 
     def _reported(self, event: RulesReported) -> list[Effect]:
@@ -269,4 +272,5 @@ class Broker:
             return effects
         fresh = now != before
         effects += evidence.count(self.world, self._placing, event, fresh=fresh)
+        self._watch.look_ahead(event.at)
         return [*effects, *self._placing.network_changed(event)] if fresh else effects

@@ -12,11 +12,12 @@ throughput means something different for a flow that wants in and for one that i
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from adon.broker.counters import FlowCounters
 from adon.broker.flow import Flow, FlowRequest
+from adon.broker.load import PathLoad
 from adon.config import Policy
 from adon.flowvisor.assessment import CandidateRecord, Verdict
 from adon.flowvisor.path import Basis, CandidatePath, Knowledge, Known, PathView
@@ -61,8 +62,7 @@ class Need:
 class Situation:
     """What a choice may look at.
 
-    :param loads: per path name, the *other* flows on it.
-    :param used: per path name, what our flows use by the switch's counters.
+    :param loads: per path name, what our flows put on it, the one that asks included.
     :param own: the counters of the flow itself, if it is running.
     :param shunned: paths that must not be used now, with the reason.
     :param window: seconds of history that "best value seen" looks at.
@@ -73,8 +73,7 @@ class Situation:
     performance: PerformanceView
     policy: Policy
     window: float
-    loads: Mapping[str, Sequence[FlowLoad]]
-    used: Mapping[str, Counters]
+    loads: Mapping[str, PathLoad]
     shunned: Mapping[str, str]
     own: FlowCounters | None = None
 
@@ -96,14 +95,42 @@ class Choice:
         return next((r for r in self.selection.records if r.path == path), None)
 
 
-def choose(flow: Flow, need: Need, situation: Situation) -> Choice:
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """The candidates of flows that are alike, and the tables that score them."""
+
+    found: tuple[Candidate, ...]
+    tables: Mapping[Metric, LookupTable]
+
+
+def survey(need: Need, found: tuple[Candidate, ...], situation: Situation) -> Survey:
+    """Join candidates with the tables that score them now."""
+    best = _best_seen(found, need, situation)
+    return Survey(found, scoring_tables(need.template, need.qspec, best, need.weights))
+
+
+def choose(
+    flow: Flow,
+    need: Need,
+    situation: Situation,
+    surveyed: Survey | None = None,
+    finding: Callable[[Candidate], CandidateRecord | None] = lambda _: None,
+) -> Choice:
     """Score every candidate of a flow and select one (equation 3, spec section 2).
 
+    :param surveyed: what :func:`survey` gives for flows like this one, if that is known.
+    :param finding: what was found about a candidate for such a flow on another path, if that is known.
     :raises NotFound, InvalidInput: as :meth:`Topology.candidates`.
     """
-    found = situation.topology.candidates(flow.request.source, flow.request.destination)
-    tables = scoring_tables(need.template, need.qspec, _best_seen(found, need, situation), need.weights)
-    records = tuple(_assess(candidate, flow, need, tables, situation) for candidate in found)
+    if surveyed is None:
+        candidates = situation.topology.candidates(flow.request.source, flow.request.destination)
+        surveyed = survey(need, candidates, situation)
+    found, tables = surveyed.found, surveyed.tables
+    records = tuple(
+        (None if candidate.key.path == flow.path else finding(candidate))
+        or record_of(candidate, flow, need, tables, situation)
+        for candidate in found
+    )
     default = need.template.selection.default_path
     selection = select(records, situation.policy.unknown_paths, default)
     return Choice(selection, tables, {c.key.path: c.path for c in found if c.path is not None})
@@ -111,50 +138,84 @@ def choose(flow: Flow, need: Need, situation: Situation) -> Choice:
 
 def _best_seen(found: Sequence[Candidate], need: Need, s: Situation) -> dict[Metric, float]:
     keys = [candidate.key for candidate in found]
-    best = {m: s.performance.best(keys, m, s.now - s.window) for m in need.metrics}
+    generated = [metric for metric in need.weights if metric not in need.template.tables]
+    best = {m: s.performance.best(keys, m, s.now - s.window) for m in generated}
     return {metric: value for metric, value in best.items() if value is not None}
 
 
-def _assess(
-    candidate: Candidate, flow: Flow, need: Need, tables: Mapping[Metric, LookupTable], s: Situation
+def record_of(
+    candidate: Candidate,
+    flow: Flow | None,
+    need: Need,
+    tables: Mapping[Metric, LookupTable],
+    s: Situation,
+    metrics: Sequence[Metric] | None = None,
 ) -> CandidateRecord:
+    """What is found about one candidate (spec section 2).
+
+    :param flow: who asks; None for any flow of this need that is not on this path, nor on a wider one.
+    :param metrics: those to be looked up, all that matter if None; the others stay unknown.
+    """
     name = candidate.key.path
     if candidate.path is None:
         return CandidateRecord(name, candidate.layer, Verdict.EXCLUDED, candidate.reason, None)
     reason = candidate.reason if not candidate.usable else s.shunned.get(name, "")
-    reason = reason or _too_narrow(candidate.path, flow, s)
-    metrics = {metric: _knowledge(metric, candidate.path, flow, need, s) for metric in need.metrics}
-    view = PathView(candidate.path, metrics, usable=not reason, unusable_reason=reason)
+    reason = reason or ("" if flow is None else too_narrow(candidate.path, flow.path, s.topology))
+    asked = need.metrics if metrics is None else metrics
+    known = {metric: knowledge(metric, candidate.path, flow, need, s) for metric in asked}
+    view = PathView(candidate.path, known, usable=not reason, unusable_reason=reason)
     return assess(view, need.qspec, tables, need.weights, s.now)
 
 
-def _too_narrow(path: CandidatePath, flow: Flow, s: Situation) -> str:
+def too_narrow(path: CandidatePath, present_path: str | None, topology: Topology) -> str:
     """Why a running flow cannot move here although a new one could: its packets may be too large.
 
     Path attributes are hard constraints on moves (spec section 2).
+
+    :param present_path: the path it is on, if it is on one.
     """
-    present = s.topology.configuration.paths.get(flow.path or "")
+    present = None if present_path is None else topology.configuration.paths.get(present_path)
     if present is None or path.mtu >= present.mtu:
         return ""
-    return f"its MTU of {path.mtu} B is below the {present.mtu} B that the flow has on {flow.path}"
+    return f"its MTU of {path.mtu} B is below the {present.mtu} B that the flow has on {present_path}"
 
 
-def _knowledge(metric: Metric, path: CandidatePath, flow: Flow, need: Need, s: Situation) -> Knowledge:
+def knowledge(metric: Metric, path: CandidatePath, flow: Flow | None, need: Need, s: Situation) -> Knowledge:
+    """What a flow may go by for one metric of one path; None asks for any flow that is not on it."""
     max_age = need.template.selection.max_age
     if metric is not Metric.THROUGHPUT:
         return s.performance.knowledge(path.key, metric, s.now, max_age)
     tested = s.performance.latest(path.key, metric)
     changed = s.performance.changed(path.key, metric)
-    loads = s.loads.get(path.key.path, ())
-    if flow.path == path.key.path and s.own is not None:
+    load = s.loads.get(path.key.path)
+    used = None if load is None else load.used()
+    loads = _others(load, flow, need, path, tested, used)
+    if flow is not None and flow.path == path.key.path and s.own is not None:
         since = float("-inf") if changed is None else changed.since
         own = own_throughput(s.own, tested, need.streams, loads, path.capacity, s.now, max_age, since)
         if own is not None:
             return own
-    used = s.used.get(path.key.path)
     return estimate_throughput(
         tested, s.now, max_age, path.capacity, need.qspec.streams, loads, used, changed
     )
+
+
+def _others(
+    load: PathLoad | None,
+    flow: Flow | None,
+    need: Need,
+    path: CandidatePath,
+    tested: Measurement | None,
+    used: Counters | None,
+) -> list[FlowLoad]:
+    """The other flows on a path, summed up as far as an estimate can tell them apart."""
+    if load is None:
+        return []
+    own: tuple[float, int] | None = None
+    if flow is not None and flow.state.holds_rules and flow.path == path.key.path:
+        own = None if flow.path_since is None else (flow.path_since, need.streams)
+    times = [] if tested is None else [tested.started_at]
+    return load.without(own, *times, *([] if used is None else [used.observed_at]))
 
 
 def own_throughput(

@@ -20,7 +20,7 @@ the flow is over when all of them have been marked within one time-out and none 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
@@ -82,9 +82,13 @@ class _Busy:
 
 
 class FlowCounters:
-    """One flow's bytes over time, sent and delivered, in its forward direction."""
+    """One flow's bytes over time, sent and delivered, in its forward direction.
 
-    def __init__(self) -> None:
+    :param counted: called whenever its rate is another one.
+    """
+
+    def __init__(self, counted: Callable[[], None] = lambda: None) -> None:
+        self._counted = counted
         self._sent = _Growing()
         self._delivered = _Growing()
         self._busy = _Busy()
@@ -128,10 +132,12 @@ class FlowCounters:
             if self._unanswered_since is None:
                 self._unanswered_since = at
         self._samples.append((at, self._sent.total))
+        self._counted()
 
     def begin_anew(self) -> None:
         """Forget rates and evidence: the flow goes another way now, or a switch or the clock started anew."""
         self._samples.clear()
+        self._counted()
         self._busy = _Busy()
         self._unanswered_since = None
 
@@ -143,6 +149,11 @@ class FlowCounters:
         if first is None or last is None or end <= start:
             return None
         return (last - first) * 8 / (end - start)
+
+    @property
+    def has_rates(self) -> bool:
+        """Whether there are two samples, without which there is no rate."""
+        return len(self._samples) >= 2
 
     def latest(self) -> tuple[float, float] | None:
         """The rate between the last two samples, and when it was taken; None before there are two."""

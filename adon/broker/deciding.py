@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from adon.broker.alarms import Waived
-from adon.broker.choice import Choice, Need, Situation, choose
+from adon.broker.choice import Choice, Need, Situation, choose, too_narrow
 from adon.broker.compute import NO_SITES, Sites
 from adon.broker.decision import Decision, Outcome
 from adon.broker.events import AlarmCleared, AlarmRaised, Event
@@ -22,6 +22,7 @@ from adon.broker.world import World
 from adon.flowvisor.assessment import CandidateRecord
 from adon.flowvisor.path import Layer
 from adon.flowvisor.selection import MoveAdvice, hysteresis
+from adon.flowvisor.topology import Candidate
 from measurement.model import Measurement, Metric
 
 
@@ -32,24 +33,46 @@ def choose_path(
 
     :param without: paths it may not have, and why.
     """
-    need = world.flows.need(flow)
-    situation = Situation(
+    kind = world.flows.kind(flow)
+    s = situation(world, kind.ends, now)
+    own = world.flows.counters(flow) if flow.state is FlowState.ACTIVE else None
+    without = {**world.damping.given_up(flow.number), **without}
+    asks = replace(s, own=own, shunned={**s.shunned, **without})
+
+    def finding(candidate: Candidate) -> CandidateRecord | None:
+        path = candidate.path
+        if candidate.key.path in without or (path and too_narrow(path, flow.path, s.topology)):
+            return None
+        return world.memo.record(kind, candidate, s, world.performance)
+
+    surveyed = world.memo.survey(kind, s, world.performance)
+    return kind.need, choose(flow, kind.need, asks, surveyed, finding)
+
+
+def situation(world: World, ends: tuple[str, str], now: float) -> Situation:
+    """What is known now, for any flow between these sites."""
+    return Situation(
         now=now,
         topology=world.network.topology,
         performance=world.performance,
         policy=world.configuration.policy,
         window=world.configuration.measurements.window,
-        loads=world.flows.loads(flow),
-        used=world.flows.used(flow),
-        shunned={path: why for path, (until, why) in world.shunned.items() if until > now} | dict(without),
-        own=world.flows.counters(flow) if flow.state is FlowState.ACTIVE else None,
+        loads=world.flows.loads(ends),
+        shunned={path: why for path, (until, why) in world.shunned.items() if until > now},
     )
-    return need, choose(flow, need, situation)
 
 
-def advise(flow: Flow, need: Need, choice: Choice, now: float, waived: Waived = Waived.NOTHING) -> MoveAdvice:
+def advise(
+    flow: Flow,
+    need: Need,
+    choice: Choice,
+    now: float,
+    waived: Waived = Waived.NOTHING,
+    dwell: float | None = None,
+) -> MoveAdvice:
     """Whether a running flow should move to the best path there is (spec section 2, hysteresis).
 
+    :param dwell: seconds that it stays on a path; the template's ``min_dwell`` if None.
     :param waived: without patience one miss is enough, the one that is seen now.
     """
     policy = need.template.selection
@@ -61,7 +84,7 @@ def advise(flow: Flow, need: Need, choice: Choice, now: float, waived: Waived = 
         patience=policy.patience if patient else 1,
         margin=policy.switch_margin,
         dwelt=float("inf") if flow.path_since is None else now - flow.path_since,
-        min_dwell=policy.min_dwell if dwelling else 0.0,
+        min_dwell=(policy.min_dwell if dwell is None else dwell) if dwelling else 0.0,
     )
 
 

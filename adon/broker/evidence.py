@@ -72,7 +72,15 @@ def _judge(
         world.shun(flow.path, f"packets of {flow.id} leave but none arrive", event.at)
         effects.append(Announce(event.id, "warning", f"flow {flow.id}: {evidence}", flow.id))
         return [*effects, *placing.reexamine(counted, event)]
+    if counted.bytes_delivered > flow.bytes_delivered and _settled(world, counted, event.at):
+        world.damping.succeeded(str(counted.path))
     return [*effects, *_end_unused(world, placing, counted, event)]
+
+
+def _settled(world: World, flow: Flow, now: float) -> bool:
+    """Whether what arrives now must have come over the flow's present path."""
+    since = flow.path_since
+    return since is not None and now - since > world.configuration.policy.evidence_after
 
 
 def _end_unused(world: World, placing: Placing, flow: Flow, event: Event) -> list[Effect]:

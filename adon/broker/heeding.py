@@ -28,9 +28,8 @@ def raised(world: World, placing: Placing, event: AlarmRaised) -> list[Effect]:
     key, metric = alarm.series.key, Metric(alarm.series.metric)
     world.performance.supersede(key, metric, world.alarms.changed(alarm.series))
     effects: list[Effect] = [Announce(event.id, "warning", words(alarm))]
-    for flow in world.flows.running():
-        on_it = flow.path == key.path and world.flows.ends(flow) == (key.source, key.destination)
-        if on_it and metric in world.flows.need(flow).metrics:
+    for flow in world.flows.going((key.source, key.destination)):
+        if flow.path == key.path and metric in world.flows.need(flow).metrics:
             effects += placing.reexamine(flow, event, alarm=alarm)
     effects += placing.serve_queue(event)
     return [*effects, *_measure(world, alarm, event)]
@@ -44,9 +43,8 @@ def cleared(world: World, placing: Placing, event: AlarmCleared) -> list[Effect]
     key, metric = alarm.series.key, Metric(alarm.series.metric)
     world.performance.supersede(key, metric, world.alarms.changed(alarm.series))
     effects: list[Effect] = [Announce(event.id, "info", f"{words(alarm)} is over")]
-    for flow in world.flows.running():
-        if world.flows.ends(flow) == (key.source, key.destination):
-            effects += placing.reexamine(flow, event)
+    for flow in world.flows.going((key.source, key.destination)):
+        effects += placing.reexamine(flow, event)
     return [*effects, *placing.serve_queue(event)]
 
 

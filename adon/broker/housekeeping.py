@@ -12,9 +12,9 @@ from adon.broker import scheduler
 from adon.broker.effects import Effect, QuietPaths, ReadRules, WakeAt
 from adon.broker.events import Event, Tick
 from adon.broker.flow import FlowState
+from adon.broker.heard import Heard
 from adon.broker.placing import Placing
 from adon.broker.world import World
-from adon.flowvisor.performance import PerformanceView
 from adon.units import format_duration
 
 CLOCK_SLACK_S = 30.0
@@ -58,8 +58,7 @@ class Housekeeping:
 
     def _poll_due(self) -> float:
         policy = self._world.configuration.policy
-        moving = any(flow.state.holds_rules for flow in self._world.flows)
-        period = policy.counters_period if moving else policy.consistency_period
+        period = policy.counters_period if self._world.flows.moving() else policy.consistency_period
         return self._polled_at + period
 
     def next_wake(self, event: Event) -> list[Effect]:
@@ -69,7 +68,7 @@ class Housekeeping:
             self._poll_due(),
             world.network.next_wake(),
             world.links.next_wake(),
-            scheduler.next_wake(world.flows.queued(), world.flows.patience),
+            world.flows.next_deadline(),
             *(until for until, _ in world.shunned.values()),
         ]
         wake = min(time for time in times if time is not None)
@@ -108,7 +107,8 @@ class Housekeeping:
         world.network.clock_set_back(by)
         world.alarms.clock_set_back(by)
         world.links.clock_set_back(by)
-        world.performance = PerformanceView()
+        world.damping.clock_set_back(by)
+        world.performance = Heard()
         for flow in world.flows.running():
             world.flows.counters(flow).begin_anew()
             if flow.path_since is not None:

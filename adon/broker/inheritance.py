@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from adon.broker.effects import Announce, Effect, RuleState, SaveFlow, SaveRules
 from adon.broker.flow import Flow, FlowState
 from adon.broker.intake import unservable
+from adon.broker.wanted import Wanted
 from adon.config import Configuration
-from adon.flowvisor.pipeline import owner_of
 from adon.flowvisor.rule import Entry
 from adon.flowvisor.topology import Topology
 from adon.templates_catalog.catalog import Catalog
@@ -52,6 +52,7 @@ def inherit(
     owners = {flow.id for flow in served if flow.state.holds_rules}
     owners |= standing(topology.configuration)
     found = tuple(rules)
+    owner_of = Wanted(found).owner
     return Inheritance(
         flows=served,
         rules=tuple(rule for rule in found if owner_of(rule) in owners),

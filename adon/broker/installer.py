@@ -14,12 +14,14 @@ It is a value machine: time is an argument, nothing is sent from here.  A plan's
 
 from __future__ import annotations
 
+import heapq
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from adon.broker.effects import SendBatch
 from adon.flowvisor.reconcile import Phase
-from adon.flowvisor.rule import Change, Slot
+from adon.flowvisor.rule import Change, Op, Slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +71,29 @@ class Installer:
         self._plans: dict[str, _Plan] = {}
         self._owners: dict[str, str] = {}
         self._count = 0
+        self._draining: list[tuple[float, str]] = []  # a heap; an entry whose plan has gone on is stale
+        self._changing: Counter[Slot] = Counter()
+        self._removing: Counter[Slot] = Counter()
 
     def busy(self, owner: str) -> bool:
         """Whether a plan of this owner is under way."""
         return owner in self._plans
 
+    def owners(self) -> tuple[str, ...]:
+        """The owners of the plans under way."""
+        return tuple(self._plans)
+
     def slots(self) -> frozenset[Slot]:
         """The slots that plans under way are about to change: no verdict on them before they are done."""
-        return frozenset(c.rule.slot for plan in self._plans.values() for c in plan.open_changes())
+        return frozenset(self._changing)
+
+    def changing(self, slot: Slot) -> bool:
+        """Whether a plan under way is about to change this slot."""
+        return slot in self._changing
+
+    def removing(self, slot: Slot) -> bool:
+        """Whether a plan under way is about to remove what is in this slot."""
+        return slot in self._removing
 
     def start(self, owner: str, phases: Iterable[Phase], cause: str, now: float) -> Progress:
         """Begin a plan; with no phases it is done at once.
@@ -87,6 +104,7 @@ class Installer:
             raise ValueError(f"{owner} has a plan under way")
         plan = _Plan(owner, cause, list(phases))
         self._plans[owner] = plan
+        self._open(plan.open_changes())
         return self._advance(plan, now)
 
     def confirmed(self, batch: str, now: float) -> Progress:
@@ -95,6 +113,7 @@ class Installer:
         if plan is None:
             return NOTHING
         _, changes = plan.waiting.pop(batch)
+        self._close(changes)
         del self._owners[batch]
         if plan.waiting:
             return Progress(changes=changes)
@@ -118,18 +137,29 @@ class Installer:
 
     def wake(self, now: float) -> tuple[Progress, ...]:
         """Go on with the plans whose drain is over."""
-        due = [p for p in self._plans.values() if p.resume_at is not None and p.resume_at <= now]
+        due: list[_Plan] = []
+        while (at := self.next_wake()) is not None and at <= now:
+            due.append(self._plans[heapq.heappop(self._draining)[1]])
         return tuple(self._resume(plan) for plan in due)
 
     def next_wake(self) -> float | None:
         """When the earliest drain is over."""
-        return min((p.resume_at for p in self._plans.values() if p.resume_at is not None), default=None)
+        while self._draining:
+            at, owner = self._draining[0]
+            plan = self._plans.get(owner)
+            if plan is not None and plan.resume_at == at:
+                return at
+            heapq.heappop(self._draining)
+        return None
 
     def clock_set_back(self, by: float) -> None:
         """The clock now shows ``by`` seconds less than it did: drains last as long as they would have."""
         for plan in self._plans.values():
             if plan.resume_at is not None:
                 plan.resume_at -= by
+        waiting = [(p.resume_at, p.owner) for p in self._plans.values() if p.resume_at is not None]
+        self._draining = waiting
+        heapq.heapify(self._draining)
 
     def batches_to(self, dpid: int) -> tuple[str, ...]:
         """The batches that one switch still owes an answer for."""
@@ -142,7 +172,20 @@ class Installer:
     def _drop(self, plan: _Plan) -> None:
         for batch in plan.waiting:
             del self._owners[batch]
+        self._close(plan.open_changes())
         del self._plans[plan.owner]
+
+    def _open(self, changes: Iterable[Change]) -> None:
+        for change in changes:
+            self._changing[change.rule.slot] += 1
+            if change.op is Op.DELETE:
+                self._removing[change.rule.slot] += 1
+
+    def _close(self, changes: Iterable[Change]) -> None:
+        for change in changes:
+            _less(self._changing, change.rule.slot)
+            if change.op is Op.DELETE:
+                _less(self._removing, change.rule.slot)
 
     def _advance(self, plan: _Plan, now: float) -> Progress:
         if not plan.phases:
@@ -150,6 +193,7 @@ class Installer:
             return Progress(done=plan.owner)
         if plan.phases[0].drain_before and self._drain > 0:
             plan.resume_at = now + self._drain
+            heapq.heappush(self._draining, (plan.resume_at, plan.owner))
             return NOTHING
         return self._resume(plan)
 
@@ -164,3 +208,9 @@ class Installer:
         plan.waiting[batch] = (dpid, changes)
         self._owners[batch] = plan.owner
         return SendBatch(plan.cause, dpid, batch, changes)
+
+
+def _less(counted: Counter[Slot], slot: Slot) -> None:
+    counted[slot] -= 1
+    if not counted[slot]:
+        del counted[slot]

@@ -28,9 +28,9 @@ from adon.broker.events import (
     SwitchUp,
 )
 from adon.broker.installer import Installer, Progress
-from adon.flowvisor.pipeline import owner_of
+from adon.broker.wanted import Wanted
 from adon.flowvisor.reconcile import Difference, difference, phases
-from adon.flowvisor.rule import Change, Entry, Op, Rule, Slot, dpid_text, rule_text
+from adon.flowvisor.rule import Change, Entry, MeterEntry, Op, Rule, Slot, dpid_text, rule_text
 from adon.flowvisor.topology import PortState, Topology
 
 RETRY_S = 10.0
@@ -75,29 +75,31 @@ class Network:
         self._installer = Installer(drain)
         self._belief = Belief()
         self._check_period = check_period
-        self._wanted: dict[str, tuple[Entry, ...]] = {}
+        self._wanted = Wanted(rules)
+        self._unconfirmed: set[str] = set(self._wanted)  # owners not known to be installed since they changed
         self._foreign: dict[int, frozenset[Slot]] = {}
         self._greeting: dict[int, Mapping[str, PortState]] = {}
         self._checked_at: dict[int, float] = {}
         self._urgent: set[int] = set()
         self._read_again_at: dict[int, float] = {}
-        for rule in rules:
-            owner = owner_of(rule)
-            self._wanted[owner] = (*self._wanted.get(owner, ()), rule)
 
     # -- what is wanted ---------------------------------------------------------------------------
 
     def wanted(self, owner: str) -> tuple[Entry, ...]:
         """The rules an owner wants at present."""
-        return self._wanted.get(owner, ())
+        return self._wanted.of(owner)
 
     def busy(self, owner: str) -> bool:
         """Whether this owner's rules are being changed."""
         return self._installer.busy(owner)
 
+    def changing(self) -> tuple[str, ...]:
+        """The owners whose rules are being changed."""
+        return self._installer.owners()
+
     def complete(self, owner: str) -> bool:
-        """Whether every rule this owner wants is in its switch for sure, exactly so."""
-        return all(self._belief.holds(rule) for rule in self.wanted(owner))
+        """Whether every rule this owner wants is in its switch for sure, exactly so, and stays there."""
+        return all(self._holds(rule) for rule in self.wanted(owner))
 
     def want(self, owner: str, rules: tuple[Entry, ...], cause: str, now: float) -> Outcome:
         """Let an owner want exactly these rules, and begin to bring that about.
@@ -113,15 +115,16 @@ class Network:
             taken = rule_text(diff.blocked[0])
             return Outcome(failed=[(owner, f"a rule that is not ours is in the place of: {taken}")])
         self._installer.abandon(owner)
-        self._wanted[owner] = rules
+        self._wanted.put(owner, rules)
+        self._unconfirmed.add(owner)
         outcome = Outcome()
         kept = set(rules)
         gone = tuple(rule for rule in before if rule not in kept)
         if gone:
             outcome.effects.append(SaveRules(cause, gone, RuleState.REMOVED))
-        changing = self._installer.slots()
-        self._repair_after_repair((*gone, *(rule for rule in rules if rule.slot in changing)), now)
-        pending = tuple(rule for rule in rules if not self._belief.holds(rule))
+        in_hand = (rule for rule in rules if self._installer.changing(rule.slot))
+        self._repair_after_repair((*gone, *in_hand), now)
+        pending = tuple(rule for rule in rules if not self._holds(rule))
         if pending:
             outcome.effects.append(SaveRules(cause, pending, RuleState.PENDING))
         outcome.absorb(self._execute(owner, diff, cause, now))
@@ -195,10 +198,11 @@ class Network:
         owner, error = progress.failed, f"switch {dpid_text(event.dpid)}: {event.error}"
         outcome = Outcome(failed=[(owner, error)])
         refused = self._still_wanted(progress.dropped)
+        self._unconfirmed.update(self._wanted.owner(rule) for rule in refused)
         if refused:
             outcome.effects.append(SaveRules(event.id, refused, RuleState.FAILED, error))
         if _is_repair(owner):
-            owners = dict.fromkeys(owner_of(rule) for rule in refused)
+            owners = dict.fromkeys(self._wanted.owner(rule) for rule in refused)
             outcome.failed += [(named, error) for named in owners]
         pause = RETRY_S if _is_repair(owner) else SETTLE_S
         for dpid in {change.rule.dpid for change in progress.dropped}:
@@ -209,8 +213,9 @@ class Network:
         """Take FLOW_REMOVED; one that nobody here asked for is an alarm, and the rule comes back (R20)."""
         slot = event.rule.slot
         self._belief.removed(event.rule)
-        wanted = any(rule.slot == slot for rule in self.wanted(owner_of(event.rule)))
-        if event.reason in ("idle", "hard") or not wanted or slot in self._installer.slots():
+        self._unconfirmed.add(self._wanted.owner(event.rule))
+        wanted = any(rule.slot == slot for rule in self.wanted(self._wanted.owner(event.rule)))
+        if event.reason in ("idle", "hard") or not wanted or self._installer.changing(slot):
             return Outcome()
         self._urgent.add(event.dpid)
         text = f"somebody removed a rule of ours from {dpid_text(event.dpid)}: {rule_text(event.rule)}"
@@ -248,11 +253,15 @@ class Network:
 
     def desired(self, dpid: int) -> tuple[Entry, ...]:
         """All rules that belong in one switch."""
-        return tuple(r for rules in self._wanted.values() for r in rules if r.dpid == dpid)
+        return self._wanted.at(dpid)
+
+    def rules(self, dpid: int) -> int:
+        """How many rules belong in one switch."""
+        return self._wanted.count(dpid)
 
     def compare(self, dpid: int) -> Difference:
         """How one switch differs from what should be, as far as is known; nothing is done about it (R4)."""
-        return difference(self.desired(dpid), self._belief.at(dpid), foreign=self._all_foreign())
+        return difference(self.desired(dpid), self._belief.at(dpid), foreign=self._foreign_at(dpid))
 
     def entries(self, dpid: int) -> tuple[Entry, ...]:
         """What is believed to be in one switch; rules that are not ours without their actions."""
@@ -266,24 +275,38 @@ class Network:
 
     # -- inside -----------------------------------------------------------------------------------
 
-    def _all_foreign(self) -> frozenset[Slot]:
-        return frozenset().union(*self._foreign.values())
+    def _foreign_at(self, dpid: int) -> frozenset[Slot]:
+        return self._foreign.get(dpid, frozenset())
+
+    def _holds(self, rule: Entry) -> bool:
+        """Whether this very rule is in its switch for sure, and no plan under way takes it out."""
+        return self._belief.holds(rule) and not self._installer.removing(rule.slot)
 
     def _missing_from(self, owner: str, rules: tuple[Entry, ...]) -> Difference:
         """One owner's difference in the connected switches.
 
-        A slot whose rule was sent but never confirmed may be empty, where a modify would do nothing: a
-        wanted rule is added there, an unwanted one deleted.
+        A slot whose rule was sent but never confirmed, or that a plan under way empties, may be empty, where
+        a modify would do nothing: a wanted rule is added there, an unwanted one deleted.
         """
         here = self.topology.connected
         desired = [rule for rule in rules if rule.dpid in here]
         slots = {rule.slot for rule in desired}
         present = [
             rule
-            for rule in self._belief.of(owner)
-            if rule.dpid in here and (rule.slot not in slots or self._belief.sure(rule.slot))
+            for rule in self._believed(owner, rules)
+            if rule.dpid in here and (rule.slot not in slots or self._sure(rule.slot))
         ]
-        return difference(desired, present, foreign=self._all_foreign())
+        foreign = frozenset(slot for slot in slots if slot in self._foreign_at(slot[0]))
+        return difference(desired, present, foreign=foreign)
+
+    def _sure(self, slot: Slot) -> bool:
+        return self._belief.sure(slot) and not self._installer.removing(slot)
+
+    def _believed(self, owner: str, rules: tuple[Entry, ...]) -> tuple[Entry, ...]:
+        """What is believed to be in the switches of an owner's entries, the meters among them."""
+        meters = {entry.slot for entry in (*self.wanted(owner), *rules) if isinstance(entry, MeterEntry)}
+        held = (self._belief.get(slot) for slot in meters)
+        return (*self._belief.of(owner), *(entry for entry in held if entry is not None))
 
     def _greet(self, event: RulesReported) -> Outcome:
         text = (
@@ -320,8 +343,11 @@ class Network:
             self._urgent.discard(dpid)
         self._checked_at[dpid] = now
         diff = difference(
-            self.desired(dpid), self._belief.at(dpid), foreign=self._all_foreign(), skip=unsettled
+            self.desired(dpid), self._belief.at(dpid), foreign=self._foreign_at(dpid), skip=unsettled
         )
+        self._unconfirmed.update(self._wanted.owner(rule) for rule in (*diff.missing, *diff.blocked))
+        self._unconfirmed.update(self._wanted.owner(rule) for rule, _ in diff.wrong)
+        self._unconfirmed.update(self._wanted.owner(rule) for rule in diff.extra)
         outcome = self._found(dpid, diff, cause)
         outcome.absorb(self._execute(owner, diff, cause, now))
         return outcome
@@ -338,7 +364,7 @@ class Network:
             )
             outcome.effects.append(Announce(cause, "info", text))
         error = f"switch {dpid_text(dpid)}: a rule that is not ours is in the place of one of its rules"
-        outcome.failed += [(owner, error) for owner in dict.fromkeys(map(owner_of, diff.blocked))]
+        outcome.failed += [(owner, error) for owner in dict.fromkeys(map(self._wanted.owner, diff.blocked))]
         return outcome
 
     def _execute(self, owner: str, diff: Difference, cause: str, now: float) -> Outcome:
@@ -360,21 +386,22 @@ class Network:
     def _still_wanted(self, changes: Iterable[Change]) -> tuple[Entry, ...]:
         """What some changes were to put in, less what was given up meanwhile: that is saved as removed."""
         rules = [change.rule for change in changes if change.op is not Op.DELETE]
-        return tuple(rule for rule in rules if rule in self.wanted(owner_of(rule)))
+        return tuple(rule for rule in rules if rule in self.wanted(self._wanted.owner(rule)))
 
     def _note_sent(self, batch: SendBatch, now: float) -> None:
         for change in batch.changes:
             self._belief.sent(change, now)
 
     def _finished(self, owner: str) -> Outcome:
-        owners = tuple(self._wanted) if _is_repair(owner) else (owner,)
+        owners = tuple(sorted(self._unconfirmed)) if _is_repair(owner) else (owner,)
         idle = [one for one in owners if not self.busy(one)]
         outcome = Outcome(
             installed=[one for one in idle if self.wanted(one) and self.complete(one)],
             removed=[one for one in idle if not self.wanted(one) and not self._here(one)],
         )
         for one in outcome.removed:
-            self._wanted.pop(one, None)
+            self._wanted.drop(one)
+        self._unconfirmed.difference_update(outcome.installed, outcome.removed)
         return outcome
 
     def _here(self, owner: str) -> bool:

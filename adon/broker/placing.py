@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from adon.broker import compute, estimates
 from adon.broker.alarms import Waived, words
 from adon.broker.choice import Choice, Need
+from adon.broker.damping import ATTEMPTS
 from adon.broker.deciding import advise, choose_path, decision_of, giving_way, with_misses
 from adon.broker.decision import Decision, Outcome
 from adon.broker.effects import Announce, Effect, EstimateScored, SaveDecision, SaveFlow
@@ -144,11 +145,12 @@ class Placing:
         need, choice = choose_path(self._world, flow, event.at)
         flow = with_misses(flow, choice.record(flow.path), measured)
         waived = self._waived(flow, need, choice, alarm, event)
-        advice = advise(flow, need, choice, event.at, waived)
+        dwell = self._world.damping.dwell(flow.number, need.template.selection.min_dwell)
+        advice = advise(flow, need, choice, event.at, waived, dwell)
         reason = advice.reason if alarm is None else f"{words(alarm)}: {advice.reason}"
         best = choice.record(choice.selection.path)
         if advice.move and best is not None:
-            if not advise(flow, need, choice, event.at, Waived.PATIENCE).move:
+            if not advise(flow, need, choice, event.at, Waived.PATIENCE, dwell).move:
                 self._world.alarms.hurried(flow.number, event.at)
             return self._move(flow, need, choice, best.path, reason, event)
         effects = self._stay(flow, need, choice, reason, event, always=alarm is not None)
@@ -157,7 +159,7 @@ class Placing:
     def _waived(self, flow: Flow, need: Need, choice: Choice, alarm: Alarm | None, event: Event) -> Waived:
         if alarm is None:
             return Waived.NOTHING
-        dwell = need.template.selection.min_dwell
+        dwell = self._world.damping.dwell(flow.number, need.template.selection.min_dwell)
         return self._world.alarms.waives(alarm, flow.number, choice.record(flow.path), event.at, dwell)
 
     def _stay(
@@ -188,6 +190,7 @@ class Placing:
         decision = self._decide(flow, need, choice, Outcome.MOVE, reason, event, path)
         self._remember(flow)
         self._world.flows.counters(flow).begin_anew()
+        self._world.damping.moved(flow.number, event.at, need.template.selection.min_dwell)
         moved = replace(flow.onto(path, event.at, decision.id), moves=flow.moves + 1)
         self._world.flows.put(moved)
         self._promised(moved, need, choice, decision)
@@ -244,6 +247,7 @@ class Placing:
             return []
         effects: list[Effect] = []
         self._before.pop(flow.number, None)
+        self._world.damping.taken(flow.number, str(flow.path))
         if flow.state is FlowState.INSTALLING:
             flow = self._world.flows.put(flow.step(FlowState.ACTIVE, event.at, flow.reason))
             text = f"flow {flow.id}: its rules are in the switches; the transfer can begin"
@@ -268,8 +272,14 @@ class Placing:
         return [] if before is None else self._not_changed(flow, before, error, event)
 
     def _not_admitted(self, flow: Flow, error: str, event: Event) -> list[Effect]:
-        """A switch refused a new flow: shun that path for a while and look for another (R6)."""
+        """A switch refused a new flow: shun that path for a while and look for another (R6, R17)."""
         self._world.shun(flow.path, error, event.at)
+        self._world.damping.refused(flow.number, str(flow.path))
+        given_up = self._world.damping.given_up(flow.number)
+        candidates = choose_path(self._world, flow, event.at)[1].selection.records
+        if given_up and all(candidate.path in given_up for candidate in candidates):
+            reason = f"given up after {ATTEMPTS} refusals on each of its paths; last: {error}"
+            return self.end(flow, FlowState.FAILED, reason, event)[1]
         waiting = self._world.flows.put(self._without_path(flow, error, event))
         return [
             Announce(event.id, "error", f"flow {flow.id} on {flow.path}: {error}", flow.id),
@@ -286,6 +296,7 @@ class Placing:
         flows, was = self._world.flows, before.flow
         if flow.path != was.path:
             self._world.shun(flow.path, error, event.at)
+            self._world.damping.refused(flow.number, str(flow.path))
         else:
             self._deaf.add(flow.number)
         flows.counters(flow).begin_anew()
@@ -335,6 +346,7 @@ class Placing:
             self._overlooked.pop(flow.number, None)
             self._deaf.discard(flow.number)
             self._world.alarms.forget_flow(flow.number)
+            self._world.damping.forget(flow.number)
             self._world.estimates.forget(flow.number)
 
     # -- estimates ----------------------------------------------------------------------------------------

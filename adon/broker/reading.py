@@ -117,7 +117,7 @@ def _switches(world: World) -> list[dict[str, object]]:
             "name": name,
             "dpid": dpid_text(switch.dpid),
             "connected": switch.dpid in topology.connected,
-            "rules": len(world.network.desired(switch.dpid)),
+            "rules": world.network.rules(switch.dpid),
             "foreign_rules": world.network.foreign_rules(switch.dpid),
             "ports": {
                 port: {"number": state.number, "live": state.live}

@@ -48,14 +48,10 @@ def expired(flows: Iterable[Flow], now: float, patience: Callable[[Flow], float]
 
     :param patience: how many seconds a flow may wait.
     """
-    over = [flow for flow in flows if _deadline(flow, patience) <= now]
-    return tuple(sorted(over, key=lambda flow: (_deadline(flow, patience), flow.number)))
+    over = [flow for flow in flows if deadline(flow, patience) <= now]
+    return tuple(sorted(over, key=lambda flow: (deadline(flow, patience), flow.number)))
 
 
-def next_wake(flows: Iterable[Flow], patience: Callable[[Flow], float]) -> float | None:
-    """When the next flow's patience is over (it may be already); None for an empty queue."""
-    return min((_deadline(flow, patience) for flow in flows), default=None)
-
-
-def _deadline(flow: Flow, patience: Callable[[Flow], float]) -> float:
+def deadline(flow: Flow, patience: Callable[[Flow], float]) -> float:
+    """When a queued flow's patience is over."""
     return waiting_since(flow) + patience(flow)

@@ -11,14 +11,16 @@ from dataclasses import dataclass, field
 
 from adon.broker import scheduler
 from adon.broker.alarms import Alarms
+from adon.broker.damping import Damping
 from adon.broker.edge import Ledger
 from adon.broker.estimates import Estimates
 from adon.broker.flow import Flow
+from adon.broker.heard import Heard
 from adon.broker.links import Links
+from adon.broker.memo import Memo
 from adon.broker.network import Network
 from adon.broker.register import Register
 from adon.config import Configuration
-from adon.flowvisor.performance import PerformanceView
 from adon.templates_catalog.catalog import Catalog
 from adon.units import format_duration
 
@@ -41,6 +43,8 @@ class World:
     :param estimates: what was promised to the flows that run, and how far off such promises were.
     :param shunned: per path that failed, until when it is not used, and why (R6).
     :param quiet: the paths on which no load-generating test may run.
+    :param damping: what moved, failed or was refused again and again (R17).
+    :param memo: what was found about paths and still holds.
     """
 
     configuration: Configuration
@@ -49,16 +53,20 @@ class World:
     flows: Register
     ledger: Ledger
     links: Links
-    performance: PerformanceView = field(default_factory=PerformanceView)
+    performance: Heard = field(default_factory=Heard)
     alarms: Alarms = field(default_factory=Alarms)
     estimates: Estimates = field(default_factory=Estimates)
     shunned: dict[str, tuple[float, str]] = field(default_factory=dict)
     quiet: frozenset[str] = frozenset()
+    memo: Memo = field(default_factory=Memo)
+    damping: Damping = field(default_factory=Damping)
 
     def shun(self, path: str | None, why: str, now: float) -> None:
-        """Do not use a path for the policy's hold-off."""
+        """Do not use a path for the policy's hold-off, longer if it fails again and again."""
         if path is not None:
-            until = now + max(MIN_HOLDOFF_S, self.configuration.policy.failed_path_holdoff)
+            base = max(MIN_HOLDOFF_S, self.configuration.policy.failed_path_holdoff)
+            shunned = path in self.shunned and self.shunned[path][0] > now
+            until = now + self.damping.failed(path, now, base, shunned=shunned)
             self.shunned[path] = (until, f"not used for {format_duration(until - now)}: {why}")
 
     def queue(self, now: float) -> tuple[Flow, ...]:

@@ -49,6 +49,27 @@ def test_a_rule_that_is_to_go_is_believed_until_the_barrier() -> None:
     assert belief.of("f-7") == ()
 
 
+def test_an_add_after_an_unanswered_delete_survives_its_answer() -> None:
+    belief = Belief()
+    belief.reported(1, [RULE], NOTHING)
+    belief.sent(Change(Op.DELETE, RULE), 0.0)
+    assert not belief.holds(RULE)
+    belief.sent(Change(Op.ADD, RULE), 0.0)
+    belief.confirmed(Change(Op.DELETE, RULE), 0.0)
+    assert not belief.holds(RULE)
+    belief.confirmed(Change(Op.ADD, RULE), 0.0)
+    assert belief.holds(RULE)
+
+
+def test_a_delete_after_an_unanswered_add_counts() -> None:
+    belief = Belief()
+    belief.reported(1, [RULE], NOTHING)
+    for op in (Op.DELETE, Op.ADD, Op.DELETE):
+        belief.sent(Change(op, RULE), 0.0)
+    belief.confirmed(Change(Op.DELETE, RULE), 0.0)
+    assert belief.of("f-7") == ()
+
+
 def test_removing_an_owners_rule_leaves_the_one_that_took_its_slot() -> None:
     belief = Belief()
     newer = replace(RULE, cookie=cookie(Kind.FLOW_INGRESS, 8))

@@ -188,16 +188,33 @@ def test_what_is_given_up_during_a_repair_is_looked_for_after_it() -> None:
     assert [change.op for change in late.changes] == [Op.DELETE]
 
 
-def test_what_comes_to_be_wanted_while_a_repair_removes_it_is_put_back_after_it() -> None:
+def test_what_comes_to_be_wanted_while_a_repair_removes_it_is_put_back_at_once() -> None:
     """A leftover of another run is what a path's measurements want as soon as both its ends are there."""
     wire = Wire()
     (cleaning,) = sent(wire.connect(MU_EDGE, NEAR))
     assert [change.op for change in cleaning.changes] == [Op.DELETE]
-    wire.want(NEAR)
-    wire.confirm(cleaning)
-    assert wire.network.next_wake() is not None
-    (back,) = sent(wire.report(MU_EDGE))
+    outcome = wire.want(NEAR)
+    assert outcome.installed == []
+    (back,) = sent(outcome)
     assert [(change.op, change.rule) for change in back.changes] == [(Op.ADD, NEAR)]
+    wire.confirm(cleaning)
+    assert not wire.network.complete("f-1")
+    assert wire.confirm(back).installed == ["f-1"]
+    assert sent(wire.report(MU_EDGE, NEAR)) == []
+
+
+def test_what_a_repair_has_still_to_remove_does_not_count_as_installed() -> None:
+    """The delivery rule goes last: when it comes to be wanted its delete has not even been sent."""
+    delivery = Rule(MU_EDGE, 30_000, Match(in_port=5), (Output(1),), cookie(Kind.FLOW_DELIVERY, 1))
+    wire = Wire()
+    (retire,) = sent(wire.connect(MU_EDGE, rule(MU_EDGE, owner=2), delivery))
+    (back,) = sent(wire.want(delivery))
+    assert wire.confirm(back).installed == []
+    (clear,) = sent(wire.confirm(retire))
+    wire.confirm(clear)
+    assert not wire.network.complete("f-1")
+    (again,) = sent(wire.report(MU_EDGE))
+    assert wire.confirm(again).installed == ["f-1"]
 
 
 def test_a_repair_that_a_foreign_rule_blocks_fails_the_owner() -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adon.broker.flow import Flow, FlowRequest, FlowState
-from adon.broker.scheduler import expired, next_wake, order, waiting_since
+from adon.broker.scheduler import deadline, expired, order, waiting_since
 
 REQUEST = FlowRequest.model_validate({"source": "mu-dtn", "destination": "osu-dtn", "size": "1 GB"})
 AGING = 60.0
@@ -95,10 +95,6 @@ class TestPatience:
     def test_expired(self, now: float, over: list[int]) -> None:
         assert numbers(expired(self.FLOWS, now, self.patience)) == over
 
-    def test_next_wake(self) -> None:
-        assert next_wake(self.FLOWS, self.patience) == 120.0
-        assert next_wake((), self.patience) is None
-
     @settings(max_examples=60)
     @given(st.dictionaries(st.integers(1, 50), st.tuples(st.floats(0, 1e6), st.floats(0, 1e6)), min_size=1))
     def test_waking_is_never_too_late_and_never_in_vain(self, queue: dict[int, tuple[float, float]]) -> None:
@@ -107,7 +103,6 @@ class TestPatience:
         def patience(flow: Flow) -> float:
             return queue[flow.number][1]
 
-        wake = next_wake(flows, patience)
-        assert wake is not None
+        wake = min(deadline(flow, patience) for flow in flows)
         assert expired(flows, wake, patience)
         assert not expired(flows, wake - 1e-3, patience)

@@ -1,0 +1,64 @@
+"""What was measured, with a count of how often that changed: what rests on it can tell if it still holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from adon.flowvisor.performance import FUTURE_TOLERANCE, Changed, PerformanceView
+from measurement.model import Measurement, Metric, PathKey
+
+_HOUR_S = 3600.0
+
+
+class Heard(PerformanceView):
+    """The performance view of the broker.
+
+    :ivar version: counts up with every result and every change.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.version = 0
+        self._newest = -math.inf
+        self._versions: dict[PathKey, int] = {}
+        self._best_of: dict[tuple[PathKey, Metric], tuple[int, int, float | None]] = {}
+
+    def of(self, key: PathKey) -> int:
+        """How often what is known of one directed path has changed."""
+        return self._versions.get(key, 0)
+
+    def record(self, measurement: Measurement, now: float | None = None) -> bool:
+        """As :meth:`PerformanceView.record`."""
+        self._noted(measurement.key)
+        self._newest = max(self._newest, measurement.observed_at)
+        return super().record(measurement, now)
+
+    def ahead(self, now: float) -> bool:
+        """Whether a result may have to wait for its time to come: what is found now holds for now only."""
+        return self._newest > now + FUTURE_TOLERANCE
+
+    def supersede(self, key: PathKey, metric: Metric, changed: Changed | None) -> None:
+        """As :meth:`PerformanceView.supersede`."""
+        self._noted(key)
+        super().supersede(key, metric, changed)
+
+    def best(self, keys: Iterable[PathKey], metric: Metric, since: float) -> float | None:
+        """As :meth:`PerformanceView.best`; the hours of each path are gone through once per change."""
+        found = [self._best_on(key, metric, since) for key in keys]
+        values = [value for value in found if value is not None]
+        if not values:
+            return None
+        return max(values) if metric.higher_is_better else min(values)
+
+    def _best_on(self, key: PathKey, metric: Metric, since: float) -> float | None:
+        version, hour = self.of(key), math.floor(since / _HOUR_S)
+        held = self._best_of.get((key, metric))
+        if held is None or held[:2] != (version, hour):
+            held = (version, hour, super().best([key], metric, since))
+            self._best_of[key, metric] = held
+        return held[2]
+
+    def _noted(self, key: PathKey) -> None:
+        self.version += 1
+        self._versions[key] = self._versions.get(key, 0) + 1

@@ -1,0 +1,63 @@
+"""Two brokers side by side: one as it is, one that remembers nothing and looks at every flow.
+
+Both are given every event and must want the very same: shortcuts change no decision, no record, no order.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from typing import Any
+
+from adon.broker.broker import Broker
+from adon.broker.effects import Effect
+from adon.broker.events import Event
+from adon.broker.flow import Flow
+from adon.broker.memo import Memo
+from adon.broker.register import Ends
+from adon.broker.watch import Watch
+from measurement.model import PathKey
+
+
+class Forgetful(Memo):
+    """Works everything out anew."""
+
+    def survey(self, *about: Any) -> Any:
+        self._kept.clear()
+        return super().survey(*about)
+
+
+class Thorough(Watch):
+    """Thinks every flow uneasy."""
+
+    def uneasy(self, ends: Ends, now: float, measured: PathKey) -> Iterator[Flow]:
+        yield from self._world.flows.going(ends)
+
+    def look_ahead(self, now: float) -> None:
+        """There is nothing to prepare."""
+
+
+class Twins:
+    """Takes the place of a broker; whatever else is asked, the one under test answers."""
+
+    def __init__(self, *about: Any, **more: Any) -> None:
+        self.one, self.other = Broker(*about, **more), Broker(*about, **more)
+        self.other.world.memo = Forgetful()
+        self.other._watch = Thorough(self.other.world)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.one, name)
+
+    def handle(self, event: Event) -> list[Effect]:
+        effects, expected = self.one.handle(event), self.other.handle(event)
+        if effects != expected:
+            raise AssertionError(f"{event}: {_difference(effects, expected)}")
+        return effects
+
+
+def _difference(effects: list[Effect], expected: list[Effect]) -> str:
+    wanted, known = (
+        [f"{type(effect).__name__} {getattr(effect, 'text', '')}" for effect in found]
+        for found in (effects, expected)
+    )
+    return "\n".join(difflib.unified_diff(known, wanted, "without shortcuts", "with them", n=0))
