@@ -58,12 +58,15 @@ from adon.broker.world import World
 from adon.config import Configuration
 from adon.errors import AdonError, Conflict, NotFound
 from adon.flowvisor.lldp import Identity
+from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.rule import Entry
 from adon.flowvisor.topology import Topology
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.needs import needs
 from measurement.model import Metric
 from measurement.psconfig.mesh import Need
+
+NO_CIRCUITS = OverlayPaths()
 
 
 class Broker:
@@ -74,6 +77,7 @@ class Broker:
     :param flows: flows that had not ended when the last run did.
     :param rules: the rules that run wanted.
     :param last_number: the highest flow number ever given.
+    :param circuits: the overlays' paths that the last run had.
     :param identity: who sends the hellos that find links; needed where ``discovery`` is configured.
     """
 
@@ -86,8 +90,9 @@ class Broker:
         rules: Iterable[Entry] = (),
         last_number: int = 0,
         identity: Identity | None = None,
+        circuits: OverlayPaths = NO_CIRCUITS,
     ) -> None:
-        policy, topology = configuration.policy, Topology(configuration)
+        policy, topology = configuration.policy, Topology(configuration, overlay_paths=circuits)
         left = tuple(flows)
         heir = inherit(left, rules, catalog, topology)
         self.world = World(

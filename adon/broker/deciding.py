@@ -12,7 +12,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from adon.broker.alarms import Waived
-from adon.broker.choice import Choice, Need, Situation, choose, too_narrow
+from adon.broker.choice import Choice, Need, Situation, choose, held_back
 from adon.broker.compute import NO_SITES, Sites
 from adon.broker.decision import Decision, Outcome
 from adon.broker.events import AlarmCleared, AlarmRaised, Event
@@ -41,7 +41,7 @@ def choose_path(
 
     def finding(candidate: Candidate) -> CandidateRecord | None:
         path = candidate.path
-        if candidate.key.path in without or (path and too_narrow(path, flow.path, s.topology)):
+        if candidate.key.path in without or (path and held_back(path, flow.path, flow.hosts, s.topology)):
             return None
         return world.memo.record(kind, candidate, s, world.performance)
 

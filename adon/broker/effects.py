@@ -14,6 +14,7 @@ from enum import StrEnum
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow
 from adon.errors import AdonError
+from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.rule import Change, Entry
 from adon.templates_catalog.model import Template
 from measurement.model import Metric, Observation, PathKey
@@ -64,6 +65,13 @@ class SaveRules(Effect):
     rules: tuple[Entry, ...]
     state: RuleState
     error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SaveCircuits(Effect):
+    """Keep the overlays' circuits: which links, which VLAN, which number."""
+
+    paths: OverlayPaths
 
 
 @dataclass(frozen=True, slots=True)

@@ -151,6 +151,11 @@ class Flow:
     moves: int = 0
 
     @property
+    def hosts(self) -> tuple[str, str]:
+        """The DTNs that it leads from and to."""
+        return self.request.source, self.request.destination
+
+    @property
     def id(self) -> str:
         """``f-17``: how the flow is named at the borders."""
         return f"f-{self.number}"

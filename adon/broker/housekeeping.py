@@ -82,11 +82,11 @@ class Housekeeping:
         share = self._world.configuration.policy.no_test_above_reserved
         if share is None:
             return []
-        paths = self._world.configuration.paths
+        topology = self._world.network.topology
         quiet = frozenset(
             path
             for path, bits in self._world.flows.reserved().items()
-            if path in paths and bits > share * paths[path].capacity
+            if (capacity := topology.capacity_of(path)) is not None and bits > share * capacity
         )
         if quiet == self._world.quiet:
             return []

@@ -93,13 +93,14 @@ def _bounds(request: FlowRequest, template: Template, topology: Topology) -> Non
             f"{format_rate(asked)} is above the RSpec's ceiling of {format_rate(ceiling)}",
         )
     found = topology.candidates(request.source, request.destination)
-    paths = topology.configuration.paths
-    best = max(found, key=lambda candidate: paths[candidate.key.path].capacity).key.path
-    if asked > paths[best].capacity:
+    # Paths over an overlay come and go with its links: what they cannot do now, they may do later.
+    capacities = {c.key.path: topology.capacity_of(c.key.path) for c in found}
+    known = {path: capacity for path, capacity in capacities.items() if capacity is not None}
+    best = max(known, key=lambda path: known[path], default=None)
+    if best is not None and not topology.configuration.overlays and asked > known[best]:
         raise InvalidInput.of(
             "qspec.throughput.min",
-            f"{format_rate(asked)} can never be met: "
-            f"the best path, {best}, has {format_rate(paths[best].capacity)}",
+            f"{format_rate(asked)} can never be met: the best path, {best}, has {format_rate(known[best])}",
         )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from adon.broker import compute, estimates
+from adon.broker import circuits, compute, estimates
 from adon.broker.alarms import Waived, words
 from adon.broker.choice import Choice, Need
 from adon.broker.damping import ATTEMPTS
@@ -120,8 +120,12 @@ class Placing:
 
     def network_changed(self, event: Event) -> list[Effect]:
         """Look again at everything that a port, a switch or a path that came back may concern."""
-        effects: list[Effect] = []
+        before = {circuit.index for circuit in self._world.network.topology.overlay_paths.circuits}
+        effects: list[Effect] = circuits.followed(self._world, event)
         topology = self._world.network.topology
+        gone = before - {circuit.index for circuit in topology.overlay_paths.circuits}
+        for owner in (f"path-{index}" for index in sorted(gone)):
+            effects += self.act(self._want(owner, (), event), event)
         for owner, rules in (*rules_for_switches(topology).items(), *rules_for_paths(topology).items()):
             if self._world.network.wanted(owner) != rules:
                 effects += self.act(self._want(owner, rules, event), event)
@@ -179,8 +183,14 @@ class Placing:
 
     def _refresh(self, flow: Flow, need: Need, choice: Choice, event: Event) -> list[Effect]:
         """Give a flow the rules it would get today: ports have new numbers, or a path came to stand by."""
-        rules = self._rules(flow, need, choice)
-        if rules is None or set(rules) == set(self._world.network.wanted(flow.id)):
+        rules, wanted = self._rules(flow, need, choice), self._world.network.wanted(flow.id)
+        if rules is None:
+            return []
+        if len(choice.paths) < len(choice.selection.records):
+            # A path whose ports are not known yet: after a restart its rules are there all the same (R10).
+            slots = {rule.slot for rule in rules}
+            rules = (*rules, *(rule for rule in wanted if rule.slot not in slots))
+        if set(rules) == set(wanted):
             return []
         return self.act(self._want(flow.id, rules, event), event)
 

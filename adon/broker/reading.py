@@ -54,7 +54,8 @@ def _difference(world: World, name: str, dpid: int) -> dict[str, object]:
 
 
 def _path(world: World, candidate: Candidate, now: float) -> dict[str, object]:
-    configured = world.configuration.paths[candidate.key.path]
+    configured = world.configuration.paths.get(candidate.key.path)
+    path = candidate.path
     metrics = {}
     for metric in Metric:
         known = world.performance.knowledge(candidate.key, metric, now, float("inf"))
@@ -70,8 +71,10 @@ def _path(world: World, candidate: Candidate, now: float) -> dict[str, object]:
         "source": candidate.key.source,
         "destination": candidate.key.destination,
         "layer": candidate.layer.value,
-        "capacity": configured.capacity,
-        "mtu": configured.mtu,
+        "capacity": world.network.topology.capacity_of(candidate.key.path),
+        "mtu": configured.mtu if configured is not None else None if path is None else path.mtu,
+        "vlan": None if path is None else path.vlan,
+        "hops": [dpid_text(hop.dpid) for hop in path.hops] if path is not None else [],
         "usable": candidate.usable,
         "reason": candidate.reason,
         "metrics": metrics,

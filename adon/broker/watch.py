@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from adon.broker.choice import Situation, knowledge, record_of, too_narrow
+from adon.broker.choice import Situation, held_back, knowledge, record_of
 from adon.broker.deciding import situation
 from adon.broker.flow import Flow, FlowState
 from adon.broker.memo import SLACK_S, Stamp, good_until
@@ -288,4 +288,5 @@ def _value(found: object, kind: Kind) -> tuple[float | None, float]:
 
 def _may_go(group: Group, path: CandidatePath, s: Situation) -> bool:
     """Whether flows of this group could go to that path, as far as the paths themselves say."""
-    return path.key.path != group.path and not too_narrow(path, group.path, s.topology)
+    hosts = (group.kind.source, group.kind.destination)
+    return path.key.path != group.path and not held_back(path, group.path, hosts, s.topology)

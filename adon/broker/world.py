@@ -21,6 +21,7 @@ from adon.broker.memo import Memo
 from adon.broker.network import Network
 from adon.broker.register import Register
 from adon.config import Configuration
+from adon.flowvisor.kpaths import PathCache
 from adon.templates_catalog.catalog import Catalog
 from adon.units import format_duration
 
@@ -41,6 +42,8 @@ class World:
     :param performance: what has been measured.
     :param alarms: the alarms in force on paths, and which of them were acted on.
     :param estimates: what was promised to the flows that run, and how far off such promises were.
+    :param routes: paths over the overlays' links that were computed before.
+    :param refused_circuits: paths that could not have a circuit, as they were told last.
     :param shunned: per path that failed, until when it is not used, and why (R6).
     :param quiet: the paths on which no load-generating test may run.
     :param damping: what moved, failed or was refused again and again (R17).
@@ -56,6 +59,8 @@ class World:
     performance: Heard = field(default_factory=Heard)
     alarms: Alarms = field(default_factory=Alarms)
     estimates: Estimates = field(default_factory=Estimates)
+    routes: PathCache = field(default_factory=PathCache)
+    refused_circuits: set[str] = field(default_factory=set)
     shunned: dict[str, tuple[float, str]] = field(default_factory=dict)
     quiet: frozenset[str] = frozenset()
     memo: Memo = field(default_factory=Memo)

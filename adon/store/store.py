@@ -22,8 +22,9 @@ from adon.broker.decision import Decision
 from adon.broker.effects import RuleState
 from adon.broker.flow import Flow, FlowState
 from adon.errors import Unavailable
+from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.rule import Entry
-from adon.store import access_rows, decision_rows, flow_rows, lease, rule_rows, template_rows
+from adon.store import access_rows, decision_rows, document_rows, flow_rows, lease, rule_rows, template_rows
 from adon.store.access_rows import KeptAnswer
 from adon.store.engine import WRITES, check_file, check_schema, open_engine, parse_url, translated
 from adon.store.flow_rows import HistoryEntry
@@ -34,6 +35,9 @@ from adon.templates_catalog.model import Template
 
 WANTED = frozenset({RuleState.PENDING, RuleState.INSTALLED, RuleState.FAILED})
 """The states of the rules that belong in the switches."""
+
+CIRCUITS = "circuits"
+"""The document of the overlays' circuits."""
 
 
 class Store:
@@ -110,6 +114,17 @@ class Store:
         """
         with self._writing() as connection:
             template_rows.save(connection, template, author, at)
+
+    def save_circuits(self, paths: OverlayPaths, at: float) -> None:
+        """Keep the overlays' circuits."""
+        with self._writing() as connection:
+            document_rows.save(connection, CIRCUITS, paths.to_json(), at)
+
+    def circuits(self) -> OverlayPaths:
+        """The overlays' circuits that were saved last; none if there never were any."""
+        with self._reading() as connection:
+            body = document_rows.read(connection, CIRCUITS)
+        return OverlayPaths() if body is None else OverlayPaths.from_json(body)
 
     def save_rules(self, rules: Iterable[Entry], state: RuleState, error: str, at: float) -> None:
         """Keep how far some rules have come; ``error`` is the switch's own text, or empty."""

@@ -142,6 +142,7 @@ def _serve(shell: _Shell, board: Switchboard, lease: Lease | None) -> None:
         flows=store.unfinished_flows(),
         rules=[saved.rule for saved in store.rules(states=WANTED)],
         last_number=store.last_flow_number(),
+        circuits=store.circuits(),
         identity=hello_key.identity(shell.configuration),
     )
     commands = Commands(shell.inbox.put, Store.open(shell.store_url, read_only=True), stamps)

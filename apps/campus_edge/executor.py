@@ -20,6 +20,7 @@ from adon.broker.effects import (
     QuietPaths,
     ReadRules,
     RequestMeasurement,
+    SaveCircuits,
     SaveDecision,
     SaveFlow,
     SaveRules,
@@ -76,7 +77,7 @@ class Executor:
         answers = [effect for effect in listed if isinstance(effect, Answer)]
         for effect in listed:
             match effect:
-                case SaveFlow() | SaveDecision() | SaveRules() | SaveTemplate():
+                case SaveFlow() | SaveDecision() | SaveRules() | SaveTemplate() | SaveCircuits():
                     self._saves.append(effect)
                 case Announce():
                     self._announcements.append(effect)
@@ -151,5 +152,7 @@ class Executor:
                 self.store.save_decision(save.decision)
             case SaveRules():
                 self.store.save_rules(save.rules, save.state, save.error, event.at)
+            case SaveCircuits():
+                self.store.save_circuits(save.paths, event.at)
             case SaveTemplate():
                 self.store.save_template(save.template, self.commands.author(save.cause), event.at)

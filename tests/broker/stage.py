@@ -26,6 +26,7 @@ from adon.broker.effects import (
     ReadRules,
     RequestMeasurement,
     RuleState,
+    SaveCircuits,
     SaveDecision,
     SaveFlow,
     SaveRules,
@@ -53,6 +54,7 @@ from adon.broker.events import (
 )
 from adon.broker.flow import Flow, FlowRequest
 from adon.config import Configuration, load
+from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.pipeline import is_ours, owner_of
 from adon.flowvisor.rule import Change, Entry, Op, Rule
 from adon.flowvisor.topology import PortState
@@ -89,12 +91,19 @@ class Stage:
     """See the module's text."""
 
     def __init__(
-        self, read: Configuration | None = None, *, templates: Catalog | None = None, now: float = 1_000_000.0
+        self,
+        read: Configuration | None = None,
+        *,
+        templates: Catalog | None = None,
+        now: float = 1_000_000.0,
+        ports: Mapping[int, Mapping[str, int]] = PORTS,
     ) -> None:
         self.configuration = configuration() if read is None else read
         self.now = now
         self.templates = catalog() if templates is None else templates
-        self.switches = {dpid: FakeSwitch(dpid) for dpid in PORTS}
+        self.ports = ports
+        self.switches = {dpid: FakeSwitch(dpid) for dpid in ports}
+        self.circuits = OverlayPaths()
         self.connected: set[int] = set()
         self.refuse: dict[int, str] = {}
         self.silent: set[int] = set()
@@ -118,7 +127,14 @@ class Stage:
         unfinished = [flow for flow in self.flows.values() if not flow.state.final]
         wanted = [rule for rule, state in self.rules.values() if state is not RuleState.REMOVED]
         last = max(self.flows, default=0)
-        return Broker(self.configuration, self.templates, flows=unfinished, rules=wanted, last_number=last)
+        return Broker(
+            self.configuration,
+            self.templates,
+            flows=unfinished,
+            rules=wanted,
+            last_number=last,
+            circuits=self.circuits,
+        )
 
     def restart_controller(self) -> None:
         """The controller dies and comes back with what was saved; the switches keep forwarding."""
@@ -131,8 +147,8 @@ class Stage:
     # -- what happens ---------------------------------------------------------------------------------
 
     def connect(self, *dpids: int) -> None:
-        for dpid in dpids or tuple(PORTS):
-            self.connect_with(dpid, PORTS[dpid])
+        for dpid in dpids or tuple(self.ports):
+            self.connect_with(dpid, self.ports[dpid])
 
     def connect_with(self, dpid: int, numbers: Mapping[str, int]) -> None:
         """A switch connects and reports ports of these numbers, all live."""
@@ -304,6 +320,8 @@ class Stage:
                 self._wake = at if self._wake is None else min(at, self._wake)
             case NeedsChanged():
                 self.needs = effect.needs
+            case SaveCircuits(paths=paths):
+                self.circuits = OverlayPaths.from_json(paths.to_json())
             case SaveTemplate():
                 pass
             case _:
