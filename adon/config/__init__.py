@@ -23,6 +23,7 @@ from adon.config.measuring import (
 )
 from adon.config.network import Host, PathEndpoint, Site, Switch, TransitPath
 from adon.config.operation import ComputeSite, Controller, CookieRange, MeasurementGrant, Policy
+from adon.config.slices import Flowspace, LadderPolicy, Members, Slice
 
 __all__ = [
     "BackgroundTest",
@@ -30,14 +31,17 @@ __all__ = [
     "Configuration",
     "Controller",
     "CookieRange",
+    "Flowspace",
     "Host",
     "HostMetrics",
     "Ingest",
+    "LadderPolicy",
     "Mail",
     "MeasurementGrant",
     "MeasurementPoint",
     "MeasurementTest",
     "Measurements",
+    "Members",
     "Notify",
     "PSchedulerHost",
     "PathEndpoint",
@@ -46,6 +50,7 @@ __all__ = [
     "ResultArchive",
     "Retention",
     "Site",
+    "Slice",
     "Switch",
     "TransitPath",
     "load",

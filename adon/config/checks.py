@@ -7,6 +7,8 @@ from ipaddress import IPv4Address, IPv6Address
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from adon.config.slices import wrong_slices
+
 if TYPE_CHECKING:
     from adon.config.configuration import Configuration
     from adon.config.measuring import MeasurementTest
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
 
 def problems(whole: Configuration) -> Iterator[str]:
     """Every problem between the sections, as ``field: text``."""
-    return chain(_dangling(whole), _doubled(whole), _wrong_tests(whole))
+    return chain(_dangling(whole), _doubled(whole), _wrong_tests(whole), wrong_slices(whole))
 
 
 def _dangling(whole: Configuration) -> Iterator[str]:

@@ -13,6 +13,7 @@ from adon.config.measuring import Measurements
 from adon.config.network import Site, Switch, TransitPath
 from adon.config.operation import ComputeSite, Controller, CookieRange, Policy
 from adon.config.parts import Section, raise_all
+from adon.config.slices import Slice
 from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.model import Name
 from measurement.model import Metric
@@ -29,6 +30,7 @@ class Configuration(Section):
     compute: Frozen[Name, ComputeSite] = FrozenMap()
     policy: Policy = Policy()
     controller: Controller = Controller()
+    slices: Frozen[Name, Slice] = FrozenMap()
     ignored_cookies: tuple[CookieRange, ...] = ()
 
     @model_validator(mode="after")

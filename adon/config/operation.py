@@ -8,6 +8,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from adon.access.policy import Role
 from adon.config.parts import Port, PositiveRate, Section, Span
+from adon.config.slices import LadderPolicy
 from adon.templates_catalog.model import Name
 from adon.units import Duration
 
@@ -86,6 +87,7 @@ class Policy(Section):
     measurement_access: tuple[MeasurementGrant, ...] = Field(
         default=(), description="who may start and read which measurements; without an entry, as roles allow"
     )
+    ladder: LadderPolicy = LadderPolicy()
 
 
 class Controller(Section):
