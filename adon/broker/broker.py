@@ -47,6 +47,7 @@ from adon.broker.flow import Flow, FlowState
 from adon.broker.housekeeping import Housekeeping
 from adon.broker.inheritance import Inheritance, inherit
 from adon.broker.intake import new_flow
+from adon.broker.meters import Meters
 from adon.broker.network import Network
 from adon.broker.placing import Placing
 from adon.broker.register import Register
@@ -89,6 +90,7 @@ class Broker:
             network=Network(topology, heir.rules, drain=policy.drain, check_period=policy.consistency_period),
             flows=Register(heir.flows, lambda name: self.world.catalog.resolve(name), topology.site_of),
             ledger=compute.restored(configuration, heir.flows, catalog),
+            meters=Meters(heir.rules),
         )
         self._placing = Placing(self.world)
         self._housekeeping = Housekeeping(self.world, self._placing)
@@ -116,6 +118,7 @@ class Broker:
         self._housekeeping.mind_the_clock(event.at)
         effects = self._settle_inheritance(event)
         effects += self._dispatch(event)
+        effects += self._placing.regrade(event)
         effects += self._housekeeping.quiet_paths(event)
         effects += self._housekeeping.next_wake(event)
         return effects
@@ -153,6 +156,7 @@ class Broker:
             case BatchConfirmed():
                 return placing.act(network.batch_confirmed(event), event)
             case BatchFailed():
+                world.room.refused(event.dpid, event.error, world.holdoff_end(event.at))
                 return placing.act(network.batch_failed(event), event)
             case RuleRemoved():
                 effects = placing.act(network.rule_removed(event), event)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from adon.broker import grading, limits
 from adon.broker.alarms import Waived
 from adon.broker.choice import Choice, Need, Situation, choose
 from adon.broker.compute import NO_SITES, Sites
@@ -20,6 +21,7 @@ from adon.broker.flow import Flow, FlowState
 from adon.broker.preemption import Holder, gives_way
 from adon.broker.world import World
 from adon.flowvisor.assessment import CandidateRecord
+from adon.flowvisor.ladder import Granted
 from adon.flowvisor.path import Layer
 from adon.flowvisor.selection import MoveAdvice, hysteresis
 from measurement.model import Measurement, Metric
@@ -41,7 +43,9 @@ def choose_path(
         window=world.configuration.measurements.window,
         loads=world.flows.loads(flow),
         used=world.flows.used(flow),
-        shunned={path: why for path, (until, why) in world.shunned.items() if until > now} | dict(without),
+        shunned=limits.closed(world, flow, need, now)
+        | {path: why for path, (until, why) in world.shunned.items() if until > now}
+        | dict(without),
         own=world.flows.counters(flow) if flow.state is FlowState.ACTIVE else None,
     )
     return need, choose(flow, need, situation)
@@ -79,6 +83,9 @@ def giving_way(world: World, flow: Flow, need: Need, choice: Choice, now: float)
     """The running flow whose place on a full layer-2 path a new one may take (algorithm 2, P_min)."""
     if not world.configuration.policy.preemption or need.qspec.throughput is None:
         return None
+    falls = grading.falls(world, flow, choice)
+    if falls is not None:
+        return falls
     flows, layer2 = world.flows, {n: path for n, path in choice.paths.items() if path.layer is Layer.L2}
     since = now - world.configuration.measurements.window
     best = {n: world.performance.best([p.key], Metric.THROUGHPUT, since) for n, p in layer2.items()}
@@ -106,12 +113,14 @@ def decision_of(
     event: Event,
     path: str | None = None,
     sites: Sites = NO_SITES,
+    granted: Granted | None = None,
 ) -> Decision:
     """Write a decision down.
 
     :param number: which decision of this event it is, from 1.
     :param flow: the flow as it was before.
     :param path: the path it gets, if it gets one by this decision.
+    :param granted: what the queue ladder gives it there.
     """
     return Decision(
         id=f"d-{event.id}.{number}",
@@ -129,4 +138,6 @@ def decision_of(
         compute=sites.costs,
         compute_site=sites.site,
         alarm=event.alarm.id if isinstance(event, AlarmRaised | AlarmCleared) else None,
+        slice=flow.slice,
+        granted=granted,
     )

@@ -13,8 +13,8 @@ be changed there is found when it is back.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from adon.broker.belief import SETTLE_S, Belief
 from adon.broker.effects import Announce, Effect, ReadRules, RuleState, SaveRules, SendBatch
@@ -30,7 +30,7 @@ from adon.broker.events import (
 from adon.broker.installer import Installer, Progress
 from adon.flowvisor.pipeline import owner_of
 from adon.flowvisor.reconcile import Difference, difference, phases
-from adon.flowvisor.rule import Change, Entry, Op, Slot, dpid_text, rule_text
+from adon.flowvisor.rule import Change, Entry, GroupEntry, MeterEntry, Op, Slot, dpid_text, rule_text
 from adon.flowvisor.topology import PortState, Topology
 
 RETRY_S = 10.0
@@ -173,7 +173,7 @@ class Network:
             self._belief.reconnected(dpid)
         self._foreign[dpid] = event.foreign
         unsettled = self._installer.slots() | self._belief.unsettled(now)
-        held = (*(item.rule for item in event.rules), *event.equipment)
+        held = (*(item.rule for item in event.rules), *self._claimed(event.equipment))
         self._belief.reported(dpid, held, unsettled)
         outcome = self._greet(event) if greeted else Outcome()
         if dpid in self._urgent or now - self._checked_at.get(dpid, 0.0) >= self._check_period:
@@ -275,6 +275,21 @@ class Network:
             if rule.dpid in here and (rule.slot not in slots or self._belief.sure(rule.slot))
         ]
         return difference(desired, present, foreign=self._all_foreign())
+
+    def _claimed(self, equipment: Sequence[GroupEntry | MeterEntry]) -> tuple[Entry, ...]:
+        """What a switch reports, each meter with the owner that wants one of its number there."""
+        if not any(isinstance(entry, MeterEntry) for entry in equipment):
+            return tuple(equipment)
+        wanted = {
+            entry.slot: entry.owner
+            for entries in self._wanted.values()
+            for entry in entries
+            if isinstance(entry, MeterEntry)
+        }
+        return tuple(
+            replace(entry, owner=wanted.get(entry.slot)) if isinstance(entry, MeterEntry) else entry
+            for entry in equipment
+        )
 
     def _greet(self, event: RulesReported) -> Outcome:
         text = (

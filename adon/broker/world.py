@@ -14,9 +14,12 @@ from adon.broker.alarms import Alarms
 from adon.broker.edge import Ledger
 from adon.broker.estimates import Estimates
 from adon.broker.flow import Flow
+from adon.broker.meters import Meters
 from adon.broker.network import Network
 from adon.broker.register import Register
+from adon.broker.room import Room
 from adon.config import Configuration
+from adon.flowvisor.ladder import Means
 from adon.flowvisor.performance import PerformanceView
 from adon.templates_catalog.catalog import Catalog
 from adon.units import format_duration
@@ -39,6 +42,9 @@ class World:
     :param estimates: what was promised to the flows that run, and how far off such promises were.
     :param shunned: per path that failed, until when it is not used, and why (R6).
     :param quiet: the paths on which no load-generating test may run.
+    :param room: what switches have said about their tables.
+    :param means: per datapath id, the queues and meters that the switch has, as far as it has said.
+    :param meters: which meter number each flow has.
     """
 
     configuration: Configuration
@@ -51,12 +57,19 @@ class World:
     estimates: Estimates = field(default_factory=Estimates)
     shunned: dict[str, tuple[float, str]] = field(default_factory=dict)
     quiet: frozenset[str] = frozenset()
+    room: Room = field(default_factory=Room)
+    means: dict[int, Means] = field(default_factory=dict)
+    meters: Meters = field(default_factory=Meters)
 
     def shun(self, path: str | None, why: str, now: float) -> None:
         """Do not use a path for the policy's hold-off."""
         if path is not None:
-            until = now + max(MIN_HOLDOFF_S, self.configuration.policy.failed_path_holdoff)
+            until = self.holdoff_end(now)
             self.shunned[path] = (until, f"not used for {format_duration(until - now)}: {why}")
+
+    def holdoff_end(self, now: float) -> float:
+        """Until when what has just failed is not tried again."""
+        return now + max(MIN_HOLDOFF_S, self.configuration.policy.failed_path_holdoff)
 
     def queue(self, now: float) -> tuple[Flow, ...]:
         """The waiting flows, first to be served first."""

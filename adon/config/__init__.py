@@ -23,7 +23,7 @@ from adon.config.measuring import (
 )
 from adon.config.network import Host, PathEndpoint, Site, Switch, TransitPath
 from adon.config.operation import ComputeSite, Controller, CookieRange, MeasurementGrant, Policy
-from adon.config.slices import Flowspace, LadderPolicy, Members, Slice
+from adon.config.slices import DscpByPriority, FireflyCollector, Flowspace, LadderPolicy, Members, Slice
 
 __all__ = [
     "BackgroundTest",
@@ -31,6 +31,8 @@ __all__ = [
     "Configuration",
     "Controller",
     "CookieRange",
+    "DscpByPriority",
+    "FireflyCollector",
     "Flowspace",
     "Host",
     "HostMetrics",

@@ -34,6 +34,9 @@ class Switch(Section):
     drift: Literal["heal", "report"] = "heal"
     advise: bool = False
     failover: Literal["groups", "controller"] = "groups"
+    rule_budget: int | None = Field(
+        default=None, ge=1, description="rules of ours that it may hold, at most (R9)"
+    )
 
 
 class Host(Section):

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from adon.access.policy import Role
 from adon.config.parts import Port, PositiveRate, Section, Span
-from adon.config.slices import LadderPolicy
+from adon.config.slices import DscpByPriority, FireflyCollector, LadderPolicy
 from adon.templates_catalog.model import Name
 from adon.units import Duration
 
@@ -88,6 +88,12 @@ class Policy(Section):
         default=(), description="who may start and read which measurements; without an entry, as roles allow"
     )
     ladder: LadderPolicy = LadderPolicy()
+    fireflies: FireflyCollector | None = Field(
+        default=None, description="who is told of flows with scitags; nobody without it"
+    )
+    dscp_by_priority: tuple[DscpByPriority, ...] = Field(
+        default=(), description="what flows are marked with; request, template and slice come before"
+    )
 
 
 class Controller(Section):

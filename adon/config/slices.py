@@ -7,16 +7,16 @@ path's capacity and its budget of rules.  Without slices everybody may ask for e
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from ipaddress import IPv4Network, IPv6Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, field_validator, model_validator
 
 from adon.access.policy import Role
-from adon.config.parts import Section, Span, raise_all
+from adon.config.parts import Port, Section, Span, raise_all
 from adon.flowvisor.flowspace import Box, boxes, overlap
-from adon.flowvisor.marking import Dscp, dscp_text
+from adon.marking import FIREFLY_PORT, Dscp, dscp_text
 from adon.frozenmap import Frozen
 from adon.templates_catalog.model import Name, port_range
 from adon.units import format_ratio
@@ -134,6 +134,20 @@ class Slice(Section):
         if not any(not space.paths or path in space.paths for space in self.flowspace):
             return 0.0
         return self.share.get(path, 0.0) if isinstance(self.share, Mapping) else self.share
+
+
+class DscpByPriority(Section):
+    """What flows of these priorities, the lowest and the highest, are marked with if nothing else says."""
+
+    priorities: tuple[Priority, Priority]
+    dscp: Dscp
+
+
+class FireflyCollector(Section):
+    """Who is told of flows with scitags, by UDP (www.scitags.org)."""
+
+    host: IPv4Address | IPv6Address
+    port: Port = FIREFLY_PORT
 
 
 class LadderPolicy(Section):

@@ -105,9 +105,9 @@ class Ladder:
         asked = format_rate(claim.bound)
         if claim.number not in after:
             return f"no rung of the queue ladder has {asked} left: {others.text()}"
-        fallen = [f"f-{one.number}" for one in others.claims if one.number not in after]
+        fallen = ", ".join(f"f-{number}" for number in self.fallen(claim))
         if fallen:
-            return f"{asked} would leave no rung of the queue ladder for {', '.join(fallen)}"
+            return f"{asked} would leave no rung of the queue ladder for {fallen}"
         held = others._placed()
         kept = others._lent(held, above=claim.priority)
         free = sum(others._rungs(held)) - sum(kept.values())
@@ -115,6 +115,12 @@ class Ladder:
             names = ", ".join(f"f-{number}" for number, bits in kept.items() if bits > 0)
             return f"{asked} is not left: what no bound needs is lent to {names}, of higher priority"
         return ""
+
+    def fallen(self, claim: Claim) -> tuple[int, ...]:
+        """The flows that would fit no rung any more if this one came; all are less urgent or younger."""
+        others = self.release(claim.number)
+        before, after = others._placed(), others._with(claim)._placed()
+        return tuple(number for number in before if number not in after)
 
     def admit(self, claim: Claim) -> Ladder:
         """The ladder with one more claim; a claim of the same flow is replaced.
@@ -172,6 +178,30 @@ class Ladder:
                 lent[claim.number] = min(max(0.0, claim.target - claim.bound), left)
                 left -= lent[claim.number]
         return lent
+
+
+@dataclass(frozen=True, slots=True)
+class Granted:
+    """What a flow was granted beside what it asked, as records show it; rates in bits/s.
+
+    :param port: the name of the port whose ladder it is.
+    :param share: of the rung it is on, of the port's capacity.
+    :param asked: its bound, and its target where that is more.
+    :param ceiling: all that it may use at present.
+    :param by: what holds it to that: ``queue``, ``meter`` or ``nothing``.
+    :param why: why that, in words.
+    :param number: of the queue or meter.
+    """
+
+    port: str
+    share: float
+    asked: float
+    guaranteed: float
+    lent: float
+    ceiling: float
+    by: str
+    why: str
+    number: int | None = None
 
 
 def _precedence(claim: Claim) -> tuple[int, int]:

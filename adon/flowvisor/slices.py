@@ -18,7 +18,7 @@ from ipaddress import ip_network
 
 from adon.config import Slice
 from adon.flowvisor.flowspace import Box, boxes, outside
-from adon.flowvisor.marking import dscp_text
+from adon.marking import dscp_text
 from adon.flowvisor.path import Attachment, FiveTuple
 from adon.flowvisor.rule import dpid_text
 from adon.units import format_rate, format_ratio

@@ -23,7 +23,7 @@ from adon.errors import AdonError
 from adon.store.store import WANTED, Store
 from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.catalog import Catalog
-from apps.campus_edge import connections
+from apps.campus_edge import connections, fireflies
 from apps.campus_edge.commands import Commands
 from apps.campus_edge.executor import Executor
 from apps.campus_edge.loop import DecisionLoop, Inbox, Stamps
@@ -76,6 +76,8 @@ def run(configuration: Configuration, store_url: str, socket_path: Path) -> None
     commands = Commands(inbox.put, Store.open(store_url, read_only=True), stamps)
     link = LinkServer(socket_path, _receiver(broker, commands, board.tally))
     executor = Executor(store, board, commands, link.broadcast)
+    if configuration.policy.fireflies is not None:
+        executor.firefly = fireflies.Sender(configuration.policy.fireflies)
     loop = DecisionLoop(inbox, broker, executor.carry_out, board.overdue, stamps)
     loop.start()
     threading.Thread(target=connections.accept, args=(listener,), name="of-accept", daemon=True).start()

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from adon.flowvisor.action import Output, PopVlan, PushVlan, SetEthDst, SetEthSrc, ToController
 from adon.flowvisor.path import Attachment, CandidatePath, Layer
 from adon.flowvisor.reconcile import Phase
-from adon.flowvisor.rule import Change, Op, ReportedRule, Rule, Slot
+from adon.flowvisor.rule import Change, MeterEntry, Op, ReportedRule, Rule, Slot
 
 CONTROLLER = -1
 
@@ -50,6 +50,7 @@ class Entry:
 class FakeSwitch:
     dpid: int
     table: dict[Slot, Entry] = field(default_factory=dict)
+    meters: dict[int, MeterEntry] = field(default_factory=dict)
 
     def apply(self, change: Change, now: float = 0.0) -> None:
         rule = change.rule

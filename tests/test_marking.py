@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from adon.flowvisor.marking import Marking, Reported, Scitags, dscp_text, firefly, parse_dscp, scitags_of
+from adon.marking import Marking, Reported, Scitags, dscp_text, firefly, parse_dscp, scitags_of
 
 CONNECTION = Reported("10.1.0.10", "10.2.0.10", "tcp", 40_000, 5_001, started=1_000_000.0)
 TAGS = st.builds(Scitags, experiment=st.integers(1, 511), activity=st.integers(0, 63))
