@@ -23,7 +23,15 @@ from adon.config.measuring import (
 )
 from adon.config.network import Host, PathEndpoint, Site, Switch, TransitPath
 from adon.config.operation import ComputeSite, Controller, CookieRange, MeasurementGrant, Policy
-from adon.config.slices import DscpByPriority, FireflyCollector, Flowspace, LadderPolicy, Members, Slice
+from adon.config.slices import (
+    DscpByPriority,
+    FireflyCollector,
+    Flowspace,
+    LadderPolicy,
+    Members,
+    ReactiveEntry,
+    Slice,
+)
 
 __all__ = [
     "BackgroundTest",
@@ -49,6 +57,7 @@ __all__ = [
     "PathEndpoint",
     "Policy",
     "RabbitQueue",
+    "ReactiveEntry",
     "ResultArchive",
     "Retention",
     "Site",

@@ -8,7 +8,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from adon.access.policy import Role
 from adon.config.parts import Port, PositiveRate, Section, Span
-from adon.config.slices import DscpByPriority, FireflyCollector, LadderPolicy
+from adon.config.slices import DscpByPriority, FireflyCollector, LadderPolicy, ReactiveEntry
 from adon.templates_catalog.model import Name
 from adon.units import Duration
 
@@ -88,6 +88,9 @@ class Policy(Section):
         default=(), description="who may start and read which measurements; without an entry, as roles allow"
     )
     ladder: LadderPolicy = LadderPolicy()
+    reactive: tuple[ReactiveEntry, ...] = Field(
+        default=(), description="which unannounced connections become flows; none without an entry (R18)"
+    )
     fireflies: FireflyCollector | None = Field(
         default=None, description="who is told of flows with scitags; nobody without it"
     )

@@ -19,7 +19,7 @@ from adon.flowvisor.flowspace import Box, boxes, overlap
 from adon.marking import FIREFLY_PORT, Dscp, dscp_text
 from adon.frozenmap import Frozen
 from adon.templates_catalog.model import Name, port_range
-from adon.units import format_ratio
+from adon.units import Size, format_ratio
 
 if TYPE_CHECKING:
     from adon.config.configuration import Configuration
@@ -143,6 +143,24 @@ class DscpByPriority(Section):
     dscp: Dscp
 
 
+class ReactiveEntry(Section):
+    """Unannounced connections of this flowspace become flows of this template (R18: none by default).
+
+    :param requester: in whose name; with slices, a member of the one that it is to belong to.
+    :param size: what is assumed that such a connection moves.
+    :param per_minute: no more of them in any minute.
+    :param refuse_for: after a refusal the same connection is not looked at for so long.
+    """
+
+    template: str = Field(min_length=1, max_length=80)
+    flowspace: tuple[Flowspace, ...] = Field(min_length=1)
+    slice: Name | None = None
+    requester: str = Field(default="reactive", min_length=1, max_length=200)
+    size: Size = 10**9
+    per_minute: int = Field(default=60, ge=1, le=100_000)
+    refuse_for: Span = 30.0
+
+
 class FireflyCollector(Section):
     """Who is told of flows with scitags, by UDP (www.scitags.org)."""
 
@@ -176,6 +194,7 @@ class LadderPolicy(Section):
 
 def wrong_slices(whole: Configuration) -> Iterator[str]:
     """What slices get wrong about the network, and about each other, as ``field: text``."""
+    yield from _wrong_entries(whole)
     numbers: dict[int, str] = {}
     for name, one in whole.slices.items():
         taken = numbers.setdefault(one.number, name)
@@ -191,6 +210,15 @@ def wrong_slices(whole: Configuration) -> Iterator[str]:
             listed = ", ".join(f"{name} {format_ratio(share)}" for name, share in shares.items())
             last = next(reversed(shares))
             yield f"slices.{last}.share: path {path!r} is given away more than once: {listed}"
+
+
+def _wrong_entries(whole: Configuration) -> Iterator[str]:
+    for row, entry in enumerate(whole.policy.reactive):
+        of = None if entry.slice is None else whole.slices.get(entry.slice)
+        if entry.slice is not None and of is None:
+            yield f"policy.reactive.{row}.slice: there is no slice {entry.slice!r}"
+        elif of is not None and not of.members.hold(entry.requester, (), ()):
+            yield f"policy.reactive.{row}.requester: {entry.requester!r} is no member of slice {entry.slice!r}"
 
 
 def _dangling(whole: Configuration, name: str, one: Slice) -> Iterator[str]:

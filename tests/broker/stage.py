@@ -31,6 +31,7 @@ from adon.broker.effects import (
     SaveRules,
     SaveTemplate,
     SendBatch,
+    SendFirefly,
     WakeAt,
 )
 from adon.broker.events import (
@@ -54,7 +55,8 @@ from adon.broker.events import (
 from adon.broker.flow import Flow, FlowRequest
 from adon.config import Configuration, load
 from adon.flowvisor.cookie import is_ours
-from adon.flowvisor.rule import Change, Op, Rule
+from adon.flowvisor.pipeline import METER_COUNT, METER_FIRST
+from adon.flowvisor.rule import Change, Entry, MeterEntry, Op, Rule
 from adon.flowvisor.topology import PortState
 from adon.templates_catalog.builtins import builtin_templates, scaled
 from adon.templates_catalog.catalog import Catalog
@@ -99,7 +101,8 @@ class Stage:
         self.refuse: dict[int, str] = {}
         self.silent: set[int] = set()
         self.flows: dict[int, Flow] = {}
-        self.rules: dict[object, tuple[Rule, RuleState]] = {}
+        self.rules: dict[object, tuple[Entry, RuleState]] = {}
+        self.fireflies: list[bytes] = []
         self.decisions: list[Decision] = []
         self.said: list[str] = []
         self.answers: dict[str, Any] = {}
@@ -189,11 +192,11 @@ class Stage:
         self.happen(kind(*self.stamp(), alarm))
         return self.decisions[before:]
 
-    def submit(self, template: str = "soykb", **fields: Any) -> Flow:
+    def submit(self, template: str = "soykb", by: str = "ann", **fields: Any) -> Flow:
         """A researcher asks; the flow as it is afterwards.  A refusal is raised."""
         body = {"source": "mu-dtn", "destination": "osu-dtn", "size": "100 MB", "template": template}
         request = FlowRequest.model_validate({"ports": [5000 + self._number], **body, **fields})
-        answer = self.command(FlowSubmitted, request, "ann")
+        answer = self.command(FlowSubmitted, request, by)
         assert isinstance(answer, Flow)
         return self.flows[answer.number]
 
@@ -302,6 +305,8 @@ class Stage:
                 self.said.append(text)
             case WakeAt(at=at):
                 self._wake = at if self._wake is None else min(at, self._wake)
+            case SendFirefly(payload=payload):
+                self.fireflies.append(payload)
             case NeedsChanged():
                 self.needs = effect.needs
             case SaveTemplate():
@@ -328,6 +333,10 @@ class Stage:
 
     def _obeys_the_laws(self, change: Change) -> None:
         rule = change.rule
+        if isinstance(rule, MeterEntry):
+            assert METER_FIRST <= rule.number < METER_FIRST + METER_COUNT
+            return
+        assert isinstance(rule, Rule)
         assert is_ours(rule.cookie)
         if change.op is not Op.DELETE:  # a delete obeys the cookie filter, whatever is in the slot
             held = self.switches[rule.dpid].table.get(rule.slot)
@@ -340,7 +349,8 @@ class Stage:
         reports = self.switches[dpid].report(self.now)
         ours = tuple(r for r in reports if is_ours(r.rule.cookie))
         foreign = frozenset(r.rule.slot for r in reports if not is_ours(r.rule.cookie))
-        return (RulesReported(*self.stamp(), dpid, ours, foreign),)
+        meters = tuple(self.switches[dpid].meters.values())
+        return (RulesReported(*self.stamp(), dpid, ours, foreign, meters),)
 
     def port(self, dpid: int, name: str, state: PortState | None) -> None:
         self.happen(PortChanged(*self.stamp(), dpid, name, state))
@@ -371,6 +381,7 @@ class Stage:
         """A switch restarts and has forgotten all rules."""
         self.disconnect(dpid)
         self.switches[dpid].table.clear()
+        self.switches[dpid].meters.clear()
         self.connect(dpid)
 
     def delete(self, rule: Rule) -> None:

@@ -55,14 +55,30 @@ class FakeSwitch:
     def apply(self, change: Change, now: float = 0.0) -> None:
         rule = change.rule
         assert rule.dpid == self.dpid, "a change for another switch"
+        if isinstance(rule, MeterEntry):
+            self._apply_meter(change.op, rule)
+            return
+        assert isinstance(rule, Rule)
+        if change.op is not Op.DELETE:
+            assert rule.meter is None or rule.meter in self.meters, "no such meter (OFPMMFC_INVALID_METER)"
         held = self.table.get(rule.slot)
         if change.op is Op.ADD:
             self.table[rule.slot] = Entry(rule, installed=now, used=now)
         elif held is not None and held.rule.cookie == rule.cookie:
             if change.op is Op.MODIFY:
-                held.rule = replace(held.rule, actions=rule.actions)
+                told = {"actions": rule.actions, "meter": rule.meter}
+                held.rule = replace(held.rule, **told)  # type: ignore[arg-type]
             else:
                 del self.table[rule.slot]
+
+    def _apply_meter(self, op: Op, meter: MeterEntry) -> None:
+        """As 6.7 has it; that deleting one deletes the rules that use it must never be needed."""
+        assert (meter.number in self.meters) is (op is not Op.ADD), f"{op} of meter {meter.number}"
+        if op is not Op.DELETE:
+            self.meters[meter.number] = replace(meter, owner=None)
+            return
+        assert all(entry.rule.meter != meter.number for entry in self.table.values()), "a rule uses the meter"
+        del self.meters[meter.number]
 
     def forward(self, in_port: int, packet: Packet, now: float = 0.0) -> list[tuple[int, Packet]]:
         """Where the packet leaves, as it then is; nothing if no rule takes it."""
