@@ -20,7 +20,7 @@ from adon.broker.events import FlowSubmitted
 from adon.broker.flow import FlowRequest
 from adon.broker.intake import PROTOCOLS
 from adon.broker.tenancy import slice_for
-from adon.config import ReactiveEntry
+from adon.config import Configuration, ReactiveEntry
 from adon.errors import AdonError
 from adon.flowvisor.flowspace import Connection
 from adon.flowvisor.path import Attachment, FiveTuple
@@ -77,11 +77,18 @@ class Refused:
 class Reactive:
     """What is remembered between packets; see the module's text.
 
-    :param entries: ``policy.reactive``.
+    :param configuration: whose ``policy.reactive`` it goes by.
     """
 
-    def __init__(self, entries: tuple[ReactiveEntry, ...]) -> None:
-        self._entries = entries
+    def __init__(self, configuration: Configuration) -> None:
+        self._entries = entries = configuration.policy.reactive
+        self._names = {
+            address: name
+            for site in configuration.sites.values()
+            for name, host in site.hosts.items()
+            for address in (host.address, host.address6)
+            if address is not None
+        }
         self._until: OrderedDict[Connection, float] = OrderedDict()
         self._taken: list[deque[float]] = [deque() for _ in entries]
 
@@ -99,7 +106,7 @@ class Reactive:
         until = self._until.get(connection)
         if until is not None and now < until:
             return None
-        hosts = _hosts(packet, topology)
+        hosts = self._hosts(packet, connection, topology)
         if isinstance(hosts, str):
             return self._refuse(connection, hosts, now + UNMATCHED_S)
         for row, entry in enumerate(self._entries):
@@ -111,6 +118,21 @@ class Reactive:
         """The clock now shows ``by`` seconds less than it did."""
         self._until = OrderedDict((one, until - by) for one, until in self._until.items())
         self._taken = [deque(at - by for at in times) for times in self._taken]
+
+    def _hosts(
+        self, packet: Packet, connection: Connection, topology: Topology
+    ) -> tuple[Attachment, Attachment] | str:
+        """The two DTNs of a packet, or why they are not believed."""
+        names = [self._names.get(address) for address in (connection.source, connection.destination)]
+        if names[0] is None or names[1] is None:
+            return "one of its ends is no host of this network"
+        try:
+            source, destination = topology.attachment(names[0]), topology.attachment(names[1])
+        except AdonError as error:
+            return str(error)
+        if (source.dpid, source.port) != (packet.dpid, packet.in_port):
+            return f"its source is said to be {names[0]}, which does not hang there"
+        return source, destination
 
     def _by(
         self,
@@ -147,25 +169,6 @@ class Reactive:
             self._until.popitem(last=False)
 
 
-def _hosts(packet: Packet, topology: Topology) -> tuple[Attachment, Attachment] | str:
-    """The two DTNs of a packet, or why they are not believed."""
-    found = {}
-    for site in topology.configuration.sites.values():
-        for name, host in site.hosts.items():
-            for address in (host.address, host.address6):
-                found[str(address)] = name
-    names = [found.get(str(ip_address(address))) for address in (packet.source, packet.destination)]
-    if names[0] is None or names[1] is None:
-        return "one of its ends is no host of this network"
-    try:
-        source, destination = topology.attachment(names[0]), topology.attachment(names[1])
-    except AdonError as error:
-        return str(error)
-    if (source.dpid, source.port) != (packet.dpid, packet.in_port):
-        return f"its source is said to be {names[0]}, which does not hang there"
-    return source, destination
-
-
 def _has(entry: ReactiveEntry, connection: Connection, hosts: tuple[Attachment, Attachment]) -> bool:
     ends = hosts[0].site, hosts[1].site
     spaces = [space for space in entry.flowspace if space.reaches(ends)]
@@ -188,14 +191,18 @@ def _request(
     protocol = PROTOCOLS[template.protocol]
     if packet.tuple.protocol != protocol:
         raise AdonError(f"template {template.reference} is for {template.protocol}")
-    request = FlowRequest(
-        source=hosts[0].host,
-        destination=hosts[1].host,
-        size=entry.size,
-        template=template.reference,
-        ports=(packet.tuple.destination_port,),
-        slice=entry.slice,
-        label="unannounced",
+    if not 1 <= packet.tuple.destination_port <= 65_535:
+        raise AdonError(f"{packet.tuple.destination_port} is no port")
+    request = FlowRequest.model_validate(
+        {
+            "source": hosts[0].host,
+            "destination": hosts[1].host,
+            "size": f"{entry.size} B",
+            "template": template.reference,
+            "ports": (packet.tuple.destination_port,),
+            "slice": entry.slice,
+            "label": "unannounced",
+        }
     )
     asked = FlowSubmitted("", now, "", request, entry.requester)
     slice_for(asked, template, protocol, [packet.tuple], topology.configuration)

@@ -7,6 +7,7 @@ path's capacity and its budget of rules.  Without slices everybody may ask for e
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from functools import cached_property
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
 from itertools import combinations
 from typing import TYPE_CHECKING, Annotated, Literal, Self
@@ -16,8 +17,8 @@ from pydantic import Field, field_validator, model_validator
 from adon.access.policy import Role
 from adon.config.parts import Port, Section, Span, raise_all
 from adon.flowvisor.flowspace import Box, boxes, overlap
-from adon.marking import FIREFLY_PORT, Dscp, dscp_text
 from adon.frozenmap import Frozen
+from adon.marking import FIREFLY_PORT, Dscp, dscp_text
 from adon.templates_catalog.model import Name, port_range
 from adon.units import Size, format_ratio
 
@@ -63,7 +64,7 @@ class Flowspace(Section):
             raise ValueError("sites: a flow leads from one site to another: name two at least, or none")
         return self
 
-    @property
+    @cached_property
     def boxes(self) -> tuple[Box, ...]:
         """The connections, as a value that can be compared."""
         protocols = [p if isinstance(p, int) else PROTOCOLS[p] for p in self.protocols]
@@ -218,7 +219,8 @@ def _wrong_entries(whole: Configuration) -> Iterator[str]:
         if entry.slice is not None and of is None:
             yield f"policy.reactive.{row}.slice: there is no slice {entry.slice!r}"
         elif of is not None and not of.members.hold(entry.requester, (), ()):
-            yield f"policy.reactive.{row}.requester: {entry.requester!r} is no member of slice {entry.slice!r}"
+            who = f"{entry.requester!r} is no member of slice {entry.slice!r}"
+            yield f"policy.reactive.{row}.requester: {who}"
 
 
 def _dangling(whole: Configuration, name: str, one: Slice) -> Iterator[str]:
