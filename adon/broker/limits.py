@@ -35,10 +35,11 @@ def closed(world: World, flow: Flow, need: Need, now: float) -> dict[str, str]:
     found = world.network.topology.candidates(flow.request.source, flow.request.destination)
     paths = {c.key.path: c.path for c in found if c.path is not None and c.key.path != flow.path}
     rules = _needed(world, flow, need, paths)
-    reasons = {name: _lacking(world, flow, rules, now) for name in paths}
+    lacking = _lacking(world, flow, rules, now)
+    reasons = {}
     for name, path in paths.items():
         reasons[name] = (
-            reasons[name]
+            lacking
             or (_of_slice(world, flow, need, path, rules) if sliced else "")
             or (grading.refusal(world, flow, name) if graded else "")
         )
@@ -51,7 +52,7 @@ def no_room(world: World, flow: Flow, entries: Iterable[Entry] | None) -> str:
         return ""
     needed = count(entries)
     for dpid, number in sorted(needed.items()):
-        short = occupancy(world, dpid, flow).lacks(number)
+        short = _lacks(world, dpid, flow, number)
         if short:
             return shortage(dpid, short)
     tenant = None if flow.slice is None else world.configuration.slices.get(flow.slice)
@@ -65,15 +66,26 @@ def no_room(world: World, flow: Flow, entries: Iterable[Entry] | None) -> str:
 
 
 def occupancy(world: World, dpid: int, without: Flow | None = None) -> Occupancy:
-    """How full one switch is.
+    """How full one switch is; that costs a walk over all rules.
 
     :param without: a flow whose rules do not count.
     """
-    ours = count(world.network.desired(dpid))[dpid]
+    ours = count(world.network.desired(dpid)).get(dpid, 0)
     if without is not None:
-        ours -= count(world.network.wanted(without.id))[dpid]
-    budget = next((s.rule_budget for s in world.configuration.switches.values() if s.dpid == dpid), None)
-    return Occupancy(ours, world.network.foreign_rules(dpid), world.room.maximum.get(dpid), budget)
+        ours -= count(world.network.wanted(without.id)).get(dpid, 0)
+    others = world.network.foreign_rules(dpid)
+    return Occupancy(ours, others, world.room.maximum.get(dpid), _budget(world, dpid))
+
+
+def _budget(world: World, dpid: int) -> int | None:
+    return next((s.rule_budget for s in world.configuration.switches.values() if s.dpid == dpid), None)
+
+
+def _lacks(world: World, dpid: int, flow: Flow, number: int) -> str:
+    """Why so many more rules do not fit into a switch; where it has no known limit, nothing is counted."""
+    if _budget(world, dpid) is None and dpid not in world.room.maximum:
+        return ""
+    return occupancy(world, dpid, flow).lacks(number)
 
 
 def _rationed(world: World) -> bool:
@@ -99,7 +111,7 @@ def _needed(world: World, flow: Flow, need: Need, paths: Mapping[str, CandidateP
 def _lacking(world: World, flow: Flow, rules: Mapping[int, int], now: float) -> str:
     """Which of a flow's switches has no room for it."""
     for dpid, number in sorted(rules.items()):
-        short = world.room.why_full(dpid, now) or occupancy(world, dpid, flow).lacks(number)
+        short = world.room.why_full(dpid, now) or _lacks(world, dpid, flow, number)
         if short:
             return shortage(dpid, short)
     return ""

@@ -349,6 +349,7 @@ class SwitchView(View):
     connected: bool
     rules: int
     foreign_rules: int = 0
+    table: dict[str, Any] | None = Field(default=None, description="rules that it holds and may hold")
 
 
 class EstimateView(View):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from adon.config import Configuration, LadderPolicy, Slice
+from adon.flowvisor.rule import MeterEntry, Rule
 from adon.frozenmap import FrozenMap
 from tests.broker.stage import Stage, configuration, know
 
@@ -38,6 +39,16 @@ def network(
     }
     parts = {"slices": FrozenMap(slices or {}), "switches": FrozenMap(switches)}
     return read.model_copy(update=parts)
+
+
+def rules_in(stage: Stage, dpid: int | None = None) -> list[Rule]:
+    """Our rules in the switches, without groups and meters."""
+    return [entry for entry in stage.installed(dpid) if isinstance(entry, Rule)]
+
+
+def meters(stage: Stage, dpid: int) -> dict[int, MeterEntry]:
+    """The meters in one switch, by number."""
+    return {e.number: e for e in stage.switches[dpid].equipment() if isinstance(e, MeterEntry)}
 
 
 def staged(read: Configuration) -> Stage:

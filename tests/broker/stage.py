@@ -54,9 +54,8 @@ from adon.broker.events import (
 )
 from adon.broker.flow import Flow, FlowRequest
 from adon.config import Configuration, load
-from adon.flowvisor.cookie import is_ours
-from adon.flowvisor.pipeline import METER_COUNT, METER_FIRST
-from adon.flowvisor.rule import Change, Entry, MeterEntry, Op, Rule
+from adon.flowvisor.pipeline import is_ours, owner_of
+from adon.flowvisor.rule import Change, Entry, Op, Rule
 from adon.flowvisor.topology import PortState
 from adon.templates_catalog.builtins import builtin_templates, scaled
 from adon.templates_catalog.catalog import Catalog
@@ -101,7 +100,7 @@ class Stage:
         self.refuse: dict[int, str] = {}
         self.silent: set[int] = set()
         self.flows: dict[int, Flow] = {}
-        self.rules: dict[object, tuple[Entry, RuleState]] = {}
+        self.rules: dict[object, tuple[Rule, RuleState]] = {}
         self.fireflies: list[bytes] = []
         self.decisions: list[Decision] = []
         self.said: list[str] = []
@@ -192,8 +191,9 @@ class Stage:
         self.happen(kind(*self.stamp(), alarm))
         return self.decisions[before:]
 
-    def submit(self, template: str = "soykb", by: str = "ann", **fields: Any) -> Flow:
-        """A researcher asks; the flow as it is afterwards.  A refusal is raised."""
+    def submit(self, template: str = "soykb", **fields: Any) -> Flow:
+        """A researcher asks (``by``: who); the flow as it is afterwards.  A refusal is raised."""
+        by = fields.pop("by", "ann")
         body = {"source": "mu-dtn", "destination": "osu-dtn", "size": "100 MB", "template": template}
         request = FlowRequest.model_validate({"ports": [5000 + self._number], **body, **fields})
         answer = self.command(FlowSubmitted, request, by)
@@ -333,24 +333,19 @@ class Stage:
 
     def _obeys_the_laws(self, change: Change) -> None:
         rule = change.rule
-        if isinstance(rule, MeterEntry):
-            assert METER_FIRST <= rule.number < METER_FIRST + METER_COUNT
-            return
-        assert isinstance(rule, Rule)
-        assert is_ours(rule.cookie)
+        assert is_ours(rule)
         if change.op is not Op.DELETE:  # a delete obeys the cookie filter, whatever is in the slot
             held = self.switches[rule.dpid].table.get(rule.slot)
-            assert held is None or is_ours(held.rule.cookie), "a rule on top of a foreign one"
+            assert held is None or is_ours(held.rule), "a rule on top of a foreign one"
             assert self.rules.get(rule.slot, (None,))[0] == rule, "sent before it was saved (R3)"
 
     def _report(self, dpid: int) -> Iterable[Event]:
         if dpid not in self.connected:
             return ()
         reports = self.switches[dpid].report(self.now)
-        ours = tuple(r for r in reports if is_ours(r.rule.cookie))
-        foreign = frozenset(r.rule.slot for r in reports if not is_ours(r.rule.cookie))
-        meters = tuple(self.switches[dpid].meters.values())
-        return (RulesReported(*self.stamp(), dpid, ours, foreign, meters),)
+        ours = tuple(r for r in reports if is_ours(r.rule))
+        foreign = frozenset(r.rule.slot for r in reports if not is_ours(r.rule))
+        return (RulesReported(*self.stamp(), dpid, ours, foreign, self.switches[dpid].equipment()),)
 
     def port(self, dpid: int, name: str, state: PortState | None) -> None:
         self.happen(PortChanged(*self.stamp(), dpid, name, state))
@@ -381,7 +376,6 @@ class Stage:
         """A switch restarts and has forgotten all rules."""
         self.disconnect(dpid)
         self.switches[dpid].table.clear()
-        self.switches[dpid].meters.clear()
         self.connect(dpid)
 
     def delete(self, rule: Rule) -> None:
@@ -398,21 +392,17 @@ class Stage:
     def last_decision(self, flow: Flow) -> Decision:
         return [decision for decision in self.decisions if decision.flow == flow.id][-1]
 
-    def installed(self, dpid: int | None = None) -> set[Rule]:
+    def installed(self, dpid: int | None = None) -> set[Entry]:
         """Our rules in the switches."""
         return {
             entry.rule
             for number, switch in self.switches.items()
             for entry in switch.table.values()
-            if is_ours(entry.rule.cookie) and dpid in (None, number)
+            if is_ours(entry.rule) and dpid in (None, number)
         }
 
     def rules_of(self, flow: Flow) -> set[Rule]:
-        return {
-            rule
-            for rule in self.installed()
-            if rule.cookie & (1 << 48) - 1 == flow.number and rule.cookie >> 52 & 0xF
-        }
+        return {rule for rule in self.installed() if isinstance(rule, Rule) and owner_of(rule) == flow.id}
 
     def output_of(self, flow: Flow) -> int:
         """The port that the flow's forward ingress rule sends to, at the MU edge."""

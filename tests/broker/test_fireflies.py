@@ -11,7 +11,7 @@ import pytest
 from adon.broker.events import FirstPacket
 from adon.config import FireflyCollector
 from adon.flowvisor.path import FiveTuple
-from tests.broker.slicing import network, staged
+from tests.broker.slicing import network, rules_in, staged
 from tests.broker.stage import MU_EDGE, Stage
 
 COLLECTOR = FireflyCollector(host=ip_address("127.0.0.1"))
@@ -22,7 +22,7 @@ def learnt(collector: FireflyCollector | None, **fields: Any) -> Stage:
     """A flow that learns one connection and ends."""
     stage = staged(network(fireflies=collector))
     flow = stage.submit(ports=[], **fields)
-    (rule,) = (r for r in stage.installed(MU_EDGE) if r.cookie >> 48 & 0xFF == 0x12 and r.match.in_port == 1)
+    (rule,) = (r for r in rules_in(stage, MU_EDGE) if r.cookie >> 48 & 0xFF == 0x12 and r.match.in_port == 1)
     what = FiveTuple(6, 20_001, 40_000)
     stage.happen(FirstPacket(*stage.stamp(), MU_EDGE, rule.cookie, "10.1.0.10", "10.2.0.10", what))
     stage.now += 5

@@ -11,7 +11,7 @@ from adon.flowvisor.action import Output, SetQueue
 from adon.flowvisor.ladder import Granted, Means
 from adon.flowvisor.pipeline import METER_FIRST, owner_of
 from adon.flowvisor.rule import Rule
-from tests.broker.slicing import network, staged
+from tests.broker.slicing import meters, network, staged
 from tests.broker.stage import MU_EDGE, Stage, know, verdicts
 
 METERS = {"mode": "meters"}
@@ -56,7 +56,7 @@ def test_a_flow_alone_has_the_top_rung_and_the_whole_port() -> None:
     assert found.ceiling == pytest.approx(60.6e6)
     assert stage.last_decision(flow).granted == found
     assert ingress(stage, flow).meter == METER_FIRST
-    assert stage.switches[MU_EDGE].meters[METER_FIRST].rate == pytest.approx(60.6e6, abs=1000)
+    assert meters(stage, MU_EDGE)[METER_FIRST].rate == pytest.approx(60.6e6, abs=1000)
 
 
 def test_a_more_urgent_flow_makes_one_step_down_and_its_end_lets_it_up_again() -> None:
@@ -66,13 +66,13 @@ def test_a_more_urgent_flow_makes_one_step_down_and_its_end_lets_it_up_again() -
     high = stage.submit(**asks(25, priority=800))
     assert (stage.flow(low).path, stage.flow(high).path) == ("al2s", "al2s")
     assert (granted(stage, low).share, granted(stage, high).share) == (0.3, 0.6)
-    rates = [stage.switches[MU_EDGE].meters[METER_FIRST + n].rate for n in (0, 1)]
+    rates = [meters(stage, MU_EDGE)[METER_FIRST + n].rate for n in (0, 1)]
     assert sum(rates) <= 60.6e6
     assert rates[0] == pytest.approx(15e6 + 20.6e6 / 2, abs=2000)
     stage.report(high)
     assert granted(stage, low).share == 0.6
     stage.pass_time(5)
-    assert set(stage.switches[MU_EDGE].meters) == {METER_FIRST}
+    assert set(meters(stage, MU_EDGE)) == {METER_FIRST}
 
 
 def test_who_fits_no_rung_waits_and_the_decision_says_why() -> None:
@@ -118,12 +118,12 @@ def test_a_restart_keeps_grants_and_meter_numbers_and_changes_nothing() -> None:
     stage.report(first)
     stage.pass_time(5)
     kept = granted(stage, second)
-    meters, rules = dict(stage.switches[MU_EDGE].meters), stage.installed()
+    held, rules = meters(stage, MU_EDGE), stage.installed()
     sent = len(stage.batches)
     stage.restart_controller()
     stage.pass_time(30)
     assert granted(stage, second) == kept
-    assert (stage.switches[MU_EDGE].meters, stage.installed()) == (meters, rules)
+    assert (meters(stage, MU_EDGE), stage.installed()) == (held, rules)
     assert len(stage.batches) == sent
     know(stage, al2s=58.0)
     third = stage.submit(**asks(7))
@@ -136,7 +136,7 @@ def test_a_meter_that_nobody_wants_any_more_is_removed() -> None:
     stage.configuration = network()
     stage.restart_controller()
     stage.pass_time(70)
-    assert stage.switches[MU_EDGE].meters == {}
+    assert meters(stage, MU_EDGE) == {}
 
 
 def test_queues_where_the_port_has_them_before_the_output() -> None:
@@ -147,7 +147,7 @@ def test_queues_where_the_port_has_them_before_the_output() -> None:
     assert (found.by, found.number, found.why) == ("queue", 11, "queue 11, which port 2 has")
     kinds = [type(action) for action in ingress(stage, flow).actions]
     assert kinds.index(SetQueue) < kinds.index(Output)
-    assert stage.switches[MU_EDGE].meters == {}
+    assert meters(stage, MU_EDGE) == {}
 
 
 def test_where_there_are_neither_queues_nor_meters_that_is_said() -> None:

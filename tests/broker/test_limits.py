@@ -13,7 +13,7 @@ from adon.broker.room import Occupancy, Room
 from adon.flowvisor.action import ToController
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.rule import Rule
-from tests.broker.slicing import network, part, staged
+from tests.broker.slicing import network, part, rules_in, staged
 from tests.broker.stage import MU_EDGE, OSU_EDGE, Stage, know, verdicts
 
 FULL = "OFPET_FLOW_MOD_FAILED OFPFMFC_TABLE_FULL"
@@ -27,7 +27,7 @@ def held(stage: Stage) -> int:
 
 def seen(stage: Stage, flow: Flow, port: int) -> None:
     """A packet of a new connection reaches the learning rule."""
-    rules = [r for r in stage.installed(MU_EDGE) if r.cookie >> 48 & 0xFF == 0x12 and copies(r)]
+    rules = [r for r in rules_in(stage, MU_EDGE) if r.cookie >> 48 & 0xFF == 0x12 and copies(r)]
     assert rules, "nothing is copied to the controller any more"
     what = FiveTuple(6, port, 40_000)
     stage.happen(FirstPacket(*stage.stamp(), MU_EDGE, rules[0].cookie, "10.1.0.10", "10.2.0.10", what))
@@ -107,10 +107,10 @@ def test_connections_that_do_not_fit_share_the_rules_between_the_hosts(tight: st
     now_is = stage.flow(flow)
     assert (now_is.aggregated, now_is.tuples, now_is.path) == (True, (), "al2s")
     assert held(stage) == alone
-    assert not any(copies(rule) for rule in stage.installed())
+    assert not any(copies(rule) for rule in rules_in(stage))
     stage.restart_controller()
     assert stage.flow(flow).aggregated
-    assert not any(copies(rule) for rule in stage.installed())
+    assert not any(copies(rule) for rule in rules_in(stage))
 
 
 @pytest.mark.parametrize(

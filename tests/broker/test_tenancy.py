@@ -12,7 +12,7 @@ from adon.errors import Forbidden, InvalidInput
 from adon.flowvisor.action import SetDscp
 from adon.flowvisor.cookie import cookie_tenant, owner_name
 from adon.flowvisor.rule import Rule
-from tests.broker.slicing import network, part, staged
+from tests.broker.slicing import network, part, rules_in, staged
 from tests.broker.stage import Stage, verdicts
 
 SIX: dict[str, Any] = {"qspec": {"throughput": {"min": "6 Mbps"}}}
@@ -21,7 +21,7 @@ SIX: dict[str, Any] = {"qspec": {"throughput": {"min": "6 Mbps"}}}
 def rules_of(stage: Stage, number: int) -> list[Rule]:
     """The rules of a flow, whatever its tenant."""
     owner = f"f-{number}"
-    return [rule for rule in stage.installed() if owner_name(rule.cookie) == owner]
+    return [rule for rule in rules_in(stage) if owner_name(rule.cookie) == owner]
 
 
 def two() -> Stage:

@@ -14,11 +14,13 @@ from __future__ import annotations
 import copy
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from adon.flowvisor.action import Output, PopVlan, PushVlan, SetEthDst, SetEthSrc, ToController
 from adon.flowvisor.path import Attachment, CandidatePath, Layer
+from adon.flowvisor.pipeline import owner_of
 from adon.flowvisor.reconcile import Phase
-from adon.flowvisor.rule import Change, MeterEntry, Op, ReportedRule, Rule, Slot
+from adon.flowvisor.rule import Change, GroupEntry, MeterEntry, Op, ReportedRule, Rule, Slot
 
 CONTROLLER = -1
 
@@ -39,7 +41,7 @@ class Packet:
 
 @dataclass
 class Entry:
-    rule: Rule
+    rule: Any
     packets: int = 0
     bytes: int = 0
     installed: float = 0.0
@@ -50,39 +52,24 @@ class Entry:
 class FakeSwitch:
     dpid: int
     table: dict[Slot, Entry] = field(default_factory=dict)
-    meters: dict[int, MeterEntry] = field(default_factory=dict)
 
     def apply(self, change: Change, now: float = 0.0) -> None:
         rule = change.rule
         assert rule.dpid == self.dpid, "a change for another switch"
-        if isinstance(rule, MeterEntry):
-            self._apply_meter(change.op, rule)
-            return
-        assert isinstance(rule, Rule)
-        if change.op is not Op.DELETE:
-            assert rule.meter is None or rule.meter in self.meters, "no such meter (OFPMMFC_INVALID_METER)"
         held = self.table.get(rule.slot)
         if change.op is Op.ADD:
             self.table[rule.slot] = Entry(rule, installed=now, used=now)
-        elif held is not None and held.rule.cookie == rule.cookie:
-            if change.op is Op.MODIFY:
-                told = {"actions": rule.actions, "meter": rule.meter}
-                held.rule = replace(held.rule, **told)  # type: ignore[arg-type]
-            else:
+        elif held is not None and owner_of(held.rule) == owner_of(rule):
+            if change.op is Op.DELETE:
                 del self.table[rule.slot]
-
-    def _apply_meter(self, op: Op, meter: MeterEntry) -> None:
-        """As 6.7 has it; that deleting one deletes the rules that use it must never be needed."""
-        assert (meter.number in self.meters) is (op is not Op.ADD), f"{op} of meter {meter.number}"
-        if op is not Op.DELETE:
-            self.meters[meter.number] = replace(meter, owner=None)
-            return
-        assert all(entry.rule.meter != meter.number for entry in self.table.values()), "a rule uses the meter"
-        del self.meters[meter.number]
+            elif isinstance(rule, Rule):
+                held.rule = replace(held.rule, actions=rule.actions, meter=rule.meter)
+            else:
+                held.rule = rule
 
     def forward(self, in_port: int, packet: Packet, now: float = 0.0) -> list[tuple[int, Packet]]:
         """Where the packet leaves, as it then is; nothing if no rule takes it."""
-        hits = [entry for entry in self.table.values() if matches(entry.rule, in_port, packet)]
+        hits = [entry for entry in self._rules() if matches(entry.rule, in_port, packet)]
         if not hits:
             return []
         top = max(entry.rule.priority for entry in hits)
@@ -94,13 +81,19 @@ class FakeSwitch:
 
     def expire(self, now: float) -> list[Rule]:
         """Remove the rules that have been idle for their time-out, and say which."""
-        idle = [e.rule for e in self.table.values() if 0 < e.rule.idle_timeout <= now - e.used]
+        idle = [e.rule for e in self._rules() if 0 < e.rule.idle_timeout <= now - e.used]
         for rule in idle:
             del self.table[rule.slot]
         return idle
 
     def report(self, now: float = 0.0) -> list[ReportedRule]:
-        return [ReportedRule(e.rule, e.packets, e.bytes, now - e.installed) for e in self.table.values()]
+        return [ReportedRule(e.rule, e.packets, e.bytes, now - e.installed) for e in self._rules()]
+
+    def equipment(self) -> tuple[GroupEntry | MeterEntry, ...]:
+        return tuple(e.rule for e in self.table.values() if not isinstance(e.rule, Rule))
+
+    def _rules(self) -> list[Entry]:
+        return [entry for entry in self.table.values() if isinstance(entry.rule, Rule)]
 
 
 def matches(rule: Rule, in_port: int, packet: Packet) -> bool:
