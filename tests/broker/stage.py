@@ -256,7 +256,9 @@ class Stage:
         for dpid, kind in ((MU_EDGE, 0x10), (OSU_EDGE, 0x11)):
             for entry in self.switches[dpid].table.values():
                 rule = entry.rule
-                mine = rule.cookie == 0xAD << 56 | kind << 48 | flow.number
+                if not isinstance(rule, Rule):
+                    continue
+                mine = owner_of(rule) == flow.id and rule.cookie >> 48 & 0xFF == kind
                 delivered = arrive and rule.match.in_port == enters
                 if mine and rule.match.ip_src == "10.1.0.10" and (kind == 0x10 or delivered):
                     entry.bytes += octets

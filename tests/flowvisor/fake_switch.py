@@ -59,7 +59,7 @@ class FakeSwitch:
         held = self.table.get(rule.slot)
         if change.op is Op.ADD:
             self.table[rule.slot] = Entry(rule, installed=now, used=now)
-        elif held is not None and owner_of(held.rule) == owner_of(rule):
+        elif held is not None and (isinstance(rule, MeterEntry) or owner_of(held.rule) == owner_of(rule)):
             if change.op is Op.DELETE:
                 del self.table[rule.slot]
             elif isinstance(rule, Rule):
@@ -90,7 +90,8 @@ class FakeSwitch:
         return [ReportedRule(e.rule, e.packets, e.bytes, now - e.installed) for e in self._rules()]
 
     def equipment(self) -> tuple[GroupEntry | MeterEntry, ...]:
-        return tuple(e.rule for e in self.table.values() if not isinstance(e.rule, Rule))
+        held = [e.rule for e in self.table.values() if not isinstance(e.rule, Rule)]
+        return tuple(replace(e, owner=None) if isinstance(e, MeterEntry) else e for e in held)
 
     def _rules(self) -> list[Entry]:
         return [entry for entry in self.table.values() if isinstance(entry.rule, Rule)]
