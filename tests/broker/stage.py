@@ -100,7 +100,7 @@ class Stage:
         self.refuse: dict[int, str] = {}
         self.silent: set[int] = set()
         self.flows: dict[int, Flow] = {}
-        self.rules: dict[object, tuple[Rule, RuleState]] = {}
+        self.rules: dict[object, tuple[Entry, RuleState]] = {}
         self.fireflies: list[bytes] = []
         self.decisions: list[Decision] = []
         self.said: list[str] = []

@@ -10,7 +10,7 @@ from adon.broker.flow import Flow, FlowState
 from adon.flowvisor.action import Output, SetQueue
 from adon.flowvisor.ladder import Granted, Means
 from adon.flowvisor.pipeline import METER_FIRST, owner_of
-from adon.flowvisor.rule import Rule
+from adon.flowvisor.rule import Op, Rule
 from tests.broker.slicing import meters, network, staged
 from tests.broker.stage import MU_EDGE, Stage, know, verdicts
 
@@ -73,6 +73,8 @@ def test_a_more_urgent_flow_makes_one_step_down_and_its_end_lets_it_up_again() -
     assert granted(stage, low).share == 0.6
     stage.pass_time(5)
     assert set(meters(stage, MU_EDGE)) == {METER_FIRST}
+    stage.measure("al2s", 58.0)
+    assert granted(stage, stage.submit(**asks(7))).number == METER_FIRST + 1  # its number is free again
 
 
 def test_who_fits_no_rung_waits_and_the_decision_says_why() -> None:
@@ -126,8 +128,11 @@ def test_a_restart_keeps_grants_and_meter_numbers_and_changes_nothing() -> None:
     assert (meters(stage, MU_EDGE), stage.installed()) == (held, rules)
     assert len(stage.batches) == sent
     know(stage, al2s=58.0)
+    sent = len(stage.batches)
     third = stage.submit(**asks(7))
     assert [granted(stage, flow).number for flow in (third, second)] == [METER_FIRST, METER_FIRST + 1]
+    done = {c.rule.slot[-1]: c.op for b in stage.batches[sent:] for c in b.changes if len(c.rule.slot) == 3}
+    assert done == {METER_FIRST: Op.ADD, METER_FIRST + 1: Op.MODIFY}  # one that is there cannot be added
 
 
 def test_a_meter_that_nobody_wants_any_more_is_removed() -> None:

@@ -13,7 +13,7 @@ from adon.flowvisor.action import SetDscp
 from adon.flowvisor.cookie import cookie_tenant, owner_name
 from adon.flowvisor.rule import Rule
 from tests.broker.slicing import network, part, rules_in, staged
-from tests.broker.stage import Stage, verdicts
+from tests.broker.stage import Stage, know, verdicts
 
 SIX: dict[str, Any] = {"qspec": {"throughput": {"min": "6 Mbps"}}}
 
@@ -81,10 +81,11 @@ def test_a_share_that_is_used_up_closes_the_path_with_the_reason() -> None:
 def test_a_running_flow_is_not_driven_away_by_its_slice() -> None:
     stage = staged(network({"genomics": part(7, "5000-5999")}))
     first = stage.submit(ports=[5001], **SIX)
-    smaller = network({"genomics": part(7, "5000-5999", share=0.01)})
+    smaller = network({"genomics": part(7, "5000-5999", share={"al2s": 0.01, "internet": 0.95})})
     stage.configuration = smaller
     stage.restart_controller()
-    stage.measure("al2s", 58.0)
+    stage.pass_time(40)
+    know(stage, al2s=58.0, internet=6.5)
     assert (stage.flow(first).path, stage.flow(first).state) == ("al2s", FlowState.ACTIVE)
 
 

@@ -215,6 +215,17 @@ def test_a_mistake_about_slices_is_named(other: dict[str, Any], field: str, caus
     assert any(text.startswith(field) and cause in text for text in found), found
 
 
+def test_slices_that_have_one_site_in_common_have_no_flow_in_common() -> None:
+    body = yaml.safe_load(network(a=part(), b=part(2)))
+    body["sites"]["kc"] = {"edge": "mu-edge", "gateway_mac": "02:00:00:00:0c:01", "hosts": {}}
+    for name, sites in (("a", ["mu", "osu"]), ("b", ["osu", "kc"])):
+        body["slices"][name]["flowspace"][0]["sites"] = sites
+    assert len(yamlfile.parse_model(yaml.safe_dump(body), Configuration, "net.yaml").slices) == 2
+    body["slices"]["b"]["flowspace"][0]["sites"].append("mu")
+    with pytest.raises(InvalidInput, match="overlaps"):
+        yamlfile.parse_model(yaml.safe_dump(body), Configuration, "net.yaml")
+
+
 def test_slices_that_both_say_so_may_overlap() -> None:
     both = {"a": part(shared=True), "b": part(2, shared=True)}
     assert yamlfile.parse_model(network(**both), Configuration, "net.yaml").slices["b"].shared
