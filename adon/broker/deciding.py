@@ -80,7 +80,10 @@ def with_misses(flow: Flow, current: CandidateRecord | None, measured: Measureme
 
 
 def giving_way(world: World, flow: Flow, need: Need, choice: Choice, now: float) -> Flow | None:
-    """The running flow whose place on a full layer-2 path a new one may take (algorithm 2, P_min)."""
+    """The running flow of the same slice whose place a new one may take.
+
+    On a full layer-2 path (algorithm 2, P_min), or on the queue ladder of a port.
+    """
     if not world.configuration.policy.preemption or need.qspec.throughput is None:
         return None
     falls = grading.falls(world, flow, choice)
@@ -95,7 +98,10 @@ def giving_way(world: World, flow: Flow, need: Need, choice: Choice, now: float)
         [
             Holder(other.number, flows.priority(other), str(other.path), flows.bound(other))
             for other in flows.alongside(flow)
-            if other.path in layer2 and other.state is FlowState.ACTIVE and not world.network.busy(other.id)
+            if other.path in layer2
+            and other.slice == flow.slice  # another tenant's flow stays
+            and other.state is FlowState.ACTIVE
+            and not world.network.busy(other.id)
         ],
         choice.selection.records,
         {name: value for name, value in best.items() if value is not None},

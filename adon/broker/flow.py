@@ -22,8 +22,8 @@ from pydantic import Field, field_validator
 
 from adon.errors import Conflict
 from adon.flowvisor.ladder import Granted
-from adon.marking import Marking
 from adon.flowvisor.path import FiveTuple
+from adon.marking import Marking
 from adon.templates_catalog.model import Name, QSpec, Value, check_weights
 from adon.units import Duration, Size
 from measurement.model import Metric

@@ -100,7 +100,7 @@ def treatment(world: World, flow: Flow) -> Treatment:
 
 
 def falls(world: World, flow: Flow, choice: Choice) -> Flow | None:
-    """The running flow that would lose its rung to a more urgent newcomer, if it is just one.
+    """The one running flow of the same slice that would lose its rung to a more urgent newcomer.
 
     Only where the ladder is all that keeps the newcomer off a path that has what its QSpec needs.
     """
@@ -112,6 +112,8 @@ def falls(world: World, flow: Flow, choice: Choice) -> Flow | None:
         number = ladder(world, flow, record.path)[1].fallen(claim(world, flow))
         other = world.flows.get(number[0]) if len(number) == 1 else None
         if other is None or other.state is not FlowState.ACTIVE or world.network.busy(other.id):
+            continue
+        if other.slice != flow.slice:  # another tenant's flow stays
             continue
         if other.path == record.path and world.flows.priority(other) < world.flows.priority(flow):
             return other

@@ -12,9 +12,9 @@ from adon.broker.events import FlowSubmitted
 from adon.broker.flow import FlowRequest
 from adon.config import Configuration, Host
 from adon.errors import Forbidden, InvalidInput
-from adon.marking import Marking
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.slices import Ask, Limit, Refusal, Who, connections, never, slice_of
+from adon.marking import Marking
 from adon.templates_catalog.model import Template
 
 _FIELDS = {

@@ -18,9 +18,9 @@ from ipaddress import ip_network
 
 from adon.config import Slice
 from adon.flowvisor.flowspace import Box, boxes, outside
-from adon.marking import dscp_text
 from adon.flowvisor.path import Attachment, FiveTuple
 from adon.flowvisor.rule import dpid_text
+from adon.marking import dscp_text
 from adon.units import format_rate, format_ratio
 
 
@@ -112,9 +112,9 @@ def slice_of(slices: Mapping[str, Slice], who: Who, named: str | None, ask: Ask)
         return Refusal(Limit.MEMBERS, f"{who.name} is no member of a slice {named!r}")
     if not mine:
         return Refusal(Limit.MEMBERS, f"{who.name} is a member of no slice")
-    fitting = [name for name in mine if never(name, slices[name], ask) is None]
     if len(mine) == 1:
         return mine[0]
+    fitting = [name for name in mine if never(name, slices[name], ask) is None]
     if len(fitting) == 1:
         return fitting[0]
     which = "each may have it" if fitting else "none may have it"

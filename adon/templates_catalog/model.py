@@ -23,8 +23,8 @@ from pydantic import (
     model_validator,
 )
 
-from adon.marking import Marking
 from adon.frozenmap import Frozen, FrozenMap
+from adon.marking import Marking
 from adon.templates_catalog.lookup import LookupTable, as_text, from_text
 from adon.units import Duration, Rate, Ratio, Size, format_rate
 from measurement.model import Metric

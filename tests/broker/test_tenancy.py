@@ -78,6 +78,28 @@ def test_a_share_that_is_used_up_closes_the_path_with_the_reason() -> None:
     assert stage.flow(second).path == "al2s"
 
 
+@pytest.mark.parametrize(("by", "port", "gives_way"), [("ann", 5002, True), ("bob", 6000, False)])
+def test_only_a_flow_of_the_same_slice_gives_way(by: str, port: int, gives_way: bool) -> None:
+    """Algorithm 2 among tenants; both slices are so large that the path, and no share, is what is full."""
+    slices = {"genomics": part(7, "5000-5999", share=1), "imaging": part(8, 6000, who="bob", share=1)}
+    stage = staged(network(slices))
+    low = stage.submit(ports=[5001], qspec={"throughput": {"min": "6 Mbps"}})
+    high = stage.submit(by=by, ports=[port], priority=800, qspec={"throughput": {"min": "54 Mbps"}})
+    assert stage.flow(low).path == ("internet" if gives_way else "al2s")
+    assert stage.flow(high).path == ("al2s" if gives_way else None)
+
+
+@pytest.mark.parametrize(("by", "port", "gives_way"), [("ann", 5002, True), ("bob", 6000, False)])
+def test_only_a_flow_of_the_same_slice_loses_its_rung(by: str, port: int, gives_way: bool) -> None:
+    slices = {"genomics": part(7, "5000-5999", share=1), "imaging": part(8, 6000, who="bob", share=1)}
+    stage = staged(network(slices, {"mode": "meters"}))
+    low = stage.submit(ports=[5001], qspec={"throughput": {"min": "30 Mbps"}})
+    stage.measure("al2s", 58.0)
+    high = stage.submit(by=by, ports=[port], priority=800, qspec={"throughput": {"min": "25 Mbps"}})
+    assert stage.flow(high).path == ("al2s" if gives_way else None)
+    assert stage.flow(low).state is (FlowState.QUEUED if gives_way else FlowState.ACTIVE)
+
+
 def test_a_running_flow_is_not_driven_away_by_its_slice() -> None:
     stage = staged(network({"genomics": part(7, "5000-5999")}))
     first = stage.submit(ports=[5001], **SIX)
