@@ -50,11 +50,11 @@ class Room:
     """What switches have said about their tables.
 
     :param maximum: per datapath id, how many rules its table holds (TableFeatures' max_entries).
-    :param full: per datapath id, until when it gets no new flow.
+    :param full: per datapath id, until when it gets no new flow, and the switch's own words.
     """
 
     maximum: dict[int, int] = field(default_factory=dict)
-    full: dict[int, float] = field(default_factory=dict)
+    full: dict[int, tuple[float, str]] = field(default_factory=dict)
 
     def refused(self, dpid: int, error: str, until: float) -> bool:
         """Take a switch's refusal; whether it said that its table is full.
@@ -63,30 +63,30 @@ class Room:
         """
         if not table_full(error):
             return False
-        self.full[dpid] = until
+        self.full[dpid] = until, error
         return True
 
     def why_full(self, dpid: int, now: float) -> str:
         """That a switch gets no new flow at present, in words; empty if it may."""
-        until = self.full.get(dpid)
-        if until is None or until <= now:
+        until, error = self.full.get(dpid, (now, ""))
+        if until <= now:
             return ""
-        return f"its table was full; nothing new is tried there for {format_duration(until - now)}"
+        return f"its table was full; nothing new is tried there for {format_duration(until - now)}: {error}"
 
     def recovered(self, now: float) -> bool:
         """Forget what is over; whether something was."""
-        over = [dpid for dpid, until in self.full.items() if until <= now]
+        over = [dpid for dpid, (until, _) in self.full.items() if until <= now]
         for dpid in over:
             del self.full[dpid]
         return bool(over)
 
     def next_wake(self) -> float | None:
         """When the first full switch may be tried again."""
-        return min(self.full.values(), default=None)
+        return min((until for until, _ in self.full.values()), default=None)
 
     def clock_set_back(self, by: float) -> None:
         """The clock now shows ``by`` seconds less than it did."""
-        self.full = {dpid: until - by for dpid, until in self.full.items()}
+        self.full = {dpid: (until - by, error) for dpid, (until, error) in self.full.items()}
 
 
 def table_full(error: str) -> bool:

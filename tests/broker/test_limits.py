@@ -76,7 +76,9 @@ def test_a_full_table_closes_the_switch_for_a_while_and_drives_nobody_away() -> 
     third = stage.submit()
     assert len(stage.batches) == sent, "tried again at a full table"
     assert [stage.flow(flow).state.value for flow in (first, second, third)] == ["active", "queued", "queued"]
-    assert "its table was full" in stage.last_decision(third).candidates[0].why
+    why = stage.last_decision(third).candidates[0].why
+    assert "its table was full" in why
+    assert FULL in why
     know(stage, al2s=58.0)
     assert (stage.flow(first).path, stage.flow(first).moves) == ("al2s", 0)
     stage.refuse.clear()
