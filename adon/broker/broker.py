@@ -50,6 +50,7 @@ from adon.broker.housekeeping import Housekeeping
 from adon.broker.inheritance import Inheritance, inherit
 from adon.broker.intake import new_flow
 from adon.broker.links import Links
+from adon.broker.meters import Meters
 from adon.broker.network import Network
 from adon.broker.placing import Placing
 from adon.broker.register import Register
@@ -102,6 +103,7 @@ class Broker:
             flows=Register((), lambda name: self.world.catalog.resolve(name), topology.site_of),
             ledger=compute.restored(configuration, heir.flows, catalog),
             links=Links(configuration, identity),
+            meters=Meters(heir.rules),
         )
         for flow in heir.flows:
             self.world.flows.put(flow)
@@ -139,6 +141,7 @@ class Broker:
         effects += self._dispatch(event)
         if heeded.changed and not isinstance(event, PortChanged):
             effects += self._placing.network_changed(event)
+        effects += self._placing.regrade(event)
         effects += self._housekeeping.quiet_paths(event)
         effects += self._housekeeping.next_wake(event)
         return effects
@@ -176,6 +179,7 @@ class Broker:
             case BatchConfirmed():
                 return placing.act(network.batch_confirmed(event), event)
             case BatchFailed():
+                world.room.refused(event.dpid, event.error, world.holdoff_end(event.at))
                 return placing.act(network.batch_failed(event), event)
             case RuleRemoved():
                 effects = placing.act(network.rule_removed(event), event)

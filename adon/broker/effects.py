@@ -134,6 +134,13 @@ class NeedsChanged(Effect):
 
 
 @dataclass(frozen=True, slots=True)
+class SendFirefly(Effect):
+    """Send one UDP packet to the collector of scitags' flow records; it may be lost."""
+
+    payload: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class EstimateScored(Effect):
     """How far off a decision's estimate was: one more value of a series that the collector archives."""
 

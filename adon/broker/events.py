@@ -51,11 +51,16 @@ class AlarmCleared(Event):
 
 @dataclass(frozen=True, slots=True)
 class FlowSubmitted(Event):
-    """A researcher asks for a transfer; ``command`` names the request to answer."""
+    """A researcher asks for a transfer; ``command`` names the request to answer.
+
+    :param roles, groups: the requester's, which slices go by.
+    """
 
     command: str
     request: FlowRequest
     requester: str
+    roles: frozenset[str] = frozenset()
+    groups: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

@@ -46,7 +46,7 @@ class Housekeeping:
         over = [path for path, (until, _) in world.shunned.items() if until <= event.at]
         for path in over:
             del world.shunned[path]
-        if over:
+        if world.room.recovered(event.at) or over:
             effects += placing.network_changed(event)
         return [*effects, *self._poll(event)]
 
@@ -69,6 +69,7 @@ class Housekeeping:
             world.network.next_wake(),
             world.links.next_wake(),
             world.flows.next_deadline(),
+            world.room.next_wake(),
             *(until for until, _ in world.shunned.values()),
         ]
         wake = min(time for time in times if time is not None)
@@ -105,6 +106,7 @@ class Housekeeping:
         self._announced_wake = None
         world.shunned = {path: (until - by, why) for path, (until, why) in world.shunned.items()}
         world.network.clock_set_back(by)
+        world.room.clock_set_back(by)
         world.alarms.clock_set_back(by)
         world.links.clock_set_back(by)
         world.damping.clock_set_back(by)

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from adon.broker.events import FlowSubmitted
 from adon.broker.flow import Flow, FlowRequest
+from adon.broker.tenancy import slice_for
 from adon.errors import AdonError, Conflict, InvalidInput, NotFound, Problem
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.topology import Topology
@@ -29,6 +30,7 @@ def new_flow(
     :param others: the flows that have not ended.
     :raises InvalidInput: naming each wrong field: an unknown template or host, both ends at one site, a
         destination the RSpec does not allow, a bound above the RSpec's ceiling or above every path.
+    :raises InvalidInput, Forbidden: as :func:`~adon.broker.tenancy.slice_for`.
     :raises Conflict: if another flow between the same hosts has one of the ports.
     """
     request = event.request
@@ -36,6 +38,7 @@ def new_flow(
     _hosts(request, template, topology)
     _bounds(request, template, topology)
     tuples = tuple(FiveTuple(PROTOCOLS[template.protocol], port) for port in sorted(set(request.ports)))
+    slice_name = slice_for(event, template, PROTOCOLS[template.protocol], tuples, topology.configuration)
     _distinct(request, template, others, catalog)
     return Flow(
         number=number,
@@ -46,6 +49,7 @@ def new_flow(
         state_since=event.at,
         transfer_size=request.size,
         tuples=tuples,
+        slice=slice_name,
     )
 
 

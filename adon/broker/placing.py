@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from adon.broker import circuits, compute, estimates
+from adon.broker import circuits, compute, estimates, fireflies, grading, limits
 from adon.broker.alarms import Waived, words
 from adon.broker.choice import Choice, Need
 from adon.broker.damping import ATTEMPTS
@@ -21,6 +21,7 @@ from adon.broker.effects import Announce, Effect, EstimateScored, SaveDecision, 
 from adon.broker.events import Event, TransferReported
 from adon.broker.flow import Flow, FlowState, Quality
 from adon.broker.network import Outcome as NetworkOutcome
+from adon.broker.room import table_full
 from adon.broker.steering import rules_for_flow, rules_for_paths, rules_for_switches
 from adon.broker.world import World
 from adon.flowvisor.path import FiveTuple
@@ -87,7 +88,7 @@ class Placing:
             compute_site=sites.site,
             transfer_size=sites.transfer_size,
         )
-        flow = world.flows.put(flow.onto(path, event.at, decision.id))
+        flow = world.flows.put(replace(flow.onto(path, event.at, decision.id), granted=decision.granted))
         self._promised(flow, need, choice, decision)
         self._digests.pop(flow.number, None)
         text = f"flow {flow.id} is admitted to {path}: {reason}"
@@ -201,7 +202,8 @@ class Placing:
         self._remember(flow)
         self._world.flows.counters(flow).begin_anew()
         self._world.damping.moved(flow.number, event.at, need.template.selection.min_dwell)
-        moved = replace(flow.onto(path, event.at, decision.id), moves=flow.moves + 1)
+        moved = flow.onto(path, event.at, decision.id)
+        moved = replace(moved, moves=flow.moves + 1, granted=decision.granted)
         self._world.flows.put(moved)
         self._promised(moved, need, choice, decision)
         text = f"flow {flow.id} moves from {flow.path} to {path}: {reason}"
@@ -229,14 +231,46 @@ class Placing:
 
     def learn(self, flow: Flow, connection: FiveTuple, event: Event) -> list[Effect]:
         """Give one more connection of an active flow rules of its own."""
-        if flow.number in self._deaf or connection in flow.tuples:
+        if flow.number in self._deaf or flow.aggregated or connection in flow.tuples:
             return []
         need, choice = choose_path(self._world, flow, event.at)
         if flow.path not in choice.paths:
             return []
         self._remember(flow)
-        flow = self._world.flows.put(replace(flow, tuples=(*flow.tuples, connection)))
-        return [SaveFlow(event.id, flow), *self.act(self._install(flow, need, choice, event), event)]
+        grown = replace(flow, tuples=(*flow.tuples, connection))
+        short = limits.no_room(self._world, grown, self._rules(grown, need, choice))
+        if short:
+            return self._aggregate(flow, need, choice, short, event)
+        flow = self._world.flows.put(grown)
+        return [
+            SaveFlow(event.id, flow),
+            *fireflies.began(self._world, flow, connection, event),
+            *self.act(self._install(flow, need, choice, event), event),
+        ]
+
+    def _aggregate(self, flow: Flow, need: Need, choice: Choice, short: str, event: Event) -> list[Effect]:
+        """Let all connections of a flow share its one pair of rules between the hosts (R9)."""
+        flow = self._world.flows.put(replace(flow, tuples=(), aggregated=True))
+        text = f"flow {flow.id}: its connections share one pair of rules: {short}"
+        return [
+            SaveFlow(event.id, flow),
+            Announce(event.id, "warning", text, flow.id),
+            *self.act(self._install(flow, need, choice, event), event),
+        ]
+
+    def regrade(self, event: Event) -> list[Effect]:
+        """Give every settled flow what its port's ladder grants it now that others came or went."""
+        world, effects = self._world, list[Effect]()
+        if world.configuration.policy.ladder.mode == "off":
+            return []
+        for flow in world.flows.running():
+            now_is = grading.granted(world, flow, flow.path)
+            if now_is == flow.granted or flow.state is FlowState.INSTALLING or world.network.busy(flow.id):
+                continue
+            flow = world.flows.put(replace(flow, granted=now_is))
+            need, choice = choose_path(world, flow, event.at)
+            effects += [SaveFlow(event.id, flow), *self._refresh(flow, need, choice, event)]
+        return effects
 
     # -- what the network answers -------------------------------------------------------------------------
 
@@ -283,8 +317,9 @@ class Placing:
 
     def _not_admitted(self, flow: Flow, error: str, event: Event) -> list[Effect]:
         """A switch refused a new flow: shun that path for a while and look for another (R6, R17)."""
-        self._world.shun(flow.path, error, event.at)
-        self._world.damping.refused(flow.number, str(flow.path))
+        if not table_full(error):  # that closes the switch, not the path: who is on it stays
+            self._world.shun(flow.path, error, event.at)
+            self._world.damping.refused(flow.number, str(flow.path))
         given_up = self._world.damping.given_up(flow.number)
         candidates = choose_path(self._world, flow, event.at)[1].selection.records
         if given_up and all(candidate.path in given_up for candidate in candidates):
@@ -304,10 +339,11 @@ class Placing:
         more connection, it learns no more of them.
         """
         flows, was = self._world.flows, before.flow
+        crowded = flow.path == was.path and table_full(error)
         if flow.path != was.path:
             self._world.shun(flow.path, error, event.at)
             self._world.damping.refused(flow.number, str(flow.path))
-        else:
+        elif not crowded:
             self._deaf.add(flow.number)
         flows.counters(flow).begin_anew()
         back = flows.put(
@@ -316,9 +352,11 @@ class Placing:
                 path=was.path,
                 path_since=was.path_since,
                 quality=was.quality,
-                tuples=was.tuples,
+                tuples=() if crowded else was.tuples,
                 moves=was.moves,
                 decision=was.decision,
+                granted=was.granted,
+                aggregated=was.aggregated or crowded,
             )
         )
         effects: list[Effect] = [
@@ -339,6 +377,7 @@ class Placing:
         effects: list[Effect] = [
             SaveFlow(event.id, ended),
             Announce(event.id, "info", f"flow {flow.id} is {state}: {reason}", flow.id),
+            *fireflies.ended(self._world, ended, event),
         ]
         if not held_rules:
             self._forget(flow.id)
@@ -358,6 +397,7 @@ class Placing:
             self._world.alarms.forget_flow(flow.number)
             self._world.damping.forget(flow.number)
             self._world.estimates.forget(flow.number)
+            self._world.meters.forget(flow.number)
 
     # -- estimates ----------------------------------------------------------------------------------------
 
@@ -378,7 +418,9 @@ class Placing:
     def _without_path(self, flow: Flow, reason: str, event: Event) -> Flow:
         """A flow back in the queue, its worker nodes given back."""
         self._world.ledger = self._world.ledger.release(flow.number)
-        return flow.step(FlowState.QUEUED, event.at, reason, path=None, path_since=None, compute_site=None)
+        return flow.step(
+            FlowState.QUEUED, event.at, reason, path=None, path_since=None, compute_site=None, granted=None
+        )
 
     def _remember(self, flow: Flow) -> None:
         self._before[flow.number] = _Before(flow, self._world.network.wanted(flow.id))
@@ -391,7 +433,8 @@ class Placing:
 
     def _rules(self, flow: Flow, need: Need, choice: Choice) -> tuple[Entry, ...] | None:
         world = self._world
-        return rules_for_flow(flow, need, choice, world.flows.priority(flow), world.network.topology)
+        priority, topology = world.flows.priority(flow), world.network.topology
+        return rules_for_flow(flow, need, choice, priority, topology, grading.treatment(world, flow))
 
     def _want(self, owner: str, rules: tuple[Entry, ...], event: Event) -> NetworkOutcome:
         return self._world.network.want(owner, rules, event.id, event.at)
@@ -408,7 +451,9 @@ class Placing:
         sites: compute.Sites = compute.NO_SITES,
     ) -> Decision:
         self._decided.append(flow.number)
-        return decision_of(len(self._decided), flow, need, choice, outcome, reason, event, path, sites)
+        number, where = len(self._decided), flow.path if outcome is Outcome.STAY else path
+        granted = grading.granted(self._world, flow, where)
+        return decision_of(number, flow, need, choice, outcome, reason, event, path, sites, granted)
 
 
 def _recorded(event: Event, decision: Decision, flow: Flow, level: str, text: str) -> list[Effect]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from adon.broker.limits import occupancy
 from adon.broker.link_reading import links
 from adon.broker.world import World
 from adon.flowvisor.path import Known
@@ -23,7 +24,7 @@ def snapshot(world: World, now: float) -> Mapping[str, object]:
         "at": now,
         "network": world.configuration.network,
         "paths": [_path(world, candidate, now) for candidate in world.network.topology.directions()],
-        "switches": _switches(world),
+        "switches": _switches(world, now),
         "links": links(world.configuration, world.links, now),
         "queue": [flow.id for flow in world.queue(now)],
         "quiet": sorted(world.quiet),
@@ -113,7 +114,18 @@ def _estimates(world: World) -> list[dict[str, object]]:
     ]
 
 
-def _switches(world: World) -> list[dict[str, object]]:
+def _table(world: World, dpid: int, now: float) -> dict[str, object]:
+    """How full a switch is, and why it gets nothing new if so (R9)."""
+    found = occupancy(world, dpid)
+    return {
+        "active": found.ours + found.others,
+        "maximum": found.maximum,
+        "budget": found.budget,
+        "full": world.room.why_full(dpid, now),
+    }
+
+
+def _switches(world: World, now: float) -> list[dict[str, object]]:
     topology = world.network.topology
     return [
         {
@@ -122,6 +134,7 @@ def _switches(world: World) -> list[dict[str, object]]:
             "connected": switch.dpid in topology.connected,
             "rules": world.network.rules(switch.dpid),
             "foreign_rules": world.network.foreign_rules(switch.dpid),
+            "table": _table(world, switch.dpid, now),
             "ports": {
                 port: {"number": state.number, "live": state.live}
                 for port, state in topology.ports.get(switch.dpid, {}).items()

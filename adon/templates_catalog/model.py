@@ -24,6 +24,7 @@ from pydantic import (
 )
 
 from adon.frozenmap import Frozen, FrozenMap
+from adon.marking import Marking
 from adon.templates_catalog.lookup import LookupTable, as_text, from_text
 from adon.units import Duration, Rate, Ratio, Size, format_rate
 from measurement.model import Metric
@@ -257,6 +258,7 @@ class Template(Value):
     protocol: Literal["tcp", "udp"] = "tcp"
     streams: int = Field(default=1, ge=1, le=128, description="parallel streams its transfers use")
     notes: str = ""
+    marking: Marking | None = None
 
     @field_validator("weights")
     @classmethod

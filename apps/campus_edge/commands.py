@@ -164,7 +164,9 @@ class Commands:
 
     def _submit(self, command: str, payload: dict[str, Any]) -> Event:
         request = check_model(payload.get("request"), FlowRequest)
-        return FlowSubmitted(*self._stamps(), command, request, _text(payload, "requester"))
+        roles, groups = _names(payload, "roles"), _names(payload, "groups")
+        name = _text(payload, "requester")
+        return FlowSubmitted(*self._stamps(), command, request, name, roles, groups)
 
     def _cancel(self, command: str, payload: dict[str, Any]) -> Event:
         return FlowCancelled(*self._stamps(), command, _number(payload, "flow"), _text(payload, "requester"))
@@ -270,6 +272,13 @@ def _text(payload: Mapping[str, Any], field: str) -> str:
     if not isinstance(value, str) or not value or len(value) > 200:
         raise InvalidInput.of(field, "must be a short text")
     return value
+
+
+def _names(payload: Mapping[str, Any], field: str) -> frozenset[str]:
+    found = payload.get(field, [])
+    if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
+        raise InvalidInput.of(field, "must be a list of names")
+    return frozenset(found)
 
 
 def _number(payload: Mapping[str, Any], field: str) -> int:

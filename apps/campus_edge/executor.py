@@ -26,11 +26,13 @@ from adon.broker.effects import (
     SaveRules,
     SaveTemplate,
     SendBatch,
+    SendFirefly,
     SendPacket,
     WakeAt,
 )
 from adon.broker.events import Event
 from adon.store.store import Store
+from apps.campus_edge import fireflies
 from apps.campus_edge.commands import Commands
 from measurement import codec
 from measurement.psconfig.needs import to_json as needs_to_json
@@ -58,6 +60,7 @@ class Executor:
 
     :param tell: sends a message of a kind to the other processes (of one role, or all).
     :param note: keeps what was sent to a switch, for people.
+    :param firefly: sends a packet to the collector of scitags' flow records.
     """
 
     store: Store
@@ -65,6 +68,7 @@ class Executor:
     commands: Commands
     tell: Callable[[str, dict[str, object], str | None], None]
     note: Callable[[SendBatch], None]
+    firefly: Callable[[bytes], None] = fireflies.nowhere
     _saves: list[Effect] = field(default_factory=list)
     _announcements: list[Announce] = field(default_factory=list)
 
@@ -106,6 +110,8 @@ class Executor:
                 self.tell("needs", dict(needs_to_json(effect.needs)), "collector")
             case EstimateScored():
                 self.tell("observation", codec.observation_to_json(effect.observation), "collector")
+            case SendFirefly():
+                self.firefly(effect.payload)
             case WakeAt():
                 pass  # the loop has read it
             case _:

@@ -94,6 +94,13 @@ def test_each_command_becomes_its_event(world: World, kind: str) -> None:
     assert event.command == "c-1"  # type: ignore[attr-defined]
 
 
+def test_a_request_says_what_its_requester_belongs_to(world: World) -> None:
+    who = {"requester": "ann", "roles": ["researcher"], "groups": ["g1", "g2"]}
+    event = world.receive("flow.submit", command="c-1", request=WISH, **who)
+    assert isinstance(event, FlowSubmitted)
+    assert (event.roles, event.groups) == (frozenset({"researcher"}), frozenset({"g1", "g2"}))
+
+
 def test_a_measurement_becomes_an_event_and_no_command(world: World) -> None:
     event = world.receive("measurement", **measured("al2s", 50, at=900.0))
     assert isinstance(event, MeasurementArrived)
@@ -122,6 +129,11 @@ BAD: dict[str, tuple[str, dict[str, Any], str]] = {
     "a command that is a number": ("snapshot", {"command": 7}, "command"),
     "an endless command": ("snapshot", {"command": "c" * 201}, "command"),
     "no request": ("flow.submit", {"command": "c", "requester": "ann"}, ""),
+    "groups are no list": (
+        "flow.submit",
+        {"command": "c", "request": WISH, "requester": "a", "groups": "g1"},
+        "groups",
+    ),
     "nobody asks": ("flow.submit", {"command": "c", "request": WISH}, "requester"),
     "size 0": ("flow.submit", {"command": "c", "request": {**WISH, "size": "0 B"}, "requester": "a"}, "size"),
     "size 10^30": (

@@ -32,6 +32,7 @@ from adon.broker.effects import (
     SaveRules,
     SaveTemplate,
     SendBatch,
+    SendFirefly,
     WakeAt,
 )
 from adon.broker.events import (
@@ -108,7 +109,8 @@ class Stage:
         self.refuse: dict[int, str] = {}
         self.silent: set[int] = set()
         self.flows: dict[int, Flow] = {}
-        self.rules: dict[object, tuple[Rule, RuleState]] = {}
+        self.rules: dict[object, tuple[Entry, RuleState]] = {}
+        self.fireflies: list[bytes] = []
         self.decisions: list[Decision] = []
         self.said: list[str] = []
         self.answers: dict[str, Any] = {}
@@ -206,10 +208,11 @@ class Stage:
         return self.decisions[before:]
 
     def submit(self, template: str = "soykb", **fields: Any) -> Flow:
-        """A researcher asks; the flow as it is afterwards.  A refusal is raised."""
+        """A researcher asks (``by``: who); the flow as it is afterwards.  A refusal is raised."""
+        by = fields.pop("by", "ann")
         body = {"source": "mu-dtn", "destination": "osu-dtn", "size": "100 MB", "template": template}
         request = FlowRequest.model_validate({"ports": [5000 + self._number], **body, **fields})
-        answer = self.command(FlowSubmitted, request, "ann")
+        answer = self.command(FlowSubmitted, request, by)
         assert isinstance(answer, Flow)
         return self.flows[answer.number]
 
@@ -269,7 +272,9 @@ class Stage:
         for dpid, kind in ((MU_EDGE, 0x10), (OSU_EDGE, 0x11)):
             for entry in self.switches[dpid].table.values():
                 rule = entry.rule
-                mine = rule.cookie == 0xAD << 56 | kind << 48 | flow.number
+                if not isinstance(rule, Rule):
+                    continue
+                mine = owner_of(rule) == flow.id and rule.cookie >> 48 & 0xFF == kind
                 delivered = arrive and rule.match.in_port == enters
                 if mine and rule.match.ip_src == "10.1.0.10" and (kind == 0x10 or delivered):
                     entry.bytes += octets
@@ -318,6 +323,8 @@ class Stage:
                 self.said.append(text)
             case WakeAt(at=at):
                 self._wake = at if self._wake is None else min(at, self._wake)
+            case SendFirefly(payload=payload):
+                self.fireflies.append(payload)
             case NeedsChanged():
                 self.needs = effect.needs
             case SaveCircuits(paths=paths):
