@@ -33,7 +33,12 @@ def choose_path(
     :param without: paths it may not have, and why.
     """
     need = world.flows.need(flow)
-    situation = Situation(
+    return need, choose(flow, need, situation(world, flow, now, without))
+
+
+def situation(world: World, flow: Flow, now: float, without: Mapping[str, str]) -> Situation:
+    """What a choice for this flow may look at now; ``without`` as in :func:`choose_path`."""
+    return Situation(
         now=now,
         topology=world.network.topology,
         performance=world.performance,
@@ -44,7 +49,6 @@ def choose_path(
         shunned={path: why for path, (until, why) in world.shunned.items() if until > now} | dict(without),
         own=world.flows.counters(flow) if flow.state is FlowState.ACTIVE else None,
     )
-    return need, choose(flow, need, situation)
 
 
 def advise(flow: Flow, need: Need, choice: Choice, now: float, waived: Waived = Waived.NOTHING) -> MoveAdvice:

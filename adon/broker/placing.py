@@ -9,19 +9,22 @@ Decisions and flows are saved before a switch is told (R3): the order of effects
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from adon.broker import compute, estimates
+from adon.broker import compute, estimates, fleeing
 from adon.broker.alarms import Waived, words
 from adon.broker.choice import Choice, Need
 from adon.broker.deciding import advise, choose_path, decision_of, giving_way, with_misses
 from adon.broker.decision import Decision, Outcome
 from adon.broker.effects import Announce, Effect, EstimateScored, SaveDecision, SaveFlow
 from adon.broker.events import Event, TransferReported
+from adon.broker.fleeing import Fled
 from adon.broker.flow import Flow, FlowState, Quality
 from adon.broker.network import Outcome as NetworkOutcome
 from adon.broker.steering import rules_for_flow, rules_for_paths, rules_for_switches
 from adon.broker.world import World
+from adon.flowvisor.assessment import Verdict
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.rule import Entry
 from adon.flowvisor.selection import quality
@@ -50,7 +53,7 @@ class Placing:
         # Something happened while their rules were being changed: an alarm, or anything else.
         self._overlooked: dict[int, Alarm | None] = {}
         self._deaf: set[int] = set()  # they learn no more connections: a switch refused one
-        self._digests: dict[int, str] = {}  # the last queue decision: an equal one is not recorded again
+        self._digests: dict[int, str] = {}  # the last to queue or stay: an equal one is not recorded again
 
     def begin(self) -> None:
         """An event comes: number its decisions from 1."""
@@ -124,9 +127,28 @@ class Placing:
         for owner, rules in (*rules_for_switches(topology).items(), *rules_for_paths(topology).items()):
             if self._world.network.wanted(owner) != rules:
                 effects += self.act(self._want(owner, rules, event), event)
+        displaced = self._flee(self._world.flows.running(), event, effects)
         for flow in self._world.flows.running():
-            effects += self.reexamine(flow, event)
+            if flow.number not in displaced:
+                effects += self.reexamine(flow, event)
         return [*effects, *self.serve_queue(event)]
+
+    def _flee(self, flows: Iterable[Flow], event: Event, effects: list[Effect]) -> frozenset[int]:
+        """Find places for those of these flows whose path cannot be used, all together; who they are."""
+        free = [f for f in flows if f.state is FlowState.ACTIVE and not self._world.network.busy(f.id)]
+        found = {flow.number: fleeing.lost(self._world, flow, event.at) for flow in free}
+        losses = {number: loss for number, loss in found.items() if loss is not None}
+        for fled in fleeing.planned(self._world, losses, event.at):
+            effects += self._fled(fled, event)
+        return frozenset(losses)
+
+    def _fled(self, fled: Fled, event: Event) -> list[Effect]:
+        """Bring one flow to its place; without one it stays, marked (spec section 2)."""
+        flow, need, choice = fled.flow, fled.need, fled.choice
+        if fled.path is not None:
+            return self._move(flow, need, choice, fled.path, fled.reason, event)
+        effects = self._stay(flow, need, choice, fled.reason, event, tell=True)
+        return [*effects, *self._refresh(flow, need, choice, event)]
 
     def reexamine(
         self, flow: Flow, event: Event, measured: Measurement | None = None, alarm: Alarm | None = None
@@ -142,7 +164,12 @@ class Placing:
             self._overlooked[flow.number] = self._overlooked.get(flow.number) if alarm is None else alarm
             return []
         need, choice = choose_path(self._world, flow, event.at)
-        flow = with_misses(flow, choice.record(flow.path), measured)
+        present = choice.record(flow.path)
+        if alarm is None and (present is None or present.verdict is Verdict.EXCLUDED):
+            fled: list[Effect] = []
+            if self._flee((flow,), event, fled):
+                return fled
+        flow = with_misses(flow, present, measured)
         waived = self._waived(flow, need, choice, alarm, event)
         advice = advise(flow, need, choice, event.at, waived)
         reason = advice.reason if alarm is None else f"{words(alarm)}: {advice.reason}"
@@ -161,16 +188,27 @@ class Placing:
         return self._world.alarms.waives(alarm, flow.number, choice.record(flow.path), event.at, dwell)
 
     def _stay(
-        self, flow: Flow, need: Need, choice: Choice, why: str, event: Event, *, always: bool = False
+        self,
+        flow: Flow,
+        need: Need,
+        choice: Choice,
+        why: str,
+        event: Event,
+        *,
+        always: bool = False,
+        tell: bool = False,
     ) -> list[Effect]:
         record = choice.record(flow.path)
         now_is = Quality.UNKNOWN if record is None else Quality(quality(record, need.qspec))
         changed = now_is is not flow.quality
         flow = self._world.flows.put(replace(flow, quality=now_is))
-        if not changed and not always:
+        if not changed and not always and not tell:
             return []
-        reason = f"QSpec {now_is}: {why if always or record is None else record.why}"
+        reason = f"QSpec {now_is}: {why if always or tell or record is None else record.why}"
         decision = self._decide(flow, need, choice, Outcome.STAY, reason, event)
+        if tell and not changed and self._digests.get(flow.number) == decision.digest():
+            return []
+        self._digests[flow.number] = decision.digest()
         level = "warning" if now_is is Quality.VIOLATED else "info"
         flow = self._world.flows.put(replace(flow, decision=decision.id))
         return _recorded(event, decision, flow, level, f"flow {flow.id} on {flow.path}: {reason}")
@@ -185,6 +223,7 @@ class Placing:
     def _move(
         self, flow: Flow, need: Need, choice: Choice, path: str, reason: str, event: Event
     ) -> list[Effect]:
+        self._digests.pop(flow.number, None)
         decision = self._decide(flow, need, choice, Outcome.MOVE, reason, event, path)
         self._remember(flow)
         self._world.flows.counters(flow).begin_anew()
