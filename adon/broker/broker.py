@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from adon.broker import compute, evidence, heeding, reading
+from adon.broker import compute, evidence, heeding, maintaining, reading
 from adon.broker.effects import Announce, Answer, Effect, NeedsChanged, SaveFlow, SaveTemplate
 from adon.broker.events import (
     AlarmCleared,
@@ -31,6 +31,8 @@ from adon.broker.events import (
     FirstPacket,
     FlowCancelled,
     FlowSubmitted,
+    MaintenanceAsked,
+    MaintenanceCancelled,
     MeasurementArrived,
     PortChanged,
     RuleRemoved,
@@ -47,6 +49,7 @@ from adon.broker.flow import Flow, FlowState
 from adon.broker.housekeeping import Housekeeping
 from adon.broker.inheritance import Inheritance, inherit
 from adon.broker.intake import new_flow
+from adon.broker.maintenance import Window, Windows
 from adon.broker.network import Network
 from adon.broker.placing import Placing
 from adon.broker.register import Register
@@ -68,6 +71,7 @@ class Broker:
     :param catalog: the templates known at start.
     :param flows: flows that had not ended when the last run did.
     :param rules: the rules that run wanted.
+    :param windows: every maintenance window ever asked for.
     :param last_number: the highest flow number ever given.
     """
 
@@ -78,6 +82,7 @@ class Broker:
         *,
         flows: Iterable[Flow] = (),
         rules: Iterable[Entry] = (),
+        windows: Iterable[Window] = (),
         last_number: int = 0,
     ) -> None:
         policy, topology = configuration.policy, Topology(configuration)
@@ -89,6 +94,7 @@ class Broker:
             network=Network(topology, heir.rules, drain=policy.drain, check_period=policy.consistency_period),
             flows=Register(heir.flows, lambda name: self.world.catalog.resolve(name), topology.site_of),
             ledger=compute.restored(configuration, heir.flows, catalog),
+            windows=Windows(windows),
         )
         self._placing = Placing(self.world)
         self._housekeeping = Housekeeping(self.world, self._placing)
@@ -141,6 +147,14 @@ class Broker:
                 return self._answered(event.id, event.command, lambda: self._transfer(event))
             case TemplateSaved():
                 return self._answered(event.id, event.command, lambda: self._template(event))
+            case MaintenanceAsked():
+                return self._answered(
+                    event.id, event.command, lambda: maintaining.asked(world, placing, event)
+                )
+            case MaintenanceCancelled():
+                return self._answered(
+                    event.id, event.command, lambda: maintaining.cancelled(world, placing, event)
+                )
             case SwitchUp():
                 return network.switch_up(event).effects
             case SwitchDown():

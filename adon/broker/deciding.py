@@ -46,7 +46,9 @@ def situation(world: World, flow: Flow, now: float, without: Mapping[str, str]) 
         window=world.configuration.measurements.window,
         loads=world.flows.loads(flow),
         used=world.flows.used(flow),
-        shunned={path: why for path, (until, why) in world.shunned.items() if until > now} | dict(without),
+        shunned={path: why for path, (until, why) in world.shunned.items() if until > now}
+        | dict(world.windows.closed(world.configuration, flow, world.flows.bound(flow), now))
+        | dict(without),
         own=world.flows.counters(flow) if flow.state is FlowState.ACTIVE else None,
     )
 

@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow
+from adon.broker.maintenance import Window
 from adon.errors import AdonError
 from adon.flowvisor.rule import Change, Entry
 from adon.templates_catalog.model import Template
@@ -55,6 +56,13 @@ class SaveTemplate(Effect):
     """Keep a template version."""
 
     template: Template
+
+
+@dataclass(frozen=True, slots=True)
+class SaveMaintenance(Effect):
+    """Keep a maintenance window."""
+
+    window: Window
 
 
 @dataclass(frozen=True, slots=True)

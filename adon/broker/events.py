@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from adon.broker.flow import FlowRequest
+from adon.broker.maintenance import WindowRequest
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.rule import GroupEntry, MeterEntry, ReportedRule, Rule, Slot
 from adon.flowvisor.topology import PortState
@@ -187,3 +188,21 @@ class SyncAsked(Event):
     """An operator wants every switch compared and repaired now."""
 
     command: str
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceAsked(Event):
+    """A performance engineer announces a maintenance window."""
+
+    command: str
+    request: WindowRequest
+    requester: str
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceCancelled(Event):
+    """Somebody who may do so cancels a maintenance window, before it or in the middle of it."""
+
+    command: str
+    number: int
+    requester: str

@@ -11,7 +11,7 @@ streams saw T·(k+n)/n altogether (:func:`adon.flowvisor.performance.carried`).
 A path that is *gone* (its port is down) carries nothing, so every usable path is better, even one of which
 nothing is known now; values too old to trust still rank such paths.  A path that we merely do not use for a
 while (a switch refused a rule; or its switch is not connected, but forwards, R10) is left for a qualified
-one only.
+one only.  A path that is to be taken out of service is left in any case (:mod:`adon.broker.maintenance`).
 """
 
 from __future__ import annotations
@@ -39,10 +39,12 @@ class Loss:
     """Why a flow cannot stay on its path.
 
     :param gone: whether anything usable is better than staying.
+    :param vacate: whether it must leave, if there is no other path for the queue (maintenance).
     """
 
     why: str
     gone: bool
+    vacate: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,9 @@ def lost(world: World, flow: Flow, now: float, dead: Mapping[str, str] = NOTHING
     name = candidate.key.path
     if name in dead:
         return Loss(dead[name], gone=True)
+    closed = world.windows.closed(world.configuration, flow, world.flows.bound(flow), now)
+    if name in closed and _edges_connected(world, candidate):
+        return Loss(closed[name], gone=True, vacate=True)
     if not candidate.usable:
         return Loss(candidate.reason, gone=_edges_connected(world, candidate))
     until, why = world.shunned.get(name, (0.0, ""))

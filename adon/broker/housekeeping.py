@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from adon.broker import scheduler
+from adon.broker import maintaining, scheduler
 from adon.broker.effects import Effect, QuietPaths, ReadRules, WakeAt
 from adon.broker.events import Event, Tick
 from adon.broker.flow import FlowState
@@ -48,6 +48,7 @@ class Housekeeping:
             del world.shunned[path]
         if over:
             effects += placing.network_changed(event)
+        effects += maintaining.crossed(world, placing, event)
         return [*effects, *self._poll(event)]
 
     def _poll(self, event: Tick) -> list[Effect]:
@@ -70,6 +71,7 @@ class Housekeeping:
             world.network.next_wake(),
             scheduler.next_wake(world.flows.queued(), world.flows.patience),
             *(until for until, _ in world.shunned.values()),
+            world.windows.next_change(event.at),
         ]
         wake = min(time for time in times if time is not None)
         if wake == self._announced_wake and not isinstance(event, Tick):
@@ -78,16 +80,18 @@ class Housekeeping:
         return [WakeAt(event.id, wake)]
 
     def quiet_paths(self, event: Event) -> list[Effect]:
-        """Where admitted bounds take more than the allowed share of a path, no test may load it."""
-        share = self._world.configuration.policy.no_test_above_reserved
-        if share is None:
-            return []
-        paths = self._world.configuration.paths
-        quiet = frozenset(
-            path
-            for path, bits in self._world.flows.reserved().items()
-            if path in paths and bits > share * paths[path].capacity
+        """Where admitted bounds take too much of a path, or it is in maintenance, no test may load it."""
+        share, paths = (
+            self._world.configuration.policy.no_test_above_reserved,
+            self._world.configuration.paths,
         )
+        quiet = self._world.windows.quiet(self._world.configuration, event.at)
+        if share is not None:
+            quiet |= {
+                path
+                for path, bits in self._world.flows.reserved().items()
+                if path in paths and bits > share * paths[path].capacity
+            }
         if quiet == self._world.quiet:
             return []
         self._world.quiet = quiet

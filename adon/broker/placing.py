@@ -147,6 +147,8 @@ class Placing:
         flow, need, choice = fled.flow, fled.need, fled.choice
         if fled.path is not None:
             return self._move(flow, need, choice, fled.path, fled.reason, event)
+        if fled.loss.vacate:
+            return self._vacate(flow, need, choice, fled.reason, event)
         effects = self._stay(flow, need, choice, fled.reason, event, tell=True)
         return [*effects, *self._refresh(flow, need, choice, event)]
 
@@ -245,9 +247,15 @@ class Placing:
         reason = f"{why}; {choice.selection.reason}"
         if choice.selection.path is not None:
             return self._move(flow, need, choice, choice.selection.path, reason, event)
+        return self._vacate(flow, need, choice, reason, event)
+
+    def _vacate(self, flow: Flow, need: Need, choice: Choice, reason: str, event: Event) -> list[Effect]:
+        """A running flow goes back to the queue."""
         decision = self._decide(flow, need, choice, Outcome.QUEUE, reason, event)
         self._digests[flow.number] = decision.digest()
-        waiting = world.flows.put(replace(self._without_path(flow, reason, event), decision=decision.id))
+        waiting = self._world.flows.put(
+            replace(self._without_path(flow, reason, event), decision=decision.id)
+        )
         return [
             *_recorded(event, decision, waiting, "warning", f"flow {flow.id} {reason}"),
             *self.act(self._want(flow.id, (), event), event),

@@ -14,6 +14,7 @@ from adon.broker.alarms import Alarms
 from adon.broker.edge import Ledger
 from adon.broker.estimates import Estimates
 from adon.broker.flow import Flow
+from adon.broker.maintenance import Windows
 from adon.broker.network import Network
 from adon.broker.register import Register
 from adon.config import Configuration
@@ -38,6 +39,7 @@ class World:
     :param alarms: the alarms in force on paths, and which of them were acted on.
     :param estimates: what was promised to the flows that run, and how far off such promises were.
     :param shunned: per path that failed, until when it is not used, and why (R6).
+    :param windows: the maintenance windows that are not over.
     :param quiet: the paths on which no load-generating test may run.
     """
 
@@ -50,6 +52,7 @@ class World:
     alarms: Alarms = field(default_factory=Alarms)
     estimates: Estimates = field(default_factory=Estimates)
     shunned: dict[str, tuple[float, str]] = field(default_factory=dict)
+    windows: Windows = field(default_factory=Windows)
     quiet: frozenset[str] = frozenset()
 
     def shun(self, path: str | None, why: str, now: float) -> None:

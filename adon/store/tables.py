@@ -22,7 +22,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_REVISION = "0001"
+SCHEMA_REVISION = "0003"
 """The migration that this code's tables are at."""
 
 metadata = MetaData(
@@ -128,3 +128,12 @@ idempotency = Table(
     Column("at", Double, nullable=False, index=True),
 )
 """What was answered to a request that carried an Idempotency-Key."""
+
+maintenance = Table(
+    "maintenance",
+    metadata,
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("ends", Double, nullable=False, index=True),
+    Column("body", JSON, nullable=False),
+)
+"""Maintenance windows, those that are over and those that were cancelled too."""

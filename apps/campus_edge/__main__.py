@@ -67,6 +67,7 @@ def run(configuration: Configuration, store_url: str, socket_path: Path) -> None
         _catalog(store, stamps.clock()),
         flows=store.unfinished_flows(),
         rules=[saved.rule for saved in store.rules(states=WANTED)],
+        windows=store.windows(),
         last_number=store.last_flow_number(),
     )
     inbox = Inbox()

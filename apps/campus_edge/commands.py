@@ -25,6 +25,8 @@ from adon.broker.events import (
     Event,
     FlowCancelled,
     FlowSubmitted,
+    MaintenanceAsked,
+    MaintenanceCancelled,
     MeasurementArrived,
     SnapshotAsked,
     SyncAsked,
@@ -32,6 +34,7 @@ from adon.broker.events import (
     TransferReported,
 )
 from adon.broker.flow import Flow, FlowRequest
+from adon.broker.maintenance import WindowRequest
 from adon.errors import AdonError, Conflict, InvalidInput
 from adon.store import codec
 from adon.store.store import Store
@@ -80,6 +83,10 @@ class Commands:
             "flow.cancel": self._cancel,
             "flow.report": self._report,
             "template.add": self._template,
+            "maintenance.add": self._maintenance,
+            "maintenance.cancel": lambda command, payload: MaintenanceCancelled(
+                *self._stamps(), command, _number(payload, "number"), _text(payload, "requester")
+            ),
             "snapshot": lambda command, _: SnapshotAsked(*self._stamps(), command),
             "rules.diff": lambda command, _: DifferenceAsked(*self._stamps(), command),
             "rules.sync": lambda command, _: SyncAsked(*self._stamps(), command),
@@ -178,6 +185,10 @@ class Commands:
         with self._lock:
             self._authors[event.id] = author
         return event
+
+    def _maintenance(self, command: str, payload: dict[str, Any]) -> Event:
+        request = check_model(payload.get("request"), WindowRequest)
+        return MaintenanceAsked(*self._stamps(), command, request, _text(payload, "requester"))
 
     # -- answers (decision thread) ------------------------------------------------------------------------
 

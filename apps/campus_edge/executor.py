@@ -22,6 +22,7 @@ from adon.broker.effects import (
     RequestMeasurement,
     SaveDecision,
     SaveFlow,
+    SaveMaintenance,
     SaveRules,
     SaveTemplate,
     SendBatch,
@@ -70,7 +71,7 @@ class Executor:
         answers = [effect for effect in listed if isinstance(effect, Answer)]
         for effect in listed:
             match effect:
-                case SaveFlow() | SaveDecision() | SaveRules() | SaveTemplate():
+                case SaveFlow() | SaveDecision() | SaveRules() | SaveTemplate() | SaveMaintenance():
                     self._saves.append(effect)
                 case Announce():
                     self._announcements.append(effect)
@@ -142,5 +143,7 @@ class Executor:
                 self.store.save_decision(save.decision)
             case SaveRules():
                 self.store.save_rules(save.rules, save.state, save.error, event.at)
+            case SaveMaintenance():
+                self.store.save_window(save.window)
             case SaveTemplate():
                 self.store.save_template(save.template, self.commands.author(save.cause), event.at)

@@ -28,6 +28,7 @@ from adon.broker.effects import (
     RuleState,
     SaveDecision,
     SaveFlow,
+    SaveMaintenance,
     SaveRules,
     SaveTemplate,
     SendBatch,
@@ -52,6 +53,7 @@ from adon.broker.events import (
     TransferReported,
 )
 from adon.broker.flow import Flow, FlowRequest
+from adon.broker.maintenance import Window
 from adon.config import Configuration, load
 from adon.flowvisor.cookie import is_ours
 from adon.flowvisor.rule import Change, Op, Rule
@@ -99,6 +101,7 @@ class Stage:
         self.refuse: dict[int, str] = {}
         self.silent: set[int] = set()
         self.flows: dict[int, Flow] = {}
+        self.windows: dict[int, Window] = {}
         self.rules: dict[object, tuple[Rule, RuleState]] = {}
         self.decisions: list[Decision] = []
         self.said: list[str] = []
@@ -118,7 +121,14 @@ class Stage:
         unfinished = [flow for flow in self.flows.values() if not flow.state.final]
         wanted = [rule for rule, state in self.rules.values() if state is not RuleState.REMOVED]
         last = max(self.flows, default=0)
-        return Broker(self.configuration, self.templates, flows=unfinished, rules=wanted, last_number=last)
+        return Broker(
+            self.configuration,
+            self.templates,
+            flows=unfinished,
+            rules=wanted,
+            windows=self.windows.values(),
+            last_number=last,
+        )
 
     def restart_controller(self) -> None:
         """The controller dies and comes back with what was saved; the switches keep forwarding."""
@@ -284,6 +294,8 @@ class Stage:
             case SaveDecision(decision=decision):
                 assert decision.id not in {known.id for known in self.decisions}
                 self.decisions.append(decision)
+            case SaveMaintenance(window=window):
+                self.windows[window.number] = window
             case SaveRules(rules=rules, state=state):
                 self.rules.update({rule.slot: (rule, state) for rule in rules})
             case SendBatch():
