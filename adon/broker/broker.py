@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from adon.broker import compute, evidence, heeding, maintaining, reading
+from adon.broker import compute, evidence, heeding, maintaining, reading, whatif
 from adon.broker.effects import Announce, Answer, Effect, NeedsChanged, SaveFlow, SaveTemplate
 from adon.broker.events import (
     AlarmCleared,
@@ -44,6 +44,7 @@ from adon.broker.events import (
     TemplateSaved,
     Tick,
     TransferReported,
+    WhatIfAsked,
 )
 from adon.broker.flow import Flow, FlowState
 from adon.broker.housekeeping import Housekeeping
@@ -177,6 +178,14 @@ class Broker:
                 return [Answer(event.id, event.command, reading.snapshot(world, event.at))]
             case DifferenceAsked():
                 return [Answer(event.id, event.command, reading.differences(world, event.at))]
+            case WhatIfAsked():
+                return self._answered(
+                    event.id,
+                    event.command,
+                    lambda: [
+                        Answer(event.id, event.command, whatif.answered(world, event.scenario, event.at))
+                    ],
+                )
             case SyncAsked():
                 answer: dict[str, object] = {"switches": sorted(network.topology.connected)}
                 return [*network.recheck(event.id).effects, Answer(event.id, event.command, answer)]

@@ -12,6 +12,7 @@ from typing import Literal
 
 from adon.broker.flow import FlowRequest
 from adon.broker.maintenance import WindowRequest
+from adon.broker.scenario import Scenario
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.rule import GroupEntry, MeterEntry, ReportedRule, Rule, Slot
 from adon.flowvisor.topology import PortState
@@ -206,3 +207,11 @@ class MaintenanceCancelled(Event):
     command: str
     number: int
     requester: str
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIfAsked(Event):
+    """Somebody wants to know what a failure would do; None: every single failure."""
+
+    command: str
+    scenario: Scenario | None

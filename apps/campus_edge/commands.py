@@ -32,9 +32,11 @@ from adon.broker.events import (
     SyncAsked,
     TemplateSaved,
     TransferReported,
+    WhatIfAsked,
 )
 from adon.broker.flow import Flow, FlowRequest
 from adon.broker.maintenance import WindowRequest
+from adon.broker.scenario import Failure, Scenario
 from adon.errors import AdonError, Conflict, InvalidInput
 from adon.store import codec
 from adon.store.store import Store
@@ -87,6 +89,7 @@ class Commands:
             "maintenance.cancel": lambda command, payload: MaintenanceCancelled(
                 *self._stamps(), command, _number(payload, "number"), _text(payload, "requester")
             ),
+            "what-if": lambda command, payload: WhatIfAsked(*self._stamps(), command, _scenario(payload)),
             "snapshot": lambda command, _: SnapshotAsked(*self._stamps(), command),
             "rules.diff": lambda command, _: DifferenceAsked(*self._stamps(), command),
             "rules.sync": lambda command, _: SyncAsked(*self._stamps(), command),
@@ -247,6 +250,15 @@ def _alarm(payload: Mapping[str, Any]) -> alarms.Alarm:
     if not math.isfinite(alarm.raised_at):  # the read-out shows it, and JSON has no such number
         raise InvalidInput.of("alarm", "raised_at: not a time")
     return alarm
+
+
+def _scenario(payload: Mapping[str, Any]) -> Scenario | None:
+    if payload.get("failure") is None:
+        return None
+    failure = _text(payload, "failure")
+    if failure not in list(Failure):
+        raise InvalidInput.of("failure", f"{failure[:40]!r} is not one of {', '.join(Failure)}")
+    return Scenario(Failure(failure), _text(payload, "name"))
 
 
 def _text(payload: Mapping[str, Any], field: str) -> str:
