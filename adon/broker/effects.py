@@ -35,6 +35,8 @@ class RuleState(StrEnum):
     INSTALLED = "installed"
     FAILED = "failed"
     REMOVED = "removed"
+    ADVISED = "advised"
+    """Worked out and kept, and not sent (:mod:`adon.broker.advising`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -123,6 +123,7 @@ class Flow:
     :param template: the template version it is served by (``soykb@3``).
     :param path: the name of the transit path it is on, or None.
     :param reason: why it is in its present state, in words.
+    :param advised: nothing is sent for it; it is active on paper (:mod:`adon.broker.advising`).
     :param misses: consecutive measurements at which its path missed the QSpec (``patience``).
     """
 
@@ -149,6 +150,7 @@ class Flow:
     started_at: float | None = None
     ended_at: float | None = None
     moves: int = 0
+    advised: bool = False
 
     @property
     def id(self) -> str:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from adon.broker import compute, estimates, fleeing
+from adon.broker import advising, compute, estimates, fleeing
 from adon.broker.alarms import Waived, words
 from adon.broker.choice import Choice, Need
 from adon.broker.deciding import advise, choose_path, decision_of, giving_way, with_misses
@@ -125,7 +125,7 @@ class Placing:
         effects: list[Effect] = []
         topology = self._world.network.topology
         for owner, rules in (*rules_for_switches(topology).items(), *rules_for_paths(topology).items()):
-            if self._world.network.wanted(owner) != rules:
+            if self._world.network.intended(owner) != rules:
                 effects += self.act(self._want(owner, rules, event), event)
         displaced = self._flee(self._world.flows.running(), event, effects)
         for flow in self._world.flows.running():
@@ -218,7 +218,7 @@ class Placing:
     def _refresh(self, flow: Flow, need: Need, choice: Choice, event: Event) -> list[Effect]:
         """Give a flow the rules it would get today: ports have new numbers, or a path came to stand by."""
         rules = self._rules(flow, need, choice)
-        if rules is None or set(rules) == set(self._world.network.wanted(flow.id)):
+        if rules is None or set(rules) == set(self._world.network.intended(flow.id)):
             return []
         return self.act(self._want(flow.id, rules, event), event)
 
@@ -292,9 +292,12 @@ class Placing:
         effects: list[Effect] = []
         self._before.pop(flow.number, None)
         if flow.state is FlowState.INSTALLING:
-            flow = self._world.flows.put(flow.step(FlowState.ACTIVE, event.at, flow.reason))
-            text = f"flow {flow.id}: its rules are in the switches; the transfer can begin"
-            effects += [SaveFlow(event.id, flow), Announce(event.id, "info", text, flow.id)]
+            only = self._advised(flow)
+            flow = self._world.flows.put(flow.step(FlowState.ACTIVE, event.at, flow.reason, advised=only))
+            effects += [SaveFlow(event.id, flow), Announce(event.id, "info", advising.told(flow), flow.id)]
+        elif flow.state is FlowState.ACTIVE and flow.advised is not self._advised(flow):
+            flow = self._world.flows.put(replace(flow, advised=not flow.advised))
+            effects += [SaveFlow(event.id, flow), Announce(event.id, "info", advising.told(flow), flow.id)]
         if flow.number in self._overlooked:
             alarm = self._overlooked.pop(flow.number)
             if alarm is not None and not self._still_concerns(alarm, flow):
@@ -418,8 +421,14 @@ class Placing:
         world = self._world
         return rules_for_flow(flow, need, choice, world.flows.priority(flow), world.network.topology)
 
+    def _advised(self, flow: Flow) -> bool:
+        flows = self._world.flows
+        return advising.advised(self._world.configuration, flows.need(flow).template, flows.ends(flow))
+
     def _want(self, owner: str, rules: tuple[Entry, ...], event: Event) -> NetworkOutcome:
-        return self._world.network.want(owner, rules, event.id, event.at)
+        flow = self._world.flows.owner(owner)
+        only = flow is not None and self._advised(flow)
+        return self._world.network.want(owner, rules, event.id, event.at, advised=only)
 
     def _decide(
         self,

@@ -115,6 +115,7 @@ def _switches(world: World) -> list[dict[str, object]]:
             "name": name,
             "dpid": dpid_text(switch.dpid),
             "connected": switch.dpid in topology.connected,
+            "advise": switch.advise,
             "rules": len(world.network.desired(switch.dpid)),
             "foreign_rules": world.network.foreign_rules(switch.dpid),
             "ports": {

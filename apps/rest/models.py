@@ -99,6 +99,7 @@ class FlowView(View):
     started_at: Time | None
     ended_at: Time | None
     moves: int
+    advised: bool = Field(default=False, description="active on paper: nothing was sent to a switch")
     decision: str | None
     connections: list[Connection]
 
@@ -108,7 +109,7 @@ class FlowView(View):
         request = flow.request
         same = ("id", "state", "reason", "quality", "requester", "template", "submitted_at", "state_since")
         more = ("path", "path_since", "compute_site", "bytes_sent", "bytes_delivered", "bytes_reported")
-        rest = ("evidence", "started_at", "ended_at", "moves", "decision")
+        rest = ("evidence", "started_at", "ended_at", "moves", "advised", "decision")
         return cls(
             **{name: getattr(flow, name) for name in (*same, *more, *rest)},
             final=flow.state.final,
@@ -342,6 +343,7 @@ class SwitchView(View):
     connected: bool
     rules: int
     foreign_rules: int = 0
+    advise: bool = Field(default=False, description="decided, recorded and shown; nothing is sent to it")
 
 
 class EstimateView(View):
