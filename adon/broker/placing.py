@@ -134,13 +134,23 @@ class Placing:
         return [*effects, *self.serve_queue(event)]
 
     def _flee(self, flows: Iterable[Flow], event: Event, effects: list[Effect]) -> frozenset[int]:
-        """Find places for those of these flows whose path cannot be used, all together; who they are."""
-        free = [f for f in flows if f.state is FlowState.ACTIVE and not self._world.network.busy(f.id)]
-        found = {flow.number: fleeing.lost(self._world, flow, event.at) for flow in free}
+        """Find places for those of these flows whose path cannot be used, all together; who they are.
+
+        Those whose rules are being changed are planned for too, and go when that is done.
+        """
+        busy = {flow.number: flow for flow in self._world.flows.running() if self._changing(flow)}
+        concerned = {flow.number: flow for flow in flows} | busy
+        found = {n: fleeing.lost(self._world, flow, event.at) for n, flow in concerned.items()}
         losses = {number: loss for number, loss in found.items() if loss is not None}
         for fled in fleeing.planned(self._world, losses, event.at):
-            effects += self._fled(fled, event)
+            if fled.flow.number in busy:
+                self._overlooked.setdefault(fled.flow.number, None)
+            else:
+                effects += self._fled(fled, event)
         return frozenset(losses)
+
+    def _changing(self, flow: Flow) -> bool:
+        return flow.state is FlowState.INSTALLING or self._world.network.busy(flow.id)
 
     def _fled(self, fled: Fled, event: Event) -> list[Effect]:
         """Bring one flow to its place; without one it stays, marked (spec section 2)."""
@@ -148,7 +158,7 @@ class Placing:
         if fled.path is not None:
             return self._move(flow, need, choice, fled.path, fled.reason, event)
         if fled.loss.vacate:
-            return self._vacate(flow, need, choice, fled.reason, event)
+            return self._vacate(flow, need, choice, f"leaves {fled.reason}", event)
         effects = self._stay(flow, need, choice, fled.reason, event, tell=True)
         return [*effects, *self._refresh(flow, need, choice, event)]
 
@@ -162,14 +172,14 @@ class Placing:
         :param alarm: an alarm on its path that is acted on: it waives caution, and the decision is recorded
             whatever it is.
         """
-        if flow.state is FlowState.INSTALLING or self._world.network.busy(flow.id):
+        if self._changing(flow):
             self._overlooked[flow.number] = self._overlooked.get(flow.number) if alarm is None else alarm
             return []
         need, choice = choose_path(self._world, flow, event.at)
         present = choice.record(flow.path)
         if alarm is None and (present is None or present.verdict is Verdict.EXCLUDED):
             fled: list[Effect] = []
-            if self._flee((flow,), event, fled):
+            if flow.number in self._flee((flow,), event, fled):
                 return fled
         flow = with_misses(flow, present, measured)
         waived = self._waived(flow, need, choice, alarm, event)

@@ -8,7 +8,18 @@ from flask_openapi3.openapi import OpenAPI
 
 import adon
 from apps.rest import failures, guard
-from apps.rest.api import alarms, decisions, events, flows, health, measuring, network, schedule, templates
+from apps.rest.api import (
+    alarms,
+    decisions,
+    events,
+    flows,
+    health,
+    measuring,
+    network,
+    operations,
+    schedule,
+    templates,
+)
 from apps.rest.json_body import MAX_BODY, StrictJson
 from apps.rest.models import ProblemDocument
 from apps.rest.page import frame, measuring_views, views
@@ -22,6 +33,7 @@ PARTS = (
     measuring.api,
     schedule.api,
     alarms.api,
+    operations.api,
     events.api,
     health.api,
     health.open_api,

@@ -101,6 +101,19 @@ def test_a_refuge_that_gets_room_is_taken_at_the_next_event() -> None:
     assert places(stage, flows[1:]) == ["internet", "internet"]
 
 
+def test_room_is_kept_for_a_flow_whose_rules_are_being_changed() -> None:
+    """The highest priority is being installed when the port goes down: it will need the refuge."""
+    stage = ready(wide(10.0), internet=0)
+    low = on_al2s(stage, 1, priority=100)
+    stage.silent.add(OSU_EDGE)
+    (high,) = on_al2s(stage, 1, priority=900)
+    cut_with(stage, 10.0)
+    assert places(stage, low) == ["al2s"]
+    stage.silent.clear()
+    stage.answer_late()
+    assert places(stage, [*low, high]) == ["al2s", "internet"]
+
+
 # -- at once, from what was known last ------------------------------------------------------------------
 
 
