@@ -11,17 +11,14 @@ looked at.  Bounds are counted, not the surplus that flows use beyond them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from adon.broker.fleeing import Fled, carries, lost, planned, staying
 from adon.broker.flow import Flow
-from adon.broker.maintenance import Scope, paths_of
 from adon.broker.refuge import Grade
-from adon.broker.scenario import Failure, Scenario
+from adon.broker.scenario import Failure, Scenario, Supposed, scenarios, supposed
 from adon.broker.world import World
-from adon.config import Configuration
-from adon.errors import InvalidInput, NotFound
 from adon.flowvisor.selection import quality
 from measurement.model import Metric, PathKey
 
@@ -96,36 +93,28 @@ class Report:
         return "broken" if broken else "unknown" if unknown else "fine"
 
 
-@dataclass(frozen=True, slots=True)
-class _Supposed:
-    """A failure as its consequences: dead paths, and hosts that are cut off, each with the reason."""
-
-    paths: Mapping[str, str]
-    hosts: Mapping[str, str]
-
-
 def rehearse(world: World, scenario: Scenario, now: float) -> Report:
     """What would become of the flows that run now.
 
     :raises InvalidInput: for a name that the configuration does not have.
     """
-    supposed = _supposed(world, scenario)
-    cut = [flow for flow in world.flows.running() if _cut_off(flow, supposed)]
+    failed = supposed(world.configuration, world.windows, scenario)
+    cut = [flow for flow in world.flows.running() if _cut_off(flow, failed)]
     gone = {flow.number for flow in cut}
     losses = {
         flow.number: loss
         for flow in world.flows.running()
-        if flow.number not in gone and flow.path in supposed.paths
-        if (loss := lost(world, flow, now, supposed.paths)) is not None
+        if flow.number not in gone and flow.path in failed.paths
+        if (loss := lost(world, flow, now, failed.paths)) is not None
     }
-    fled = planned(world, losses, now, supposed.paths)
-    loads = _loads(world, cut, fled, supposed, now)
+    fled = planned(world, losses, now, failed.paths)
+    loads = _loads(world, cut, fled, failed, now)
     without = "queues" if scenario.failure is Failure.MAINTENANCE else "stays"
     affected = [
-        *(_cut_flow(world, flow, _cut_off(flow, supposed)) for flow in cut),
+        *(_cut_flow(world, flow, _cut_off(flow, failed)) for flow in cut),
         *(_affected(world, one, loads, without) for one in fled),
     ]
-    return Report(scenario, tuple(supposed.paths), tuple(affected), tuple(loads.values()))
+    return Report(scenario, tuple(failed.paths), tuple(affected), tuple(loads.values()))
 
 
 def every_single_failure(world: World, now: float) -> tuple[Report, ...]:
@@ -134,93 +123,16 @@ def every_single_failure(world: World, now: float) -> tuple[Report, ...]:
     return tuple(sorted(reports, key=lambda report: report.damage, reverse=True))
 
 
-def scenarios(configuration: Configuration) -> Iterator[Scenario]:
-    """Every single failure that the configuration has a name for."""
-    for link in dict.fromkeys(link for path in configuration.paths.values() for link in path.links):
-        yield Scenario(Failure.LINK_DOWN, link)
-    for path in configuration.paths:
-        yield Scenario(Failure.PATH_DOWN, path)
-    for switch in configuration.switches:
-        yield Scenario(Failure.SWITCH_DOWN, switch)
-    for switch, port in dict.fromkeys((*_path_ports(configuration), *_host_ports(configuration))):
-        yield Scenario(Failure.PORT_DOWN, f"{switch}:{port}")
-
-
-# -- what a failure takes away --------------------------------------------------------------------------
-
-
-def _supposed(world: World, scenario: Scenario) -> _Supposed:
-    configuration, name = world.configuration, scenario.name
-    match scenario.failure:
-        case Failure.PORT_DOWN:
-            return _port_down(configuration, name)
-        case Failure.MAINTENANCE:
-            scope, name = _window(world, name)
-            why = f"{scope} {name} is in maintenance"
-        case Failure.LINK_DOWN:
-            scope, why = Scope.LINK, f"link {name} is down"
-        case Failure.PATH_DOWN:
-            scope, why = Scope.PATH, f"path {name} is down"
-        case Failure.SWITCH_DOWN:
-            scope, why = Scope.SWITCH, f"switch {name} is down"
-    try:
-        return _Supposed(dict.fromkeys(paths_of(configuration, scope, name), why), {})
-    except NotFound as error:
-        raise InvalidInput.of("name", f"there is no {scope} {name!r}") from error
-
-
-def _window(world: World, name: str) -> tuple[Scope, str]:
-    announced = next((window for window in world.windows if window.id == name), None)
-    if announced is not None:
-        return announced.scope, announced.name
-    scope, _, rest = name.partition(":")
-    if scope not in list(Scope) or not rest:
-        known = ", ".join(f"{one}:NAME" for one in Scope)
-        raise InvalidInput.of("name", f"{name!r} is no announced window such as m-3, nor one of {known}")
-    return Scope(scope), rest
-
-
-def _port_down(configuration: Configuration, name: str) -> _Supposed:
-    switch, _, port = name.partition(":")
-    why, which = f"port {port} of switch {switch} is down", (switch, port)
-    paths = {
-        path: why
-        for path, one in configuration.paths.items()
-        if which in {(configuration.sites[site].edge, end.port) for site, end in one.ends.items()}
-    }
-    hosts = {
-        host: why
-        for site in configuration.sites.values()
-        for host, one in site.hosts.items()
-        if which == (site.edge, one.port)
-    }
-    if not paths and not hosts:
-        raise InvalidInput.of("name", f"{name!r} is no SWITCH:PORT that a path or a host uses")
-    return _Supposed(paths, hosts)
-
-
-def _path_ports(configuration: Configuration) -> Iterator[tuple[str, str]]:
-    for path in configuration.paths.values():
-        for site, end in path.ends.items():
-            yield configuration.sites[site].edge, end.port
-
-
-def _host_ports(configuration: Configuration) -> Iterator[tuple[str, str]]:
-    for site in configuration.sites.values():
-        for host in site.hosts.values():
-            yield site.edge, host.port
-
-
-def _cut_off(flow: Flow, supposed: _Supposed) -> str:
-    ends = (flow.request.source, flow.request.destination)
-    return next((supposed.hosts[host] for host in ends if host in supposed.hosts), "")
-
-
 # -- what becomes of flows and paths --------------------------------------------------------------------
 
 
+def _cut_off(flow: Flow, failed: Supposed) -> str:
+    ends = (flow.request.source, flow.request.destination)
+    return next((failed.hosts[host] for host in ends if host in failed.hosts), "")
+
+
 def _loads(
-    world: World, cut: list[Flow], fled: tuple[Fled, ...], supposed: _Supposed, now: float
+    world: World, cut: list[Flow], fled: tuple[Fled, ...], failed: Supposed, now: float
 ) -> dict[PathKey, Load]:
     """The paths that are left or fled to."""
     leaving = {flow.number for flow in cut} | {one.flow.number for one in fled}
@@ -235,12 +147,10 @@ def _loads(
         key: Load(
             key=key,
             capacity=world.configuration.paths[key.path].capacity,
-            carries=0.0 if key.path in supposed.paths else carries(world, key, now, oldest),
+            carries=0.0 if key.path in failed.paths else carries(world, key, now, oldest),
             before=staying(world, key),
-            after=0.0
-            if key.path in supposed.paths
-            else staying(world, key, leaving) + arriving.get(key, 0.0),
-            down=key.path in supposed.paths,
+            after=0.0 if key.path in failed.paths else staying(world, key, leaving) + arriving.get(key, 0.0),
+            down=key.path in failed.paths,
         )
         for key in sorted(left | set(arriving), key=str)
     }

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from adon.broker.events import MaintenanceAsked, WhatIfAsked
 from adon.broker.flow import FlowState
 from adon.broker.maintenance import WindowRequest
-from adon.broker.scenario import Failure, Scenario
-from adon.broker.whatif import NO_PATH, Report, every_single_failure, rehearse, scenarios
+from adon.broker.scenario import Failure, Scenario, scenarios
+from adon.broker.whatif import NO_PATH, Report, every_single_failure, rehearse
 from adon.config import Configuration
 from adon.errors import InvalidInput
 from adon.frozenmap import FrozenMap
