@@ -1,8 +1,8 @@
 """The search behind :mod:`adon.broker.refuge`: which flow goes to which path.
 
 A greedy assignment (the highest priority first, each on the best path with room) is improved by changing one
-or two places at a time, and for few flows searched exactly from there: depth first, branch and bound (Land and
-Doig 1960), a branch being cut when even with the best path for everybody left it cannot beat the best so far.
+or two places at a time, and for few flows searched exactly from there: depth first, branch and bound (Land
+and Doig 1960).  A branch is cut when even the best path for everybody left cannot beat the best so far.
 
 Everything is a whole number, and what is wanted is a tuple that is compared from the left: per priority level
 how many are placed; then, per level, the grades of their paths and their Q.  So sums are exact, and higher

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from hypothesis.stateful import invariant, rule
 
 from adon.broker.decision import Outcome
 from adon.broker.events import MaintenanceAsked, MaintenanceCancelled
@@ -17,6 +18,7 @@ from adon.frozenmap import FrozenMap
 from tests.broker import stage as stages
 from tests.broker.stage import MU_EDGE, configuration, know, ready, verdicts
 from tests.broker.test_fleeing import SEVEN, on_al2s, places, wide
+from tests.broker.test_histories import Histories
 
 BEGINS, ENDS, LEAD = 10_000.0, 20_000.0, 600.0
 WINDOW = Window(1, Scope.PATH, "al2s", BEGINS, ENDS, LEAD)
@@ -205,6 +207,14 @@ def test_a_window_that_is_cancelled_lets_the_queue_in() -> None:
         stage.command(MaintenanceCancelled, 1, "pat")
 
 
+def test_the_broker_wakes_for_a_window() -> None:
+    stage = ready(configuration(consistency_period=86_400.0))
+    announce(stage, 50, 200, lead=10)
+    for seconds, quiet in ((39, set()), (2, {"al2s"}), (158, {"al2s"}), (2, set())):
+        stage.pass_time(seconds)
+        assert stage.quiet == quiet
+
+
 def test_a_flow_that_will_be_over_stays() -> None:
     """50 MB at 7 Mbit/s take 57 s; the window begins in 90."""
     stage = ready(wide(), internet=20.0)
@@ -240,3 +250,51 @@ def test_without_a_bound_nobody_knows_the_end() -> None:
     flow = ready().submit(**SEVEN, size="70 MB")
     assert forecast_end(flow, 7e6, 100.0) == 180.0
     assert forecast_end(flow, 0.0, 100.0) == float("inf")
+
+
+# -- whatever happens -----------------------------------------------------------------------------------
+
+
+class MaintainedHistories(Histories):
+    """The histories of the other tests, with windows that are announced and cancelled among them."""
+
+    @rule(
+        path=st.sampled_from(["al2s", "internet"]),
+        begins=st.sampled_from([-5.0, 1.0, 40.0]),
+        lasts=st.sampled_from([10.0, 100.0]),
+        lead=st.sampled_from([0.0, 30.0]),
+    )
+    def window(self, path: str, begins: float, lasts: float, lead: float) -> None:
+        announce(self.stage, begins, begins + lasts, name=path, lead=lead)
+
+    @rule()
+    def call_off(self) -> None:
+        for one in list(self.stage.broker.world.windows)[:1]:
+            self.stage.command(MaintenanceCancelled, one.number, "pat")
+
+    @invariant()
+    def who_is_there_was_let_in_before_or_cannot_leave_yet(self) -> None:
+        """A settled flow is on no path of a window that has begun, as far as its edges are there to tell."""
+        world, now = self.stage.broker.world, self.stage.now
+        if world.windows.next_change(now) == now or self.stage.connected != set(stages.PORTS):
+            return  # the tick that says so is still to come
+        closed = {one.name for one in world.windows if one.stage(now) is Stage.ACTIVE}
+        for flow in world.flows.running():
+            settled = flow.state is FlowState.ACTIVE and not world.network.busy(flow.id)
+            known = world.network.topology.connected == set(stages.PORTS)
+            assert not (settled and known and flow.path in closed), flow
+
+    def mend(self) -> None:
+        for one in self.stage.broker.world.windows:
+            self.stage.command(MaintenanceCancelled, one.number, "pat")
+        super().mend()
+
+
+TestMaintainedHistories = MaintainedHistories.TestCase
+TestMaintainedHistories.settings = settings(
+    max_examples=30,
+    stateful_step_count=25,
+    deadline=None,
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from adon.broker.assignment import Problem, improved
 from adon.broker.refuge import EXACT_FLOWS, Displaced, Grade, Option, Plan, plan
 from measurement.model import PathKey
 
@@ -95,6 +96,16 @@ def test_the_words_say_why() -> None:
     refused = found[4].why
     assert refused.startswith("6 Mbps find no room: a (Q 9), 4 Mbps left of 10 Mbps; b (Q 3 by its last")
     assert refused.endswith("c (nothing is known of it now), 5 Mbps left of 5 Mbps")
+
+
+def test_a_refused_flow_takes_the_place_of_lower_ones_whatever_the_nodes() -> None:
+    """The promise does not hang on how the search went: here it begins from an unfair assignment."""
+    flows = [flow(1, 6, "a:9", priority=900), *(flow(n, 3, "a:9", priority=n) for n in (2, 3, 4))]
+    problem = Problem(flows, room(a=10))
+    order = [one.number for one in problem.flows]
+    unfair = [None if number == 1 else 0 for number in order]
+    fair = improved(problem, unfair, 0)
+    assert {number for number, at in zip(order, fair, strict=True) if at is not None} == {1, 4}
 
 
 # -- properties -----------------------------------------------------------------------------------------
