@@ -68,12 +68,29 @@ class Fled:
         return f"{self.flow.path}: {self.loss.why}; {self.place.why}"
 
 
-def lost(world: World, flow: Flow, now: float, dead: Mapping[str, str] = NOTHING) -> Loss | None:
-    """Why a running flow's path cannot be used now; None if it can.
+def losses(
+    world: World, flows: Iterable[Flow], now: float, dead: Mapping[str, str] = NOTHING
+) -> dict[int, Loss]:
+    """The running flows among these whose path cannot be used now, by number.
 
     :param dead: paths to be taken as gone whatever the switches say, with the reason (a rehearsal).
     """
-    candidate = _present(world, flow)
+    between: dict[tuple[str, str], tuple[Candidate, ...]] = {}
+    found: dict[int, Loss] = {}
+    for flow in flows:
+        hosts = flow.request.source, flow.request.destination
+        if hosts not in between:
+            between[hosts] = world.network.topology.candidates(*hosts)
+        present = next((one for one in between[hosts] if one.key.path == flow.path), None)
+        loss = _lost(world, flow, present, now, dead)
+        if loss is not None:
+            found[flow.number] = loss
+    return found
+
+
+def _lost(
+    world: World, flow: Flow, candidate: Candidate | None, now: float, dead: Mapping[str, str]
+) -> Loss | None:
     if candidate is None:
         return Loss("is no candidate any more", gone=True)
     name = candidate.key.path
@@ -90,16 +107,16 @@ def lost(world: World, flow: Flow, now: float, dead: Mapping[str, str] = NOTHING
 
 def planned(
     world: World,
-    losses: Mapping[int, Loss],
+    leaving: Mapping[int, Loss],
     now: float,
     dead: Mapping[str, str] = NOTHING,
     nodes: int = NODES,
 ) -> tuple[Fled, ...]:
     """A place for every flow that lost its path, none of which over-subscribes a path; by priority.
 
-    :param losses: per flow number, why it leaves.
+    :param leaving: per flow number, why.
     """
-    flows = [flow for flow in world.flows.running() if flow.number in losses]
+    flows = [flow for flow in world.flows.running() if flow.number in leaving]
     flows.sort(key=lambda flow: (-world.flows.priority(flow), flow.number))
     looked = {flow.number: choose_path(world, flow, now, dead) for flow in flows}
     displaced = [
@@ -107,21 +124,23 @@ def planned(
             flow.number,
             world.flows.priority(flow),
             world.flows.bound(flow),
-            _options(world, flow, *looked[flow.number], losses[flow.number], now, dead),
+            _options(world, flow, *looked[flow.number], leaving[flow.number], now, dead),
         )
         for flow in flows
     ]
     keys = {option.key for one in displaced for option in one.options}
     oldest = max((need.template.selection.max_age for need, _ in looked.values()), default=0.0)
-    room = {key: carries(world, key, now, oldest) - staying(world, key, losses) for key in keys}
+    room = {key: carries(world, key, now, oldest) - staying(world, key, leaving) for key in keys}
     places = plan(displaced, room, nodes).places
-    return tuple(_fled(flow, *looked[flow.number], losses, places[flow.number]) for flow in flows)
+    return tuple(
+        _fled(flow, *looked[flow.number], leaving[flow.number], places[flow.number]) for flow in flows
+    )
 
 
-def _fled(flow: Flow, need: Need, choice: Choice, losses: Mapping[int, Loss], place: Place) -> Fled:
+def _fled(flow: Flow, need: Need, choice: Choice, loss: Loss, place: Place) -> Fled:
     if place.option is not None:
         choice = choice.taking(place.option.key.path, place.why)
-    return Fled(flow, need, choice, losses[flow.number], place)
+    return Fled(flow, need, choice, loss, place)
 
 
 def carries(world: World, key: PathKey, now: float, max_age: float) -> float:
@@ -152,11 +171,6 @@ def on(world: World, key: PathKey) -> list[Flow]:
 
 
 # -- one flow -------------------------------------------------------------------------------------------
-
-
-def _present(world: World, flow: Flow) -> Candidate | None:
-    found = world.network.topology.candidates(flow.request.source, flow.request.destination)
-    return next((candidate for candidate in found if candidate.key.path == flow.path), None)
 
 
 def _edges_connected(world: World, candidate: Candidate) -> bool:

@@ -140,14 +140,13 @@ class Placing:
         """
         busy = {flow.number: flow for flow in self._world.flows.running() if self._changing(flow)}
         concerned = {flow.number: flow for flow in flows} | busy
-        found = {n: fleeing.lost(self._world, flow, event.at) for n, flow in concerned.items()}
-        losses = {number: loss for number, loss in found.items() if loss is not None}
-        for fled in fleeing.planned(self._world, losses, event.at):
+        leaving = fleeing.losses(self._world, concerned.values(), event.at)
+        for fled in fleeing.planned(self._world, leaving, event.at):
             if fled.flow.number in busy:
                 self._overlooked.setdefault(fled.flow.number, None)
             else:
                 effects += self._fled(fled, event)
-        return frozenset(losses)
+        return frozenset(leaving)
 
     def _changing(self, flow: Flow) -> bool:
         return flow.state is FlowState.INSTALLING or self._world.network.busy(flow.id)

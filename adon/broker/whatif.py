@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from adon.broker.fleeing import Fled, carries, lost, planned, staying
+from adon.broker.fleeing import Fled, carries, losses, planned, staying
 from adon.broker.flow import Flow
 from adon.broker.refuge import Grade
 from adon.broker.scenario import Failure, Scenario, Supposed, scenarios, supposed
@@ -101,13 +101,8 @@ def rehearse(world: World, scenario: Scenario, now: float) -> Report:
     failed = supposed(world.configuration, world.windows, scenario)
     cut = [flow for flow in world.flows.running() if _cut_off(flow, failed)]
     gone = {flow.number for flow in cut}
-    losses = {
-        flow.number: loss
-        for flow in world.flows.running()
-        if flow.number not in gone and flow.path in failed.paths
-        if (loss := lost(world, flow, now, failed.paths)) is not None
-    }
-    fled = planned(world, losses, now, failed.paths)
+    hit = [f for f in world.flows.running() if f.number not in gone and f.path in failed.paths]
+    fled = planned(world, losses(world, hit, now, failed.paths), now, failed.paths)
     loads = _loads(world, cut, fled, failed, now)
     without = "queues" if scenario.failure is Failure.MAINTENANCE else "stays"
     affected = [

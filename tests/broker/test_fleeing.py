@@ -184,8 +184,9 @@ def test_a_path_taken_as_dead_is_lost_without_anybody_being_told() -> None:
     stage = ready()
     flow = stage.submit()
     world = stage.broker.world
-    assert fleeing.lost(world, flow, stage.now) is None
-    assert fleeing.lost(world, flow, stage.now, {"al2s": "say so"}) == fleeing.Loss("say so", gone=True)
+    assert fleeing.losses(world, [flow], stage.now) == {}
+    taken = fleeing.losses(world, [flow], stage.now, {"al2s": "say so"})
+    assert taken == {flow.number: fleeing.Loss("say so", gone=True)}
 
 
 @given(
