@@ -54,9 +54,12 @@ def test_a_port_that_goes_down_moves_all_its_flows_at_once(tmp_path: Path) -> No
                 eventually(lambda: _outputs(switches) == {5001: 2, 5002: 3, 5003: 3}, "rules did not follow")
                 switches.ofctl("mod-port", "mu-edge", "mu-edge-al2s", "up")
                 now = time.time()
-                window = {"scope": "path", "name": "al2s", "begins": now + 1, "ends": now + 3, "lead": "1 s"}
+                times = {"begins": now + 1, "ends": now + 3, "lead": "1 s"}
+                window = {"scope": "path", "name": "al2s", **times}
                 web.call("maintenance.add", {"request": window, "requester": "pat"})
-                eventually(lambda: controller.said("flow f-1 leaves al2s: maintenance m-1"), "f-1 did not leave")
+                eventually(
+                    lambda: controller.said("flow f-1 leaves al2s: maintenance m-1"), "f-1 did not leave"
+                )
                 eventually(lambda: controller.said("is over"), "the window did not end")
                 eventually(lambda: _outputs(switches).get(5001) == 2, "f-1 did not come back")
         finally:
