@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from adon.broker import compute, evidence, heeding, reading, tracing
+from adon.broker import compute, evidence, heeding, maintaining, reading, tracing, whatif
 from adon.broker.effects import Announce, Answer, Effect, NeedsChanged, SaveFlow, SaveTemplate
 from adon.broker.events import (
     AlarmCleared,
@@ -32,6 +32,8 @@ from adon.broker.events import (
     FlowCancelled,
     FlowSubmitted,
     LldpReceived,
+    MaintenanceAsked,
+    MaintenanceCancelled,
     MeasurementArrived,
     PortChanged,
     RuleRemoved,
@@ -44,12 +46,14 @@ from adon.broker.events import (
     Tick,
     TraceAsked,
     TransferReported,
+    WhatIfAsked,
 )
 from adon.broker.flow import Flow, FlowState
 from adon.broker.housekeeping import Housekeeping
 from adon.broker.inheritance import Inheritance, inherit
 from adon.broker.intake import new_flow
 from adon.broker.links import Links
+from adon.broker.maintenance import Window, Windows
 from adon.broker.meters import Meters
 from adon.broker.network import Network
 from adon.broker.placing import Placing
@@ -77,6 +81,7 @@ class Broker:
     :param catalog: the templates known at start.
     :param flows: flows that had not ended when the last run did.
     :param rules: the rules that run wanted.
+    :param windows: every maintenance window ever asked for.
     :param last_number: the highest flow number ever given.
     :param circuits: the overlays' paths that the last run had.
     :param identity: who sends the hellos that find links; needed where ``discovery`` is configured.
@@ -89,6 +94,7 @@ class Broker:
         *,
         flows: Iterable[Flow] = (),
         rules: Iterable[Entry] = (),
+        windows: Iterable[Window] = (),
         last_number: int = 0,
         identity: Identity | None = None,
         circuits: OverlayPaths = NO_CIRCUITS,
@@ -104,6 +110,7 @@ class Broker:
             ledger=compute.restored(configuration, heir.flows, catalog),
             links=Links(configuration, identity),
             meters=Meters(heir.rules),
+            windows=Windows(windows),
         )
         for flow in heir.flows:
             self.world.flows.put(flow)
@@ -167,6 +174,14 @@ class Broker:
                 return self._answered(event.id, event.command, lambda: self._transfer(event))
             case TemplateSaved():
                 return self._answered(event.id, event.command, lambda: self._template(event))
+            case MaintenanceAsked():
+                return self._answered(
+                    event.id, event.command, lambda: maintaining.asked(world, placing, event)
+                )
+            case MaintenanceCancelled():
+                return self._answered(
+                    event.id, event.command, lambda: maintaining.cancelled(world, placing, event)
+                )
             case SwitchUp():
                 return network.switch_up(event).effects
             case SwitchDown():
@@ -192,6 +207,14 @@ class Broker:
                 return [Answer(event.id, event.command, reading.differences(world, event.at))]
             case TraceAsked():
                 return self._answered(event.id, event.command, lambda: self._traced(event))
+            case WhatIfAsked():
+                return self._answered(
+                    event.id,
+                    event.command,
+                    lambda: [
+                        Answer(event.id, event.command, whatif.answered(world, event.scenario, event.at))
+                    ],
+                )
             case SyncAsked():
                 answer: dict[str, object] = {"switches": sorted(network.topology.connected)}
                 return [*network.recheck(event.id).effects, Answer(event.id, event.command, answer)]

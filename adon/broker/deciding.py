@@ -39,7 +39,8 @@ def choose_path(
     s = situation(world, kind.ends, now)
     own = world.flows.counters(flow) if flow.state is FlowState.ACTIVE else None
     given_up = world.damping.given_up(flow.number)
-    without = {**limits.closed(world, flow, kind.need, now), **given_up, **without}
+    closed = world.windows.closed(world.network.topology, flow, world.flows.bound(flow), now)
+    without = {**limits.closed(world, flow, kind.need, now), **closed, **given_up, **without}
     asks = replace(s, own=own, shunned={**s.shunned, **without})
 
     def finding(candidate: Candidate) -> CandidateRecord | None:

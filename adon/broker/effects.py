@@ -13,6 +13,7 @@ from enum import StrEnum
 
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow
+from adon.broker.maintenance import Window
 from adon.errors import AdonError
 from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.rule import Change, Entry
@@ -35,6 +36,8 @@ class RuleState(StrEnum):
     INSTALLED = "installed"
     FAILED = "failed"
     REMOVED = "removed"
+    ADVISED = "advised"
+    """Worked out and kept, and not sent (:mod:`adon.broker.advising`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +59,13 @@ class SaveTemplate(Effect):
     """Keep a template version."""
 
     template: Template
+
+
+@dataclass(frozen=True, slots=True)
+class SaveMaintenance(Effect):
+    """Keep a maintenance window."""
+
+    window: Window
 
 
 @dataclass(frozen=True, slots=True)

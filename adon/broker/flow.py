@@ -127,6 +127,7 @@ class Flow:
     :param template: the template version it is served by (``soykb@3``).
     :param path: the name of the transit path it is on, or None.
     :param reason: why it is in its present state, in words.
+    :param advised: nothing is sent for it; it is active on paper (:mod:`adon.broker.advising`).
     :param misses: consecutive measurements at which its path missed the QSpec (``patience``).
     :param slice: the name of the slice it belongs to, if there are slices.
     :param granted: what the queue ladder of its port gives it, beside what it asked.
@@ -159,6 +160,7 @@ class Flow:
     slice: str | None = None
     granted: Granted | None = None
     aggregated: bool = False
+    advised: bool = False
 
     @property
     def hosts(self) -> tuple[str, str]:

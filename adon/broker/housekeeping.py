@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from adon.broker import scheduler
+from adon.broker import maintaining, scheduler
 from adon.broker.effects import Effect, QuietPaths, ReadRules, WakeAt
 from adon.broker.events import Event, Tick
 from adon.broker.flow import FlowState
@@ -48,6 +48,7 @@ class Housekeeping:
             del world.shunned[path]
         if world.room.recovered(event.at) or over:
             effects += placing.network_changed(event)
+        effects += maintaining.crossed(world, placing, event)
         return [*effects, *self._poll(event)]
 
     def _poll(self, event: Tick) -> list[Effect]:
@@ -71,6 +72,7 @@ class Housekeeping:
             world.flows.next_deadline(),
             world.room.next_wake(),
             *(until for until, _ in world.shunned.values()),
+            world.windows.next_change(event.at),
         ]
         wake = min(time for time in times if time is not None)
         if wake == self._announced_wake and not isinstance(event, Tick):
@@ -79,16 +81,18 @@ class Housekeeping:
         return [WakeAt(event.id, wake)]
 
     def quiet_paths(self, event: Event) -> list[Effect]:
-        """Where admitted bounds take more than the allowed share of a path, no test may load it."""
-        share = self._world.configuration.policy.no_test_above_reserved
-        if share is None:
-            return []
-        topology = self._world.network.topology
-        quiet = frozenset(
-            path
-            for path, bits in self._world.flows.reserved().items()
-            if (capacity := topology.capacity_of(path)) is not None and bits > share * capacity
+        """Where admitted bounds take too much of a path, or it is in maintenance, no test may load it."""
+        share, topology = (
+            self._world.configuration.policy.no_test_above_reserved,
+            self._world.network.topology,
         )
+        quiet = self._world.windows.quiet(topology, event.at)
+        if share is not None:
+            quiet |= {
+                path
+                for path, bits in self._world.flows.reserved().items()
+                if (capacity := topology.capacity_of(path)) is not None and bits > share * capacity
+            }
         if quiet == self._world.quiet:
             return []
         self._world.quiet = quiet

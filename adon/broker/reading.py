@@ -132,6 +132,7 @@ def _switches(world: World, now: float) -> list[dict[str, object]]:
             "name": name,
             "dpid": dpid_text(switch.dpid),
             "connected": switch.dpid in topology.connected,
+            "advise": switch.advise,
             "rules": world.network.rules(switch.dpid),
             "foreign_rules": world.network.foreign_rules(switch.dpid),
             "table": _table(world, switch.dpid, now),

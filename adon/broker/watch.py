@@ -226,20 +226,19 @@ class Watch:
         """Why a full look would leave a flow as it is; None if it might not."""
         if flow.state is FlowState.INSTALLING or self._world.network.busy(flow.id):
             return None
-        if self._world.damping.given_up(flow.number):
+        if self._world.damping.given_up(flow.number) or self._world.windows.next_change(s.now) is not None:
             return None
         value, until = self._throughput(flow, own, s, readings) if own.asked else (None, math.inf)
         verdict, q, quality = own.judge(value)
-        if quality != flow.quality:
+        if quality != flow.quality or verdict is Verdict.EXCLUDED:  # without a path it looks for a refuge
             return None
         if measured and (flow.misses or own.misses(value)):
             return None
         policy = self._world.flows.need(flow).template.selection
-        captive = verdict is Verdict.EXCLUDED
-        captive = captive or (verdict is Verdict.UNQUALIFIED and flow.misses >= policy.patience)
+        captive = verdict is Verdict.UNQUALIFIED and flow.misses >= policy.patience
         if best is None or not (captive or (q is not None and best - q > policy.switch_margin)):
             return _Calm(q, captive, until)
-        if verdict is Verdict.EXCLUDED or flow.path_since is None:
+        if flow.path_since is None:
             return None
         dwell = self._world.damping.dwell(flow.number, policy.min_dwell)
         if s.now - flow.path_since < dwell:

@@ -17,6 +17,7 @@ from adon.broker.estimates import Estimates
 from adon.broker.flow import Flow
 from adon.broker.heard import Heard
 from adon.broker.links import Links
+from adon.broker.maintenance import Windows
 from adon.broker.memo import Memo
 from adon.broker.meters import Meters
 from adon.broker.network import Network
@@ -48,6 +49,7 @@ class World:
     :param routes: paths over the overlays' links that were computed before.
     :param refused_circuits: paths that could not have a circuit, as they were told last.
     :param shunned: per path that failed, until when it is not used, and why (R6).
+    :param windows: the maintenance windows that are not over.
     :param quiet: the paths on which no load-generating test may run.
     :param damping: what moved, failed or was refused again and again (R17).
     :param memo: what was found about paths and still holds.
@@ -68,6 +70,7 @@ class World:
     routes: PathCache = field(default_factory=PathCache)
     refused_circuits: set[str] = field(default_factory=set)
     shunned: dict[str, tuple[float, str]] = field(default_factory=dict)
+    windows: Windows = field(default_factory=Windows)
     quiet: frozenset[str] = frozenset()
     memo: Memo = field(default_factory=Memo)
     damping: Damping = field(default_factory=Damping)

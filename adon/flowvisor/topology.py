@@ -18,6 +18,7 @@ from types import MappingProxyType
 
 from adon.config import Configuration, Host, MeasurementTest, Switch, TransitPath
 from adon.errors import InvalidInput, NotFound, Unavailable
+from adon.flowvisor.course import Course, courses
 from adon.flowvisor.graph import Graph, LinkState, SeenLink, network_graph
 from adon.flowvisor.overlay import Circuit, OverlayPaths, route_of, state_of
 from adon.flowvisor.path import Attachment, CandidatePath, Layer, PathEnd
@@ -78,6 +79,11 @@ class Topology:
     overlay_paths: OverlayPaths = field(default_factory=OverlayPaths)
     seen: frozenset[SeenLink] = frozenset()
     penalties: Mapping[str, float] = field(default_factory=FrozenMap)
+
+    @cached_property
+    def courses(self) -> tuple[Course, ...]:
+        """What each path rests on, configured paths first."""
+        return tuple(courses(self.configuration, self.overlay_paths.circuits))
 
     @cached_property
     def graph(self) -> Graph:

@@ -21,10 +21,20 @@ from adon.access.identity import Token
 from adon.broker.decision import Decision
 from adon.broker.effects import RuleState
 from adon.broker.flow import Flow, FlowState
+from adon.broker.maintenance import Window
 from adon.errors import Unavailable
 from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.rule import Entry
-from adon.store import access_rows, decision_rows, document_rows, flow_rows, lease, rule_rows, template_rows
+from adon.store import (
+    access_rows,
+    decision_rows,
+    document_rows,
+    flow_rows,
+    lease,
+    maintenance_rows,
+    rule_rows,
+    template_rows,
+)
 from adon.store.access_rows import KeptAnswer
 from adon.store.engine import WRITES, check_file, check_schema, open_engine, parse_url, translated
 from adon.store.flow_rows import HistoryEntry
@@ -130,6 +140,11 @@ class Store:
         """Keep how far some rules have come; ``error`` is the switch's own text, or empty."""
         with self._writing() as connection:
             rule_rows.save(connection, rules, state, error, at)
+
+    def save_window(self, window: Window) -> None:
+        """Keep a maintenance window as it is now."""
+        with self._writing() as connection:
+            maintenance_rows.save(connection, window)
 
     def save_token(self, token: Token) -> None:
         """Keep a new token.
@@ -255,6 +270,11 @@ class Store:
         """Saved rules; ``states=WANTED`` for those that belong in the switches."""
         with self._reading() as connection:
             return rule_rows.listed(connection, dpid, owner, states)
+
+    def windows(self, since: float | None = None) -> tuple[Window, ...]:
+        """Maintenance windows, by number, cancelled ones too; with ``since`` those that end after that."""
+        with self._reading() as connection:
+            return maintenance_rows.listed(connection, since)
 
     def tokens(self) -> tuple[Token, ...]:
         """All tokens, revoked and expired ones too, oldest first."""

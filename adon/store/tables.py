@@ -22,7 +22,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_REVISION = "0003"
+SCHEMA_REVISION = "0004"
 """The migration that this code's tables are at."""
 
 metadata = MetaData(
@@ -147,3 +147,12 @@ documents = Table(
     Column("updated_at", Double, nullable=False),
 )
 """What is kept as one value: the overlays' circuits, by the name ``circuits``."""
+
+maintenance = Table(
+    "maintenance",
+    metadata,
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("ends", Double, nullable=False, index=True),
+    Column("body", JSON, nullable=False),
+)
+"""Maintenance windows, those that are over and those that were cancelled too."""

@@ -257,6 +257,9 @@ class Template(Value):
     cost: CostModel | None = None
     protocol: Literal["tcp", "udp"] = "tcp"
     streams: int = Field(default=1, ge=1, le=128, description="parallel streams its transfers use")
+    advise: bool = Field(
+        default=False, description="its flows are decided on, recorded and shown, and no rule is sent"
+    )
     notes: str = ""
     marking: Marking | None = None
 

@@ -25,15 +25,20 @@ from adon.broker.events import (
     Event,
     FlowCancelled,
     FlowSubmitted,
+    MaintenanceAsked,
+    MaintenanceCancelled,
     MeasurementArrived,
     SnapshotAsked,
     SyncAsked,
     TemplateSaved,
     TraceAsked,
     TransferReported,
+    WhatIfAsked,
 )
 from adon.broker.flow import Flow, FlowRequest
+from adon.broker.maintenance import WindowRequest
 from adon.broker.question import Question
+from adon.broker.scenario import Failure, Scenario
 from adon.errors import AdonError, Conflict, InvalidInput
 from adon.store import codec
 from adon.store.store import Store
@@ -86,6 +91,11 @@ class Commands:
             "flow.cancel": self._cancel,
             "flow.report": self._report,
             "template.add": self._template,
+            "maintenance.add": self._maintenance,
+            "maintenance.cancel": lambda command, payload: MaintenanceCancelled(
+                *self._stamps(), command, _number(payload, "number"), _text(payload, "requester")
+            ),
+            "what-if": lambda command, payload: WhatIfAsked(*self._stamps(), command, _scenario(payload)),
             "snapshot": lambda command, _: SnapshotAsked(*self._stamps(), command),
             "rules.diff": lambda command, _: DifferenceAsked(*self._stamps(), command),
             "trace": self._trace,
@@ -191,6 +201,10 @@ class Commands:
             self._authors[event.id] = author
         return event
 
+    def _maintenance(self, command: str, payload: dict[str, Any]) -> Event:
+        request = check_model(payload.get("request"), WindowRequest)
+        return MaintenanceAsked(*self._stamps(), command, request, _text(payload, "requester"))
+
     # -- answers (decision thread) ------------------------------------------------------------------------
 
     def author(self, cause: str) -> str:
@@ -265,6 +279,15 @@ def _question(payload: Mapping[str, Any]) -> Question:
         source_port=None if named is None else _number(payload, "source_port"),
         version=6 if payload.get("version") == "6" else 4,
     )
+
+
+def _scenario(payload: Mapping[str, Any]) -> Scenario | None:
+    if payload.get("failure") is None:
+        return None
+    failure = _text(payload, "failure")
+    if failure not in list(Failure):
+        raise InvalidInput.of("failure", f"{failure[:40]!r} is not one of {', '.join(Failure)}")
+    return Scenario(Failure(failure), _text(payload, "name"))
 
 
 def _text(payload: Mapping[str, Any], field: str) -> str:

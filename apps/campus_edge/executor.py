@@ -23,6 +23,7 @@ from adon.broker.effects import (
     SaveCircuits,
     SaveDecision,
     SaveFlow,
+    SaveMaintenance,
     SaveRules,
     SaveTemplate,
     SendBatch,
@@ -81,7 +82,14 @@ class Executor:
         answers = [effect for effect in listed if isinstance(effect, Answer)]
         for effect in listed:
             match effect:
-                case SaveFlow() | SaveDecision() | SaveRules() | SaveTemplate() | SaveCircuits():
+                case (
+                    SaveFlow()
+                    | SaveDecision()
+                    | SaveRules()
+                    | SaveTemplate()
+                    | SaveCircuits()
+                    | SaveMaintenance()
+                ):
                     self._saves.append(effect)
                 case Announce():
                     self._announcements.append(effect)
@@ -160,5 +168,7 @@ class Executor:
                 self.store.save_rules(save.rules, save.state, save.error, event.at)
             case SaveCircuits():
                 self.store.save_circuits(save.paths, event.at)
+            case SaveMaintenance():
+                self.store.save_window(save.window)
             case SaveTemplate():
                 self.store.save_template(save.template, self.commands.author(save.cause), event.at)

@@ -100,6 +100,7 @@ class FlowView(View):
     started_at: Time | None
     ended_at: Time | None
     moves: int
+    advised: bool = Field(default=False, description="active on paper: nothing was sent to a switch")
     decision: str | None
     slice: str | None
     granted: dict[str, Any] | None = Field(description="by the queue ladder, beside what was asked; bits/s")
@@ -112,7 +113,7 @@ class FlowView(View):
         request = flow.request
         same = ("id", "state", "reason", "quality", "requester", "template", "submitted_at", "state_since")
         more = ("path", "path_since", "compute_site", "bytes_sent", "bytes_delivered", "bytes_reported")
-        rest = ("evidence", "started_at", "ended_at", "moves", "decision", "slice", "aggregated")
+        rest = ("evidence", "started_at", "ended_at", "moves", "advised", "decision", "slice", "aggregated")
         return cls(
             **{name: getattr(flow, name) for name in (*same, *more, *rest)},
             final=flow.state.final,
@@ -350,6 +351,7 @@ class SwitchView(View):
     rules: int
     foreign_rules: int = 0
     table: dict[str, Any] | None = Field(default=None, description="rules that it holds and may hold")
+    advise: bool = Field(default=False, description="decided, recorded and shown; nothing is sent to it")
 
 
 class EstimateView(View):

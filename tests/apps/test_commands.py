@@ -15,11 +15,14 @@ from adon.broker.events import (
     Event,
     FlowCancelled,
     FlowSubmitted,
+    MaintenanceAsked,
+    MaintenanceCancelled,
     MeasurementArrived,
     SnapshotAsked,
     SyncAsked,
     TemplateSaved,
     TransferReported,
+    WhatIfAsked,
 )
 from adon.errors import AdonError, Conflict, InvalidInput, NotFound
 from adon.store.store import Store
@@ -30,6 +33,7 @@ from tests.apps.edge import TEMPLATE, measured
 from tests.broker.alarming import alarm, over
 
 WISH = {"source": "mu-dtn", "destination": "osu-dtn", "size": "10 MB", "template": "soykb"}
+WINDOW = {"scope": "path", "name": "al2s", "begins": 2000.0, "ends": 3000.0}
 SUBMIT = {"command": "c-1", "request": WISH, "requester": "ann"}
 
 
@@ -81,6 +85,9 @@ GOOD: dict[str, tuple[dict[str, Any], type[Event]]] = {
     "snapshot": ({}, SnapshotAsked),
     "rules.diff": ({}, DifferenceAsked),
     "rules.sync": ({}, SyncAsked),
+    "maintenance.add": ({"request": WINDOW, "requester": "pat"}, MaintenanceAsked),
+    "maintenance.cancel": ({"number": 3, "requester": "pat"}, MaintenanceCancelled),
+    "what-if": ({"failure": "path-down", "name": "al2s"}, WhatIfAsked),
 }
 
 
@@ -124,6 +131,18 @@ def test_messages_that_are_no_events(world: World, kind: str) -> None:
 
 ALARM = alarms.to_json(alarm(900.0))
 BAD: dict[str, tuple[str, dict[str, Any], str]] = {
+    "a window that ends before it begins": (
+        "maintenance.add",
+        {"command": "c", "request": {**WINDOW, "ends": 1.0}, "requester": "a"},
+        "ends",
+    ),
+    "a window of no number": (
+        "maintenance.cancel",
+        {"command": "c", "number": "m-1", "requester": "a"},
+        "number",
+    ),
+    "an unknown failure": ("what-if", {"command": "c", "failure": "rain", "name": "al2s"}, "failure"),
+    "a failure of nothing": ("what-if", {"command": "c", "failure": "path-down"}, "name"),
     "an unknown command": ("flow.dance", {"command": "c-1"}, "kind"),
     "no command": ("snapshot", {}, "command"),
     "a command that is a number": ("snapshot", {"command": 7}, "command"),

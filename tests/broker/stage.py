@@ -29,6 +29,7 @@ from adon.broker.effects import (
     SaveCircuits,
     SaveDecision,
     SaveFlow,
+    SaveMaintenance,
     SaveRules,
     SaveTemplate,
     SendBatch,
@@ -54,6 +55,7 @@ from adon.broker.events import (
     TransferReported,
 )
 from adon.broker.flow import Flow, FlowRequest
+from adon.broker.maintenance import Window
 from adon.config import Configuration, load
 from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.pipeline import is_ours, owner_of
@@ -111,6 +113,7 @@ class Stage:
         self.flows: dict[int, Flow] = {}
         self.rules: dict[object, tuple[Entry, RuleState]] = {}
         self.fireflies: list[bytes] = []
+        self.windows: dict[int, Window] = {}
         self.decisions: list[Decision] = []
         self.said: list[str] = []
         self.answers: dict[str, Any] = {}
@@ -134,6 +137,7 @@ class Stage:
             self.templates,
             flows=unfinished,
             rules=wanted,
+            windows=self.windows.values(),
             last_number=last,
             circuits=self.circuits,
         )
@@ -305,6 +309,8 @@ class Stage:
             case SaveDecision(decision=decision):
                 assert decision.id not in {known.id for known in self.decisions}
                 self.decisions.append(decision)
+            case SaveMaintenance(window=window):
+                self.windows[window.number] = window
             case SaveRules(rules=rules, state=state):
                 self.rules.update({rule.slot: (rule, state) for rule in rules})
             case SendBatch():
