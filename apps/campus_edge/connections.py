@@ -30,9 +30,9 @@ from os_ken.controller.controller import Datapath
 from os_ken.controller.handler import DEAD_DISPATCHER
 from os_ken.controller.ofp_handler import OFPHandler
 from os_ken.exception import OSKenException
-from os_ken.ofproto import ofproto_parser
 
 from adon.errors import Unavailable
+from adon.flowvisor import openflow
 
 log = logging.getLogger(__name__)
 
@@ -136,7 +136,7 @@ class Connection(Datapath):  # type: ignore[misc]
 
     def _dispatch(self, version: int, kind: int, xid: int, data: bytes) -> None:
         """Parse one message and give it to os-ken's handshake and to whoever observes, as os-ken does."""
-        message = ofproto_parser.msg(self, version, kind, len(data), xid, data)
+        message = openflow.parsed(self, version, kind, xid, data)
         if message is None or self.ofp_brick is None:
             return
         event = ofp_event.ofp_msg_to_ev(message)

@@ -44,7 +44,7 @@ from adon.broker.events import (
 )
 from adon.config import CookieRange
 from adon.flowvisor import openflow
-from adon.flowvisor.rule import ReportedRule, Slot, dpid_text
+from adon.flowvisor.rule import GroupEntry, MeterEntry, ReportedRule, Slot, dpid_text
 from apps.campus_edge.connections import Connection
 from apps.campus_edge.loop import Stamps, die
 from apps.campus_edge.tally import Tally
@@ -57,6 +57,15 @@ REPORT_TIMEOUT_S = 15.0
 """A switch that has not reported its rules for so long is disconnected."""
 FIRST_XID, LAST_XID = 0x4000_0000, 0x7FFF_FFFF
 """Our transaction ids, apart from those that os-ken counts up for its own messages."""
+
+REPORTS = [
+    ofp_event.EventOFPFlowStatsReply,
+    ofp_event.EventOFPFlowDescStatsReply,
+    ofp_event.EventOFPGroupDescStatsReply,
+    ofp_event.EventOFPMeterConfigStatsReply,
+    ofp_event.EventOFPMeterDescStatsReply,
+]
+"""The parts of a report; OpenFlow 1.5 has other names for two of them."""
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
@@ -86,12 +95,19 @@ class _Batch:
 
 @dataclass(slots=True)
 class _Report:
-    """A report under way: its parts so far."""
+    """A report under way: its parts so far.
+
+    :param rules_xid: of the request for the rules; groups and meters a switch need not have.
+    :param owed: of the requests whose last part has not come.
+    """
 
     connection: Connection
     deadline: float
+    rules_xid: int
+    owed: set[int]
     rules: list[ReportedRule] = field(default_factory=list)
     foreign: set[Slot] = field(default_factory=set)
+    equipment: list[GroupEntry | MeterEntry] = field(default_factory=list)
 
 
 class Switchboard(OSKenApp):  # type: ignore[misc]
@@ -134,8 +150,13 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         if connection is None:
             self._fail(effect.dpid, effect.batch, "the switch is not connected")
             return
-        messages = [openflow.flow_mod(connection, change) for change in effect.changes]
-        messages.append(connection.ofproto_parser.OFPBarrierRequest(connection))
+        version = connection.ofproto.OFP_VERSION
+        try:
+            messages = [openflow.encode.change(change, version) for change in effect.changes]
+        except ValueError as error:
+            self._fail(effect.dpid, effect.batch, str(error))
+            return
+        messages.append(openflow.encode.barrier(version))
         xids = [next(self._xids) for _ in messages]
         deadline = self._stamps.clock() + BARRIER_TIMEOUT_S
         batch = _Batch(effect.batch, effect.dpid, tuple(xids), xids[-1], deadline, time.monotonic())
@@ -143,19 +164,26 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             self._batches[batch.barrier] = batch
             self._by_xid.update((xid, batch) for xid in xids)
         self.tally.sent(len(effect.changes))
-        packed = (_bytes(message, xid) for message, xid in zip(messages, xids, strict=True))
+        packed = map(openflow.with_xid, messages, xids)
         # What cannot be sent is answered by the end of the connection, or by the deadline.
         connection.send(b"".join(packed))
 
     def read_rules(self, effect: ReadRules) -> None:
-        """Ask a switch for all its rules; a switch that is away is asked when it comes back."""
+        """Ask a switch for all it holds; a switch that is away is asked when it comes back."""
         connection = self._connections.get(effect.dpid)
         if connection is None:
             return
-        xid = next(self._xids)
+        version = connection.ofproto.OFP_VERSION
+        requests = (
+            openflow.encode.rules_request(version),
+            openflow.encode.groups_request(version),
+            openflow.encode.meters_request(version),
+        )
+        xids = [next(self._xids) for _ in requests]
+        report = _Report(connection, self._stamps.clock() + REPORT_TIMEOUT_S, xids[0], set(xids))
         with self._lock:
-            self._reports[xid] = _Report(connection, self._stamps.clock() + REPORT_TIMEOUT_S)
-        connection.send(_bytes(openflow.stats_request(connection), xid))
+            self._reports.update((xid, report) for xid in xids)
+        connection.send(b"".join(map(openflow.with_xid, requests, xids)))
 
     def overdue(self, now: float) -> tuple[list[Event], float | None]:
         """The batches whose barrier was not answered in time, and when to ask again.
@@ -246,26 +274,36 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         for name, state in openflow.ports([message.desc]).items():
             self._put(PortChanged(*self._stamps(), message.datapath.id, name, None if gone else state))
 
-    @set_ev_cls(ofp_event.EventOFPFlowStatsReply, MAIN_DISPATCHER)
+    @set_ev_cls(REPORTS, MAIN_DISPATCHER)
     @guarded
     def on_rules(self, event: Any) -> None:
-        """A part of a switch's rules; the last part completes the report."""
+        """A part of a switch's rules, groups or meters; the last part completes the report."""
         message = event.msg
-        dpid, more = message.datapath.id, message.flags & message.datapath.ofproto.OFPMPF_REPLY_MORE
         with self._lock:
             report = self._reports.get(message.xid)
-            if report is None or report.connection is not message.datapath:
+        if report is None or report.connection is not message.datapath:
+            return
+        try:
+            part = openflow.decode.part(message.datapath.id, message.buf, self._ignored)
+        except ValueError as error:
+            self._drop(message.datapath, f"its report makes no sense: {error}")
+            return
+        report.rules += part.rules
+        report.foreign |= part.foreign
+        report.equipment += part.equipment
+        if not part.more:
+            self._settle(report, message.xid)
+
+    def _settle(self, report: _Report, xid: int) -> None:
+        """One of the requests of a report is answered; with the last one, tell."""
+        with self._lock:
+            self._reports.pop(xid, None)
+            report.owed.discard(xid)
+            if report.owed:
                 return
-            if not more:
-                del self._reports[message.xid]
-        for stat in message.body:
-            found = openflow.reported(dpid, stat, self._ignored)
-            if isinstance(found, ReportedRule):
-                report.rules.append(found)
-            else:
-                report.foreign.add(found)
-        if not more:
-            self._put(RulesReported(*self._stamps(), dpid, tuple(report.rules), frozenset(report.foreign)))
+        rules, equipment = tuple(report.rules), tuple(report.equipment)
+        dpid = report.connection.id
+        self._put(RulesReported(*self._stamps(), dpid, rules, frozenset(report.foreign), equipment))
 
     @set_ev_cls(ofp_event.EventOFPBarrierReply, MAIN_DISPATCHER)
     @guarded
@@ -293,22 +331,31 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             batch = self._by_xid.get(message.xid)
             if batch is not None and batch.dpid == connection.id:
                 self._close(batch)
-            report = self._reports.pop(message.xid, None)
+            report = self._reports.get(message.xid)
         if batch is not None and batch.dpid == connection.id:
             self._fail(batch.dpid, batch.name, text)
-        if report is not None:
-            self._drop(report.connection, f"it does not report its rules: {text}")
+        if report is None or report.connection is not connection:
+            return
+        if message.xid == report.rules_xid:
+            self._drop(connection, f"it does not report its rules: {text}")
+        else:
+            self._settle(report, message.xid)  # it has no groups, or no meters
 
     @set_ev_cls(ofp_event.EventOFPFlowRemoved, MAIN_DISPATCHER)
     @guarded
     def on_removed(self, event: Any) -> None:
         """A rule of ours left the switch."""
         message = event.msg
-        rule = openflow.removed_rule(message.datapath.id, message)
-        if rule is not None and self._is_current(message.datapath):
-            reason = openflow.removed_reason(message)
-            counts = (message.packet_count, message.byte_count)
-            self._put(RuleRemoved(*self._stamps(), message.datapath.id, rule, reason, *counts))
+        if not self._is_current(message.datapath):
+            return
+        try:
+            gone = openflow.decode.removed(message.datapath.id, message.buf)
+        except ValueError as error:
+            self._drop(message.datapath, f"it tells of a removed rule, and it makes no sense: {error}")
+            return
+        if gone is not None:
+            dpid = message.datapath.id
+            self._put(RuleRemoved(*self._stamps(), dpid, gone.rule, gone.reason, gone.packets, gone.bytes))
 
     @set_ev_cls(ofp_event.EventOFPPacketIn, MAIN_DISPATCHER)
     @guarded
@@ -329,9 +376,3 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         del self._batches[batch.barrier]
         for xid in batch.xids:
             del self._by_xid[xid]
-
-
-def _bytes(message: Any, xid: int) -> bytes:
-    message.set_xid(xid)
-    message.serialize()
-    return bytes(message.buf)
