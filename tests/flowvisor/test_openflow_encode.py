@@ -107,10 +107,11 @@ def test_a_bundle_is_what_os_ken_writes(version: int) -> None:
     theirs = packed(control(datapath, 7, 0, 3, []), 100)
     for xid, change in enumerate(wanted, 101):
         theirs += packed(add(datapath, 7, 3, mod(change, datapath), []), xid)
-    theirs += packed(control(datapath, 7, 4, 3, []), 104)
+    commit = packed(control(datapath, 7, 4, 3, []), 104)
     messages = [encode.change(change, version) for change in wanted]
-    ours = bundle.atomic(messages, version, 7, range(100, 105))
+    ours = bundle.filled(messages, version, 7, range(100, 104))
     assert ours == theirs
+    assert bundle.control(4, version, 7, 104) == commit
     assert bundle.reply(ours[: int.from_bytes(ours[2:4])]) == (7, 0)
     assert bundle.reply(messages[0]) is None
     assert bundle.reply(bytes([version, 33]) + bytes(6)) is None

@@ -1,8 +1,9 @@
 """Changes that a switch carries out together or not at all (OpenFlow 1.4.1, 7.3.9; R7).
 
 For 1.3 the same in the ONF's extension EXT-230 ("Bundle Extension for 1.3.x"), which Open vSwitch
-understands.  A bundle is opened, filled and committed in one go, without waiting in between; the switch
-answers the opening and the commit, or with an error that has the transaction id of the message refused.
+understands.  A bundle is :func:`filled`, with a barrier behind; if the switch refused none of its messages it
+is committed (:func:`control` with OFPBCT_COMMIT_REQUEST), else discarded.  Both in one go would not do: a
+message that is refused while the bundle is filled is not part of it, and the commit carries out the others.
 """
 
 from __future__ import annotations
@@ -23,17 +24,16 @@ _ADD = struct.Struct("!I2xH")
 _EXPERIMENTER = struct.Struct("!II")
 
 
-def atomic(messages: Sequence[bytes], version: int, number: int, xids: Sequence[int]) -> bytes:
-    """The messages in an atomic, ordered bundle: opened, filled, committed.
+def filled(messages: Sequence[bytes], version: int, number: int, xids: Sequence[int]) -> bytes:
+    """An atomic, ordered bundle, opened and filled with these messages.
 
     :param number: of the bundle: one that no open bundle on this connection has.
-    :param xids: two more than messages: for the opening, each message, and the commit.
+    :param xids: one more than messages: for the opening and for each message.
     :raises ValueError: if a message is too long to be wrapped.
     """
-    first, *inner, last = xids
-    wrapped = (add(packed, version, number, xid) for packed, xid in zip(messages, inner, strict=True))
-    opening = control(ofp14.OFPBCT_OPEN_REQUEST, version, number, first)
-    return b"".join((opening, *wrapped, control(ofp14.OFPBCT_COMMIT_REQUEST, version, number, last)))
+    first, *others = xids
+    wrapped = (add(packed, version, number, xid) for packed, xid in zip(messages, others, strict=True))
+    return control(ofp14.OFPBCT_OPEN_REQUEST, version, number, first) + b"".join(wrapped)
 
 
 def control(kind: int, version: int, number: int, xid: int = 0) -> bytes:
