@@ -19,7 +19,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from benchmarks import anomaly, archive, durable_write, footprint, polling, reaction, scheduling
+from benchmarks import anomaly, archive, durable_write, footprint, install, polling, reaction, scheduling
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -81,6 +81,7 @@ class Benchmark:
 
 BENCHMARKS: dict[str, Benchmark] = {
     "reaction": Benchmark("Measurement result to barrier reply", reaction.run, reaction.report),
+    "install": Benchmark("10 000 rules to the barrier reply", install.run, install.report, install.passed),
     "footprint": Benchmark("The idle controller", footprint.run, footprint.report, footprint.passed),
     "polling": Benchmark("500 measurement points", polling.run, polling.report, polling.passed),
     "archive": Benchmark("The measurement archive", archive.run, archive.report, archive.passed),

@@ -150,23 +150,27 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         if connection is None:
             self._fail(effect.dpid, effect.batch, "the switch is not connected")
             return
-        version = connection.ofproto.OFP_VERSION
-        try:
-            messages = [openflow.encode.change(change, version) for change in effect.changes]
-        except ValueError as error:
-            self._fail(effect.dpid, effect.batch, str(error))
-            return
-        messages.append(openflow.encode.barrier(version))
-        xids = [next(self._xids) for _ in messages]
+        xids = [next(self._xids) for _ in range(len(effect.changes) + 1)]
         deadline = self._stamps.clock() + BARRIER_TIMEOUT_S
         batch = _Batch(effect.batch, effect.dpid, tuple(xids), xids[-1], deadline, time.monotonic())
         with self._lock:
             self._batches[batch.barrier] = batch
             self._by_xid.update((xid, batch) for xid in xids)
         self.tally.sent(len(effect.changes))
-        packed = map(openflow.with_xid, messages, xids)
-        # What cannot be sent is answered by the end of the connection, or by the deadline.
-        connection.send(b"".join(packed))
+        try:
+            # What cannot be sent is answered by the end of the connection, or by the deadline.
+            for piece in openflow.encode.batch(effect.changes, connection.ofproto.OFP_VERSION, xids):
+                connection.send(piece)
+        except ValueError as error:
+            self._abandon(batch, str(error))
+
+    def _abandon(self, batch: _Batch, error: str) -> None:
+        """A batch that cannot be packed has failed, unless it failed by itself meanwhile."""
+        with self._lock:
+            if batch.barrier not in self._batches:
+                return
+            self._close(batch)
+        self._fail(batch.dpid, batch.name, error)
 
     def read_rules(self, effect: ReadRules) -> None:
         """Ask a switch for all it holds; a switch that is away is asked when it comes back."""

@@ -61,6 +61,25 @@ def test_a_request_is_what_os_ken_writes_and_packed_once(name: str, version: int
     assert write(version) is write(version)
 
 
+@pytest.mark.parametrize("count", [0, 1, encode.PIECE - 1, encode.PIECE, encode.PIECE + 1, 3 * encode.PIECE])
+def test_a_batch_is_its_changes_and_a_barrier_in_pieces(count: int) -> None:
+    wanted = [Change(Op.ADD, replace(RULE, priority=number)) for number in range(count)]
+    xids = range(1000, 1001 + count)
+    pieces = list(encode.batch(wanted, V13, xids))
+    messages = [*(encode.change(each, V13) for each in wanted), encode.barrier(V13)]
+    assert b"".join(pieces) == b"".join(map(with_xid, messages, xids))
+    assert len(pieces) == (count + encode.PIECE) // encode.PIECE
+    assert all(pieces)
+
+
+def test_a_rule_that_cannot_be_said_stops_its_piece() -> None:
+    wanted = [Change(Op.ADD, RULE)] * encode.PIECE + [Change(Op.ADD, replace(RULE, priority=70_000))]
+    pieces = encode.batch(wanted, V13, range(len(wanted) + 1))
+    assert next(pieces)
+    with pytest.raises(ValueError, match="does not fit"):
+        next(pieces)
+
+
 @pytest.mark.parametrize("version", VERSIONS)
 def test_only_our_rules_are_asked_for_by_their_cookie(version: int) -> None:
     request_of_ours = encode.rules_request(version, ours_only=True)

@@ -24,7 +24,7 @@ somebody else by now, the switch does nothing.
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Literal
 
@@ -36,12 +36,15 @@ from adon.flowvisor.cookie import COOKIE_MASK, COOKIE_PREFIX
 from adon.flowvisor.match import Match
 from adon.flowvisor.openflow.instructions import actions_bytes, instructions_bytes
 from adon.flowvisor.openflow.oxm import match_bytes
-from adon.flowvisor.openflow.wire import MULTIPART, V13, V15, message
+from adon.flowvisor.openflow.wire import MULTIPART, V13, V15, message, with_xid
 from adon.flowvisor.pipeline import is_ours
 from adon.flowvisor.reconcile import Role, role
 from adon.flowvisor.rule import Bucket, Change, GroupEntry, MeterEntry, Op, Rule
 
 FULL_COOKIE_MASK = (1 << 64) - 1
+
+PIECE = 256
+"""Messages that are packed before any of them is sent."""
 
 _FLOW_MOD = struct.Struct("!BBHIQQBBHHHIIIHH")
 _FLOW_COMMANDS: Mapping[Op, tuple[int, int]] = {
@@ -109,6 +112,21 @@ def change(wanted: Change, version: int) -> bytes:
         raise ValueError(f"{entry}: a number does not fit its field: {error}") from error
 
 
+def batch(wanted: Sequence[Change], version: int, xids: Sequence[int]) -> Iterator[bytes]:
+    """The messages of some changes and the barrier behind them, in pieces of :data:`PIECE` messages.
+
+    A piece can be sent while the next is packed: the switch works on it meanwhile.
+
+    :param xids: one more than changes: the last is the barrier's.
+    :raises ValueError: as :func:`change`; the pieces before are as if the switch had refused the rest.
+    """
+    for start in range(0, len(wanted) + 1, PIECE):
+        piece = [change(each, version) for each in wanted[start : start + PIECE]]
+        if start + PIECE > len(wanted):
+            piece.append(barrier(version))
+        yield b"".join(map(with_xid, piece, xids[start : start + PIECE]))
+
+
 # -- rules -------------------------------------------------------------------------------------------------
 
 
@@ -144,7 +162,13 @@ def _tells(rule: Rule) -> bool:
 
     Wherever that means something: on ingress and learning rules, and on every rule with a time-out.
     """
-    return rule.idle_timeout > 0 or rule.hard_timeout > 0 or role(rule) is Role.INGRESS
+    return rule.idle_timeout > 0 or rule.hard_timeout > 0 or _is_ingress(rule.cookie >> 48)
+
+
+@lru_cache(maxsize=1_024)
+def _is_ingress(prefix_and_kind: int) -> bool:
+    """The role of a rule, which the two upper bytes of its cookie say."""
+    return role(Rule(0, 0, Match(), (), prefix_and_kind << 48)) is Role.INGRESS
 
 
 # -- groups and meters ---------------------------------------------------------------------------------------

@@ -1,0 +1,41 @@
+"""Many rules of the kind that the receiving edge has."""
+
+from __future__ import annotations
+
+import random
+
+from adon.flowvisor.action import Output, PopVlan, SetEthDst, SetEthSrc
+from adon.flowvisor.cookie import Kind, cookie
+from adon.flowvisor.match import ETH_TYPE_IPV4, Match
+from adon.flowvisor.rule import Rule
+
+DPID = 0xA01
+RULES = 10_000
+
+
+def delivery_rules(seed: int) -> tuple[Rule, ...]:
+    """Delivery rules, each of a flow of its own between two of 4 000 hosts.
+
+    Port, VLAN, both addresses and a data port are matched, the tag is taken off, both MACs are rewritten; no
+    time-outs, so that emptying the table makes no messages.
+    """
+    chance = random.Random(seed)
+    hosts = [f"10.{site}.{lan}.{host}" for site in range(16) for lan in range(25) for host in range(1, 11)]
+    return tuple(
+        Rule(
+            DPID,
+            30_500,
+            Match(
+                in_port=2,
+                vlan=100,
+                eth_type=ETH_TYPE_IPV4,
+                ip_proto=6,
+                ip_src=chance.choice(hosts),
+                ip_dst=chance.choice(hosts),
+                tp_dst=number + 1024,
+            ),
+            (PopVlan(), SetEthSrc("02:00:00:00:0a:01"), SetEthDst("02:00:00:00:0a:10"), Output(1)),
+            cookie(Kind.FLOW_DELIVERY, number),
+        )
+        for number in range(RULES)
+    )
