@@ -8,8 +8,8 @@
 
 And back: *report* is all these rules read from the switch as values, beside ``ovs-ofctl dump-flows``.
 
-The rules: :mod:`benchmarks.rulesets`.  Each round takes the ways in an order of chance; the table is emptied in
-between.
+The rules: :mod:`benchmarks.rulesets`.  Each round takes the ways in an order of chance; the table is emptied
+in between.
 """
 
 from __future__ import annotations

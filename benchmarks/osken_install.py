@@ -1,8 +1,8 @@
 """The yardstick of :mod:`benchmarks.install`: an os-ken controller as os-ken's documentation has it.
 
 ``python -m benchmarks.osken_install SEED``: os-ken's own listener, loop and sending, and every rule as an
-``OFPMatch`` and an ``OFPFlowMod`` that ``send_msg`` is called with.  It writes its port to standard output, then a
-line when a switch is there, and, for each line on standard input, installs the rules and writes the
+``OFPMatch`` and an ``OFPFlowMod`` that ``send_msg`` is called with.  It writes its port to standard output,
+then a line when a switch is there, and, for each line on standard input, installs the rules and writes the
 milliseconds to the barrier reply.
 """
 
@@ -20,6 +20,7 @@ from os_ken.controller import ofp_event
 from os_ken.controller.handler import MAIN_DISPATCHER, set_ev_cls
 from os_ken.ofproto import ofproto_v1_3
 
+from adon.flowvisor.action import Output, SetEthDst, SetEthSrc
 from adon.flowvisor.rule import Rule
 from benchmarks.rulesets import delivery_rules
 
@@ -55,7 +56,12 @@ class Installer(OSKenApp):  # type: ignore[misc]
 def flow_mod(datapath: Any, rule: Rule) -> Any:
     """One of :func:`~benchmarks.rulesets.delivery_rules` in os-ken's classes."""
     ofp, parser = datapath.ofproto, datapath.ofproto_parser
-    match, (_, source, destination, out) = rule.match, rule.actions
+    match = rule.match
+    _, source, destination, out = rule.actions
+    assert match.vlan is not None
+    assert isinstance(source, SetEthSrc)
+    assert isinstance(destination, SetEthDst)
+    assert isinstance(out, Output)
     fields = {
         "in_port": match.in_port,
         "vlan_vid": ofp.OFPVID_PRESENT | match.vlan,

@@ -25,6 +25,7 @@ from os_ken.ofproto.ofproto_protocol import ProtocolDesc
 from adon.flowvisor import openflow
 from adon.flowvisor.action import Normal, Output, SetDscp, SetQueue, SetVlan, ToController, ToGroup
 from adon.flowvisor.cookie import Kind, cookie
+from adon.flowvisor.features import missing, needs
 from adon.flowvisor.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, ETH_TYPE_LLDP, Masked, Match
 from adon.flowvisor.openflow import bundle, encode
 from adon.flowvisor.openflow.wire import V13, message
@@ -478,3 +479,31 @@ def test_a_report_of_many_parts(client: Client) -> None:
     assert client.apply(Change(Op.ADD, rule) for rule in many) == []
     assert client.everything() == set(many)
     assert len(client.ask(encode.rules_request(client.version))) > 1
+
+
+def test_what_the_switch_can_do(client: Client) -> None:
+    client.apply(added([ours(1, Match(in_port=1)), ours(2, Match(in_port=2))]))
+    replies: list[bytes] = []
+    for request in (
+        encode.table_stats_request,
+        encode.table_features_request,
+        encode.group_features_request,
+        encode.meter_features_request,
+    ):
+        replies += client.ask(request(client.version))
+    client.tell(encode.queues_request(client.version))
+    replies.append(client.receive().buf)
+    found = openflow.capabilities.read(client.version, 254, replies)
+    assert found.groups is not None
+    assert found.meters is not None
+    assert (found.tables[0].active, found.tables[1].active) == (2, 0)
+    assert found.tables[0].fields == found.tables[4].fields
+    assert found.tables[0].fields == {
+        *("in_port", "vlan", "eth_type", "ip_proto", "ip_src", "ip_dst", "tp_src", "tp_dst", "metadata")
+    }
+    assert set(found.groups) == {"all", "select", "indirect", "fast_failover"}
+    assert found.meters > 1000
+    # The queue is chosen before the port is, so any port would do; this switch has none.
+    assert missing(STAGED, found, needs(staged(AL2S))) == (
+        "queues: queue 1 is needed, and the operator has not made it",
+    )

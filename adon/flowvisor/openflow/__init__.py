@@ -7,13 +7,14 @@ ports, errors) is left to os-ken.  References are to the OpenFlow Switch Specifi
 version is named.
 """
 
-from adon.flowvisor.openflow import bundle, decode, encode
+from adon.flowvisor.openflow import bundle, capabilities, decode, encode
 from adon.flowvisor.openflow.messages import error_text, parsed, port_name, port_state, ports
 from adon.flowvisor.openflow.packets import first_packet, five_tuple
 from adon.flowvisor.openflow.wire import with_xid
 
 __all__ = [
     "bundle",
+    "capabilities",
     "decode",
     "encode",
     "error_text",

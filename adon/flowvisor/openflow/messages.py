@@ -16,6 +16,9 @@ _REPORTS: Mapping[int, tuple[str, str]] = {
     ofp.OFPMP_FLOW: ("OFPFlowStatsReply", "OFPFlowDescStatsReply"),
     ofp.OFPMP_GROUP_DESC: ("OFPGroupDescStatsReply", "OFPGroupDescStatsReply"),
     ofp.OFPMP_METER_CONFIG: ("OFPMeterConfigStatsReply", "OFPMeterDescStatsReply"),
+    ofp.OFPMP_TABLE: ("OFPTableStatsReply", "OFPTableStatsReply"),
+    ofp.OFPMP_GROUP_FEATURES: ("OFPGroupFeaturesStatsReply", "OFPGroupFeaturesStatsReply"),
+    ofp.OFPMP_METER_FEATURES: ("OFPMeterFeaturesStatsReply", "OFPMeterFeaturesStatsReply"),
     ofp.OFPMP_TABLE_FEATURES: ("OFPTableFeaturesStatsReply", "OFPTableFeaturesStatsReply"),
     ofp15.OFPMP_QUEUE_DESC: ("OFPQueueDescStatsReply", "OFPQueueDescStatsReply"),
 }
@@ -30,7 +33,8 @@ _SINGLE: Mapping[int, str] = {
 def parsed(datapath: Any, version: int, kind: int, xid: int, data: bytes) -> Any:
     """A message as os-ken's object, None if os-ken cannot parse it.
 
-    The messages that :mod:`~adon.flowvisor.openflow.decode` and :mod:`adon.flowvisor.features` read are only
+    The messages that :mod:`~adon.flowvisor.openflow.decode` and
+    :mod:`adon.flowvisor.openflow.capabilities` read are only
     put into os-ken's class, as its events want it: their content is ``buf``, the whole message.
     """
     name = _SINGLE.get(kind)

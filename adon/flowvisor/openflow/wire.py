@@ -49,11 +49,14 @@ def padded(length: int) -> int:
     return length + 7 & ~7
 
 
-def entries(data: bytes, start: int, end: int, *, at: int = 0, least: int = 8) -> Iterator[tuple[int, int]]:
+def entries(
+    data: bytes, start: int, end: int, *, at: int = 0, least: int = 8, aligned: bool = False
+) -> Iterator[tuple[int, int]]:
     """Where each of the entries that follow one another begins and ends; each says its own length.
 
     :param at: where, in an entry, its 16-bit length is.
     :param least: the length of the shortest entry there can be.
+    :param aligned: whether padding follows that the length does not count.
     :raises ValueError: for a length that is too short, or goes beyond the end.
     """
     while start < end:
@@ -63,4 +66,4 @@ def entries(data: bytes, start: int, end: int, *, at: int = 0, least: int = 8) -
         if length < least or start + length > end:
             raise ValueError(f"an entry of length {length}, {end - start} bytes before the end")
         yield start, start + length
-        start += length
+        start += padded(length) if aligned else length
