@@ -96,7 +96,6 @@ _WRITERS: Mapping[type[Action], Callable[[Any], bytes]] = {
 }
 
 
-@lru_cache(maxsize=4_096)
 def actions_bytes(actions: tuple[Action, ...]) -> bytes:
     """A list of actions.
 
@@ -110,14 +109,12 @@ def instructions_bytes(rule: Rule, version: int) -> bytes:
 
     :raises ValueError: for an action or metadata that OpenFlow cannot say.
     """
-    found, actions = b"", actions_bytes(rule.actions)
-    if rule.meter is not None:
-        if version == V15:
-            actions = _NUMBER.pack(ofp15.OFPAT_METER, _NUMBER.size, rule.meter) + actions
-        else:
-            found = _NUMBER.pack(ofp.OFPIT_METER, _NUMBER.size, rule.meter)
-    if actions:
-        found += _ACTION.pack(ofp.OFPIT_APPLY_ACTIONS, _ACTION.size + len(actions)) + actions
+    if rule.meter is None:
+        found = _applied(rule.actions)
+    elif version == V15:
+        found = _applied(rule.actions, rule.meter)
+    else:
+        found = _NUMBER.pack(ofp.OFPIT_METER, _NUMBER.size, rule.meter) + _applied(rule.actions)
     if rule.metadata is not None:
         value, mask = rule.metadata.value, rule.metadata.mask
         if not mask or value & ~mask:
@@ -126,6 +123,17 @@ def instructions_bytes(rule: Rule, version: int) -> bytes:
     if rule.goto is not None:
         found += _GOTO.pack(ofp.OFPIT_GOTO_TABLE, _GOTO.size, rule.goto)
     return found
+
+
+@lru_cache(maxsize=4_096)
+def _applied(actions: tuple[Action, ...], meter: int | None = None) -> bytes:
+    """The instruction that carries out these actions at once; nothing for none.
+
+    :param meter: that is the first of them, in 1.5.
+    """
+    packed = b"" if meter is None else _NUMBER.pack(ofp15.OFPAT_METER, _NUMBER.size, meter)
+    packed += actions_bytes(actions)
+    return packed and _ACTION.pack(ofp.OFPIT_APPLY_ACTIONS, _ACTION.size + len(packed)) + packed
 
 
 # -- from bytes --------------------------------------------------------------------------------------------

@@ -66,17 +66,7 @@ def match_bytes(match: Match, version: int) -> bytes:
 
 
 def _fields(match: Match) -> bytes:
-    found = b""
-    if match.in_port is not None:
-        found = _IN_PORT.pack(ofp.OXM_OF_IN_PORT, match.in_port)
-    if match.metadata is not None:
-        found += _metadata(match.metadata)
-    if match.eth_type is not None:
-        found += _SHORT.pack(ofp.OXM_OF_ETH_TYPE, match.eth_type)
-    if match.vlan is not None:
-        found += vlan_bytes(match.vlan)
-    if match.ip_proto is not None:
-        found += _BYTE.pack(ofp.OXM_OF_IP_PROTO, match.ip_proto)
+    found = _leading(match.in_port, match.metadata, match.eth_type, match.vlan, match.ip_proto)
     addresses = b"" if match.ip_src is None else _address(match.eth_type, 0, match.ip_src)
     if match.ip_dst is not None:
         addresses += _address(match.eth_type, 1, match.ip_dst)
@@ -85,6 +75,21 @@ def _fields(match: Match) -> bytes:
     # In the order of their numbers: ports stand between IPv4 and IPv6 addresses.
     ports = _ports(match)
     return found + (ports + addresses if match.eth_type == ETH_TYPE_IPV6 else addresses + ports)
+
+
+@lru_cache(maxsize=4_096)
+def _leading(
+    in_port: int | None, metadata: Masked | None, eth_type: int | None, vlan: int | None, ip_proto: int | None
+) -> bytes:
+    """The fields before the addresses, which many rules have in common."""
+    found = b"" if in_port is None else _IN_PORT.pack(ofp.OXM_OF_IN_PORT, in_port)
+    if metadata is not None:
+        found += _metadata(metadata)
+    if eth_type is not None:
+        found += _SHORT.pack(ofp.OXM_OF_ETH_TYPE, eth_type)
+    if vlan is not None:
+        found += vlan_bytes(vlan)
+    return found if ip_proto is None else found + _BYTE.pack(ofp.OXM_OF_IP_PROTO, ip_proto)
 
 
 def _metadata(metadata: Masked) -> bytes:
@@ -158,25 +163,24 @@ def _other_bytes(protocol: Any, item: Mapping[str, Any]) -> bytes:
 
 # -- from bytes --------------------------------------------------------------------------------------------
 
-_INTEGERS: Mapping[int, str] = {
+_PLAIN: Mapping[int, str] = {
     ofp.OXM_OF_IN_PORT: "in_port",
     ofp.OXM_OF_ETH_TYPE: "eth_type",
     ofp.OXM_OF_IP_PROTO: "ip_proto",
 }
-_DEPENDENT: Mapping[int, tuple[str, str, int]] = {
-    **{
-        field + masked: (name, "eth_type", eth_type)
-        for eth_type, fields in ADDRESS_FIELDS.items()
-        for name, field in zip(("ip_src", "ip_dst"), fields, strict=True)
-        for masked in (0, MASKED + (field & 0xFF))
-    },
-    **{
-        field: (name, "ip_proto", protocol)
-        for protocol, fields in PORT_FIELDS.items()
-        for name, field in zip(("tp_src", "tp_dst"), fields, strict=True)
-    },
+_PORTS: Mapping[int, tuple[str, int]] = {
+    field: (name, protocol)
+    for protocol, fields in PORT_FIELDS.items()
+    for name, field in zip(("tp_src", "tp_dst"), fields, strict=True)
 }
-"""Headers of fields that mean something only with another field: our name, that field, its value."""
+"""Header to our name and the IP protocol that must be matched before."""
+_ADDRESSES: Mapping[int, tuple[str, int]] = {
+    field + masked: (name, eth_type)
+    for eth_type, fields in ADDRESS_FIELDS.items()
+    for name, field in zip(("ip_src", "ip_dst"), fields, strict=True)
+    for masked in (0, MASKED + (field & 0xFF))
+}
+"""Header to our name and the EtherType that must be matched before."""
 
 
 def read_match(data: bytes, start: int, end: int, version: int) -> tuple[Match, int]:
@@ -195,24 +199,15 @@ def read_match(data: bytes, start: int, end: int, version: int) -> tuple[Match, 
 
 def _match(fields: bytes, version: int) -> Match:
     known: dict[str, Any] = {}
-    dependent: list[tuple[int, bytes]] = []
     others: list[bytes] = []
     for field in _split(fields):
-        header = int.from_bytes(field[:4])
-        name = _INTEGERS.get(header)
-        if name is not None and name not in known:
-            known[name] = int.from_bytes(field[4:])
-        elif header in _DEPENDENT:
-            dependent.append((header, field))
-        elif not _special(header, field, known):
-            others.append(field)
-    for header, field in dependent:
-        name, needs, value = _DEPENDENT[header]
-        read = _dependent(field) if known.get(needs) == value and name not in known else None
-        if read is None:
-            others.append(field)
-        else:
-            known[name] = read
+        read = _known(field)
+        if read is not None:
+            name, value, needs, needed = read
+            if name not in known and (not needs or known.get(needs) == needed):
+                known[name] = value
+                continue
+        others.append(field)
     return Match(**known, other=_other(others, version) if others else "")
 
 
@@ -232,27 +227,35 @@ def _split(fields: bytes) -> list[bytes]:
     return found
 
 
-def _special(header: int, field: bytes, known: dict[str, Any]) -> bool:
-    """Take a tag or metadata, if it is one and can be said in our words."""
-    if header == ofp.OXM_OF_VLAN_VID and "vlan" not in known:
-        tag = int.from_bytes(field[4:])
-        if tag >> 12 == 1:
-            known["vlan"] = tag & 0xFFF
-            return True
-    elif header in (ofp.OXM_OF_METADATA, ofp.OXM_OF_METADATA_W) and "metadata" not in known:
-        value, mask = int.from_bytes(field[4:12]), int.from_bytes(field[12:]) if len(field) > 12 else FULL
-        if mask and not value & ~mask and (mask != FULL or len(field) == 12):
-            known["metadata"] = Masked(value, mask)
-            return True
-    return False
-
-
 @lru_cache(maxsize=16_384)
-def _dependent(field: bytes) -> str | int | None:
-    """An address as text or a port as a number; None for a mask that is no prefix."""
+def _known(field: bytes) -> tuple[str, Any, str, int] | None:
+    """Our name and value of a field, and the field with its value that must come before, if any.
+
+    None for a field that we never match, or not in this way: another mask, a tag that is not there.
+    """
+    header = int.from_bytes(field[:4])
+    if header in _PLAIN:
+        return _PLAIN[header], int.from_bytes(field[4:]), "", 0
+    if header in _PORTS:
+        name, protocol = _PORTS[header]
+        return name, int.from_bytes(field[4:]), "ip_proto", protocol
+    if header in _ADDRESSES:
+        name, eth_type = _ADDRESSES[header]
+        text = _address_text(field)
+        return None if text is None else (name, text, "eth_type", eth_type)
+    if header == ofp.OXM_OF_VLAN_VID:
+        tag = int.from_bytes(field[4:])
+        return ("vlan", tag & 0xFFF, "", 0) if tag >> 12 == 1 else None
+    if header in (ofp.OXM_OF_METADATA, ofp.OXM_OF_METADATA_W):
+        value, mask = int.from_bytes(field[4:12]), int.from_bytes(field[12:]) if len(field) > 12 else FULL
+        sayable = mask and not value & ~mask and (mask != FULL or len(field) == 12)
+        return ("metadata", Masked(value, mask), "", 0) if sayable else None
+    return None
+
+
+def _address_text(field: bytes) -> str | None:
+    """An address, with the length of its prefix if it is masked; None for a mask that is no prefix."""
     value = field[4:]
-    if len(value) == 2:
-        return int.from_bytes(value)
     if not field[2] & 1:
         return str(ip_address(value))
     half = len(value) // 2
