@@ -14,13 +14,16 @@ RULES = 10_000
 
 
 def delivery_rules(seed: int) -> tuple[Rule, ...]:
-    """Delivery rules, each of a flow of its own between two of 4 000 hosts.
+    """Delivery rules, each of a flow of its own from one of 400 hosts elsewhere to one of 10 here.
 
     Port, VLAN, both addresses and a data port are matched, the tag is taken off, both MACs are rewritten; no
     time-outs, so that emptying the table makes no messages.
     """
     chance = random.Random(seed)
-    hosts = [f"10.{site}.{lan}.{host}" for site in range(16) for lan in range(25) for host in range(1, 11)]
+    senders = [
+        f"10.{site}.{lan}.{host}" for site in range(2, 12) for lan in range(4) for host in range(10, 20)
+    ]
+    receivers = [f"10.1.0.{host}" for host in range(10, 20)]
     return tuple(
         Rule(
             DPID,
@@ -30,8 +33,8 @@ def delivery_rules(seed: int) -> tuple[Rule, ...]:
                 vlan=100,
                 eth_type=ETH_TYPE_IPV4,
                 ip_proto=6,
-                ip_src=chance.choice(hosts),
-                ip_dst=chance.choice(hosts),
+                ip_src=chance.choice(senders),
+                ip_dst=chance.choice(receivers),
                 tp_dst=number + 1024,
             ),
             (PopVlan(), SetEthSrc("02:00:00:00:0a:01"), SetEthDst("02:00:00:00:0a:10"), Output(1)),

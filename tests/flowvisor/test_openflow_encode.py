@@ -47,7 +47,8 @@ def os_ken_misplaces(change: Change, version: int) -> bool:
 @settings(max_examples=100, deadline=None)
 @given(values.changes, st.sampled_from(VERSIONS), st.integers(0, 2**32 - 1))
 def test_a_change_is_what_os_ken_writes(change: Change, version: int, xid: int) -> None:
-    ours = with_xid(encode.change(change, version), xid)
+    ours = encode.change(change, version, xid)
+    assert ours == with_xid(encode.change(change, version), xid)
     assert len(ours) == int.from_bytes(ours[2:4])
     if not os_ken_misplaces(change, version):
         assert ours.hex(" ") == packed(mod(change, DATAPATHS[version]), xid).hex(" ")

@@ -47,8 +47,7 @@ PIECE = 256
 """Messages that are packed before any of them is sent."""
 
 _FLOW_MOD = struct.Struct("!BBHIQQBBHHHIIIHH")
-_FLOW_COMMANDS: Mapping[Op, tuple[int, int]] = {
-    Op.ADD: (ofp.OFPFC_ADD, 0),
+_FLOW_CHANGES: Mapping[Op, tuple[int, int]] = {
     Op.MODIFY: (ofp.OFPFC_MODIFY_STRICT, FULL_COOKIE_MASK),
     Op.DELETE: (ofp.OFPFC_DELETE_STRICT, FULL_COOKIE_MASK),
 }
@@ -92,22 +91,21 @@ _NUMBER = struct.Struct("!I4x")
 _QUEUES = struct.Struct("!II")
 
 
-def change(wanted: Change, version: int) -> bytes:
+def change(wanted: Change, version: int, xid: int = 0) -> bytes:
     """The flow-mod, group-mod or meter-mod that carries out one change.
 
+    :param xid: its transaction id.
     :raises ValueError: for an entry that is not ours, or that OpenFlow cannot say; the text names it.
     """
     entry = wanted.rule
     if not is_ours(entry):
         raise ValueError(f"{entry} is not ours: it is not touched")
     try:
-        match entry:
-            case Rule():
-                return _flow_mod(wanted.op, entry, version)
-            case GroupEntry():
-                return _group_mod(wanted.op, entry, version)
-            case MeterEntry():
-                return _meter_mod(wanted.op, entry, version)
+        if isinstance(entry, Rule):
+            return _flow_mod(wanted.op, entry, version, xid)
+        if isinstance(entry, GroupEntry):
+            return _group_mod(wanted.op, entry, version, xid)
+        return _meter_mod(wanted.op, entry, version, xid)
     except struct.error as error:
         raise ValueError(f"{entry}: a number does not fit its field: {error}") from error
 
@@ -121,18 +119,22 @@ def batch(wanted: Sequence[Change], version: int, xids: Sequence[int]) -> Iterat
     :raises ValueError: as :func:`change`; the pieces before are as if the switch had refused the rest.
     """
     for start in range(0, len(wanted) + 1, PIECE):
-        piece = [change(each, version) for each in wanted[start : start + PIECE]]
+        changes = wanted[start : start + PIECE]
+        piece = [
+            change(each, version, xid)
+            for each, xid in zip(changes, xids[start : start + PIECE], strict=False)
+        ]
         if start + PIECE > len(wanted):
-            piece.append(barrier(version))
-        yield b"".join(map(with_xid, piece, xids[start : start + PIECE]))
+            piece.append(with_xid(barrier(version), xids[-1]))
+        yield b"".join(piece)
 
 
 # -- rules -------------------------------------------------------------------------------------------------
 
 
-def _flow_mod(op: Op, rule: Rule, version: int) -> bytes:
-    command, mask = _FLOW_COMMANDS[op]
+def _flow_mod(op: Op, rule: Rule, version: int, xid: int) -> bytes:
     deletes = op is Op.DELETE
+    command, mask = (ofp.OFPFC_ADD, 0) if op is Op.ADD else _FLOW_CHANGES[op]
     body = match_bytes(rule.match, version)
     if not deletes:
         body += instructions_bytes(rule, version)
@@ -140,7 +142,7 @@ def _flow_mod(op: Op, rule: Rule, version: int) -> bytes:
         version,
         ofp.OFPT_FLOW_MOD,
         _FLOW_MOD.size + len(body),
-        0,
+        xid,
         rule.cookie,
         mask,
         rule.table,
@@ -174,7 +176,7 @@ def _is_ingress(prefix_and_kind: int) -> bool:
 # -- groups and meters ---------------------------------------------------------------------------------------
 
 
-def _group_mod(op: Op, group: GroupEntry, version: int) -> bytes:
+def _group_mod(op: Op, group: GroupEntry, version: int, xid: int = 0) -> bytes:
     command, kind = _GROUP_COMMANDS[op], GROUP_TYPES[group.kind]
     weight = 1 if group.kind == "select" else 0
     wanted = () if op is Op.DELETE else tuple(enumerate(group.buckets))
@@ -184,7 +186,7 @@ def _group_mod(op: Op, group: GroupEntry, version: int) -> bytes:
     else:
         buckets = b"".join(_bucket(bucket, weight) for _, bucket in wanted)
         head = _GROUP_MOD.pack(command, kind, group.number)
-    return message(version, ofp.OFPT_GROUP_MOD, head + buckets)
+    return message(version, ofp.OFPT_GROUP_MOD, head + buckets, xid)
 
 
 def _bucket(bucket: Bucket, weight: int) -> bytes:
@@ -202,13 +204,13 @@ def _bucket_15(bucket: Bucket, number: int, weight: int) -> bytes:
     return _BUCKET_15.pack(length, len(actions), number) + actions + properties
 
 
-def _meter_mod(op: Op, meter: MeterEntry, version: int) -> bytes:
+def _meter_mod(op: Op, meter: MeterEntry, version: int, xid: int) -> bytes:
     if meter.rate % 1000 or meter.burst % 1000:
         raise ValueError(f"{meter}: rate and burst must be whole kbit/s and kbit")
     body = _METER_MOD.pack(_METER_COMMANDS[op], METER_FLAGS, meter.number)
     if op is not Op.DELETE:
         body += _BAND.pack(ofp.OFPMBT_DROP, _BAND.size, meter.rate // 1000, meter.burst // 1000)
-    return message(version, ofp.OFPT_METER_MOD, body)
+    return message(version, ofp.OFPT_METER_MOD, body, xid)
 
 
 # -- packets, roles ------------------------------------------------------------------------------------------
