@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from adon.flowvisor.action import Output, SetDscp, SetEthDst, SetVlan, Unknown
@@ -44,7 +44,16 @@ def os_ken_misplaces(change: Change, version: int) -> bool:
     )
 
 
+V4, V6 = 0x0800, 0x86DD
+FULL_MATCHES = [
+    Match(1, 2, V4, 6, "10.0.0.0/8", "10.0.0.1", 3, 4, Masked(1, 1)),
+    Match(1, 2, V6, 17, "2001:db8::/32", "2001:db8::1", 3, 4, Masked(1, 2**64 - 1)),
+]
+
+
 @settings(max_examples=100, deadline=None)
+@example(Change(Op.ADD, replace(RULE, match=FULL_MATCHES[0])), V13, 1)
+@example(Change(Op.ADD, replace(RULE, match=FULL_MATCHES[1])), V13, 1)
 @given(values.changes, st.sampled_from(VERSIONS), st.integers(0, 2**32 - 1))
 def test_a_change_is_what_os_ken_writes(change: Change, version: int, xid: int) -> None:
     ours = encode.change(change, version, xid)
@@ -146,9 +155,6 @@ def test_what_a_switch_reports_beyond_our_fields_keeps_its_place(match: Match, v
     change = Change(Op.DELETE, replace(RULE, match=extended))
     assert encode.change(change, version) == packed(mod(change, DATAPATHS[version]))
     assert "eth_dst" in oxm(extended, DATAPATHS[version])
-
-
-V4, V6 = 0x0800, 0x86DD
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def header(following: int, size: int, words: int) -> bytes:
 
 FOUR = (header(60, 8, 0), header(51, 24, 2), header(44, 24, 4), bytes([6, 0, 0, 1, 0, 0, 0, 7]))
 """Hop-by-hop, destination options, authentication (in words of four bytes), the first fragment."""
-LATER = bytes([6, 0, 0, 9, 0, 0, 0, 7])
+LATER = bytes([6, 0, 1, 0, 0, 0, 0, 7])
 
 
 @pytest.mark.parametrize(
