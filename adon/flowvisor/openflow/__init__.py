@@ -8,7 +8,7 @@ version is named.
 """
 
 from adon.flowvisor.openflow import bundle, capabilities, decode, encode
-from adon.flowvisor.openflow.messages import error_text, parsed, port_name, port_state, ports
+from adon.flowvisor.openflow.messages import envelope, error_text, parsed, port_name, port_state, ports
 from adon.flowvisor.openflow.packets import first_packet, five_tuple
 from adon.flowvisor.openflow.wire import with_xid
 
@@ -17,6 +17,7 @@ __all__ = [
     "capabilities",
     "decode",
     "encode",
+    "envelope",
     "error_text",
     "first_packet",
     "five_tuple",

@@ -31,11 +31,18 @@ _SINGLE: Mapping[int, str] = {
 
 
 def parsed(datapath: Any, version: int, kind: int, xid: int, data: bytes) -> Any:
-    """A message as os-ken's object, None if os-ken cannot parse it.
+    """A message as os-ken's object; None if os-ken cannot parse it."""
+    message = envelope(datapath, version, kind, xid, data)
+    if message is not None:
+        return message
+    return ofproto_parser.msg(datapath, version, kind, len(data), xid, data)
 
-    The messages that :mod:`~adon.flowvisor.openflow.decode` and
-    :mod:`adon.flowvisor.openflow.capabilities` read are only
-    put into os-ken's class, as its events want it: their content is ``buf``, the whole message.
+
+def envelope(datapath: Any, version: int, kind: int, xid: int, data: bytes) -> Any:
+    """os-ken's object around a message that we read ourselves; None for any other.
+
+    What :mod:`~adon.flowvisor.openflow.decode` and :mod:`~adon.flowvisor.openflow.capabilities` read is only put
+    into os-ken's class, as its events want it: the content is ``buf``, the whole message.
     """
     name = _SINGLE.get(kind)
     flags = 0
@@ -44,7 +51,7 @@ def parsed(datapath: Any, version: int, kind: int, xid: int, data: bytes) -> Any
         name = _REPORTS[what][version == V15] if what in _REPORTS else None
     cls = None if name is None else getattr(datapath.ofproto_parser, name, None)
     if cls is None:
-        return ofproto_parser.msg(datapath, version, kind, len(data), xid, data)
+        return None
     message = cls(datapath)
     message.set_headers(version, kind, len(data), xid)
     message.set_buf(data)
