@@ -41,8 +41,8 @@ def parsed(datapath: Any, version: int, kind: int, xid: int, data: bytes) -> Any
 def envelope(datapath: Any, version: int, kind: int, xid: int, data: bytes) -> Any:
     """os-ken's object around a message that we read ourselves; None for any other.
 
-    What :mod:`~adon.flowvisor.openflow.decode` and :mod:`~adon.flowvisor.openflow.capabilities` read is only put
-    into os-ken's class, as its events want it: the content is ``buf``, the whole message.
+    What :mod:`~adon.flowvisor.openflow.decode` and :mod:`~adon.flowvisor.openflow.capabilities` read is only
+    put into os-ken's class, as its events want it: the content is ``buf``, the whole message.
     """
     name = _SINGLE.get(kind)
     flags = 0
