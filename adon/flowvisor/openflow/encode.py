@@ -43,7 +43,7 @@ from adon.flowvisor.rule import Bucket, Change, GroupEntry, MeterEntry, Op, Rule
 
 FULL_COOKIE_MASK = (1 << 64) - 1
 
-PIECE = 256
+PIECE = 512
 """Messages that are packed before any of them is sent."""
 
 _FLOW_MOD = struct.Struct("!BBHIQQBBHHHIIIHH")
