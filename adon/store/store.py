@@ -25,7 +25,7 @@ from adon.errors import Unavailable
 from adon.flowvisor.rule import Entry
 from adon.store import access_rows, decision_rows, flow_rows, lease, rule_rows, template_rows
 from adon.store.access_rows import KeptAnswer
-from adon.store.engine import WRITES, check_file, check_schema, open_engine, parse_url, translated
+from adon.store.engine import DURABLE, WRITES, check_file, check_schema, open_engine, parse_url, translated
 from adon.store.flow_rows import HistoryEntry
 from adon.store.lease import Held, Lease
 from adon.store.rule_rows import SavedRule
@@ -77,14 +77,16 @@ class Store:
         self.close()
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self, *, durable: bool = True) -> Iterator[None]:
         """Group the saves of this thread: all of them are kept, or on an exception none.
 
         Inside another transaction of the same thread it is part of that one.
 
+        :param durable: whether it is on disk when the block is left.  If not, it is still written, and
+            outlives this process; a power failure may take back the last seconds of such transactions.
         :raises Unavailable: if the store was opened for reading, or the commit failed.
         """
-        with self._writing():
+        with self._writing(durable=durable):
             yield
 
     # -- saving -----------------------------------------------------------------------------------
@@ -254,14 +256,14 @@ class Store:
     # -- inside -----------------------------------------------------------------------------------
 
     @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        with self._transaction() as (connection, begins):
+    def _writing(self, *, durable: bool = True) -> Iterator[Connection]:
+        with self._transaction(durable=durable) as (connection, begins):
             if begins and self._fence is not None:
                 lease.check(connection, self._fence)
             yield connection
 
     @contextmanager
-    def _transaction(self) -> Iterator[tuple[Connection, bool]]:
+    def _transaction(self, *, durable: bool = True) -> Iterator[tuple[Connection, bool]]:
         """The transaction of this thread, and whether it begins here."""
         if self._read_only:
             raise Unavailable("this process opened the store for reading only")
@@ -272,7 +274,7 @@ class Store:
             return
         with (
             translated(),
-            self._engine.connect().execution_options(**{WRITES: True}) as connection,
+            self._engine.connect().execution_options(**{WRITES: True, DURABLE: durable}) as connection,
             connection.begin(),
         ):
             self._thread.connection = connection
