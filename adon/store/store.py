@@ -68,6 +68,10 @@ class Store:
 
     def close(self) -> None:
         """Give the connections back."""
+        kept: Connection | None = getattr(self._thread, "kept", None)
+        if kept is not None:
+            kept.close()
+            self._thread.kept = None
         self._engine.dispose()
 
     def __enter__(self) -> Self:
@@ -272,16 +276,22 @@ class Store:
             with translated():
                 yield current, False
             return
-        with (
-            translated(),
-            self._engine.connect().execution_options(**{WRITES: True, DURABLE: durable}) as connection,
-            connection.begin(),
-        ):
-            self._thread.connection = connection
+        with translated(), self._kept().execution_options(**{DURABLE: durable}).begin() as begun:
+            self._thread.connection = begun.connection
             try:
-                yield connection, True
+                yield begun.connection, True
             finally:
                 self._thread.connection = None
+
+    def _kept(self) -> Connection:
+        """This thread's connection for writing: to get one anew each time would delay each move.
+
+        One that broke is made anew by SQLAlchemy when the next transaction begins.
+        """
+        kept: Connection | None = getattr(self._thread, "kept", None)
+        if kept is None:
+            kept = self._thread.kept = self._engine.connect().execution_options(**{WRITES: True})
+        return kept
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:

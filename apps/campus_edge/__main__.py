@@ -7,6 +7,7 @@ no statistics, plotting or web framework; the collector and the web side are pro
 from __future__ import annotations
 
 import argparse
+import gc
 import logging
 import signal
 import socket
@@ -151,6 +152,9 @@ def _serve(shell: _Shell, board: Switchboard, lease: Lease | None) -> None:
     loop = DecisionLoop(shell.inbox, broker, executor.carry_out, board.overdue, stamps)
     loop.start()
     shell.desk.feed(StateLoaded())
+    # What is loaded by now stays: the collector of cycles need not look at it again, and no decision waits for that.
+    gc.collect()
+    gc.freeze()
     log.info("event=ready network=%s flows=%d", shell.configuration.network, len(broker.flows))
     shell.ended.wait()
     log.info("event=stopping")
