@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from apps.link import LinkClient
-from benchmarks import moves_analysis, packets
+from benchmarks import moves_analysis, moves_tcp, packets
 from benchmarks.lab import EDGES, NETWORK, PORTS, VLANS, Lab, configuration, lab
 from benchmarks.moves_controller import HAND_PORT, HAND_PRIORITY
 from tests.apps.edge import NETWORK as EXAMPLE
@@ -30,6 +30,8 @@ MOVES = 20
 """Per round and rate."""
 BY_HAND = 10
 """Moves by hand per round, kind and rate."""
+TCP_MOVES = 20
+TCP_PAUSE_S = 0.5
 DRAIN_MS = 200
 PAUSE_S = 0.35
 """Between two moves, on average: longer than the drain and the work after it."""
@@ -233,6 +235,41 @@ def template(protocol: str) -> dict[str, Any]:
     return {**TEMPLATE, "name": f"test-{protocol}", "protocol": protocol, "selection": selection}
 
 
+def tcp(network: Lab, controller: Controller, rounds: int, chance: random.Random) -> dict[str, Any]:
+    """All rounds of the TCP runs; the order changes from round to round."""
+    results: dict[str, list[dict[str, Any]]] = {}
+    with controlled(network, controller, None, DRAIN_MS) as driver:
+        driver.submit("test-tcp", moves_tcp.PORT)
+        eventually(lambda: controller.said("the transfer can begin") == 2, "the flow is not active")
+        driver.link.call("flow.cancel", {"flow": 1, "requester": "benchmark"})
+        for path in ("equal", "slower"):
+            if path == "slower":
+                moves_tcp.slow(network)
+            for _ in range(rounds):
+                for moving in chance.sample([True, False], 2):
+                    name = path if moving else f"{path}, no move"
+                    found = _stream(network, driver, path, moving=moving, chance=chance)
+                    results.setdefault(name, []).append(found)
+    return results
+
+
+def _stream(
+    network: Lab, driver: Driver, path: str, *, moving: bool, chance: random.Random
+) -> dict[str, Any]:
+    def there_and_back() -> None:
+        for number in range(TCP_MOVES):
+            driver.tell("al2s", 2.0 if number % 2 == 0 else 50.0)
+            time.sleep(TCP_PAUSE_S * chance.uniform(0.9, 1.1))
+
+    def stay() -> None:
+        time.sleep(TCP_MOVES * TCP_PAUSE_S)
+
+    driver.tell("al2s-b", 20.0)
+    driver.tell("al2s", 2.0 if path == "slower" and not moving else 50.0)
+    time.sleep(SETTLE_S)
+    return moves_tcp.run(network, there_and_back if moving else stay, TCP_MOVES * TCP_PAUSE_S * 1.1)
+
+
 def main() -> None:
     """Everything, in the order of the report."""
     folder, seed, rounds = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
@@ -241,6 +278,7 @@ def main() -> None:
         controller = Controller(folder, counters_period="1 h", consistency_period="1 h")
         network.connect(controller.port)
         results: dict[str, Any] = {"udp": udp(network, controller, rounds, chance)}
+        results["tcp"] = tcp(network, controller, rounds, chance)
     print(json.dumps(results))  # noqa: T201 - this is the answer
 
 

@@ -1,7 +1,7 @@
 """Numbered packets: sent at a rate, received, and seen on interfaces, with the kernel's own time.
 
-``python -m benchmarks.packets send FILE RATE ADDRESS PORT``, ``receive FILE PORT``, ``sniff FILE INTERFACE...``:
-each runs until SIGTERM, then writes FILE.  The receiver and the sniffer take the time from the kernel
+``python -m benchmarks.packets send FILE RATE ADDRESS PORT``, ``receive FILE PORT``, ``sniff FILE INTERFACE...``,
+``arrive FILE INTERFACE PORT``: each runs until SIGTERM, then writes FILE.  The receiver and the sniffer take the time from the kernel
 (SO_TIMESTAMPNS, CLOCK_REALTIME), so it does not matter when Python gets round to reading.
 
 The sender keeps to a schedule, and does not make up for more than :data:`CATCH_UP_S`: after the machine
@@ -28,7 +28,7 @@ CATCH_UP_S = 0.002
 SIZE = 200
 RECEIVE_BUFFER = 8 << 20
 SO_RCVBUFFORCE = 33
-ETH_VLAN, ETH_IPV4, UDP = 0x8100, 0x0800, 17
+ETH_VLAN, ETH_IPV4, TCP, UDP = 0x8100, 0x0800, 6, 17
 
 _NUMBER = struct.Struct("!I")
 _TIME = struct.Struct("@qq")
@@ -45,6 +45,8 @@ def main() -> None:
             receive(Path(file), int(rest[0]))
         case "sniff":
             sniff(Path(file), rest)
+        case "arrive":
+            arrive(Path(file), rest[0], int(rest[1]))
         case _:
             raise SystemExit(f"there is no {what!r}")
 
@@ -94,6 +96,26 @@ def sniff(file: Path, interfaces: list[str]) -> None:
                 found = numbered(data) if sender[2] == socket.PACKET_OUTGOING else None
                 if found is not None:
                     records.extend((place, *found, _time(ancillary)))
+
+
+def arrive(file: Path, interface: str, port: int) -> None:
+    """Note the time of every TCP segment with data that arrives for a port."""
+    tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_IPV4))
+    _stamped(tap)
+    tap.bind((interface, 0))
+    with _recorded(file) as records:
+        while True:
+            data, ancillary, _, sender = tap.recvmsg(96, 64)
+            if sender[2] == socket.PACKET_HOST and carries(data, port):
+                records.append(_time(ancillary))
+
+
+def carries(frame: bytes, port: int) -> bool:
+    """Whether an untagged IPv4 frame is a TCP segment with data for this port."""
+    if len(frame) < 54 or frame[23] != TCP or int.from_bytes(frame[36:38], "big") != port:
+        return False
+    length = int.from_bytes(frame[16:18], "big")
+    return length > (frame[14] & 15) * 4 + (frame[46] >> 4) * 4
 
 
 def numbered(frame: bytes) -> tuple[int, int] | None:
