@@ -26,6 +26,7 @@ from benchmarks import (
     footprint,
     many_flows,
     many_flows_switches,
+    moves,
     paths,
     polling,
     reaction,
@@ -98,6 +99,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "many_flows_switches": Benchmark(
         "A result among many flows, to the barrier", many_flows_switches.run, many_flows_switches.report
     ),
+    "moves": Benchmark("Moves of live flows", moves.run, moves.report, moves.passed),
     "footprint": Benchmark("The idle controller", footprint.run, footprint.report, footprint.passed),
     "polling": Benchmark("500 measurement points", polling.run, polling.report, polling.passed),
     "archive": Benchmark("The measurement archive", archive.run, archive.report, archive.passed),

@@ -40,7 +40,7 @@ def moves(
     :param targets: where the moves went, in order.
     :raises ValueError: if there were more or fewer moves than that.
     """
-    decided = [mark for mark in marks if mark["what"] == "decided" and mark["measured"] and mark["sends"]]
+    decided = [mark for mark in marks if mark["what"] == "decided" and mark["moved"]]
     if len(decided) != len(targets):
         raise ValueError(f"{len(decided)} moves were decided, {len(targets)} were meant")
     return [_parts(mark, marks, seen[target]) for mark, target in zip(decided, targets, strict=True)]
@@ -51,7 +51,8 @@ def _parts(
 ) -> dict[str, float]:
     event, begun = decided["event"], decided["ended"]
     packet = first_after(begun, seen)
-    (arrived,) = (mark["ended"] for mark in marks if mark["what"] == "arrived" and mark["event"] == event)
+    # One that came while an earlier move was under way is looked at when that is done.
+    arrived = max(m["ended"] for m in marks if m["what"] == "arrived" and m["ended"] <= decided["begun"])
     commit = next(m for m in marks if m["what"] == "committed" and m["event"] == event)
     sent = [mark for mark in marks if mark["what"] == "sent" and mark["cause"] == event]
     shift = max(

@@ -26,7 +26,8 @@ from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto import ofproto_v1_3_parser as parser
 
 from adon.broker.broker import Broker
-from adon.broker.effects import SendBatch
+from adon.broker.decision import Outcome
+from adon.broker.effects import SaveDecision, SendBatch
 from adon.broker.events import BatchConfirmed, MeasurementArrived
 from apps.campus_edge import __main__ as controller
 from apps.campus_edge.executor import Executor
@@ -159,8 +160,9 @@ def _timed(what: str, method: Callable[..., Any], told: Callable[..., dict[str, 
 
 
 def _decided(args: tuple[Any, ...], effects: list[Any]) -> dict[str, object]:
-    moves = any(isinstance(effect, SendBatch) for effect in effects)
-    return {"event": args[1].id, "measured": isinstance(args[1], MeasurementArrived), "sends": moves}
+    decisions = [effect.decision for effect in effects if isinstance(effect, SaveDecision)]
+    moved = any(decision.outcome is Outcome.MOVE for decision in decisions)
+    return {"event": args[1].id, "moved": moved}
 
 
 def _observed_put(put: Callable[..., None]) -> Callable[..., None]:

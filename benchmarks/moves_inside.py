@@ -33,6 +33,8 @@ BY_HAND = 10
 TCP_MOVES = 20
 TCP_PAUSE_S = 0.5
 DRAIN_MS = 200
+DRAINS_MS = (0, 10, 50)
+"""Tried beside the configured one, at the higher rate, with fresh paths: there the old path's rules are removed."""
 PAUSE_S = 0.35
 """Between two moves, on average: longer than the drain and the work after it."""
 SETTLE_S = 0.5
@@ -168,7 +170,7 @@ def by_hand(network: Lab, driver: Driver, how: str, rate: int, chance: random.Ra
     driver.order("marks")
     seen = traffic(network, rate, HAND_PORT, act)
     times = moves_analysis.by_hand(driver.order("marks"), seen.left)
-    return {**seen.arrivals, "moves": [{"desired to packet": time} for time in times]}
+    return {**seen.arrivals, "moves": [{"desired to packet": time} for time in times], "load": os.getloadavg()[0]}
 
 
 def hand_rules(network: Lab, *, standby: bool) -> None:
@@ -202,7 +204,7 @@ def udp(network: Lab, controller: Controller, rounds: int, chance: random.Random
     for _ in range(rounds):
         for kind in chance.sample(list(KINDS), len(KINDS)):
             with controlled(network, controller, KINDS[kind], DRAIN_MS) as driver:
-                _begun(driver, controller)
+                begun(driver, controller)
                 for rate in RATES:
                     keep(kind, rate, by_adon(network, driver, rate, chance))
                 if kind == "standby":
@@ -210,16 +212,19 @@ def udp(network: Lab, controller: Controller, rounds: int, chance: random.Random
                         keep("still", rate, still(network, rate))
                         for how in ("shift", "replace"):
                             keep(how, rate, by_hand(network, driver, how, rate, chance))
+        for drain in chance.sample(DRAINS_MS, len(DRAINS_MS)):
+            with controlled(network, controller, KINDS["fresh"], drain) as driver:
+                keep(f"drain {drain} ms", max(RATES), by_adon(network, driver, max(RATES), chance))
     return results
 
 
 def still(network: Lab, rate: int) -> dict[str, Any]:
     """As long a stretch of traffic without a move: what the machine itself loses."""
     seen = traffic(network, rate, PORT, lambda: time.sleep(MOVES * PAUSE_S))
-    return {**seen.arrivals, "moves": []}
+    return {**seen.arrivals, "moves": [], "load": os.getloadavg()[0]}
 
 
-def _begun(driver: Driver, controller: Controller) -> None:
+def begun(driver: Driver, controller: Controller) -> None:
     """The flow that is moved, unless an earlier round has begun it."""
     if controller.said("the transfer can begin"):
         return

@@ -1,9 +1,9 @@
 """TCP through moves, inside the lab's namespaces: what the switches lost, and what TCP made of it.
 
-One iperf3 stream below both paths' capacity, in four runs: moved between the two equal layer-2 paths; as long
+One iperf3 stream, paced by the kernel (not by iperf3, which would make up for a slow spell at full speed) below both paths' capacity, in four runs: moved between the two equal layer-2 paths; as long
 without a move; moved to a layer-2 path that a token bucket makes slower than the stream, and back; and as
-long on that path.  Lost by the switches is what one edge took from its host and the other did not give to its
-own, by the counters of those ports.
+long on that path.  Lost is what one edge took from its host and the other did not give to its own, by the
+counters of those ports; what the token bucket dropped is in it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from benchmarks.lab import NETWORK, PORTS, Lab
 
 PORT = 5201
 RATE_MBPS = 40
-SLOW_MBPS = 20
+SLOW, SLOW_MBPS = "mu-edge-al2s-b", 20
 SLOW_QUEUE_MS = 50
 START_S = 1.5
 """Slow start is over by then; arrivals before it do not count."""
@@ -49,7 +49,7 @@ def run(network: Lab, act: Callable[[], None], seconds: float) -> dict[str, Any]
     time.sleep(END_S)
     before = _counters(network)
     length = f"{START_S + seconds + END_S:.0f}"
-    words = ["-c", f"{NETWORK['osu']}.10", "-p", str(PORT), "-t", length, "-b", f"{RATE_MBPS}M", "-J"]
+    words = ["-c", f"{NETWORK['osu']}.10", "-p", str(PORT), "-t", length, "--fq-rate", f"{RATE_MBPS}M", "-J"]
     client = near.popen("iperf3", *words, stdout=subprocess.PIPE, text=True)
     try:
         time.sleep(START_S)
@@ -91,7 +91,7 @@ def rto_ms(text: str) -> float:
 def slow(network: Lab) -> None:
     """Make al2s-b slower than the stream, towards the far edge."""
     words = ["rate", f"{SLOW_MBPS}mbit", "burst", "16kb", "latency", f"{SLOW_QUEUE_MS}ms"]
-    subprocess.run(["tc", "qdisc", "add", "dev", "mu-edge-al2s-b", "root", "tbf", *words], check=True)
+    subprocess.run(["tc", "qdisc", "add", "dev", SLOW, "root", "tbf", *words], check=True)
 
 
 def _counters(network: Lab) -> dict[str, int]:
@@ -104,6 +104,8 @@ def _counters(network: Lab) -> dict[str, int]:
         for edge in ("mu-edge", "osu-edge")
     }
     found["lost there"] = ports["mu-edge"][0] - ports["osu-edge"][1]
+    shaped = subprocess.run(["tc", "-s", "qdisc", "show", "dev", SLOW], capture_output=True, text=True, check=True)
+    found["of it: dropped by the token bucket"] = dropped(shaped.stdout)
     found["lost back"] = ports["osu-edge"][0] - ports["mu-edge"][1]
     return found
 
@@ -115,6 +117,11 @@ def statistics(text: str) -> Mapping[str, int]:
     for names, values in zip(lines[::2], lines[1::2], strict=True):
         found |= {name: int(value) for name, value in zip(names[1:], values[1:], strict=True)}
     return found
+
+
+def dropped(text: str) -> int:
+    """Packets dropped by queueing disciplines, as ``tc -s qdisc`` tells."""
+    return sum(int(count) for count in re.findall(r"\(dropped (\d+),", text))
 
 
 def port_packets(text: str) -> tuple[int, int]:

@@ -2,7 +2,8 @@
 
 ``python -m benchmarks.packets send FILE RATE ADDRESS PORT``, ``receive FILE PORT``, ``sniff FILE INTERFACE...``,
 ``arrive FILE INTERFACE PORT``: each runs until SIGTERM, then writes FILE.  The receiver and the sniffer take the time from the kernel
-(SO_TIMESTAMPNS, CLOCK_REALTIME), so it does not matter when Python gets round to reading.
+(SO_TIMESTAMPNS, CLOCK_REALTIME), so it does not matter when Python gets round to reading: they read every
+:data:`NAP_S`, since a wake-up per packet would take the processors from what is measured.
 
 The sender keeps to a schedule, and does not make up for more than :data:`CATCH_UP_S`: after the machine
 was busy elsewhere, a burst would test buffers, not rules.
@@ -11,7 +12,6 @@ was busy elsewhere, a burst would test buffers, not rules.
 from __future__ import annotations
 
 import json
-import select
 import signal
 import socket
 import struct
@@ -21,14 +21,16 @@ from array import array
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 SO_TIMESTAMPNS = 35
 """Of Linux; Python 3.11 has no name for it."""
 CATCH_UP_S = 0.002
+NAP_S = 0.01
 SIZE = 200
 RECEIVE_BUFFER = 8 << 20
 SO_RCVBUFFORCE = 33
-ETH_VLAN, ETH_IPV4, TCP, UDP = 0x8100, 0x0800, 6, 17
+ETH_ALL, ETH_VLAN, ETH_IPV4, TCP, UDP = 0x0003, 0x8100, 0x0800, 6, 17
 
 _NUMBER = struct.Struct("!I")
 _TIME = struct.Struct("@qq")
@@ -74,40 +76,33 @@ def receive(file: Path, port: int) -> None:
     receiver.bind(("", port))
     with _recorded(file) as records:
         while True:
-            data, ancillary, _, _ = receiver.recvmsg(64, 64)
-            records.extend((_NUMBER.unpack_from(data)[0], _time(ancillary)))
+            for data, at, _ in _waiting(receiver, 64):
+                records.extend((_NUMBER.unpack_from(data)[0], at))
+            time.sleep(NAP_S)
 
 
 def sniff(file: Path, interfaces: list[str]) -> None:
     """Note interface (by its place in the list), UDP port, number and time of every packet that leaves."""
-    taps = {}
-    poll = select.poll()
-    for place, name in enumerate(interfaces):
-        tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(0x0003))
-        _stamped(tap)
-        tap.bind((name, 0))
-        taps[tap.fileno()] = (place, tap)
-        poll.register(tap, select.POLLIN)
+    taps = [_tap(name, ETH_ALL) for name in interfaces]
     with _recorded(file) as records:
         while True:
-            for descriptor, _ in poll.poll():
-                place, tap = taps[descriptor]
-                data, ancillary, _, sender = tap.recvmsg(96, 64)
-                found = numbered(data) if sender[2] == socket.PACKET_OUTGOING else None
-                if found is not None:
-                    records.extend((place, *found, _time(ancillary)))
+            for place, tap in enumerate(taps):
+                for data, at, sender in _waiting(tap, 96):
+                    found = numbered(data) if sender[2] == socket.PACKET_OUTGOING else None
+                    if found is not None:
+                        records.extend((place, *found, at))
+            time.sleep(NAP_S)
 
 
 def arrive(file: Path, interface: str, port: int) -> None:
     """Note the time of every TCP segment with data that arrives for a port."""
-    tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_IPV4))
-    _stamped(tap)
-    tap.bind((interface, 0))
+    tap = _tap(interface, ETH_IPV4)
     with _recorded(file) as records:
         while True:
-            data, ancillary, _, sender = tap.recvmsg(96, 64)
-            if sender[2] == socket.PACKET_HOST and carries(data, port):
-                records.append(_time(ancillary))
+            for data, at, sender in _waiting(tap, 96):
+                if sender[2] == socket.PACKET_HOST and carries(data, port):
+                    records.append(at)
+            time.sleep(NAP_S)
 
 
 def carries(frame: bytes, port: int) -> bool:
@@ -135,14 +130,28 @@ def read(file: Path, width: int) -> list[tuple[int, ...]]:
     return list(zip(*(numbers[place::width] for place in range(width)), strict=True))
 
 
+def _tap(interface: str, kind: int) -> socket.socket:
+    tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(kind))
+    _stamped(tap)
+    tap.bind((interface, 0))
+    return tap
+
+
 def _stamped(made: socket.socket) -> None:
     made.setsockopt(socket.SOL_SOCKET, SO_TIMESTAMPNS, 1)
     made.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, RECEIVE_BUFFER)
+    made.setblocking(False)
 
 
-def _time(ancillary: list[tuple[int, int, bytes]]) -> int:
-    seconds, nanoseconds = _TIME.unpack_from(ancillary[0][2])
-    return int(seconds * 1_000_000_000 + nanoseconds)
+def _waiting(reader: socket.socket, size: int) -> Iterator[tuple[bytes, int, Any]]:
+    """What has come: the beginning of each packet, its time in nanoseconds, its sender."""
+    while True:
+        try:
+            data, ancillary, _, sender = reader.recvmsg(size, 64)
+        except BlockingIOError:
+            return
+        seconds, nanoseconds = _TIME.unpack_from(ancillary[0][2])
+        yield data, seconds * 1_000_000_000 + nanoseconds, sender
 
 
 @contextmanager
