@@ -90,9 +90,7 @@ def first_after(begun: int, seen: Sequence[int]) -> int:
     return seen[place]
 
 
-def by_path(
-    sniffed: Sequence[tuple[int, ...]], paths: Sequence[str], port: int
-) -> dict[str, list[int]]:
+def by_path(sniffed: Sequence[tuple[int, ...]], paths: Sequence[str], port: int) -> dict[str, list[int]]:
     """When packets to this port left on each path, from (place of the path, port, number, time)."""
     found: dict[str, list[int]] = {path: [] for path in paths}
     for place, to, _, at in sniffed:

@@ -148,7 +148,9 @@ def _packed(message: Any, xid: int) -> bytes:
     return bytes(message.buf)
 
 
-def _timed(what: str, method: Callable[..., Any], told: Callable[..., dict[str, object]]) -> Callable[..., Any]:
+def _timed(
+    what: str, method: Callable[..., Any], told: Callable[..., dict[str, object]]
+) -> Callable[..., Any]:
     @functools.wraps(method)
     def run(*args: Any) -> Any:
         begun = time.time_ns()
@@ -185,7 +187,7 @@ def _take_orders() -> None:
         else:
             board = AppManager.get_instance().applications[ObservedSwitchboard.__name__]
             board.by_hand(order, *rest)
-        print(json.dumps(answer), flush=True)  # noqa: T201 - this is the answer
+        print(json.dumps(answer), flush=True)
 
 
 def main() -> int:

@@ -170,7 +170,11 @@ def by_hand(network: Lab, driver: Driver, how: str, rate: int, chance: random.Ra
     driver.order("marks")
     seen = traffic(network, rate, HAND_PORT, act)
     times = moves_analysis.by_hand(driver.order("marks"), seen.left)
-    return {**seen.arrivals, "moves": [{"desired to packet": time} for time in times], "load": os.getloadavg()[0]}
+    return {
+        **seen.arrivals,
+        "moves": [{"desired to packet": time} for time in times],
+        "load": os.getloadavg()[0],
+    }
 
 
 def hand_rules(network: Lab, *, standby: bool) -> None:
@@ -284,7 +288,7 @@ def main() -> None:
         network.connect(controller.port)
         results: dict[str, Any] = {"udp": udp(network, controller, rounds, chance)}
         results["tcp"] = tcp(network, controller, rounds, chance)
-    print(json.dumps(results))  # noqa: T201 - this is the answer
+    print(json.dumps(results))
 
 
 if __name__ == "__main__":

@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any
 
 from benchmarks import packets
@@ -96,7 +95,9 @@ def slow(network: Lab) -> None:
 
 def _counters(network: Lab) -> dict[str, int]:
     found = {
-        name: statistics(network.namespaces[where].run("cat", "/proc/self/net/snmp", "/proc/self/net/netstat"))[what]
+        name: statistics(
+            network.namespaces[where].run("cat", "/proc/self/net/snmp", "/proc/self/net/netstat")
+        )[what]
         for name, (where, what) in COUNTED.items()
     }
     ports = {
@@ -104,7 +105,9 @@ def _counters(network: Lab) -> dict[str, int]:
         for edge in ("mu-edge", "osu-edge")
     }
     found["lost there"] = ports["mu-edge"][0] - ports["osu-edge"][1]
-    shaped = subprocess.run(["tc", "-s", "qdisc", "show", "dev", SLOW], capture_output=True, text=True, check=True)
+    shaped = subprocess.run(
+        ["tc", "-s", "qdisc", "show", "dev", SLOW], capture_output=True, text=True, check=True
+    )
     found["of it: dropped by the token bucket"] = dropped(shaped.stdout)
     found["lost back"] = ports["osu-edge"][0] - ports["mu-edge"][1]
     return found

@@ -12,7 +12,6 @@ from adon.store.codec import decode_decision, encode_decision, flow_number
 from adon.store.reading import decoded
 from adon.store.tables import decisions
 
-
 # Made once: SQLAlchemy derives its cache key once per statement object, and a move waits for these (R3).
 _ADD = insert(decisions)
 

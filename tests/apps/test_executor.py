@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from adon.broker.decision import Outcome
 from adon.broker.effects import (
     Announce,
     Answer,
@@ -24,7 +25,6 @@ from adon.broker.effects import (
     SendPacket,
     WakeAt,
 )
-from adon.broker.decision import Outcome
 from adon.broker.events import SnapshotAsked
 from adon.broker.flow import FlowState
 from adon.errors import Unavailable
@@ -158,7 +158,10 @@ DURABLE: dict[str, tuple[list[Effect], bool]] = {
     "a flow begins": ([SaveFlow("e-1", a_flow(state=FlowState.INSTALLING)), RULES], True),
     "a flow ends": ([SaveFlow("e-1", a_flow(state=FlowState.FINISHED)), RULES], True),
     "a flow is admitted": ([SAVE, SaveDecision("e-1", a_decision())], True),
-    "one moves for another that begins": ([SAVE, SaveFlow("e-1", a_flow(2, state=FlowState.INSTALLING))], True),
+    "one moves for another that begins": (
+        [SAVE, SaveFlow("e-1", a_flow(2, state=FlowState.INSTALLING))],
+        True,
+    ),
     "a template": ([SaveTemplate("e-1", TEMPLATE)], True),
 }
 

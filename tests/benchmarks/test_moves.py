@@ -71,9 +71,7 @@ def test_records_come_back(tmp_path: Path) -> None:
         ([], 4, 0, 0),
     ],
 )
-def test_what_became_of_the_packets(
-    numbers: list[int], lost: int, duplicated: int, reordered: int
-) -> None:
+def test_what_became_of_the_packets(numbers: list[int], lost: int, duplicated: int, reordered: int) -> None:
     records = [(number, place * 3 * MS) for place, number in enumerate(numbers)]
     found = moves_analysis.arrivals(4, records)
     assert (found["lost"], found["duplicated"], found["reordered"]) == (lost, duplicated, reordered)
@@ -149,7 +147,9 @@ def test_what_the_tools_tell() -> None:
     assert moves_tcp.statistics(NETSTAT)["TCPOFOQueue"] == 9
     ports = "  port  1: rx pkts=12, bytes=3, drop=0\n           tx pkts=34, bytes=9, drop=0"
     assert moves_tcp.port_packets(ports) == (12, 34)
-    assert moves_tcp.dropped("qdisc tbf 1: root\n Sent 5 bytes 2 pkt (dropped 3, overlimits 0 requeues 0)") == 3
+    assert (
+        moves_tcp.dropped("qdisc tbf 1: root\n Sent 5 bytes 2 pkt (dropped 3, overlimits 0 requeues 0)") == 3
+    )
     assert moves_tcp.gaps_ms([0, MS, 4 * MS, 20 * MS], MS, 5 * MS) == [1.0, 3.0]
     with pytest.raises(ValueError, match="no counters"):
         moves_tcp.port_packets("")
