@@ -1,14 +1,15 @@
 """Moves of live flows between real paths: what is lost, and how long until packets take the new path.
 
 The whole controller process moves a flow between a layer-3 path and two layer-2 paths of
-:mod:`benchmarks.lab`, because measurements say so, while packets flow.  The clock (CLOCK_REALTIME) starts when
-the broker has returned the desired rules and stops when the kernel has stamped the first packet that leaves
-the near edge on the new path: the commit (R3), packing and sending are in it.
+:mod:`benchmarks.lab`, because measurements say so, while packets flow.  The clock (CLOCK_REALTIME) starts
+when the broker has returned the desired rules and stops when the kernel has stamped the first packet that
+leaves the near edge on the new path: the commit (R3), packing and sending are in it.
 
 - *standby*: the new path's delivery rules are installed (R16); *fresh*: they are not, and are removed again.
 - *still*: as long a stretch without a move: what the machine itself loses.
-- yardsticks by hand, of a flow of their own, over the same connections with os-ken's objects: *shift* changes one
-  ingress rule where delivery stands by; *replace* deletes the old path's rules, then adds those of the new one.
+- yardsticks by hand, of a flow of their own, over the same connections with os-ken's objects: *shift* changes
+  one ingress rule where delivery stands by; *replace* deletes the old path's rules, waits for the barriers,
+  then adds those of the new one.
 - *drain*: fresh, with other pauses between the shift and the removal of the old path's rules.
 """
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 INGRESS_EDGE = 0xA01
@@ -19,7 +20,7 @@ def arrivals(sent: int, records: Sequence[tuple[int, ...]]) -> dict[str, float]:
         reordered += number < largest
         largest = max(largest, number)
     times = [at for _, at in records]
-    gap = max((after - before for before, after in zip(times, times[1:], strict=False)), default=0)
+    gap = max((after - before for before, after in pairwise(times)), default=0)
     different = len({number for number, _ in records})
     return {
         "sent": sent,

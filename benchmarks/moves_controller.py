@@ -64,7 +64,7 @@ class ObservedSwitchboard(Switchboard):
         super().send_batch(effect)
         mark("sent", begun, dpid=effect.dpid, batch=effect.batch, cause=effect.cause)
 
-    @set_ev_cls(ofp_event.EventOFPBarrierReply, MAIN_DISPATCHER)
+    @set_ev_cls(ofp_event.EventOFPBarrierReply, MAIN_DISPATCHER)  # type: ignore[untyped-decorator]
     def on_hand_barrier(self, event: Any) -> None:
         """The answer to a barrier that was sent by hand."""
         waiting = self._answered.get(event.msg.xid)
@@ -192,7 +192,7 @@ def _take_orders() -> None:
 
 def main() -> int:
     """Run the controller under observation."""
-    controller.Switchboard = ObservedSwitchboard  # type: ignore[misc]
+    controller.Switchboard = ObservedSwitchboard  # type: ignore[attr-defined]
     Inbox.put = _observed_put(Inbox.put)  # type: ignore[method-assign]
     Broker.handle = _timed("decided", Broker.handle, _decided)  # type: ignore[method-assign]
     Executor._commit = _timed(  # type: ignore[method-assign]

@@ -1,5 +1,6 @@
-"""Moves of live flows, inside namespaces of their own: ``python -m benchmarks.moves_inside FOLDER SEED ROUNDS``.
+"""Moves of live flows, inside namespaces of their own.
 
+``python -m benchmarks.moves_inside FOLDER SEED ROUNDS``.
 One JSON value on standard output: per kind of move and rate, a list of rounds.  :mod:`benchmarks.moves` says
 what they mean.
 """
@@ -34,7 +35,7 @@ TCP_MOVES = 20
 TCP_PAUSE_S = 0.5
 DRAIN_MS = 200
 DRAINS_MS = (0, 10, 50)
-"""Tried beside the configured one, at the higher rate, with fresh paths: there the old path's rules are removed."""
+"""Tried beside the configured one, at the higher rate, with fresh paths: there the old path's rules go."""
 PAUSE_S = 0.35
 """Between two moves, on average: longer than the drain and the work after it."""
 SETTLE_S = 0.5
@@ -240,7 +241,7 @@ def begun(driver: Driver, controller: Controller) -> None:
 
 def template(protocol: str) -> dict[str, Any]:
     """One that moves at once, and whose rules do not idle out between rounds."""
-    selection = {**TEMPLATE["selection"], "idle_timeout": "1 h"}
+    selection = {"patience": 1, "min_dwell": "0 s", "switch_margin": 0, "idle_timeout": "1 h"}
     return {**TEMPLATE, "name": f"test-{protocol}", "protocol": protocol, "selection": selection}
 
 
@@ -253,7 +254,7 @@ def tcp(network: Lab, controller: Controller, rounds: int, chance: random.Random
         driver.link.call("flow.cancel", {"flow": 1, "requester": "benchmark"})
         for path in ("equal", "slower"):
             if path == "slower":
-                moves_tcp.slow(network)
+                moves_tcp.slow()
             for _ in range(rounds):
                 for moving in chance.sample([True, False], 2):
                     name = path if moving else f"{path}, no move"

@@ -1,9 +1,10 @@
 """TCP through moves, inside the lab's namespaces: what the switches lost, and what TCP made of it.
 
-One iperf3 stream, paced by the kernel (not by iperf3, which would make up for a slow spell at full speed) below both paths' capacity, in four runs: moved between the two equal layer-2 paths; as long
+One iperf3 stream below both paths' capacity, in four runs: moved between the two equal layer-2 paths; as long
 without a move; moved to a layer-2 path that a token bucket makes slower than the stream, and back; and as
-long on that path.  Lost is what one edge took from its host and the other did not give to its own, by the
-counters of those ports; what the token bucket dropped is in it.
+long on that path.  The kernel paces the stream (iperf3 itself would make up for a slow spell at full speed).
+Lost is what one edge took from its host and the other did not give to its own, by the counters of those
+ports; what the token bucket dropped is in it.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any
 
 from benchmarks import packets
@@ -75,7 +77,7 @@ def run(network: Lab, act: Callable[[], None], seconds: float) -> dict[str, Any]
 
 def gaps_ms(times: list[int], from_ns: int, to_ns: int) -> list[float]:
     """Between arrivals, in milliseconds, where the later one is within these times."""
-    pairs = zip(times, times[1:], strict=False)
+    pairs = pairwise(times)
     return [(after - before) / 1e6 for before, after in pairs if from_ns <= after <= to_ns]
 
 
@@ -87,7 +89,7 @@ def rto_ms(text: str) -> float:
     return max(float(value) for value in re.findall(r"\brto:([0-9.]+)", text))
 
 
-def slow(network: Lab) -> None:
+def slow() -> None:
     """Make al2s-b slower than the stream, towards the far edge."""
     words = ["rate", f"{SLOW_MBPS}mbit", "burst", "16kb", "latency", f"{SLOW_QUEUE_MS}ms"]
     subprocess.run(["tc", "qdisc", "add", "dev", SLOW, "root", "tbf", *words], check=True)

@@ -1,9 +1,10 @@
 """Numbered packets: sent at a rate, received, and seen on interfaces, with the kernel's own time.
 
-``python -m benchmarks.packets send FILE RATE ADDRESS PORT``, ``receive FILE PORT``, ``sniff FILE INTERFACE...``,
-``arrive FILE INTERFACE PORT``: each runs until SIGTERM, then writes FILE.  The receiver and the sniffer take the time from the kernel
-(SO_TIMESTAMPNS, CLOCK_REALTIME), so it does not matter when Python gets round to reading: they read every
-:data:`NAP_S`, since a wake-up per packet would take the processors from what is measured.
+``python -m benchmarks.packets send FILE RATE ADDRESS PORT``, ``receive FILE PORT``, ``sniff FILE
+INTERFACE...``, ``arrive FILE INTERFACE PORT``: each runs until SIGTERM, then writes FILE.  Who receives takes
+the time from the kernel (SO_TIMESTAMPNS, CLOCK_REALTIME), so it does not matter when Python gets round to
+reading: it reads every :data:`NAP_S`, since a wake-up per packet would take the processors from what is
+measured.
 
 The sender keeps to a schedule, and does not make up for more than :data:`CATCH_UP_S`: after the machine
 was busy elsewhere, a burst would test buffers, not rules.

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import fields
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from adon.flowvisor.action import (
@@ -190,14 +190,9 @@ def _masked(text: str | None) -> Masked | None:
     return Masked(int(value, 16), int(mask, 16))
 
 
-def _shallow(value: Any) -> Json:
+def _shallow(value: Match | Action) -> Json:
     """The fields of a value, as they are: :func:`dataclasses.asdict` copies each, and a move waits for it."""
-    return {name: getattr(value, name) for name in _field_names(type(value))}
-
-
-@cache
-def _field_names(kind: type[Any]) -> tuple[str, ...]:
-    return tuple(field.name for field in fields(kind))
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
 def _built(kind: type[T], named: Mapping[str, Any]) -> T:

@@ -152,7 +152,7 @@ def _serve(shell: _Shell, board: Switchboard, lease: Lease | None) -> None:
     loop = DecisionLoop(shell.inbox, broker, executor.carry_out, board.overdue, stamps)
     loop.start()
     shell.desk.feed(StateLoaded())
-    # What is loaded by now stays: the collector of cycles need not look at it again, and no decision waits for that.
+    # What is loaded by now stays: Python's collector of cycles need not look at it while a decision waits.
     gc.collect()
     gc.freeze()
     log.info("event=ready network=%s flows=%d", shell.configuration.network, len(broker.flows))

@@ -55,7 +55,7 @@ HELLO_PATIENCE_S = 1.0
 HALF_OPEN_BYTES = 4 << 20
 """A switch that needs more than this to say who it is, is none."""
 AT_ONCE_BYTES = 16_384
-"""So much fits into a socket that says it can be written: Linux says so when a third of its buffer is free."""
+"""So much fits into a socket that can be written: Linux says so when a third of its buffer is free."""
 HEADER_SIZE = 8
 OFPT_HELLO, OFPT_ECHO_REPLY, OFPT_PACKET_IN, OFPT_MULTIPART_REPLY = 0, 3, 10, 19
 OWN_XID = 1

@@ -2,9 +2,11 @@
 
 Putting never waits: the decision thread does it.  One thread per connection takes, so a slow switch delays
 nobody but itself.  Where nothing waits, whoever has something to send may :meth:`~Outbox.claim` the writing
-and do it at once: waking a thread takes longer than a small write, and a move waits for it.  For a switch with a pace, flow-mods leave in small pieces, and what must not wait behind
-a long batch (echo requests and replies, packet-outs) passes them by; everything else keeps its order, so a
-barrier or a request for rules is answered after the flow-mods before it.
+and do it at once: waking a thread takes longer than a small write, and a move waits for it.
+
+For a switch with a pace, flow-mods leave in small pieces, and what must not wait behind a long batch (echo
+requests and replies, packet-outs) passes them by; everything else keeps its order, so a barrier or a request
+for rules is answered after the flow-mods before it.
 """
 
 from __future__ import annotations
@@ -107,7 +109,7 @@ class Outbox:
             self._changed.notify()
 
     def take(self) -> Entry | None:
-        """The next to write, when its time has come; None at the end.  What was taken before is written now."""
+        """The next to write, when its time has come; None at the end.  What it gave before is written now."""
         with self._changed:
             self._taken = False
             # A claim is waited for at the end, too: then nobody uses the socket any more.

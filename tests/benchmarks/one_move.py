@@ -24,7 +24,8 @@ def main() -> None:
                 network, 1_000, moves_inside.PORT, lambda: moves_inside.moved(driver, 2, chance)
             )
     left = sorted((at, path) for path, times in seen.left.items() for at in times)
-    print(json.dumps({**seen.arrivals, "paths": [path for path, _ in groupby(path for _, path in left)]}))
+    answer = {**seen.arrivals, "paths": [path for path, _ in groupby(path for _, path in left)]}
+    sys.stdout.write(json.dumps(answer))
 
 
 if __name__ == "__main__":

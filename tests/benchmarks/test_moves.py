@@ -138,7 +138,14 @@ def test_packets_by_path() -> None:
 
 
 SS = "ESTAB 0 0 10.1.0.10:4 10.2.0.10:5201 cubic rto:204 rtt:1\nESTAB 0 0 a b cubic rto:212.5 rtt:9"
-NETSTAT = "Tcp: A RetransSegs\nTcp: 1 7\nUdp: X\nUdp: 3\nTcpExt: TCPSACKReorder TCPOFOQueue\nTcpExt: 2 9\nIpExt: I\n"
+NETSTAT = """Tcp: A RetransSegs
+Tcp: 1 7
+Udp: X
+Udp: 3
+TcpExt: TCPSACKReorder TCPOFOQueue
+TcpExt: 2 9
+IpExt: I
+"""
 
 
 def test_what_the_tools_tell() -> None:
