@@ -158,7 +158,7 @@ def test_what_is_sent_at_once_and_what_waits_leave_in_one_order(steps: list[tupl
 
     def write_out() -> None:
         while (entry := outbox.take()) is not None:
-            write(entry.data, 1e-4)
+            write(entry.data, 2e-4)
             if entry.last:
                 outbox.end()
 
@@ -172,6 +172,7 @@ def test_what_is_sent_at_once_and_what_waits_leave_in_one_order(steps: list[tupl
             outbox.release()
         if not (claimed and writable):
             outbox.put(message(FLOW_MOD, number))
+            time.sleep(pause)
     outbox.put(message(BARRIER, len(steps)), last=True)
     writer.join(10)
     assert not writer.is_alive()
