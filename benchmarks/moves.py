@@ -28,7 +28,7 @@ ROUNDS = 5
 TOTAL = "desired to packet"
 BOUNDS_MS = {"standby": {"median": 3.0, "p90": 5.0}, "fresh": {"median": 10.0}}
 LOSSLESS = ("standby", "fresh")
-LOSSY = "replace"
+LOSSY, CONTROL = "replace", "still"
 SUMS = ("sent", "lost", "duplicated", "reordered")
 
 
@@ -114,6 +114,8 @@ def misses(results: Mapping[str, Any]) -> list[str]:
         kind = name.split()[0]
         if kind in LOSSLESS and (numbers["lost"] or numbers["duplicated"]):
             found.append(f"{name}: {numbers['lost']} lost, {numbers['duplicated']} duplicated")
+        if kind == CONTROL and numbers["lost"]:
+            found.append(f"{name}: {numbers['lost']} lost without a move, so this machine was too busy to tell")
         if kind == LOSSY and not numbers["lost"]:
             found.append(f"{name}: lost nothing, so this run shows nothing")
         for what, bound in BOUNDS_MS.get(kind, {}).items():

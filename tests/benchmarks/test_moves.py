@@ -194,6 +194,7 @@ def results(**changes: Any) -> dict[str, Any]:
         ({"udp__standby_1000__lost": 1}, "standby 1000: 2 lost"),
         ({"udp__fresh_1000__duplicated": 1}, "fresh 1000: 0 lost, 2 duplicated"),
         ({"udp__replace_1000__lost": 0}, "shows nothing"),
+        ({"udp__still_1000__lost": 1}, "2 lost without a move"),
         ({"udp__standby_1000__moves": [{"desired to packet": 3.5}]}, "median 3.50 ms, not below 3"),
         ({"udp__fresh_1000__moves": [{"desired to packet": 11.0}]}, "median 11.00 ms, not below 10"),
         ({"tcp__equal__lost there": 1}, "the switches lost"),
