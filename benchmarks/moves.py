@@ -115,7 +115,7 @@ def misses(results: Mapping[str, Any]) -> list[str]:
         if kind in LOSSLESS and (numbers["lost"] or numbers["duplicated"]):
             found.append(f"{name}: {numbers['lost']} lost, {numbers['duplicated']} duplicated")
         if kind == CONTROL and numbers["lost"]:
-            found.append(f"{name}: {numbers['lost']} lost without a move, so this machine was too busy to tell")
+            found.append(f"{name}: {numbers['lost']} lost without a move: the machine is too busy")
         if kind == LOSSY and not numbers["lost"]:
             found.append(f"{name}: lost nothing, so this run shows nothing")
         for what, bound in BOUNDS_MS.get(kind, {}).items():

@@ -210,6 +210,6 @@ def test_which_bounds_hold(changes: dict[str, Any], missed: str | None) -> None:
 @pytest.mark.testbed
 def test_a_live_flow_is_moved_and_back_without_losing_a_packet(tmp_path: Path) -> None:
     found = json.loads(isolated("tests.benchmarks.one_move", str(tmp_path)))
-    assert found["sent"] > 1_000
+    assert found["sent"] > 500
     assert (found["lost"], found["duplicated"]) == (0, 0)
     assert found["paths"] == ["al2s", "internet", "al2s"]
