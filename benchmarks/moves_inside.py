@@ -112,12 +112,15 @@ def traffic(network: Lab, rate: int, port: int, act: Callable[[], None]) -> Seen
     files = {name: folder / f"{name}.records" for name in ("send", "receive", "sniff")}
     program = (sys.executable, "-m", "benchmarks.packets")
     with ExitStack() as stack:
-        sniffer = subprocess.Popen([*program, "sniff", str(files["sniff"]), *TAPS.values()])
+        sniffer = subprocess.Popen(
+            [*program, "sniff", str(files["sniff"]), *TAPS.values()], stdout=subprocess.PIPE
+        )
         stack.callback(_ended, sniffer)
         far, near = network.namespaces["osu-dtn"], network.namespaces["mu-dtn"]
-        receiver = far.popen(*program, "receive", str(files["receive"]), str(port))
+        receiver = far.popen(*program, "receive", str(files["receive"]), str(port), stdout=subprocess.PIPE)
         stack.callback(_ended, receiver)
-        time.sleep(SETTLE_S)
+        for listener in (sniffer, receiver):
+            packets.await_ready(listener)
         sender = near.popen(*program, "send", str(files["send"]), str(rate), DESTINATION, str(port))
         stack.callback(_ended, sender)
         time.sleep(SETTLE_S)

@@ -45,7 +45,8 @@ def run(network: Lab, act: Callable[[], None], seconds: float) -> dict[str, Any]
     far, near = network.namespaces["osu-dtn"], network.namespaces["mu-dtn"]
     arrivals = network.switch.folder.parent / "tcp.records"
     program = (sys.executable, "-m", "benchmarks.packets", "arrive", str(arrivals))
-    sniffer = far.popen(*program, "osu-eth", str(PORT))
+    sniffer = far.popen(*program, "osu-eth", str(PORT), stdout=subprocess.PIPE)
+    packets.await_ready(sniffer)
     server = far.popen("iperf3", "-s", "-1", "-p", str(PORT), stdout=subprocess.DEVNULL)
     time.sleep(END_S)
     before = _counters(network)

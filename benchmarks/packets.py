@@ -4,7 +4,7 @@
 INTERFACE...``, ``arrive FILE INTERFACE PORT``: each runs until SIGTERM, then writes FILE.  Who receives takes
 the time from the kernel (SO_TIMESTAMPNS, CLOCK_REALTIME), so it does not matter when Python gets round to
 reading: it reads every :data:`NAP_S`, since a wake-up per packet would take the processors from what is
-measured.
+measured; it says ``ready`` when nothing escapes it any more.
 
 The sender keeps to a schedule, and does not make up for more than :data:`CATCH_UP_S`: after the machine
 was busy elsewhere, a burst would test buffers, not rules.
@@ -16,6 +16,7 @@ import json
 import signal
 import socket
 import struct
+import subprocess
 import sys
 import time
 from array import array
@@ -131,6 +132,13 @@ def read(file: Path, width: int) -> list[tuple[int, ...]]:
     return list(zip(*(numbers[place::width] for place in range(width)), strict=True))
 
 
+def await_ready(listener: subprocess.Popen[Any]) -> None:
+    """Wait until a receiver or sniffer, started with a pipe, notes all that comes."""
+    assert listener.stdout is not None
+    if not listener.stdout.readline():
+        raise RuntimeError("a listener ended before it began")
+
+
 def _tap(interface: str, kind: int) -> socket.socket:
     tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(kind))
     _stamped(tap)
@@ -159,6 +167,8 @@ def _waiting(reader: socket.socket, size: int) -> Iterator[tuple[bytes, int, Any
 def _recorded(file: Path) -> Iterator[array[int]]:
     records = array("Q")
     try:
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
         yield records
     finally:
         file.write_bytes(records.tobytes())
