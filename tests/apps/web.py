@@ -6,7 +6,7 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -110,6 +110,7 @@ class Controller:
         self.windows = Windows(self.store.windows())
         self.snapshot: dict[str, Any] = snapshot()
         self.tally = Tally()
+        self.trace: Callable[[dict[str, Any]], Mapping[str, Any]] = trace_of
         self.server = LinkServer(path, self.handle)
 
     def handle(self, peer: Peer, kind: str, payload: dict[str, Any]) -> None:
@@ -155,7 +156,7 @@ class Controller:
                 nothing: dict[str, list[str]] = {kind: [] for kind in found}
                 peer.answer(command, {"at": NOW, "items": [{**switch, **found}, {**away, **nothing}]})
             case "trace":
-                peer.answer(command, trace_of(payload))
+                peer.answer(command, dict(self.trace(payload)))
             case "rules.sync":
                 peer.answer(command, {"switches": ["0000000000000a01"]})
 

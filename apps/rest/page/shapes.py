@@ -69,8 +69,12 @@ class Curve:
 
     def clears(self, areas: Sequence[Area], spare: float) -> bool:
         """Whether it keeps this far from all of these."""
-        points = self.points
-        return not any(area.holds(point, spare) for area in areas for point in points)
+        # It lies within the triangle of its three points, so most areas need no closer look.
+        xs, ys = zip(self.start, self.control, self.end, strict=True)
+        hull = Area(min(xs) - spare, min(ys) - spare, max(xs) + spare, max(ys) + spare)
+        near = [area for area in areas if area.meets(hull)]
+        points = self.points if near else []
+        return not any(area.holds(point, spare) for area in near for point in points)
 
     @property
     def d(self) -> str:

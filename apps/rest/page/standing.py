@@ -12,6 +12,7 @@ from apps.rest.rule_models import ExplainedRule
 from apps.rest.services import services
 
 MOST_RULES = 100
+PROTOCOLS = {6: "tcp", 17: "udp", 132: "sctp", 1: "icmp", 58: "icmp"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +50,6 @@ def rules_of(flow: Flow) -> list[ExplainedRule]:
     return [explained(one) for one in saved[:MOST_RULES]]
 
 
-PROTOCOLS = {6: "tcp", 17: "udp", 132: "sctp", 1: "icmp", 58: "icmp"}
-
-
 def packet_of(flow: Flow) -> dict[str, str]:
     """The question for the trace of one of its packets: its first connection, or else its first port."""
     asked = {"from": flow.request.source, "to": flow.request.destination}
@@ -60,3 +58,11 @@ def packet_of(flow: Flow) -> dict[str, str]:
     first = flow.tuples[0]
     asked |= {"protocol": PROTOCOLS.get(first.protocol, "tcp"), "port": str(first.destination_port)}
     return asked if first.source_port is None else {**asked, "source_port": str(first.source_port)}
+
+
+def switch_names() -> dict[str, str]:
+    """The switches' names by datapath id; nothing without the controller."""
+    try:
+        return {one["dpid"]: one["name"] for one in services().snapshots.get()["switches"]}
+    except Unavailable:
+        return {}

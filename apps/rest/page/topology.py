@@ -24,6 +24,8 @@ LETTER = 6.7
 LINE = 18.0
 APART = 46.0
 """Between the middles of two lines that join the same boxes."""
+GAP = 5.0
+"""Between two labels."""
 MARGIN = 14.0
 CLEAR = 7.0
 """A line keeps so far from boxes that are not its own."""
@@ -80,6 +82,7 @@ class Line:
     words: str
     title: str
     path: str
+    flows: tuple[str, ...]
     marked: bool
     curve: Curve | None = None
     label: Label | None = None
@@ -127,7 +130,8 @@ def _links(network: NetworkView, shown: str | None) -> Iterator[Line]:
         title = _between(link) + (f": {link.reason}" if link.reason else "") + _on(flows)
         words = " · ".join(filter(None, (link.name or "not configured", _count(flows))))
         ends = (switches[0], switches[1])
-        yield Line(link.name or "", ends, link.state, words, title, "", link.name in marked)
+        name, is_marked = link.name or "", link.name in marked
+        yield Line(name, ends, link.state, words, title, "", tuple(flows), is_marked)
 
 
 def _transits(network: NetworkView, shown: str | None) -> Iterator[Line]:
@@ -140,7 +144,7 @@ def _transits(network: NetworkView, shown: str | None) -> Iterator[Line]:
         title = f"{one.name}, layer {one.layer[1:]}: {one.reason or 'can be used'}{_on(one.flows)}"
         words = " · ".join(filter(None, (one.name, one.layer.upper(), _count(one.flows))))
         ends = (one.switches[0], one.switches[1])
-        yield Line(one.name, ends, state, words, title, one.name, one.name == shown)
+        yield Line(one.name, ends, state, words, title, one.name, tuple(one.flows), one.name == shown)
 
 
 def _flows(circuits: Iterable[CircuitView]) -> list[str]:
@@ -245,13 +249,13 @@ def _labelled(boxes: Sequence[Box], lines: Iterable[Line]) -> Iterator[Line]:
         label = _label(line, taken)
         if label is not None:
             labels[number] = label
-            taken.append(Area.about((label.x, label.y), label.width, LINE))
+            taken.append(Area.about((label.x, label.y), label.width + GAP, LINE + GAP))
     for number, line in enumerate(found):
         yield replace(line, label=labels.get(number))
 
 
 def _matters_less(line: Line) -> int:
-    usual = line.state in (GOOD, "transit") and "flow" not in line.title
+    usual = line.state in (GOOD, "transit") and not line.flows
     return 0 if line.marked else 2 if usual else 1
 
 

@@ -22,7 +22,7 @@ from apps.rest.models import DecisionView, FlowView
 from apps.rest.page import form, frame
 from apps.rest.page.frame import COOKIE, sessions
 from apps.rest.page.sessions import LIFETIME
-from apps.rest.page.standing import packet_of, rules_of, spares
+from apps.rest.page.standing import packet_of, rules_of, spares, switch_names
 from apps.rest.services import services
 from measurement.anomaly.alarm import Alarm
 from measurement.anomaly.model import Severity
@@ -120,6 +120,7 @@ def show_flow(id_: str) -> str:
         history=store.history(flow.number),
         spares=spares(flow),
         rules=rules_of(flow),
+        names=switch_names(),
         trace=packet_of(flow),
         cancellable=cancellable and not flow.state.final,
         refresh=None if flow.state.final else 3,
