@@ -205,7 +205,7 @@ def test_a_curve_is_in_its_middle_as_far_off_as_is_asked() -> None:
     assert curve.at(0.5) == pytest.approx((50, 30))
     assert Curve.bent((0, 0), (0, 100), 0).at(0.5) == pytest.approx((0, 50))
     assert math.dist(curve.at(0), (0, 0)) == 0
-    assert not curve.clears([Area.about((50, 30), 4, 4)], 0)
-    assert curve.clears([Area.about((50, 10), 4, 4)], 0)
-    assert not curve.clears([Area.about((50, 10), 4, 4)], 30)
+    near, far = Area.about((50, 30), 4, 4), Area.about((50, 10), 4, 4)
+    assert [curve.hits([near, far], spare) for spare in (0, 30)] == [1, 2]
+    assert curve.hits([far], 0) == 0
     assert replace(curve, end=(0, 0)).d.startswith("M0.0 0.0Q")

@@ -31,8 +31,6 @@ REACH = 2
 """How many cells around the middle of its neighbours a switch may try."""
 WIDE = 1.6
 """How much wider than high a cell is."""
-CROWDED = 1.0
-"""What each taken cell to the left and right costs: lines run between boxes, and need the room most there."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,8 +164,6 @@ def _best(
         if cell == at[name] or (other is not None and other not in movable):
             continue
         gain = _gain(name, cell, at, near) + (0.0 if other is None else _gain(other, at[name], at, near))
-        if other is None:
-            gain += CROWDED * (_crowd(name, at[name], holder) - _crowd(name, cell, holder))
         if gain > most:
             best, most = cell, gain
     return best
@@ -182,12 +178,6 @@ def _gain(name: str, to: Cell, at: Mapping[str, Cell], near: Mapping[str, Sequen
 
 def _square(one: Cell, other: Cell) -> float:
     return (WIDE * (one[0] - other[0])) ** 2 + (one[1] - other[1]) ** 2
-
-
-def _crowd(name: str, cell: Cell, holder: Mapping[Cell, str]) -> int:
-    """How many others are beside a cell."""
-    column, row = cell
-    return sum(holder.get((column + step, row), name) != name for step in (-1, 1))
 
 
 def _exchange(name: str, to: Cell, at: dict[str, Cell], holder: dict[Cell, str]) -> None:

@@ -67,14 +67,14 @@ class Curve:
         """Points along it, without its ends."""
         return [self.at(step / SAMPLES) for step in range(1, SAMPLES)]
 
-    def clears(self, areas: Sequence[Area], spare: float) -> bool:
-        """Whether it keeps this far from all of these."""
+    def hits(self, areas: Sequence[Area], spare: float) -> int:
+        """How many of these it comes nearer to than this."""
         # It lies within the triangle of its three points, so most areas need no closer look.
         xs, ys = zip(self.start, self.control, self.end, strict=True)
         hull = Area(min(xs) - spare, min(ys) - spare, max(xs) + spare, max(ys) + spare)
         near = [area for area in areas if area.meets(hull)]
         points = self.points if near else []
-        return not any(area.holds(point, spare) for area in near for point in points)
+        return sum(any(area.holds(point, spare) for point in points) for area in near)
 
     @property
     def d(self) -> str:

@@ -29,7 +29,7 @@ GAP = 5.0
 MARGIN = 14.0
 CLEAR = 7.0
 """A line keeps so far from boxes that are not its own."""
-BENDS = (0.0, 34.0, -34.0, 62.0, -62.0, 96.0, -96.0)
+BENDS = (0.0, 24.0, -24.0, 46.0, -46.0, 70.0, -70.0, 96.0, -96.0, 130.0, -130.0)
 PLACES = (0.5, 0.4, 0.6, 0.32, 0.68, 0.25, 0.75)
 """Where along its line a label may be."""
 GOOD = "live"
@@ -230,11 +230,18 @@ def _drawn(boxes: Sequence[Box], lines: Sequence[Line]) -> Iterator[Line]:
 
 
 def _curve(one: Box, other: Box, side: float, boxes: Sequence[Box]) -> Curve:
-    """The line that is bent least and keeps clear of all other boxes; if none does, the straightest."""
+    """Of the lines that meet the fewest other boxes, mostly none, the one that is bent least."""
     others = [box.around for box in boxes if box is not one and box is not other]
     ends = (one.x, one.y), (other.x, other.y)
-    curves = [Curve.bent(*ends, side + bend) for bend in BENDS]
-    return next((curve for curve in curves if curve.clears(others, CLEAR)), curves[0])
+    best, fewest = Curve.bent(*ends, side), len(boxes)
+    for bend in BENDS:
+        curve = Curve.bent(*ends, side + bend)
+        hits = curve.hits(others, CLEAR)
+        if hits < fewest:
+            best, fewest = curve, hits
+        if not hits:
+            break
+    return best
 
 
 def _labelled(boxes: Sequence[Box], lines: Iterable[Line]) -> Iterator[Line]:
