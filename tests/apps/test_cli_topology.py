@@ -7,8 +7,13 @@ import json
 import pytest
 
 from adon.broker.effects import RuleState
+from adon.broker.events import SnapshotAsked
+from apps.rest.network_models import NetworkView
+from apps.rest.page.topology import picture
 from tests.apps.test_page_network import entries, link
 from tests.apps.web import NOW
+from tests.broker.stage import OSU_EDGE
+from tests.broker.test_links import WiredStage
 
 
 def wire(name, *ends, state="live", reason=""):
@@ -48,6 +53,31 @@ def test_the_network_joins_what_is_configured_and_what_is_seen(linked):
     al2s, internet = body["circuits"]
     assert (al2s["vlan"], al2s["flows"], al2s["usable"]) == (3000, ["f-1"], True)
     assert (internet["vlan"], internet["layer"], internet["capacity_bps"]) == (None, "l3", 6.8e6)
+
+
+def test_what_a_controller_reads_out_is_understood():
+    stage = WiredStage()
+    stage.connect()
+    stage.pass_time(10)
+    found = NetworkView.of(json.loads(json.dumps(stage.command(SnapshotAsked))))
+    (seen,) = found.links
+    assert (seen.name, seen.state) == (None, "live")
+    assert {(end.switch, end.port) for end in seen.ends} == {
+        ("mu-edge", "mu-edge-al2s"),
+        ("osu-edge", "osu-edge-al2s"),
+    }
+    assert [(one.name, one.vlan, one.layer) for one in found.circuits] == [
+        ("al2s", 1701, "l2"),
+        ("internet", None, "l3"),
+    ]
+    assert [(one.control, one.drift, one.down) for one in found.switches] == [("exclusive", "heal", [])] * 2
+    drawn = picture(found)
+    assert drawn is not None
+    assert sorted(line.state for line in drawn.lines) == ["live", "transit", "transit"]
+    stage.disconnect(OSU_EDGE)
+    after = picture(NetworkView.of(json.loads(json.dumps(stage.command(SnapshotAsked)))))
+    assert after is not None
+    assert [box.under for box in after.boxes] == ["site mu", "not connected"]
 
 
 def test_a_link_that_is_heard_and_must_not_be_used_says_why(linked):
