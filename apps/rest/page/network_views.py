@@ -36,11 +36,12 @@ def show_network() -> AnyResponse:
 
 def _shown(typed: Mapping[str, str], problems: tuple[Problem, ...], status: int) -> Response:
     """The page; without the controller what the database still tells, as 503."""
+    network: NetworkView | None = None
     try:
-        network, status = network_view(), status
+        network = network_view()
     except Unavailable:
-        network, status = None, HTTPStatus.SERVICE_UNAVAILABLE
-    shown = _chosen(network)
+        status = HTTPStatus.SERVICE_UNAVAILABLE
+    shown, filling = _chosen(network), bool(problems) or "announce" in request.args
     text = render_template(
         "network.html",
         network=network,
@@ -55,7 +56,8 @@ def _shown(typed: Mapping[str, str], problems: tuple[Problem, ...], status: int)
         typed=typed,
         problems=problems,
         now=services().clock(),
-        refresh=None if problems else REFRESH_S,
+        filling=filling,
+        refresh=None if filling else REFRESH_S,  # to load again would empty the form
     )
     return Response(text, status)
 
