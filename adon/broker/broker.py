@@ -93,7 +93,13 @@ class Broker:
         self.world = World(
             configuration=configuration,
             catalog=catalog,
-            network=Network(topology, heir.rules, drain=policy.drain, check_period=policy.consistency_period),
+            network=Network(
+                topology,
+                heir.rules,
+                drain=policy.drain,
+                check_period=policy.consistency_period,
+                settle=policy.settle,
+            ),
             flows=Register((), lambda name: self.world.catalog.resolve(name), topology.site_of),
             ledger=compute.restored(configuration, heir.flows, catalog),
             links=Links(configuration, identity),

@@ -42,7 +42,6 @@ from adon.flowvisor.cookie import COOKIE_MASK, COOKIE_PREFIX, Kind, cookie_owner
 from adon.flowvisor.lldp import is_lldp
 from adon.flowvisor.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Match
 from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.reconcile import Role, role
 from adon.flowvisor.rule import Change, Op, ReportedRule, Rule, Slot
 from adon.flowvisor.topology import PortState
 
@@ -84,8 +83,7 @@ _REMOVED: Mapping[int, RemovedReason] = {
 def flow_mod(datapath: Any, change: Change) -> Any:
     """The OFPFlowMod (7.3.4.1) that carries out one change.
 
-    FLOW_REMOVED is asked for wherever it means something: on ingress and learning rules, and on every
-    rule with an idle time-out.
+    FLOW_REMOVED is asked for with every rule: whoever removes one, we hear of it at once (R20).
 
     :raises ValueError: for a rule that is not ours, or whose match OpenFlow 1.3 cannot say.
     """
@@ -105,15 +103,10 @@ def flow_mod(datapath: Any, change: Change) -> Any:
         buffer_id=ofp.OFP_NO_BUFFER,
         out_port=ofp.OFPP_ANY,
         out_group=ofp.OFPG_ANY,
-        flags=0 if deletes else _flags(rule),
+        flags=0 if deletes else int(ofp.OFPFF_SEND_FLOW_REM),
         match=_oxm(rule.match),
         instructions=[] if deletes else _instructions(rule.actions),
     )
-
-
-def _flags(rule: Rule) -> int:
-    tells = rule.idle_timeout > 0 or role(rule) is Role.INGRESS
-    return int(ofp.OFPFF_SEND_FLOW_REM) if tells else 0
 
 
 def _oxm(match: Match) -> Any:

@@ -236,13 +236,57 @@ def test_a_report_that_may_be_too_old_is_asked_for_again() -> None:
     assert len(sent(wire.report(MU_EDGE))) == 1
 
 
-@pytest.mark.parametrize(("reason", "read"), [("delete", True), ("idle", False), ("hard", False)])
-def test_a_removal_that_nobody_asked_for_is_looked_into(reason: str, read: bool) -> None:
+@pytest.mark.parametrize(("reason", "comes_back"), [("delete", True), ("group", True), ("idle", False)])
+def test_a_removal_that_nobody_asked_for_is_undone_at_once_and_looked_into(
+    reason: str, comes_back: bool
+) -> None:
+    """R20: the rule is put back before anything is read; what else was done is read when it can be told."""
     wire = connected(NEAR, wanted=(NEAR,))
-    event = RuleRemoved(*wire.stamp(), MU_EDGE, NEAR, reason, 0, 0)  # type: ignore[arg-type]
-    effects = wire.network.rule_removed(event).effects
-    assert any(isinstance(effect, ReadRules) for effect in effects) is read
-    assert not wire.network.complete("f-1")
+    outcome = wire.network.rule_removed(removed(wire, NEAR, reason))
+    assert [change.rule for batch in sent(outcome) for change in batch.changes] == [NEAR] * comes_back
+    assert any(isinstance(effect, Announce) for effect in outcome.effects) is comes_back
+    assert (wire.network.next_wake() == pytest.approx(wire.now + 2.0)) is comes_back
+
+
+def removed(wire: Wire, gone: Rule, reason: str = "delete") -> RuleRemoved:
+    return RuleRemoved(*wire.stamp(), gone.dpid, gone, reason, 0, 0)  # type: ignore[arg-type]
+
+
+def test_what_is_removed_while_a_repair_runs_is_put_back_by_the_next_one_all_of_it_at_once() -> None:
+    """A switch that is wiped tells of each rule."""
+    rules = tuple(rule(MU_EDGE, slot=number) for number in range(1, 6))
+    wire = connected(*rules, wanted=rules)
+    (first,) = sent(wire.network.rule_removed(removed(wire, rules[0])))
+    more = [wire.network.rule_removed(removed(wire, gone)) for gone in rules[1:]]
+    assert not any(outcome.effects for outcome in more)
+    outcome = wire.confirm(first)
+    (rest,) = sent(outcome)
+    assert tuple(change.rule for change in rest.changes) == rules[1:]
+    (told,) = (e.text for e in outcome.effects if isinstance(e, Announce) and e.level == "warning")
+    assert told.startswith("somebody removed 4 rules of ours from 0000000000000a01")
+    assert wire.confirm(rest).installed == ["f-1"]
+
+
+def test_our_own_delete_is_not_somebody_elses() -> None:
+    """Given up and wanted again before the switch has told of the removal."""
+    wire = connected(NEAR, wanted=(NEAR,))
+    (delete,) = sent(wire.want())
+    (add,) = sent(wire.want(NEAR))
+    outcome = wire.network.rule_removed(removed(wire, NEAR))
+    assert outcome.effects == []
+    wire.confirm(delete)
+    assert wire.confirm(add).installed == ["f-1"]
+
+
+def test_a_rule_that_is_removed_while_it_is_changed_comes_back_after_the_change() -> None:
+    """A modify of a rule that is not there does nothing."""
+    wire = connected(NEAR, wanted=(NEAR,))
+    moved = rule(MU_EDGE, port=3)
+    (modify,) = sent(wire.want(moved))
+    assert sent(wire.network.rule_removed(removed(wire, NEAR))) == []
+    (back,) = sent(wire.confirm(modify))
+    assert [(change.op, change.rule) for change in back.changes] == [(Op.ADD, moved)]
+    assert wire.confirm(back).installed == ["f-1"]
 
 
 def test_a_foreign_rule_in_the_way_changes_nothing() -> None:
