@@ -256,7 +256,7 @@ TAMPERINGS = st.lists(
 )
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(TAMPERINGS, st.booleans())
 def test_after_any_tampering_the_desired_is_installed_and_the_damping_was_kept(
     history: list[tuple[str, int, float]], heals: bool
