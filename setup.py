@@ -42,7 +42,7 @@ setup(
     extras_require={
         "report": ["plotly>=6,<8", "kaleido>=1,<2"],
         "parquet": ["pyarrow>=15"],
-        "bench": ["ortools>=9.10,<10", "plotly>=6,<8"],
+        "bench": ["networkx>=3.2,<4", "ortools>=9.10,<10", "plotly>=6,<8"],
         "postgresql": ["psycopg[binary]>=3.1,<4"],
         "dev": [
             "hypothesis>=6.100,<7",

@@ -36,6 +36,10 @@ class Action(StrEnum):
     RULE_READ = "rule.read"
     NETWORK_READ = "network.read"
     NETWORK_SYNC = "network.sync"
+    MAINTENANCE_READ = "maintenance.read"
+    MAINTENANCE_ADD = "maintenance.add"
+    MAINTENANCE_CANCEL = "maintenance.cancel"
+    WHAT_IF = "network.what_if"
     COMPUTE_READ = "compute.read"
     METRICS_READ = "metrics.read"
     TOKEN_CREATE = "token.create"  # noqa: S105 - the name of an action
@@ -125,6 +129,10 @@ GRANTS: Mapping[Action, Mapping[Role, Scope]] = {
     Action.RULE_READ: _OWN_OR_STAFF,
     Action.NETWORK_READ: _STAFF,
     Action.NETWORK_SYNC: {Role.ADMIN: Scope.ANY, Role.OPERATOR: Scope.ANY},
+    Action.MAINTENANCE_READ: _EVERY_ROLE,
+    Action.MAINTENANCE_ADD: {Role.ADMIN: Scope.ANY, Role.PERFORMANCE_ENGINEER: Scope.ANY},
+    Action.MAINTENANCE_CANCEL: {Role.ADMIN: Scope.ANY, Role.PERFORMANCE_ENGINEER: Scope.ANY},
+    Action.WHAT_IF: _STAFF,
     Action.COMPUTE_READ: _EVERY_ROLE,
     Action.METRICS_READ: _STAFF,
     Action.TOKEN_CREATE: {Role.ADMIN: Scope.ANY},

@@ -19,7 +19,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from adon.broker import compute, evidence, heeding, reading, tracing
+from adon.broker import compute, evidence, heeding, maintaining, reading, tracing, whatif
 from adon.broker.effects import Announce, Answer, Effect, NeedsChanged, SaveFlow, SaveTemplate
 from adon.broker.events import (
     AlarmCleared,
@@ -32,6 +32,8 @@ from adon.broker.events import (
     FlowCancelled,
     FlowSubmitted,
     LldpReceived,
+    MaintenanceAsked,
+    MaintenanceCancelled,
     MeasurementArrived,
     PortChanged,
     RuleRemoved,
@@ -44,12 +46,15 @@ from adon.broker.events import (
     Tick,
     TraceAsked,
     TransferReported,
+    WhatIfAsked,
 )
 from adon.broker.flow import Flow, FlowState
 from adon.broker.housekeeping import Housekeeping
 from adon.broker.inheritance import Inheritance, inherit
 from adon.broker.intake import new_flow
 from adon.broker.links import Links
+from adon.broker.maintenance import Window, Windows
+from adon.broker.meters import Meters
 from adon.broker.network import Network
 from adon.broker.placing import Placing
 from adon.broker.register import Register
@@ -58,12 +63,15 @@ from adon.broker.world import World
 from adon.config import Configuration
 from adon.errors import AdonError, Conflict, NotFound
 from adon.flowvisor.lldp import Identity
+from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.rule import Entry
 from adon.flowvisor.topology import Topology
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.needs import needs
 from measurement.model import Metric
 from measurement.psconfig.mesh import Need
+
+NO_CIRCUITS = OverlayPaths()
 
 
 class Broker:
@@ -73,7 +81,9 @@ class Broker:
     :param catalog: the templates known at start.
     :param flows: flows that had not ended when the last run did.
     :param rules: the rules that run wanted.
+    :param windows: every maintenance window ever asked for.
     :param last_number: the highest flow number ever given.
+    :param circuits: the overlays' paths that the last run had.
     :param identity: who sends the hellos that find links; needed where ``discovery`` is configured.
     """
 
@@ -84,10 +94,12 @@ class Broker:
         *,
         flows: Iterable[Flow] = (),
         rules: Iterable[Entry] = (),
+        windows: Iterable[Window] = (),
         last_number: int = 0,
         identity: Identity | None = None,
+        circuits: OverlayPaths = NO_CIRCUITS,
     ) -> None:
-        policy, topology = configuration.policy, Topology(configuration)
+        policy, topology = configuration.policy, Topology(configuration, overlay_paths=circuits)
         left = tuple(flows)
         heir = inherit(left, rules, catalog, topology)
         self.world = World(
@@ -103,6 +115,8 @@ class Broker:
             flows=Register((), lambda name: self.world.catalog.resolve(name), topology.site_of),
             ledger=compute.restored(configuration, heir.flows, catalog),
             links=Links(configuration, identity),
+            meters=Meters(heir.rules),
+            windows=Windows(windows),
         )
         for flow in heir.flows:
             self.world.flows.put(flow)
@@ -140,6 +154,7 @@ class Broker:
         effects += self._dispatch(event)
         if heeded.changed and not isinstance(event, PortChanged):
             effects += self._placing.network_changed(event)
+        effects += self._placing.regrade(event)
         effects += self._housekeeping.quiet_paths(event)
         effects += self._housekeeping.next_wake(event)
         return effects
@@ -165,6 +180,14 @@ class Broker:
                 return self._answered(event.id, event.command, lambda: self._transfer(event))
             case TemplateSaved():
                 return self._answered(event.id, event.command, lambda: self._template(event))
+            case MaintenanceAsked():
+                return self._answered(
+                    event.id, event.command, lambda: maintaining.asked(world, placing, event)
+                )
+            case MaintenanceCancelled():
+                return self._answered(
+                    event.id, event.command, lambda: maintaining.cancelled(world, placing, event)
+                )
             case SwitchUp():
                 return network.switch_up(event).effects
             case SwitchDown():
@@ -177,6 +200,7 @@ class Broker:
             case BatchConfirmed():
                 return placing.act(network.batch_confirmed(event), event)
             case BatchFailed():
+                world.room.refused(event.dpid, event.error, world.holdoff_end(event.at))
                 return placing.act(network.batch_failed(event), event)
             case RuleRemoved():
                 effects = placing.act(network.rule_removed(event), event)
@@ -189,6 +213,14 @@ class Broker:
                 return [Answer(event.id, event.command, reading.differences(world, event.at))]
             case TraceAsked():
                 return self._answered(event.id, event.command, lambda: self._traced(event))
+            case WhatIfAsked():
+                return self._answered(
+                    event.id,
+                    event.command,
+                    lambda: [
+                        Answer(event.id, event.command, whatif.answered(world, event.scenario, event.at))
+                    ],
+                )
             case SyncAsked():
                 answer: dict[str, object] = {"switches": sorted(network.topology.connected)}
                 return [*network.recheck(event.id).effects, Answer(event.id, event.command, answer)]

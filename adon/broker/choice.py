@@ -20,6 +20,7 @@ from adon.broker.flow import Flow, FlowRequest
 from adon.broker.load import PathLoad
 from adon.config import Policy
 from adon.flowvisor.assessment import CandidateRecord, Verdict
+from adon.flowvisor.constraints import obstacle
 from adon.flowvisor.path import Basis, CandidatePath, Knowledge, Known, PathView
 from adon.flowvisor.performance import Counters, FlowLoad, PerformanceView, estimate_throughput
 from adon.flowvisor.selection import Selection, assess, select
@@ -160,31 +161,36 @@ def record_of(
     if candidate.path is None:
         return CandidateRecord(name, candidate.layer, Verdict.EXCLUDED, candidate.reason, None)
     reason = candidate.reason if not candidate.usable else s.shunned.get(name, "")
-    reason = reason or ("" if flow is None else too_narrow(candidate.path, flow.path, s.topology))
+    reason = reason or ("" if flow is None else held_back(candidate.path, flow.path, flow.hosts, s.topology))
     asked = need.metrics if metrics is None else metrics
     known = {metric: knowledge(metric, candidate.path, flow, need, s) for metric in asked}
     view = PathView(candidate.path, known, usable=not reason, unusable_reason=reason)
     return assess(view, need.qspec, tables, need.weights, s.now)
 
 
-def too_narrow(path: CandidatePath, present_path: str | None, topology: Topology) -> str:
-    """Why a running flow cannot move here although a new one could: its packets may be too large.
+def held_back(
+    path: CandidatePath, present_path: str | None, hosts: tuple[str, str], topology: Topology
+) -> str:
+    """Why a flow cannot be on a path that others could be on: what the path does to packets.
 
-    Path attributes are hard constraints on moves (spec section 2).
+    Path attributes are hard constraints on moves (spec section 2; :mod:`adon.flowvisor.constraints`).
 
     :param present_path: the path it is on, if it is on one.
+    :param hosts: the DTNs that it leads from and to.
     """
-    present = None if present_path is None else topology.configuration.paths.get(present_path)
-    if present is None or path.mtu >= present.mtu:
+    if present_path == path.key.path:
         return ""
-    return f"its MTU of {path.mtu} B is below the {present.mtu} B that the flow has on {present_path}"
+    present = None if present_path is None else topology.known(present_path)
+    before = None if present is None else present.attributes
+    return obstacle(before, path.attributes, topology.families(*hosts), present_path is not None)
 
 
 def knowledge(metric: Metric, path: CandidatePath, flow: Flow | None, need: Need, s: Situation) -> Knowledge:
     """What a flow may go by for one metric of one path; None asks for any flow that is not on it."""
     max_age = need.template.selection.max_age
     if metric is not Metric.THROUGHPUT:
-        return s.performance.knowledge(path.key, metric, s.now, max_age)
+        measured = s.performance.knowledge(path.key, metric, s.now, max_age)
+        return measured if isinstance(measured, Known) else declared(path, metric, s.now) or measured
     tested = s.performance.latest(path.key, metric)
     changed = s.performance.changed(path.key, metric)
     load = s.loads.get(path.key.path)
@@ -195,9 +201,26 @@ def knowledge(metric: Metric, path: CandidatePath, flow: Flow | None, need: Need
         own = own_throughput(s.own, tested, need.streams, loads, path.capacity, s.now, max_age, since)
         if own is not None:
             return own
-    return estimate_throughput(
+    estimate = estimate_throughput(
         tested, s.now, max_age, path.capacity, need.qspec.streams, loads, used, changed
     )
+    if isinstance(estimate, Known):
+        return estimate
+    return declared(path, metric, s.now, need.streams, sum(one.streams for one in loads)) or estimate
+
+
+def declared(
+    path: CandidatePath, metric: Metric, now: float, streams: int = 1, others: int = 0
+) -> Known | None:
+    """What the links of a path are configured to give, where nothing was measured; None if they say nothing.
+
+    :param streams, others: throughput is shared evenly with the streams that are there.
+    """
+    value = dict(path.declared).get(metric)
+    if value is None:
+        return None
+    share = streams / (streams + others) if metric is Metric.THROUGHPUT else 1.0
+    return Known(value * share, now, "the links' configuration", Basis.LINKS)
 
 
 def _others(

@@ -11,8 +11,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from adon.broker import grading, limits
 from adon.broker.alarms import Waived
-from adon.broker.choice import Choice, Need, Situation, choose, too_narrow
+from adon.broker.choice import Choice, Need, Situation, choose, held_back
 from adon.broker.compute import NO_SITES, Sites
 from adon.broker.decision import Decision, Outcome
 from adon.broker.events import AlarmCleared, AlarmRaised, Event
@@ -20,6 +21,7 @@ from adon.broker.flow import Flow, FlowState
 from adon.broker.preemption import Holder, gives_way
 from adon.broker.world import World
 from adon.flowvisor.assessment import CandidateRecord
+from adon.flowvisor.ladder import Granted
 from adon.flowvisor.path import Layer
 from adon.flowvisor.selection import MoveAdvice, hysteresis
 from adon.flowvisor.topology import Candidate
@@ -36,12 +38,14 @@ def choose_path(
     kind = world.flows.kind(flow)
     s = situation(world, kind.ends, now)
     own = world.flows.counters(flow) if flow.state is FlowState.ACTIVE else None
-    without = {**world.damping.given_up(flow.number), **without}
+    given_up = world.damping.given_up(flow.number)
+    closed = world.windows.closed(world.network.topology, flow, world.flows.bound(flow), now)
+    without = {**limits.closed(world, flow, kind.need, now), **closed, **given_up, **without}
     asks = replace(s, own=own, shunned={**s.shunned, **without})
 
     def finding(candidate: Candidate) -> CandidateRecord | None:
         path = candidate.path
-        if candidate.key.path in without or (path and too_narrow(path, flow.path, s.topology)):
+        if candidate.key.path in without or (path and held_back(path, flow.path, flow.hosts, s.topology)):
             return None
         return world.memo.record(kind, candidate, s, world.performance)
 
@@ -99,9 +103,15 @@ def with_misses(flow: Flow, current: CandidateRecord | None, measured: Measureme
 
 
 def giving_way(world: World, flow: Flow, need: Need, choice: Choice, now: float) -> Flow | None:
-    """The running flow whose place on a full layer-2 path a new one may take (algorithm 2, P_min)."""
+    """The running flow of the same slice whose place a new one may take.
+
+    On a full layer-2 path (algorithm 2, P_min), or on the queue ladder of a port.
+    """
     if not world.configuration.policy.preemption or need.qspec.throughput is None:
         return None
+    falls = grading.falls(world, flow, choice)
+    if falls is not None:
+        return falls
     flows, layer2 = world.flows, {n: path for n, path in choice.paths.items() if path.layer is Layer.L2}
     since = now - world.configuration.measurements.window
     best = {n: world.performance.best([p.key], Metric.THROUGHPUT, since) for n, p in layer2.items()}
@@ -111,7 +121,10 @@ def giving_way(world: World, flow: Flow, need: Need, choice: Choice, now: float)
         [
             Holder(other.number, flows.priority(other), str(other.path), flows.bound(other))
             for other in flows.alongside(flow)
-            if other.path in layer2 and other.state is FlowState.ACTIVE and not world.network.busy(other.id)
+            if other.path in layer2
+            and other.slice == flow.slice  # another tenant's flow stays
+            and other.state is FlowState.ACTIVE
+            and not world.network.busy(other.id)
         ],
         choice.selection.records,
         {name: value for name, value in best.items() if value is not None},
@@ -129,12 +142,14 @@ def decision_of(
     event: Event,
     path: str | None = None,
     sites: Sites = NO_SITES,
+    granted: Granted | None = None,
 ) -> Decision:
     """Write a decision down.
 
     :param number: which decision of this event it is, from 1.
     :param flow: the flow as it was before.
     :param path: the path it gets, if it gets one by this decision.
+    :param granted: what the queue ladder gives it there.
     """
     return Decision(
         id=f"d-{event.id}.{number}",
@@ -152,4 +167,6 @@ def decision_of(
         compute=sites.costs,
         compute_site=sites.site,
         alarm=event.alarm.id if isinstance(event, AlarmRaised | AlarmCleared) else None,
+        slice=flow.slice,
+        granted=granted,
     )

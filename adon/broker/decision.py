@@ -15,6 +15,7 @@ from enum import StrEnum
 from typing import Any
 
 from adon.flowvisor.assessment import CandidateRecord
+from adon.flowvisor.ladder import Granted
 
 
 class Outcome(StrEnum):
@@ -62,6 +63,8 @@ class Decision:
 
     :param cause: the id of the event that led to it; rules, log lines and answers repeat it.
     :param alarm: the id of the alarm that this event was about, if it was about one.
+    :param slice: the slice that the flow belongs to, if there are slices.
+    :param granted: what the queue ladder gives it on the path, beside what it asked.
     """
 
     id: str
@@ -79,6 +82,8 @@ class Decision:
     compute: tuple[SiteCost, ...] = ()
     compute_site: str | None = None
     alarm: str | None = None
+    slice: str | None = None
+    granted: Granted | None = None
 
     def body(self) -> dict[str, Any]:
         """The decision as plain JSON values (``inf`` as the string ``"inf"``)."""

@@ -13,7 +13,9 @@ from enum import StrEnum
 
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow
+from adon.broker.maintenance import Window
 from adon.errors import AdonError
+from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.rule import Change, Entry
 from adon.templates_catalog.model import Template
 from measurement.model import Metric, Observation, PathKey
@@ -34,6 +36,8 @@ class RuleState(StrEnum):
     INSTALLED = "installed"
     FAILED = "failed"
     REMOVED = "removed"
+    ADVISED = "advised"
+    """Worked out and kept, and not sent (:mod:`adon.broker.advising`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +62,26 @@ class SaveTemplate(Effect):
 
 
 @dataclass(frozen=True, slots=True)
+class SaveMaintenance(Effect):
+    """Keep a maintenance window."""
+
+    window: Window
+
+
+@dataclass(frozen=True, slots=True)
 class SaveRules(Effect):
     """Keep the state of desired rules; ``error`` is the switch's own text when it refused."""
 
     rules: tuple[Entry, ...]
     state: RuleState
     error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SaveCircuits(Effect):
+    """Keep the overlays' circuits: which links, which VLAN, which number."""
+
+    paths: OverlayPaths
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +141,13 @@ class NeedsChanged(Effect):
     """Tell the collector what the registered templates need to know of every path."""
 
     needs: Mapping[Metric, Need]
+
+
+@dataclass(frozen=True, slots=True)
+class SendFirefly(Effect):
+    """Send one UDP packet to the collector of scitags' flow records; it may be lost."""
+
+    payload: bytes
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import Literal
 
 from adon.broker.flow import FlowRequest
+from adon.broker.maintenance import WindowRequest
 from adon.broker.question import Question
+from adon.broker.scenario import Scenario
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.rule import GroupEntry, MeterEntry, ReportedRule, Rule, Slot
 from adon.flowvisor.topology import PortState
@@ -51,11 +53,16 @@ class AlarmCleared(Event):
 
 @dataclass(frozen=True, slots=True)
 class FlowSubmitted(Event):
-    """A researcher asks for a transfer; ``command`` names the request to answer."""
+    """A researcher asks for a transfer; ``command`` names the request to answer.
+
+    :param roles, groups: the requester's, which slices go by.
+    """
 
     command: str
     request: FlowRequest
     requester: str
+    roles: frozenset[str] = frozenset()
+    groups: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,3 +216,29 @@ class SyncAsked(Event):
     """An operator wants every switch compared and repaired now."""
 
     command: str
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceAsked(Event):
+    """A performance engineer announces a maintenance window."""
+
+    command: str
+    request: WindowRequest
+    requester: str
+
+
+@dataclass(frozen=True, slots=True)
+class MaintenanceCancelled(Event):
+    """Somebody who may do so cancels a maintenance window, before it or in the middle of it."""
+
+    command: str
+    number: int
+    requester: str
+
+
+@dataclass(frozen=True, slots=True)
+class WhatIfAsked(Event):
+    """Somebody wants to know what a failure would do; None: every single failure."""
+
+    command: str
+    scenario: Scenario | None

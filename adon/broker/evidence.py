@@ -38,7 +38,7 @@ def count(world: World, placing: Placing, event: RulesReported, *, fresh: bool) 
     effects: list[Effect] = []
     for flow in world.flows.running():
         ends = attached(flow, world.network.topology)
-        if ends is None or event.dpid not in (ends[0].dpid, ends[1].dpid):
+        if flow.advised or ends is None or event.dpid not in (ends[0].dpid, ends[1].dpid):
             continue
         counters = world.flows.counters(flow)
         if fresh:

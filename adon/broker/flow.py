@@ -21,7 +21,9 @@ from typing import Annotated
 from pydantic import Field, field_validator
 
 from adon.errors import Conflict
+from adon.flowvisor.ladder import Granted
 from adon.flowvisor.path import FiveTuple
+from adon.marking import Marking
 from adon.templates_catalog.model import Name, QSpec, Value, check_weights
 from adon.units import Duration, Size
 from measurement.model import Metric
@@ -99,6 +101,8 @@ class FlowRequest(Value):
     streams: Annotated[int, Field(ge=1, le=128)] | None = None
     queue_patience: Duration | None = None
     label: str = Field(default="", max_length=200)
+    slice: Name | None = None
+    marking: Marking | None = None
 
     @field_validator("size")
     @classmethod
@@ -123,7 +127,11 @@ class Flow:
     :param template: the template version it is served by (``soykb@3``).
     :param path: the name of the transit path it is on, or None.
     :param reason: why it is in its present state, in words.
+    :param advised: nothing is sent for it; it is active on paper (:mod:`adon.broker.advising`).
     :param misses: consecutive measurements at which its path missed the QSpec (``patience``).
+    :param slice: the name of the slice it belongs to, if there are slices.
+    :param granted: what the queue ladder of its port gives it, beside what it asked.
+    :param aggregated: it had more connections than a switch has room for: they share one pair of rules.
     """
 
     number: int
@@ -149,6 +157,15 @@ class Flow:
     started_at: float | None = None
     ended_at: float | None = None
     moves: int = 0
+    slice: str | None = None
+    granted: Granted | None = None
+    aggregated: bool = False
+    advised: bool = False
+
+    @property
+    def hosts(self) -> tuple[str, str]:
+        """The DTNs that it leads from and to."""
+        return self.request.source, self.request.destination
 
     @property
     def id(self) -> str:

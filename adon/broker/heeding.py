@@ -50,11 +50,10 @@ def cleared(world: World, placing: Placing, event: AlarmCleared) -> list[Effect]
 
 def _about_a_path(world: World, alarm: Alarm) -> bool:
     """Whether it is about one of the network's metrics, on a path of ours and in a direction it has."""
-    path = world.configuration.paths.get(alarm.series.path)
+    ends = world.network.topology.ends_of(alarm.series.path)
     return (
-        path is not None
-        and alarm.series.metric in set(Metric)
-        and {alarm.series.source, alarm.series.destination} == set(path.ends)
+        alarm.series.metric in set(Metric)
+        and frozenset((alarm.series.source, alarm.series.destination)) == ends
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from adon.broker import scheduler
+from adon.broker import maintaining, scheduler
 from adon.broker.effects import Effect, QuietPaths, ReadRules, WakeAt
 from adon.broker.events import Event, Tick
 from adon.broker.flow import FlowState
@@ -46,8 +46,9 @@ class Housekeeping:
         over = [path for path, (until, _) in world.shunned.items() if until <= event.at]
         for path in over:
             del world.shunned[path]
-        if over:
+        if world.room.recovered(event.at) or over:
             effects += placing.network_changed(event)
+        effects += maintaining.crossed(world, placing, event)
         return [*effects, *self._poll(event)]
 
     def _poll(self, event: Tick) -> list[Effect]:
@@ -69,7 +70,9 @@ class Housekeeping:
             world.network.next_wake(),
             world.links.next_wake(),
             world.flows.next_deadline(),
+            world.room.next_wake(),
             *(until for until, _ in world.shunned.values()),
+            world.windows.next_change(event.at),
         ]
         wake = min(time for time in times if time is not None)
         if wake == self._announced_wake and not isinstance(event, Tick):
@@ -78,16 +81,18 @@ class Housekeeping:
         return [WakeAt(event.id, wake)]
 
     def quiet_paths(self, event: Event) -> list[Effect]:
-        """Where admitted bounds take more than the allowed share of a path, no test may load it."""
-        share = self._world.configuration.policy.no_test_above_reserved
-        if share is None:
-            return []
-        paths = self._world.configuration.paths
-        quiet = frozenset(
-            path
-            for path, bits in self._world.flows.reserved().items()
-            if path in paths and bits > share * paths[path].capacity
+        """Where admitted bounds take too much of a path, or it is in maintenance, no test may load it."""
+        share, topology = (
+            self._world.configuration.policy.no_test_above_reserved,
+            self._world.network.topology,
         )
+        quiet = self._world.windows.quiet(topology, event.at)
+        if share is not None:
+            quiet |= {
+                path
+                for path, bits in self._world.flows.reserved().items()
+                if (capacity := topology.capacity_of(path)) is not None and bits > share * capacity
+            }
         if quiet == self._world.quiet:
             return []
         self._world.quiet = quiet
@@ -105,6 +110,7 @@ class Housekeeping:
         self._announced_wake = None
         world.shunned = {path: (until - by, why) for path, (until, why) in world.shunned.items()}
         world.network.clock_set_back(by)
+        world.room.clock_set_back(by)
         world.alarms.clock_set_back(by)
         world.links.clock_set_back(by)
         world.damping.clock_set_back(by)

@@ -15,7 +15,6 @@ from adon.broker.effects import Announce, Effect, RuleState, SaveFlow, SaveRules
 from adon.broker.flow import Flow, FlowState
 from adon.broker.intake import unservable
 from adon.broker.wanted import Wanted
-from adon.config import Configuration
 from adon.flowvisor.rule import Entry
 from adon.flowvisor.topology import Topology
 from adon.templates_catalog.catalog import Catalog
@@ -50,7 +49,7 @@ def inherit(
     judged = [(flow, unservable(flow, catalog, topology)) for flow in flows]
     served = tuple(flow for flow, why in judged if not why)
     owners = {flow.id for flow in served if flow.state.holds_rules}
-    owners |= standing(topology.configuration)
+    owners |= standing(topology)
     found = tuple(rules)
     owner_of = Wanted(found).owner
     return Inheritance(
@@ -61,7 +60,9 @@ def inherit(
     )
 
 
-def standing(configuration: Configuration) -> set[str]:
-    """The owners of rules that belong to no flow: every path and every switch of the configuration."""
-    paths = {f"path-{index}" for index, _ in enumerate(configuration.paths)}
-    return paths | {f"switch-{index}" for index, _ in enumerate(configuration.switches)}
+def standing(topology: Topology) -> set[str]:
+    """The owners of rules that belong to no flow: every path, every circuit and every switch."""
+    paths = {f"path-{index}" for index, _ in enumerate(topology.configuration.paths)}
+    circuits = {f"path-{circuit.index}" for circuit in topology.overlay_paths.circuits}
+    switches = {f"switch-{index}" for index, _ in enumerate(topology.configuration.switches)}
+    return paths | circuits | switches

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from adon.broker.events import FlowSubmitted
 from adon.broker.flow import Flow, FlowRequest
+from adon.broker.tenancy import slice_for
 from adon.errors import AdonError, Conflict, InvalidInput, NotFound, Problem
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.topology import Topology
@@ -29,6 +30,7 @@ def new_flow(
     :param others: the flows that have not ended.
     :raises InvalidInput: naming each wrong field: an unknown template or host, both ends at one site, a
         destination the RSpec does not allow, a bound above the RSpec's ceiling or above every path.
+    :raises InvalidInput, Forbidden: as :func:`~adon.broker.tenancy.slice_for`.
     :raises Conflict: if another flow between the same hosts has one of the ports.
     """
     request = event.request
@@ -36,6 +38,7 @@ def new_flow(
     _hosts(request, template, topology)
     _bounds(request, template, topology)
     tuples = tuple(FiveTuple(PROTOCOLS[template.protocol], port) for port in sorted(set(request.ports)))
+    slice_name = slice_for(event, template, PROTOCOLS[template.protocol], tuples, topology.configuration)
     _distinct(request, template, others, catalog)
     return Flow(
         number=number,
@@ -46,6 +49,7 @@ def new_flow(
         state_since=event.at,
         transfer_size=request.size,
         tuples=tuples,
+        slice=slice_name,
     )
 
 
@@ -93,13 +97,14 @@ def _bounds(request: FlowRequest, template: Template, topology: Topology) -> Non
             f"{format_rate(asked)} is above the RSpec's ceiling of {format_rate(ceiling)}",
         )
     found = topology.candidates(request.source, request.destination)
-    paths = topology.configuration.paths
-    best = max(found, key=lambda candidate: paths[candidate.key.path].capacity).key.path
-    if asked > paths[best].capacity:
+    # Paths over an overlay come and go with its links: what they cannot do now, they may do later.
+    capacities = {c.key.path: topology.capacity_of(c.key.path) for c in found}
+    known = {path: capacity for path, capacity in capacities.items() if capacity is not None}
+    best = max(known, key=lambda path: known[path], default=None)
+    if best is not None and not topology.configuration.overlays and asked > known[best]:
         raise InvalidInput.of(
             "qspec.throughput.min",
-            f"{format_rate(asked)} can never be met: "
-            f"the best path, {best}, has {format_rate(paths[best].capacity)}",
+            f"{format_rate(asked)} can never be met: the best path, {best}, has {format_rate(known[best])}",
         )
 
 

@@ -43,7 +43,8 @@ class Links:
             return
         if identity is None:
             raise ValueError("discovery is configured, but there is no identity to sign hellos with")
-        self._discovery = Discovery(configuration.discovery, identity, Wiring.of(configuration))
+        wiring = Wiring.of(configuration, _wires(configuration))
+        self._discovery = Discovery(configuration.discovery, identity, wiring)
 
     def take(self, event: Event) -> Heeded:
         """Let the discovery have an event; one that is nothing to it lets it do what is due."""
@@ -98,3 +99,10 @@ class Links:
     def neighbours(self, now: float) -> tuple[tuple[Port, Neighbour], ...]:
         """The ports that hear other systems' LLDP."""
         return () if self._discovery is None else self._discovery.neighbours(now)
+
+
+def _wires(configuration: Configuration) -> list[tuple[tuple[int, str], tuple[int, str]]]:
+    """The two ports of each configured link, by datapath id and name."""
+    ends = (tuple(link.ends.items()) for link in configuration.links.values())
+    dpids = {name: switch.dpid for name, switch in configuration.switches.items()}
+    return [((dpids[one], port), (dpids[other], far)) for (one, port), (other, far) in ends]

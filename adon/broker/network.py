@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from adon.broker.advising import Advice
 from adon.broker.belief import SETTLE_S, Belief
 from adon.broker.drift import Drift, Kind, Tampering, tampered
 from adon.broker.effects import Announce, Effect, ReadRules, RuleState, SaveRules, SendBatch
@@ -79,11 +80,12 @@ class Network:
     ) -> None:
         self.topology = topology
         self.reconcile_totals = {"missing": 0, "extra": 0, "wrong": 0, "blocked": 0}
+        self._advice = Advice(topology.configuration)
         self._installer = Installer(drain)
         self._belief = Belief(settle)
         self._settle = settle
-        switches = topology.configuration.switches.values()
-        self._drift = Drift(frozenset(switch.dpid for switch in switches if switch.drift == "report"))
+        told = {s.dpid for s in topology.configuration.switches.values() if s.drift == "report"}
+        self._drift = Drift(self._advice.switches | told)
         self._synchronised: set[int] = set()  # an operator asked for it: drift is put right everywhere
         self._check_period = check_period
         self._wanted = Wanted(rules)
@@ -100,6 +102,11 @@ class Network:
         """The rules an owner wants at present."""
         return self._wanted.of(owner)
 
+    def intended(self, owner: str) -> tuple[Entry, ...]:
+        """The rules an owner would have in the switches if nothing were only advised."""
+        kept = self._advice.of(owner)
+        return self.wanted(owner) if kept is None else kept
+
     def busy(self, owner: str) -> bool:
         """Whether this owner's rules are being changed."""
         return self._installer.busy(owner)
@@ -112,14 +119,20 @@ class Network:
         """Whether every rule this owner wants is in its switch for sure, exactly so, and stays there."""
         return all(self._holds(rule) for rule in self.wanted(owner))
 
-    def want(self, owner: str, rules: tuple[Entry, ...], cause: str, now: float) -> Outcome:
+    def want(
+        self, owner: str, rules: tuple[Entry, ...], cause: str, now: float, *, advised: bool = False
+    ) -> Outcome:
         """Let an owner want exactly these rules, and begin to bring that about.
 
         A plan of the same owner that is under way is given up: what it sent may be there, so the new
         plan removes it where it is not wanted any more, and adds it again where it is.  Where a rule
         that is not ours is in the way nothing changes, and the owner has failed.
+
+        :param advised: the rules are kept and shown, not sent; as if one is for an advised switch.
         """
         before = self.wanted(owner)
+        if rules and (advised or self._advice.concerns(rules)):
+            return Outcome(self._advice.keep(owner, rules, before, cause), installed=[owner])
         diff = self._missing_from(owner, rules)
         if diff.blocked:
             self.reconcile_totals["blocked"] += len(diff.blocked)
@@ -128,7 +141,7 @@ class Network:
         self._installer.abandon(owner)
         self._wanted.put(owner, rules)
         self._unconfirmed.add(owner)
-        outcome = Outcome()
+        outcome = Outcome(self._advice.drop(owner, cause))
         kept = set(rules)
         gone = tuple(rule for rule in before if rule not in kept)
         if gone:
@@ -197,6 +210,8 @@ class Network:
         self._belief.reported(dpid, held, unsettled)
         outcome = self._greet(event) if greeted else Outcome()
         outcome.effects += self._news(dpid, event.id)
+        if dpid in self._advice.switches:
+            return outcome
         outcome.absorb(self._heal(event.id, now))
         if dpid in self._urgent or now - self._checked_at.get(dpid, 0.0) >= self._check_period:
             outcome.absorb(self._repair(dpid, event.id, now, unsettled))
@@ -444,7 +459,8 @@ class Network:
         return outcome
 
     def _execute(self, owner: str, diff: Difference, cause: str, now: float) -> Outcome:
-        return self._digest(self._installer.start(owner, phases(diff), cause, now), cause, now)
+        plan = self._advice.allowed(phases(diff))
+        return self._digest(self._installer.start(owner, plan, cause, now), cause, now)
 
     def _digest(self, progress: Progress, cause: str, now: float) -> Outcome:
         outcome = Outcome(list(progress.effects))
@@ -483,7 +499,8 @@ class Network:
 
     def _here(self, owner: str) -> bool:
         """Whether a rule of this owner is believed to be in a switch that can be told to remove it."""
-        return any(rule.dpid in self.topology.connected for rule in self._belief.of(owner))
+        told = self.topology.connected - self._advice.switches
+        return any(rule.dpid in told for rule in self._belief.of(owner))
 
 
 def _repair_of(dpid: int) -> str:

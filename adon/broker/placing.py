@@ -9,9 +9,10 @@ Decisions and flows are saved before a switch is told (R3): the order of effects
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from adon.broker import compute, estimates
+from adon.broker import advising, circuits, compute, estimates, fireflies, fleeing, grading, limits
 from adon.broker.alarms import Waived, words
 from adon.broker.choice import Choice, Need
 from adon.broker.damping import ATTEMPTS
@@ -19,10 +20,13 @@ from adon.broker.deciding import advise, choose_path, decision_of, giving_way, w
 from adon.broker.decision import Decision, Outcome
 from adon.broker.effects import Announce, Effect, EstimateScored, SaveDecision, SaveFlow
 from adon.broker.events import Event, TransferReported
+from adon.broker.fleeing import Fled
 from adon.broker.flow import Flow, FlowState, Quality
 from adon.broker.network import Outcome as NetworkOutcome
+from adon.broker.room import table_full
 from adon.broker.steering import rules_for_flow, rules_for_paths, rules_for_switches
 from adon.broker.world import World
+from adon.flowvisor.assessment import Verdict
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.rule import Entry
 from adon.flowvisor.selection import quality
@@ -51,7 +55,7 @@ class Placing:
         # Something happened while their rules were being changed: an alarm, or anything else.
         self._overlooked: dict[int, Alarm | None] = {}
         self._deaf: set[int] = set()  # they learn no more connections: a switch refused one
-        self._digests: dict[int, str] = {}  # the last queue decision: an equal one is not recorded again
+        self._digests: dict[int, str] = {}  # the last to queue or stay: an equal one is not recorded again
 
     def begin(self) -> None:
         """An event comes: number its decisions from 1."""
@@ -87,7 +91,7 @@ class Placing:
             compute_site=sites.site,
             transfer_size=sites.transfer_size,
         )
-        flow = world.flows.put(flow.onto(path, event.at, decision.id))
+        flow = world.flows.put(replace(flow.onto(path, event.at, decision.id), granted=decision.granted))
         self._promised(flow, need, choice, decision)
         self._digests.pop(flow.number, None)
         text = f"flow {flow.id} is admitted to {path}: {reason}"
@@ -120,14 +124,48 @@ class Placing:
 
     def network_changed(self, event: Event) -> list[Effect]:
         """Look again at everything that a port, a switch or a path that came back may concern."""
-        effects: list[Effect] = []
+        before = {circuit.index for circuit in self._world.network.topology.overlay_paths.circuits}
+        effects: list[Effect] = circuits.followed(self._world, event)
         topology = self._world.network.topology
+        gone = before - {circuit.index for circuit in topology.overlay_paths.circuits}
+        for owner in (f"path-{index}" for index in sorted(gone)):
+            effects += self.act(self._want(owner, (), event), event)
         for owner, rules in (*rules_for_switches(topology).items(), *rules_for_paths(topology).items()):
-            if self._world.network.wanted(owner) != rules:
+            if self._world.network.intended(owner) != rules:
                 effects += self.act(self._want(owner, rules, event), event)
+        displaced = self._flee(self._world.flows.running(), event, effects)
         for flow in self._world.flows.running():
-            effects += self.reexamine(flow, event)
+            if flow.number not in displaced:
+                effects += self.reexamine(flow, event)
         return [*effects, *self.serve_queue(event)]
+
+    def _flee(self, flows: Iterable[Flow], event: Event, effects: list[Effect]) -> frozenset[int]:
+        """Find places for those of these flows whose path cannot be used, all together; who they are.
+
+        Those whose rules are being changed are planned for too, and go when that is done.
+        """
+        busy = {flow.number: flow for flow in self._world.flows.running() if self._changing(flow)}
+        concerned = {flow.number: flow for flow in flows} | busy
+        leaving = fleeing.losses(self._world, concerned.values(), event.at)
+        for fled in fleeing.planned(self._world, leaving, event.at):
+            if fled.flow.number in busy:
+                self._overlooked.setdefault(fled.flow.number, None)
+            else:
+                effects += self._fled(fled, event)
+        return frozenset(leaving)
+
+    def _changing(self, flow: Flow) -> bool:
+        return flow.state is FlowState.INSTALLING or self._world.network.busy(flow.id)
+
+    def _fled(self, fled: Fled, event: Event) -> list[Effect]:
+        """Bring one flow to its place; without one it stays, marked (spec section 2)."""
+        flow, need, choice = fled.flow, fled.need, fled.choice
+        if fled.path is not None:
+            return self._move(flow, need, choice, fled.path, fled.reason, event)
+        if fled.loss.vacate:
+            return self._vacate(flow, need, choice, f"leaves {fled.reason}", event)
+        effects = self._stay(flow, need, choice, fled.reason, event, tell=True)
+        return [*effects, *self._refresh(flow, need, choice, event)]
 
     def reexamine(
         self, flow: Flow, event: Event, measured: Measurement | None = None, alarm: Alarm | None = None
@@ -139,11 +177,16 @@ class Placing:
         :param alarm: an alarm on its path that is acted on: it waives caution, and the decision is recorded
             whatever it is.
         """
-        if flow.state is FlowState.INSTALLING or self._world.network.busy(flow.id):
+        if self._changing(flow):
             self._overlooked[flow.number] = self._overlooked.get(flow.number) if alarm is None else alarm
             return []
         need, choice = choose_path(self._world, flow, event.at)
-        flow = with_misses(flow, choice.record(flow.path), measured)
+        present = choice.record(flow.path)
+        if alarm is None and (present is None or present.verdict is Verdict.EXCLUDED):
+            fled: list[Effect] = []
+            if flow.number in self._flee((flow,), event, fled):
+                return fled
+        flow = with_misses(flow, present, measured)
         waived = self._waived(flow, need, choice, alarm, event)
         dwell = self._world.damping.dwell(flow.number, need.template.selection.min_dwell)
         advice = advise(flow, need, choice, event.at, waived, dwell)
@@ -163,35 +206,54 @@ class Placing:
         return self._world.alarms.waives(alarm, flow.number, choice.record(flow.path), event.at, dwell)
 
     def _stay(
-        self, flow: Flow, need: Need, choice: Choice, why: str, event: Event, *, always: bool = False
+        self,
+        flow: Flow,
+        need: Need,
+        choice: Choice,
+        why: str,
+        event: Event,
+        *,
+        always: bool = False,
+        tell: bool = False,
     ) -> list[Effect]:
         record = choice.record(flow.path)
         now_is = Quality.UNKNOWN if record is None else Quality(quality(record, need.qspec))
         changed = now_is is not flow.quality
         flow = self._world.flows.put(replace(flow, quality=now_is))
-        if not changed and not always:
+        if not changed and not always and not tell:
             return []
-        reason = f"QSpec {now_is}: {why if always or record is None else record.why}"
+        reason = f"QSpec {now_is}: {why if always or tell or record is None else record.why}"
         decision = self._decide(flow, need, choice, Outcome.STAY, reason, event)
+        if tell and not changed and self._digests.get(flow.number) == decision.digest():
+            return []
+        self._digests[flow.number] = decision.digest()
         level = "warning" if now_is is Quality.VIOLATED else "info"
         flow = self._world.flows.put(replace(flow, decision=decision.id))
         return _recorded(event, decision, flow, level, f"flow {flow.id} on {flow.path}: {reason}")
 
     def _refresh(self, flow: Flow, need: Need, choice: Choice, event: Event) -> list[Effect]:
         """Give a flow the rules it would get today: ports have new numbers, or a path came to stand by."""
-        rules = self._rules(flow, need, choice)
-        if rules is None or set(rules) == set(self._world.network.wanted(flow.id)):
+        rules, wanted = self._rules(flow, need, choice), self._world.network.intended(flow.id)
+        if rules is None:
+            return []
+        if len(choice.paths) < len(choice.selection.records):
+            # A path whose ports are not known yet: after a restart its rules are there all the same (R10).
+            slots = {rule.slot for rule in rules}
+            rules = (*rules, *(rule for rule in wanted if rule.slot not in slots))
+        if set(rules) == set(wanted):
             return []
         return self.act(self._want(flow.id, rules, event), event)
 
     def _move(
         self, flow: Flow, need: Need, choice: Choice, path: str, reason: str, event: Event
     ) -> list[Effect]:
+        self._digests.pop(flow.number, None)
         decision = self._decide(flow, need, choice, Outcome.MOVE, reason, event, path)
         self._remember(flow)
         self._world.flows.counters(flow).begin_anew()
         self._world.damping.moved(flow.number, event.at, need.template.selection.min_dwell)
-        moved = replace(flow.onto(path, event.at, decision.id), moves=flow.moves + 1)
+        moved = flow.onto(path, event.at, decision.id)
+        moved = replace(moved, moves=flow.moves + 1, granted=decision.granted)
         self._world.flows.put(moved)
         self._promised(moved, need, choice, decision)
         text = f"flow {flow.id} moves from {flow.path} to {path}: {reason}"
@@ -209,9 +271,15 @@ class Placing:
         reason = f"{why}; {choice.selection.reason}"
         if choice.selection.path is not None:
             return self._move(flow, need, choice, choice.selection.path, reason, event)
+        return self._vacate(flow, need, choice, reason, event)
+
+    def _vacate(self, flow: Flow, need: Need, choice: Choice, reason: str, event: Event) -> list[Effect]:
+        """A running flow goes back to the queue."""
         decision = self._decide(flow, need, choice, Outcome.QUEUE, reason, event)
         self._digests[flow.number] = decision.digest()
-        waiting = world.flows.put(replace(self._without_path(flow, reason, event), decision=decision.id))
+        waiting = self._world.flows.put(
+            replace(self._without_path(flow, reason, event), decision=decision.id)
+        )
         return [
             *_recorded(event, decision, waiting, "warning", f"flow {flow.id} {reason}"),
             *self.act(self._want(flow.id, (), event), event),
@@ -219,14 +287,46 @@ class Placing:
 
     def learn(self, flow: Flow, connection: FiveTuple, event: Event) -> list[Effect]:
         """Give one more connection of an active flow rules of its own."""
-        if flow.number in self._deaf or connection in flow.tuples:
+        if flow.number in self._deaf or flow.aggregated or connection in flow.tuples:
             return []
         need, choice = choose_path(self._world, flow, event.at)
         if flow.path not in choice.paths:
             return []
         self._remember(flow)
-        flow = self._world.flows.put(replace(flow, tuples=(*flow.tuples, connection)))
-        return [SaveFlow(event.id, flow), *self.act(self._install(flow, need, choice, event), event)]
+        grown = replace(flow, tuples=(*flow.tuples, connection))
+        short = limits.no_room(self._world, grown, self._rules(grown, need, choice))
+        if short:
+            return self._aggregate(flow, need, choice, short, event)
+        flow = self._world.flows.put(grown)
+        return [
+            SaveFlow(event.id, flow),
+            *fireflies.began(self._world, flow, connection, event),
+            *self.act(self._install(flow, need, choice, event), event),
+        ]
+
+    def _aggregate(self, flow: Flow, need: Need, choice: Choice, short: str, event: Event) -> list[Effect]:
+        """Let all connections of a flow share its one pair of rules between the hosts (R9)."""
+        flow = self._world.flows.put(replace(flow, tuples=(), aggregated=True))
+        text = f"flow {flow.id}: its connections share one pair of rules: {short}"
+        return [
+            SaveFlow(event.id, flow),
+            Announce(event.id, "warning", text, flow.id),
+            *self.act(self._install(flow, need, choice, event), event),
+        ]
+
+    def regrade(self, event: Event) -> list[Effect]:
+        """Give every settled flow what its port's ladder grants it now that others came or went."""
+        world, effects = self._world, list[Effect]()
+        if world.configuration.policy.ladder.mode == "off":
+            return []
+        for flow in world.flows.running():
+            now_is = grading.granted(world, flow, flow.path)
+            if now_is == flow.granted or flow.state is FlowState.INSTALLING or world.network.busy(flow.id):
+                continue
+            flow = world.flows.put(replace(flow, granted=now_is))
+            need, choice = choose_path(world, flow, event.at)
+            effects += [SaveFlow(event.id, flow), *self._refresh(flow, need, choice, event)]
+        return effects
 
     # -- what the network answers -------------------------------------------------------------------------
 
@@ -249,9 +349,12 @@ class Placing:
         self._before.pop(flow.number, None)
         self._world.damping.taken(flow.number, str(flow.path))
         if flow.state is FlowState.INSTALLING:
-            flow = self._world.flows.put(flow.step(FlowState.ACTIVE, event.at, flow.reason))
-            text = f"flow {flow.id}: its rules are in the switches; the transfer can begin"
-            effects += [SaveFlow(event.id, flow), Announce(event.id, "info", text, flow.id)]
+            only = self._advised(flow)
+            flow = self._world.flows.put(flow.step(FlowState.ACTIVE, event.at, flow.reason, advised=only))
+            effects += [SaveFlow(event.id, flow), Announce(event.id, "info", advising.told(flow), flow.id)]
+        elif flow.state is FlowState.ACTIVE and flow.advised is not self._advised(flow):
+            flow = self._world.flows.put(replace(flow, advised=not flow.advised))
+            effects += [SaveFlow(event.id, flow), Announce(event.id, "info", advising.told(flow), flow.id)]
         if flow.number in self._overlooked:
             alarm = self._overlooked.pop(flow.number)
             if alarm is not None and not self._still_concerns(alarm, flow):
@@ -273,8 +376,9 @@ class Placing:
 
     def _not_admitted(self, flow: Flow, error: str, event: Event) -> list[Effect]:
         """A switch refused a new flow: shun that path for a while and look for another (R6, R17)."""
-        self._world.shun(flow.path, error, event.at)
-        self._world.damping.refused(flow.number, str(flow.path))
+        if not table_full(error):  # that closes the switch, not the path: who is on it stays
+            self._world.shun(flow.path, error, event.at)
+            self._world.damping.refused(flow.number, str(flow.path))
         given_up = self._world.damping.given_up(flow.number)
         candidates = choose_path(self._world, flow, event.at)[1].selection.records
         if given_up and all(candidate.path in given_up for candidate in candidates):
@@ -294,10 +398,11 @@ class Placing:
         more connection, it learns no more of them.
         """
         flows, was = self._world.flows, before.flow
+        crowded = flow.path == was.path and table_full(error)
         if flow.path != was.path:
             self._world.shun(flow.path, error, event.at)
             self._world.damping.refused(flow.number, str(flow.path))
-        else:
+        elif not crowded:
             self._deaf.add(flow.number)
         flows.counters(flow).begin_anew()
         back = flows.put(
@@ -306,9 +411,11 @@ class Placing:
                 path=was.path,
                 path_since=was.path_since,
                 quality=was.quality,
-                tuples=was.tuples,
+                tuples=() if crowded else was.tuples,
                 moves=was.moves,
                 decision=was.decision,
+                granted=was.granted,
+                aggregated=was.aggregated or crowded,
             )
         )
         effects: list[Effect] = [
@@ -329,6 +436,7 @@ class Placing:
         effects: list[Effect] = [
             SaveFlow(event.id, ended),
             Announce(event.id, "info", f"flow {flow.id} is {state}: {reason}", flow.id),
+            *fireflies.ended(self._world, ended, event),
         ]
         if not held_rules:
             self._forget(flow.id)
@@ -348,6 +456,7 @@ class Placing:
             self._world.alarms.forget_flow(flow.number)
             self._world.damping.forget(flow.number)
             self._world.estimates.forget(flow.number)
+            self._world.meters.forget(flow.number)
 
     # -- estimates ----------------------------------------------------------------------------------------
 
@@ -368,7 +477,9 @@ class Placing:
     def _without_path(self, flow: Flow, reason: str, event: Event) -> Flow:
         """A flow back in the queue, its worker nodes given back."""
         self._world.ledger = self._world.ledger.release(flow.number)
-        return flow.step(FlowState.QUEUED, event.at, reason, path=None, path_since=None, compute_site=None)
+        return flow.step(
+            FlowState.QUEUED, event.at, reason, path=None, path_since=None, compute_site=None, granted=None
+        )
 
     def _remember(self, flow: Flow) -> None:
         self._before[flow.number] = _Before(flow, self._world.network.wanted(flow.id))
@@ -381,10 +492,17 @@ class Placing:
 
     def _rules(self, flow: Flow, need: Need, choice: Choice) -> tuple[Entry, ...] | None:
         world = self._world
-        return rules_for_flow(flow, need, choice, world.flows.priority(flow), world.network.topology)
+        priority, topology = world.flows.priority(flow), world.network.topology
+        return rules_for_flow(flow, need, choice, priority, topology, grading.treatment(world, flow))
+
+    def _advised(self, flow: Flow) -> bool:
+        flows = self._world.flows
+        return advising.advised(self._world.configuration, flows.need(flow).template, flows.ends(flow))
 
     def _want(self, owner: str, rules: tuple[Entry, ...], event: Event) -> NetworkOutcome:
-        return self._world.network.want(owner, rules, event.id, event.at)
+        flow = self._world.flows.owner(owner)
+        only = flow is not None and self._advised(flow)
+        return self._world.network.want(owner, rules, event.id, event.at, advised=only)
 
     def _decide(
         self,
@@ -398,7 +516,9 @@ class Placing:
         sites: compute.Sites = compute.NO_SITES,
     ) -> Decision:
         self._decided.append(flow.number)
-        return decision_of(len(self._decided), flow, need, choice, outcome, reason, event, path, sites)
+        number, where = len(self._decided), flow.path if outcome is Outcome.STAY else path
+        granted = grading.granted(self._world, flow, where)
+        return decision_of(number, flow, need, choice, outcome, reason, event, path, sites, granted)
 
 
 def _recorded(event: Event, decision: Decision, flow: Flow, level: str, text: str) -> list[Effect]:

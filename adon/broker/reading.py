@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from adon.broker.limits import occupancy
 from adon.broker.link_reading import links
 from adon.broker.world import World
 from adon.flowvisor.path import Known
@@ -23,7 +24,7 @@ def snapshot(world: World, now: float) -> Mapping[str, object]:
         "at": now,
         "network": world.configuration.network,
         "paths": [_path(world, candidate, now) for candidate in world.network.topology.directions()],
-        "switches": _switches(world),
+        "switches": _switches(world, now),
         "links": links(world.configuration, world.links, now),
         "queue": [flow.id for flow in world.queue(now)],
         "quiet": sorted(world.quiet),
@@ -54,7 +55,8 @@ def _difference(world: World, name: str, dpid: int) -> dict[str, object]:
 
 
 def _path(world: World, candidate: Candidate, now: float) -> dict[str, object]:
-    configured = world.configuration.paths[candidate.key.path]
+    configured = world.configuration.paths.get(candidate.key.path)
+    path = candidate.path
     metrics = {}
     for metric in Metric:
         known = world.performance.knowledge(candidate.key, metric, now, float("inf"))
@@ -70,8 +72,10 @@ def _path(world: World, candidate: Candidate, now: float) -> dict[str, object]:
         "source": candidate.key.source,
         "destination": candidate.key.destination,
         "layer": candidate.layer.value,
-        "capacity": configured.capacity,
-        "mtu": configured.mtu,
+        "capacity": world.network.topology.capacity_of(candidate.key.path),
+        "mtu": configured.mtu if configured is not None else None if path is None else path.mtu,
+        "vlan": None if path is None else path.vlan,
+        "hops": [dpid_text(hop.dpid) for hop in path.hops] if path is not None else [],
         "usable": candidate.usable,
         "reason": candidate.reason,
         "metrics": metrics,
@@ -110,15 +114,28 @@ def _estimates(world: World) -> list[dict[str, object]]:
     ]
 
 
-def _switches(world: World) -> list[dict[str, object]]:
+def _table(world: World, dpid: int, now: float) -> dict[str, object]:
+    """How full a switch is, and why it gets nothing new if so (R9)."""
+    found = occupancy(world, dpid)
+    return {
+        "active": found.ours + found.others,
+        "maximum": found.maximum,
+        "budget": found.budget,
+        "full": world.room.why_full(dpid, now),
+    }
+
+
+def _switches(world: World, now: float) -> list[dict[str, object]]:
     topology = world.network.topology
     return [
         {
             "name": name,
             "dpid": dpid_text(switch.dpid),
             "connected": switch.dpid in topology.connected,
+            "advise": switch.advise,
             "rules": world.network.rules(switch.dpid),
             "foreign_rules": world.network.foreign_rules(switch.dpid),
+            "table": _table(world, switch.dpid, now),
             "ports": {
                 port: {"number": state.number, "live": state.live}
                 for port, state in topology.ports.get(switch.dpid, {}).items()

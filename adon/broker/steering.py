@@ -52,7 +52,8 @@ def rules_for_flow(
     )
     rules: tuple[Entry, ...] = ()
     if not flow.request.ports:
-        rules = learn_rules(steered, PROTOCOLS[need.template.protocol])
+        protocol = PROTOCOLS[need.template.protocol]
+        rules = learn_rules(steered, protocol, curious=not flow.aggregated)
     if flow.tuples:
         idle = int(need.template.selection.idle_timeout)
         rules += flow_rules(steered, flow.tuples, priority, idle)

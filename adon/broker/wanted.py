@@ -22,6 +22,7 @@ class Wanted:
         self._of: dict[str, tuple[Entry, ...]] = {}
         self._at: dict[int, dict[str, tuple[Entry, ...]]] = {}
         self._meters: dict[Slot, str] = {}
+        self._rules: dict[int, int] = {}
         found = tuple(rules)
         users = {(r.dpid, r.meter): owner_of(r) for r in found if isinstance(r, Rule) and r.meter is not None}
         by_owner: dict[str, list[Entry]] = {}
@@ -49,13 +50,16 @@ class Wanted:
         return tuple(rule for rules in self._at.get(dpid, {}).values() for rule in rules)
 
     def count(self, dpid: int) -> int:
-        """How many rules belong in one switch."""
-        return sum(len(rules) for rules in self._at.get(dpid, {}).values())
+        """How many rules belong in one switch; groups and meters do not count."""
+        return self._rules.get(dpid, 0)
 
     def put(self, owner: str, rules: tuple[Entry, ...]) -> None:
         """An owner wants exactly these rules."""
         for rule in self.of(owner):
             self._meters.pop(rule.slot, None)
+            self._rules[rule.dpid] = self.count(rule.dpid) - isinstance(rule, Rule)
+        for rule in rules:
+            self._rules[rule.dpid] = self.count(rule.dpid) + isinstance(rule, Rule)
         self._meters |= {rule.slot: owner for rule in rules if isinstance(rule, MeterEntry)}
         here: dict[int, list[Entry]] = {}
         for rule in rules:

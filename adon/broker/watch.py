@@ -23,7 +23,7 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
-from adon.broker.choice import Situation, knowledge, record_of, too_narrow
+from adon.broker.choice import Situation, held_back, knowledge, record_of
 from adon.broker.deciding import situation
 from adon.broker.flow import Flow, FlowState
 from adon.broker.memo import SLACK_S, Stamp, good_until
@@ -226,20 +226,19 @@ class Watch:
         """Why a full look would leave a flow as it is; None if it might not."""
         if flow.state is FlowState.INSTALLING or self._world.network.busy(flow.id):
             return None
-        if self._world.damping.given_up(flow.number):
+        if self._world.damping.given_up(flow.number) or self._world.windows.next_change(s.now) is not None:
             return None
         value, until = self._throughput(flow, own, s, readings) if own.asked else (None, math.inf)
         verdict, q, quality = own.judge(value)
-        if quality != flow.quality:
+        if quality != flow.quality or verdict is Verdict.EXCLUDED:  # without a path it looks for a refuge
             return None
         if measured and (flow.misses or own.misses(value)):
             return None
         policy = self._world.flows.need(flow).template.selection
-        captive = verdict is Verdict.EXCLUDED
-        captive = captive or (verdict is Verdict.UNQUALIFIED and flow.misses >= policy.patience)
+        captive = verdict is Verdict.UNQUALIFIED and flow.misses >= policy.patience
         if best is None or not (captive or (q is not None and best - q > policy.switch_margin)):
             return _Calm(q, captive, until)
-        if verdict is Verdict.EXCLUDED or flow.path_since is None:
+        if flow.path_since is None:
             return None
         dwell = self._world.damping.dwell(flow.number, policy.min_dwell)
         if s.now - flow.path_since < dwell:
@@ -288,4 +287,5 @@ def _value(found: object, kind: Kind) -> tuple[float | None, float]:
 
 def _may_go(group: Group, path: CandidatePath, s: Situation) -> bool:
     """Whether flows of this group could go to that path, as far as the paths themselves say."""
-    return path.key.path != group.path and not too_narrow(path, group.path, s.topology)
+    hosts = (group.kind.source, group.kind.destination)
+    return path.key.path != group.path and not held_back(path, group.path, hosts, s.topology)

@@ -17,10 +17,15 @@ from adon.broker.estimates import Estimates
 from adon.broker.flow import Flow
 from adon.broker.heard import Heard
 from adon.broker.links import Links
+from adon.broker.maintenance import Windows
 from adon.broker.memo import Memo
+from adon.broker.meters import Meters
 from adon.broker.network import Network
 from adon.broker.register import Register
+from adon.broker.room import Room
 from adon.config import Configuration
+from adon.flowvisor.kpaths import PathCache
+from adon.flowvisor.ladder import Means
 from adon.templates_catalog.catalog import Catalog
 from adon.units import format_duration
 
@@ -41,10 +46,16 @@ class World:
     :param performance: what has been measured.
     :param alarms: the alarms in force on paths, and which of them were acted on.
     :param estimates: what was promised to the flows that run, and how far off such promises were.
+    :param routes: paths over the overlays' links that were computed before.
+    :param refused_circuits: paths that could not have a circuit, as they were told last.
     :param shunned: per path that failed, until when it is not used, and why (R6).
+    :param windows: the maintenance windows that are not over.
     :param quiet: the paths on which no load-generating test may run.
     :param damping: what moved, failed or was refused again and again (R17).
     :param memo: what was found about paths and still holds.
+    :param room: what switches have said about their tables.
+    :param means: per datapath id, the queues and meters that the switch has, as far as it has said.
+    :param meters: which meter number each flow has.
     """
 
     configuration: Configuration
@@ -56,10 +67,16 @@ class World:
     performance: Heard = field(default_factory=Heard)
     alarms: Alarms = field(default_factory=Alarms)
     estimates: Estimates = field(default_factory=Estimates)
+    routes: PathCache = field(default_factory=PathCache)
+    refused_circuits: set[str] = field(default_factory=set)
     shunned: dict[str, tuple[float, str]] = field(default_factory=dict)
+    windows: Windows = field(default_factory=Windows)
     quiet: frozenset[str] = frozenset()
     memo: Memo = field(default_factory=Memo)
     damping: Damping = field(default_factory=Damping)
+    room: Room = field(default_factory=Room)
+    means: dict[int, Means] = field(default_factory=dict)
+    meters: Meters = field(default_factory=Meters)
 
     def shun(self, path: str | None, why: str, now: float) -> None:
         """Do not use a path for the policy's hold-off, longer if it fails again and again."""
@@ -68,6 +85,10 @@ class World:
             shunned = path in self.shunned and self.shunned[path][0] > now
             until = now + self.damping.failed(path, now, base, shunned=shunned)
             self.shunned[path] = (until, f"not used for {format_duration(until - now)}: {why}")
+
+    def holdoff_end(self, now: float) -> float:
+        """Until when what has just failed is not tried again."""
+        return now + max(MIN_HOLDOFF_S, self.configuration.policy.failed_path_holdoff)
 
     def queue(self, now: float) -> tuple[Flow, ...]:
         """The waiting flows, first to be served first."""

@@ -27,6 +27,15 @@ from adon.config.measuring import (
 )
 from adon.config.network import Host, PathEndpoint, Site, Switch, TransitPath
 from adon.config.operation import ComputeSite, Controller, CookieRange, MeasurementGrant, Policy
+from adon.config.slices import (
+    DscpByPriority,
+    FireflyCollector,
+    Flowspace,
+    LadderPolicy,
+    Members,
+    ReactiveEntry,
+    Slice,
+)
 
 __all__ = [
     "BackgroundTest",
@@ -37,16 +46,21 @@ __all__ = [
     "ControllerTls",
     "CookieRange",
     "Cost",
+    "DscpByPriority",
+    "FireflyCollector",
+    "Flowspace",
     "HighAvailability",
     "Host",
     "HostMetrics",
     "Ingest",
+    "LadderPolicy",
     "LinkDiscovery",
     "Mail",
     "MeasurementGrant",
     "MeasurementPoint",
     "MeasurementTest",
     "Measurements",
+    "Members",
     "NetworkLink",
     "Notify",
     "Overlay",
@@ -54,9 +68,11 @@ __all__ = [
     "PathEndpoint",
     "Policy",
     "RabbitQueue",
+    "ReactiveEntry",
     "ResultArchive",
     "Retention",
     "Site",
+    "Slice",
     "Switch",
     "TransitPath",
     "load",

@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from adon.config.links import link_problems
+from adon.config.slices import wrong_slices
 
 if TYPE_CHECKING:
     from adon.config.configuration import Configuration
@@ -17,7 +18,12 @@ if TYPE_CHECKING:
 def problems(whole: Configuration) -> Iterator[str]:
     """Every problem between the sections, as ``field: text``."""
     return chain(
-        _dangling(whole), _doubled(whole), _wrong_tests(whole), _unproven(whole), link_problems(whole)
+        _dangling(whole),
+        _doubled(whole),
+        _wrong_tests(whole),
+        _unproven(whole),
+        link_problems(whole),
+        wrong_slices(whole),
     )
 
 

@@ -15,6 +15,7 @@ from adon.config.measuring import Measurements
 from adon.config.network import Site, Switch, TransitPath
 from adon.config.operation import ComputeSite, Controller, CookieRange, Policy
 from adon.config.parts import Section, raise_all
+from adon.config.slices import Slice
 from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.model import Name
 from measurement.model import Metric
@@ -34,6 +35,7 @@ class Configuration(Section):
     policy: Policy = Policy()
     controller: Controller = Controller()
     discovery: LinkDiscovery = LinkDiscovery()
+    slices: Frozen[Name, Slice] = FrozenMap()
     ignored_cookies: tuple[CookieRange, ...] = ()
 
     @model_validator(mode="after")

@@ -39,6 +39,9 @@ class Switch(Section):
     failover: Literal["groups", "controller"] = "groups"
     certificate: CertificateName | None = None
     flow_mods_per_second: PerSecond | None = None
+    rule_budget: int | None = Field(
+        default=None, ge=1, description="rules of ours that it may hold, at most (R9)"
+    )
 
 
 class Host(Section):

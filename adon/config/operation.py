@@ -11,6 +11,7 @@ from adon.access.policy import Role
 from adon.config.availability import HighAvailability
 from adon.config.connecting import Connections, ControllerTls, OpenFlowVersion, transport_problems
 from adon.config.parts import Port, PositiveRate, Section, Span, raise_all
+from adon.config.slices import DscpByPriority, FireflyCollector, LadderPolicy, ReactiveEntry
 from adon.templates_catalog.model import Name
 from adon.units import Duration
 
@@ -97,6 +98,16 @@ class Policy(Section):
     )
     measurement_access: tuple[MeasurementGrant, ...] = Field(
         default=(), description="who may start and read which measurements; without an entry, as roles allow"
+    )
+    ladder: LadderPolicy = LadderPolicy()
+    reactive: tuple[ReactiveEntry, ...] = Field(
+        default=(), description="which unannounced connections become flows; none without an entry (R18)"
+    )
+    fireflies: FireflyCollector | None = Field(
+        default=None, description="who is told of flows with scitags; nobody without it"
+    )
+    dscp_by_priority: tuple[DscpByPriority, ...] = Field(
+        default=(), description="what flows are marked with; request, template and slice come before"
     )
 
 

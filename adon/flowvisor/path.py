@@ -87,6 +87,8 @@ class CandidatePath:
     :param vlan: layer 2 only.
     :param hops: the switches of ours between the two edges, in this direction; empty where the path leads
         through somebody else's network.
+    :param declared: what the links that it consists of are configured to give, composed; it serves where
+        nothing was measured.
     """
 
     key: PathKey
@@ -101,6 +103,7 @@ class CandidatePath:
     firewall: bool = False
     nat: bool = False
     families: frozenset[int] = frozenset({4, 6})
+    declared: tuple[tuple[Metric, float], ...] = ()
 
     @property
     def attributes(self) -> Attributes:
@@ -124,6 +127,7 @@ class Basis(StrEnum):
     TEST = "active test"
     COUNTERS = "capacity less the switch's counters"
     OWN = "the flow's own rate by its rule counters, less the effect of our test"
+    LINKS = "composed from what its links are configured to give"
     FAIR_SHARE = "fair share of the tested rate among flows admitted since the test"
 
 

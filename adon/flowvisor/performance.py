@@ -230,9 +230,13 @@ def _from_test(tested: Measurement, streams: int, loads: Sequence[FlowLoad]) -> 
 
 def _share(tested: Measurement, streams: int, before: int, since: int) -> float:
     """The formula of the module's docstring: k = ``before``, j = ``since``, s = ``streams``."""
-    tested_streams = _streams_of(tested)
-    together = tested.value * (before + tested_streams) / tested_streams
-    return streams * together / (before + max(since + streams, tested_streams))
+    return streams * carried(tested, before) / (before + max(since + streams, _streams_of(tested)))
+
+
+def carried(tested: Measurement, before: int) -> float:
+    """What a test and the ``before`` streams beside it had altogether, in bits/s: the docstring's B."""
+    streams = _streams_of(tested)
+    return tested.value * (before + streams) / streams
 
 
 def _streams_of(tested: Measurement) -> int:

@@ -128,7 +128,7 @@ def group_number(path_index: int) -> int:
 def owner_of(entry: Entry) -> str:
     """Whose an entry is, as far as it says itself: ``f-17``, ``path-0``, ``switch-2``.
 
-    A meter says only its number (``meter-40961``): whose it is knows whoever gave it out.
+    A meter that a switch reports says only its number (``meter-40961``): whose it is knows who gave it out.
     """
     match entry:
         case Rule():
@@ -137,7 +137,7 @@ def owner_of(entry: Entry) -> str:
             ours = entry.number & GROUP_MASK == GROUP_PREFIX
             return f"path-{entry.number & ~GROUP_MASK}" if ours else f"group-{entry.number}"
         case MeterEntry():
-            return f"meter-{entry.number}"
+            return f"meter-{entry.number}" if entry.owner is None else f"f-{entry.owner}"
 
 
 def is_ours(entry: Entry) -> bool:

@@ -12,6 +12,7 @@ from adon.errors import InvalidInput, Problem
 from adon.flowvisor.graph import Link, joined
 from adon.flowvisor.overlay import Circuit
 from adon.flowvisor.path import CandidatePath, Hop, Layer, PathEnd
+from adon.flowvisor.performance import compose
 from adon.flowvisor.rule import dpid_text
 from measurement.model import PathKey
 
@@ -42,6 +43,7 @@ def circuit_path(circuit: Circuit, links: Sequence[Link]) -> CandidatePath | Non
         attributes.firewall,
         attributes.nat,
         attributes.families,
+        tuple(compose([link.metrics for link in links]).items()),
     )
 
 

@@ -9,7 +9,7 @@ Rules are written as ``ovs-ofctl -O OpenFlow13`` writes them, datapath ids as 16
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
@@ -87,12 +87,14 @@ class MeterEntry:
 
     :param rate: bits/s; a switch knows whole kbit/s.
     :param burst: bits.
+    :param owner: the number of the flow it is for; a switch cannot say it, so it is not compared.
     """
 
     dpid: int
     number: int
     rate: int
     burst: int
+    owner: int | None = field(default=None, compare=False)
 
     @property
     def slot(self) -> Slot:

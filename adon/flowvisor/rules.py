@@ -139,18 +139,21 @@ def flow_rules(
     return _once(rules)
 
 
-def learn_rules(flow: Steered, protocol: int) -> tuple[Entry, ...]:
+def learn_rules(flow: Steered, protocol: int, *, curious: bool = True) -> tuple[Entry, ...]:
     """The rules of a flow that declared no ports: forward, and show us its first packets.
 
     They match the two hosts and the IP protocol, below all flow rules: a connection that has its own
     rules does not reach them.  Only the direction from the source is copied to the controller; every
     connection sends packets that way, and each copied packet costs.  They have no idle time-out: once
     every connection has its own rules they are idle although the flow is not.
+
+    :param curious: whether anything is copied to the controller: a flow for whose connections a switch has
+        no room goes by these rules alone (R9).
     """
     rules: list[Entry] = [*flow.treatment.meters, *_policies(flow)]
     for there in _traffic(flow.source, flow.destination, protocol):
         first = _ingress(flow, there, Kind.FLOW_LEARN, LEARN_PRIORITY)
-        rules.append(replace(first, actions=(ToController(), *first.actions)))
+        rules.append(replace(first, actions=(ToController(), *first.actions)) if curious else first)
         back = _way_back(there)
         rules.append(_ingress(flow.back(), back, Kind.FLOW_LEARN, LEARN_PRIORITY))
         rules.extend(_deliveries(flow, there, Kind.FLOW_DELIVERY, LEARN_PRIORITY))

@@ -18,6 +18,7 @@ from types import MappingProxyType
 
 from adon.config import Configuration, Host, MeasurementTest, Switch, TransitPath
 from adon.errors import InvalidInput, NotFound, Unavailable
+from adon.flowvisor.course import Course, courses
 from adon.flowvisor.graph import Graph, LinkState, SeenLink, network_graph
 from adon.flowvisor.overlay import Circuit, OverlayPaths, route_of, state_of
 from adon.flowvisor.path import Attachment, CandidatePath, Layer, PathEnd
@@ -78,6 +79,11 @@ class Topology:
     overlay_paths: OverlayPaths = field(default_factory=OverlayPaths)
     seen: frozenset[SeenLink] = frozenset()
     penalties: Mapping[str, float] = field(default_factory=FrozenMap)
+
+    @cached_property
+    def courses(self) -> tuple[Course, ...]:
+        """What each path rests on, configured paths first."""
+        return tuple(courses(self.configuration, self.overlay_paths.circuits))
 
     @cached_property
     def graph(self) -> Graph:
@@ -220,6 +226,39 @@ class Topology:
             if found.key == key:
                 return found
         raise NotFound("path", str(key))
+
+    def families(self, source: str, destination: str) -> frozenset[int]:
+        """The versions of IP that two DTNs have in common.
+
+        :raises NotFound: if a DTN is not configured.
+        """
+        versions = [
+            {address.version for address in (host.address, host.address6) if address is not None}
+            for _, host in (self._host(source), self._host(destination))
+        ]
+        return frozenset(versions[0] & versions[1])
+
+    def ends_of(self, path: str) -> frozenset[str] | None:
+        """The two sites that a path joins; None if there is no such path."""
+        configured = self.configuration.paths.get(path)
+        if configured is not None:
+            return frozenset(configured.ends)
+        circuit = next((one for one in self.overlay_paths.circuits if one.name == path), None)
+        return None if circuit is None else frozenset((circuit.source, circuit.destination))
+
+    def known(self, path: str) -> CandidatePath | None:
+        """A path in one of its directions; None if there is no such path, or a port of it is not known."""
+        ends = self.ends_of(path)
+        if ends is None:
+            return None
+        source, destination = sorted(ends)
+        return self.candidate(PathKey(path, source, destination)).path
+
+    def capacity_of(self, path: str) -> float | None:
+        """The bits/s that a path can carry; None if there is no such path, or its links are not known."""
+        configured = self.configuration.paths.get(path)
+        found = self.known(path) if configured is None else None
+        return configured.capacity if configured is not None else None if found is None else found.capacity
 
     def backups(self, path: CandidatePath) -> dict[int, CandidatePath]:
         """Per edge with fast-failover groups, the path that takes over when this one's port is down.

@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow
+from adon.broker.maintenance import Window
 from adon.templates_catalog.model import Template
 
 Json = dict[str, Any]
@@ -27,6 +28,25 @@ def _flows() -> TypeAdapter[Flow]:
 @cache
 def _decisions() -> TypeAdapter[Decision]:
     return TypeAdapter(Decision)
+
+
+@cache
+def _windows() -> TypeAdapter[Window]:
+    return TypeAdapter(Window)
+
+
+def encode_window(window: Window) -> Json:
+    """A maintenance window as JSON values."""
+    body: Json = _windows().dump_python(window, mode="json")
+    return body
+
+
+def decode_window(body: Mapping[str, Any]) -> Window:
+    """The window that :func:`encode_window` wrote.
+
+    :raises ValueError: for a body that is no window of this version.
+    """
+    return _windows().validate_python(body)
 
 
 def encode_flow(flow: Flow) -> Json:

@@ -100,6 +100,7 @@ def encode_entry(entry: Entry) -> Json:
                 "meter_entry": entry.number,
                 "rate": entry.rate,
                 "burst": entry.burst,
+                **({} if entry.owner is None else {"owner": entry.owner}),
             }
 
 
@@ -178,7 +179,8 @@ def _decode_group(body: Mapping[str, Any]) -> GroupEntry:
 
 
 def _decode_meter(body: Mapping[str, Any]) -> MeterEntry:
-    return MeterEntry(int(body["dpid"], 16), body["meter_entry"], body["rate"], body["burst"])
+    number, owner = body["meter_entry"], body.get("owner")
+    return MeterEntry(int(body["dpid"], 16), number, body["rate"], body["burst"], owner)
 
 
 def _masked(text: str | None) -> Masked | None:

@@ -21,9 +21,20 @@ from adon.access.identity import Token
 from adon.broker.decision import Decision
 from adon.broker.effects import RuleState
 from adon.broker.flow import Flow, FlowState
+from adon.broker.maintenance import Window
 from adon.errors import Unavailable
+from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.rule import Entry
-from adon.store import access_rows, decision_rows, flow_rows, lease, rule_rows, template_rows
+from adon.store import (
+    access_rows,
+    decision_rows,
+    document_rows,
+    flow_rows,
+    lease,
+    maintenance_rows,
+    rule_rows,
+    template_rows,
+)
 from adon.store.access_rows import KeptAnswer
 from adon.store.engine import WRITES, check_file, check_schema, open_engine, parse_url, translated
 from adon.store.flow_rows import HistoryEntry
@@ -34,6 +45,9 @@ from adon.templates_catalog.model import Template
 
 WANTED = frozenset({RuleState.PENDING, RuleState.INSTALLED, RuleState.FAILED})
 """The states of the rules that belong in the switches."""
+
+CIRCUITS = "circuits"
+"""The document of the overlays' circuits."""
 
 
 class Store:
@@ -111,10 +125,26 @@ class Store:
         with self._writing() as connection:
             template_rows.save(connection, template, author, at)
 
+    def save_circuits(self, paths: OverlayPaths, at: float) -> None:
+        """Keep the overlays' circuits."""
+        with self._writing() as connection:
+            document_rows.save(connection, CIRCUITS, paths.to_json(), at)
+
+    def circuits(self) -> OverlayPaths:
+        """The overlays' circuits that were saved last; none if there never were any."""
+        with self._reading() as connection:
+            body = document_rows.read(connection, CIRCUITS)
+        return OverlayPaths() if body is None else OverlayPaths.from_json(body)
+
     def save_rules(self, rules: Iterable[Entry], state: RuleState, error: str, at: float) -> None:
         """Keep how far some rules have come; ``error`` is the switch's own text, or empty."""
         with self._writing() as connection:
             rule_rows.save(connection, rules, state, error, at)
+
+    def save_window(self, window: Window) -> None:
+        """Keep a maintenance window as it is now."""
+        with self._writing() as connection:
+            maintenance_rows.save(connection, window)
 
     def save_token(self, token: Token) -> None:
         """Keep a new token.
@@ -240,6 +270,11 @@ class Store:
         """Saved rules; ``states=WANTED`` for those that belong in the switches."""
         with self._reading() as connection:
             return rule_rows.listed(connection, dpid, owner, states)
+
+    def windows(self, since: float | None = None) -> tuple[Window, ...]:
+        """Maintenance windows, by number, cancelled ones too; with ``since`` those that end after that."""
+        with self._reading() as connection:
+            return maintenance_rows.listed(connection, since)
 
     def tokens(self) -> tuple[Token, ...]:
         """All tokens, revoked and expired ones too, oldest first."""

@@ -22,7 +22,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_REVISION = "0002"
+SCHEMA_REVISION = "0004"
 """The migration that this code's tables are at."""
 
 metadata = MetaData(
@@ -138,3 +138,21 @@ leases = Table(
     Column("expires", Double, nullable=False),
 )
 """Who may act in a role of which there is one; ``expires`` is by the database's own clock."""
+
+documents = Table(
+    "documents",
+    metadata,
+    Column("name", String(64), primary_key=True),
+    Column("body", JSON, nullable=False),
+    Column("updated_at", Double, nullable=False),
+)
+"""What is kept as one value: the overlays' circuits, by the name ``circuits``."""
+
+maintenance = Table(
+    "maintenance",
+    metadata,
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("ends", Double, nullable=False, index=True),
+    Column("body", JSON, nullable=False),
+)
+"""Maintenance windows, those that are over and those that were cancelled too."""

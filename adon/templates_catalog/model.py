@@ -24,6 +24,7 @@ from pydantic import (
 )
 
 from adon.frozenmap import Frozen, FrozenMap
+from adon.marking import Marking
 from adon.templates_catalog.lookup import LookupTable, as_text, from_text
 from adon.units import Duration, Rate, Ratio, Size, format_rate
 from measurement.model import Metric
@@ -256,7 +257,11 @@ class Template(Value):
     cost: CostModel | None = None
     protocol: Literal["tcp", "udp"] = "tcp"
     streams: int = Field(default=1, ge=1, le=128, description="parallel streams its transfers use")
+    advise: bool = Field(
+        default=False, description="its flows are decided on, recorded and shown, and no rule is sent"
+    )
     notes: str = ""
+    marking: Marking | None = None
 
     @field_validator("weights")
     @classmethod

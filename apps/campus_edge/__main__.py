@@ -27,7 +27,7 @@ from adon.store.lease import CONTROLLER, Lease, LeaseLost, check_shared
 from adon.store.store import WANTED, Store
 from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.catalog import Catalog
-from apps.campus_edge import connections, hello_key, listening
+from apps.campus_edge import connections, fireflies, hello_key, listening
 from apps.campus_edge.commands import Commands
 from apps.campus_edge.executor import Executor
 from apps.campus_edge.gate import Gate, Terms
@@ -141,13 +141,17 @@ def _serve(shell: _Shell, board: Switchboard, lease: Lease | None) -> None:
         _catalog(store, stamps.clock()),
         flows=store.unfinished_flows(),
         rules=[saved.rule for saved in store.rules(states=WANTED)],
+        windows=store.windows(),
         last_number=store.last_flow_number(),
+        circuits=store.circuits(),
         identity=hello_key.identity(shell.configuration),
     )
     commands = Commands(shell.inbox.put, Store.open(shell.store_url, read_only=True), stamps)
     link = LinkServer(shell.socket_path, _receiver(broker, commands, board.tally))
     journal = Journal(shell.socket_path.parent)
     executor = Executor(store, board, commands, link.broadcast, journal.sent)
+    if shell.configuration.policy.fireflies is not None:
+        executor.firefly = fireflies.Sender(shell.configuration.policy.fireflies)
     loop = DecisionLoop(shell.inbox, broker, executor.carry_out, board.overdue, stamps)
     loop.start()
     shell.desk.feed(StateLoaded())

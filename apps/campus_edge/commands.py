@@ -25,15 +25,20 @@ from adon.broker.events import (
     Event,
     FlowCancelled,
     FlowSubmitted,
+    MaintenanceAsked,
+    MaintenanceCancelled,
     MeasurementArrived,
     SnapshotAsked,
     SyncAsked,
     TemplateSaved,
     TraceAsked,
     TransferReported,
+    WhatIfAsked,
 )
 from adon.broker.flow import Flow, FlowRequest
+from adon.broker.maintenance import WindowRequest
 from adon.broker.question import Question
+from adon.broker.scenario import Failure, Scenario
 from adon.errors import AdonError, Conflict, InvalidInput
 from adon.store import codec
 from adon.store.store import Store
@@ -86,6 +91,11 @@ class Commands:
             "flow.cancel": self._cancel,
             "flow.report": self._report,
             "template.add": self._template,
+            "maintenance.add": self._maintenance,
+            "maintenance.cancel": lambda command, payload: MaintenanceCancelled(
+                *self._stamps(), command, _number(payload, "number"), _text(payload, "requester")
+            ),
+            "what-if": lambda command, payload: WhatIfAsked(*self._stamps(), command, _scenario(payload)),
             "snapshot": lambda command, _: SnapshotAsked(*self._stamps(), command),
             "rules.diff": lambda command, _: DifferenceAsked(*self._stamps(), command),
             "trace": self._trace,
@@ -164,7 +174,9 @@ class Commands:
 
     def _submit(self, command: str, payload: dict[str, Any]) -> Event:
         request = check_model(payload.get("request"), FlowRequest)
-        return FlowSubmitted(*self._stamps(), command, request, _text(payload, "requester"))
+        roles, groups = _names(payload, "roles"), _names(payload, "groups")
+        name = _text(payload, "requester")
+        return FlowSubmitted(*self._stamps(), command, request, name, roles, groups)
 
     def _cancel(self, command: str, payload: dict[str, Any]) -> Event:
         return FlowCancelled(*self._stamps(), command, _number(payload, "flow"), _text(payload, "requester"))
@@ -188,6 +200,10 @@ class Commands:
         with self._lock:
             self._authors[event.id] = author
         return event
+
+    def _maintenance(self, command: str, payload: dict[str, Any]) -> Event:
+        request = check_model(payload.get("request"), WindowRequest)
+        return MaintenanceAsked(*self._stamps(), command, request, _text(payload, "requester"))
 
     # -- answers (decision thread) ------------------------------------------------------------------------
 
@@ -265,11 +281,27 @@ def _question(payload: Mapping[str, Any]) -> Question:
     )
 
 
+def _scenario(payload: Mapping[str, Any]) -> Scenario | None:
+    if payload.get("failure") is None:
+        return None
+    failure = _text(payload, "failure")
+    if failure not in list(Failure):
+        raise InvalidInput.of("failure", f"{failure[:40]!r} is not one of {', '.join(Failure)}")
+    return Scenario(Failure(failure), _text(payload, "name"))
+
+
 def _text(payload: Mapping[str, Any], field: str) -> str:
     value = payload.get(field)
     if not isinstance(value, str) or not value or len(value) > 200:
         raise InvalidInput.of(field, "must be a short text")
     return value
+
+
+def _names(payload: Mapping[str, Any], field: str) -> frozenset[str]:
+    found = payload.get(field, [])
+    if not isinstance(found, list) or not all(isinstance(name, str) for name in found):
+        raise InvalidInput.of(field, "must be a list of names")
+    return frozenset(found)
 
 
 def _number(payload: Mapping[str, Any], field: str) -> int:

@@ -20,16 +20,20 @@ from adon.broker.effects import (
     QuietPaths,
     ReadRules,
     RequestMeasurement,
+    SaveCircuits,
     SaveDecision,
     SaveFlow,
+    SaveMaintenance,
     SaveRules,
     SaveTemplate,
     SendBatch,
+    SendFirefly,
     SendPacket,
     WakeAt,
 )
 from adon.broker.events import Event
 from adon.store.store import Store
+from apps.campus_edge import fireflies
 from apps.campus_edge.commands import Commands
 from measurement import codec
 from measurement.psconfig.needs import to_json as needs_to_json
@@ -57,6 +61,7 @@ class Executor:
 
     :param tell: sends a message of a kind to the other processes (of one role, or all).
     :param note: keeps what was sent to a switch, for people.
+    :param firefly: sends a packet to the collector of scitags' flow records.
     """
 
     store: Store
@@ -64,6 +69,7 @@ class Executor:
     commands: Commands
     tell: Callable[[str, dict[str, object], str | None], None]
     note: Callable[[SendBatch], None]
+    firefly: Callable[[bytes], None] = fireflies.nowhere
     _saves: list[Effect] = field(default_factory=list)
     _announcements: list[Announce] = field(default_factory=list)
 
@@ -76,7 +82,14 @@ class Executor:
         answers = [effect for effect in listed if isinstance(effect, Answer)]
         for effect in listed:
             match effect:
-                case SaveFlow() | SaveDecision() | SaveRules() | SaveTemplate():
+                case (
+                    SaveFlow()
+                    | SaveDecision()
+                    | SaveRules()
+                    | SaveTemplate()
+                    | SaveCircuits()
+                    | SaveMaintenance()
+                ):
                     self._saves.append(effect)
                 case Announce():
                     self._announcements.append(effect)
@@ -105,6 +118,8 @@ class Executor:
                 self.tell("needs", dict(needs_to_json(effect.needs)), "collector")
             case EstimateScored():
                 self.tell("observation", codec.observation_to_json(effect.observation), "collector")
+            case SendFirefly():
+                self.firefly(effect.payload)
             case WakeAt():
                 pass  # the loop has read it
             case _:
@@ -151,5 +166,9 @@ class Executor:
                 self.store.save_decision(save.decision)
             case SaveRules():
                 self.store.save_rules(save.rules, save.state, save.error, event.at)
+            case SaveCircuits():
+                self.store.save_circuits(save.paths, event.at)
+            case SaveMaintenance():
+                self.store.save_window(save.window)
             case SaveTemplate():
                 self.store.save_template(save.template, self.commands.author(save.cause), event.at)

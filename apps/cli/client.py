@@ -214,6 +214,22 @@ class Client:
         switches: list[str] = self._call("POST", "/rules/sync", body={})["switches"]
         return switches
 
+    def add_maintenance(self, window: Mapping[str, Any]) -> Json:
+        """Announce a maintenance window."""
+        return self._call("POST", "/maintenance", body=window)
+
+    def maintenance(self, *, all_: bool) -> list[Json]:
+        """Maintenance windows; those that are over only if all are asked for."""
+        return self._items("/maintenance", {"all": "true" if all_ else "false"})
+
+    def cancel_maintenance(self, window: str) -> Json:
+        """Cancel a maintenance window."""
+        return self._call("DELETE", f"/maintenance/{_part(window)}")
+
+    def what_if(self, failure: str | None, name: str | None) -> list[Json]:
+        """What a failure would do, or without one every single failure, the most damage first."""
+        return self._items("/what-if", {"failure": failure, "name": name})
+
     def _text(self, path: str) -> str:
         """What is no JSON.
 

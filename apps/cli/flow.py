@@ -100,7 +100,7 @@ def list_(
     rows = (
         (
             flow["id"],
-            flow["state"],
+            f"{flow['state']} (advised)" if flow["advised"] else flow["state"],
             flow["template"],
             f"{flow['source']} > {flow['destination']}",
             progress(flow),

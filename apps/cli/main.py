@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from apps.cli import alarm, archive, decision, flow, measure, network, plan, template
+from apps.cli import alarm, archive, decision, flow, measure, network, operations, plan, template
 from apps.cli.common import URL, Commands, JsonFlag, client, print_json
 
 app = typer.Typer(
@@ -27,6 +27,8 @@ app.add_typer(flow.app, name="flow")
 app.add_typer(template.app, name="template")
 app.add_typer(network.paths, name="path")
 app.add_typer(network.rules, name="rules")
+app.add_typer(operations.maintenance, name="maintenance")
+app.command("what-if")(operations.what_if)
 app.add_typer(decision.app, name="decision")
 app.add_typer(plan.app, name="plan")
 app.add_typer(measure.app, name="measure")

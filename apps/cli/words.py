@@ -60,6 +60,7 @@ def status(flow: Mapping[str, Any]) -> str:
     """A flow's state in one line."""
     where = f" on {flow['path']}" if flow["path"] else ""
     quality = f" ({flow['quality']})" if flow["quality"] in ("degraded", "violated") else ""
+    quality = f" (advised){quality}" if flow["advised"] else quality
     reason = f": {flow['reason']}" if flow["reason"] else ""
     return f"{flow['id']} {flow['state']}{where}{quality}, {progress(flow)}{reason}"
 

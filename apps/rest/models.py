@@ -8,6 +8,7 @@ template) is given back with the units written out, so that it can be sent again
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -99,7 +100,11 @@ class FlowView(View):
     started_at: Time | None
     ended_at: Time | None
     moves: int
+    advised: bool = Field(default=False, description="active on paper: nothing was sent to a switch")
     decision: str | None
+    slice: str | None
+    granted: dict[str, Any] | None = Field(description="by the queue ladder, beside what was asked; bits/s")
+    aggregated: bool = Field(description="its connections share one pair of rules: a switch has no room")
     connections: list[Connection]
 
     @classmethod
@@ -108,7 +113,7 @@ class FlowView(View):
         request = flow.request
         same = ("id", "state", "reason", "quality", "requester", "template", "submitted_at", "state_since")
         more = ("path", "path_since", "compute_site", "bytes_sent", "bytes_delivered", "bytes_reported")
-        rest = ("evidence", "started_at", "ended_at", "moves", "decision")
+        rest = ("evidence", "started_at", "ended_at", "moves", "advised", "decision", "slice", "aggregated")
         return cls(
             **{name: getattr(flow, name) for name in (*same, *more, *rest)},
             final=flow.state.final,
@@ -119,6 +124,7 @@ class FlowView(View):
             size_bytes=request.size,
             transfer_size_bytes=flow.transfer_size,
             bytes_moved=_moved(flow),
+            granted=None if flow.granted is None else asdict(flow.granted),
             connections=[
                 Connection(
                     protocol=one.protocol,
@@ -228,6 +234,8 @@ class DecisionView(View):
     compute: list[SiteCostView]
     compute_site: str | None
     alarm: str | None = Field(description="the alarm that led to it, if one did")
+    slice: str | None
+    granted: dict[str, Any] | None = Field(description="by the queue ladder, beside what was asked; bits/s")
 
     @classmethod
     def of(cls, decision: Decision) -> Self:
@@ -342,6 +350,8 @@ class SwitchView(View):
     connected: bool
     rules: int
     foreign_rules: int = 0
+    table: dict[str, Any] | None = Field(default=None, description="rules that it holds and may hold")
+    advise: bool = Field(default=False, description="decided, recorded and shown; nothing is sent to it")
 
 
 class EstimateView(View):

@@ -27,6 +27,10 @@ decision.read     any    any                   own         any       any
 rule.read         any    any                   own         any       any
 network.read      any    any                   -           any       any
 network.sync      any    -                     -           any       -
+maintenance.read  any    any                   any         any       any
+maintenance.add   any    any                   -           -         -
+maintenance.cancel any   any                   -           -         -
+network.what_if   any    any                   -           any       any
 compute.read      any    any                   any         any       any
 metrics.read      any    any                   -           any       any
 token.create      any    -                     -           -         -

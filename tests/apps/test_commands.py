@@ -15,11 +15,14 @@ from adon.broker.events import (
     Event,
     FlowCancelled,
     FlowSubmitted,
+    MaintenanceAsked,
+    MaintenanceCancelled,
     MeasurementArrived,
     SnapshotAsked,
     SyncAsked,
     TemplateSaved,
     TransferReported,
+    WhatIfAsked,
 )
 from adon.errors import AdonError, Conflict, InvalidInput, NotFound
 from adon.store.store import Store
@@ -30,6 +33,7 @@ from tests.apps.edge import TEMPLATE, measured
 from tests.broker.alarming import alarm, over
 
 WISH = {"source": "mu-dtn", "destination": "osu-dtn", "size": "10 MB", "template": "soykb"}
+WINDOW = {"scope": "path", "name": "al2s", "begins": 2000.0, "ends": 3000.0}
 SUBMIT = {"command": "c-1", "request": WISH, "requester": "ann"}
 
 
@@ -81,6 +85,9 @@ GOOD: dict[str, tuple[dict[str, Any], type[Event]]] = {
     "snapshot": ({}, SnapshotAsked),
     "rules.diff": ({}, DifferenceAsked),
     "rules.sync": ({}, SyncAsked),
+    "maintenance.add": ({"request": WINDOW, "requester": "pat"}, MaintenanceAsked),
+    "maintenance.cancel": ({"number": 3, "requester": "pat"}, MaintenanceCancelled),
+    "what-if": ({"failure": "path-down", "name": "al2s"}, WhatIfAsked),
 }
 
 
@@ -92,6 +99,13 @@ def test_each_command_becomes_its_event(world: World, kind: str) -> None:
     assert event is not None
     assert event.at == 1000.0
     assert event.command == "c-1"  # type: ignore[attr-defined]
+
+
+def test_a_request_says_what_its_requester_belongs_to(world: World) -> None:
+    who = {"requester": "ann", "roles": ["researcher"], "groups": ["g1", "g2"]}
+    event = world.receive("flow.submit", command="c-1", request=WISH, **who)
+    assert isinstance(event, FlowSubmitted)
+    assert (event.roles, event.groups) == (frozenset({"researcher"}), frozenset({"g1", "g2"}))
 
 
 def test_a_measurement_becomes_an_event_and_no_command(world: World) -> None:
@@ -117,11 +131,28 @@ def test_messages_that_are_no_events(world: World, kind: str) -> None:
 
 ALARM = alarms.to_json(alarm(900.0))
 BAD: dict[str, tuple[str, dict[str, Any], str]] = {
+    "a window that ends before it begins": (
+        "maintenance.add",
+        {"command": "c", "request": {**WINDOW, "ends": 1.0}, "requester": "a"},
+        "ends",
+    ),
+    "a window of no number": (
+        "maintenance.cancel",
+        {"command": "c", "number": "m-1", "requester": "a"},
+        "number",
+    ),
+    "an unknown failure": ("what-if", {"command": "c", "failure": "rain", "name": "al2s"}, "failure"),
+    "a failure of nothing": ("what-if", {"command": "c", "failure": "path-down"}, "name"),
     "an unknown command": ("flow.dance", {"command": "c-1"}, "kind"),
     "no command": ("snapshot", {}, "command"),
     "a command that is a number": ("snapshot", {"command": 7}, "command"),
     "an endless command": ("snapshot", {"command": "c" * 201}, "command"),
     "no request": ("flow.submit", {"command": "c", "requester": "ann"}, ""),
+    "groups are no list": (
+        "flow.submit",
+        {"command": "c", "request": WISH, "requester": "a", "groups": "g1"},
+        "groups",
+    ),
     "nobody asks": ("flow.submit", {"command": "c", "request": WISH}, "requester"),
     "size 0": ("flow.submit", {"command": "c", "request": {**WISH, "size": "0 B"}, "requester": "a"}, "size"),
     "size 10^30": (

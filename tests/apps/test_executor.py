@@ -21,6 +21,7 @@ from adon.broker.effects import (
     SaveRules,
     SaveTemplate,
     SendBatch,
+    SendFirefly,
     SendPacket,
     WakeAt,
 )
@@ -199,3 +200,12 @@ def test_a_name_cannot_forge_a_log_line(caplog: pytest.LogCaptureFixture) -> Non
     (record,) = caplog.records
     assert "\n" not in record.getMessage()
     assert record.levelname == "WARNING"
+
+
+def test_a_firefly_goes_to_the_collector_that_is_configured() -> None:
+    world, sent = World(), list[bytes]()
+    anything: Any = world
+    executor = Executor(anything, anything, anything, world.tell, lambda _: None)
+    executor.firefly = sent.append
+    executor.carry_out(EVENT, [SAVE, SendFirefly("e-1", b"<134>1")])
+    assert (world.log, sent) == (["begin", "flow", "commit"], [b"<134>1"])

@@ -141,6 +141,8 @@ def test_a_flow_is_submitted_by_the_form(world):
     assert world.controller.seen[-1][1] == {
         "command": world.controller.seen[-1][1]["command"],
         "requester": "researcher",
+        "roles": ["researcher"],
+        "groups": [],
         "request": {
             "template": "soykb",
             "source": "mu-dtn",

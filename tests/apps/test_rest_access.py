@@ -51,11 +51,21 @@ ALLOWED = {
     ("get", "/subscriptions"): ALL,
     ("post", "/subscriptions"): ALL,
     ("delete", "/subscriptions/{id}"): {"admin", "researcher"},
+    ("get", "/maintenance"): ALL,
+    ("post", "/maintenance"): {"admin", "performance_engineer"},
+    ("delete", "/maintenance/{id}"): {"admin", "performance_engineer"},
+    ("get", "/what-if"): STAFF,
     ("get", "/events"): ALL,
     ("get", "/metrics"): STAFF,
     ("get", "/healthz"): ALL | {"anonymous"},
     ("get", "/readyz"): ALL | {"anonymous"},
     ("get", "/openapi.json"): ALL | {"anonymous"},
+}
+WINDOW = {
+    "scope": "path",
+    "name": "al2s",
+    "begins": "2099-11-21T02:00:00Z",
+    "ends": "2099-11-21T04:00:00Z",
 }
 BODIES = {
     "/templates": SOYKB,
@@ -64,15 +74,17 @@ BODIES = {
     "/rules/sync": {},
     "/measurements": {"path": "al2s", "source": "mu", "destination": "osu", "test": "rtt"},
     "/alarms/{id}/acknowledge": {},
+    "/maintenance": WINDOW,
     "/subscriptions": {"channel": "mail", "target": "ann@example.edu"},
 }
-IDS = {"decisions": "d-1", "alarms": FELL.id, "flows": "f-1", "subscriptions": "s-1"}
+IDS = {"decisions": "d-1", "alarms": FELL.id, "flows": "f-1", "subscriptions": "s-1", "maintenance": "m-1"}
 QUERIES = {
     "/rules": "?flow=f-1",
     "/rules/explain": "?of=f-1",
     "/trace": "?from=mu-dtn&to=osu-dtn&port=5001",
     "/measurements/plot": "?source=mu&metric=host.cpu&since=2025-10-09T08:00:00Z&until=2025-10-09T09:00:00Z",
     "/events": "?seconds=0.01",
+    "/what-if": "?failure=path-down&name=al2s",
 }
 
 
@@ -84,9 +96,7 @@ def operations(world):
 def call(world, method, path, who):
     address = path.replace("{name}", "soykb").replace("{version}", "1")
     kind = path.split("/")[1]
-    address = address.replace(
-        "{id}", {"decisions": "d-1", "alarms": FELL.id, "flows": "f-1"}.get(kind, "s-1")
-    )
+    address = address.replace("{id}", IDS.get(kind, "s-1"))
     address += QUERIES.get(path, "") if method == "get" else ""
     return world.ask(method.upper(), address, who, json=BODIES.get(path) if method == "post" else None)
 
@@ -97,6 +107,7 @@ def filled(world):
     subscribed = {"id": "s-1", "owner": "researcher", "channel": "mail", "target": "a@example.edu"}
     with Archive(world.archive) as archive:
         archive.put_document("subscription", "s-1", NOW, None, {**subscribed, "filter": {}}, is_open=True)
+    world.ask("POST", "/maintenance", json=WINDOW)
     return world
 
 

@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from adon.access.identity import create_token
+from adon.broker import maintaining, whatif
 from adon.broker.decision import Decision, Outcome, SiteCost
 from adon.broker.effects import RuleState
 from adon.broker.flow import Flow, FlowRequest, FlowState
+from adon.broker.maintenance import WindowRequest, Windows
+from adon.broker.scenario import Failure, Scenario
 from adon.config import MeasurementGrant
 from adon.errors import Conflict, InvalidInput
 from adon.flowvisor.action import Output
@@ -54,6 +57,8 @@ from tests.apps.measured import (
     put_execution,
     the_plan,
 )
+from tests.broker.stage import configuration
+from tests.broker.test_whatif import three_on_al2s
 
 HOSTS = ("mu-dtn", "osu-dtn")
 ROLES = ("admin", "performance_engineer", "researcher", "operator", "auditor")
@@ -101,6 +106,7 @@ class Controller:
         self.catalog = Catalog.of(saved.template for saved in self.store.templates())
         self.seen: list[tuple[str, dict[str, Any]]] = []
         self.answers: dict[tuple[str, str], Flow] = {}
+        self.windows = Windows(self.store.windows())
         self.snapshot: dict[str, Any] = snapshot()
         self.tally = Tally()
         self.server = LinkServer(path, self.handle)
@@ -123,6 +129,20 @@ class Controller:
                 self.catalog, saved = self.catalog.add(check_model(payload["template"], Template))
                 self.store.save_template(saved, payload["author"], NOW)
                 peer.answer(command, codec.encode_template(saved))
+            case "maintenance.add":
+                wanted = check_model(payload["request"], WindowRequest)
+                window = self.windows.add(wanted, payload["requester"], NOW, configuration())
+                self.store.save_window(window)
+                peer.answer(command, dict(maintaining.as_json(window, NOW)))
+            case "maintenance.cancel":
+                window = self.windows.cancel(payload["number"], NOW)
+                self.store.save_window(window)
+                peer.answer(command, dict(maintaining.as_json(window, NOW)))
+            case "what-if":
+                asked = payload.get("failure")
+                scenario = None if asked is None else Scenario(Failure(asked), payload["name"])
+                stage = three_on_al2s()
+                peer.answer(command, dict(whatif.answered(stage.broker.world, scenario, stage.now)))
             case "snapshot":
                 peer.answer(command, self.snapshot)
             case "tally":

@@ -26,11 +26,14 @@ from adon.broker.effects import (
     ReadRules,
     RequestMeasurement,
     RuleState,
+    SaveCircuits,
     SaveDecision,
     SaveFlow,
+    SaveMaintenance,
     SaveRules,
     SaveTemplate,
     SendBatch,
+    SendFirefly,
     WakeAt,
 )
 from adon.broker.events import (
@@ -52,7 +55,9 @@ from adon.broker.events import (
     TransferReported,
 )
 from adon.broker.flow import Flow, FlowRequest
+from adon.broker.maintenance import Window
 from adon.config import Configuration, load
+from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.pipeline import is_ours, owner_of
 from adon.flowvisor.rule import Change, Entry, Op, Rule
 from adon.flowvisor.topology import PortState
@@ -89,17 +94,26 @@ class Stage:
     """See the module's text."""
 
     def __init__(
-        self, read: Configuration | None = None, *, templates: Catalog | None = None, now: float = 1_000_000.0
+        self,
+        read: Configuration | None = None,
+        *,
+        templates: Catalog | None = None,
+        now: float = 1_000_000.0,
+        ports: Mapping[int, Mapping[str, int]] = PORTS,
     ) -> None:
         self.configuration = configuration() if read is None else read
         self.now = now
         self.templates = catalog() if templates is None else templates
-        self.switches = {dpid: FakeSwitch(dpid) for dpid in PORTS}
+        self.ports = ports
+        self.switches = {dpid: FakeSwitch(dpid) for dpid in ports}
+        self.circuits = OverlayPaths()
         self.connected: set[int] = set()
         self.refuse: dict[int, str] = {}
         self.silent: set[int] = set()
         self.flows: dict[int, Flow] = {}
-        self.rules: dict[object, tuple[Rule, RuleState]] = {}
+        self.rules: dict[object, tuple[Entry, RuleState]] = {}
+        self.fireflies: list[bytes] = []
+        self.windows: dict[int, Window] = {}
         self.decisions: list[Decision] = []
         self.said: list[str] = []
         self.answers: dict[str, Any] = {}
@@ -118,7 +132,15 @@ class Stage:
         unfinished = [flow for flow in self.flows.values() if not flow.state.final]
         wanted = [rule for rule, state in self.rules.values() if state is not RuleState.REMOVED]
         last = max(self.flows, default=0)
-        return Broker(self.configuration, self.templates, flows=unfinished, rules=wanted, last_number=last)
+        return Broker(
+            self.configuration,
+            self.templates,
+            flows=unfinished,
+            rules=wanted,
+            windows=self.windows.values(),
+            last_number=last,
+            circuits=self.circuits,
+        )
 
     def restart_controller(self) -> None:
         """The controller dies and comes back with what was saved; the switches keep forwarding."""
@@ -131,8 +153,8 @@ class Stage:
     # -- what happens ---------------------------------------------------------------------------------
 
     def connect(self, *dpids: int) -> None:
-        for dpid in dpids or tuple(PORTS):
-            self.connect_with(dpid, PORTS[dpid])
+        for dpid in dpids or tuple(self.ports):
+            self.connect_with(dpid, self.ports[dpid])
 
     def connect_with(self, dpid: int, numbers: Mapping[str, int]) -> None:
         """A switch connects and reports ports of these numbers, all live."""
@@ -190,10 +212,11 @@ class Stage:
         return self.decisions[before:]
 
     def submit(self, template: str = "soykb", **fields: Any) -> Flow:
-        """A researcher asks; the flow as it is afterwards.  A refusal is raised."""
+        """A researcher asks (``by``: who); the flow as it is afterwards.  A refusal is raised."""
+        by = fields.pop("by", "ann")
         body = {"source": "mu-dtn", "destination": "osu-dtn", "size": "100 MB", "template": template}
         request = FlowRequest.model_validate({"ports": [5000 + self._number], **body, **fields})
-        answer = self.command(FlowSubmitted, request, "ann")
+        answer = self.command(FlowSubmitted, request, by)
         assert isinstance(answer, Flow)
         return self.flows[answer.number]
 
@@ -253,7 +276,9 @@ class Stage:
         for dpid, kind in ((MU_EDGE, 0x10), (OSU_EDGE, 0x11)):
             for entry in self.switches[dpid].table.values():
                 rule = entry.rule
-                mine = rule.cookie == 0xAD << 56 | kind << 48 | flow.number
+                if not isinstance(rule, Rule):
+                    continue
+                mine = owner_of(rule) == flow.id and rule.cookie >> 48 & 0xFF == kind
                 delivered = arrive and rule.match.in_port == enters
                 if mine and rule.match.ip_src == "10.1.0.10" and (kind == 0x10 or delivered):
                     entry.bytes += octets
@@ -284,6 +309,8 @@ class Stage:
             case SaveDecision(decision=decision):
                 assert decision.id not in {known.id for known in self.decisions}
                 self.decisions.append(decision)
+            case SaveMaintenance(window=window):
+                self.windows[window.number] = window
             case SaveRules(rules=rules, state=state):
                 self.rules.update({rule.slot: (rule, state) for rule in rules})
             case SendBatch():
@@ -302,8 +329,12 @@ class Stage:
                 self.said.append(text)
             case WakeAt(at=at):
                 self._wake = at if self._wake is None else min(at, self._wake)
+            case SendFirefly(payload=payload):
+                self.fireflies.append(payload)
             case NeedsChanged():
                 self.needs = effect.needs
+            case SaveCircuits(paths=paths):
+                self.circuits = OverlayPaths.from_json(paths.to_json())
             case SaveTemplate():
                 pass
             case _:

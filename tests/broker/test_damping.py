@@ -75,7 +75,7 @@ def test_a_clock_set_back_keeps_what_is_remembered() -> None:
 
 def test_a_flow_that_every_path_refuses_fails_in_the_end_and_says_so() -> None:
     stage = ready()
-    stage.refuse = {MU_EDGE: "TABLE_FULL", OSU_EDGE: "TABLE_FULL"}
+    stage.refuse = {MU_EDGE: "BAD_ACTION", OSU_EDGE: "BAD_ACTION"}
     flow = stage.submit(qspec={"throughput": {"min": "1 Mbps"}}, queue_patience="30 d")
     for _ in range(60):
         if stage.flows[flow.number].state.final:

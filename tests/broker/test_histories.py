@@ -16,14 +16,15 @@ from adon.broker.events import FirstPacket
 from adon.broker.flow import Flow, FlowState
 from adon.errors import Conflict
 from adon.flowvisor.action import Output
-from adon.flowvisor.cookie import is_ours
+from adon.flowvisor.cookie import cookie_tenant
 from adon.flowvisor.match import Match
 from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.pipeline import owner_of
-from adon.flowvisor.rule import Change, Op, Rule
+from adon.flowvisor.pipeline import is_ours, owner_of
+from adon.flowvisor.rule import Change, MeterEntry, Op, Rule
 from adon.flowvisor.topology import PortState
 from measurement.model import Metric
 from tests.broker.alarming import alarm, over
+from tests.broker.slicing import network, part, rules_in
 from tests.broker.stage import MU_EDGE, OSU_EDGE, PORTS, Stage, know
 
 EDGES = st.sampled_from([MU_EDGE, OSU_EDGE])
@@ -71,7 +72,7 @@ class Histories(RuleBasedStateMachine):
 
     @rule(number=NUMBERS, port=st.integers(20_000, 20_002))
     def first_packet(self, number: int, port: int) -> None:
-        learning = [r for r in self.stage.installed(MU_EDGE) if r.cookie >> 48 & 0xFF == 0x12]
+        learning = [r for r in rules_in(self.stage, MU_EDGE) if r.cookie >> 48 & 0xFF == 0x12]
         if learning and MU_EDGE in self.stage.connected:
             cookie = learning[number % len(learning)].cookie
             seen = FiveTuple(6, port, 40_000)
@@ -135,14 +136,14 @@ class Histories(RuleBasedStateMachine):
 
     @rule(which=NUMBERS)
     def delete_by_hand(self, which: int) -> None:
-        ours = sorted(self.stage.installed(), key=repr)
+        ours = sorted(rules_in(self.stage), key=repr)
         if ours:
             self.stage.delete(ours[which % len(ours)])
 
     @rule(which=NUMBERS)
     def foreign_rule(self, which: int) -> None:
         """Somebody puts a rule where one of ours was a moment ago."""
-        ours = sorted(self.stage.installed(), key=repr)
+        ours = sorted(rules_in(self.stage), key=repr)
         if ours:
             taken = ours[which % len(ours)]
             self.stage.delete(taken)
@@ -212,7 +213,7 @@ class Histories(RuleBasedStateMachine):
         stage.refuse.clear()
         stage.silent.clear()
         for switch in stage.switches.values():
-            switch.table = {s: e for s, e in switch.table.items() if is_ours(e.rule.cookie)}
+            switch.table = {s: e for s, e in switch.table.items() if is_ours(e.rule)}
         for dpid in PORTS:
             stage.disconnect(dpid)
             stage.connect(dpid)
@@ -234,7 +235,7 @@ class Histories(RuleBasedStateMachine):
         owners = {owner_of(wanted) for wanted in desired}
         assert owners - {"path-0", "path-1"} == {f.id for f in live if f.state is FlowState.ACTIVE}
         for flow in live:
-            for steering in stage.rules_of(flow):
+            for steering in (entry for entry in stage.rules_of(flow) if isinstance(entry, Rule)):
                 if steering.cookie >> 48 & 0xFF in (0x10, 0x12):
                     assert steering.actions[-1] == Output(PATH_PORTS[str(flow.path)])
 
@@ -252,7 +253,38 @@ class Histories(RuleBasedStateMachine):
             assert not kept
         assert not broker.world.alarms._hurried
         assert not broker.world.estimates._promises
+        assert not any(broker.world.meters._taken.values())
         assert set(broker.world.network._wanted) <= {"path-0", "path-1"}
+
+
+class Tenants(Histories):
+    """The same with a slice, a ladder of meters, and budgets that are soon used up."""
+
+    @initialize(rate=RATES)
+    def begin(self, rate: float) -> None:
+        tenant = part(7, flowspace=[{}], share=1, rule_budget=9)
+        read = network({"genomics": tenant}, {"mode": "meters"}, {"mu-edge": 30})
+        self.stage = Stage(read)
+        self.stage.connect()
+        know(self.stage, al2s=rate, internet=6.5)
+
+    @invariant()
+    def budgets_are_kept(self) -> None:
+        """The slice's rules and the switch's: never more wanted than allowed."""
+        network = self.stage.broker.world.network
+        for dpid, budget in ((MU_EDGE, 30), (OSU_EDGE, None)):
+            wanted = [entry for entry in network.desired(dpid) if isinstance(entry, Rule)]
+            tenants = [entry for entry in wanted if cookie_tenant(entry.cookie) == 7]
+            assert len(tenants) <= 9
+            assert budget is None or len(wanted) <= budget
+
+    @invariant()
+    def nothing_is_granted_twice(self) -> None:
+        """Of each port of an edge, the meters let through what it has and no more."""
+        for dpid in (MU_EDGE, OSU_EDGE):
+            held = self.stage.broker.world.network.desired(dpid)
+            meters = [entry for entry in held if isinstance(entry, MeterEntry)]
+            assert len({meter.number for meter in meters}) == len(meters)
 
 
 TestHistories = Histories.TestCase
@@ -263,3 +295,6 @@ TestHistories.settings = settings(
     derandomize=True,
     suppress_health_check=list(HealthCheck),
 )
+
+TestTenants = Tenants.TestCase
+TestTenants.settings = TestHistories.settings

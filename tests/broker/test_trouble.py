@@ -148,7 +148,7 @@ def test_a_connection_that_cannot_be_given_a_rule_stays_on_the_learning_rule() -
     flow = stage.submit(ports=[])
     before = stage.rules_of(flow)
     (learn,) = (r for r in before if r.cookie >> 48 & 0xFF == 0x12 and r.dpid == MU_EDGE)
-    stage.refuse[OSU_EDGE] = REFUSAL
+    stage.refuse[OSU_EDGE] = "OFPET_BAD_ACTION OFPBAC_BAD_TYPE"
     for port in (20_001, 20_002):
         seen = FiveTuple(6, port, 40_000)
         stage.happen(FirstPacket(*stage.stamp(), MU_EDGE, learn.cookie, "10.1.0.10", "10.2.0.10", seen))
@@ -156,7 +156,7 @@ def test_a_connection_that_cannot_be_given_a_rule_stays_on_the_learning_rule() -
     pass_with_traffic(stage, flow, 10)
     assert (stage.flow(flow).path, stage.flow(flow).tuples) == ("al2s", ())
     assert stage.rules_of(flow) == before
-    assert sum("TABLE_FULL" in line for line in stage.said) == 1
+    assert sum("BAD_TYPE" in line for line in stage.said) == 1
 
 
 # -- switches and ports that go ----------------------------------------------------------------------------

@@ -44,7 +44,7 @@ class FakeSwitch:
         held = self.table.get(rule.slot)
         if change.op is Op.ADD:
             self.table[rule.slot] = Held(rule, installed=now, used=now)
-        elif held is not None and owner_of(held.rule) == owner_of(rule):
+        elif held is not None and (isinstance(rule, MeterEntry) or owner_of(held.rule) == owner_of(rule)):
             if change.op is Op.DELETE:
                 del self.table[rule.slot]
             elif isinstance(rule, Rule) and isinstance(held.rule, Rule):
@@ -95,7 +95,13 @@ class FakeSwitch:
         ]
 
     def equipment(self) -> tuple[GroupEntry | MeterEntry, ...]:
-        return tuple(h.rule for h in self.table.values() if not isinstance(h.rule, Rule))
+        """Groups and meters as a switch reports them: whose a meter is it does not know."""
+        entries = (held.rule for held in self.table.values())
+        return tuple(
+            replace(entry, owner=None) if isinstance(entry, MeterEntry) else entry
+            for entry in entries
+            if not isinstance(entry, Rule)
+        )
 
 
 class Net:

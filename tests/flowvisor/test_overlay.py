@@ -16,7 +16,7 @@ from adon.flowvisor.overlay import FIRST_INDEX, OverlayPaths, Replan, replan, ro
 from adon.flowvisor.path import CandidatePath, Hop, Layer, PathEnd
 from adon.flowvisor.resolving import check_loop_free
 from adon.flowvisor.topology import Topology
-from measurement.model import PathKey
+from measurement.model import Metric, PathKey
 from tests.flowvisor.graphs import (
     configuration,
     connected,
@@ -60,7 +60,8 @@ def test_candidates_have_hops_in_both_directions() -> None:
     topology, _ = planned(connected(SQUARE))
     there, back = (topology.candidates(*ends)[0] for ends in (("dtn0", "dtn1"), ("dtn1", "dtn0")))
     assert there.path is not None
-    assert there.path == CandidatePath(
+    assert dict(there.path.declared)[Metric.THROUGHPUT] == there.path.capacity
+    assert replace(there.path, declared=()) == CandidatePath(
         PathKey("core.1", "site0", "site1"),
         Layer.L2,
         FIRST_INDEX + 1,

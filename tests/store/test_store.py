@@ -12,6 +12,7 @@ from adon.access.identity import create_token
 from adon.broker.decision import Outcome
 from adon.broker.effects import RuleState
 from adon.broker.flow import FlowState
+from adon.broker.maintenance import Scope, Window
 from adon.errors import Conflict, InvalidInput, NotFound, Unavailable
 from adon.store import tables
 from adon.store.engine import open_engine, parse_url
@@ -286,3 +287,21 @@ class TestErrors:
         with pytest.raises(Unavailable) as caught:
             Store.open("postgresql+psycopg://adon:hunter2@127.0.0.1:1/adon")
         assert "hunter2" not in str(caught.value)
+
+
+class TestMaintenance:
+    WINDOW = Window(3, Scope.LINK, "fibre-7", 1000.0, 2000.0, 60.0, "splicing", "pat")
+
+    def test_a_window_is_read_back_as_it_was_last_saved(self, store: Store) -> None:
+        other = replace(self.WINDOW, number=4, ends=5000.0)
+        store.save_window(other)
+        store.save_window(self.WINDOW)
+        assert store.windows() == (self.WINDOW, other)
+        cancelled = replace(self.WINDOW, cancelled_at=1500.0)
+        store.save_window(cancelled)
+        assert store.windows() == (cancelled, other)
+
+    def test_those_that_are_over_can_be_left_out(self, store: Store) -> None:
+        store.save_window(self.WINDOW)
+        assert store.windows(since=1999.0) == (self.WINDOW,)
+        assert store.windows(since=2000.0) == ()

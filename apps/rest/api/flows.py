@@ -83,7 +83,13 @@ def submit(wish: object, key: str | None = None) -> Flow:
 
     :raises AdonError: as the controller refuses it.
     """
-    command: dict[str, object] = {"request": wish, "requester": requester().name}
+    actor = requester()
+    command: dict[str, object] = {
+        "request": wish,
+        "requester": actor.name,
+        "roles": sorted(actor.roles),
+        "groups": sorted(actor.groups),
+    }
     if key is not None:
         if not 1 <= len(key) <= MAX_KEY or not key.isprintable():
             raise InvalidInput.of("Idempotency-Key", f"must be 1 to {MAX_KEY} printable characters")

@@ -1,0 +1,58 @@
+"""The overlays' paths follow the network: computed anew when links come and go, saved before any rule.
+
+What should be is :func:`adon.flowvisor.overlay.replan`; here it is asked whenever ports, switches or
+discovered links changed, told which circuits flows are on, and its answer becomes the topology's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from adon.broker.effects import Announce, Effect, SaveCircuits
+from adon.broker.events import Event
+from adon.broker.world import World
+from adon.flowvisor.overlay import replan
+from adon.flowvisor.path import CandidatePath
+from adon.flowvisor.resolving import check_loop_free
+from adon.flowvisor.topology import Topology
+
+
+def followed(world: World, event: Event) -> list[Effect]:
+    """Bring the topology's links and circuits up to date with what is known of the network."""
+    topology = _with_links(world)
+    if not topology.configuration.overlays and not topology.overlay_paths.circuits:
+        return []
+    world.network.topology = topology
+    in_use = frozenset(flow.path for flow in world.flows.running() if flow.path is not None)
+    found = replan(topology.overlay_paths, topology.graph, topology.configuration, in_use, world.routes)
+    effects: list[Effect] = []
+    if set(found.refused) != world.refused_circuits:
+        world.refused_circuits = set(found.refused)
+        effects += [Announce(event.id, "warning", f"no circuit from {text}") for text in found.refused]
+    if found.paths == topology.overlay_paths:
+        return effects
+    changed = replace(topology, overlay_paths=found.paths)
+    check_loop_free(_computed(changed))
+    world.network.topology = changed
+    told = [
+        *(f"circuit {one.name} over {', '.join(one.links)}, VLAN {one.vlan}" for one in found.added),
+        *(f"circuit {one.name} is given up" for one in found.dropped),
+    ]
+    effects.append(SaveCircuits(event.id, found.paths))
+    effects += [Announce(event.id, "info", text) for text in told]
+    return effects
+
+
+def _with_links(world: World) -> Topology:
+    """The topology with the links that discovery has found, where it is on; else as it is."""
+    topology = world.network.topology
+    if not topology.configuration.discovery.enabled:
+        return topology
+    seen = world.links.live_links()
+    return topology if seen == topology.seen else replace(topology, seen=seen)
+
+
+def _computed(topology: Topology) -> list[CandidatePath]:
+    names = {circuit.name for circuit in topology.overlay_paths.circuits}
+    directed = (c.path for c in topology.directions() if c.path is not None and c.key.path in names)
+    return [path for path in directed if path.key.source < path.key.destination]

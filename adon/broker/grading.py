@@ -1,0 +1,142 @@
+"""The queue ladders of the edges' ports, and what each flow gets by them (spec section 4).
+
+A ladder is worked out anew from the flows whenever it is asked for: nothing is kept that a restart could
+lose.  It is that of the port by which a flow's packets leave their source's edge; the way back carries
+acknowledgements and is not graded.  What a flow is granted becomes a queue, a meter, or nothing
+(:func:`~adon.flowvisor.ladder.enforced_by`), and is recorded beside what was asked.
+"""
+
+from __future__ import annotations
+
+from adon.broker.choice import Choice
+from adon.broker.flow import Flow, FlowState
+from adon.broker.tenancy import marking_of
+from adon.broker.world import World
+from adon.flowvisor.assessment import CandidateRecord, Verdict
+from adon.flowvisor.ladder import Claim, Granted, Ladder, enforced_by
+from adon.flowvisor.rule import MeterEntry
+from adon.flowvisor.treatment import Treatment
+
+
+def ladder(world: World, flow: Flow, path: str) -> tuple[str, Ladder]:
+    """The name of the port by which a flow would leave for a path, and the ladder there, without the flow."""
+    site, port = _leaves_by(world, flow, path)
+    policy, paths = world.configuration.policy.ladder, world.configuration.paths.values()
+    capacity = max(p.capacity for p in paths if site in p.ends and p.ends[site].port == port)
+    claims = [
+        claim(world, other)
+        for other in world.flows.running()
+        if other.number != flow.number
+        and other.path in world.configuration.paths
+        and _leaves_by(world, other, str(other.path)) == (site, port)
+    ]
+    return port, Ladder.of(capacity, policy.shares, claims)
+
+
+def claim(world: World, flow: Flow) -> Claim:
+    """What a flow asks of a port."""
+    throughput = world.flows.need(flow).qspec.throughput
+    if throughput is None:
+        return Claim(flow.number, world.flows.priority(flow), 0.0)
+    target = 0.0 if throughput.target is None else throughput.target
+    return Claim(flow.number, world.flows.priority(flow), throughput.min, target)
+
+
+def refusal(world: World, flow: Flow, path: str) -> str:
+    """Why the ladder has no place for a flow on a path; empty if it has one."""
+    return ladder(world, flow, path)[1].refusal(claim(world, flow))
+
+
+def granted(world: World, flow: Flow, path: str | None) -> Granted | None:
+    """What a flow has on a path; None without ladders, or if it fits none any more."""
+    policy = world.configuration.policy.ladder
+    if policy.mode == "off" or path is None or path not in world.configuration.paths:
+        return None
+    port, others = ladder(world, flow, path)
+    asked = claim(world, flow)
+    grant = Ladder.of(others.capacity, others.shares, (*others.claims, asked)).grants().get(flow.number)
+    if grant is None:
+        return None
+    dpid = _edge(world, flow)
+    state = world.network.topology.ports.get(dpid, {}).get(port)
+    queue = policy.queues[grant.rung]
+    by, why = enforced_by(policy.mode, world.means.get(dpid), -1 if state is None else state.number, queue)
+    number = queue if by == "queue" else None
+    if by == "meter":
+        number = world.meters.number(dpid, flow.number)
+        by, why = (by, why) if number is not None else ("nothing", "nothing: all meters of ours are in use")
+    return Granted(
+        port=port,
+        share=policy.shares[grant.rung],
+        asked=max(asked.bound, asked.target),
+        guaranteed=grant.guaranteed,
+        lent=grant.lent,
+        ceiling=grant.ceiling,
+        by=by,
+        why=why,
+        number=number,
+    )
+
+
+def treatment(world: World, flow: Flow) -> Treatment:
+    """What a flow's packets get at the edges: tenant, marking, and the queue or meter it was granted."""
+    configuration, template = world.configuration, world.flows.need(flow).template
+    tenant = None if flow.slice is None else configuration.slices.get(flow.slice)
+    grant, dpid = flow.granted, _edge(world, flow)
+    burst = configuration.policy.ladder.burst
+    queues: tuple[tuple[int, int], ...] = ()
+    meters: tuple[MeterEntry, ...] = ()
+    if grant is not None and grant.number is not None:
+        if grant.by == "queue":
+            queues = ((dpid, grant.number),)
+        else:
+            meters = (_meter(dpid, grant.number, grant.ceiling, burst, flow.number),)
+    return Treatment(
+        tenant=0 if tenant is None else tenant.number,
+        dscp=marking_of(flow.request, template, flow.slice, configuration).dscp,
+        queues=queues,
+        meters=meters,
+    )
+
+
+def falls(world: World, flow: Flow, choice: Choice) -> Flow | None:
+    """The one running flow of the same slice that would lose its rung to a more urgent newcomer.
+
+    Only where the ladder is all that keeps the newcomer off a path that has what its QSpec needs.
+    """
+    if world.configuration.policy.ladder.mode == "off":
+        return None
+    for record in choice.selection.records:
+        if record.path not in choice.paths or not _only_the_ladder(world, flow, record):
+            continue
+        number = ladder(world, flow, record.path)[1].fallen(claim(world, flow))
+        other = world.flows.get(number[0]) if len(number) == 1 else None
+        if other is None or other.state is not FlowState.ACTIVE or world.network.busy(other.id):
+            continue
+        if other.slice != flow.slice:  # another tenant's flow stays
+            continue
+        if other.path == record.path and world.flows.priority(other) < world.flows.priority(flow):
+            return other
+    return None
+
+
+def _only_the_ladder(world: World, flow: Flow, record: CandidateRecord) -> bool:
+    if record.verdict is not Verdict.EXCLUDED or record.why != refusal(world, flow, record.path):
+        return False
+    return not any(metric.unknown or metric.bound_met is False for metric in record.metrics)
+
+
+def _meter(dpid: int, number: int, ceiling: float, burst_s: float, flow: int) -> MeterEntry:
+    rate = max(1000, int(ceiling) // 1000 * 1000)  # a switch knows whole kbit/s
+    return MeterEntry(dpid, number, rate, max(1000, int(rate * burst_s) // 1000 * 1000), flow)
+
+
+def _leaves_by(world: World, flow: Flow, path: str) -> tuple[str, str]:
+    """The site a flow comes from, and the name of its edge's port that leads onto a path."""
+    site = world.flows.ends(flow)[0]
+    return site, world.configuration.paths[path].ends[site].port
+
+
+def _edge(world: World, flow: Flow) -> int:
+    configuration = world.configuration
+    return configuration.switches[configuration.sites[world.flows.ends(flow)[0]].edge].dpid

@@ -1,0 +1,152 @@
+"""Which paths are closed to a flow now: by its slice, by the queue ladder, or because a switch is full.
+
+Asked before a path is chosen, so before any rule is compiled; a decision shows each closed path with the
+reason.  The path that a flow is on is never closed to it: limits are for admission and moves.  Sources:
+R9; spec section 4; FlowVisor.  Nothing is changed here.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from adon.broker import grading
+from adon.broker.choice import Choice, Need
+from adon.broker.flow import Flow
+from adon.broker.intake import PROTOCOLS
+from adon.broker.room import Occupancy, count, shortage
+from adon.broker.steering import rules_for_flow
+from adon.broker.tenancy import ask_of
+from adon.broker.world import World
+from adon.flowvisor.path import CandidatePath
+from adon.flowvisor.rule import Entry
+from adon.flowvisor.selection import Selection
+from adon.flowvisor.slices import Usage, verdict
+
+
+def closed(world: World, flow: Flow, need: Need, now: float) -> dict[str, str]:
+    """Per path name why a flow may not have it now."""
+    configuration = world.configuration
+    sliced = flow.slice is not None and flow.slice in configuration.slices
+    graded = configuration.policy.ladder.mode != "off"
+    if not sliced and not graded and not _rationed(world):
+        return {}
+    found = world.network.topology.candidates(flow.request.source, flow.request.destination)
+    paths = {c.key.path: c.path for c in found if c.path is not None and c.key.path != flow.path}
+    rules = _needed(world, flow, need, paths)
+    lacking = _lacking(world, flow, rules, now)
+    reasons = {}
+    for name, path in paths.items():
+        reasons[name] = (
+            lacking
+            or (_of_slice(world, flow, need, path, rules) if sliced else "")
+            or (grading.refusal(world, flow, name) if graded else "")
+        )
+    return {name: reason for name, reason in reasons.items() if reason}
+
+
+def no_room(world: World, flow: Flow, entries: Iterable[Entry] | None) -> str:
+    """Why the rules that a flow would have do not fit its slice or its switches; empty if they do."""
+    if entries is None or not (_rationed(world) or flow.slice is not None):
+        return ""
+    needed = count(entries)
+    for dpid, number in sorted(needed.items()):
+        short = _lacks(world, dpid, flow, number)
+        if short:
+            return shortage(dpid, short)
+    tenant = None if flow.slice is None else world.configuration.slices.get(flow.slice)
+    if tenant is None or tenant.rule_budget is None:
+        return ""
+    held = _rules_of_slice(world, flow)
+    over = [dpid for dpid, number in needed.items() if held[dpid] + number > tenant.rule_budget]
+    return (
+        shortage(over[0], f"slice {flow.slice!r} has {tenant.rule_budget} rules per switch") if over else ""
+    )
+
+
+def occupancy(world: World, dpid: int, without: Flow | None = None) -> Occupancy:
+    """How full one switch is.
+
+    :param without: a flow whose rules do not count.
+    """
+    ours = world.network.rules(dpid)
+    if without is not None:
+        ours -= count(world.network.wanted(without.id)).get(dpid, 0)
+    others = world.network.foreign_rules(dpid)
+    return Occupancy(ours, others, world.room.maximum.get(dpid), _budget(world, dpid))
+
+
+def _budget(world: World, dpid: int) -> int | None:
+    return next((s.rule_budget for s in world.configuration.switches.values() if s.dpid == dpid), None)
+
+
+def _lacks(world: World, dpid: int, flow: Flow, number: int) -> str:
+    """Why so many more rules do not fit into a switch; where it has no known limit, nothing is counted."""
+    if _budget(world, dpid) is None and dpid not in world.room.maximum:
+        return ""
+    return occupancy(world, dpid, flow).lacks(number)
+
+
+def _rationed(world: World) -> bool:
+    """Whether any switch has a limit that is known."""
+    room = world.room
+    budgets = any(switch.rule_budget is not None for switch in world.configuration.switches.values())
+    return bool(room.maximum or room.full or budgets)
+
+
+def _needed(world: World, flow: Flow, need: Need, paths: Mapping[str, CandidatePath]) -> Mapping[int, int]:
+    """Rules per switch that a flow without any would get; none for one that has them already.
+
+    Whichever path is chosen, the delivery rules of all candidates are installed: the number is the same.
+    """
+    if not paths or flow.state.holds_rules:
+        return {}
+    choice = Choice(Selection(None, (), ""), {}, paths)
+    on = replace(flow, path=next(iter(paths)))
+    topology, priority = world.network.topology, world.flows.priority(flow)
+    return count(rules_for_flow(on, need, choice, priority, topology) or ())
+
+
+def _lacking(world: World, flow: Flow, rules: Mapping[int, int], now: float) -> str:
+    """Which of a flow's switches has no room for it."""
+    for dpid, number in sorted(rules.items()):
+        short = world.room.why_full(dpid, now) or _lacks(world, dpid, flow, number)
+        if short:
+            return shortage(dpid, short)
+    return ""
+
+
+def _of_slice(world: World, flow: Flow, need: Need, path: CandidatePath, rules: Mapping[int, int]) -> str:
+    name = str(flow.slice)
+    declared = flow.tuples if flow.request.ports else ()
+    protocol = PROTOCOLS[need.template.protocol]
+    ask = ask_of(flow.request, need.template, protocol, declared, world.configuration)
+    refused = verdict(
+        name,
+        world.configuration.slices[name],
+        ask,
+        path.key.path,
+        path.capacity,
+        Usage({path.key.path: _bandwidth(world, flow, path)}, _rules_of_slice(world, flow)),
+        rules,
+    )
+    return "" if refused is None else refused.text
+
+
+def _bandwidth(world: World, flow: Flow, path: CandidatePath) -> float:
+    """The bounds of the slice's other flows on a path, the same way."""
+    return sum(
+        world.flows.bound(other)
+        for other in world.flows.alongside(flow)
+        if other.slice == flow.slice and other.path == path.key.path and other.number != flow.number
+    )
+
+
+def _rules_of_slice(world: World, flow: Flow) -> Counter[int]:
+    """The rules of the slice's other flows, per switch."""
+    held: Counter[int] = Counter()
+    for other in world.flows.running():
+        if other.slice == flow.slice and other.number != flow.number:
+            held.update(count(world.network.wanted(other.id)))
+    return held

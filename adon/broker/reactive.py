@@ -1,0 +1,209 @@
+"""Opt-in: which unannounced connection becomes a flow (R18; without an entry in the policy, none).
+
+A switch shows the first packet of a connection that nobody asked for.  The first entry of
+``policy.reactive`` whose flowspace has it makes a request of it, in the entry's name and template, which
+passes the same checks as one that a researcher sends: slice first, then everything else.  What is refused is
+remembered, so that the connection's next packets cost a look-up and nothing more; so is what was taken, as
+long as its rules may still be on their way.
+
+A source address is believed only at the port where its host hangs.  Memory is bounded: an attacker's
+addresses push each other out.  No clock: ``now`` is an argument.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+from adon.broker.events import FlowSubmitted
+from adon.broker.flow import FlowRequest
+from adon.broker.intake import PROTOCOLS
+from adon.broker.tenancy import slice_for
+from adon.config import Configuration, ReactiveEntry
+from adon.errors import AdonError
+from adon.flowvisor.flowspace import Connection
+from adon.flowvisor.path import Attachment, FiveTuple
+from adon.flowvisor.topology import Topology
+from adon.templates_catalog.catalog import Catalog
+
+MAX_REMEMBERED = 4096
+"""Connections that are not looked at again for a while."""
+SETTLE_S = 5.0
+"""The rules of a flow that was taken are in the switches by then, or it has failed."""
+UNMATCHED_S = 30.0
+"""So long is a connection not looked at that no entry has."""
+MINUTE_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Packet:
+    """The first packet of a connection that no rule of a flow took, where a switch saw it."""
+
+    dpid: int
+    in_port: int
+    source: str
+    destination: str
+    tuple: FiveTuple
+
+    def connection(self) -> Connection:
+        """Its connection.
+
+        :raises ValueError: for an address that is none.
+        """
+        ends = ip_address(self.source), ip_address(self.destination)
+        return Connection(*ends, self.tuple.protocol, self.tuple.destination_port)
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """It becomes this request; what :class:`~adon.broker.events.FlowSubmitted` needs beside a command."""
+
+    request: FlowRequest
+    requester: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """It stays with the campus's own forwarding.
+
+    :param until: packets of this connection are not looked at before; a switch may be told, too.
+    """
+
+    reason: str
+    until: float
+
+
+class Reactive:
+    """What is remembered between packets; see the module's text.
+
+    :param configuration: whose ``policy.reactive`` it goes by.
+    """
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._entries = entries = configuration.policy.reactive
+        self._names = {
+            address: name
+            for site in configuration.sites.values()
+            for name, host in site.hosts.items()
+            for address in (host.address, host.address6)
+            if address is not None
+        }
+        self._until: OrderedDict[Connection, float] = OrderedDict()
+        self._taken: list[deque[float]] = [deque() for _ in entries]
+
+    def __len__(self) -> int:
+        return len(self._until)
+
+    def decide(
+        self, packet: Packet, topology: Topology, catalog: Catalog, now: float
+    ) -> Taken | Refused | None:
+        """What becomes of a packet; None for one whose connection was decided about a moment ago.
+
+        :raises ValueError: for a packet whose addresses are none.
+        """
+        connection = packet.connection()
+        until = self._until.get(connection)
+        if until is not None and now < until:
+            return None
+        hosts = self._hosts(packet, connection, topology)
+        if isinstance(hosts, str):
+            return self._refuse(connection, hosts, now + UNMATCHED_S)
+        for row, entry in enumerate(self._entries):
+            if _has(entry, connection, hosts):
+                return self._by(row, packet, connection, hosts, topology, catalog, now)
+        return self._refuse(connection, "no entry of policy.reactive has it", now + UNMATCHED_S)
+
+    def clock_set_back(self, by: float) -> None:
+        """The clock now shows ``by`` seconds less than it did."""
+        self._until = OrderedDict((one, until - by) for one, until in self._until.items())
+        self._taken = [deque(at - by for at in times) for times in self._taken]
+
+    def _hosts(
+        self, packet: Packet, connection: Connection, topology: Topology
+    ) -> tuple[Attachment, Attachment] | str:
+        """The two DTNs of a packet, or why they are not believed."""
+        names = [self._names.get(address) for address in (connection.source, connection.destination)]
+        if names[0] is None or names[1] is None:
+            return "one of its ends is no host of this network"
+        try:
+            source, destination = topology.attachment(names[0]), topology.attachment(names[1])
+        except AdonError as error:
+            return str(error)
+        if (source.dpid, source.port) != (packet.dpid, packet.in_port):
+            return f"its source is said to be {names[0]}, which does not hang there"
+        return source, destination
+
+    def _by(
+        self,
+        row: int,
+        packet: Packet,
+        connection: Connection,
+        hosts: tuple[Attachment, Attachment],
+        topology: Topology,
+        catalog: Catalog,
+        now: float,
+    ) -> Taken | Refused:
+        entry, times = self._entries[row], self._taken[row]
+        while times and times[0] <= now - MINUTE_S:
+            times.popleft()
+        if len(times) >= entry.per_minute:
+            reason = f"policy.reactive.{row} takes {entry.per_minute} connections a minute"
+            return self._refuse(connection, reason, times[0] + MINUTE_S)
+        try:
+            request = _request(entry, packet, hosts, topology, catalog, now)
+        except AdonError as error:
+            return self._refuse(connection, str(error), now + entry.refuse_for)
+        times.append(now)
+        self._remember(connection, now + SETTLE_S)
+        return Taken(request, entry.requester)
+
+    def _refuse(self, connection: Connection, reason: str, until: float) -> Refused:
+        self._remember(connection, until)
+        return Refused(f"{connection}: {reason}", until)
+
+    def _remember(self, connection: Connection, until: float) -> None:
+        self._until.pop(connection, None)
+        self._until[connection] = until
+        if len(self._until) > MAX_REMEMBERED:
+            self._until.popitem(last=False)
+
+
+def _has(entry: ReactiveEntry, connection: Connection, hosts: tuple[Attachment, Attachment]) -> bool:
+    ends = hosts[0].site, hosts[1].site
+    spaces = [space for space in entry.flowspace if space.reaches(ends)]
+    return any(box.holds(connection) for space in spaces for box in space.boxes)
+
+
+def _request(
+    entry: ReactiveEntry,
+    packet: Packet,
+    hosts: tuple[Attachment, Attachment],
+    topology: Topology,
+    catalog: Catalog,
+    now: float,
+) -> FlowRequest:
+    """The request that a connection becomes, after its slice has allowed it.
+
+    :raises AdonError: if the template is not there or is for another protocol, or the slice refuses.
+    """
+    template = catalog.resolve(entry.template)
+    protocol = PROTOCOLS[template.protocol]
+    if packet.tuple.protocol != protocol:
+        raise AdonError(f"template {template.reference} is for {template.protocol}")
+    if not 1 <= packet.tuple.destination_port <= 65_535:
+        raise AdonError(f"{packet.tuple.destination_port} is no port")
+    request = FlowRequest.model_validate(
+        {
+            "source": hosts[0].host,
+            "destination": hosts[1].host,
+            "size": f"{entry.size} B",
+            "template": template.reference,
+            "ports": (packet.tuple.destination_port,),
+            "slice": entry.slice,
+            "label": "unannounced",
+        }
+    )
+    asked = FlowSubmitted("", now, "", request, entry.requester)
+    slice_for(asked, template, protocol, [packet.tuple], topology.configuration)
+    return request

@@ -1,0 +1,145 @@
+"""Where flows that lose their paths go, planned together (spec section 4).
+
+Flows that one event displaces would each, by themselves, flee to the same best path and over-subscribe it.
+Here all of them are assigned at once.  Each flow brings the paths it could take; each path has room for so
+many bits/s of throughput bounds.  Wanted, in this order:
+
+1. as many flows as possible have a path, counted priority by priority from the highest down: no flow is
+   refused for the sake of one of lower priority;
+2. what is known of their paths is as good as possible (:class:`Grade`), and then the sum of their Q
+   (equation 3) as high as possible, again from the highest priority down.
+
+That is a multiple-choice knapsack with several knapsacks, which is NP-hard (Kellerer, Pferschy, Pisinger,
+*Knapsack Problems*, 2004, chapters 10 and 11), hence a search that is bounded in nodes
+(:mod:`adon.broker.assignment`).  Small sets are solved exactly, large ones as well as local improvement can;
+:attr:`Plan.exact` says which.  Rates are counted in whole
+bits/s (needs rounded up, room rounded down) and Q in billionths, so that sums are exact and the result does
+not depend on the order in which flows are named.
+
+Values and functions only: how flows, paths and room come about is :mod:`adon.broker.fleeing`'s business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from adon.broker.assignment import Problem, Search, greedy, improved
+from adon.units import format_rate
+from measurement.model import PathKey
+
+NODES = 20_000
+"""Assignments looked at before the best one found so far is taken."""
+
+EXACT_FLOWS = 14
+"""More flows than this are not searched exactly: the nodes would be spent in one corner of the tree."""
+
+
+class Grade(IntEnum):
+    """How much is known in favour of a path; more is better."""
+
+    UNKNOWN = 0
+    """Usable, and nothing is known, or what was known last missed a bound."""
+    LAST_KNOWN = 1
+    """Its values are too old to trust; the last ones kept every bound."""
+    QUALIFIED = 2
+    """It keeps every bound by values of today."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A path that a displaced flow could take; ``q`` is 0 where there is none."""
+
+    key: PathKey
+    grade: Grade
+    q: float = 0.0
+
+    @property
+    def words(self) -> str:
+        """``al2s (Q 8.2)``."""
+        return {
+            Grade.QUALIFIED: f"{self.key.path} (Q {self.q:.3g})",
+            Grade.LAST_KNOWN: f"{self.key.path} (Q {self.q:.3g} by its last known values)",
+            Grade.UNKNOWN: f"{self.key.path} (nothing is known of it now)",
+        }[self.grade]
+
+
+@dataclass(frozen=True, slots=True)
+class Displaced:
+    """A flow that needs another path.
+
+    :param demand: its throughput bound in bits/s, 0 without one.
+    :param options: the paths it could take, in the order of the configuration, which decides among equals.
+    """
+
+    number: int
+    priority: int
+    demand: float
+    options: tuple[Option, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What the plan has for one flow; without an option it finds no refuge."""
+
+    number: int
+    option: Option | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """A place per flow, and whether no better plan exists for certain."""
+
+    places: Mapping[int, Place]
+    exact: bool
+
+
+def plan(displaced: Iterable[Displaced], room: Mapping[PathKey, float], nodes: int = NODES) -> Plan:
+    """Assign every flow a refuge, or none, so that no path gets more bounds than it has room for.
+
+    :param room: per directed path, the bits/s of bounds that it can still take; one not named has none.
+    :param nodes: how far to search.
+    """
+    problem = Problem(displaced, room)
+    start = [ranked[0] if ranked else None for ranked in problem.ranked]
+    if all(left >= 0 for left in problem.free(start).values()):
+        return _told(problem, start, exact=True)  # everybody has the best there is
+    choice = improved(problem, greedy(problem), nodes)
+    exact = False
+    if len(problem.flows) <= EXACT_FLOWS:
+        search = Search(problem, choice, nodes)
+        exact = search.run()
+        choice = search.best if exact else improved(problem, search.best, nodes)
+    return _told(problem, choice, exact=exact)
+
+
+# -- in words -------------------------------------------------------------------------------------------
+
+
+def _told(problem: Problem, choice: Sequence[int | None], *, exact: bool) -> Plan:
+    left = problem.free(choice)
+    places = {
+        flow.number: _place(problem, index, choice[index], left) for index, flow in enumerate(problem.flows)
+    }
+    return Plan(places, exact)
+
+
+def _place(problem: Problem, index: int, taken: int | None, left: Mapping[PathKey, int]) -> Place:
+    flow, ranked = problem.flows[index], problem.ranked[index]
+    better = ranked if taken is None else ranked[: ranked.index(taken)]
+    full = "; ".join(_no_room(flow.options[one], problem, left) for one in better)
+    if taken is None:
+        asked = (
+            f"{format_rate(problem.need[index])} find no room: {full}" if full else "there is no other path"
+        )
+        return Place(flow.number, None, asked)
+    option = flow.options[taken]
+    words = f"{option.words}, " + (f"because others need {full}" if full else "its best")
+    return Place(flow.number, option, words)
+
+
+def _no_room(option: Option, problem: Problem, left: Mapping[PathKey, int]) -> str:
+    room, free = problem.room[option.key], left[option.key]
+    return f"{option.words}, {format_rate(free)} left of {format_rate(room)}"

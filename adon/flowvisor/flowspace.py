@@ -1,0 +1,170 @@
+"""Sets of connections: what a slice may have, as values that can be compared (FlowVisor's flowspace).
+
+A *connection* is seen from the host that opens it: source and destination address, IP protocol, and the
+port it goes to (0 for a protocol without ports).  A :class:`Box` is every connection whose four numbers lie
+in given ranges, for one version of IP; a flowspace is some boxes together.  This is header space analysis
+(Kazemian et al., NSDI 2012) with ranges in the place of wildcard bits: a prefix is a range of addresses, so
+intersection and difference are done number by number.
+
+The port that a connection comes *from* is no part of it: whoever opens it gets any free one.
+
+Values and functions only.  Ranges are closed, sorted and do not touch.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from typing import Literal
+
+Network = IPv4Network | IPv6Network
+Address = IPv4Address | IPv6Address
+Ranges = tuple[tuple[int, int], ...]
+
+ANY_PROTOCOL: Ranges = ((0, 255),)
+ANY_PORT: Ranges = ((0, 65_535),)
+PROTOCOL_NAMES = {6: "tcp", 17: "udp", 132: "sctp"}
+_EVERYWHERE: dict[Literal[4, 6], Network] = {4: IPv4Network("0.0.0.0/0"), 6: IPv6Network("::/0")}
+
+
+@dataclass(frozen=True, slots=True)
+class Connection:
+    """One connection, as the host that opens it sees it."""
+
+    source: Address
+    destination: Address
+    protocol: int
+    port: int
+
+    def __str__(self) -> str:
+        protocol = PROTOCOL_NAMES.get(self.protocol, f"IP protocol {self.protocol}")
+        port = f" port {self.port}" if self.protocol in PROTOCOL_NAMES else ""
+        return f"{protocol} from {self.source} to {self.destination}{port}"
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """Every connection of one version of IP whose numbers lie in these ranges.
+
+    :param ranges: of the source's address, the destination's, the protocol and the port, in this order.
+    """
+
+    version: Literal[4, 6]
+    ranges: tuple[Ranges, Ranges, Ranges, Ranges]
+
+    @property
+    def empty(self) -> bool:
+        """Whether there is no connection in it."""
+        return not all(self.ranges)
+
+    def holds(self, connection: Connection) -> bool:
+        """Whether a connection is in it."""
+        ends = connection.source, connection.destination
+        numbers = (int(ends[0]), int(ends[1]), connection.protocol, connection.port)
+        return all(end.version == self.version for end in ends) and all(map(_within, numbers, self.ranges))
+
+    def intersection(self, other: Box) -> Box | None:
+        """What is in both; None if nothing is."""
+        if self.version != other.version:
+            return None
+        one, two, three, four = map(_common, self.ranges, other.ranges)
+        found = Box(self.version, (one, two, three, four))
+        return None if found.empty else found
+
+    def without(self, other: Box) -> Iterator[Box]:
+        """What is in this one and not in the other, as boxes that do not overlap."""
+        common = self.intersection(other)
+        if common is None:
+            yield self
+            return
+        rest = list(self.ranges)
+        for place, (mine, both) in enumerate(zip(self.ranges, common.ranges, strict=True)):
+            rest[place] = _difference(mine, both)
+            if rest[place]:
+                yield Box(self.version, (rest[0], rest[1], rest[2], rest[3]))
+            rest[place] = both
+
+    def example(self) -> Connection:
+        """One connection of a box that is not empty: the lowest numbers, but a port where there is one.
+
+        :raises ValueError: for an empty box.
+        """
+        if self.empty:
+            raise ValueError("there is no connection in an empty box")
+        of = IPv4Address if self.version == 4 else IPv6Address
+        sources, destinations, protocols, ports = self.ranges
+        named = next((p for p in PROTOCOL_NAMES if _within(p, protocols)), protocols[0][0])
+        return Connection(of(sources[0][0]), of(destinations[0][0]), named, ports[0][0])
+
+
+def boxes(
+    sources: Sequence[Network] = (),
+    destinations: Sequence[Network] = (),
+    protocols: Sequence[int] = (),
+    ports: Sequence[tuple[int, int]] = (),
+) -> tuple[Box, ...]:
+    """What a person wrote as prefixes, protocols and port ranges; an empty list leaves it open.
+
+    One box per version of IP that both ends have; none if they have none in common.
+    """
+    made = (
+        Box(
+            version,
+            (
+                _addresses(sources, version),
+                _addresses(destinations, version),
+                merged((p, p) for p in protocols) or ANY_PROTOCOL,
+                merged(ports) or ANY_PORT,
+            ),
+        )
+        for version in _EVERYWHERE
+    )
+    return tuple(box for box in made if not box.empty)
+
+
+def overlap(one: Iterable[Box], other: Iterable[Box]) -> Box | None:
+    """Some box that is in both flowspaces; None if they have no connection in common."""
+    theirs = tuple(other)
+    found = (mine.intersection(box) for mine in one for box in theirs)
+    return next((both for both in found if both is not None), None)
+
+
+def outside(inner: Iterable[Box], outer: Iterable[Box]) -> Box | None:
+    """Some box that is in the first flowspace and not in the second; None if the second holds it all."""
+    rest = list(inner)
+    for box in outer:
+        rest = [piece for left in rest for piece in left.without(box)]
+    return rest[0] if rest else None
+
+
+def merged(ranges: Iterable[tuple[int, int]]) -> Ranges:
+    """Ranges sorted, those that overlap or touch as one."""
+    found: list[tuple[int, int]] = []
+    for first, last in sorted(ranges):
+        if found and first <= found[-1][1] + 1:
+            found[-1] = (found[-1][0], max(last, found[-1][1]))
+        else:
+            found.append((first, last))
+    return tuple(found)
+
+
+def _addresses(networks: Sequence[Network], version: Literal[4, 6]) -> Ranges:
+    chosen = [n for n in networks if n.version == version] if networks else [_EVERYWHERE[version]]
+    return merged((int(n.network_address), int(n.broadcast_address)) for n in chosen)
+
+
+def _within(number: int, ranges: Ranges) -> bool:
+    return any(first <= number <= last for first, last in ranges)
+
+
+def _common(one: Ranges, other: Ranges) -> Ranges:
+    return merged((max(a, c), min(b, d)) for a, b in one for c, d in other if max(a, c) <= min(b, d))
+
+
+def _difference(one: Ranges, other: Ranges) -> Ranges:
+    left = list(one)
+    for first, last in other:
+        cut = [((a, min(b, first - 1)), (max(a, last + 1), b)) for a, b in left]
+        left = [(a, b) for pair in cut for a, b in pair if a <= b]
+    return merged(left)

@@ -1,0 +1,169 @@
+"""``adon maintenance`` and ``adon what-if``: outages that are known, and those that may come."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+import typer
+
+from adon.errors import InvalidInput
+from apps.cli.common import JsonFlag, client, print_json, print_table
+
+maintenance = typer.Typer(help="Maintenance windows.", no_args_is_help=True)
+
+EXIT_BROKEN = 3
+"""Some QSpec would break."""
+
+FAILURES = ("link-down", "path-down", "switch-down", "port-down", "maintenance")
+
+
+@maintenance.command()
+def add(
+    ctx: typer.Context,
+    scope: Annotated[str, typer.Argument(help="path, link, switch or site.")],
+    name: Annotated[str, typer.Argument(help="Its name in the configuration.")],
+    begins: Annotated[str, typer.Option("--from", help="A time such as 2026-11-21T02:00:00Z.")],
+    ends: Annotated[str, typer.Option("--until", help="A time such as 2026-11-21T04:00:00Z.")],
+    lead: Annotated[str, typer.Option(help="Running flows leave so long before.")] = "10 min",
+    note: Annotated[str, typer.Option(help="What is done, in words.")] = "",
+) -> None:
+    """Announce a window: nothing is admitted into it, and running flows leave before."""
+    body = {"scope": scope, "name": name, "begins": begins, "ends": ends, "lead": lead, "note": note}
+    window = client(ctx).add_maintenance(body)
+    typer.echo(f"{window['id']} {window['stage']}: {window['scope']} {window['name']}, {_times(window)}")
+
+
+@maintenance.command("list")
+def list_(
+    ctx: typer.Context,
+    all_: Annotated[bool, typer.Option("--all", help="Also those that are over.")] = False,
+    json_: JsonFlag = False,
+) -> None:
+    """The windows that are announced or under way."""
+    found = client(ctx).maintenance(all_=all_)
+    if json_:
+        print_json(found)
+        return
+    rows = (
+        (
+            one["id"],
+            one["stage"],
+            f"{one['scope']} {one['name']}",
+            _times(one),
+            one["requester"],
+            one["note"] or "-",
+        )
+        for one in found
+    )
+    print_table(("Window", "Stage", "What", "When", "By", "Note"), rows, "no maintenance is announced")
+
+
+@maintenance.command()
+def cancel(ctx: typer.Context, window: Annotated[str, typer.Argument(help="Its id, as in m-3.")]) -> None:
+    """Cancel a window, also in the middle of it."""
+    gone = client(ctx).cancel_maintenance(window)
+    typer.echo(f"{gone['id']} is cancelled")
+
+
+def _times(window: dict[str, Any]) -> str:
+    begins, ends = (datetime.fromisoformat(window[name]).astimezone() for name in ("begins", "ends"))
+    same_day = begins.date() == ends.date()
+    return f"{begins:%Y-%m-%d %H:%M} to {ends.strftime('%H:%M' if same_day else '%Y-%m-%d %H:%M')}"
+
+
+def what_if(
+    ctx: typer.Context,
+    failure: Annotated[str | None, typer.Argument(help=f"{', '.join(FAILURES)}.")] = None,
+    name: Annotated[
+        str | None,
+        typer.Argument(help="A link, path or switch; SWITCH:PORT; m-3 or path:NAME, link:, switch:, site:."),
+    ] = None,
+    all_: Annotated[bool, typer.Option("--all", help="Every single failure, the worst first.")] = False,
+    json_: JsonFlag = False,
+) -> None:
+    """What a failure would do to the flows that run now; nothing is changed.
+
+    Exit status: 0 if every QSpec would be kept, 3 if one would break.
+    """
+    if all_ == (failure is not None) or (failure is None) != (name is None):
+        raise InvalidInput.of("failure", "give a failure and a name, or --all")
+    if failure is not None and failure not in FAILURES:
+        raise InvalidInput.of("failure", f"{failure[:40]!r} is not one of {', '.join(FAILURES)}")
+    found = client(ctx).what_if(failure, name)
+    if json_:
+        print_json(found)
+    elif all_:
+        _print_ranking(found)
+    else:
+        _print_report(found[0])
+    if any(one["verdict"] == "broken" for one in found):
+        raise typer.Exit(EXIT_BROKEN)
+
+
+def _print_ranking(found: list[dict[str, Any]]) -> None:
+    rows = (
+        (
+            f"{one['failure']} {one['name']}",
+            one["verdict"],
+            str(len(one["flows"])),
+            str(sum(flow["to"] is not None for flow in one["flows"])),
+            str(sum(flow["quality"] == "unknown" for flow in one["flows"])),
+            " ".join(flow["flow"] for flow in one["flows"] if flow["quality"] == "none") or "-",
+        )
+        for one in found
+    )
+    columns = ("Failure", "Verdict", "Flows hit", "Find a path", "Of unknown quality", "Broken")
+    print_table(columns, rows, "nothing is configured that could fail")
+
+
+def _print_report(report: dict[str, Any]) -> None:
+    from apps.cli.words import score, value
+
+    rows = (
+        (
+            flow["flow"],
+            str(flow["priority"]),
+            value(flow["bound_bps"], "bps"),
+            flow["from"],
+            flow["to"] or flow["outcome"],
+            score(flow["q"]),
+            value(flow["estimate_bps"], "bps"),
+            "broken" if flow["quality"] == "none" else flow["quality"],
+            flow["why"],
+        )
+        for flow in report["flows"]
+    )
+    columns = ("Flow", "Priority", "Bound", "From", "To", "Q", "Expects", "QSpec", "Why")
+    print_table(columns, rows, "no flow would be hit")
+    if report["loads"]:
+        _print_loads(report["loads"])
+    typer.echo(_verdict(report))
+
+
+def _print_loads(loads: list[dict[str, Any]]) -> None:
+    from apps.cli.words import value
+
+    rows = (
+        (
+            load["path"],
+            f"{load['source']} > {load['destination']}",
+            value(load["before_bps"], "bps"),
+            value(load["after_bps"], "bps"),
+            "down" if load["down"] else value(load["carries_bps"], "bps"),
+            value(load["capacity_bps"], "bps"),
+        )
+        for load in loads
+    )
+    print_table(("Path", "Direction", "Bounds now", "Then", "Carries then", "Capacity"), rows, "")
+
+
+def _verdict(report: dict[str, Any]) -> str:
+    hit, broken = len(report["flows"]), report["broken"]
+    moved = sum(flow["to"] is not None for flow in report["flows"])
+    unknown = sum(flow["quality"] == "unknown" for flow in report["flows"])
+    doubt = f" ({unknown} to one of which little is known now)" if unknown else ""
+    return (
+        f"{report['verdict']}: {report['failure']} {report['name']} would hit {hit} flows; "
+        f"{moved} find another path{doubt}, the QSpec of {broken} would break"
+    )

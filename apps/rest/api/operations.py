@@ -1,0 +1,92 @@
+"""Operating the network: maintenance windows, and what failures would do."""
+
+from __future__ import annotations
+
+import re
+from http import HTTPStatus
+
+from flask import Response
+from pydantic import Field
+
+from adon.access.policy import Action
+from adon.broker.maintenance import Stage
+from adon.broker.scenario import Failure
+from adon.errors import InvalidInput, NotFound
+from apps.rest.answers import done, json_answer
+from apps.rest.api.common import PREFIX, Address, Query, answers, blueprint
+from apps.rest.guard import action, requester
+from apps.rest.operations_models import RehearsalList, RehearsalView, WindowBody, WindowList, WindowView
+from apps.rest.services import services
+
+api = blueprint("operations", "Maintenance windows and failure rehearsal")
+
+REHEARSAL_S = 30.0
+"""Every single failure of a large network takes a while."""
+
+
+class WindowQuery(Query):
+    """Which windows."""
+
+    all: bool = Field(default=False, description="also those that are over or cancelled")
+
+
+@api.get("/maintenance", responses=answers(200, WindowList))
+@action(Action.MAINTENANCE_READ)
+def list_windows(query: WindowQuery) -> Response:
+    """Maintenance windows, announced and under way."""
+    parts = services()
+    now = parts.clock()
+    found = [WindowView.of(one, now) for one in parts.store.windows(None if query.all else now)]
+    if not query.all:
+        found = [one for one in found if one.stage is not Stage.CANCELLED]
+    return json_answer(WindowList(items=found).body())
+
+
+@api.post("/maintenance", responses=answers(201, WindowView))
+@action(Action.MAINTENANCE_ADD)
+def add_window(body: WindowBody) -> Response:
+    """Announce a window: nothing is admitted into it, and running flows leave before."""
+    asked = {"request": body.request(), "requester": requester().name}
+    window = WindowView.answered(services().controller.call("maintenance.add", asked))
+    return done(window.body(), HTTPStatus.CREATED, f"{PREFIX}/maintenance/{window.id}")
+
+
+class WindowAddress(Address):
+    """Which window."""
+
+    id: str = Field(max_length=20, description="as in m-3")
+
+
+@api.delete("/maintenance/<id>", responses=answers(200, WindowView, 409))
+@action(Action.MAINTENANCE_CANCEL)
+def cancel_window(path: WindowAddress) -> Response:
+    """Cancel a window, also in the middle of it; its paths may be used again."""
+    found = re.fullmatch(r"m-([1-9][0-9]{0,14})", path.id)
+    if found is None:
+        raise NotFound("maintenance", path.id)
+    asked = {"number": int(found[1]), "requester": requester().name}
+    window = WindowView.answered(services().controller.call("maintenance.cancel", asked))
+    return done(window.body(), HTTPStatus.OK)
+
+
+class WhatIfQuery(Query):
+    """Which failure; without one every single failure."""
+
+    failure: Failure | None = None
+    name: str | None = Field(
+        default=None,
+        max_length=200,
+        description="a link, path or switch; SWITCH:PORT; m-3, or path:, link:, switch:, site: and a name",
+    )
+
+
+@api.get("/what-if", responses=answers(200, RehearsalList))
+@action(Action.WHAT_IF)
+def what_if(query: WhatIfQuery) -> Response:
+    """What a failure would do to the flows that run now; nothing is changed."""
+    if (query.failure is None) is not (query.name is None):
+        raise InvalidInput.of("name", "goes with failure, and failure with name")
+    asked = {} if query.failure is None else {"failure": query.failure.value, "name": query.name}
+    answer = services().controller.call("what-if", asked, timeout=REHEARSAL_S)
+    items = [RehearsalView.answered(item) for item in answer["items"]]
+    return json_answer(RehearsalList(at=answer["at"], items=items).body())

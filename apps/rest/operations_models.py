@@ -1,0 +1,133 @@
+"""What the API answers about operating the network: maintenance windows and rehearsed failures."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from adon.broker.maintenance import Scope, Stage, Window
+from adon.broker.scenario import Failure
+from adon.templates_catalog.model import Name
+from adon.units import Duration
+from apps.rest.models import View
+from apps.rest.times import Time
+
+
+class WindowBody(BaseModel):
+    """A maintenance window that is asked for."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    scope: Scope = Field(description="what is to be closed")
+    name: Name = Field(description="its name in the configuration")
+    begins: Time
+    ends: Time
+    lead: Duration = Field(default=600.0, description="running flows leave so long before it begins")
+    note: str = Field(default="", max_length=200)
+
+    def request(self) -> dict[str, Any]:
+        """What the controller is asked; times in seconds since the epoch."""
+        times = {"begins": self.begins, "ends": self.ends, "lead": f"{self.lead!r} s"}
+        return {"scope": self.scope.value, "name": self.name, "note": self.note, **times}
+
+
+class WindowView(View):
+    """A maintenance window."""
+
+    id: str
+    scope: Scope
+    name: str
+    begins: Time
+    ends: Time
+    lead_seconds: float
+    note: str
+    requester: str
+    stage: Stage
+
+    @classmethod
+    def of(cls, window: Window, now: float) -> Self:
+        """The window as it is at this time."""
+        same = ("id", "scope", "name", "begins", "ends", "note", "requester")
+        values = {name: getattr(window, name) for name in same}
+        return cls(**values, lead_seconds=window.lead, stage=window.stage(now))
+
+    @classmethod
+    def answered(cls, body: dict[str, Any]) -> Self:
+        """The window as the controller answered it."""
+        return cls.model_validate({**body, "lead_seconds": body["lead"]})
+
+
+class WindowList(View):
+    """Maintenance windows, in the order in which they were asked for."""
+
+    items: list[WindowView]
+
+
+class AffectedView(View):
+    """What would become of one flow."""
+
+    flow: str
+    requester: str
+    priority: int
+    bound_bps: float
+    path: str = Field(alias="from", description="the path that it is on now")
+    to: str | None
+    outcome: Literal["moves", "stays", "queues"]
+    q: float | None
+    estimate_bps: float | None
+    quality: str = Field(description="met, degraded, unknown; none for a flow without a path")
+    why: str
+
+    model_config = ConfigDict(frozen=True, populate_by_name=True)
+
+
+class LoadView(View):
+    """The throughput bounds on one directed path, before and after."""
+
+    path: str
+    source: str
+    destination: str
+    capacity_bps: float
+    carries_bps: float
+    before_bps: float
+    after_bps: float
+    down: bool
+
+
+class RehearsalView(View):
+    """What one failure would do to the flows that run now."""
+
+    failure: Failure
+    name: str
+    verdict: Literal["fine", "unknown", "broken"]
+    broken: int = Field(description="flows whose QSpec would break")
+    paths: list[str] = Field(description="the paths that would be down")
+    flows: list[AffectedView]
+    loads: list[LoadView]
+
+    @classmethod
+    def answered(cls, body: dict[str, Any]) -> Self:
+        """The report as the controller answered it."""
+        flows = [
+            AffectedView(**flow, bound_bps=flow["bound"], estimate_bps=flow["estimate"])
+            for flow in body["flows"]
+        ]
+        rates = ("capacity", "carries", "before", "after")
+        loads = [LoadView(**load, **{f"{name}_bps": load[name] for name in rates}) for load in body["loads"]]
+        return cls.model_validate({**body, "flows": flows, "loads": loads})
+
+    def body(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return self.model_dump(mode="json", by_alias=True)
+
+
+class RehearsalList(View):
+    """Rehearsed failures, the most damage first."""
+
+    at: Time
+    items: list[RehearsalView]
+
+    def body(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        return self.model_dump(mode="json", by_alias=True)

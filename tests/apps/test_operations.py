@@ -1,0 +1,137 @@
+"""Maintenance windows and rehearsals through the API and the command line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.apps.test_rest import fields
+from tests.apps.test_rest_access import WINDOW
+
+
+def test_a_window_is_announced_listed_and_cancelled(world):
+    answer = world.ask("POST", "/maintenance", "performance_engineer", json={**WINDOW, "note": "splicing"})
+    assert (answer.status_code, answer.headers["Location"]) == (201, "/api/v1/maintenance/m-1")
+    assert answer.json == {
+        "id": "m-1",
+        "scope": "path",
+        "name": "al2s",
+        "begins": "2099-11-21T02:00:00.000Z",
+        "ends": "2099-11-21T04:00:00.000Z",
+        "lead_seconds": 600.0,
+        "note": "splicing",
+        "requester": "performance_engineer",
+        "stage": "announced",
+    }
+    assert world.ask("GET", "/maintenance", "researcher").json["items"] == [answer.json]
+    gone = world.ask("DELETE", "/maintenance/m-1")
+    assert (gone.status_code, gone.json["stage"]) == (200, "cancelled")
+    assert world.ask("GET", "/maintenance").json["items"] == []
+    assert [one["id"] for one in world.ask("GET", "/maintenance?all=true").json["items"]] == ["m-1"]
+    assert world.ask("DELETE", "/maintenance/m-1").status_code == 409
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"scope": "planet"}, "scope"),
+        ({"name": "nowhere"}, "name"),
+        ({"name": "../etc"}, "name"),
+        ({"begins": "tomorrow"}, "begins"),
+        ({"begins": "2099-11-21T02:00:00"}, "begins"),
+        ({"ends": "2099-11-21T02:00:00Z"}, "ends"),
+        ({"begins": "2001-01-01T00:00:00Z", "ends": "2001-01-02T00:00:00Z"}, "ends"),
+        ({"lead": 600}, "lead"),
+        ({"lead": "-5 s"}, "lead"),
+        ({"note": "x" * 201}, "note"),
+        ({"colour": "blue"}, "colour"),
+    ],
+)
+def test_a_bad_window_is_refused_by_field_and_cause(world, change, field):
+    answer = world.ask("POST", "/maintenance", json={**WINDOW, **change})
+    assert answer.status_code == 422
+    assert any(name.startswith(field) and cause for name, cause in fields(answer).items()), answer.json
+    assert world.ask("GET", "/maintenance?all=true").json["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("method", "address", "status"),
+    [
+        ("DELETE", "/maintenance/m-9", 404),
+        ("DELETE", "/maintenance/9", 404),
+        ("DELETE", "/maintenance/m-0", 404),
+        ("GET", "/what-if?failure=rain&name=al2s", 422),
+        ("GET", "/what-if?failure=path-down", 422),
+        ("GET", "/what-if?name=al2s", 422),
+        ("GET", "/what-if?failure=path-down&name=nowhere", 422),
+        ("GET", "/what-if?colour=blue", 422),
+    ],
+)
+def test_what_cannot_be_is_refused(world, method, address, status):
+    assert world.ask(method, address).status_code == status
+
+
+def test_a_failure_is_rehearsed(world):
+    (report,) = world.ask("GET", "/what-if?failure=path-down&name=al2s").json["items"]
+    assert (report["verdict"], report["broken"], report["paths"]) == ("broken", 1, ["al2s"])
+    assert [(flow["flow"], flow["from"], flow["to"]) for flow in report["flows"]] == [
+        ("f-3", "al2s", "internet"),
+        ("f-1", "al2s", "internet"),
+        ("f-2", "al2s", None),
+    ]
+    assert report["flows"][0]["estimate_bps"] == 13e6
+    assert report["loads"][1]["after_bps"] == 14e6
+
+
+def test_every_single_failure_is_ranked(world):
+    items = world.ask("GET", "/what-if").json["items"]
+    assert len(items) == 13
+    assert (items[0]["broken"], items[-1]["broken"]) == (3, 0)
+
+
+# -- the command line ----------------------------------------------------------------------------------
+
+
+def test_the_commands_of_maintenance(adon):
+    times = ("--from", WINDOW["begins"], "--until", WINDOW["ends"])
+    added = adon("maintenance", "add", "path", "al2s", *times, "--note", "splicing")
+    assert (added.exit_code, added.stdout.startswith("m-1 announced: path al2s, 2099-11-2")) == (0, True)
+    listed = adon("maintenance", "list").stdout
+    assert all(word in listed for word in ("m-1", "announced", "path al2s", "admin", "splicing"))
+    assert json.loads(adon("maintenance", "list", "--json").stdout)[0]["id"] == "m-1"
+    assert adon("maintenance", "cancel", "m-1").stdout == "m-1 is cancelled\n"
+    assert adon("maintenance", "list").stdout == "no maintenance is announced\n"
+    assert "cancelled" in adon("maintenance", "list", "--all").stdout
+    refused = adon("maintenance", "add", "path", "nowhere", *times)
+    assert (refused.exit_code, "name: there is no path 'nowhere'" in refused.stderr) == (2, True)
+    assert adon("maintenance", "cancel", "m-1").exit_code == 1
+
+
+def test_the_status_says_whether_a_qspec_would_break(adon):
+    broken = adon("what-if", "path-down", "al2s")
+    assert broken.exit_code == 3
+    assert broken.stdout.endswith(
+        "broken: path-down al2s would hit 3 flows; 2 find another path, the QSpec of 1 would break\n"
+    )
+    assert "7 Mbps find no room: internet" in broken.stdout
+    fine = adon("what-if", "path-down", "internet")
+    assert (fine.exit_code, "no flow would be hit" in fine.stdout) == (0, True)
+    assert adon("what-if", "path-down", "al2s", "--json").exit_code == 3
+    assert json.loads(adon("what-if", "path-down", "internet", "--json").stdout)[0]["verdict"] == "fine"
+
+
+def test_every_single_failure_is_a_line_the_worst_first(adon):
+    found = adon("what-if", "--all")
+    assert found.exit_code == 3
+    lines = [line for line in found.stdout.splitlines() if "down" in line]
+    assert len(lines) == 13
+    assert "broken" in lines[0]
+    assert "fine" in lines[-1]
+
+
+@pytest.mark.parametrize(
+    "words", [(), ("path-down",), ("rain", "al2s"), ("path-down", "al2s", "--all"), ("path-down", "nowhere")]
+)
+def test_a_wrong_question_is_an_input_error(adon, words):
+    assert adon("what-if", *words).exit_code == 2

@@ -1,0 +1,232 @@
+"""Membership and limits of slices, and what the configuration refuses about them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from adon import yamlfile
+from adon.config import Configuration, Slice
+from adon.errors import InvalidInput
+from adon.flowvisor.path import Attachment, FiveTuple
+from adon.flowvisor.slices import (
+    Ask,
+    Limit,
+    Refusal,
+    Usage,
+    Who,
+    addresses,
+    connections,
+    never,
+    slice_of,
+    verdict,
+)
+from tests.broker.stage import NETWORK
+
+MU, OSU = ("10.1.0.10",), ("10.2.0.10",)
+
+
+def part(number: int = 1, **fields: Any) -> dict[str, Any]:
+    return {
+        "number": number,
+        "members": {"who": ["ann"]},
+        "flowspace": [{"protocols": ["tcp"], "ports": ["5000-5099"]}],
+        "share": 0.5,
+        **fields,
+    }
+
+
+def one(**fields: Any) -> Slice:
+    return Slice.model_validate(part(**fields))
+
+
+def ask(*ports: int, protocol: int = 6, **fields: Any) -> Ask:
+    tuples = [FiveTuple(protocol, port) for port in ports]
+    values = {"ends": ("mu", "osu"), "priority": 500, **fields}
+    return Ask(connections(MU, OSU, protocol, tuples), **values)
+
+
+def network(**slices: dict[str, Any]) -> str:
+    return yaml.safe_dump({**yaml.safe_load(NETWORK.read_text()), "slices": slices}, sort_keys=False)
+
+
+def problems(**slices: dict[str, Any]) -> list[str]:
+    with pytest.raises(InvalidInput) as caught:
+        yamlfile.parse_model(network(**slices), Configuration, "net.yaml")
+    return [f"{problem.field}: {problem.cause}" for problem in caught.value.problems]
+
+
+# -- membership ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("members", "who", "belongs"),
+    [
+        ({"who": ["ann"]}, Who("ann"), True),
+        ({"who": ["ann"]}, Who("bob"), False),
+        ({"groups": ["g1", "g2"]}, Who("bob", groups=frozenset({"g2"})), True),
+        ({"groups": ["g1"], "roles": ["operator"]}, Who("bob", groups=frozenset({"g1"})), False),
+        ({"roles": ["operator"]}, Who("bob", roles=frozenset({"operator"})), True),
+        ({"who": []}, Who("ann"), False),
+    ],
+)
+def test_members_fit_all_that_is_given(members: dict[str, Any], who: Who, belongs: bool) -> None:
+    found = slice_of({"genomics": one(members=members)}, who, None, ask(5000))
+    assert (found == "genomics") is belongs
+
+
+def test_a_member_of_several_has_the_one_that_may_have_the_flow_or_names_one() -> None:
+    slices = {"a": one(), "b": one(number=2, flowspace=[{"ports": [6000]}])}
+    assert slice_of(slices, Who("ann"), None, ask(6000)) == "b"
+    assert slice_of(slices, Who("ann"), "a", ask(6000)) == "a"
+    for asked, word in ((ask(7000), "none may"), (ask(5000, priority=0), "each may")):
+        both = {"a": one(), "b": one(number=2)} if word == "each may" else slices
+        refused = slice_of(both, Who("ann"), None, asked)
+        assert isinstance(refused, Refusal)
+        assert "a, b" in refused.text
+        assert word in refused.text
+
+
+def test_a_slice_that_somebody_is_no_member_of_is_refused_as_one_that_is_not_there() -> None:
+    refused = [slice_of({"a": one()}, Who("bob"), name, ask(5000)) for name in ("a", "nothing")]
+    assert refused == [
+        Refusal(Limit.MEMBERS, "bob is no member of a slice 'a'"),
+        Refusal(Limit.MEMBERS, "bob is no member of a slice 'nothing'"),
+    ]
+
+
+# -- limits -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("fields", "asked", "limit", "words"),
+    [
+        ({}, ask(5000, 5100), Limit.FLOWSPACE, "port 5100"),
+        ({}, ask(5000, protocol=17), Limit.FLOWSPACE, "udp from 10.1.0.10 to 10.2.0.10"),
+        ({}, ask(), Limit.FLOWSPACE, "port 1"),
+        ({"flowspace": [{"source": ["10.2.0.0/16"]}]}, ask(5000), Limit.FLOWSPACE, "from 10.1.0.10"),
+        ({"flowspace": [{"sites": ["mu", "kc"]}]}, ask(5000), Limit.FLOWSPACE, "does not have"),
+        ({"priorities": [0, 499]}, ask(5000), Limit.PRIORITY, "0 to 499, not 500"),
+        ({"dscp": ["LE"]}, ask(5000, dscp=46), Limit.DSCP, "LE, not with EF"),
+    ],
+)
+def test_what_a_slice_may_never_have(fields: dict[str, Any], asked: Ask, limit: Limit, words: str) -> None:
+    refused = never("genomics", one(**fields), asked)
+    assert refused is not None
+    assert refused.limit is limit
+    assert words in refused.text
+
+
+def test_what_a_slice_may_have() -> None:
+    assert never("a", one(dscp=["LE"]), ask(5000, dscp=1)) is None
+    assert never("a", one(flowspace=[{}]), ask(protocol=17)) is None
+    # Two entries together hold what neither holds alone.
+    halves = [{"ports": ["5000-5049"]}, {"ports": ["5050-5099"]}]
+    assert never("a", one(flowspace=halves), ask(5049, 5050)) is None
+
+
+@pytest.mark.parametrize(
+    ("fields", "usage", "rules", "limit"),
+    [
+        ({}, Usage(), {}, None),
+        ({}, Usage({"al2s": 25e6}), {}, None),
+        ({}, Usage({"al2s": 25.1e6}), {}, Limit.SHARE),
+        ({}, Usage({"internet": 50e6}), {}, None),
+        ({"share": {"internet": 0.5}}, Usage(), {}, Limit.SHARE),
+        ({"flowspace": [{"paths": ["internet"]}]}, Usage(), {}, Limit.FLOWSPACE),
+        ({"rule_budget": 10}, Usage(rules={1: 6}), {1: 4}, None),
+        ({"rule_budget": 10}, Usage(rules={2: 7}), {1: 4, 2: 4}, Limit.RULES),
+    ],
+)
+def test_what_a_slice_may_have_on_a_path_now(
+    fields: dict[str, Any], usage: Usage, rules: dict[int, int], limit: Limit | None
+) -> None:
+    refused = verdict("a", one(**fields), ask(5000, bound=5e6), "al2s", 60e6, usage, rules)
+    assert (None if refused is None else refused.limit) is limit
+
+
+def test_a_refusal_tells_the_figures() -> None:
+    refused = verdict("a", one(), ask(5000, bound=7e6), "al2s", 60e6, Usage({"al2s": 28e6}), {})
+    assert refused is not None
+    assert refused.text == (
+        "slice 'a' has 50 % of al2s, 30 Mbps; its flows hold 28 Mbps and this one needs 7 Mbps"
+    )
+
+
+def test_a_host_with_two_addresses_asks_for_both() -> None:
+    host = Attachment("h", "mu", 1, 1, "10.1.0.10", "02:00:00:00:00:01", "02:00:00:00:00:02", "fd00::1")
+    far = Attachment("g", "osu", 2, 1, "10.2.0.10", "02:00:00:00:00:03", "02:00:00:00:00:04", "fd00::2")
+    space = connections(addresses(host), addresses(far), 6, [])
+    assert [box.version for box in space] == [4, 6]
+    only4 = one(flowspace=[{"source": ["10.0.0.0/8"]}])
+    refused = never("a", only4, Ask(space, ("mu", "osu"), 500))
+    assert refused is not None
+    assert "fd00::1" in refused.text
+
+
+# -- the configuration --------------------------------------------------------------------------------
+
+
+def test_slices_are_read() -> None:
+    text = network(a=part(share={"al2s": 0.5}, mark="LE"), b=part(2, flowspace=[{"ports": [6000]}]))
+    read = yamlfile.parse_model(text, Configuration, "net.yaml")
+    assert (
+        read.slices["a"].mark,
+        read.slices["a"].share_of("al2s"),
+        read.slices["a"].share_of("internet"),
+    ) == (1, 0.5, 0)
+    assert read.slices["b"].share_of("internet") == 0.5
+
+
+@pytest.mark.parametrize(
+    ("other", "field", "cause"),
+    [
+        (part(1, flowspace=[{"ports": [6000]}]), "slices.b.number", "'a'"),
+        (
+            part(2),
+            "slices.b.flowspace.0",
+            "overlaps that of slice 'a': tcp from 0.0.0.0 to 0.0.0.0 port 5000",
+        ),
+        (part(2, flowspace=[{"ports": [6000]}], share=0.6), "slices.b.share", "a 50 %, b 60 %"),
+        (part(2, flowspace=[{"ports": [6000], "paths": ["x"]}]), "slices.b.flowspace.0.paths", "no path 'x'"),
+        (
+            part(2, flowspace=[{"ports": [6000], "sites": ["mu", "x"]}]),
+            "slices.b.flowspace.0.sites",
+            "no site 'x'",
+        ),
+        (part(2, flowspace=[{"ports": [6000]}], share={"x": 0.1}), "slices.b.share.x", "no path 'x'"),
+        (part(2, flowspace=[{"ports": ["9-1"]}]), "slices.b.flowspace.0.ports", "'9-1'"),
+        (part(2, flowspace=[{"sites": ["mu"]}]), "slices.b.flowspace.0.sites", "two at least"),
+        (
+            part(2, flowspace=[{"source": ["10.0.0.0/8"], "destination": ["fd00::/8"]}]),
+            "slices.b.flowspace.0.destination",
+            "no version of IP",
+        ),
+        (part(2, members={}), "slices.b.members.who", "nobody"),
+        (part(2, flowspace=[{"ports": [6000]}], priorities=[9, 1]), "slices.b.priorities", "lowest"),
+        (part(2, flowspace=[{"ports": [6000]}], dscp=["LE"], mark="EF"), "slices.b.mark", "EF"),
+        (part(4096), "slices.b.number", "4095"),
+    ],
+)
+def test_a_mistake_about_slices_is_named(other: dict[str, Any], field: str, cause: str) -> None:
+    found = problems(a=part(), b=other)
+    assert any(text.startswith(field) and cause in text for text in found), found
+
+
+def test_slices_that_have_one_site_in_common_have_no_flow_in_common() -> None:
+    body = yaml.safe_load(network(a=part(), b=part(2)))
+    body["sites"]["kc"] = {"edge": "mu-edge", "gateway_mac": "02:00:00:00:0c:01", "hosts": {}}
+    for name, sites in (("a", ["mu", "osu"]), ("b", ["osu", "kc"])):
+        body["slices"][name]["flowspace"][0]["sites"] = sites
+    assert len(yamlfile.parse_model(yaml.safe_dump(body), Configuration, "net.yaml").slices) == 2
+    body["slices"]["b"]["flowspace"][0]["sites"].append("mu")
+    with pytest.raises(InvalidInput, match="overlaps"):
+        yamlfile.parse_model(yaml.safe_dump(body), Configuration, "net.yaml")
+
+
+def test_slices_that_both_say_so_may_overlap() -> None:
+    both = {"a": part(shared=True), "b": part(2, shared=True)}
+    assert yamlfile.parse_model(network(**both), Configuration, "net.yaml").slices["b"].shared
+    assert "overlaps" in problems(a=part(shared=True), b=part(2))[0]
