@@ -178,8 +178,11 @@ class Network:
             outcome.absorb(self.batch_failed(lost))
         return outcome
 
-    def port_changed(self, event: PortChanged) -> None:
-        """Take a port's new state."""
+    def port_changed(self, event: PortChanged) -> bool:
+        """Take a port's new state; whether it says anything new of a switch that is connected.
+
+        Open vSwitch announces a port that goes down with a message that says it is up still.
+        """
         if event.dpid in self._greeting:
             ports = dict(self._greeting[event.dpid])
             if event.state is None:
@@ -187,8 +190,10 @@ class Network:
             else:
                 ports[event.name] = event.state
             self._greeting[event.dpid] = ports
-        else:
-            self.topology = self.topology.port_changed(event.dpid, event.name, event.state)
+            return False
+        before = self.topology.ports.get(event.dpid, {}).get(event.name)
+        self.topology = self.topology.port_changed(event.dpid, event.name, event.state)
+        return event.state != before
 
     def rules_reported(self, event: RulesReported) -> Outcome:
         """Compare a switch's report with what is wanted there, and repair where it is time to.

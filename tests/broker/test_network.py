@@ -10,6 +10,7 @@ from adon.broker.effects import Announce, ReadRules, RuleState, SaveRules, SendB
 from adon.broker.events import (
     BatchConfirmed,
     BatchFailed,
+    PortChanged,
     RuleRemoved,
     RulesReported,
     SwitchDown,
@@ -20,7 +21,7 @@ from adon.flowvisor.action import Output
 from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.match import Match
 from adon.flowvisor.rule import Op, ReportedRule, Rule
-from adon.flowvisor.topology import Topology
+from adon.flowvisor.topology import PortState, Topology
 from tests.broker.stage import MU_EDGE, OSU_EDGE, configuration
 
 
@@ -299,3 +300,14 @@ def test_a_foreign_rule_in_the_way_changes_nothing() -> None:
     assert (outcome.effects, len(outcome.failed)) == ([], 1)
     assert wire.network.wanted("f-1") == (NEAR,)
     assert wire.network.reconcile_totals["blocked"] == 1
+
+
+def test_a_port_that_says_nothing_new_is_no_reason_to_look_at_everything() -> None:
+    """Open vSwitch announces a port that goes down with a message that says it is up still."""
+    wire = connected()
+    up, down = PortState(2, live=True), PortState(2, live=False)
+
+    def news(state: PortState | None) -> bool:
+        return wire.network.port_changed(PortChanged(*wire.stamp(), MU_EDGE, "mu-edge-al2s", state))
+
+    assert [news(state) for state in (up, up, down, down, None, None)] == [True, False] * 3
