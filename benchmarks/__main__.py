@@ -104,6 +104,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "scheduling": Benchmark("Conflict-free scheduling", scheduling.run, scheduling.report, scheduling.passed),
     "anomaly": Benchmark("Anomaly detection", anomaly.run, anomaly.report, anomaly.passed),
     "paths": Benchmark("Candidate paths", paths.run, paths.report, paths.passed),
+    "failures": Benchmark("When something fails", failures.run, failures.report, failures.passed),
 }
 
 

@@ -49,7 +49,6 @@ PATIENCE_S = 60.0
 FORMS: Mapping[str, Mapping[str, Any]] = {
     "standby": {"policy": {"standby_paths": None}},
     "no standby": {"policy": {"standby_paths": 0}},
-    "groups": {"policy": {"standby_paths": None}, "switches": {"pipeline": "staged", "failover": "groups"}},
 }
 
 
@@ -179,7 +178,9 @@ def flowing(network: Lab, rate: int, ports: Sequence[int]) -> Iterator[dict[str,
     sniffer = subprocess.Popen([*program, "sniff", str(files["sniff"]), *TAPS])
     receiver = far.popen(*program, "receive", str(files["receive"]), *words)
     time.sleep(SETTLE_S)
-    sender = near.popen(*program, "send", str(files["send"]), str(rate), f"{NETWORK['osu']}.10", *words)
+    sender = near.popen(
+        "nice", "-n", "-20", *program, "send", str(files["send"]), str(rate), f"{NETWORK['osu']}.10", *words
+    )
     time.sleep(SETTLE_S)
     try:
         yield files

@@ -1,10 +1,14 @@
 """What fails in front of running traffic, one scene each, in namespaces of their own.
 
-Every scene: one UDP flow (numbered packets) and one TCP flow (iperf3, limited) over ``al2s``; something fails.
-It is over when the rules of both edges are what they were, and the controller that is active then has both
+Every scene: one UDP flow (numbered packets) and one TCP flow (iperf3, limited) over ``al2s``; then something
+fails.  It is over when the rules of both edges are what they were, and the active controller has both
 connected and finds no difference.  Rules are compared as ``ovs-ofctl dump-flows`` shows them, about every
-:data:`LOOK_S`: no finer is the time to that.  In the scene ``nothing happens`` is seen what the machine itself
-loses: a busy one lets packets wait before Open vSwitch until there is no more room for them.
+:data:`LOOK_S`: no finer is the time to that.
+
+The switches and the controller share this machine's processors, which no campus would have: where a new
+controller starts, packets would wait before Open vSwitch until there is no more room for them.  So the
+switches' daemon and the packets' sender go first (nice -20), and the scene ``nothing happens`` shows what the
+machine loses all the same.
 """
 
 from __future__ import annotations
@@ -37,7 +41,9 @@ from tests.apps.test_availability import Member
 
 RATE = 500
 UDP_PORT, TCP_PORT = 5301, 5201
-TCP_RATE = "2M"
+TCP = ("-b", "4M", "-l", "1400")
+"""A small block each time: of the usual 128 KiB at once, a busy machine loses some before Open vSwitch."""
+FIRST = ("nice", "-n", "-20")
 LOOK_S = 0.03
 CALM_S = 1.0
 """It is over when it has been right for so long."""
@@ -218,7 +224,15 @@ def play(network: Lab, name: str, lasting: ExitStack) -> dict[str, Any]:
         eventually(lambda: scene.first.said("the transfer can begin") == 2, "the flows are not active")
         stack.callback(scene.cleanup.close)
         time.sleep(SETTLE_S)
+        goes_first(network)
         return _observed(scene, act)
+
+
+def goes_first(network: Lab) -> None:
+    """Let the switches' daemon have a processor whenever it wants one."""
+    daemon = (network.switch.folder / "ovs-vswitchd.pid").read_text().strip()
+    for thread in Path(f"/proc/{daemon}/task").iterdir():
+        os.setpriority(os.PRIO_PROCESS, int(thread.name), -20)
 
 
 def _connected(controller: Controller) -> None:
@@ -231,7 +245,7 @@ def _observed(scene: Scene, act: Act) -> dict[str, Any]:
     near, far = scene.network.namespaces["mu-dtn"], scene.network.namespaces["osu-dtn"]
     server = far.popen("iperf3", "-s", "-1", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(SETTLE_S / 2)
-    command = ("iperf3", "-c", f"{NETWORK['osu']}.10", "-t", "600", "-b", TCP_RATE, "-i", "0.1", "-J")
+    command = ("iperf3", "-c", f"{NETWORK['osu']}.10", "-t", "600", *TCP, "-i", "0.1", "-J")
     with flowing(scene.network, RATE, [UDP_PORT]) as files:
         client = near.popen(*command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         time.sleep(SETTLE_S)
@@ -309,7 +323,14 @@ def _vswitchd(network: Lab) -> subprocess.Popen[bytes]:
     folder, switch = network.switch.folder, network.switch
     words = [f"--pidfile={folder}/ovs-vswitchd.pid", f"--log-file={folder}/ovs-vswitchd.log"]
     return subprocess.Popen(
-        ["ovs-vswitchd", *words, "--verbose=console:off", "--verbose=syslog:off", f"unix:{folder}/db.sock"],
+        [
+            *FIRST,
+            "ovs-vswitchd",
+            *words,
+            "--verbose=console:off",
+            "--verbose=syslog:off",
+            f"unix:{folder}/db.sock",
+        ],
         env={**os.environ, **switch.environment},
         start_new_session=True,
     )
@@ -318,8 +339,7 @@ def _vswitchd(network: Lab) -> subprocess.Popen[bytes]:
 def _normal(network: Lab) -> bool:
     """The campus's own rule, once the bridges are there."""
     try:
-        for edge in EDGES:
-            network.switch.ofctl("add-flow", edge, "priority=0,actions=NORMAL")
+        network.forwards_as_usual()
     except AdonError:
         return False
     return True
@@ -341,7 +361,7 @@ def _campus_alone(network: Lab) -> None:
     for edge in EDGES:
         network.switch.vsctl("del-controller", edge)
         network.switch.ofctl("del-flows", edge)
-    _normal(network)
+    network.forwards_as_usual()
 
 
 @contextmanager

@@ -24,6 +24,8 @@ from adon.flowvisor.rule import Entry, Slot, dpid_text, rule_text
 
 FREE = 3
 """So many times in a row is a slot put right at once."""
+GATHER_S = 0.002
+"""A switch that is wiped tells of each rule: what it tells within this time is put back together."""
 LONGEST_PAUSE_S = 60.0
 CALM_S = 300.0
 """A slot that nobody touched for so long has a clean record."""
@@ -128,10 +130,8 @@ class Drift:
         self._news.setdefault(slot[0], []).append(tampering)
         if self.only_told(slot[0]):
             self._told.add(slot)
-        elif pause(times) > 0:
-            self._waiting[slot] = now + pause(times)
         else:
-            self._ready[slot] = None
+            self._waiting[slot] = now + max(GATHER_S, pause(times))
         return True
 
     def wake(self, now: float) -> None:

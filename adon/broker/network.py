@@ -31,7 +31,7 @@ from adon.broker.events import (
 )
 from adon.broker.installer import Installer, Progress
 from adon.broker.wanted import Wanted
-from adon.flowvisor.reconcile import Difference, difference, phases
+from adon.flowvisor.reconcile import Difference, Phase, difference, phases, restoring
 from adon.flowvisor.rule import Change, Entry, MeterEntry, Op, Rule, Slot, dpid_text, rule_text
 from adon.flowvisor.topology import PortState, Topology
 
@@ -151,7 +151,7 @@ class Network:
         pending = tuple(rule for rule in rules if not self._holds(rule))
         if pending:
             outcome.effects.append(SaveRules(cause, pending, RuleState.PENDING))
-        outcome.absorb(self._execute(owner, diff, cause, now))
+        outcome.absorb(self._execute(owner, phases(diff), cause, now))
         return outcome
 
     # -- what switches say ------------------------------------------------------------------------
@@ -217,7 +217,6 @@ class Network:
         outcome.effects += self._news(dpid, event.id)
         if dpid in self._advice.switches:
             return outcome
-        outcome.absorb(self._heal(event.id, now))
         if dpid in self._urgent or now - self._checked_at.get(dpid, 0.0) >= self._check_period:
             outcome.absorb(self._repair(dpid, event.id, now, unsettled))
         return outcome
@@ -261,7 +260,7 @@ class Network:
         self._read_again(event.dpid, event.at + self._settle)
         if not by_us:
             self._note_drift(Tampering(Kind.MISSING, wanted), event.at)
-        return self._heal(event.id, event.at)
+        return Outcome()
 
     # -- the clock, and questions -------------------------------------------------------------------
 
@@ -406,8 +405,7 @@ class Network:
     def _heal(self, cause: str, now: float) -> Outcome:
         """Put right what is ready for it, without reading first: what else there is, the next report shows.
 
-        A switch may tell of the removal of all its rules one by one: what it tells while a repair is under
-        way is put right by the next one, all of it at once.
+        What becomes ready while a repair is under way is put right by the next one, all of it at once.
         """
         outcome = Outcome()
         ready: dict[int, set[Slot]] = {}
@@ -445,7 +443,8 @@ class Network:
         self._unconfirmed.update(self._wanted.owner(rule) for rule, _ in diff.wrong)
         self._unconfirmed.update(self._wanted.owner(rule) for rule in diff.extra)
         outcome = self._found(dpid, diff, cause)
-        outcome.absorb(self._execute(_repair_of(dpid), diff, cause, now))
+        plan = phases(diff) if diff.wrong or diff.extra else restoring(diff)
+        outcome.absorb(self._execute(_repair_of(dpid), plan, cause, now))
         return outcome
 
     def _found(self, dpid: int, diff: Difference, cause: str) -> Outcome:
@@ -463,8 +462,8 @@ class Network:
         outcome.failed += [(owner, error) for owner in dict.fromkeys(map(self._wanted.owner, diff.blocked))]
         return outcome
 
-    def _execute(self, owner: str, diff: Difference, cause: str, now: float) -> Outcome:
-        plan = self._advice.allowed(phases(diff))
+    def _execute(self, owner: str, plan: Iterable[Phase], cause: str, now: float) -> Outcome:
+        plan = self._advice.allowed(tuple(plan))
         return self._digest(self._installer.start(owner, plan, cause, now), cause, now)
 
     def _digest(self, progress: Progress, cause: str, now: float) -> Outcome:

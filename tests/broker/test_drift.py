@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adon.broker.drift import CALM_S, FREE, LONGEST_PAUSE_S, Drift, Kind, Tampering, pause, tampered
+from adon.broker.drift import CALM_S, FREE, GATHER_S, LONGEST_PAUSE_S, Drift, Kind, Tampering, pause, tampered
 from adon.broker.flow import Flow
 from adon.config import Configuration
 from adon.flowvisor.action import Output
@@ -64,8 +64,10 @@ def test_tampered_is_what_is_neither_right_nor_as_it_was_nor_ours(
 
 
 def again(drift: Drift, now: float) -> bool:
-    """Somebody removes the rule at this time; whether it is ready to be put back then, which is done."""
+    """Somebody removes the rule at this time; whether it is put back without a pause."""
     assert drift.note(MISSING, now)
+    assert drift.ready() == ()
+    drift.wake(now + GATHER_S)
     at_once = drift.ready() == (A.slot,)
     drift.settled(A.slot)
     return at_once

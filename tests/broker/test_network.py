@@ -6,6 +6,7 @@ import itertools
 
 import pytest
 
+from adon.broker.drift import GATHER_S
 from adon.broker.effects import Announce, ReadRules, RuleState, SaveRules, SendBatch
 from adon.broker.events import (
     BatchConfirmed,
@@ -57,6 +58,10 @@ class Wire:
 
     def confirm(self, batch: SendBatch) -> Outcome:
         return self.network.batch_confirmed(BatchConfirmed(*self.stamp(), batch.dpid, batch.batch))
+
+    def gathered(self) -> Outcome:
+        """What was told of together is put right now."""
+        return self.network.wake("e0", self.now + GATHER_S)
 
     def fail(self, batch: SendBatch) -> Outcome:
         return self.network.batch_failed(BatchFailed(*self.stamp(), batch.dpid, batch.batch, "no"))
@@ -178,12 +183,13 @@ def test_what_is_given_up_during_a_repair_is_looked_for_after_it() -> None:
     """The repair's later phases still put in what was wanted when it began."""
     delivery = Rule(MU_EDGE, 30_000, Match(in_port=5), (Output(1),), cookie(Kind.FLOW_DELIVERY, 1))
     wire = Wire(delivery, NEAR)
-    (prepare,) = sent(wire.connect(MU_EDGE))
+    (prepare,) = sent(wire.connect(MU_EDGE, rule(MU_EDGE, owner=2, slot=9)))
     for batch in sent(wire.want()):
         wire.confirm(batch)
     (shift,) = sent(wire.confirm(prepare))
     assert [change.rule for change in shift.changes] == [NEAR]
-    wire.confirm(shift)
+    (retire,) = sent(wire.confirm(shift))
+    wire.confirm(retire)
     assert wire.network.next_wake() is not None
     (late,) = sent(wire.report(MU_EDGE, NEAR))
     assert [change.op for change in late.changes] == [Op.DELETE]
@@ -243,7 +249,8 @@ def test_a_removal_that_nobody_asked_for_is_undone_at_once_and_looked_into(
 ) -> None:
     """R20: the rule is put back before anything is read; what else was done is read when it can be told."""
     wire = connected(NEAR, wanted=(NEAR,))
-    outcome = wire.network.rule_removed(removed(wire, NEAR, reason))
+    assert wire.network.rule_removed(removed(wire, NEAR, reason)).effects == []
+    outcome = wire.gathered()
     assert [change.rule for batch in sent(outcome) for change in batch.changes] == [NEAR] * comes_back
     assert any(isinstance(effect, Announce) for effect in outcome.effects) is comes_back
     assert (wire.network.next_wake() == pytest.approx(wire.now + 2.0)) is comes_back
@@ -257,9 +264,11 @@ def test_what_is_removed_while_a_repair_runs_is_put_back_by_the_next_one_all_of_
     """A switch that is wiped tells of each rule."""
     rules = tuple(rule(MU_EDGE, slot=number) for number in range(1, 6))
     wire = connected(*rules, wanted=rules)
-    (first,) = sent(wire.network.rule_removed(removed(wire, rules[0])))
-    more = [wire.network.rule_removed(removed(wire, gone)) for gone in rules[1:]]
-    assert not any(outcome.effects for outcome in more)
+    wire.network.rule_removed(removed(wire, rules[0]))
+    (first,) = sent(wire.gathered())
+    for gone in rules[1:]:
+        wire.network.rule_removed(removed(wire, gone))
+    assert sent(wire.gathered()) == []
     outcome = wire.confirm(first)
     (rest,) = sent(outcome)
     assert tuple(change.rule for change in rest.changes) == rules[1:]
@@ -273,8 +282,8 @@ def test_our_own_delete_is_not_somebody_elses() -> None:
     wire = connected(NEAR, wanted=(NEAR,))
     (delete,) = sent(wire.want())
     (add,) = sent(wire.want(NEAR))
-    outcome = wire.network.rule_removed(removed(wire, NEAR))
-    assert outcome.effects == []
+    wire.network.rule_removed(removed(wire, NEAR))
+    assert wire.gathered().effects == []
     wire.confirm(delete)
     assert wire.confirm(add).installed == ["f-1"]
 
@@ -284,7 +293,8 @@ def test_a_rule_that_is_removed_while_it_is_changed_comes_back_after_the_change(
     wire = connected(NEAR, wanted=(NEAR,))
     moved = rule(MU_EDGE, port=3)
     (modify,) = sent(wire.want(moved))
-    assert sent(wire.network.rule_removed(removed(wire, NEAR))) == []
+    wire.network.rule_removed(removed(wire, NEAR))
+    assert sent(wire.gathered()) == []
     (back,) = sent(wire.confirm(modify))
     assert [(change.op, change.rule) for change in back.changes] == [(Op.ADD, moved)]
     assert wire.confirm(back).installed == ["f-1"]
