@@ -108,4 +108,4 @@ def _scenes(scenes: Mapping[str, Sequence[Mapping[str, Any]]]) -> str:
 
 
 def _median(rounds: Sequence[Mapping[str, Any]], name: str) -> float:
-    return statistics.median(one[name] for one in rounds)
+    return float(statistics.median(one[name] for one in rounds))
