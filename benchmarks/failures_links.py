@@ -49,6 +49,7 @@ SETTLE_S = 1.0
 PATIENCE_S = 60.0
 FORMS: Mapping[str, Mapping[str, Any]] = {
     "standby": {"policy": {"standby_paths": None}},
+    "groups": {"policy": {"standby_paths": None}, "switches": {"pipeline": "staged", "failover": "groups"}},
     "no standby": {"policy": {"standby_paths": 0}},
 }
 

@@ -26,6 +26,7 @@ from adon.broker.events import (
     AlarmRaised,
     BatchConfirmed,
     BatchFailed,
+    CountersReported,
     DifferenceAsked,
     Event,
     FirstPacket,
@@ -197,6 +198,10 @@ class Broker:
                 return []  # what it changes is looked at when the links have been, too
             case RulesReported():
                 return self._reported(event)
+            case CountersReported():
+                effects = evidence.count_some(world, placing, event)
+                self._watch.look_ahead(event.at)
+                return effects
             case BatchConfirmed():
                 return placing.act(network.batch_confirmed(event), event)
             case BatchFailed():
