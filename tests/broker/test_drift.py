@@ -9,6 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adon.broker.drift import CALM_S, FREE, GATHER_S, LONGEST_PAUSE_S, Drift, Kind, Tampering, pause, tampered
+from adon.broker.effects import SendBatch
+from adon.broker.events import BatchConfirmed
 from adon.broker.flow import Flow
 from adon.config import Configuration
 from adon.flowvisor.action import Output
@@ -233,6 +235,23 @@ def test_what_a_decision_needs_is_written_even_where_drift_is_only_told() -> Non
     stage.cancel(flow)
     stage.pass_time(5)
     assert not stage.rules_of(flow)
+
+
+def test_what_we_wrote_ourselves_since_is_news_when_it_is_removed_again() -> None:
+    """Told once, then written by a decision of ours: what is done to it after that is another matter."""
+    stage, flow = with_a_flow(telling())
+    network = stage.broker.world.network
+    rule = min(stage.rules_of(flow), key=repr)
+    delete(stage, rule)
+    busy(stage, 5)
+    wanted = network.wanted(flow.id)
+    for effect in network.want(flow.id, wanted, *stage.stamp()).effects:
+        if isinstance(effect, SendBatch):
+            stage.switches[rule.dpid].apply(effect.changes[0], stage.now)
+            network.batch_confirmed(BatchConfirmed(*stage.stamp(), effect.dpid, effect.batch))
+    busy(stage, 5)
+    delete(stage, rule)
+    assert network.reconcile_totals["missing"] == 2
 
 
 def test_two_that_fight_for_a_rule_do_so_with_growing_pauses() -> None:

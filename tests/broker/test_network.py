@@ -285,7 +285,9 @@ def test_our_own_delete_is_not_somebody_elses() -> None:
     wire.network.rule_removed(removed(wire, NEAR))
     assert wire.gathered().effects == []
     wire.confirm(delete)
-    assert wire.confirm(add).installed == ["f-1"]
+    outcome = wire.confirm(add)
+    assert (outcome.installed, sent(outcome)) == (["f-1"], [])
+    assert not any(isinstance(effect, Announce) for effect in outcome.effects)
 
 
 def test_a_rule_that_is_removed_while_it_is_changed_comes_back_after_the_change() -> None:
