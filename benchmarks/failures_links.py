@@ -82,14 +82,23 @@ class Notes(threading.Thread):
         return taken
 
     def until_quiet(self) -> list[Mapping[str, Any]]:
-        """What is told from now on, until there has been nothing to tell for a while."""
-        told, heard = list[Mapping[str, Any]](), time.monotonic()
-        while time.monotonic() - heard < QUIET_S:
+        """What is told from now on, until both edges answered for every flow and nothing more is told."""
+        told, heard, begun = list[Mapping[str, Any]](), time.monotonic(), time.monotonic()
+        while time.monotonic() - heard < QUIET_S or (
+            len(_steering(told)) < len(EDGES) * FLOWS and time.monotonic() - begun < PATIENCE_S
+        ):
             time.sleep(0.05)
             lines = self.take()
             heard = time.monotonic() if lines else heard
             told += lines
         return told
+
+
+def _steering(told: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """When each batch with an ingress rule was answered."""
+    steering = {line["batch"] for line in told if line["what"] == "sent" and line["steers"]}
+    answered = (line for line in told if line["what"] == "confirmed" and line["batch"] in steering)
+    return {line["batch"]: line["at"] for line in answered}
 
 
 @contextmanager
@@ -137,8 +146,7 @@ def _failure(network: Lab, notes: Notes) -> dict[str, Any]:
 def control(told: Sequence[Mapping[str, Any]], begun: float) -> dict[str, float]:
     """How long the controller took, in milliseconds, and how many flow-mods it sent."""
     port = min(line["at"] for line in told if line["what"] == "port")
-    steering = {line["batch"] for line in told if line["what"] == "sent" and line["steers"]}
-    answered = [line["at"] for line in told if line["what"] == "confirmed" and line["batch"] in steering]
+    answered = _steering(told).values()
     decided = [line["took"] for line in told if line["what"] == "decided" and line["event"] == "PortChanged"]
     commits = [line["took"] for line in told if line["what"] == "committed"]
     return {
@@ -148,7 +156,7 @@ def control(told: Sequence[Mapping[str, Any]], begun: float) -> dict[str, float]
         "of it: commit": sum(commits) * 1e3,
         "of it: pack and queue": sum(line["took"] for line in told if line["what"] == "sent") * 1e3,
         "flow-mods": sum(line["changes"] for line in told if line["what"] == "sent"),
-        "ingress batches": len(steering),
+        "ingress batches": len(answered),
     }
 
 
