@@ -106,7 +106,13 @@ class Broker:
         self.world = World(
             configuration=configuration,
             catalog=catalog,
-            network=Network(topology, heir.rules, drain=policy.drain, check_period=policy.consistency_period),
+            network=Network(
+                topology,
+                heir.rules,
+                drain=policy.drain,
+                check_period=policy.consistency_period,
+                settle=policy.settle,
+            ),
             flows=Register((), lambda name: self.world.catalog.resolve(name), topology.site_of),
             ledger=compute.restored(configuration, heir.flows, catalog),
             links=Links(configuration, identity),
@@ -147,7 +153,8 @@ class Broker:
             # There are hundreds of these per second: whatever goes over all flows is for the others.
             return [*effects, *self._housekeeping.next_wake(event)]
         effects += self._dispatch(event)
-        if heeded.changed and not isinstance(event, PortChanged):
+        news = isinstance(event, PortChanged) and self.world.network.port_changed(event)
+        if news or heeded.changed:
             effects += self._placing.network_changed(event)
         effects += self._placing.regrade(event)
         effects += self._housekeeping.quiet_paths(event)
@@ -188,8 +195,7 @@ class Broker:
             case SwitchDown():
                 return placing.act(network.switch_down(event), event)
             case PortChanged():
-                network.port_changed(event)
-                return placing.network_changed(event)
+                return []  # what it changes is looked at when the links have been, too
             case RulesReported():
                 return self._reported(event)
             case CountersReported():

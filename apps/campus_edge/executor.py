@@ -1,6 +1,7 @@
 """Carries out effects, in order; the only place that writes the store or sends to a switch.
 
-Consecutive saves share one transaction, which is committed before anything is sent or answered (R3).
+All saves of an event share one transaction, which is committed before anything is sent or answered (R3):
+when a link fails, the hundred flows that leave it are saved at once, not one by one between their messages.
 Announcements come last: nobody is told what could still be lost, and no switch waits for a log line.
 
 What the controller would find out again by itself is committed without waiting for the disk
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from adon.broker.decision import Outcome
@@ -48,6 +49,7 @@ from measurement import codec
 from measurement.psconfig.needs import to_json as needs_to_json
 
 log = logging.getLogger(__name__)
+SAVES = (SaveFlow, SaveDecision, SaveRules, SaveTemplate, SaveCircuits, SaveMaintenance)
 LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
@@ -82,8 +84,6 @@ class Executor:
     tell: Callable[[str, dict[str, object], str | None], None]
     note: Callable[[SendBatch], None]
     firefly: Callable[[bytes], None] = fireflies.nowhere
-    _saves: list[Effect] = field(default_factory=list)
-    _announcements: list[Announce] = field(default_factory=list)
 
     def carry_out(self, event: Event, effects: Iterable[Effect]) -> None:
         """Carry out the effects of one event.
@@ -92,24 +92,11 @@ class Executor:
         """
         listed = list(effects)
         answers = [effect for effect in listed if isinstance(effect, Answer)]
+        self._commit(event, [effect for effect in listed if isinstance(effect, SAVES)], answers)
         for effect in listed:
-            match effect:
-                case (
-                    SaveFlow()
-                    | SaveDecision()
-                    | SaveRules()
-                    | SaveTemplate()
-                    | SaveCircuits()
-                    | SaveMaintenance()
-                ):
-                    self._saves.append(effect)
-                case Announce():
-                    self._announcements.append(effect)
-                case _:
-                    self._commit(event, answers)
-                    self._act(effect)
-        self._commit(event, answers)
-        self._announce(event)
+            if not isinstance(effect, (*SAVES, Announce)):
+                self._act(effect)
+        self._announce(event, [effect for effect in listed if isinstance(effect, Announce)])
 
     def _act(self, effect: Effect) -> None:
         match effect:
@@ -148,8 +135,7 @@ class Executor:
         }
         self.tell("measure", body, "collector")
 
-    def _commit(self, event: Event, answers: list[Answer]) -> None:
-        saves, self._saves = self._saves, []
+    def _commit(self, event: Event, saves: list[Effect], answers: list[Answer]) -> None:
         if saves:
             durable = bool(answers) or not all(recurs(save) for save in saves)
             with self.store.transaction(durable=durable):
@@ -158,8 +144,7 @@ class Executor:
                 for answer in answers:
                     self.commands.remember(answer, self.store, event.at)
 
-    def _announce(self, event: Event) -> None:
-        told, self._announcements = self._announcements, []
+    def _announce(self, event: Event, told: list[Announce]) -> None:
         for line in told:
             # %r: names that people chose cannot forge a line of the log.
             where = (line.cause, line.flow or "-", line.text)
