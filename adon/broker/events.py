@@ -157,11 +157,16 @@ class BatchConfirmed(Event):
 
 @dataclass(frozen=True, slots=True)
 class BatchFailed(Event):
-    """A message of a batch was refused, or the switch went away or did not answer in time."""
+    """A message of a batch was refused, or the switch went away or did not answer in time.
+
+    :param refused: the changes that the switch refused, by their place in the batch, with its own words; all
+        others were done then.  Empty if nothing is known of single changes.
+    """
 
     dpid: int
     batch: str
     error: str
+    refused: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from adon.broker.events import Event, TransferReported
 from adon.broker.fleeing import Fled
 from adon.broker.flow import Flow, FlowState, Quality
 from adon.broker.network import Outcome as NetworkOutcome
+from adon.broker.refusals import of_a_meter
 from adon.broker.room import table_full
 from adon.broker.steering import rules_for_flow, rules_for_paths, rules_for_switches
 from adon.broker.world import World
@@ -376,13 +377,16 @@ class Placing:
 
     def _not_admitted(self, flow: Flow, error: str, event: Event) -> list[Effect]:
         """A switch refused a new flow: shun that path for a while and look for another (R6, R17)."""
-        if not table_full(error):  # that closes the switch, not the path: who is on it stays
+        if of_a_meter(error):
+            self._world.damping.give_up(flow.number, str(flow.path), error)
+        elif not table_full(error):  # that closes the switch, not the path: who is on it stays
             self._world.shun(flow.path, error, event.at)
             self._world.damping.refused(flow.number, str(flow.path))
         given_up = self._world.damping.given_up(flow.number)
         candidates = choose_path(self._world, flow, event.at)[1].selection.records
         if given_up and all(candidate.path in given_up for candidate in candidates):
-            reason = f"given up after {ATTEMPTS} refusals on each of its paths; last: {error}"
+            often = "" if of_a_meter(error) else f" after {ATTEMPTS} refusals on each of its paths"
+            reason = f"given up{often}; last: {error}"
             return self.end(flow, FlowState.FAILED, reason, event)[1]
         waiting = self._world.flows.put(self._without_path(flow, error, event))
         return [

@@ -103,6 +103,7 @@ class _Batch:
 
     :param handed_at: monotonic, when it was given to the connection.
     :param sent_at: when its last byte left; None while some of it waits for its turn.
+    :param refused: the changes that the switch refused so far, by their place, with its words.
     """
 
     name: str
@@ -112,6 +113,7 @@ class _Batch:
     deadline: float
     handed_at: float
     sent_at: float | None = None
+    refused: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -273,8 +275,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             self._drop(connection, f"no report of its rules within {REPORT_TIMEOUT_S:g} s")
         if self._roles is not None:
             deadlines += self._roles.overdue(now)
-        text = f"no barrier reply within {BARRIER_TIMEOUT_S:g} s"
-        failed: list[Event] = [BatchFailed(*self._stamps(), b.dpid, b.name, text) for b in late]
+        failed: list[Event] = [BatchFailed(*self._stamps(), b.dpid, b.name, _why_late(b)) for b in late]
         return failed, min(deadlines, default=None)
 
     @property
@@ -482,12 +483,16 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
                 return
             self._close(batch)
         self.tally.barrier(time.monotonic() - batch.handed_at)
-        self._put(BatchConfirmed(*self._stamps(), batch.dpid, batch.name))
+        if batch.refused:
+            refused = tuple(batch.refused.items())
+            self._put(BatchFailed(*self._stamps(), batch.dpid, batch.name, refused[0][1], refused))
+        else:
+            self._put(BatchConfirmed(*self._stamps(), batch.dpid, batch.name))
 
     @set_ev_cls(ofp_event.EventOFPErrorMsg, [HANDSHAKE_DISPATCHER, CONFIG_DISPATCHER, MAIN_DISPATCHER])
     @guarded
     def on_error(self, event: Any) -> None:
-        """A switch refused something; if it was of a batch, the batch has failed."""
+        """A switch refused something; what of a batch, is told when its barrier is answered."""
         message = event.msg
         text = openflow.error_text(message)
         self.tally.refused(text)
@@ -499,12 +504,17 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             log.warning(line, where, message.xid, text, left_out)
         with self._lock:
             batch = self._by_xid.get(message.xid)
-            if batch is not None and batch.dpid == connection.id:
+            if batch is not None and batch.dpid != connection.id:
+                batch = None
+            if batch is not None and message.xid == batch.barrier:
                 self._close(batch)
+            elif batch is not None:
+                batch.refused[_place(batch, message.xid)] = text
+                batch = None
             report = self._reports.get(message.xid)
         if self._roles is not None and self._is_connected(connection):
             self._roles.refused(connection.id, message, text)
-        if batch is not None and batch.dpid == connection.id:
+        if batch is not None:
             self._fail(batch.dpid, batch.name, text)
         if report is None or report.connection is not connection:
             return
@@ -560,6 +570,16 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         del self._batches[batch.barrier]
         for xid in batch.xids:
             del self._by_xid[xid]
+
+
+def _place(batch: _Batch, xid: int) -> int:
+    """Which of a batch's changes went out with this transaction id: they are counted up."""
+    return (xid - batch.xids[0]) % (LAST_XID - FIRST_XID)
+
+
+def _why_late(batch: _Batch) -> str:
+    """Why a batch failed whose barrier was not answered: what came after a refusal is not known."""
+    return next(iter(batch.refused.values()), f"no barrier reply within {BARRIER_TIMEOUT_S:g} s")
 
 
 def _is_late(batch: _Batch, now: float) -> bool:
