@@ -292,6 +292,7 @@ class Network:
             outcome.absorb(self._digest(progress, cause, now))
         for dpid in sorted(dpid for dpid, at in self._read_again_at.items() if at <= now):
             del self._read_again_at[dpid]
+            self._urgent.add(dpid)
             outcome.effects.append(ReadRules(cause, dpid))
         return outcome
 

@@ -10,7 +10,7 @@ sent (R3), every effect names an event that happened, and our changes never touc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -112,6 +112,7 @@ class Stage:
         self.circuits = OverlayPaths()
         self.connected: set[int] = set()
         self.refuse: dict[int, str] = {}
+        self.refuse_one: Callable[[Change], str] = lambda _: ""
         self.silent: set[int] = set()
         self.flows: dict[int, Flow] = {}
         self.rules: dict[object, tuple[Entry, RuleState]] = {}
@@ -358,8 +359,16 @@ class Stage:
         if effect.dpid in self.refuse:
             error = self.refuse[effect.dpid]
             return (BatchFailed(*self.stamp(), effect.dpid, effect.batch, error),)
-        for change in effect.changes:
-            self.switches[effect.dpid].apply(change, self.now)
+        refused = []
+        for place, change in enumerate(effect.changes):
+            words = self.refuse_one(change) or self.switches[effect.dpid].objection(change)
+            if words:
+                refused.append((place, words))
+            else:
+                self.switches[effect.dpid].apply(change, self.now)
+        if refused:
+            error = refused[0][1]
+            return (BatchFailed(*self.stamp(), effect.dpid, effect.batch, error, tuple(refused)),)
         return (BatchConfirmed(*self.stamp(), effect.dpid, effect.batch),)
 
     def _obeys_the_laws(self, change: Change) -> None:
