@@ -27,6 +27,7 @@ from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.match import Match
 from adon.flowvisor.pipeline import FLOW_PRIORITY
 from adon.flowvisor.rule import Rule
+from adon.flowvisor.topology import Topology
 from adon.store import codec
 from adon.store.store import Store
 from adon.store.upgrade import upgrade
@@ -131,7 +132,7 @@ class Controller:
                 peer.answer(command, codec.encode_template(saved))
             case "maintenance.add":
                 wanted = check_model(payload["request"], WindowRequest)
-                window = self.windows.add(wanted, payload["requester"], NOW, configuration())
+                window = self.windows.add(wanted, payload["requester"], NOW, Topology(configuration()))
                 self.store.save_window(window)
                 peer.answer(command, dict(maintaining.as_json(window, NOW)))
             case "maintenance.cancel":
