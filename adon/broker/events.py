@@ -14,6 +14,7 @@ from adon.broker.flow import FlowRequest
 from adon.broker.maintenance import WindowRequest
 from adon.broker.question import Question
 from adon.broker.scenario import Scenario
+from adon.flowvisor.features import SwitchFeatures
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.rule import GroupEntry, MeterEntry, ReportedRule, Rule, Slot
 from adon.flowvisor.topology import PortState
@@ -145,6 +146,18 @@ class CountersReported(Event):
 
     dpid: int
     rules: tuple[ReportedRule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FeaturesReported(Event):
+    """The answer to :class:`~adon.broker.effects.ReadFeatures`, as far as the switch gave one.
+
+    :param whole: it was asked about everything.
+    """
+
+    dpid: int
+    features: SwitchFeatures
+    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)

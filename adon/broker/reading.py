@@ -125,6 +125,18 @@ def _table(world: World, dpid: int, now: float) -> dict[str, object]:
     }
 
 
+def _tables(world: World, dpid: int) -> dict[str, object]:
+    """Per table of ours how many rules it holds and may hold, as the switch says itself."""
+    features = world.abilities.features.get(dpid)
+    known = {} if features is None else features.tables
+    ours = world.network.topology.pipelines()[dpid].tables
+    return {
+        str(number): {"active": known[number].active, "maximum": known[number].most}
+        for number in ours
+        if number in known
+    }
+
+
 def _switches(world: World, now: float) -> list[dict[str, object]]:
     topology = world.network.topology
     return [
@@ -136,6 +148,8 @@ def _switches(world: World, now: float) -> list[dict[str, object]]:
             "rules": world.network.rules(switch.dpid),
             "foreign_rules": world.network.foreign_rules(switch.dpid),
             "table": _table(world, switch.dpid, now),
+            "tables": _tables(world, switch.dpid),
+            "lacks": list(world.abilities.lacks.get(switch.dpid, ())),
             "ports": {
                 port: {"number": state.number, "live": state.live}
                 for port, state in topology.ports.get(switch.dpid, {}).items()

@@ -31,12 +31,13 @@ from os_ken.controller.handler import (
 from os_ken.ofproto import ofproto_v1_3, ofproto_v1_4, ofproto_v1_5
 
 from adon.broker.counters import by_flows
-from adon.broker.effects import ReadCounters, ReadRules, SendBatch, SendPacket
+from adon.broker.effects import ReadCounters, ReadFeatures, ReadRules, SendBatch, SendPacket
 from adon.broker.events import (
     BatchConfirmed,
     BatchFailed,
     CountersReported,
     Event,
+    FeaturesReported,
     FirstPacket,
     LldpReceived,
     PortChanged,
@@ -52,9 +53,10 @@ from adon.flowvisor.hello import version_text
 from adon.flowvisor.openflow import roles as openflow_roles
 from adon.flowvisor.roles import AskRole, ControllerRole, RoleTaken, SwitchArrived, SwitchLeft
 from adon.flowvisor.rule import GroupEntry, MeterEntry, ReportedRule, Slot, dpid_text
-from apps.campus_edge import limits
+from apps.campus_edge import limits, probes
 from apps.campus_edge.connections import Connection
 from apps.campus_edge.loop import Stamps, die
+from apps.campus_edge.probes import Probe, Probes
 from apps.campus_edge.roles import RoleDesk
 from apps.campus_edge.tally import Tally
 
@@ -80,6 +82,16 @@ REPORTS = [
     ofp_event.EventOFPMeterDescStatsReply,
 ]
 """The parts of a report; OpenFlow 1.5 has other names for two of them."""
+
+FEATURES = [
+    ofp_event.EventOFPTableStatsReply,
+    ofp_event.EventOFPTableFeaturesStatsReply,
+    ofp_event.EventOFPGroupFeaturesStatsReply,
+    ofp_event.EventOFPMeterFeaturesStatsReply,
+    ofp_event.EventOFPQueueGetConfigReply,
+    ofp_event.EventOFPQueueDescStatsReply,
+]
+"""What a switch says that it can do; queues have a message of their own until 1.3."""
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
@@ -175,6 +187,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         self._ignored = tuple((one.value, one.mask) for one in ignored)
         self._roles = roles
         self._left: set[int] = set()
+        self._probes = Probes()
         self.tally = Tally()
 
     # -- what the broker wants (decision thread) ---------------------------------------------------------
@@ -250,6 +263,33 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         version = connection.ofproto.OFP_VERSION
         connection.send(openflow.with_xid(openflow.encode.counters_request(version), xid))
 
+    def read_features(self, effect: ReadFeatures) -> None:
+        """Ask a switch what it can do; a switch that is away is asked when it comes back."""
+        connection = self._connections.get(effect.dpid)
+        if connection is None:
+            return
+        requests = probes.WHOLE if effect.whole else probes.CHANGING
+        xids = [next(self._xids) for _ in requests]
+        if self._probes.begin(connection, xids, self._stamps.clock(), whole=effect.whole):
+            version = connection.ofproto.OFP_VERSION
+            packed = (
+                openflow.with_xid(request(version), x) for request, x in zip(requests, xids, strict=True)
+            )
+            connection.send(b"".join(packed))
+
+    def _features(self, probe: Probe | None) -> list[Event]:
+        """What a switch said that it can do, if that is all that it was asked."""
+        if probe is None or not self._is_connected(probe.connection):
+            return []
+        switch = probe.connection
+        try:
+            found = openflow.capabilities.read(switch.ofproto.OFP_VERSION, switch.n_tables, probe.replies)
+        except ValueError as error:
+            self.tally.malformed()
+            log.warning("event=of.malformed dpid=%s error=%r", dpid_text(switch.id), str(error))
+            return []
+        return [FeaturesReported(*self._stamps(), switch.id, found, probe.whole)]
+
     def send_packet(self, effect: SendPacket) -> None:
         """Send a frame out of a port; to a switch that is away nothing is sent."""
         connection = self._connections.get(effect.dpid)
@@ -276,6 +316,10 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         if self._roles is not None:
             deadlines += self._roles.overdue(now)
         failed: list[Event] = [BatchFailed(*self._stamps(), b.dpid, b.name, _why_late(b)) for b in late]
+        unanswered, waiting = self._probes.overdue(now)
+        for probe in unanswered:
+            failed += self._features(probe)
+        deadlines += waiting
         return failed, min(deadlines, default=None)
 
     @property
@@ -344,6 +388,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
                 self._close(batch)
             for xid in [x for x, report in self._reports.items() if report.connection is connection]:
                 del self._reports[xid]
+        self._probes.gone(connection)
         log.info("event=switch.disconnected dpid=%s", dpid_text(connection.id))
         if self._roles is not None:
             self._roles.feed(SwitchLeft(connection.id))
@@ -473,6 +518,17 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         rules, equipment = tuple(report.rules), tuple(report.equipment)
         self._put(RulesReported(*self._stamps(), dpid, rules, frozenset(report.foreign), equipment))
 
+    @set_ev_cls(FEATURES, MAIN_DISPATCHER)
+    @guarded
+    def on_features(self, event: Any) -> None:
+        """A part of what a switch says that it can do; the last part completes it."""
+        message = event.msg
+        more = bool(message.flags & ofproto_v1_3.OFPMPF_REPLY_MORE)
+        for told in self._features(
+            self._probes.answered(message.datapath, message.xid, bytes(message.buf), more=more)
+        ):
+            self._put(told)
+
     @set_ev_cls(ofp_event.EventOFPBarrierReply, MAIN_DISPATCHER)
     @guarded
     def on_barrier(self, event: Any) -> None:
@@ -516,6 +572,8 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             self._roles.refused(connection.id, message, text)
         if batch is not None:
             self._fail(batch.dpid, batch.name, text)
+        for told in self._features(self._probes.answered(connection, message.xid, None)):
+            self._put(told)
         if report is None or report.connection is not connection:
             return
         if message.xid == report.rules_xid:

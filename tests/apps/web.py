@@ -369,7 +369,9 @@ def snapshot() -> dict[str, Any]:
         return {"value": value, "observed_at": NOW - age, "age": age, **origin}
 
     def switch(name: str, dpid: str, connected: bool, rules: int) -> dict[str, Any]:
-        return {"name": name, "dpid": dpid, "connected": connected, "rules": rules, "foreign_rules": 0}
+        told = {"name": name, "dpid": dpid, "connected": connected, "rules": rules, "foreign_rules": 0}
+        lacks = ["queues: queue 1 of port 2 is needed, and the operator has not made it"] if connected else []
+        return {**told, "tables": {"0": {"active": rules + 1, "maximum": 2000}}, "lacks": lacks}
 
     def path(
         name: str, layer: str, capacity: float, rate: float, source: str, destination: str

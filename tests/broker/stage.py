@@ -25,6 +25,7 @@ from adon.broker.effects import (
     NeedsChanged,
     QuietPaths,
     ReadCounters,
+    ReadFeatures,
     ReadRules,
     RequestMeasurement,
     RuleState,
@@ -45,6 +46,7 @@ from adon.broker.events import (
     BatchFailed,
     CountersReported,
     Event,
+    FeaturesReported,
     FlowCancelled,
     FlowSubmitted,
     MeasurementArrived,
@@ -60,6 +62,7 @@ from adon.broker.events import (
 from adon.broker.flow import Flow, FlowRequest
 from adon.broker.maintenance import Window
 from adon.config import Configuration, load
+from adon.flowvisor.features import SwitchFeatures
 from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.pipeline import is_ours, owner_of
 from adon.flowvisor.rule import Change, Entry, Op, Rule
@@ -112,6 +115,7 @@ class Stage:
         self.circuits = OverlayPaths()
         self.connected: set[int] = set()
         self.refuse: dict[int, str] = {}
+        self.features: dict[int, SwitchFeatures] = {}
         self.refuse_one: Callable[[Change], str] = lambda _: ""
         self.silent: set[int] = set()
         self.flows: dict[int, Flow] = {}
@@ -323,6 +327,9 @@ class Stage:
                 return self._counters(dpid)
             case ReadRules(dpid=dpid):
                 return self._report(dpid)
+            case ReadFeatures(dpid=dpid, whole=whole):
+                said = self.features.get(dpid) if dpid in self.connected else None
+                return () if said is None else (FeaturesReported(*self.stamp(), dpid, said, whole),)
             case Answer(command=command, value=value):
                 self.answers[command] = value
             case QuietPaths(paths=paths):
