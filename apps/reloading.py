@@ -28,9 +28,6 @@ log = logging.getLogger("adon.serve")
 
 ACCEPTED = "accepted.yaml"
 """In the data folder: the configuration that the processes are started with."""
-SOCKET = "serve.sock"
-"""In the data folder: where the supervisor is asked to reload, and how its reloads went."""
-
 CONTROLLER, COLLECTOR, WEB = "controller", "collector", "web"
 
 READERS: Mapping[str, frozenset[str]] = {

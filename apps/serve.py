@@ -30,8 +30,8 @@ from adon.config import Configuration, load
 from adon.errors import AdonError, InvalidInput, Unavailable
 from adon.store.lease import check_shared
 from adon.store.store import Store
-from apps.link import LinkServer, Peer
-from apps.reloading import SOCKET, Reloading
+from apps.link import SUPERVISOR, LinkServer, Peer
+from apps.reloading import Reloading
 
 log = logging.getLogger("adon.serve")
 
@@ -116,7 +116,7 @@ def run(config: Path, data: Path, admin_token_file: Path | None = None, store: s
     reloading = Reloading(config, data.resolve(), configuration, time.time)
     parts = _parts(reloading.accepted, config.resolve().parent, data.resolve(), url, web)
     inbox: Inbox = queue.SimpleQueue()
-    asked = LinkServer(data.resolve() / SOCKET, lambda *message: inbox.put(message))
+    asked = LinkServer(data.resolve() / SUPERVISOR, lambda *message: inbox.put(message))
     try:
         return _watch(parts, reloading, inbox)
     finally:

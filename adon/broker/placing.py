@@ -19,7 +19,7 @@ from adon.broker.damping import ATTEMPTS
 from adon.broker.deciding import advise, choose_path, decision_of, giving_way, with_misses
 from adon.broker.decision import Decision, Outcome
 from adon.broker.effects import Announce, Effect, EstimateScored, SaveDecision, SaveFlow
-from adon.broker.events import Event, TransferReported
+from adon.broker.events import Event, LldpReceived, PortChanged, SwitchDown, TransferReported
 from adon.broker.fleeing import Fled
 from adon.broker.flow import Flow, FlowState, Quality
 from adon.broker.network import Outcome as NetworkOutcome
@@ -162,6 +162,8 @@ class Placing:
         """Bring one flow to its place; without one it stays, marked (spec section 2)."""
         flow, need, choice = fled.flow, fled.need, fled.choice
         if fled.path is not None:
+            if isinstance(event, PortChanged | SwitchDown | LldpReceived):
+                self._world.failovers.moving(flow.number, event.id, event.at)
             return self._move(flow, need, choice, fled.path, fled.reason, event)
         if fled.loss.vacate:
             return self._vacate(flow, need, choice, f"leaves {fled.reason}", event)
@@ -348,6 +350,7 @@ class Placing:
             return []
         effects: list[Effect] = []
         self._before.pop(flow.number, None)
+        self._world.failovers.moved(flow.number, event.at)
         self._world.damping.taken(flow.number, str(flow.path))
         if flow.state is FlowState.INSTALLING:
             only = self._advised(flow)
@@ -402,6 +405,7 @@ class Placing:
         more connection, it learns no more of them.
         """
         flows, was = self._world.flows, before.flow
+        self._world.failovers.left_out(flow.number)
         crowded = flow.path == was.path and table_full(error)
         if flow.path != was.path:
             self._world.shun(flow.path, error, event.at)
@@ -454,6 +458,7 @@ class Placing:
         if flow is not None and flow.state.final:
             self._world.flows.forget(flow.number)
             self._before.pop(flow.number, None)
+            self._world.failovers.left_out(flow.number)
             self._digests.pop(flow.number, None)
             self._overlooked.pop(flow.number, None)
             self._deaf.discard(flow.number)

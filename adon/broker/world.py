@@ -15,6 +15,7 @@ from adon.broker.alarms import Alarms
 from adon.broker.damping import Damping
 from adon.broker.edge import Ledger
 from adon.broker.estimates import Estimates
+from adon.broker.failover import Failovers
 from adon.broker.flow import Flow
 from adon.broker.heard import Heard
 from adon.broker.links import Links
@@ -57,6 +58,7 @@ class World:
     :param room: what switches have said about their tables.
     :param abilities: what the switches have said that they can do, and what they lack.
     :param means: per datapath id, the queues and meters that the switch has, as far as it has said.
+    :param failovers: how long failures of the network lasted for the flows they hit.
     :param meters: which meter number each flow has.
     """
 
@@ -79,6 +81,7 @@ class World:
     room: Room = field(default_factory=Room)
     abilities: Abilities = field(default_factory=Abilities)
     means: dict[int, Means] = field(default_factory=dict)
+    failovers: Failovers = field(default_factory=Failovers)
     meters: Meters = field(default_factory=Meters)
 
     def shun(self, path: str | None, why: str, now: float) -> None:

@@ -78,10 +78,9 @@ def reload(
 
     A file with a problem changes nothing: every problem is told with file, line and field.
     """
-    from apps.link import LinkClient
-    from apps.reloading import SOCKET
+    from apps.link import SUPERVISOR, LinkClient
 
-    link = LinkClient(data / SOCKET, "cli", "adon serve")
+    link = LinkClient(data / SUPERVISOR, "cli", "adon serve")
     try:
         done = link.call("reload", {}, timeout=60.0)
     finally:

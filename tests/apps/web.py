@@ -411,6 +411,15 @@ def snapshot() -> dict[str, Any]:
         "quiet": [],
         "estimates": [{**ends, "basis": "active test", "count": 4, "median": 0.125, "spread": 0.25}],
         "reconcile": {"missing": 2, "wrong": 0, "extra": 1, "blocked": 0},
+        "links": [{"state": "live"}, {"state": "live"}, {"state": "foreign"}],
+        "slices": [
+            {
+                "name": "genomics",
+                "rules": {"0000000000000a01": 4},
+                "paths": [{"path": "al2s", "source": "mu", "destination": "osu", "reserved": 7e6}],
+            }
+        ],
+        "failover": {"buckets": [["0.5", 2], ["+Inf", 3]], "seconds": 1.75, "open": 0},
     }
 
 
