@@ -61,10 +61,10 @@ def test_the_network(world: Any) -> None:
 def test_messages_with_switches(world: Any) -> None:
     tally, before = world.controller.tally, figures(world)
     tally.sent(7)
-    tally.refused("OFPET_METER_MOD_FAILED(12) OFPMMFC_OUT_OF_METERS(11)")
+    tally.refused("OFPET_METER_MOD_FAILED(12) OFPMMFC_OUT_OF_METERS(10)")
     tally.packet_in("port_rate")
     tally.barrier(0.003)
-    error = 'code="OFPMMFC_OUT_OF_METERS(11)",type="OFPET_METER_MOD_FAILED(12)"'
+    error = 'code="OFPMMFC_OUT_OF_METERS(10)",type="OFPET_METER_MOD_FAILED(12)"'
     moved = changed(world, before)
     assert moved["adon_of_flowmods_sent_total"] == 7
     assert moved[f"adon_of_errors_total{{{error}}}"] == 1

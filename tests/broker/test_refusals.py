@@ -22,7 +22,7 @@ from tests.broker.test_network import FAR, Wire, connected, rule, saved, sent
 
 METER = MeterEntry(MU_EDGE, METER_FIRST, 1_000_000, 100_000)
 GROUP = GroupEntry(MU_EDGE, 1, "fast_failover", (Bucket((), 2),))
-OUT_OF_METERS = "OFPET_METER_MOD_FAILED(12) OFPMMFC_OUT_OF_METERS(11)"
+OUT_OF_METERS = "OFPET_METER_MOD_FAILED(12) OFPMMFC_OUT_OF_METERS(10)"
 
 
 @pytest.mark.parametrize(
