@@ -27,6 +27,7 @@ from benchmarks import (
     install,
     many_flows,
     many_flows_switches,
+    moves,
     paths,
     polling,
     reaction,
@@ -100,6 +101,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         "A result among many flows, to the barrier", many_flows_switches.run, many_flows_switches.report
     ),
     "install": Benchmark("10 000 rules to the barrier reply", install.run, install.report, install.passed),
+    "moves": Benchmark("Moves of live flows", moves.run, moves.report, moves.passed),
     "footprint": Benchmark("The idle controller", footprint.run, footprint.report, footprint.passed),
     "polling": Benchmark("500 measurement points", polling.run, polling.report, polling.passed),
     "archive": Benchmark("The measurement archive", archive.run, archive.report, archive.passed),

@@ -9,7 +9,6 @@ import typer
 
 from apps.cli.common import JsonFlag, client, print_json, print_table
 
-switches = typer.Typer(help="Campus-edge switches.", no_args_is_help=True)
 paths = typer.Typer(help="Transit paths.", no_args_is_help=True)
 rules = typer.Typer(help="OpenFlow rules.", no_args_is_help=True)
 
@@ -63,38 +62,6 @@ def _print_estimates(estimates: list[dict[str, Any]]) -> None:
     )
     columns = ("Path", "Direction", "Estimate from", "Flows", "Median error", "Half of them within")
     print_table(columns, rows, "")
-
-
-@switches.command("list")
-def list_switches(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """Every switch: whether it is connected, how full it is, and what it lacks."""
-    found = client(ctx).network()["switches"]
-    if json_:
-        print_json(found)
-        return
-    rows = (
-        (
-            switch["name"],
-            switch["dpid"],
-            _state(switch),
-            str(switch["rules"]),
-            str(switch["foreign_rules"]),
-            " ".join(f"{n}: {_filled(table)}" for n, table in switch["tables"].items()) or "-",
-            "; ".join(switch["lacks"]) or "-",
-        )
-        for switch in found
-    )
-    columns = ("Switch", "Datapath", "State", "Our rules", "Others", "Tables", "Lacks")
-    print_table(columns, rows, "no switch is configured; see: adon config check FILE")
-
-
-def _state(switch: dict[str, Any]) -> str:
-    state = "connected" if switch["connected"] else "not connected"
-    return f"{state} (advised)" if switch["advise"] else state
-
-
-def _filled(table: dict[str, Any]) -> str:
-    return f"{table['active']} of {'?' if table['maximum'] is None else table['maximum']}"
 
 
 @paths.command("trace")
@@ -151,7 +118,8 @@ def show_rules(
         typer.echo("no rules")
     for rule in found:
         error = f"  # {rule['error']}" if rule["error"] else ""
-        typer.echo(f"{rule['dpid']} {rule['owner']} {rule['state']}: {rule['text']}{error}")
+        kind = f" {rule['kind']}" if rule["kind"] in ("group", "meter") else ""
+        typer.echo(f"{rule['dpid']} {rule['owner']}{kind} {rule['state']}: {rule['text']}{error}")
 
 
 @rules.command("explain")

@@ -367,14 +367,6 @@ def test_templates_are_added_and_shown(adon, world, soykb_file):
     assert (refused.exit_code, f"{soykb_file}:1: weights: is required" in refused.stderr) == (2, True)
 
 
-def test_switches_are_listed_with_what_they_lack(adon):
-    mu, osu = [line for line in adon("switch", "list").stdout.splitlines() if "-edge" in line]
-    assert all(word in mu for word in ("0000000000000a01", "connected", "0: 13 of 2000", "queue 1 of port 2"))
-    assert "not connected" in osu
-    assert osu.rstrip().endswith("-")
-    assert json.loads(adon("switch", "list", "--json").stdout)[0]["lacks"]
-
-
 def test_paths_show_value_and_age(adon):
     shown = adon("path", "list").stdout
     for text in ("al2s", "mu > osu", "58 Mbps (42 s ago)", "6.8 Mbps", "critical: throughput", "+12 %"):

@@ -33,6 +33,7 @@ def changed(world: Any, before: dict[str, float]) -> dict[str, float]:
 
 
 def test_the_network(world: Any) -> None:
+    world.controller.snapshot["links"] = [{"state": "live"}, {"state": "live"}, {"state": "foreign"}]
     found = figures(world)
     expected = {
         f"adon_of_connected{{{DPID}}}": 1,
