@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import uuid
 from collections.abc import Iterator
@@ -147,6 +148,11 @@ def test_what_a_real_switch_says_of_itself_is_shown(tmp_path: Path) -> None:
 # -- queues, which need a port that the kernel knows ---------------------------------------------------------
 
 
+def listens(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as probe:
+        return probe.connect_ex(str(path)) == 0
+
+
 @pytest.fixture
 def queued(tmp_path: Path) -> Iterator[Client]:
     """A bridge of the userspace data path with a veth, on which OVSDB has made two queues."""
@@ -164,15 +170,18 @@ def queued(tmp_path: Path) -> Iterator[Client]:
             "link set q-far up",
         ):
             subprocess.run([*inside, "ip", *command.split()], check=True)
-        database, socket = f"unix:{tmp_path}/db.sock", tmp_path / "db.sock"
+        database = tmp_path / "db.sock"
         switches.run("ovsdb-tool", "create", str(tmp_path / "conf.db"), str(SCHEMA))
         server = switches.start(
-            "ovsdb-server", str(tmp_path / "conf.db"), f"--remote=p{database}", f"--unixctl={tmp_path}/db.ctl"
+            "ovsdb-server",
+            str(tmp_path / "conf.db"),
+            f"--remote=punix:{database}",
+            f"--unixctl={tmp_path}/db.ctl",
         )
         stack.callback(end, server)
-        eventually(socket.exists, "the database did not start")
+        eventually(lambda: listens(database), "the database did not start")
         switches.vsctl("--no-wait", "init")
-        daemon = switches.start(*inside, "ovs-vswitchd", database, f"--unixctl={tmp_path}/vs.ctl")
+        daemon = switches.start(*inside, "ovs-vswitchd", f"unix:{database}", f"--unixctl={tmp_path}/vs.ctl")
         stack.callback(end, daemon)
         eventually((tmp_path / "vs.ctl").exists, "ovs-vswitchd did not start")
         bridge = ["add-br", "br0", "--", "set", "Bridge", "br0", "datapath_type=netdev"]

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adon.broker.effects import RuleState
-from adon.broker.events import BatchFailed
+from adon.broker.events import BatchFailed, RuleRemoved
 from adon.broker.flow import Flow, FlowState
 from adon.broker.network import Outcome
 from adon.broker.refusals import RETRY_S, Refusals, healed
@@ -249,3 +249,16 @@ def test_a_meter_that_was_sent_and_never_confirmed_heals() -> None:
     carrying(stage, 60)
     assert stage.flow(flow).state is FlowState.ACTIVE
     assert meters(stage.installed(MU_EDGE)) == [meter]
+
+
+def test_what_was_taken_at_last_is_no_repeated_offender() -> None:
+    wire, outcome = repairing()
+    refuse(wire, outcome, OWNERS[2])
+    wire.now += 2 * RETRY_S
+    wire.network.wake("e", wire.now)
+    (batch,) = sent(wire.report(MU_EDGE, OWNERS[1], OWNERS[3]))
+    wire.confirm(batch)
+    wire.now += 2 * RETRY_S
+    wire.network.rule_removed(RuleRemoved(*wire.stamp(), MU_EDGE, OWNERS[2], "delete", 0, 0))
+    refuse(wire, wire.report(MU_EDGE, OWNERS[1], OWNERS[3]), OWNERS[2])
+    assert wire.network.next_wake() == wire.now + RETRY_S
