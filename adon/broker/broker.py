@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from adon.broker import compute, evidence, heeding, maintaining, reading, tracing, whatif
-from adon.broker.effects import Announce, Answer, Effect, NeedsChanged, SaveFlow, SaveTemplate
+from adon.broker import compute, evidence, heeding, maintaining, probing, reading, tracing, whatif
+from adon.broker.effects import Announce, Answer, Effect, NeedsChanged, ReadFeatures, SaveFlow, SaveTemplate
 from adon.broker.events import (
     AlarmCleared,
     AlarmRaised,
@@ -29,6 +29,7 @@ from adon.broker.events import (
     CountersReported,
     DifferenceAsked,
     Event,
+    FeaturesReported,
     FirstPacket,
     FlowCancelled,
     FlowSubmitted,
@@ -191,7 +192,10 @@ class Broker:
                     event.id, event.command, lambda: maintaining.cancelled(world, placing, event)
                 )
             case SwitchUp():
-                return network.switch_up(event).effects
+                # The answers come in this order: what it can do is known before it counts as connected.
+                return [ReadFeatures(event.id, event.dpid), *network.switch_up(event).effects]
+            case FeaturesReported():
+                return probing.reported(world, placing, event)
             case SwitchDown():
                 return placing.act(network.switch_down(event), event)
             case PortChanged():
@@ -205,7 +209,8 @@ class Broker:
             case BatchConfirmed():
                 return placing.act(network.batch_confirmed(event), event)
             case BatchFailed():
-                world.room.refused(event.dpid, event.error, world.holdoff_end(event.at))
+                for words in (event.error, *(words for _, words in event.refused)):
+                    world.room.refused(event.dpid, words, world.holdoff_end(event.at))
                 return placing.act(network.batch_failed(event), event)
             case RuleRemoved():
                 effects = placing.act(network.rule_removed(event), event)

@@ -30,13 +30,12 @@ from adon.broker.events import (
     SwitchUp,
 )
 from adon.broker.installer import Installer, Progress
+from adon.broker.refusals import RETRY_S, Refusals, healed
 from adon.broker.wanted import Wanted
 from adon.flowvisor.reconcile import Difference, Phase, difference, phases, restoring
 from adon.flowvisor.rule import Change, Entry, MeterEntry, Op, Rule, Slot, dpid_text, rule_text
 from adon.flowvisor.topology import PortState, Topology
-
-RETRY_S = 10.0
-"""A switch that refused a repair is repaired again after so long."""
+from adon.units import format_duration
 
 
 @dataclass(slots=True)
@@ -89,6 +88,7 @@ class Network:
         self._synchronised: set[int] = set()  # an operator asked for it: drift is put right everywhere
         self._check_period = check_period
         self._wanted = Wanted(rules)
+        self._refusals = Refusals()
         self._unconfirmed: set[str] = set(self._wanted)  # owners not known to be installed since they changed
         self._foreign: dict[int, frozenset[Slot]] = {}
         self._greeting: dict[int, Mapping[str, PortState]] = {}
@@ -209,6 +209,7 @@ class Network:
         if greeted:
             self.topology = self.topology.switch_up(dpid, self._greeting.pop(dpid))
             self._belief.reconnected(dpid)
+            self._refusals.forgive(dpid)
         self._foreign[dpid] = event.foreign
         unsettled = self._installer.slots() | self._belief.unsettled(now)
         held = (*(item.rule for item in event.rules), *event.equipment)
@@ -231,6 +232,9 @@ class Network:
 
     def batch_failed(self, event: BatchFailed) -> Outcome:
         """Take a refusal: drop the plan, and find out in a while what the switches really hold."""
+        single = self._without_refused(event)
+        if single is not None:
+            return single
         progress = self._installer.failed(event.batch)
         if progress.failed is None:
             return Outcome()
@@ -247,6 +251,49 @@ class Network:
         for dpid in {change.rule.dpid for change in progress.dropped}:
             self._read_again(dpid, event.at + pause)
         outcome.absorb(self._heal(event.id, event.at))
+        return outcome
+
+    def _without_refused(self, event: BatchFailed) -> Outcome | None:
+        """Go on without single changes that were refused, or with others in their place (R13).
+
+        A repair is many owners' business: those whose entries were refused fail, the rest goes on.  None if
+        the whole plan has failed: a flow has all of its rules or none.
+        """
+        sent = self._installer.sent(event.batch)
+        if sent is None or not event.refused:
+            return None
+        owner, changes = sent
+        refused = {changes[place]: words for place, words in event.refused}
+        instead = {
+            change: None if self._installer.mended(event.batch, change.rule.slot) else healed(change, words)
+            for change, words in refused.items()
+        }
+        lost = {change: words for change, words in refused.items() if instead[change] is None}
+        if lost and not _is_repair(owner):
+            return None
+        failed = {self._wanted.owner(change.rule): words for change, words in lost.items()}
+
+        def unwanted(change: Change) -> bool:
+            return change.op is not Op.DELETE and self._wanted.owner(change.rule) in failed
+
+        progress = self._installer.without(event.batch, instead, unwanted, event.at)
+        outcome = self._digest(progress, event.id, event.at)
+        for one, words in failed.items():
+            mine = [change for change in progress.dropped if self._wanted.owner(change.rule) == one]
+            outcome.absorb(self._refused(one, mine, words, event))
+        return outcome
+
+    def _refused(self, owner: str, changes: Iterable[Change], words: str, event: BatchFailed) -> Outcome:
+        """A repair goes on without these of an owner's; they are tried again after a time that grows."""
+        error = f"switch {dpid_text(event.dpid)}: {words}"
+        until = self._refusals.refused((change.rule.slot for change in changes), event.at)
+        self._read_again(event.dpid, until)
+        self._unconfirmed.add(owner)
+        text = f"{owner}: {error}; tried again in {format_duration(until - event.at)}"
+        outcome = Outcome([Announce(event.id, "error", text)], failed=[(owner, error)])
+        missing = self._still_wanted(changes)
+        if missing:
+            outcome.effects.append(SaveRules(event.id, missing, RuleState.FAILED, error))
         return outcome
 
     def rule_removed(self, event: RuleRemoved) -> Outcome:
@@ -273,6 +320,7 @@ class Network:
             outcome.absorb(self._digest(progress, cause, now))
         for dpid in sorted(dpid for dpid, at in self._read_again_at.items() if at <= now):
             del self._read_again_at[dpid]
+            self._urgent.add(dpid)
             outcome.effects.append(ReadRules(cause, dpid))
         self._drift.wake(now)
         outcome.absorb(self._heal(cause, now))
@@ -288,6 +336,7 @@ class Network:
         self._installer.clock_set_back(by)
         self._belief.clock_set_back(by)
         self._drift.clock_set_back(by)
+        self._refusals.clock_set_back(by)
         self._checked_at = {dpid: at - by for dpid, at in self._checked_at.items()}
         self._read_again_at = {dpid: at - by for dpid, at in self._read_again_at.items()}
 
@@ -298,6 +347,7 @@ class Network:
         self._synchronised.update(connected)
         for dpid in connected:
             self._drift.forgive(dpid)
+            self._refusals.forgive(dpid)
         return Outcome([ReadRules(cause, dpid) for dpid in connected])
 
     def desired(self, dpid: int) -> tuple[Entry, ...]:
@@ -434,7 +484,7 @@ class Network:
             self._urgent.discard(dpid)
             self._synchronised.discard(dpid)
         self._checked_at[dpid] = now
-        skip = unsettled | self._drift.untouchable(dpid)
+        skip = unsettled | self._drift.untouchable(dpid) | self._refusals.held(dpid, now)
         diff = difference(
             self.desired(dpid), self._belief.at(dpid), foreign=self._foreign_at(dpid), skip=skip
         )
@@ -474,6 +524,7 @@ class Network:
             self._note_sent(batch, now)
         for change in progress.changes:
             self._belief.confirmed(change, now)
+            self._refusals.taken(change.rule.slot)
         confirmed = self._still_wanted(progress.changes)
         if confirmed:
             outcome.effects.append(SaveRules(cause, confirmed, RuleState.INSTALLED))

@@ -59,6 +59,8 @@ AT_ONCE_BYTES = 16_384
 HEADER_SIZE = 8
 OFPT_HELLO, OFPT_ECHO_REPLY, OFPT_PACKET_IN, OFPT_MULTIPART_REPLY = 0, 3, 10, 19
 OWN_XID = 1
+N_TABLES_AT = 20
+"""Where in OFPT_FEATURES_REPLY the number of tables is (OpenFlow 1.3.5, 7.3.1)."""
 _ANY_STATE = [HANDSHAKE_DISPATCHER, CONFIG_DISPATCHER, MAIN_DISPATCHER]
 
 
@@ -94,6 +96,8 @@ class Connection(Datapath):  # type: ignore[misc]
         self._echo_at = self._opened_at
         self._echo_xid: int | None = None
         self._said = 0
+        self.n_tables = 0
+        """Tables 0 to one less; known when ``id`` is."""
         settings = gate.terms.connections
         self._packet_ins = PacketIns(settings.packet_ins_per_second, settings.packet_ins_per_port)
         super().__init__(connection, address)
@@ -328,6 +332,7 @@ class Connection(Datapath):  # type: ignore[misc]
         before = self.id
         self._dispatch(message)
         if self.id != before:
+            self.n_tables = data[N_TABLES_AT]
             self._introduce(before)
 
     def _half_open_bytes(self, size: int) -> None:

@@ -27,6 +27,7 @@ from adon.broker.effects import (
     NeedsChanged,
     QuietPaths,
     ReadCounters,
+    ReadFeatures,
     ReadRules,
     RequestMeasurement,
     SaveCircuits,
@@ -64,6 +65,9 @@ class Switches(Protocol):
 
     def read_counters(self, effect: ReadCounters) -> None:
         """Ask for the counters of flows."""
+
+    def read_features(self, effect: ReadFeatures) -> None:
+        """Ask what it can do."""
 
     def send_packet(self, effect: SendPacket) -> None:
         """Send a frame out of a port."""
@@ -105,6 +109,8 @@ class Executor:
                 self.note(effect)
             case ReadRules():
                 self.switches.read_rules(effect)
+            case ReadFeatures():
+                self.switches.read_features(effect)
             case SendPacket():
                 self.switches.send_packet(effect)
             case ReadCounters():
