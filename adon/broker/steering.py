@@ -12,6 +12,7 @@ from adon.broker.choice import Choice, Need
 from adon.broker.flow import Flow
 from adon.broker.intake import PROTOCOLS
 from adon.errors import Unavailable
+from adon.flowvisor.connections import by_connection, reactive_rules
 from adon.flowvisor.discovery_rules import discovery_rules
 from adon.flowvisor.path import Attachment, CandidatePath
 from adon.flowvisor.path_rules import path_rules
@@ -57,6 +58,8 @@ def rules_for_flow(
     if flow.tuples:
         idle = int(need.template.selection.idle_timeout)
         rules += flow_rules(steered, flow.tuples, priority, idle)
+    if flow.unannounced:
+        rules = by_connection(rules, ends[0], topology.pipelines())
     return tuple(dict.fromkeys(rules))
 
 
@@ -92,12 +95,28 @@ def rules_for_paths(topology: Topology) -> dict[str, tuple[Entry, ...]]:
 
 
 def rules_for_switches(topology: Topology) -> dict[str, tuple[Entry, ...]]:
-    """Per owner (``switch-0``), what each switch needs before any path: table misses, discovery."""
+    """Per owner (``switch-0``), what each switch needs before any path: table misses, discovery, unannounced."""
     discovers = topology.configuration.discovery.enabled
+    spaces = [space for entry in topology.configuration.policy.reactive for space in entry.flowspace]
+    hosts = _attached_hosts(topology) if spaces else ()
     made: dict[str, tuple[Entry, ...]] = {}
     for index, switch in enumerate(topology.configuration.switches.values()):
         pipeline = topology.pipelines()[switch.dpid]
         rules = pipeline_rules(switch.dpid, index, pipeline, switch.table_miss)
         found = discovery_rules(switch.dpid, index, pipeline) if discovers else ()
-        made[f"switch-{index}"] = (*rules, *found)
+        here = [host for host in hosts if host.dpid == switch.dpid]
+        shown = reactive_rules(spaces, index, pipeline, here, hosts)
+        made[f"switch-{index}"] = tuple(dict.fromkeys((*rules, *found, *shown)))
     return made
+
+
+def _attached_hosts(topology: Topology) -> tuple[Attachment, ...]:
+    """The hosts whose ports are known."""
+    known = []
+    for site in topology.configuration.sites.values():
+        for name in site.hosts:
+            try:
+                known.append(topology.attachment(name))
+            except Unavailable:
+                continue
+    return tuple(known)

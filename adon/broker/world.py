@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 from adon.broker import scheduler
 from adon.broker.alarms import Alarms
+from adon.broker.connected import Connected
 from adon.broker.damping import Damping
 from adon.broker.edge import Ledger
 from adon.broker.estimates import Estimates
@@ -56,6 +57,7 @@ class World:
     :param room: what switches have said about their tables.
     :param means: per datapath id, the queues and meters that the switch has, as far as it has said.
     :param meters: which meter number each flow has.
+    :param connected: how many connections unannounced flows have in each switch.
     """
 
     configuration: Configuration
@@ -77,6 +79,7 @@ class World:
     room: Room = field(default_factory=Room)
     means: dict[int, Means] = field(default_factory=dict)
     meters: Meters = field(default_factory=Meters)
+    connected: Connected = field(default_factory=Connected)
 
     def shun(self, path: str | None, why: str, now: float) -> None:
         """Do not use a path for the policy's hold-off, longer if it fails again and again."""

@@ -29,14 +29,16 @@ class Kind(IntEnum):
     PIPELINE = 0x03
     DISCOVERY = 0x04
     REACTIVE = 0x05
+    REFUSED = 0x06
     FLOW_INGRESS = 0x10
     FLOW_DELIVERY = 0x11
     FLOW_LEARN = 0x12
     FLOW_POLICY = 0x13
+    FLOW_CONNECTION = 0x14
 
 
 _OF_PATHS = frozenset({Kind.MEASUREMENT, Kind.TRANSIT})
-_OF_SWITCHES = frozenset({Kind.PIPELINE, Kind.DISCOVERY, Kind.REACTIVE})
+_OF_SWITCHES = frozenset({Kind.PIPELINE, Kind.DISCOVERY, Kind.REACTIVE, Kind.REFUSED})
 
 
 def cookie(kind: Kind, number: int, tenant: int = 0) -> int:
