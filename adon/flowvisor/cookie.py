@@ -18,6 +18,9 @@ from enum import IntEnum
 
 COOKIE_PREFIX = 0xAD << 56
 COOKIE_MASK = 0xFF << 56
+FLOWS_PREFIX = 0xAD10 << 48
+FLOWS_MASK = 0xFFF0 << 48
+"""The kinds 0x10 to 0x1f are of flows, and few enough to be read often; connections (0x20) are not."""
 TENANT_BITS, NUMBER_BITS = 12, 36
 
 
@@ -34,7 +37,7 @@ class Kind(IntEnum):
     FLOW_DELIVERY = 0x11
     FLOW_LEARN = 0x12
     FLOW_POLICY = 0x13
-    FLOW_CONNECTION = 0x14
+    FLOW_CONNECTION = 0x20
 
 
 _OF_PATHS = frozenset({Kind.MEASUREMENT, Kind.TRANSIT})

@@ -16,7 +16,7 @@ _WITH_PORTS = frozenset({6, 17, 132})
 _LENGTH_4, _LENGTH_6 = 1 + 2 * 4 + 2, 1 + 2 * 16 + 2
 
 Service = bytes
-"""Protocol, source address, destination address, destination port: all of a connection but where it comes from."""
+"""Protocol, source, destination, port there: all of a connection but the port that it comes from."""
 
 
 def service(frame: bytes) -> tuple[Service, bytes] | None:

@@ -289,7 +289,9 @@ class Connection(Datapath):  # type: ignore[misc]
             if kind == OFPT_ECHO_REPLY and xid == self._echo_xid:
                 self._echo_xid = None
                 self._gate.tally.echo(time.monotonic() - self._echo_at)
-            message = openflow.parsed(self, version, kind, xid, data)
+            message = openflow.envelope(self, version, kind, xid, data)
+            if message is None:
+                message = self.ofproto_parser.msg_parser(self, version, kind, len(data), xid, data)
         except Exception as error:
             # os-ken's parsers raise whatever comes: AssertionError, KeyError, struct.error and its own.
             text = str(error) or type(error).__name__

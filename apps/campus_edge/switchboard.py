@@ -30,10 +30,12 @@ from os_ken.controller.handler import (
 )
 from os_ken.ofproto import ofproto_v1_3, ofproto_v1_4, ofproto_v1_5
 
-from adon.broker.effects import ReadRules, SendBatch, SendPacket
+from adon.broker.counters import by_flows
+from adon.broker.effects import ReadCounters, ReadRules, SendBatch, SendPacket
 from adon.broker.events import (
     BatchConfirmed,
     BatchFailed,
+    CountersReported,
     Event,
     FirstPacket,
     LldpReceived,
@@ -65,6 +67,8 @@ REPORT_TIMEOUT_S = 15.0
 ERROR_LINE_EVERY_S = 10.0
 REFUSAL_LINE_EVERY_S = 600.0
 """The same error of the same switch, and the same refusal, is logged once in so long."""
+FLOWS_AT_ONCE = 100
+"""Counters come to the decision thread in parts of so many flows: what else happens need not wait for all."""
 FIRST_XID, LAST_XID = 0x4000_0000, 0x7FFF_FFFF
 """Our transaction ids, apart from those that os-ken counts up for its own messages."""
 
@@ -116,6 +120,7 @@ class _Report:
 
     :param rules_xid: of the request for the rules; groups and meters a switch need not have.
     :param owed: of the requests whose last part has not come.
+    :param counters: only the flows' rules were asked for, for their counters.
     """
 
     connection: Connection
@@ -125,6 +130,7 @@ class _Report:
     rules: list[ReportedRule] = field(default_factory=list)
     foreign: set[Slot] = field(default_factory=set)
     equipment: list[GroupEntry | MeterEntry] = field(default_factory=list)
+    counters: bool = False
 
 
 class Switchboard(OSKenApp):  # type: ignore[misc]
@@ -227,6 +233,20 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         with self._lock:
             self._reports.update((xid, report) for xid in xids)
         connection.send(b"".join(map(openflow.with_xid, requests, xids)))
+
+    def read_counters(self, effect: ReadCounters) -> None:
+        """Ask a switch for the counters of its flows, unless it still owes them."""
+        connection = self._connections.get(effect.dpid)
+        if connection is None:
+            return
+        xid = next(self._xids)
+        report = _Report(connection, self._stamps.clock() + REPORT_TIMEOUT_S, xid, {xid}, counters=True)
+        with self._lock:
+            if any(one.counters and one.connection is connection for one in self._reports.values()):
+                return
+            self._reports[xid] = report
+        version = connection.ofproto.OFP_VERSION
+        connection.send(openflow.with_xid(openflow.encode.counters_request(version), xid))
 
     def send_packet(self, effect: SendPacket) -> None:
         """Send a frame out of a port; to a switch that is away nothing is sent."""
@@ -444,8 +464,12 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             report.owed.discard(xid)
             if report.owed:
                 return
-        rules, equipment = tuple(report.rules), tuple(report.equipment)
         dpid = report.connection.id
+        if report.counters:
+            for rules in by_flows(report.rules, FLOWS_AT_ONCE):
+                self._put(CountersReported(*self._stamps(), dpid, rules))
+            return
+        rules, equipment = tuple(report.rules), tuple(report.equipment)
         self._put(RulesReported(*self._stamps(), dpid, rules, frozenset(report.foreign), equipment))
 
     @set_ev_cls(ofp_event.EventOFPBarrierReply, MAIN_DISPATCHER)

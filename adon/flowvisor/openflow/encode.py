@@ -18,8 +18,8 @@ queues                  7.3.6                          1.4 a multipart request
 ======================  =============================  ==========================================
 
 Modifies and deletes are strict and filtered by the rule's full cookie (R1): should the slot belong to
-somebody else by now, the switch does nothing.  Only the rule that stands for all connections of an unannounced
-flow is changed without being strict, by the same filter.
+somebody else by now, the switch does nothing.  Only the rule that stands for all connections of an
+unannounced flow is changed without being strict, by the same filter.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from os_ken.ofproto import ofproto_v1_5 as ofp15
 
 from adon.flowvisor.action import Action
 from adon.flowvisor.connections import is_connections
-from adon.flowvisor.cookie import COOKIE_MASK, COOKIE_PREFIX
+from adon.flowvisor.cookie import COOKIE_MASK, COOKIE_PREFIX, FLOWS_MASK, FLOWS_PREFIX
 from adon.flowvisor.match import Match
 from adon.flowvisor.openflow.instructions import actions_bytes, instructions_bytes
 from adon.flowvisor.openflow.oxm import match_bytes
@@ -268,6 +268,13 @@ def rules_request(version: int, *, ours_only: bool = False) -> bytes:
     """The request for all rules with their counters (7.3.5.2), or only for those with our cookie."""
     cookie, mask = (COOKIE_PREFIX, COOKIE_MASK) if ours_only else (0, 0)
     body = _FLOW_REQUEST.pack(ofp.OFPTT_ALL, ofp.OFPP_ANY, ofp.OFPG_ANY, cookie, mask)
+    return _multipart(version, ofp.OFPMP_FLOW, body + match_bytes(Match(), version))
+
+
+@lru_cache
+def counters_request(version: int) -> bytes:
+    """The request for the rules of flows with their counters: those whose cookie has a kind of flows."""
+    body = _FLOW_REQUEST.pack(ofp.OFPTT_ALL, ofp.OFPP_ANY, ofp.OFPG_ANY, FLOWS_PREFIX, FLOWS_MASK)
     return _multipart(version, ofp.OFPMP_FLOW, body + match_bytes(Match(), version))
 
 

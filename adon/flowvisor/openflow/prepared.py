@@ -77,6 +77,6 @@ def _added(rule: Rule, port: int, version: int, xid: int) -> bytes:
 
 
 def _release(rule: Rule) -> tuple[Action, ...]:
-    """What takes the packet where its rule takes the next: through the tables, where it is more than actions."""
+    """What takes the packet where its rule takes the next: through the tables if need be."""
     plain = rule.goto is None and rule.meter is None
     return rule.actions if plain else (Output(ofp.OFPP_TABLE),)
