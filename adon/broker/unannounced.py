@@ -254,7 +254,7 @@ class Unannounced:
         return self._settled(known, event)
 
     def settle(self, event: Event) -> list[Effect]:
-        """After any event: let those in who waited for a flow that is active now, and refuse who waits in vain."""
+        """After any event: let in who waited for a flow that is active now, refuse who waits in vain."""
         effects: list[Effect] = []
         for known in tuple(self._waiting.values()):
             effects += self._settled(known, event)

@@ -61,7 +61,12 @@ def is_connections(entry: Entry) -> bool:
     return isinstance(entry, Rule) and entry.cookie >> 48 == _CONNECTION
 
 
-# -- what comes to the controller ------------------------------------------------------------------------------
+def is_soft(rule: Rule) -> bool:
+    """Whether nobody is told when such a rule goes: it may, and is made again when it is needed."""
+    return rule.cookie >> 48 in (_CONNECTION, _REFUSED)
+
+
+# -- what comes to the controller --------------------------------------------------------------------------
 
 
 def reactive_rules(
@@ -138,7 +143,7 @@ def refusal(reactive: Rule, destination_port: int, seconds: float) -> Rule:
     )
 
 
-# -- what connections get --------------------------------------------------------------------------------------
+# -- what connections get ------------------------------------------------------------------------------------
 
 
 def by_connection(

@@ -1,8 +1,8 @@
 """What tells connections apart, cut out of a frame as it stands on the wire.
 
-For packets of which thousands come in a second: nothing is turned into numbers or text that is only compared.
-The bytes are IPv4 (RFC 791, 3.1) or IPv6 without extension headers (RFC 8200, 3), and the ports, which are the
-first four bytes of TCP, UDP and SCTP alike.  Everything else is left to nobody: None.
+For packets of which thousands come in a second: what is only compared is not turned into numbers or text.
+The bytes are IPv4 (RFC 791, 3.1) or IPv6 without extension headers (RFC 8200, 3), and the ports, which are
+the first four bytes of TCP, UDP and SCTP alike.  Everything else is left to nobody: None.
 """
 
 from __future__ import annotations

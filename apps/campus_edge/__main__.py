@@ -96,7 +96,7 @@ def run(configuration: Configuration, store_url: str, socket_path: Path) -> None
     credentials = None if where.tls is None else Credentials(where.tls)
     listener = listening.listen(where.openflow_host, where.openflow_port)
     board = _switchboard(shell)
-    gate = Gate(Terms.of(configuration), credentials, board.tally)
+    gate = Gate(Terms.of(configuration), credentials, board.tally, board.shown)
     signal.signal(signal.SIGHUP, lambda *_: gate.reload())
     shell.desk.serve(board)
     threading.Thread(target=listening.accept, args=(listener, gate), name="of-accept", daemon=True).start()

@@ -41,6 +41,7 @@ from os_ken.controller.handler import (
 from os_ken.controller.ofp_handler import OFPHandler
 
 from adon.flowvisor import hello, openflow, wellformed
+from adon.flowvisor.cookie import Kind
 from adon.flowvisor.rule import dpid_text
 from apps.campus_edge.gate import Gate, Refused
 from apps.campus_edge.limits import Claim, PacketIns
@@ -54,7 +55,12 @@ HELLO_PATIENCE_S = 1.0
 """A switch that waits for our HELLO gets it after so long: one of 1.3."""
 HALF_OPEN_BYTES = 4 << 20
 """A switch that needs more than this to say who it is, is none."""
-HEADER_SIZE = 8
+HEADER = struct.Struct("!BBHI")
+HEADER_SIZE = HEADER.size
+REACTIVE_COOKIE = bytes([0xAD, Kind.REACTIVE])
+"""How the cookie of a rule begins that shows unannounced packets."""
+SHOWN_AT_ONCE = 256
+"""Of the packets that come together, so many are one event."""
 OFPT_HELLO, OFPT_ECHO_REPLY, OFPT_PACKET_IN, OFPT_MULTIPART_REPLY = 0, 3, 10, 19
 OWN_XID = 1
 _ANY_STATE = [HANDSHAKE_DISPATCHER, CONFIG_DISPATCHER, MAIN_DISPATCHER]
@@ -86,6 +92,7 @@ class Connection(Datapath):  # type: ignore[misc]
         self._names = names
         self._outbox = Outbox()
         self._buffer = bytearray()
+        self._taken = 0  # bytes of the buffer that are parsed already
         self._host = str(address[0])
         self._identified = False
         self._heard_at = self._opened_at = time.monotonic()
@@ -93,6 +100,8 @@ class Connection(Datapath):  # type: ignore[misc]
         self._echo_xid: int | None = None
         self._said = 0
         settings = gate.terms.connections
+        self._unlimited = settings.packet_ins_per_second is None and settings.packet_ins_per_port is None
+        self._shown: list[tuple[int, bytes]] = []
         self._packet_ins = PacketIns(settings.packet_ins_per_second, settings.packet_ins_per_port)
         super().__init__(connection, address)
         self.set_version(hello.PREFERRED)
@@ -196,7 +205,7 @@ class Connection(Datapath):  # type: ignore[misc]
             self.send(hello.hello(ours, OWN_XID))
         self.send(hello.hello_failed(max(1, min(version, max(ours))), text, xid), close_socket=True)
         while self._has(1, self._half_open_until):
-            self._buffer.clear()  # until the writer ends the connection, after the error
+            self._taken = len(self._buffer)  # until the writer ends the connection, after the error
         raise Refused("version", text)
 
     def _messages(self) -> Iterator[tuple[int, int, int, bytes]]:
@@ -212,13 +221,13 @@ class Connection(Datapath):  # type: ignore[misc]
     def _message(self) -> tuple[int, int, int, bytes] | None:
         if not self._has(HEADER_SIZE):
             return None
-        version, kind, length, xid = struct.unpack_from("!BBHI", self._buffer)
+        version, kind, length, xid = HEADER.unpack_from(self._buffer, self._taken)
         if length < HEADER_SIZE:
             raise Refused("malformed", f"a message of length {length}")
         if not self._has(length):
             return None
-        data = bytes(self._buffer[:length])
-        del self._buffer[:length]
+        data = bytes(self._buffer[self._taken : self._taken + length])
+        self._taken += length
         return version, kind, xid, data
 
     @property
@@ -227,7 +236,11 @@ class Connection(Datapath):  # type: ignore[misc]
 
     def _has(self, size: int, until: float | None = None) -> bool | None:
         """Whether so many bytes are there; False if the connection is over first, None if ``until`` is."""
-        while len(self._buffer) < size:
+        while len(self._buffer) - self._taken < size:
+            if self._shown:
+                self._hand_on()
+            del self._buffer[: self._taken]
+            self._taken = 0
             now = time.monotonic()
             if until is not None and now >= until:
                 return None
@@ -283,6 +296,10 @@ class Connection(Datapath):  # type: ignore[misc]
             # os-ken would take the ports and call the handshake complete, with a switch that is nobody.
             raise Refused("malformed", "it reports something before it says who it is")
         try:
+            if kind == OFPT_PACKET_IN and data[16:18] == REACTIVE_COOKIE:
+                if self._unlimited or self._lets_in(data):
+                    self._show(version, data)
+                return
             wellformed.check(version, kind, data)
             if kind == OFPT_PACKET_IN and not self._lets_in(data):
                 return
@@ -304,6 +321,22 @@ class Connection(Datapath):  # type: ignore[misc]
         self._dispatch(message)
         if self.id != before:
             self._introduce(before)
+
+    def _show(self, version: int, data: bytes) -> None:
+        """Packets that a reactive rule shows are handed on by themselves, those that come together as one.
+
+        :raises ValueError: if the message makes no sense.
+        """
+        if not self._identified:
+            self._gate.tally.packet_in("early")
+            return
+        self._shown.append(wellformed.packet_and_port(version, data))
+        if len(self._shown) >= SHOWN_AT_ONCE:
+            self._hand_on()
+
+    def _hand_on(self) -> None:
+        packets, self._shown = tuple(self._shown), []
+        self._gate.shown(self, packets)
 
     def _half_open_bytes(self, size: int) -> None:
         self._said += size

@@ -12,8 +12,10 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from adon.broker.effects import (
+    AdmitConnections,
     Announce,
     Answer,
+    DropConnections,
     Effect,
     EstimateScored,
     NeedsChanged,
@@ -36,6 +38,7 @@ from adon.broker.events import Event
 from adon.store.store import Store
 from apps.campus_edge import fireflies
 from apps.campus_edge.commands import Commands
+from apps.journal import Noted
 from measurement import codec
 from measurement.psconfig.needs import to_json as needs_to_json
 
@@ -58,6 +61,12 @@ class Switches(Protocol):
     def send_packet(self, effect: SendPacket) -> None:
         """Send a frame out of a port."""
 
+    def admit_connections(self, effect: AdmitConnections) -> None:
+        """Let packets of unannounced flows through, with the rules of new connections."""
+
+    def drop_connections(self, effect: DropConnections) -> None:
+        """Have refused packets dropped."""
+
 
 @dataclass(slots=True)
 class Executor:
@@ -72,7 +81,7 @@ class Executor:
     switches: Switches
     commands: Commands
     tell: Callable[[str, dict[str, object], str | None], None]
-    note: Callable[[SendBatch], None]
+    note: Callable[[Noted], None]
     firefly: Callable[[bytes], None] = fireflies.nowhere
     _saves: list[Effect] = field(default_factory=list)
     _announcements: list[Announce] = field(default_factory=list)
@@ -114,6 +123,12 @@ class Executor:
                 self.switches.send_packet(effect)
             case ReadCounters():
                 self.switches.read_counters(effect)
+            case AdmitConnections():
+                self.switches.admit_connections(effect)
+                self.note(effect)
+            case DropConnections():
+                self.switches.drop_connections(effect)
+                self.note(effect)
             case Answer():
                 self.commands.answer(effect)
             case QuietPaths():

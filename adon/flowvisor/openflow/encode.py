@@ -33,7 +33,7 @@ from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto import ofproto_v1_5 as ofp15
 
 from adon.flowvisor.action import Action
-from adon.flowvisor.connections import is_connections
+from adon.flowvisor.connections import is_connections, is_soft
 from adon.flowvisor.cookie import COOKIE_MASK, COOKIE_PREFIX, FLOWS_MASK, FLOWS_PREFIX
 from adon.flowvisor.match import Match
 from adon.flowvisor.openflow.instructions import actions_bytes, instructions_bytes
@@ -173,8 +173,11 @@ def _flow_mod(op: Op, rule: Rule, version: int, xid: int) -> bytes:
 def _tells(rule: Rule) -> bool:
     """Whether the switch is to tell when the rule goes.
 
-    Wherever that means something: on ingress and learning rules, and on every rule with a time-out.
+    Wherever that means something: on ingress and learning rules, and on every rule with a time-out; not where
+    there are thousands that come and go (:mod:`adon.flowvisor.connections`).
     """
+    if is_soft(rule):
+        return False
     return rule.idle_timeout > 0 or rule.hard_timeout > 0 or _is_ingress(rule.cookie >> 48)
 
 

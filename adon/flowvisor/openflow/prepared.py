@@ -20,9 +20,8 @@ from adon.flowvisor.openflow.wire import LONGEST, with_xid
 from adon.flowvisor.rule import Change, Op, Rule
 
 _ONES, _ZEROS = 0xFFFF, 0
-_FLAGS_AT = 44
-"""Where the flags of a flow-mod are, after the header."""
-_COMMAND_AT, _MASK_AT = 25, 16
+_MASK_AT, _COMMAND_AT = 16, 25
+"""Where cookie mask and command are in a flow-mod."""
 _LENGTH = struct.Struct("!H")
 
 
@@ -33,10 +32,10 @@ class Prepared:
     :param xid: the transaction id of both messages: an error names the flow by it.
     """
 
-    __slots__ = ("_base", "_flow_mod", "_packet_out", "rule")
+    __slots__ = ("_base", "_flow_mod", "_packet_out", "rule", "version")
 
     def __init__(self, rule: Rule, version: int, xid: int) -> None:
-        self.rule = rule
+        self.rule, self.version = rule, version
         self._flow_mod = _split(rule, version, xid)
         head = with_xid(encode.packet_out(_release(rule), b"", version, rule.match.in_port), xid)
         self._base = len(head)
@@ -67,12 +66,11 @@ def _split(rule: Rule, version: int, xid: int) -> tuple[bytes, bytes]:
 
 
 def _added(rule: Rule, port: int, version: int, xid: int) -> bytes:
-    """An add of one connection's rule: without the mask of changes to all, and silent when it idles out."""
+    """An add of one connection's rule, in the place of a change to all of them."""
     one = replace(rule, match=replace(rule.match, tp_src=port))
     packed = bytearray(encode.change(Change(Op.ADD, one), version, xid))
     packed[_MASK_AT : _MASK_AT + 8] = bytes(8)
     packed[_COMMAND_AT] = ofp.OFPFC_ADD
-    packed[_FLAGS_AT : _FLAGS_AT + 2] = bytes(2)
     return bytes(packed)
 
 
