@@ -15,12 +15,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from adon.broker.effects import AdmitConnections, DropConnections, SendBatch
 from adon.flowvisor.pipeline import owner_of
-from adon.flowvisor.rule import Entry, Op, dpid_text, rule_text
+from adon.flowvisor.rule import Entry, Op, Rule, dpid_text, rule_text
 
 log = logging.getLogger(__name__)
 
@@ -97,12 +98,20 @@ def _written(at: float, effect: Noted) -> Iterator[str]:
 
 def _connections(at: float, effect: AdmitConnections) -> Iterator[str]:
     """A line per connection: there may be thousands in a second, alike but for the port they come from."""
-    rule = replace(effect.rule, match=replace(effect.rule.match, tp_src=0))
-    line = json.dumps(_line(at, Op.ADD, rule, effect.cause, "")) + "\n"
-    before, after = line.split("tp_src=0", 1)
+    before, after = _around_port(effect.rule)
+    head = f'{{"at": {at!r}, "cause": {json.dumps(effect.cause)}, {before}'
     for port, _, new in effect.packets:
         if new:
-            yield f"{before}tp_src={int.from_bytes(port)}{after}"
+            yield f"{head}{int.from_bytes(port)}{after}"
+
+
+@lru_cache(maxsize=64)
+def _around_port(rule: Rule) -> tuple[str, str]:
+    """What the lines of a rule's connections have in common before and after the port."""
+    line = _line(0.0, Op.ADD, replace(rule, match=replace(rule.match, tp_src=0)), "", "")
+    same = {name: value for name, value in line.items() if name not in ("at", "cause")}
+    before, after = json.dumps(same).split("tp_src=0", 1)
+    return f"{before[1:]}tp_src=", f"{after}\n"
 
 
 def lines(at: float, effect: SendBatch) -> Iterator[dict[str, Any]]:

@@ -95,7 +95,7 @@ def rules_for_paths(topology: Topology) -> dict[str, tuple[Entry, ...]]:
 
 
 def rules_for_switches(topology: Topology) -> dict[str, tuple[Entry, ...]]:
-    """Per owner (``switch-0``), what each switch needs before any path: table misses, discovery, unannounced."""
+    """Per owner (``switch-0``), what each switch needs before any path: table misses, and what we are shown."""
     discovers = topology.configuration.discovery.enabled
     spaces = [space for entry in topology.configuration.policy.reactive for space in entry.flowspace]
     hosts = _attached_hosts(topology) if spaces else ()

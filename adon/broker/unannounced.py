@@ -1,17 +1,17 @@
 """Connections that nobody announced: which are let in, by which flow, and what becomes of the others (R18).
 
-Packets that a reactive rule shows are told apart by their *service*: the two hosts, the protocol and the port
-they go to.  All that a slice, a flowspace or a template asks about a connection is the same for all connections
-to a service.  So the first packet to a service decides, on the way of every flow: request, slice, decision,
-saved rules (:mod:`adon.broker.reactive`, :mod:`adon.broker.placing`).  Packets that come before the flow is active
-wait here.  Every further connection to the service is a connection of that flow: what is asked of it is
-whether there is room (switch, slice) and whether its entry takes more in this minute, and what it
+Packets that a reactive rule shows are told apart by their *service*: the two hosts, the protocol and the
+port they go to.  All that a slice, a flowspace or a template asks about a connection is the same for all
+connections to a service.  So the first packet to a service decides, on the way of every flow: request, slice,
+decision, saved rules (:mod:`adon.broker.reactive`, :mod:`adon.broker.placing`).  Packets that come before the
+flow is active wait here.  Every further connection to the service is a connection of that flow: what is asked
+of it is whether there is room (switch, slice) and whether its entry takes more in this minute, and what it
 costs is one rule and its packet sent on.
 
 ::
 
-    unknown ──► waiting (its flow is being installed) ──► open ──► (its flow moves: waiting) ──► unknown
-        └──────────────────────────┴──────────────────────┴─────► refused, for a time
+    unknown ──► waiting (its flow is being installed) ──► open ──► waiting (its flow moves) ──► unknown
+        └─────────────────────────┴───────────────────────┴────► refused, for a time
 
 Nothing of this is saved but the flow.  After a restart an active flow's services are found by their next packet.
 Memory is bounded, whoever sends.  No clock: events carry the time.
@@ -178,9 +178,8 @@ class Unannounced:
             young[port] = times + 1
             through.append((port, frame, not times))
         effects: list[Effect] = []
-        if through:
+        if through and known.rule is not None:
             self._count_in(known, new, event)
-            assert known.rule is not None
             dpid = known.where[0]
             effects.append(AdmitConnections(event.id, dpid, known.rule, known.number, tuple(through)))
         if refused:

@@ -16,6 +16,8 @@ import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from adon.flowvisor.cookie import Kind
+
 V13, V14, V15 = 4, 5, 6
 
 OFPT_MULTIPART_REPLY = 19
@@ -285,6 +287,28 @@ def packet_and_port(version: int, data: bytes) -> tuple[int, bytes]:
     if in_port is None:
         raise ValueError("a packet whose port is not told")
     return in_port, data[_match(data, 24, len(data)) + 2 :]
+
+
+_SHOWN = struct.Struct("!BBH12xH6x8sI")
+"""Of a packet-in: version, type, length, the first half of the cookie's upper half, match, port."""
+_SHOWN_BY = 0xAD00 | Kind.REACTIVE
+
+
+def skimmed(buffer: bytearray, begin: int, version: int) -> tuple[list[tuple[int, bytes]], int]:
+    """The packet-ins of reactive rules that come first in a buffer, as :func:`packet_and_port`; where they end.
+
+    Up to the first message that is another one, has another match, or is not whole: :func:`check` is for that.
+    """
+    found: list[tuple[int, bytes]] = []
+    end = len(buffer)
+    while begin + 42 <= end:
+        spoken, kind, length, cookie, match, port = _SHOWN.unpack_from(buffer, begin)
+        shown = kind == OFPT_PACKET_IN and cookie == _SHOWN_BY and match == _ONLY_IN_PORT
+        if not shown or spoken != version or length < 42 or begin + length > end:
+            break
+        found.append((port, bytes(buffer[begin + 42 : begin + length])))
+        begin += length
+    return found, begin
 
 
 def packet_in(data: bytes) -> tuple[int, int | None]:

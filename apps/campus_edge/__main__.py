@@ -7,6 +7,7 @@ no statistics, plotting or web framework; the collector and the web side are pro
 from __future__ import annotations
 
 import argparse
+import gc
 import logging
 import signal
 import socket
@@ -153,6 +154,8 @@ def _serve(shell: _Shell, board: Switchboard, lease: Lease | None) -> None:
     if shell.configuration.policy.fireflies is not None:
         executor.firefly = fireflies.Sender(shell.configuration.policy.fireflies)
     loop = DecisionLoop(shell.inbox, broker, executor.carry_out, board.overdue, stamps)
+    gc.collect()
+    gc.freeze()  # what is there from the start stays: the collector need not go through it again and again
     loop.start()
     shell.desk.feed(StateLoaded())
     log.info("event=ready network=%s flows=%d", shell.configuration.network, len(broker.flows))

@@ -92,6 +92,9 @@ class Executor:
         :raises TypeError: for an effect that nobody taught this executor.
         """
         listed = list(effects)
+        if len(listed) == 1 and isinstance(listed[0], AdmitConnections):
+            self._act(listed[0])  # what comes by the thousands has nothing to save and nobody to tell
+            return
         answers = [effect for effect in listed if isinstance(effect, Answer)]
         for effect in listed:
             match effect:
@@ -114,6 +117,9 @@ class Executor:
 
     def _act(self, effect: Effect) -> None:
         match effect:
+            case AdmitConnections():
+                self.switches.admit_connections(effect)
+                self.note(effect)
             case SendBatch():
                 self.switches.send_batch(effect)
                 self.note(effect)
@@ -123,9 +129,6 @@ class Executor:
                 self.switches.send_packet(effect)
             case ReadCounters():
                 self.switches.read_counters(effect)
-            case AdmitConnections():
-                self.switches.admit_connections(effect)
-                self.note(effect)
             case DropConnections():
                 self.switches.drop_connections(effect)
                 self.note(effect)

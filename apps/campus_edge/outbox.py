@@ -45,10 +45,16 @@ class Outbox:
     """See the module's text.
 
     :param clock: monotonic seconds.
+    :param write: takes as many bytes as it can without waiting, and says how many.  Where nothing waits, what is
+        put is written at once by whoever puts it: waking a thread for it costs more than the message.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, clock: Callable[[], float] = time.monotonic, write: Callable[[bytes], int] | None = None
+    ) -> None:
         self._clock = clock
+        self._write = write
+        self._writing = False  # the thread that takes is under way with what it took
         self._changed = threading.Condition()
         self._urgent: deque[Entry] = deque()
         self._ordered: deque[Entry] = deque()
@@ -65,6 +71,26 @@ class Outbox:
 
     def put(self, data: bytes, *, last: bool = False, sent: Callable[[], None] | None = None) -> bool:
         """Let bytes wait for their turn; False if too much is waiting already."""
+        with self._changed:
+            data, done = self._written_at_once(data)
+            if not done:
+                return self._wait(data, last=last, sent=sent)
+        if sent is not None:
+            sent()
+        if last:
+            self.end()
+        return True
+
+    def _written_at_once(self, data: bytes) -> tuple[bytes, bool]:
+        """What of some bytes is still to be written, and whether it is nothing; called with the lock held."""
+        waiting = self._ordered or self._urgent or self._writing or self._ended
+        if self._write is None or self._pace is not None or waiting:
+            return data, False
+        taken = self._write(data)
+        return data[taken:], taken == len(data)
+
+    def _wait(self, data: bytes, *, last: bool, sent: Callable[[], None] | None) -> bool:
+        """Queue bytes; called with the lock held."""
         with self._changed:
             if len(self._ordered) + len(self._urgent) >= MESSAGES_LIMIT or self._bytes >= BYTES_LIMIT:
                 return False
@@ -89,9 +115,11 @@ class Outbox:
     def take(self) -> Entry | None:
         """The next to write, when its time has come; None at the end."""
         with self._changed:
+            self._writing = False
             while not self._ended:
                 entry, wait = self._next()
                 if entry is not None:
+                    self._writing = True
                     self._bytes -= len(entry.data)
                     return entry
                 self._changed.wait(wait)

@@ -10,6 +10,7 @@ fails, and the connection is over.
 
 from __future__ import annotations
 
+import os
 import select
 import socket
 import ssl
@@ -37,6 +38,9 @@ class Stream(Protocol):
         :raises OSError: if the peer does not take it in time.
         """
 
+    def write_some(self, data: bytes) -> int:
+        """Send what the transport takes without waiting; how many bytes, 0 if it must be asked to wait."""
+
     def shutdown(self) -> None:
         """End the connection: whoever reads or writes it wakes up."""
 
@@ -53,14 +57,25 @@ class PlainStream:
 
     def recv(self, timeout: float) -> bytes:
         """See :meth:`Stream.recv`."""
-        wait_readable(self._socket, timeout)
-        return self._socket.recv(CHUNK)
+        # A socket with a time-out does not block: what is there already needs no poll before it.
+        try:
+            return os.read(self._socket.fileno(), CHUNK)
+        except BlockingIOError:
+            wait_readable(self._socket, timeout)
+            return os.read(self._socket.fileno(), CHUNK)
 
     def sendall(self, data: bytes) -> None:
         """See :meth:`Stream.sendall`."""
         # The time-out is of one call: a large batch is given in parts, of which each must move.
         for begin in range(0, len(data), CHUNK):
             self._socket.sendall(data[begin : begin + CHUNK])
+
+    def write_some(self, data: bytes) -> int:
+        """See :meth:`Stream.write_some`."""
+        try:
+            return os.write(self._socket.fileno(), data)
+        except OSError:
+            return 0  # it is full, or over: whoever waits for it finds out
 
     def shutdown(self) -> None:
         """See :meth:`Stream.shutdown`."""
@@ -137,6 +152,10 @@ class TlsStream:
                     self._tls.write(data[begin : begin + CHUNK])
                 records = self._outgoing.read()
             self._plain.sendall(records)
+
+    def write_some(self, data: bytes) -> int:
+        """See :meth:`Stream.write_some`; records are left to the thread that may wait."""
+        return 0
 
     def shutdown(self) -> None:
         """See :meth:`Stream.shutdown`."""
