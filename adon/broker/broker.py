@@ -141,6 +141,11 @@ class Broker:
         return self.world.flows
 
     @property
+    def unannounced_refused(self) -> int:
+        """How many unannounced packets were refused since the start."""
+        return self._unannounced.refused
+
+    @property
     def quiet(self) -> frozenset[str]:
         """The paths on which no load-generating test may run."""
         return self.world.quiet

@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from adon.flowvisor.action import ToController
+from adon.flowvisor.action import ToController, Unknown
 from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.flowspace import ANY_PORT, PROTOCOL_NAMES, Box, Ranges
 from adon.flowvisor.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Match
@@ -30,6 +30,7 @@ from adon.flowvisor.pipeline import (
     CONNECTION_PRIORITY,
     REACTIVE_PRIORITY,
     REFUSED_PRIORITY,
+    SINGLE,
     Pipeline,
     owner_of,
 )
@@ -38,8 +39,8 @@ from adon.flowvisor.rule import Entry, ReportedRule, Rule
 WHOLE_FRAME = 0xFFFF
 """OFPCML_NO_BUFFER: the packet comes as it is, and we send it on (OpenFlow 1.3.5, 7.2.5)."""
 LONGEST_TIMEOUT_S = 0xFFFF
-_CONNECTION, _REFUSED, _INGRESS = (
-    0xAD00 | kind for kind in (Kind.FLOW_CONNECTION, Kind.REFUSED, Kind.FLOW_INGRESS)
+_CONNECTION, _REFUSED, _INGRESS, _DELIVERY = (
+    0xAD00 | kind for kind in (Kind.FLOW_CONNECTION, Kind.REFUSED, Kind.FLOW_INGRESS, Kind.FLOW_DELIVERY)
 )
 """The upper 16 bits of their cookies."""
 _VERSIONS = ((4, ETH_TYPE_IPV4, Attachment.ipv4), (6, ETH_TYPE_IPV6, Attachment.ipv6))
@@ -54,6 +55,14 @@ class Spaces(Protocol):
 
     def reaches(self, ends: tuple[str, str]) -> bool:
         """Whether flows between these sites may belong here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Addressed:
+    """A host as others know it: its site and its addresses."""
+
+    site: str
+    addresses: tuple[str, ...]
 
 
 def is_connections(entry: Entry) -> bool:
@@ -74,7 +83,7 @@ def reactive_rules(
     index: int,
     pipeline: Pipeline,
     here: Iterable[Attachment],
-    everywhere: Sequence[Attachment],
+    everywhere: Sequence[Addressed],
 ) -> Iterator[Rule]:
     """What one switch needs to show us unannounced packets: per pair of hosts, protocol and port.
 
@@ -82,6 +91,7 @@ def reactive_rules(
 
     :param index: the switch's place in the configuration, which its cookie names.
     :param here: the hosts that hang on this switch.
+    :param everywhere: all hosts; where they hang does not matter.
     """
     for source in here:
         for destination in everywhere:
@@ -100,19 +110,26 @@ def reactive_rules(
                         )
 
 
-def _asked(boxes: Iterable[Box], source: Attachment, destination: Attachment) -> Iterator[Match]:
+def _asked(boxes: Iterable[Box], source: Attachment, destination: Addressed) -> Iterator[Match]:
     for version, eth_type, of in _VERSIONS:
-        ends = of(source), of(destination)
-        if ends[0] is None or ends[1] is None:
-            continue
-        pair = Match(in_port=source.port, eth_type=eth_type, ip_src=ends[0], ip_dst=ends[1])
-        for box in boxes:
-            common = None if box.version != version else box.between(ends[0], ends[1])
-            if common is None:
+        address = of(source)
+        for other in destination.addresses:
+            if address is None or (":" in other) is not (version == 6):
                 continue
-            for protocol in (each for each in PROTOCOL_NAMES if _has(common.ranges[2], each)):
-                for port in _ports(common.ranges[3]):
-                    yield replace(pair, ip_proto=protocol, tp_dst=port)
+            pair = Match(in_port=source.port, eth_type=eth_type, ip_src=address, ip_dst=other)
+            yield from _of_pair(boxes, version, pair, address, other)
+
+
+def _of_pair(
+    boxes: Iterable[Box], version: int, pair: Match, source: str, destination: str
+) -> Iterator[Match]:
+    for box in boxes:
+        common = None if box.version != version else box.between(source, destination)
+        if common is None:
+            continue
+        for protocol in (each for each in PROTOCOL_NAMES if _has(common.ranges[2], each)):
+            for port in _ports(common.ranges[3]):
+                yield replace(pair, ip_proto=protocol, tp_dst=port)
 
 
 def _has(ranges: Ranges, number: int) -> bool:
@@ -151,21 +168,21 @@ def by_connection(
 ) -> tuple[Entry, ...]:
     """The rules of an unannounced flow, from those of an announced one with the same ports.
 
-    Its ingress rule at the near edge becomes what each connection gets; that at the far edge has no time-out:
-    the flow is over when it has no connection left.
+    Its ingress rule at the near edge becomes what each connection gets; that at the far edge never idles out:
+    the flow is over when it has no connection left.  All are in a band of their own: announced flows come first.
     """
     return tuple(_by_connection(rule, source, pipelines) for rule in rules)
 
 
 def _by_connection(rule: Entry, source: Attachment, pipelines: Mapping[int, Pipeline]) -> Entry:
-    if not isinstance(rule, Rule) or rule.cookie >> 48 != _INGRESS:
+    if not isinstance(rule, Rule) or rule.cookie >> 48 not in (_INGRESS, _DELIVERY):
         return rule
-    from_source = rule.match.ip_src in (source.address, source.address6)
-    if rule.dpid != source.dpid or not from_source:
-        return replace(rule, idle_timeout=0)
-    kind = Kind.FLOW_INGRESS ^ Kind.FLOW_CONNECTION
-    priority = pipelines.get(rule.dpid, Pipeline()).at(CONNECTION_PRIORITY)
-    return replace(rule, priority=priority, cookie=rule.cookie ^ kind << 48)
+    priority = pipelines.get(rule.dpid, SINGLE).at(CONNECTION_PRIORITY)
+    from_source = rule.dpid == source.dpid and rule.match.ip_src in (source.address, source.address6)
+    if rule.cookie >> 48 == _INGRESS and from_source:
+        kind = Kind.FLOW_INGRESS ^ Kind.FLOW_CONNECTION
+        return replace(rule, priority=priority, cookie=rule.cookie ^ kind << 48)
+    return replace(rule, priority=priority, idle_timeout=0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +200,7 @@ class Folded:
 def folded(reported: Iterable[ReportedRule]) -> Folded:
     """See :class:`Folded`.
 
-    Should the connections of a flow not do the same, the rule is the last one's that differs from the first:
-    it is then not what is wanted, and all of them are put right.
+    Should the connections of a flow not do the same, nobody knows what their rule does: all are put right.
     """
     plain: list[ReportedRule] = []
     together: dict[tuple[int, Match], ReportedRule] = {}
@@ -204,7 +220,7 @@ def folded(reported: Iterable[ReportedRule]) -> Folded:
 
 def _added(known: ReportedRule, item: ReportedRule, rule: Rule) -> ReportedRule:
     return ReportedRule(
-        rule if rule != known.rule else known.rule,
+        known.rule if rule == known.rule else replace(known.rule, actions=(Unknown("different things"),)),
         known.packets + item.packets,
         known.bytes + item.bytes,
         max(known.duration, item.duration),

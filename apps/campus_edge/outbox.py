@@ -45,8 +45,8 @@ class Outbox:
     """See the module's text.
 
     :param clock: monotonic seconds.
-    :param write: takes as many bytes as it can without waiting, and says how many.  Where nothing waits, what is
-        put is written at once by whoever puts it: waking a thread for it costs more than the message.
+    :param write: takes as many bytes as it can without waiting, and says how many.  Where nothing waits, what
+        is put is written at once by whoever puts it: waking a thread for it costs more than the message.
     """
 
     def __init__(

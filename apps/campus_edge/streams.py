@@ -153,7 +153,7 @@ class TlsStream:
                 records = self._outgoing.read()
             self._plain.sendall(records)
 
-    def write_some(self, data: bytes) -> int:
+    def write_some(self, data: bytes) -> int:  # noqa: ARG002
         """See :meth:`Stream.write_some`; records are left to the thread that may wait."""
         return 0
 
