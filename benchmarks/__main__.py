@@ -31,6 +31,7 @@ from benchmarks import (
     polling,
     reaction,
     scheduling,
+    setups,
 )
 
 RESULTS = Path(__file__).parent / "results"
@@ -100,6 +101,9 @@ BENCHMARKS: dict[str, Benchmark] = {
         "A result among many flows, to the barrier", many_flows_switches.run, many_flows_switches.report
     ),
     "install": Benchmark("10 000 rules to the barrier reply", install.run, install.report, install.passed),
+    "setups": Benchmark(
+        "Unannounced connections, to their first packet", setups.run, setups.report, setups.passed
+    ),
     "footprint": Benchmark("The idle controller", footprint.run, footprint.report, footprint.passed),
     "polling": Benchmark("500 measurement points", polling.run, polling.report, polling.passed),
     "archive": Benchmark("The measurement archive", archive.run, archive.report, archive.passed),

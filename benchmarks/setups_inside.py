@@ -41,7 +41,10 @@ FAR, FAR_DPID = "osu-edge", "0000000000000a02"
 A, B = b"\x02\x00\x00\x00\x0a\x0a", b"\x02\x00\x00\x00\x0b\x0a"
 ADDRESS_A, ADDRESS_B = b"\x0a\x01\x00\x0a", b"\x0a\x02\x00\x0a"
 OURS = "adon"
-PROGRAM = (os.environ["PROG"],) if "PROG" in os.environ else ("-m", "apps.campus_edge")
+POLLED = "adon, 200 pollers"
+POLLERS = 200
+PROGRAM = ("-m", "apps.campus_edge")
+SERVE = ("-c", "from apps.cli.main import main; main()", "serve", "--admin-token-file")
 NETWORK: dict[str, Any] = {
     "switches": {"mu-edge": {"dpid": DPID}, "osu-edge": {"dpid": FAR_DPID}},
     "sites": {
@@ -254,6 +257,29 @@ def simple_switch(folder: Path) -> Iterator[int]:
 @contextmanager
 def ours(folder: Path) -> Iterator[int]:
     """The whole controller process, with one entry of ``policy.reactive``."""
+    with configured(folder) as controller, served(controller, PROGRAM):
+        yield controller.port
+
+
+@contextmanager
+def polled(folder: Path) -> Iterator[int]:
+    """All of ``adon serve``, while many read its paths."""
+    with configured(folder) as controller:
+        token = controller.folder / "token"
+        web = yaml.safe_load(controller.config.read_text())["controller"]["web_port"]
+        with served(controller, (*SERVE, str(token))):
+            command = [sys.executable, "-m", "benchmarks.pollers", str(web), str(token), str(POLLERS)]
+            pollers = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            try:
+                yield controller.port
+            finally:
+                told = pollers.communicate(timeout=30)[0].decode()
+                print(f"pollers: answers and failures: {told.strip()}", file=sys.stderr)
+
+
+@contextmanager
+def configured(folder: Path) -> Iterator[Controller]:
+    """A controller with a data folder of its own and the network of this benchmark."""
     with tempfile.TemporaryDirectory(dir=folder) as data:
         controller = Controller(Path(data))
         document = yaml.safe_load(controller.config.read_text())
@@ -262,17 +288,21 @@ def ours(folder: Path) -> Iterator[int]:
         document["controller"]["connections"] = UNLIMITED
         del document["measurements"]
         controller.config.write_text(yaml.safe_dump(document))
-        controller.start(program=PROGRAM)
-        try:
-            with controller.client("collector") as link:
-                template = {**TEMPLATE, "protocol": "udp"}
-                link.call("template.add", {"template": template, "author": "benchmark"})
-                link.send("measurement", result("internet", 5))
-                yield controller.port
-        finally:
-            controller.stop()
-            if "KEEP" in os.environ:
-                print(controller.log.read_text()[-3000:], file=sys.stderr)
+        yield controller
+
+
+@contextmanager
+def served(controller: Controller, program: tuple[str, ...]) -> Iterator[None]:
+    """The running controller, which knows a template and a result of the path."""
+    controller.start(program=program)
+    try:
+        with controller.client("collector") as link:
+            template = {**TEMPLATE, "protocol": "udp"}
+            link.call("template.add", {"template": template, "author": "benchmark"})
+            link.send("measurement", result("internet", 5))
+            yield
+    finally:
+        controller.stop()
 
 
 def opted_in(switch: OpenVSwitch) -> None:
@@ -284,7 +314,12 @@ def opted_in(switch: OpenVSwitch) -> None:
         time.sleep(0.1)
 
 
-CONTROLLERS = {OURS: ours, "ovs-testcontroller": testcontroller, "os-ken simple switch": simple_switch}
+CONTROLLERS = {
+    OURS: ours,
+    POLLED: polled,
+    "ovs-testcontroller": testcontroller,
+    "os-ken simple switch": simple_switch,
+}
 
 
 def rules(switch: OpenVSwitch) -> int:
@@ -298,10 +333,26 @@ def measured(switch: OpenVSwitch, generator: Generator, chance: random.Random) -
     generator.rate(0.3)  # warm
     # While there are few rules: with tens of thousands Open vSwitch itself takes longer.
     first = generator.first_packets(SINGLES, lambda: chance.uniform(0.002, 0.006))
-    before = rules(switch)
+    before, spent = rules(switch), processor_seconds()
     found: dict[str, Any] = generator.rate(RATE_S)
+    spent = {who: seconds - spent.get(who, 0.0) for who, seconds in processor_seconds().items()}
     found["rules"] = rules(switch) - before
+    found["cpu_us"] = {who: seconds / max(1, found["done"]) * 1e6 for who, seconds in spent.items()}
     return {**found, "first_us": first}
+
+
+def processor_seconds() -> dict[str, float]:
+    """Processor time so far of the generator, of Open vSwitch, and of all others: the controller's."""
+    found = {"generator": 0.0, "open vswitch": 0.0, "controller": 0.0}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, rest = stat.read_text().split("(", 1)[1].rsplit(")", 1)
+        except FileNotFoundError:
+            continue  # it has just ended
+        who = "open vswitch" if name.startswith("ovs-v") else "controller"
+        who = "generator" if stat.parent.name == str(os.getpid()) else who
+        found[who] += sum(map(int, rest.split()[11:13])) / os.sysconf("SC_CLK_TCK")
+    return found
 
 
 def main() -> None:
@@ -316,7 +367,7 @@ def main() -> None:
             for name in chance.sample(list(CONTROLLERS), len(CONTROLLERS)):
                 with CONTROLLERS[name](folder) as port:
                     connected(switch, port)
-                    if name == OURS:
+                    if name in (OURS, POLLED):
                         opted_in(switch)
                     results[name].append(measured(switch, generator, chance))
                     for bridge in (BRIDGE, FAR):
