@@ -20,7 +20,8 @@ def frame(
 ) -> bytes:
     """An untagged frame of one connection; checksums are nobody's business here."""
     ends = ip_address(source), ip_address(destination)
-    upper = struct.pack("!HH", source_port, port) + bytes(16)
+    upper = struct.pack("!HH", source_port, port)
+    upper += struct.pack("!IIBB6x", 0, 0, 5 << 4, 2) if protocol == 6 else struct.pack("!H14x", 20)
     if ends[0].version == 6:
         header = struct.pack("!IHBB", 6 << 28, len(upper), protocol, 64)
         return MACS + b"\x86\xdd" + header + ends[0].packed + ends[1].packed + upper
