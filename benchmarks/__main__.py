@@ -27,6 +27,7 @@ from benchmarks import (
     install,
     many_flows,
     many_flows_switches,
+    moves,
     paths,
     polling,
     reaction,
@@ -101,6 +102,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         "A result among many flows, to the barrier", many_flows_switches.run, many_flows_switches.report
     ),
     "install": Benchmark("10 000 rules to the barrier reply", install.run, install.report, install.passed),
+    "moves": Benchmark("Moves of live flows", moves.run, moves.report, moves.passed),
     "setups": Benchmark(
         "Unannounced connections, to their first packet", setups.run, setups.report, setups.passed
     ),

@@ -13,7 +13,7 @@ packages="mininet openvswitch-switch iperf3 traceroute iputils-ping ethtool ipro
     python3-venv chromium"
 
 if [ "${1:-}" = test ]; then
-    packages="$packages postgresql rabbitmq-server slurm-wlm munge curl"
+    packages="$packages postgresql rabbitmq-server slurm-wlm munge curl openvswitch-testcontroller"
 fi
 
 say() { printf 'setup: %s\n' "$*"; }

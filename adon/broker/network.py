@@ -134,11 +134,13 @@ class Network:
         outcome = Outcome(self._advice.drop(owner, cause))
         kept = set(rules)
         gone = tuple(rule for rule in before if rule not in kept)
-        if gone:
-            outcome.effects.append(SaveRules(cause, gone, RuleState.REMOVED))
         in_hand = (rule for rule in rules if self._installer.changing(rule.slot))
         self._repair_after_repair((*gone, *in_hand), now)
         pending = tuple(rule for rule in rules if not self._holds(rule))
+        replaced = {rule.slot for rule in pending}  # saving these overwrites what was there
+        removed = tuple(rule for rule in gone if rule.slot not in replaced)
+        if removed:
+            outcome.effects.append(SaveRules(cause, removed, RuleState.REMOVED))
         if pending:
             outcome.effects.append(SaveRules(cause, pending, RuleState.PENDING))
         outcome.absorb(self._execute(owner, diff, cause, now))

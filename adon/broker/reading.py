@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 from adon.broker.limits import occupancy
 from adon.broker.link_reading import links
+from adon.broker.network_reading import circuits, sites, wires
 from adon.broker.world import World
 from adon.flowvisor.path import Known
 from adon.flowvisor.rule import dpid_text, rule_text
@@ -26,6 +27,10 @@ def snapshot(world: World, now: float) -> Mapping[str, object]:
         "paths": [_path(world, candidate, now) for candidate in world.network.topology.directions()],
         "switches": _switches(world, now),
         "links": links(world.configuration, world.links, now),
+        "sites": sites(world.configuration),
+        "wires": wires(world.network.topology),
+        "circuits": circuits(world.network.topology),
+        "standby_paths": world.configuration.policy.standby_paths,
         "queue": [flow.id for flow in world.queue(now)],
         "quiet": sorted(world.quiet),
         "estimates": _estimates(world),
@@ -76,6 +81,7 @@ def _path(world: World, candidate: Candidate, now: float) -> dict[str, object]:
         "mtu": configured.mtu if configured is not None else None if path is None else path.mtu,
         "vlan": None if path is None else path.vlan,
         "hops": [dpid_text(hop.dpid) for hop in path.hops] if path is not None else [],
+        "ports_known": path is not None,
         "usable": candidate.usable,
         "reason": candidate.reason,
         "metrics": metrics,
@@ -133,6 +139,9 @@ def _switches(world: World, now: float) -> list[dict[str, object]]:
             "dpid": dpid_text(switch.dpid),
             "connected": switch.dpid in topology.connected,
             "advise": switch.advise,
+            "pipeline": switch.pipeline,
+            "control": switch.control,
+            "drift": switch.drift,
             "rules": world.network.rules(switch.dpid),
             "foreign_rules": world.network.foreign_rules(switch.dpid),
             "table": _table(world, switch.dpid, now),

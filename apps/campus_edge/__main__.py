@@ -158,6 +158,9 @@ def _serve(shell: _Shell, board: Switchboard, lease: Lease | None) -> None:
     gc.freeze()  # what is there from the start stays: the collector need not go through it again and again
     loop.start()
     shell.desk.feed(StateLoaded())
+    # What is loaded by now stays: Python's collector of cycles need not look at it while a decision waits.
+    gc.collect()
+    gc.freeze()
     log.info("event=ready network=%s flows=%d", shell.configuration.network, len(broker.flows))
     shell.ended.wait()
     log.info("event=stopping")

@@ -55,6 +55,8 @@ HELLO_PATIENCE_S = 1.0
 """A switch that waits for our HELLO gets it after so long: one of 1.3."""
 HALF_OPEN_BYTES = 4 << 20
 """A switch that needs more than this to say who it is, is none."""
+AT_ONCE_BYTES = 16_384
+"""So much fits into a socket that can be written: Linux says so when a third of its buffer is free."""
 HEADER = struct.Struct("!BBHI")
 HEADER_SIZE = HEADER.size
 REACTIVE_COOKIE = bytes([0xAD, Kind.REACTIVE])
@@ -90,7 +92,7 @@ class Connection(Datapath):  # type: ignore[misc]
         self._gate = gate
         self._stream = stream
         self._names = names
-        self._outbox = Outbox(write=stream.write_some)
+        self._outbox = Outbox()
         self._buffer = bytearray()
         self._taken = 0  # bytes of the buffer that are parsed already
         self._host = str(address[0])
@@ -109,17 +111,40 @@ class Connection(Datapath):  # type: ignore[misc]
     # -- for the switchboard -------------------------------------------------------------------------------
 
     def send(self, buf: bytes, close_socket: bool = False, sent: Callable[[], None] | None = None) -> bool:
-        """Queue whole messages for the switch and return at once; False if it takes no more.
+        """Send whole messages to the switch, or queue them, and return at once; False if it takes no more.
 
         :param sent: called, by the thread that writes, when the last byte left.
         """
         if self.state == DEAD_DISPATCHER:
             return False
+        if not close_socket and self._sent_at_once(bytes(buf)):
+            if sent is not None:
+                sent()
+            return True
         if not self._outbox.put(bytes(buf), last=close_socket, sent=sent):
             log.error("event=switch.slow address=%s reason=%r", self._host, "too much waits for it")
             self.close()
             return False
         return True
+
+    def _sent_at_once(self, data: bytes) -> bool:
+        """Write a little that the transport takes without waiting; False if it must be queued."""
+        if len(data) > AT_ONCE_BYTES or not self._outbox.claim():
+            return False
+        try:
+            if not self._stream.writable():
+                return False
+            self._stream.sendall(data)
+        except OSError as error:
+            self._unwritable(error)
+            return False
+        finally:
+            self._outbox.release()
+        return True
+
+    def _unwritable(self, error: OSError) -> None:
+        log.warning("event=switch.unwritable address=%s error=%r", self._host, str(error))
+        self.close()
 
     def close(self) -> None:
         """End the connection: observers are told now, and the threads of it wake up."""
@@ -385,7 +410,7 @@ class Connection(Datapath):  # type: ignore[misc]
             try:
                 self._stream.sendall(entry.data)
             except OSError as error:
-                log.warning("event=switch.unwritable address=%s error=%r", self._host, str(error))
+                self._unwritable(error)
                 break
             if entry.sent is not None:
                 entry.sent()

@@ -2,6 +2,12 @@
 
 Consecutive saves share one transaction, which is committed before anything is sent or answered (R3).
 Announcements come last: nobody is told what could still be lost, and no switch waits for a log line.
+
+What the controller would find out again by itself is committed without waiting for the disk
+(:func:`recurs`): that a running flow moved, how far its rules came.  A crash of the process loses none of it.
+After a power failure the store may be some seconds behind the switches; reconciliation (R10) then takes the
+flow back to the path that the store knows, make before break, and the next measurement decides anew.  What
+somebody was told, or what has an end or a beginning in it, is on disk before.
 """
 
 from __future__ import annotations
@@ -11,6 +17,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from adon.broker.decision import Outcome
 from adon.broker.effects import (
     AdmitConnections,
     Announce,
@@ -35,6 +42,7 @@ from adon.broker.effects import (
     WakeAt,
 )
 from adon.broker.events import Event
+from adon.broker.flow import FlowState
 from adon.store.store import Store
 from apps.campus_edge import fireflies
 from apps.campus_edge.commands import Commands
@@ -161,7 +169,8 @@ class Executor:
     def _commit(self, event: Event, answers: list[Answer]) -> None:
         saves, self._saves = self._saves, []
         if saves:
-            with self.store.transaction():
+            durable = bool(answers) or not all(recurs(save) for save in saves)
+            with self.store.transaction(durable=durable):
                 for save in saves:
                     self._save(save, event)
                 for answer in answers:
@@ -196,3 +205,12 @@ class Executor:
                 self.store.save_window(save.window)
             case SaveTemplate():
                 self.store.save_template(save.template, self.commands.author(save.cause), event.at)
+
+
+def recurs(save: Effect) -> bool:
+    """Whether a power failure may take this back, because the controller would come to it again (R3)."""
+    if isinstance(save, SaveFlow):
+        return save.flow.state is FlowState.ACTIVE
+    if isinstance(save, SaveDecision):
+        return save.decision.outcome in (Outcome.MOVE, Outcome.STAY)
+    return isinstance(save, SaveRules)

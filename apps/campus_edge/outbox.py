@@ -1,9 +1,12 @@
 """What waits to be written to one switch, in its order and at its pace (R19).
 
 Putting never waits: the decision thread does it.  One thread per connection takes, so a slow switch delays
-nobody but itself.  For a switch with a pace, flow-mods leave in small pieces, and what must not wait behind
-a long batch (echo requests and replies, packet-outs) passes them by; everything else keeps its order, so a
-barrier or a request for rules is answered after the flow-mods before it.
+nobody but itself.  Where nothing waits, whoever has something to send may :meth:`~Outbox.claim` the writing
+and do it at once: waking a thread takes longer than a small write, and a move waits for it.
+
+For a switch with a pace, flow-mods leave in small pieces, and what must not wait behind a long batch (echo
+requests and replies, packet-outs) passes them by; everything else keeps its order, so a barrier or a request
+for rules is answered after the flow-mods before it.
 """
 
 from __future__ import annotations
@@ -45,16 +48,10 @@ class Outbox:
     """See the module's text.
 
     :param clock: monotonic seconds.
-    :param write: takes as many bytes as it can without waiting, and says how many.  Where nothing waits, what
-        is put is written at once by whoever puts it: waking a thread for it costs more than the message.
     """
 
-    def __init__(
-        self, clock: Callable[[], float] = time.monotonic, write: Callable[[bytes], int] | None = None
-    ) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._write = write
-        self._writing = False  # the thread that takes is under way with what it took
         self._changed = threading.Condition()
         self._urgent: deque[Entry] = deque()
         self._ordered: deque[Entry] = deque()
@@ -62,6 +59,8 @@ class Outbox:
         self._ended = False
         self._pace: Bucket | None = None
         self._ready_at: float | None = None
+        # Who writes at present: the thread that takes, or somebody else who claimed it.
+        self._taken = self._claimed = False
 
     def pace(self, flow_mods_per_second: float) -> None:
         """From now on, no more flow-mods per second than this."""
@@ -71,26 +70,6 @@ class Outbox:
 
     def put(self, data: bytes, *, last: bool = False, sent: Callable[[], None] | None = None) -> bool:
         """Let bytes wait for their turn; False if too much is waiting already."""
-        with self._changed:
-            data, done = self._written_at_once(data)
-            if not done:
-                return self._wait(data, last=last, sent=sent)
-        if sent is not None:
-            sent()
-        if last:
-            self.end()
-        return True
-
-    def _written_at_once(self, data: bytes) -> tuple[bytes, bool]:
-        """What of some bytes is still to be written, and whether it is nothing; called with the lock held."""
-        waiting = self._ordered or self._urgent or self._writing or self._ended
-        if self._write is None or self._pace is not None or waiting:
-            return data, False
-        taken = self._write(data)
-        return data[taken:], taken == len(data)
-
-    def _wait(self, data: bytes, *, last: bool, sent: Callable[[], None] | None) -> bool:
-        """Queue bytes; called with the lock held."""
         with self._changed:
             if len(self._ordered) + len(self._urgent) >= MESSAGES_LIMIT or self._bytes >= BYTES_LIMIT:
                 return False
@@ -106,6 +85,23 @@ class Outbox:
             self._changed.notify()
             return True
 
+    def claim(self) -> bool:
+        """Whether the caller may write past this queue now, and must :meth:`release` it after.
+
+        Only where nothing waits, nobody else writes, and there is no pace to keep.
+        """
+        with self._changed:
+            busy = self._taken or self._claimed or bool(self._ordered or self._urgent)
+            free = not (busy or self._ended) and self._pace is None
+            self._claimed = self._claimed or free
+            return free
+
+    def release(self) -> None:
+        """Give the writing back."""
+        with self._changed:
+            self._claimed = False
+            self._changed.notify()
+
     def end(self) -> None:
         """Let :meth:`take` return None from now on; what waits is not written any more."""
         with self._changed:
@@ -113,14 +109,15 @@ class Outbox:
             self._changed.notify()
 
     def take(self) -> Entry | None:
-        """The next to write, when its time has come; None at the end."""
+        """The next to write, when its time has come; None at the end.  What it gave before is written now."""
         with self._changed:
-            self._writing = False
-            while not self._ended:
-                entry, wait = self._next()
+            self._taken = False
+            # A claim is waited for at the end, too: then nobody uses the socket any more.
+            while self._claimed or not self._ended:
+                entry, wait = (None, None) if self._claimed else self._next()
                 if entry is not None:
-                    self._writing = True
                     self._bytes -= len(entry.data)
+                    self._taken = True
                     return entry
                 self._changed.wait(wait)
             return None

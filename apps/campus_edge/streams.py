@@ -38,8 +38,8 @@ class Stream(Protocol):
         :raises OSError: if the peer does not take it in time.
         """
 
-    def write_some(self, data: bytes) -> int:
-        """Send what the transport takes without waiting; how many bytes, 0 if it must be asked to wait."""
+    def writable(self) -> bool:
+        """Whether a few kilobytes can be sent without waiting; only for who alone writes."""
 
     def shutdown(self) -> None:
         """End the connection: whoever reads or writes it wakes up."""
@@ -70,12 +70,11 @@ class PlainStream:
         for begin in range(0, len(data), CHUNK):
             self._socket.sendall(data[begin : begin + CHUNK])
 
-    def write_some(self, data: bytes) -> int:
-        """See :meth:`Stream.write_some`."""
-        try:
-            return os.write(self._socket.fileno(), data)
-        except OSError:
-            return 0  # it is full, or over: whoever waits for it finds out
+    def writable(self) -> bool:
+        """See :meth:`Stream.writable`."""
+        poll = select.poll()
+        poll.register(self._socket, select.POLLOUT)
+        return bool(poll.poll(0))
 
     def shutdown(self) -> None:
         """See :meth:`Stream.shutdown`."""
@@ -153,9 +152,9 @@ class TlsStream:
                 records = self._outgoing.read()
             self._plain.sendall(records)
 
-    def write_some(self, data: bytes) -> int:  # noqa: ARG002
-        """See :meth:`Stream.write_some`; records are left to the thread that may wait."""
-        return 0
+    def writable(self) -> bool:
+        """See :meth:`Stream.writable`; while the reader sends what TLS itself has to say, no."""
+        return not self._order.locked() and self._plain.writable()
 
     def shutdown(self) -> None:
         """See :meth:`Stream.shutdown`."""

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from apps.cli import alarm, archive, decision, flow, measure, network, operations, plan, template
+from apps.cli import alarm, archive, decision, flow, measure, network, operations, plan, template, topology
 from apps.cli.common import URL, Commands, JsonFlag, client, print_json
 
 app = typer.Typer(
@@ -26,6 +26,9 @@ config = typer.Typer(help="The configuration file.", no_args_is_help=True)
 app.add_typer(flow.app, name="flow")
 app.add_typer(template.app, name="template")
 app.add_typer(network.paths, name="path")
+app.add_typer(topology.switches, name="switch")
+app.add_typer(topology.links, name="link")
+app.add_typer(topology.circuits, name="circuit")
 app.add_typer(network.rules, name="rules")
 app.add_typer(operations.maintenance, name="maintenance")
 app.command("what-if")(operations.what_if)

@@ -92,7 +92,7 @@ def test_only_what_changes_is_saved_as_pending() -> None:
     wire = connected(NEAR, FAR, wanted=(NEAR, FAR))
     moved = rule(MU_EDGE, port=3)
     outcome = wire.want(moved, FAR)
-    assert saved(outcome) == [(RuleState.REMOVED, (NEAR,)), (RuleState.PENDING, (moved,))]
+    assert saved(outcome) == [(RuleState.PENDING, (moved,))], "in the slot of NEAR, which it overwrites"
     (batch,) = sent(outcome)
     assert [change.op for change in batch.changes] == [Op.MODIFY]
 

@@ -89,13 +89,13 @@ def test_modify_keeps_counters_but_changes_actions_only(present: Rule, op: Op) -
 
 
 def test_the_order_is_a_table() -> None:
-    assert [step.name for step in ORDER] == [
-        "equip",
-        "prepare",
-        "shift",
-        "retire",
-        "clear",
-        "strip",
+    assert [(step.name, step.removes, step.drain) for step in ORDER] == [
+        ("equip", False, False),
+        ("prepare", False, False),
+        ("shift", False, False),
+        ("retire", True, True),
+        ("clear", True, True),
+        ("strip", True, True),
     ]
 
 
