@@ -136,7 +136,7 @@ class Generator:
 
     def first_packets(self, count: int, pause: Callable[[], float]) -> list[float]:
         """Microseconds from sending the first frame of a connection to its arrival, one at a time."""
-        found = []
+        found: list[float] = []
         for _ in range(count):
             time.sleep(pause())
             begun = time.monotonic()
@@ -155,7 +155,7 @@ class Generator:
     def _arrived(self, patience: float) -> list[int]:
         if not select.select([self._receiver], [], [], patience)[0]:
             return []
-        found = []
+        found: list[int] = []
         while True:
             try:
                 data = self._receiver.recv(2048)

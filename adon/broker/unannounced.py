@@ -11,10 +11,10 @@ costs is one rule and its packet sent on.
 ::
 
     unknown ──► waiting (its flow is installed, or moves) ◄──► open ──► unknown (its flow ended)
-        └─────────────────────┴────────────────────────────────┴────► refused, for a time
+        └─────────────────────┴───────────────────────────────┴──► refused, for a time
 
-Nothing of this is saved but the flow.  After a restart an active flow's services are found by their next packet.
-Memory is bounded, whoever sends.  No clock: events carry the time.
+Nothing of this is saved but the flow.  After a restart an active flow's services are found by their next
+packet.  Memory is bounded, whoever sends.  No clock: events carry the time.
 """
 
 from __future__ import annotations

@@ -168,8 +168,9 @@ def by_connection(
 ) -> tuple[Entry, ...]:
     """The rules of an unannounced flow, from those of an announced one with the same ports.
 
-    Its ingress rule at the near edge becomes what each connection gets; that at the far edge never idles out:
-    the flow is over when it has no connection left.  All are in a band of their own: announced flows come first.
+    Its ingress rule at the near edge becomes what each connection gets; that at the far edge never idles
+    out: the flow is over when it has no connection left.  All are in a band of their own: announced flows
+    come first.
     """
     return tuple(_by_connection(rule, source, pipelines) for rule in rules)
 

@@ -295,9 +295,9 @@ _SHOWN_BY = 0xAD00 | Kind.REACTIVE
 
 
 def skimmed(buffer: bytearray, begin: int, version: int) -> tuple[list[tuple[int, bytes]], int]:
-    """The packet-ins of reactive rules that come first, as :func:`packet_and_port`, and where they end.
+    """The packet-ins of reactive rules that come first, as :func:`packet_and_port`; where they end.
 
-    Up to the first message that is another one, has another match, or is not whole: :func:`check` is for that.
+    Up to the first message that is another one, has another match, or is not whole.
     """
     found: list[tuple[int, bytes]] = []
     end = len(buffer)
