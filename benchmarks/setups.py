@@ -2,9 +2,9 @@
 
 Each frame begins a UDP connection that the switch has no rule for.  All controllers add a rule for just this
 connection and send the frame on; ours asks its entry, slice and budgets, and logs what it sent.  *Ours* is
-the whole process, once alone and once as ``adon serve`` while 200 clients read ``/api/v1/paths``, each once a
-second.  Measured in namespaces of their own (:mod:`benchmarks.setups_inside`); each round takes the controllers in
-an order of chance.
+the whole process, once alone and once as ``adon serve`` while 200 clients read ``/api/v1/paths``, each once
+a second.  Measured in namespaces of their own (:mod:`benchmarks.setups_inside`); each round takes the
+controllers in an order of chance.
 """
 
 from __future__ import annotations
