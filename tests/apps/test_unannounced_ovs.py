@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -123,7 +124,7 @@ def test_a_thousand_at_once_none_is_lost_and_nothing_is_left(
         for start in range(20_000, 21_000, 50):
             # Open vSwitch keeps no more than 100 packets for its controller, and drops the others itself.
             receive(switches, *(frame(port) for port in range(start, start + 50)))
-            eventually(lambda start=start: sent(switches, 2) == start + 50 - 20_000, "packets were lost")
+            eventually(partial(_have_left, switches, start + 50 - 20_000), "packets were lost")
         assert len(rules(switches, CONNECTION)) == 1000
         # What somebody changes by hand is put right for all of them by one message, when it is looked at.
         switches.ofctl("mod-flows", "mu-edge", f"{CONNECTION}000000001/-1,tcp,actions=drop")
@@ -169,6 +170,10 @@ def test_by_default_no_packet_comes_to_the_controller(tmp_path: Path) -> None:
                 assert rules(switches, REACTIVE) == []
         finally:
             controller.stop()
+
+
+def _have_left(switches: Switches, number: int) -> bool:
+    return sent(switches, 2) == number
 
 
 def _normal(switches: Switches) -> int:
