@@ -23,6 +23,7 @@ from benchmarks import (
     anomaly,
     archive,
     durable_write,
+    failures,
     footprint,
     install,
     many_flows,
@@ -112,6 +113,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "scheduling": Benchmark("Conflict-free scheduling", scheduling.run, scheduling.report, scheduling.passed),
     "anomaly": Benchmark("Anomaly detection", anomaly.run, anomaly.report, anomaly.passed),
     "paths": Benchmark("Candidate paths", paths.run, paths.report, paths.passed),
+    "failures": Benchmark("When something fails", failures.run, failures.report, failures.passed),
 }
 
 

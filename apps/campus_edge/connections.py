@@ -65,6 +65,8 @@ SHOWN_AT_ONCE = 256
 """Of the packets that come together, so many are one event."""
 OFPT_HELLO, OFPT_ECHO_REPLY, OFPT_PACKET_IN, OFPT_MULTIPART_REPLY = 0, 3, 10, 19
 OWN_XID = 1
+N_TABLES_AT = 20
+"""Where in OFPT_FEATURES_REPLY the number of tables is (OpenFlow 1.3.5, 7.3.1)."""
 _ANY_STATE = [HANDSHAKE_DISPATCHER, CONFIG_DISPATCHER, MAIN_DISPATCHER]
 
 
@@ -101,6 +103,8 @@ class Connection(Datapath):  # type: ignore[misc]
         self._echo_at = self._opened_at
         self._echo_xid: int | None = None
         self._said = 0
+        self.n_tables = 0
+        """Tables 0 to one less; known when ``id`` is."""
         settings = gate.terms.connections
         self._unlimited = settings.packet_ins_per_second is None and settings.packet_ins_per_port is None
         self._shown: list[tuple[int, bytes]] = []
@@ -354,6 +358,7 @@ class Connection(Datapath):  # type: ignore[misc]
         before = self.id
         self._dispatch(message)
         if self.id != before:
+            self.n_tables = data[N_TABLES_AT]
             self._introduce(before)
 
     def _show(self, version: int, data: bytes) -> None:

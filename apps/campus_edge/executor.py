@@ -1,6 +1,7 @@
 """Carries out effects, in order; the only place that writes the store or sends to a switch.
 
-Consecutive saves share one transaction, which is committed before anything is sent or answered (R3).
+All saves of an event share one transaction, which is committed before anything is sent or answered (R3):
+when a link fails, the hundred flows that leave it are saved at once, not one by one between their messages.
 Announcements come last: nobody is told what could still be lost, and no switch waits for a log line.
 
 What the controller would find out again by itself is committed without waiting for the disk
@@ -14,7 +15,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
 from adon.broker.decision import Outcome
@@ -28,6 +29,7 @@ from adon.broker.effects import (
     NeedsChanged,
     QuietPaths,
     ReadCounters,
+    ReadFeatures,
     ReadRules,
     RequestMeasurement,
     SaveCircuits,
@@ -51,6 +53,7 @@ from measurement import codec
 from measurement.psconfig.needs import to_json as needs_to_json
 
 log = logging.getLogger(__name__)
+SAVES = (SaveFlow, SaveDecision, SaveRules, SaveTemplate, SaveCircuits, SaveMaintenance)
 LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
@@ -65,6 +68,9 @@ class Switches(Protocol):
 
     def read_counters(self, effect: ReadCounters) -> None:
         """Ask for the counters of flows."""
+
+    def read_features(self, effect: ReadFeatures) -> None:
+        """Ask what it can do."""
 
     def send_packet(self, effect: SendPacket) -> None:
         """Send a frame out of a port."""
@@ -91,8 +97,6 @@ class Executor:
     tell: Callable[[str, dict[str, object], str | None], None]
     note: Callable[[Noted], None]
     firefly: Callable[[bytes], None] = fireflies.nowhere
-    _saves: list[Effect] = field(default_factory=list)
-    _announcements: list[Announce] = field(default_factory=list)
 
     def carry_out(self, event: Event, effects: Iterable[Effect]) -> None:
         """Carry out the effects of one event.
@@ -104,24 +108,11 @@ class Executor:
             self._act(listed[0])  # what comes by the thousands has nothing to save and nobody to tell
             return
         answers = [effect for effect in listed if isinstance(effect, Answer)]
+        self._commit(event, [effect for effect in listed if isinstance(effect, SAVES)], answers)
         for effect in listed:
-            match effect:
-                case (
-                    SaveFlow()
-                    | SaveDecision()
-                    | SaveRules()
-                    | SaveTemplate()
-                    | SaveCircuits()
-                    | SaveMaintenance()
-                ):
-                    self._saves.append(effect)
-                case Announce():
-                    self._announcements.append(effect)
-                case _:
-                    self._commit(event, answers)
-                    self._act(effect)
-        self._commit(event, answers)
-        self._announce(event)
+            if not isinstance(effect, (*SAVES, Announce)):
+                self._act(effect)
+        self._announce(event, [effect for effect in listed if isinstance(effect, Announce)])
 
     def _act(self, effect: Effect) -> None:
         match effect:
@@ -133,6 +124,8 @@ class Executor:
                 self.note(effect)
             case ReadRules():
                 self.switches.read_rules(effect)
+            case ReadFeatures():
+                self.switches.read_features(effect)
             case SendPacket():
                 self.switches.send_packet(effect)
             case ReadCounters():
@@ -166,8 +159,7 @@ class Executor:
         }
         self.tell("measure", body, "collector")
 
-    def _commit(self, event: Event, answers: list[Answer]) -> None:
-        saves, self._saves = self._saves, []
+    def _commit(self, event: Event, saves: list[Effect], answers: list[Answer]) -> None:
         if saves:
             durable = bool(answers) or not all(recurs(save) for save in saves)
             with self.store.transaction(durable=durable):
@@ -176,8 +168,7 @@ class Executor:
                 for answer in answers:
                     self.commands.remember(answer, self.store, event.at)
 
-    def _announce(self, event: Event) -> None:
-        told, self._announcements = self._announcements, []
+    def _announce(self, event: Event, told: list[Announce]) -> None:
         for line in told:
             # %r: names that people chose cannot forge a line of the log.
             where = (line.cause, line.flow or "-", line.text)

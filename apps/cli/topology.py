@@ -16,7 +16,7 @@ circuits = typer.Typer(help="Paths by the links they lead over.", no_args_is_hel
 
 @switches.command("list")
 def list_switches(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """Every switch: whether it is connected, how we drive it, how full it is, which ports are down."""
+    """Every switch: whether it is connected, how we drive it, how full it is, ports down, what it lacks."""
     found = client(ctx).topology()["switches"]
     if json_:
         print_json(found)
@@ -32,10 +32,12 @@ def list_switches(ctx: typer.Context, json_: JsonFlag = False) -> None:
             str(switch["foreign_rules"]),
             _table(switch["table"]),
             " ".join(name for name, port in switch["ports"].items() if not port["live"]) or "-",
+            "; ".join(switch["lacks"]) or "-",
         )
         for switch in found
     )
-    columns = ("Switch", "Datapath", "State", "Pipeline", "Control", "Ours", "Others'", "Table", "Ports down")
+    driven = ("Switch", "Datapath", "State", "Pipeline", "Control")
+    columns = (*driven, "Ours", "Others'", "Table", "Ports down", "Lacks")
     print_table(columns, rows, "no switch is configured; see: adon config check FILE")
 
 

@@ -104,6 +104,7 @@ def test_switches_are_listed(adon):
         "exclusive",
         "12 of 1000",
         "osu-edge-al2s",
+        "queue 1 of port 2 is needed",
     ):
         assert shown in found, shown
     assert json.loads(adon("switch", "list", "--json").stdout)[0]["pipeline"] == "single"

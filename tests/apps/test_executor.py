@@ -112,14 +112,14 @@ def carry_out(world: World, *effects: Effect) -> None:
 
 
 CASES: dict[str, tuple[list[Effect], list[str]]] = {
-    "consecutive saves are one transaction": (
+    "saves are one transaction": (
         [SAVE, RULES, SaveDecision("e-1", DECISION)],
         ["begin", "flow", "rules", "decision", "commit"],
     ),
     "a switch is told after the commit": ([SAVE, RULES, SEND], ["begin", "flow", "rules", "commit", "send"]),
-    "what is saved after a message is a transaction of its own": (
-        [SAVE, SEND, RULES],
-        ["begin", "flow", "commit", "send", "begin", "rules", "commit"],
+    "all saves of an event are one transaction, before all messages": (
+        [SAVE, SEND, RULES, SEND],
+        ["begin", "flow", "rules", "commit", "send", "send"],
     ),
     "announcements wait for the commit": (
         [SAY, SAVE, SAY],
@@ -127,10 +127,10 @@ CASES: dict[str, tuple[list[Effect], list[str]]] = {
     ),
     "announcements come last": (
         [SAY, SAVE, SEND, SAY, RULES],
-        ["begin", "flow", "commit", "send", "begin", "rules", "commit", "tell announce", "tell announce"],
+        ["begin", "flow", "rules", "commit", "send", "tell announce", "tell announce"],
     ),
     "an announcement alone needs no commit": ([SAY], ["tell announce"]),
-    "an answer is kept with the saves before it, and given after them": (
+    "an answer is kept with the saves, and given after them": (
         [SAVE, ANSWER],
         ["begin", "flow", "remember", "commit", "answer"],
     ),

@@ -374,7 +374,9 @@ def snapshot() -> dict[str, Any]:
         table = {"active": rules, "maximum": 1000, "budget": None, "full": None}
         mode = {"pipeline": "single", "control": "exclusive", "drift": "heal", "advise": False}
         known = {"name": name, "dpid": dpid, "connected": connected, "rules": rules, "foreign_rules": 3}
-        return {**known, **mode, "table": table, "ports": ports}
+        lacks = ["queues: queue 1 of port 2 is needed, and the operator has not made it"] if connected else []
+        said = {"tables": {"0": {"active": rules + 1, "maximum": 2000}}, "lacks": lacks}
+        return {**known, **mode, **said, "table": table, "ports": ports}
 
     def circuit(name: str, vlan: int | None) -> dict[str, Any]:
         known = {"source": "mu", "destination": "osu", "switches": ["mu-edge", "osu-edge"]}
@@ -427,6 +429,14 @@ def snapshot() -> dict[str, Any]:
         "quiet": [],
         "estimates": [{**ends, "basis": "active test", "count": 4, "median": 0.125, "spread": 0.25}],
         "reconcile": {"missing": 2, "wrong": 0, "extra": 1, "blocked": 0},
+        "slices": [
+            {
+                "name": "genomics",
+                "rules": {"0000000000000a01": 4},
+                "paths": [{"path": "al2s", "source": "mu", "destination": "osu", "reserved": 7e6}],
+            }
+        ],
+        "failover": {"buckets": [["0.5", 2], ["+Inf", 3]], "seconds": 1.75, "open": 0},
     }
 
 

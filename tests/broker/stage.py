@@ -10,7 +10,7 @@ sent (R3), every effect names an event that happened, and our changes never touc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from adon.broker.effects import (
     NeedsChanged,
     QuietPaths,
     ReadCounters,
+    ReadFeatures,
     ReadRules,
     RequestMeasurement,
     RuleState,
@@ -48,6 +49,7 @@ from adon.broker.events import (
     BatchFailed,
     CountersReported,
     Event,
+    FeaturesReported,
     FlowCancelled,
     FlowSubmitted,
     MeasurementArrived,
@@ -65,6 +67,7 @@ from adon.broker.maintenance import Window
 from adon.config import Configuration, load
 from adon.flowvisor.connections import folded
 from adon.flowvisor.cookie import FLOWS_MASK, FLOWS_PREFIX
+from adon.flowvisor.features import SwitchFeatures
 from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.pipeline import is_ours, owner_of
 from adon.flowvisor.rule import Change, Entry, Op, Rule
@@ -117,6 +120,8 @@ class Stage:
         self.circuits = OverlayPaths()
         self.connected: set[int] = set()
         self.refuse: dict[int, str] = {}
+        self.features: dict[int, SwitchFeatures] = {}
+        self.refuse_one: Callable[[Change], str] = lambda _: ""
         self.silent: set[int] = set()
         self.flows: dict[int, Flow] = {}
         self.rules: dict[object, tuple[Entry, RuleState]] = {}
@@ -332,6 +337,9 @@ class Stage:
                 self.switches[rule.dpid].apply(Change(Op.ADD, rule), self.now)
             case ReadRules(dpid=dpid):
                 return self._report(dpid)
+            case ReadFeatures(dpid=dpid, whole=whole):
+                said = self.features.get(dpid) if dpid in self.connected else None
+                return () if said is None else (FeaturesReported(*self.stamp(), dpid, said, whole),)
             case Answer(command=command, value=value):
                 self.answers[command] = value
             case QuietPaths(paths=paths):
@@ -368,8 +376,16 @@ class Stage:
         if effect.dpid in self.refuse:
             error = self.refuse[effect.dpid]
             return (BatchFailed(*self.stamp(), effect.dpid, effect.batch, error),)
-        for change in effect.changes:
-            self.switches[effect.dpid].apply(change, self.now)
+        refused = []
+        for place, change in enumerate(effect.changes):
+            words = self.refuse_one(change) or self.switches[effect.dpid].objection(change)
+            if words:
+                refused.append((place, words))
+            else:
+                self.switches[effect.dpid].apply(change, self.now)
+        if refused:
+            error = refused[0][1]
+            return (BatchFailed(*self.stamp(), effect.dpid, effect.batch, error, tuple(refused)),)
         return (BatchConfirmed(*self.stamp(), effect.dpid, effect.batch),)
 
     def _admit(self, effect: AdmitConnections) -> None:

@@ -39,6 +39,20 @@ class FakeSwitch:
     table: dict[Slot, Held] = field(default_factory=dict)
     dead: set[int] = field(default_factory=set)
 
+    def objection(self, change: Change) -> str:
+        """What it answers to a group or meter that is there, or is not (OpenFlow 1.3.5, 6.5 and 6.7)."""
+        entry, there = change.rule, change.rule.slot in self.table
+        if isinstance(entry, Rule):
+            lacking = entry.meter is not None and (self.dpid, "meter", entry.meter) not in self.table
+            wanted = change.op is not Op.DELETE and lacking
+            return "OFPET_METER_MOD_FAILED(12) OFPMMFC_INVALID_METER(2)" if wanted else ""
+        kind, short = ("METER", "MM") if isinstance(entry, MeterEntry) else ("GROUP", "GM")
+        if change.op is Op.ADD and there:
+            return f"OFPET_{kind}_MOD_FAILED OFP{short}FC_{kind}_EXISTS"
+        if change.op is Op.MODIFY and not there:
+            return f"OFPET_{kind}_MOD_FAILED OFP{short}FC_UNKNOWN_{kind}"
+        return ""
+
     def apply(self, change: Change, now: float = 0.0) -> None:
         rule = change.rule
         assert rule.dpid == self.dpid, "a change for another switch"

@@ -31,6 +31,7 @@ def packed(rule: Rule, version: int, port: int, frame: bytes, *, new: bool) -> b
     flow_mod = bytearray(encode.change(Change(Op.ADD, one), version, XID))
     flow_mod[8:16] = rule.cookie.to_bytes(8)
     flow_mod[26:28] = rule.idle_timeout.to_bytes(2)
+    flow_mod[44:46] = bytes(2)  # nobody is told when it goes
     actions = rule.actions if rule.goto is None else (Output(TABLE),)
     out = with_xid(encode.packet_out(actions, frame, version, 1), XID)
     return (bytes(flow_mod) if new else b"") + out
