@@ -356,9 +356,6 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
 
         Switches that owe a report for too long are disconnected on the way.
         """
-        if not self._batches and not self._reports:
-            # The usual case while thousands of packets come: there is nothing that could be late.
-            return [], None if self._roles is None else min(self._roles.overdue(now), default=None)
         with self._lock:
             late = [batch for batch in self._batches.values() if _is_late(batch, now)]
             for batch in late:
