@@ -31,10 +31,19 @@ from os_ken.controller.handler import (
 from os_ken.ofproto import ofproto_v1_3, ofproto_v1_4, ofproto_v1_5
 
 from adon.broker.counters import by_flows
-from adon.broker.effects import ReadCounters, ReadFeatures, ReadRules, SendBatch, SendPacket
+from adon.broker.effects import (
+    AdmitConnections,
+    DropConnections,
+    ReadCounters,
+    ReadFeatures,
+    ReadRules,
+    SendBatch,
+    SendPacket,
+)
 from adon.broker.events import (
     BatchConfirmed,
     BatchFailed,
+    ConnectionsRefused,
     CountersReported,
     Event,
     FeaturesReported,
@@ -45,14 +54,16 @@ from adon.broker.events import (
     RulesReported,
     SwitchDown,
     SwitchUp,
+    UnannouncedPackets,
 )
 from adon.config import CookieRange
 from adon.flowvisor import openflow
 from adon.flowvisor.action import Output
+from adon.flowvisor.connections import folded
 from adon.flowvisor.hello import version_text
 from adon.flowvisor.openflow import roles as openflow_roles
 from adon.flowvisor.roles import AskRole, ControllerRole, RoleTaken, SwitchArrived, SwitchLeft
-from adon.flowvisor.rule import GroupEntry, MeterEntry, ReportedRule, Slot, dpid_text
+from adon.flowvisor.rule import Change, GroupEntry, MeterEntry, Op, ReportedRule, Slot, dpid_text
 from apps.campus_edge import limits, probes
 from apps.campus_edge.connections import Connection
 from apps.campus_edge.loop import Stamps, die
@@ -73,6 +84,11 @@ FLOWS_AT_ONCE = 100
 """Counters come to the decision thread in parts of so many flows: what else happens need not wait for all."""
 FIRST_XID, LAST_XID = 0x4000_0000, 0x7FFF_FFFF
 """Our transaction ids, apart from those that os-ken counts up for its own messages."""
+
+FIRST_ADMISSION, ADMISSIONS = 0x2000_0000, 0x1000_0000
+"""The transaction ids of connections' rules: an error says by it whose it was."""
+PREPARED_LIMIT = 1024
+"""Services of unannounced flows whose messages are kept packed."""
 
 REPORTS = [
     ofp_event.EventOFPFlowStatsReply,
@@ -181,6 +197,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         self._lock = threading.Lock()
         self._connections: dict[int, Connection] = {}
         self._used: set[int] = set()
+        self._prepared: dict[int, openflow.Prepared] = {}  # the decision thread's alone
         self._batches: dict[int, _Batch] = {}
         self._by_xid: dict[int, _Batch] = {}
         self._reports: dict[int, _Report] = {}
@@ -297,6 +314,42 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             version = connection.ofproto.OFP_VERSION
             message = openflow.encode.packet_out((Output(effect.port),), effect.data, version)
             connection.send(openflow.with_xid(message, next(self._xids)))
+
+    def admit_connections(self, effect: AdmitConnections) -> None:
+        """Send the rules of new connections, and the packets that brought them; errors come as events."""
+        connection = self._connections.get(effect.dpid)
+        if connection is None or (self._roles is not None and not self._roles.may_send(effect.dpid)):
+            return
+        xid = FIRST_ADMISSION + effect.number % ADMISSIONS
+        known = self._prepared.get(effect.number)
+        version = connection.ofproto.OFP_VERSION
+        if known is None or known.rule is not effect.rule or known.version != version:
+            if len(self._prepared) >= PREPARED_LIMIT:
+                self._prepared.clear()
+            known = self._prepared[effect.number] = openflow.Prepared(effect.rule, version, xid)
+        self.tally.admitted(sum(new for _, _, new in effect.packets), len(effect.packets))
+        connection.send(known.messages(effect.packets))
+
+    def drop_connections(self, effect: DropConnections) -> None:
+        """Have a switch drop refused packets for a while; if it does not, they are refused here again."""
+        connection = self._connections.get(effect.rule.dpid)
+        if connection is None or (self._roles is not None and not self._roles.may_send(effect.rule.dpid)):
+            return
+        self.tally.sent(1)
+        change = Change(Op.ADD, effect.rule)
+        connection.send(openflow.encode.change(change, connection.ofproto.OFP_VERSION, next(self._xids)))
+
+    def shown(self, connection: Connection, packets: tuple[tuple[int, bytes], ...]) -> None:
+        """Packets that a reactive rule shows, by the connection's thread (R18)."""
+        if not self._is_current(connection):
+            return
+        event = UnannouncedPackets(*self._stamps(), connection.id, packets)
+        if self._offer is None:
+            self._put(event)
+        elif not self._offer(event):
+            self.tally.packet_in("inbox", len(packets))
+            return
+        self.tally.packet_in("taken", len(packets))
 
     def overdue(self, now: float) -> tuple[list[Event], float | None]:
         """The batches whose barrier was not answered in time, and when to ask again.
@@ -515,8 +568,8 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             for rules in by_flows(report.rules, FLOWS_AT_ONCE):
                 self._put(CountersReported(*self._stamps(), dpid, rules))
             return
-        rules, equipment = tuple(report.rules), tuple(report.equipment)
-        self._put(RulesReported(*self._stamps(), dpid, rules, frozenset(report.foreign), equipment))
+        found, equipment, foreign = folded(report.rules), tuple(report.equipment), frozenset(report.foreign)
+        self._put(RulesReported(*self._stamps(), dpid, found.rules, foreign, equipment, found.connections))
 
     @set_ev_cls(FEATURES, MAIN_DISPATCHER)
     @guarded
@@ -568,6 +621,8 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
                 batch.refused[_place(batch, message.xid)] = text
                 batch = None
             report = self._reports.get(message.xid)
+        if FIRST_ADMISSION <= message.xid < FIRST_ADMISSION + ADMISSIONS and self._is_current(connection):
+            self._put(ConnectionsRefused(*self._stamps(), connection.id, message.xid - FIRST_ADMISSION, text))
         if self._roles is not None and self._is_connected(connection):
             self._roles.refused(connection.id, message, text)
         if batch is not None:
