@@ -24,6 +24,7 @@ from benchmarks import (
     archive,
     durable_write,
     footprint,
+    install,
     many_flows,
     many_flows_switches,
     paths,
@@ -98,6 +99,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "many_flows_switches": Benchmark(
         "A result among many flows, to the barrier", many_flows_switches.run, many_flows_switches.report
     ),
+    "install": Benchmark("10 000 rules to the barrier reply", install.run, install.report, install.passed),
     "footprint": Benchmark("The idle controller", footprint.run, footprint.report, footprint.passed),
     "polling": Benchmark("500 measurement points", polling.run, polling.report, polling.passed),
     "archive": Benchmark("The measurement archive", archive.run, archive.report, archive.passed),

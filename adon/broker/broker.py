@@ -26,6 +26,7 @@ from adon.broker.events import (
     AlarmRaised,
     BatchConfirmed,
     BatchFailed,
+    CountersReported,
     DifferenceAsked,
     Event,
     FirstPacket,
@@ -191,6 +192,10 @@ class Broker:
                 return placing.network_changed(event)
             case RulesReported():
                 return self._reported(event)
+            case CountersReported():
+                effects = evidence.count_some(world, placing, event)
+                self._watch.look_ahead(event.at)
+                return effects
             case BatchConfirmed():
                 return placing.act(network.batch_confirmed(event), event)
             case BatchFailed():

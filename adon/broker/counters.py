@@ -20,13 +20,14 @@ the flow is over when all of them have been marked within one time-out and none 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from itertools import pairwise
 
 from adon.flowvisor.cookie import Kind, cookie_owner
 from adon.flowvisor.path import Attachment
+from adon.flowvisor.pipeline import owner_of
 from adon.flowvisor.rule import ReportedRule, Rule, Slot
 
 SAMPLES = 64
@@ -214,3 +215,13 @@ def _bytes(
         and r.rule.match.ip_src == source.address
         and r.rule.match.ip_dst == destination.address
     }
+
+
+def by_flows(rules: Iterable[ReportedRule], most: int) -> Iterator[tuple[ReportedRule, ...]]:
+    """Rules in parts of so many owners at most, each owner's in one part."""
+    mine: dict[str, list[ReportedRule]] = {}
+    for item in rules:
+        mine.setdefault(owner_of(item.rule), []).append(item)
+    owners = list(mine.values())
+    for start in range(0, len(owners), most):
+        yield tuple(item for items in owners[start : start + most] for item in items)

@@ -110,6 +110,13 @@ class SendPacket(Effect):
 
 
 @dataclass(frozen=True, slots=True)
+class ReadCounters(Effect):
+    """Ask a switch for the counters of all flows' rules; the answer comes in parts."""
+
+    dpid: int
+
+
+@dataclass(frozen=True, slots=True)
 class Answer(Effect):
     """Answer a command: with a value, or with an error of ours."""
 

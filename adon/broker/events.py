@@ -137,6 +137,17 @@ class RulesReported(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class CountersReported(Event):
+    """A part of the answer to :class:`~adon.broker.effects.ReadCounters`: all rules of some flows.
+
+    In parts, so that the decision thread is free for something else between the flows of a large network.
+    """
+
+    dpid: int
+    rules: tuple[ReportedRule, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class BatchConfirmed(Event):
     """The barrier behind a batch was answered and no message of it failed."""
 

@@ -8,11 +8,12 @@ of a flow without declared ports is learnt from its first packet.  What counters
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 from adon.broker.counters import Evidence
 from adon.broker.effects import Announce, Effect, SaveFlow
-from adon.broker.events import Event, FirstPacket, RuleRemoved, RulesReported
+from adon.broker.events import CountersReported, Event, FirstPacket, RuleRemoved, RulesReported
 from adon.broker.flow import Flow, FlowState
 from adon.broker.placing import Placing
 from adon.broker.steering import attached
@@ -32,25 +33,50 @@ def count(world: World, placing: Placing, event: RulesReported, *, fresh: bool) 
 
     :param fresh: whether the switch has just come (back): rates begin anew.
     """
-    mine: dict[str, list[ReportedRule]] = {}
-    for item in event.rules:
-        mine.setdefault(owner_of(item.rule), []).append(item)
+    mine = _by_owner(event.rules)
     effects: list[Effect] = []
     for flow in world.flows.running():
-        ends = attached(flow, world.network.topology)
-        if flow.advised or ends is None or event.dpid not in (ends[0].dpid, ends[1].dpid):
-            continue
-        counters = world.flows.counters(flow)
-        if fresh:
-            counters.begin_anew()
-        counters.report(event.at, event.dpid, mine.get(flow.id, []), *ends)
-        effects += _judge(world, placing, flow, event, at_far_edge=event.dpid == ends[1].dpid)
+        effects += _take(world, placing, flow, mine.get(flow.id, []), event, fresh=fresh)
     return effects
 
 
-def _judge(
-    world: World, placing: Placing, flow: Flow, event: RulesReported, *, at_far_edge: bool
+def count_some(world: World, placing: Placing, event: CountersReported) -> list[Effect]:
+    """Share out the counters of some flows; of the others nothing is said."""
+    effects: list[Effect] = []
+    for owner, rules in _by_owner(event.rules).items():
+        flow = world.flows.owner(owner)
+        if flow is not None and flow.state.holds_rules:
+            effects += _take(world, placing, flow, rules, event, fresh=False)
+    return effects
+
+
+def _by_owner(rules: Iterable[ReportedRule]) -> dict[str, list[ReportedRule]]:
+    found: dict[str, list[ReportedRule]] = {}
+    for item in rules:
+        found.setdefault(owner_of(item.rule), []).append(item)
+    return found
+
+
+def _take(
+    world: World,
+    placing: Placing,
+    flow: Flow,
+    rules: list[ReportedRule],
+    event: RulesReported | CountersReported,
+    *,
+    fresh: bool,
 ) -> list[Effect]:
+    ends = attached(flow, world.network.topology)
+    if flow.advised or ends is None or event.dpid not in (ends[0].dpid, ends[1].dpid):
+        return []
+    counters = world.flows.counters(flow)
+    if fresh:
+        counters.begin_anew()
+    counters.report(event.at, event.dpid, rules, *ends)
+    return _judge(world, placing, flow, event, at_far_edge=event.dpid == ends[1].dpid)
+
+
+def _judge(world: World, placing: Placing, flow: Flow, event: Event, *, at_far_edge: bool) -> list[Effect]:
     """Say whether packets really arrive (R22), as the far edge tells; leave a path that loses all."""
     counters = world.flows.counters(flow)
     evidence = flow.evidence

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from adon.broker import maintaining, scheduler
-from adon.broker.effects import Effect, QuietPaths, ReadRules, WakeAt
+from adon.broker.effects import Effect, QuietPaths, ReadCounters, ReadRules, WakeAt
 from adon.broker.events import Event, Tick
 from adon.broker.flow import FlowState
 from adon.broker.heard import Heard
@@ -33,6 +33,7 @@ class Housekeeping:
         self._placing = placing
         self._now = 0.0
         self._polled_at = 0.0
+        self._compared_at = 0.0
         self._announced_wake: float | None = None
 
     def tick(self, event: Tick) -> list[Effect]:
@@ -52,15 +53,22 @@ class Housekeeping:
         return [*effects, *self._poll(event)]
 
     def _poll(self, event: Tick) -> list[Effect]:
-        if event.at < self._poll_due():
-            return []
-        self._polled_at = event.at
-        return [ReadRules(event.id, dpid) for dpid in sorted(self._world.network.topology.connected)]
+        """Compare the switches with what should be; between that, read the flows' counters."""
+        connected = sorted(self._world.network.topology.connected)
+        if event.at >= self._compared_at + self._world.configuration.policy.consistency_period:
+            self._compared_at = self._polled_at = event.at
+            return [ReadRules(event.id, dpid) for dpid in connected]
+        if event.at >= self._poll_due():
+            self._polled_at = event.at
+            return [ReadCounters(event.id, dpid) for dpid in connected]
+        return []
 
     def _poll_due(self) -> float:
         policy = self._world.configuration.policy
-        period = policy.counters_period if self._world.flows.moving() else policy.consistency_period
-        return self._polled_at + period
+        compare_at = self._compared_at + policy.consistency_period
+        if not self._world.flows.moving():
+            return compare_at
+        return min(compare_at, self._polled_at + policy.counters_period)
 
     def next_wake(self, event: Event) -> list[Effect]:
         """When the next tick is wanted, if that is another time than the one asked for last."""
@@ -107,6 +115,7 @@ class Housekeeping:
         world = self._world
         self._now = at
         self._polled_at -= by
+        self._compared_at -= by
         self._announced_wake = None
         world.shunned = {path: (until - by, why) for path, (until, why) in world.shunned.items()}
         world.network.clock_set_back(by)

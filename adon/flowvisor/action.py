@@ -81,6 +81,16 @@ class ToController:
     max_len: int = 128
 
 
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """What no rule of ours ever does, as a switch reports it: OpenFlow's bytes in hexadecimal.
+
+    A rule with it is never asked for; it differs from every rule that is.
+    """
+
+    octets: str
+
+
 Action = (
     PushVlan
     | PopVlan
@@ -93,6 +103,7 @@ Action = (
     | Output
     | Normal
     | ToController
+    | Unknown
 )
 
 
@@ -121,6 +132,8 @@ def action_text(action: Action) -> str:
             return "NORMAL"
         case ToController(max_len):
             return f"CONTROLLER:{max_len}"
+        case Unknown(octets):
+            return f"unknown({octets})"
 
 
 def actions_text(actions: tuple[Action, ...]) -> str:

@@ -18,6 +18,9 @@ from enum import IntEnum
 
 COOKIE_PREFIX = 0xAD << 56
 COOKIE_MASK = 0xFF << 56
+FLOWS_PREFIX = 0xAD10 << 48
+FLOWS_MASK = 0xFFF0 << 48
+"""The kinds 0x10 to 0x1f are of flows."""
 TENANT_BITS, NUMBER_BITS = 12, 36
 
 

@@ -17,6 +17,7 @@ from adon.flowvisor.action import (
     SetVlan,
     ToController,
     ToGroup,
+    Unknown,
 )
 from adon.flowvisor.cookie import Kind, cookie_owner, cookie_tenant
 from adon.flowvisor.match import Match
@@ -129,3 +130,5 @@ def _deed(action: Action) -> str:
             return f"send them out of port {port}"
         case ToController():
             return "show the first bytes to the controller"
+        case Unknown():
+            return "something that our rules never do"

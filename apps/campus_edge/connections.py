@@ -40,7 +40,7 @@ from os_ken.controller.handler import (
 )
 from os_ken.controller.ofp_handler import OFPHandler
 
-from adon.flowvisor import hello, wellformed
+from adon.flowvisor import hello, openflow, wellformed
 from adon.flowvisor.rule import dpid_text
 from apps.campus_edge.gate import Gate, Refused
 from apps.campus_edge.limits import Claim, PacketIns
@@ -289,7 +289,7 @@ class Connection(Datapath):  # type: ignore[misc]
             if kind == OFPT_ECHO_REPLY and xid == self._echo_xid:
                 self._echo_xid = None
                 self._gate.tally.echo(time.monotonic() - self._echo_at)
-            message = self.ofproto_parser.msg_parser(self, version, kind, len(data), xid, data)
+            message = openflow.parsed(self, version, kind, xid, data)
         except Exception as error:
             # os-ken's parsers raise whatever comes: AssertionError, KeyError, struct.error and its own.
             text = str(error) or type(error).__name__

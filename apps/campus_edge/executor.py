@@ -18,6 +18,7 @@ from adon.broker.effects import (
     EstimateScored,
     NeedsChanged,
     QuietPaths,
+    ReadCounters,
     ReadRules,
     RequestMeasurement,
     SaveCircuits,
@@ -50,6 +51,9 @@ class Switches(Protocol):
 
     def read_rules(self, effect: ReadRules) -> None:
         """Ask for all rules."""
+
+    def read_counters(self, effect: ReadCounters) -> None:
+        """Ask for the counters of flows."""
 
     def send_packet(self, effect: SendPacket) -> None:
         """Send a frame out of a port."""
@@ -108,6 +112,8 @@ class Executor:
                 self.switches.read_rules(effect)
             case SendPacket():
                 self.switches.send_packet(effect)
+            case ReadCounters():
+                self.switches.read_counters(effect)
             case Answer():
                 self.commands.answer(effect)
             case QuietPaths():

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import Any, Protocol
 
-from adon.flowvisor import openflow_roles
+from adon.flowvisor.openflow import roles as openflow_roles
 from adon.flowvisor.roles import (
     AskRole,
     ControllerRole,

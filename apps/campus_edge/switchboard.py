@@ -30,10 +30,12 @@ from os_ken.controller.handler import (
 )
 from os_ken.ofproto import ofproto_v1_3, ofproto_v1_4, ofproto_v1_5
 
-from adon.broker.effects import ReadRules, SendBatch, SendPacket
+from adon.broker.counters import by_flows
+from adon.broker.effects import ReadCounters, ReadRules, SendBatch, SendPacket
 from adon.broker.events import (
     BatchConfirmed,
     BatchFailed,
+    CountersReported,
     Event,
     FirstPacket,
     LldpReceived,
@@ -44,10 +46,12 @@ from adon.broker.events import (
     SwitchUp,
 )
 from adon.config import CookieRange
-from adon.flowvisor import openflow, openflow_roles
+from adon.flowvisor import openflow
+from adon.flowvisor.action import Output
 from adon.flowvisor.hello import version_text
-from adon.flowvisor.roles import AskRole, RoleTaken, SwitchArrived, SwitchLeft
-from adon.flowvisor.rule import ReportedRule, Slot, dpid_text
+from adon.flowvisor.openflow import roles as openflow_roles
+from adon.flowvisor.roles import AskRole, ControllerRole, RoleTaken, SwitchArrived, SwitchLeft
+from adon.flowvisor.rule import GroupEntry, MeterEntry, ReportedRule, Slot, dpid_text
 from apps.campus_edge import limits
 from apps.campus_edge.connections import Connection
 from apps.campus_edge.loop import Stamps, die
@@ -63,8 +67,19 @@ REPORT_TIMEOUT_S = 15.0
 ERROR_LINE_EVERY_S = 10.0
 REFUSAL_LINE_EVERY_S = 600.0
 """The same error of the same switch, and the same refusal, is logged once in so long."""
+FLOWS_AT_ONCE = 100
+"""Counters come to the decision thread in parts of so many flows: what else happens need not wait for all."""
 FIRST_XID, LAST_XID = 0x4000_0000, 0x7FFF_FFFF
 """Our transaction ids, apart from those that os-ken counts up for its own messages."""
+
+REPORTS = [
+    ofp_event.EventOFPFlowStatsReply,
+    ofp_event.EventOFPFlowDescStatsReply,
+    ofp_event.EventOFPGroupDescStatsReply,
+    ofp_event.EventOFPMeterConfigStatsReply,
+    ofp_event.EventOFPMeterDescStatsReply,
+]
+"""The parts of a report; OpenFlow 1.5 has other names for two of them."""
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
@@ -101,12 +116,21 @@ class _Batch:
 
 @dataclass(slots=True)
 class _Report:
-    """A report under way: its parts so far."""
+    """A report under way: its parts so far.
+
+    :param rules_xid: of the request for the rules; groups and meters a switch need not have.
+    :param owed: of the requests whose last part has not come.
+    :param counters: only the flows' rules were asked for, for their counters.
+    """
 
     connection: Connection
     deadline: float
+    rules_xid: int
+    owed: set[int]
     rules: list[ReportedRule] = field(default_factory=list)
     foreign: set[Slot] = field(default_factory=set)
+    equipment: list[GroupEntry | MeterEntry] = field(default_factory=list)
+    counters: bool = False
 
 
 class Switchboard(OSKenApp):  # type: ignore[misc]
@@ -162,39 +186,75 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         if self._roles is not None and not self._roles.may_send(effect.dpid):
             self._fail(effect.dpid, effect.batch, "this controller may not write to the switch")
             return
-        messages = [openflow.flow_mod(connection, change) for change in effect.changes]
-        messages.append(connection.ofproto_parser.OFPBarrierRequest(connection))
-        xids = [next(self._xids) for _ in messages]
+        xids = [next(self._xids) for _ in range(len(effect.changes) + 1)]
         deadline = self._stamps.clock() + BARRIER_TIMEOUT_S
         batch = _Batch(effect.batch, effect.dpid, tuple(xids), xids[-1], deadline, time.monotonic())
         with self._lock:
             self._batches[batch.barrier] = batch
             self._by_xid.update((xid, batch) for xid in xids)
         self.tally.sent(len(effect.changes))
-        packed = (_bytes(message, xid) for message, xid in zip(messages, xids, strict=True))
-        # What cannot be sent is answered by the end of the connection, or by the deadline.
-        connection.send(b"".join(packed), sent=lambda: self._sent(batch))
+        try:
+            # What cannot be sent is answered by the end of the connection, or by the deadline.
+            last = b""
+            for piece in openflow.encode.batch(effect.changes, connection.ofproto.OFP_VERSION, xids):
+                if last:
+                    connection.send(last)
+                last = piece
+        except ValueError as error:
+            self._abandon(batch, str(error))
+            return
+        connection.send(last, sent=lambda: self._sent(batch))
 
     def _sent(self, batch: _Batch) -> None:
         """The last byte of a batch left: the switch's time runs from here."""
         batch.sent_at = self._stamps.clock()
 
+    def _abandon(self, batch: _Batch, error: str) -> None:
+        """A batch that cannot be packed has failed, unless it failed by itself meanwhile."""
+        with self._lock:
+            if batch.barrier not in self._batches:
+                return
+            self._close(batch)
+        self._fail(batch.dpid, batch.name, error)
+
     def read_rules(self, effect: ReadRules) -> None:
-        """Ask a switch for all its rules; a switch that is away is asked when it comes back."""
+        """Ask a switch for all it holds; a switch that is away is asked when it comes back."""
+        connection = self._connections.get(effect.dpid)
+        if connection is None:
+            return
+        version = connection.ofproto.OFP_VERSION
+        requests = (
+            openflow.encode.rules_request(version),
+            openflow.encode.groups_request(version),
+            openflow.encode.meters_request(version),
+        )
+        xids = [next(self._xids) for _ in requests]
+        report = _Report(connection, self._stamps.clock() + REPORT_TIMEOUT_S, xids[0], set(xids))
+        with self._lock:
+            self._reports.update((xid, report) for xid in xids)
+        connection.send(b"".join(map(openflow.with_xid, requests, xids)))
+
+    def read_counters(self, effect: ReadCounters) -> None:
+        """Ask a switch for the counters of its flows, unless it still owes them."""
         connection = self._connections.get(effect.dpid)
         if connection is None:
             return
         xid = next(self._xids)
+        report = _Report(connection, self._stamps.clock() + REPORT_TIMEOUT_S, xid, {xid}, counters=True)
         with self._lock:
-            self._reports[xid] = _Report(connection, self._stamps.clock() + REPORT_TIMEOUT_S)
-        connection.send(_bytes(openflow.stats_request(connection), xid))
+            if any(one.counters and one.connection is connection for one in self._reports.values()):
+                return
+            self._reports[xid] = report
+        version = connection.ofproto.OFP_VERSION
+        connection.send(openflow.with_xid(openflow.encode.counters_request(version), xid))
 
     def send_packet(self, effect: SendPacket) -> None:
         """Send a frame out of a port; to a switch that is away nothing is sent."""
         connection = self._connections.get(effect.dpid)
         if connection is not None:
-            message = openflow.packet_out(connection, effect.port, effect.data)
-            connection.send(_bytes(message, next(self._xids)))
+            version = connection.ofproto.OFP_VERSION
+            message = openflow.encode.packet_out((Output(effect.port),), effect.data, version)
+            connection.send(openflow.with_xid(message, next(self._xids)))
 
     def overdue(self, now: float) -> tuple[list[Event], float | None]:
         """The batches whose barrier was not answered in time, and when to ask again.
@@ -308,7 +368,9 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         if connection is None:
             return None
         xid = next(self._xids)
-        connection.send(_bytes(openflow_roles.role_request(connection, ask), xid))
+        version = connection.ofproto.OFP_VERSION
+        request = openflow.encode.role_request(ask.role.value, ask.generation, version)
+        connection.send(openflow.with_xid(request, xid))
         return xid
 
     def use(self, dpid: int) -> None:
@@ -355,6 +417,15 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         if self._roles is not None and self._is_connected(connection) and openflow_roles.taken(event.msg):
             self._roles.feed(RoleTaken(connection.id))
 
+    @set_ev_cls(ofp_event.EventOFPRoleStatus, MAIN_DISPATCHER)
+    @guarded
+    def on_role_status(self, event: Any) -> None:
+        """The same, in OpenFlow 1.4's own words."""
+        connection, role = event.msg.datapath, openflow_roles.granted(event.msg)
+        lost = role is ControllerRole.SLAVE
+        if self._roles is not None and self._is_connected(connection) and lost:
+            self._roles.feed(RoleTaken(connection.id))
+
     @set_ev_cls(ofp_event.EventOFPPortStatus, MAIN_DISPATCHER)
     @guarded
     def on_port(self, event: Any) -> None:
@@ -366,26 +437,40 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         for name, state in openflow.ports([message.desc]).items():
             self._put(PortChanged(*self._stamps(), message.datapath.id, name, None if gone else state))
 
-    @set_ev_cls(ofp_event.EventOFPFlowStatsReply, MAIN_DISPATCHER)
+    @set_ev_cls(REPORTS, MAIN_DISPATCHER)
     @guarded
     def on_rules(self, event: Any) -> None:
-        """A part of a switch's rules; the last part completes the report."""
+        """A part of a switch's rules, groups or meters; the last part completes the report."""
         message = event.msg
-        dpid, more = message.datapath.id, message.flags & message.datapath.ofproto.OFPMPF_REPLY_MORE
         with self._lock:
             report = self._reports.get(message.xid)
-            if report is None or report.connection is not message.datapath:
+        if report is None or report.connection is not message.datapath:
+            return
+        try:
+            part = openflow.decode.part(message.datapath.id, message.buf, self._ignored)
+        except ValueError as error:
+            self._drop(message.datapath, f"its report makes no sense: {error}")
+            return
+        report.rules += part.rules
+        report.foreign |= part.foreign
+        report.equipment += part.equipment
+        if not part.more:
+            self._settle(report, message.xid)
+
+    def _settle(self, report: _Report, xid: int) -> None:
+        """One of the requests of a report is answered; with the last one, tell."""
+        with self._lock:
+            self._reports.pop(xid, None)
+            report.owed.discard(xid)
+            if report.owed:
                 return
-            if not more:
-                del self._reports[message.xid]
-        for stat in message.body:
-            found = openflow.reported(dpid, stat, self._ignored)
-            if isinstance(found, ReportedRule):
-                report.rules.append(found)
-            else:
-                report.foreign.add(found)
-        if not more:
-            self._put(RulesReported(*self._stamps(), dpid, tuple(report.rules), frozenset(report.foreign)))
+        dpid = report.connection.id
+        if report.counters:
+            for rules in by_flows(report.rules, FLOWS_AT_ONCE):
+                self._put(CountersReported(*self._stamps(), dpid, rules))
+            return
+        rules, equipment = tuple(report.rules), tuple(report.equipment)
+        self._put(RulesReported(*self._stamps(), dpid, rules, frozenset(report.foreign), equipment))
 
     @set_ev_cls(ofp_event.EventOFPBarrierReply, MAIN_DISPATCHER)
     @guarded
@@ -416,24 +501,33 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             batch = self._by_xid.get(message.xid)
             if batch is not None and batch.dpid == connection.id:
                 self._close(batch)
-            report = self._reports.pop(message.xid, None)
+            report = self._reports.get(message.xid)
         if self._roles is not None and self._is_connected(connection):
             self._roles.refused(connection.id, message, text)
         if batch is not None and batch.dpid == connection.id:
             self._fail(batch.dpid, batch.name, text)
-        if report is not None:
-            self._drop(report.connection, f"it does not report its rules: {text}")
+        if report is None or report.connection is not connection:
+            return
+        if message.xid == report.rules_xid:
+            self._drop(connection, f"it does not report its rules: {text}")
+        else:
+            self._settle(report, message.xid)  # it has no groups, or no meters
 
     @set_ev_cls(ofp_event.EventOFPFlowRemoved, MAIN_DISPATCHER)
     @guarded
     def on_removed(self, event: Any) -> None:
         """A rule of ours left the switch."""
         message = event.msg
-        rule = openflow.removed_rule(message.datapath.id, message)
-        if rule is not None and self._is_current(message.datapath):
-            reason = openflow.removed_reason(message)
-            counts = (message.packet_count, message.byte_count)
-            self._put(RuleRemoved(*self._stamps(), message.datapath.id, rule, reason, *counts))
+        if not self._is_current(message.datapath):
+            return
+        try:
+            gone = openflow.decode.removed(message.datapath.id, message.buf)
+        except ValueError as error:
+            self._drop(message.datapath, f"it tells of a removed rule, and it makes no sense: {error}")
+            return
+        if gone is not None:
+            dpid = message.datapath.id
+            self._put(RuleRemoved(*self._stamps(), dpid, gone.rule, gone.reason, gone.packets, gone.bytes))
 
     @set_ev_cls(ofp_event.EventOFPPacketIn, MAIN_DISPATCHER)
     @guarded
@@ -474,9 +568,3 @@ def _is_late(batch: _Batch, now: float) -> bool:
         return False
     batch.deadline = (now if batch.sent_at is None else batch.sent_at) + BARRIER_TIMEOUT_S
     return batch.deadline <= now
-
-
-def _bytes(message: Any, xid: int) -> bytes:
-    message.set_xid(xid)
-    message.serialize()
-    return bytes(message.buf)

@@ -82,6 +82,9 @@ class World:
     def send_packet(self, effect: SendPacket) -> None:
         self.note(f"packet {effect.data!r}")
 
+    def read_counters(self, _: object) -> None:
+        self.note("read counters")
+
     # the commands
     def author(self, _: str) -> str:
         return "eve"

@@ -247,6 +247,7 @@ def test_a_certificate_that_is_not_there_is_wrong_input(controller: Controller, 
         ("OpenFlow13", ["1.3"], 4),
         ("OpenFlow10,OpenFlow13,OpenFlow14,OpenFlow15", ["1.3", "1.4", "1.5"], 4),
         ("OpenFlow14", ["1.3", "1.4"], 5),
+        ("OpenFlow14,OpenFlow15", ["1.3", "1.4", "1.5"], 6),
         ("OpenFlow14", ["1.3"], None),
         ("OpenFlow10", ["1.3", "1.4", "1.5"], None),
     ],
@@ -293,7 +294,10 @@ def test_a_switch_without_a_common_version_is_told_by_the_error_of_the_specifica
         hello, refusal = received(connection)
     assert hello[:2] == (4, 0)
     assert refusal[:2] == (1, 1)
-    assert refusal[2] == struct.pack("!HH", 0, 0) + b"no common version: it offers 1.0, and we speak 1.3"
+    assert (
+        refusal[2]
+        == struct.pack("!HH", 0, 0) + b"no common version: it offers 1.0, and we speak 1.3, 1.4, 1.5"
+    )
 
 
 def test_a_switch_that_waits_for_our_hello_gets_it(controller: Controller) -> None:

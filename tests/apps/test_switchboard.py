@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,18 +14,34 @@ from os_ken.ofproto import ofproto_v1_3_parser as parser
 from os_ken.ofproto.ofproto_protocol import ProtocolDesc
 
 from adon.broker.effects import ReadRules, SendBatch, SendPacket
-from adon.broker.events import BatchFailed, Event, LldpReceived, PortChanged, RulesReported, SwitchDown
+from adon.broker.events import (
+    BatchFailed,
+    Event,
+    LldpReceived,
+    PortChanged,
+    RuleRemoved,
+    RulesReported,
+    SwitchDown,
+)
 from adon.flowvisor import roles
 from adon.flowvisor.action import Output
 from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.match import Match
-from adon.flowvisor.rule import Change, Op, Rule
+from adon.flowvisor.pipeline import METER_FIRST, group_number
+from adon.flowvisor.rule import Bucket, Change, GroupEntry, MeterEntry, Op, ReportedRule, Rule
 from apps.campus_edge import connections, switchboard
 from apps.campus_edge.limits import Claim
 from apps.campus_edge.loop import OFFERS_LIMIT, Inbox, Stamps
 from apps.campus_edge.roles import RoleDesk
 from apps.campus_edge.switchboard import Switchboard, guarded
 from tests.flowvisor.openflow_samples import PACKET
+from tests.flowvisor.reports import (
+    flow_removed,
+    flow_stats,
+    group_descriptions,
+    meter_configurations,
+    report,
+)
 
 DPID = 0xA01
 LLDP = bytes.fromhex("0180c200000e02000000000188cc0000")
@@ -206,29 +223,26 @@ def test_what_was_under_way_is_forgotten_with_the_connection(world: World) -> No
 
 
 def stats(connection: Connection, xid: int, numbers: list[int], *, more: bool) -> FromSwitch:
-    body = [
-        parser.OFPFlowStats(
-            table_id=0,
-            priority=number,
-            cookie=RULE.cookie if number % 2 else 5,
-            match=parser.OFPMatch(in_port=1),
-            instructions=[],
-            duration_sec=1,
-            duration_nsec=0,
-            idle_timeout=0,
-            packet_count=0,
-            byte_count=0,
-        )
+    reported = [
+        ReportedRule(replace(RULE, priority=number, cookie=RULE.cookie if number % 2 else 5), 0, 0, 1.0)
         for number in numbers
     ]
-    return FromSwitch(connection, xid=xid, body=body, flags=ofp.OFPMPF_REPLY_MORE if more else 0)
+    return FromSwitch(connection, xid=xid, buf=report(ofp.OFPMP_FLOW, flow_stats(reported), more=more))
+
+
+def none(connection: Connection, xid: int, kind: int = ofp.OFPMP_GROUP_DESC) -> FromSwitch:
+    return FromSwitch(connection, xid=xid, buf=report(kind, b""))
 
 
 def test_the_parts_of_two_reports_are_not_mixed(world: World) -> None:
     connection = world.connect()
     world.board.read_rules(ReadRules("e-1", DPID))
     world.board.read_rules(ReadRules("e-2", DPID))
-    first, second = (xid for _, xid in connection.sent)
+    (first, *of_first), (second, *of_second) = (
+        [xid for _, xid in sent] for sent in (connection.sent[:3], connection.sent[3:])
+    )
+    for xid in (*of_first, *of_second):
+        world.board.on_rules(none(connection, xid))
     world.board.on_rules(stats(connection, first, [1, 2], more=True))
     world.board.on_rules(stats(connection, second, [9], more=False))
     world.board.on_rules(stats(connection, first, [3, 4], more=False))
@@ -246,9 +260,72 @@ def test_a_switch_that_does_not_report_its_rules_is_disconnected(world: World, h
         assert world.board.overdue(1014.0) == ([], 1015.0)
         assert world.board.overdue(1015.0) == ([], None)
     else:
-        xid = connection.xid(ofp.OFPT_MULTIPART_REQUEST)
+        xid = connection.sent[0][1]
         world.board.on_error(FromSwitch(connection, xid=xid, type=1, code=2, data=b""))
     assert connection.closed
+
+
+def test_a_report_has_the_groups_and_meters_of_ours_and_comes_when_all_is_there(world: World) -> None:
+    connection = world.connect()
+    world.board.read_rules(ReadRules("e-1", DPID))
+    rules, groups, meters = (xid for _, xid in connection.sent)
+    ours = GroupEntry(DPID, group_number(0), "fast_failover", (Bucket((Output(2),), 2),))
+    theirs = replace(ours, number=7)
+    metered = MeterEntry(DPID, METER_FIRST, 5_000_000, 500_000)
+    world.board.on_rules(stats(connection, rules, [1], more=False))
+    body = group_descriptions([ours, theirs])
+    world.board.on_rules(FromSwitch(connection, xid=groups, buf=report(ofp.OFPMP_GROUP_DESC, body)))
+    assert world.kinds() == ["SwitchUp"]
+    body = meter_configurations([metered])
+    world.board.on_rules(FromSwitch(connection, xid=meters, buf=report(ofp.OFPMP_METER_CONFIG, body)))
+    (told,) = world.events[1:]
+    assert isinstance(told, RulesReported)
+    assert told.equipment == (ours, metered)
+    assert len(told.rules) == 1
+    assert world.board.overdue(5000.0) == ([], None)
+
+
+def test_a_switch_without_meters_reports_the_rest(world: World) -> None:
+    connection = world.connect()
+    world.board.read_rules(ReadRules("e-1", DPID))
+    rules, groups, meters = (xid for _, xid in connection.sent)
+    world.board.on_rules(none(connection, groups))
+    world.board.on_error(FromSwitch(connection, xid=meters, type=1, code=2, data=b""))
+    world.board.on_rules(stats(connection, rules, [1], more=False))
+    assert world.kinds() == ["SwitchUp", "RulesReported"]
+    assert not connection.closed
+
+
+def test_a_report_or_a_removal_that_makes_no_sense_ends_the_connection_and_not_the_process(
+    world: World,
+) -> None:
+    connection = world.connect()
+    world.board.read_rules(ReadRules("e-1", DPID))
+    xid = connection.sent[0][1]
+    world.board.on_rules(FromSwitch(connection, xid=xid, buf=report(ofp.OFPMP_FLOW, b"\0" * 60)))
+    assert connection.closed
+    connection.closed = False
+    world.board.on_removed(FromSwitch(connection, buf=b"\4\x0b\0\x10" + b"\0" * 12))
+    assert connection.closed
+
+
+def test_a_rule_that_openflow_cannot_say_fails_its_batch_only(world: World) -> None:
+    connection = world.connect()
+    broken = Change(Op.ADD, replace(RULE, match=Match(vlan=5000)))
+    world.board.send_batch(SendBatch("e-1", DPID, "f-7/1", (Change(Op.ADD, RULE), broken)))
+    (failed,) = world.events[1:]
+    assert isinstance(failed, BatchFailed)
+    assert "VLAN id 5000" in failed.error
+    assert connection.sent == []
+
+
+def test_a_removed_rule_is_told(world: World) -> None:
+    connection = world.connect()
+    data = flow_removed(ReportedRule(RULE, 7, 9_000, 3.5), ofp.OFPRR_IDLE_TIMEOUT)
+    world.board.on_removed(FromSwitch(connection, buf=data))
+    (told,) = world.events[1:]
+    assert isinstance(told, RuleRemoved)
+    assert (told.rule, told.reason, told.packets, told.bytes) == (replace(RULE, actions=()), "idle", 7, 9_000)
 
 
 def test_ports_that_change_and_go(world: World) -> None:
@@ -315,7 +392,7 @@ def test_a_handler_that_raises_stops_the_process(monkeypatch: pytest.MonkeyPatch
 
 def test_every_handler_is_guarded() -> None:
     handlers = [member for member in vars(Switchboard).values() if hasattr(member, "callers")]
-    assert len(handlers) == 9
+    assert len(handlers) == 10
     assert all(hasattr(handler, "__wrapped__") for handler in handlers)
 
 

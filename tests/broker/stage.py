@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from adon.broker.broker import Broker
+from adon.broker.counters import by_flows
 from adon.broker.decision import Decision
 from adon.broker.effects import (
     Announce,
@@ -23,6 +24,7 @@ from adon.broker.effects import (
     EstimateScored,
     NeedsChanged,
     QuietPaths,
+    ReadCounters,
     ReadRules,
     RequestMeasurement,
     RuleState,
@@ -41,6 +43,7 @@ from adon.broker.events import (
     AlarmRaised,
     BatchConfirmed,
     BatchFailed,
+    CountersReported,
     Event,
     FlowCancelled,
     FlowSubmitted,
@@ -315,6 +318,8 @@ class Stage:
                 self.rules.update({rule.slot: (rule, state) for rule in rules})
             case SendBatch():
                 return self._send(effect)
+            case ReadCounters(dpid=dpid):
+                return self._counters(dpid)
             case ReadRules(dpid=dpid):
                 return self._report(dpid)
             case Answer(command=command, value=value):
@@ -372,6 +377,12 @@ class Stage:
         ours = tuple(r for r in reports if is_ours(r.rule))
         foreign = frozenset(r.rule.slot for r in reports if not is_ours(r.rule))
         return (RulesReported(*self.stamp(), dpid, ours, foreign, self.switches[dpid].equipment()),)
+
+    def _counters(self, dpid: int) -> Iterable[Event]:
+        if dpid not in self.connected:
+            return ()
+        ours = [r for r in self.switches[dpid].report(self.now) if owner_of(r.rule).startswith("f-")]
+        return [CountersReported(*self.stamp(), dpid, part) for part in by_flows(ours, 2)]
 
     def port(self, dpid: int, name: str, state: PortState | None) -> None:
         self.happen(PortChanged(*self.stamp(), dpid, name, state))

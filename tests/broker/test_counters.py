@@ -4,11 +4,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adon.broker.counters import Evidence, FlowCounters
+from adon.broker.counters import Evidence, FlowCounters, by_flows
 from adon.flowvisor.action import Output
 from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.match import Match
 from adon.flowvisor.path import Attachment
+from adon.flowvisor.pipeline import owner_of
 from adon.flowvisor.rule import ReportedRule, Rule
 
 SOURCE = Attachment("a", "mu", 1, 1, "10.1.0.10", "02:00:00:00:0a:0a", "02:00:00:00:0a:01")
@@ -187,3 +188,14 @@ def test_a_rule_that_came_back_and_counts_is_not_idle() -> None:
     counters.idled_out(there.rule, 100.0)
     counters.report(105.0, 1, [there], SOURCE, DESTINATION)
     assert not counters.idle([there.rule], 110.0)
+
+
+def test_counters_come_in_parts_each_flow_s_in_one() -> None:
+    reported = [
+        ReportedRule(Rule(1, 30_500, Match(in_port=port), (), cookie(Kind.FLOW_INGRESS, flow)), 1, 1, 1.0)
+        for port in (1, 2)
+        for flow in (1, 2, 3)
+    ]
+    parts = list(by_flows(reported, 2))
+    assert [sorted({owner_of(item.rule) for item in part}) for part in parts] == [["f-1", "f-2"], ["f-3"]]
+    assert sorted(map(repr, (item for part in parts for item in part))) == sorted(map(repr, reported))

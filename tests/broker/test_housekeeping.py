@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from adon.broker.effects import QuietPaths, ReadRules, WakeAt
+from adon.broker.effects import QuietPaths, ReadCounters, ReadRules, WakeAt
 from adon.broker.events import SnapshotAsked, Tick
 from adon.broker.housekeeping import CLOCK_SLACK_S, Housekeeping
 from adon.broker.placing import Placing
@@ -19,19 +19,24 @@ def tick(at: float) -> Tick:
     return Tick("e9", at)
 
 
-def read(housekeeping: Housekeeping, at: float) -> list[int]:
-    return [effect.dpid for effect in housekeeping.tick(tick(at)) if isinstance(effect, ReadRules)]
+def read(
+    housekeeping: Housekeeping, at: float, kind: type[ReadRules] | type[ReadCounters] = ReadRules
+) -> list[int]:
+    return [effect.dpid for effect in housekeeping.tick(tick(at)) if isinstance(effect, kind)]
 
 
-@pytest.mark.parametrize(("busy", "period"), [(False, 60.0), (True, 5.0)])
-def test_switches_are_read_more_often_while_a_flow_runs(busy: bool, period: float) -> None:
-    stage = ready()
-    if busy:
-        stage.submit()
-    housekeeping = keeping(stage)
-    assert read(housekeeping, stage.now) == [MU_EDGE, OSU_EDGE]
-    assert read(housekeeping, stage.now + period - 0.5) == []
-    assert read(housekeeping, stage.now + period) == [MU_EDGE, OSU_EDGE]
+def test_switches_are_compared_every_so_often_and_counters_read_between_while_a_flow_runs() -> None:
+    both = [MU_EDGE, OSU_EDGE]
+    for busy in (False, True):
+        stage = ready()
+        if busy:
+            stage.submit()
+        housekeeping, now = keeping(stage), stage.now
+        assert read(housekeeping, now) == both
+        assert read(housekeeping, now + 4.5, ReadCounters) == []
+        assert read(housekeeping, now + 5.0, ReadCounters) == (both if busy else [])
+        assert read(housekeeping, now + 59.5) == []
+        assert read(housekeeping, now + 60.0) == both
 
 
 def test_a_wake_is_asked_for_once_but_again_after_each_tick() -> None:

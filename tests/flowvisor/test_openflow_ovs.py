@@ -13,21 +13,43 @@ import subprocess
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from os_ken.ofproto import ofproto_parser
 from os_ken.ofproto import ofproto_v1_3 as ofp
-from os_ken.ofproto import ofproto_v1_3_parser as parser
 from os_ken.ofproto.ofproto_protocol import ProtocolDesc
 
 from adon.flowvisor import openflow
+from adon.flowvisor.action import Normal, Output, SetDscp, SetQueue, SetVlan, ToController, ToGroup
+from adon.flowvisor.cookie import Kind, cookie
+from adon.flowvisor.features import missing, needs
+from adon.flowvisor.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, ETH_TYPE_LLDP, Masked, Match
+from adon.flowvisor.openflow import bundle, encode
+from adon.flowvisor.openflow.wire import V13, message
 from adon.flowvisor.path import FiveTuple
+from adon.flowvisor.path_rules import path_rules
+from adon.flowvisor.pipeline import METER_FIRST, Pipeline, group_number
+from adon.flowvisor.pipeline_rules import pipeline_rules
 from adon.flowvisor.reconcile import difference, phases
-from adon.flowvisor.rule import Change, Op, ReportedRule, Rule, Slot, rule_text
+from adon.flowvisor.rule import (
+    Bucket,
+    Change,
+    Entry,
+    GroupEntry,
+    MeterEntry,
+    Op,
+    ReportedRule,
+    Rule,
+    Slot,
+    rule_text,
+)
 from adon.flowvisor.rules import Steered, flow_rules, learn_rules
+from adon.flowvisor.treatment import Treatment
 from tests.flowvisor.network import AL2S, MU, PATHS, ROUTED, SOURCE, TARGET
+from tests.flowvisor.osken import VERSIONS
 
 pytestmark = pytest.mark.integration
 
@@ -38,24 +60,27 @@ PATIENCE_S = 20.0
 class Client:
     """A controller of one connection: just enough of OpenFlow to ask and be answered."""
 
-    def __init__(self, connection: socket.socket) -> None:
-        self.datapath = ProtocolDesc(version=ofp.OFP_VERSION)
+    def __init__(self, connection: socket.socket, version: int) -> None:
+        self.version = version
+        self.datapath = ProtocolDesc(version=version)
         self._connection = connection
         self._xid = 0
-        self.tell(parser.OFPHello(self.datapath))
-        assert isinstance(self.receive(), parser.OFPHello)
+        self.tell(message(version, ofp.OFPT_HELLO, b""))
+        assert self.receive().msg_type == ofp.OFPT_HELLO
 
-    def tell(self, message: Any) -> None:
+    def tell(self, packed: bytes) -> None:
         self._xid += 1
-        message.set_xid(self._xid)
-        message.serialize()
-        self._connection.sendall(message.buf)
+        self._connection.sendall(openflow.with_xid(packed, self._xid))
+
+    def send(self, packed: bytes) -> None:
+        """Bytes that have their transaction ids."""
+        self._connection.sendall(packed)
 
     def receive(self) -> Any:
         header = self._exactly(ofp.OFP_HEADER_SIZE)
         version, kind, length, xid = ofproto_parser.header(header)
         rest = self._exactly(length - ofp.OFP_HEADER_SIZE)
-        return ofproto_parser.msg(self.datapath, version, kind, length, xid, header + rest)
+        return openflow.parsed(self.datapath, version, kind, xid, header + rest)
 
     def _exactly(self, size: int) -> bytes:
         data = b""
@@ -67,26 +92,58 @@ class Client:
 
     def barrier(self) -> list[Any]:
         """Everything the switch says before it answers a barrier."""
-        self.tell(parser.OFPBarrierRequest(self.datapath))
+        self.tell(encode.barrier(self.version))
         said = []
-        while not isinstance(message := self.receive(), parser.OFPBarrierReply):
+        while (message := self.receive()).msg_type != ofp.OFPT_BARRIER_REPLY:
             said.append(message)
         return said
 
     def apply(self, changes: Iterable[Change]) -> list[Any]:
         for change in changes:
-            self.tell(openflow.flow_mod(self.datapath, change))
+            self.tell(encode.change(change, self.version))
         return self.barrier()
 
+    def ask(self, request: bytes) -> list[bytes]:
+        """The parts of the answer to a multipart request."""
+        self.tell(request)
+        parts = [self.receive().buf]
+        while parts[-1][11] & ofp.OFPMPF_REPLY_MORE:
+            parts.append(self.receive().buf)
+        return parts
+
     def report(self) -> tuple[list[ReportedRule], set[Slot]]:
-        self.tell(openflow.stats_request(self.datapath))
-        reply = self.receive()
-        assert isinstance(reply, parser.OFPFlowStatsReply)
-        found = [openflow.reported(MU, stat) for stat in reply.body]
-        return (
-            [item for item in found if isinstance(item, ReportedRule)],
-            {item for item in found if not isinstance(item, ReportedRule)},
+        rules: list[ReportedRule] = []
+        foreign: set[Slot] = set()
+        for data in self.ask(encode.rules_request(self.version)):
+            part = openflow.decode.part(MU, data)
+            rules += part.rules
+            foreign |= part.foreign
+        return rules, foreign
+
+    def equipment(self) -> set[Entry]:
+        requests = (encode.groups_request(self.version), encode.meters_request(self.version))
+        parts = [openflow.decode.part(MU, data) for request in requests for data in self.ask(request)]
+        return {entry for part in parts for entry in part.equipment}
+
+    def everything(self) -> set[Entry]:
+        return {item.rule for item in self.report()[0]} | self.equipment()
+
+    def clear(self) -> None:
+        """Remove all rules, groups and meters, whoever made them."""
+        parser, protocol = self.datapath.ofproto_parser, self.datapath.ofproto
+        wipe = parser.OFPFlowMod(
+            self.datapath,
+            command=protocol.OFPFC_DELETE,
+            table_id=protocol.OFPTT_ALL,
+            out_port=protocol.OFPP_ANY,
+            out_group=protocol.OFPG_ANY,
         )
+        groups = parser.OFPGroupMod(self.datapath, protocol.OFPGC_DELETE, group_id=protocol.OFPG_ALL)
+        meters = parser.OFPMeterMod(self.datapath, protocol.OFPMC_DELETE, meter_id=protocol.OFPM_ALL)
+        for each in (wipe, groups, meters):
+            each.serialize()
+            self.tell(bytes(each.buf))
+        assert self.barrier() == []
 
 
 class PrivateSwitch:
@@ -112,13 +169,13 @@ class PrivateSwitch:
             process.wait(PATIENCE_S)
 
     @contextmanager
-    def client(self) -> Iterator[Client]:
+    def client(self, version: int = V13) -> Iterator[Client]:
         path = self.folder / "br0.mgmt"
         wait_for(path)
         with socket.socket(socket.AF_UNIX) as connection:
             connection.settimeout(PATIENCE_S)
             connection.connect(str(path))
-            yield Client(connection)
+            yield Client(connection, version)
 
 
 def wait_for(path: Path) -> None:
@@ -143,24 +200,16 @@ def switch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateSwitch]:
         stack.enter_context(private.daemon(*daemon, f"--unixctl={private.folder}/vs.ctl", ready="vs.ctl"))
         port = "-- add-port br0 p{0} -- set Interface p{0} type=dummy ofport_request={0}"
         ports = [word for number in range(1, 5) for word in port.format(number).split()]
-        bridge = "add-br br0 -- set Bridge br0 datapath_type=dummy fail_mode=secure protocols=OpenFlow13"
+        bridge = "add-br br0 -- set Bridge br0 datapath_type=dummy fail_mode=secure"
+        bridge += " protocols=OpenFlow13,OpenFlow14,OpenFlow15"
         private.run("ovs-vsctl", f"--db={control}", *bridge.split(), *ports)
         yield private
 
 
-@pytest.fixture
-def client(switch: PrivateSwitch) -> Iterator[Client]:
-    with switch.client() as connected:
-        connected.tell(
-            parser.OFPFlowMod(
-                connected.datapath,
-                command=ofp.OFPFC_DELETE,
-                out_port=ofp.OFPP_ANY,
-                out_group=ofp.OFPG_ANY,
-                match=parser.OFPMatch(),
-            )
-        )
-        assert connected.barrier() == []
+@pytest.fixture(params=VERSIONS, ids=["OpenFlow 1.3", "OpenFlow 1.4", "OpenFlow 1.5"])
+def client(switch: PrivateSwitch, request: pytest.FixtureRequest) -> Iterator[Client]:
+    with switch.client(request.param) as connected:
+        connected.clear()
         yield connected
 
 
@@ -176,9 +225,15 @@ def everything(plan: Iterable[Any]) -> list[Change]:
     return [change for phase in plan for batch in phase.batches.values() for change in batch]
 
 
+def foreign_rule(client: Client) -> bytes:
+    parser = client.datapath.ofproto_parser
+    mod = parser.OFPFlowMod(client.datapath, cookie=5, priority=7, match=parser.OFPMatch(in_port=9))
+    mod.serialize()
+    return bytes(mod.buf)
+
+
 def test_install_move_and_remove_leave_the_switch_as_desired(client: Client) -> None:
-    foreign = parser.OFPFlowMod(client.datapath, cookie=5, priority=7, match=parser.OFPMatch(in_port=9))
-    client.tell(foreign)
+    client.tell(foreign_rule(client))
     for desired in (rules(AL2S), rules(ROUTED), []):
         reported, others = client.report()
         assert len(others) == 1
@@ -200,15 +255,14 @@ def test_a_delete_with_another_owners_cookie_does_nothing(client: Client) -> Non
 def test_the_switch_tells_that_an_ingress_rule_was_removed(client: Client) -> None:
     ingress = next(rule for rule in rules(AL2S) if rule.idle_timeout)
     # On its management socket Open vSwitch volunteers nothing until this is set.
-    client.tell(parser.OFPSetConfig(client.datapath, ofp.OFPC_FRAG_NORMAL, 128))
+    client.tell(message(client.version, ofp.OFPT_SET_CONFIG, b"\0\0\0\x80"))
     client.apply([Change(Op.ADD, ingress)])
-    client.tell(openflow.flow_mod(client.datapath, Change(Op.DELETE, ingress)))
-    message = client.receive()
-    assert isinstance(message, parser.OFPFlowRemoved)
-    assert openflow.removed_reason(message) == "delete"
-    found = openflow.removed_rule(MU, message)
-    assert found is not None
-    assert (found.slot, found.cookie) == (ingress.slot, ingress.cookie)
+    client.tell(encode.change(Change(Op.DELETE, ingress), client.version))
+    gone = openflow.decode.removed(MU, client.receive().buf)
+    assert gone is not None
+    assert (gone.reason, gone.packets, gone.bytes) == ("delete", 0, 0)
+    assert (gone.rule.slot, gone.rule.cookie) == (ingress.slot, ingress.cookie)
+    assert gone.rule.idle_timeout == ingress.idle_timeout
 
 
 def test_rules_read_as_ovs_ofctl_prints_them(switch: PrivateSwitch, client: Client) -> None:
@@ -224,9 +278,8 @@ def test_rules_read_as_ovs_ofctl_prints_them(switch: PrivateSwitch, client: Clie
 
 def test_a_refused_rule_is_an_error_with_a_name(client: Client) -> None:
     ports_without_protocol = rules(AL2S)[0]
-    message = openflow.flow_mod(client.datapath, Change(Op.ADD, ports_without_protocol))
-    message.table_id = 255
-    client.tell(message)
+    packed = encode.change(Change(Op.ADD, ports_without_protocol), client.version)
+    client.tell(packed[:24] + b"\xff" + packed[25:])
     (error,) = client.barrier()
     assert openflow.error_text(error).startswith("OFPET_FLOW_MOD_FAILED(5) OFPFMFC_BAD_TABLE_ID")
 
@@ -244,6 +297,213 @@ def test_a_packet_leaves_by_the_path_addressed_to_the_far_dtn(switch: PrivateSwi
 
 
 def test_ports_are_known_by_name_and_number(client: Client) -> None:
-    client.tell(parser.OFPPortDescStatsRequest(client.datapath))
+    asked = client.datapath.ofproto_parser.OFPPortDescStatsRequest(client.datapath)
+    asked.serialize()
+    client.tell(bytes(asked.buf))
     found = openflow.ports(client.receive().body)
     assert {name: port.number for name, port in found.items()} == {f"p{n}": n for n in range(1, 5)}
+
+
+# -- every form of our entries, there and back ---------------------------------------------------------------
+
+STAGED = Pipeline(staged=True, table_offset=2)
+TWO = {MU: STAGED, TARGET.dpid: STAGED}
+METER = MeterEntry(MU, METER_FIRST, 5_000_000, 500_000)
+TREATED = Treatment(tenant=3, dscp=46, queues=((MU, 1),), meters=(METER,))
+
+
+def staged(path: Any) -> list[Entry]:
+    """All that one switch gets for one flow in the staged pipeline, with a fast-failover group."""
+    both = (replace(SOURCE, address6="2001:db8:a::10"), replace(TARGET, address6="2001:db8:b::10"))
+    flow = Steered(17, *both, path, PATHS, TREATED, TWO)
+    entries: list[Entry] = [
+        *flow_rules(flow, (FiveTuple(6, 5001), FiveTuple(17, 5002, 4000)), 500, 60),
+        *pipeline_rules(MU, 0, STAGED, "normal"),
+    ]
+    for one, other in ((AL2S, ROUTED), (ROUTED, AL2S)):
+        entries += path_rules(one, TWO, {MU: other})
+    return list(dict.fromkeys(entry for entry in entries if entry.dpid == MU))
+
+
+def added(entries: Iterable[Entry]) -> list[Change]:
+    return everything(phases(difference(entries, [])))
+
+
+def test_a_staged_pipeline_is_reported_as_it_was_asked_for(client: Client) -> None:
+    for path in (AL2S, ROUTED):
+        wanted = staged(path)
+        kinds = {type(entry) for entry in wanted}
+        assert kinds == {Rule, GroupEntry, MeterEntry}
+        present = client.report()[0], client.equipment()
+        changes = everything(phases(difference(wanted, [*present[0], *present[1]])))
+        assert client.apply(changes) == []
+        assert client.everything() == set(wanted)
+        assert difference(wanted, client.everything()).settled
+    present = client.report()[0], client.equipment()
+    assert client.apply(everything(phases(difference([], [*present[0], *present[1]])))) == []
+    assert client.everything() == set()
+
+
+def ours(number: int, match: Match, *actions: Any, **fields: Any) -> Rule:
+    return Rule(MU, 30_000 + number, match, actions, cookie(Kind.FLOW_DELIVERY, number), **fields)
+
+
+V4, V6 = ETH_TYPE_IPV4, ETH_TYPE_IPV6
+FORMS = [
+    ours(1, Match()),
+    ours(2, Match(in_port=1), Normal()),
+    ours(3, Match(eth_type=V4, ip_src="10.1.0.0/24", ip_dst="10.2.0.0/31"), Output(2)),
+    ours(4, Match(eth_type=V6, ip_src="2001:db8::/64", ip_proto=6, tp_dst=5001), Output(2)),
+    ours(5, Match(eth_type=V6, ip_dst="2001:db8::1", ip_proto=58), SetDscp(10), Output(2)),
+    ours(6, Match(eth_type=V4, ip_proto=132, tp_src=9), SetDscp(46), SetQueue(1), Output(2)),
+    ours(7, Match(vlan=100), SetVlan(200), Output(2)),
+    ours(8, Match(eth_type=ETH_TYPE_LLDP), ToController(0xFFFF)),
+    ours(9, Match(metadata=Masked(5, 0xFF)), table=3, goto=4),
+    ours(10, Match(metadata=Masked(5, 2**64 - 1)), Output(3), metadata=Masked(1, 3), goto=2),
+    ours(11, Match(in_port=2), Output(3), idle_timeout=7, hard_timeout=9),
+    ours(12, Match(in_port=3), Output(1), meter=METER_FIRST, metadata=Masked(2**63, 2**63), goto=7),
+    ours(13, Match(in_port=4), meter=METER_FIRST),
+]
+
+
+@pytest.mark.parametrize("rule", FORMS, ids=rule_text)
+def test_every_form_of_a_rule_is_reported_as_it_was_asked_for(client: Client, rule: Rule) -> None:
+    assert client.apply([Change(Op.ADD, METER), Change(Op.ADD, rule)]) == []
+    assert client.everything() == {METER, rule}
+    assert client.apply([Change(Op.MODIFY, rule), Change(Op.DELETE, rule)]) == []
+    assert client.everything() == {METER}
+
+
+GROUPS = [
+    GroupEntry(MU, group_number(1), "all", (Bucket((Output(1),)), Bucket((SetVlan(5), Output(2))))),
+    GroupEntry(MU, group_number(2), "select", (Bucket((Output(1),)), Bucket((Output(2),)))),
+    GroupEntry(MU, group_number(3), "indirect", (Bucket((Output(1),)),)),
+    GroupEntry(MU, group_number(4), "fast_failover", (Bucket((Output(1),), 1), Bucket((Output(2),), 2))),
+]
+
+
+def test_groups_and_meters_are_added_changed_and_removed(client: Client) -> None:
+    assert client.apply(added([*GROUPS, METER])) == []
+    assert client.everything() == {*GROUPS, METER}
+    turned = [replace(group, buckets=group.buckets[::-1]) for group in GROUPS]
+    slower = replace(METER, rate=1_000_000)
+    changes = [Change(Op.MODIFY, entry) for entry in (*turned, slower)]
+    assert client.apply(changes) == []
+    assert client.everything() == {*turned, slower}
+    assert client.apply([Change(Op.DELETE, entry) for entry in (*turned, slower)]) == []
+    assert client.everything() == set()
+
+
+def test_a_meter_number_that_is_taken_is_an_error_with_a_name(client: Client) -> None:
+    (error,) = client.apply([Change(Op.ADD, METER), Change(Op.ADD, METER)])
+    assert openflow.error_text(error).startswith("OFPET_METER_MOD_FAILED")
+
+
+@pytest.mark.parametrize(
+    "what", ["actions=set_field:10.9.9.9->nw_src,output:1", "actions=output:3", "actions=drop"]
+)
+def test_what_somebody_does_to_a_rule_of_ours_is_seen_and_put_right(
+    switch: PrivateSwitch, client: Client, what: str
+) -> None:
+    """Also a rule that should drop and now does something that we could not even write."""
+    wanted = [ours(1, Match(eth_type=V4)), ours(2, Match(eth_type=V4), Output(2))]
+    client.apply(added(wanted))
+    target = f"unix:{switch.folder}/br0.mgmt"
+    switch.run("ovs-ofctl", "-O", "OpenFlow13", "mod-flows", target, f"ip,{what}")
+    found = difference(wanted, client.report()[0])
+    assert found.wrong
+    assert client.apply(everything(phases(found))) == []
+    assert client.everything() == set(wanted)
+
+
+OPENED, COMMITTED, DISCARDED = (7, 1), (7, 5), (7, 7)
+
+
+def committed(client: Client, changes: list[Change]) -> list[Any]:
+    """What the switch says to a bundle: its replies as number and kind, its errors as text."""
+    packed = [encode.change(change, client.version) for change in changes]
+    client.send(bundle.filled(packed, client.version, 7, range(500, 501 + len(packed))))
+    said = client.barrier()
+    refused = any(each.msg_type == ofp.OFPT_ERROR for each in said)
+    client.tell(bundle.control(6 if refused else 4, client.version, 7))
+    said += client.barrier()
+    return [
+        openflow.error_text(each) if each.msg_type == ofp.OFPT_ERROR else bundle.reply(each.buf)
+        for each in said
+    ]
+
+
+def test_a_bundle_is_carried_out_as_a_whole(client: Client) -> None:
+    first, second = ours(1, Match(in_port=1), Output(2)), ours(2, Match(in_port=2), Output(1))
+    assert committed(client, added([first, second])) == [OPENED, COMMITTED]
+    assert client.everything() == {first, second}
+
+
+@pytest.mark.parametrize(
+    ("broken", "when"),
+    [
+        (ours(3, Match(in_port=3), goto=1, table=5), "filled"),
+        (ours(3, Match(in_port=3), ToGroup(group_number(99))), "committed"),
+    ],
+)
+def test_a_bundle_with_a_message_that_is_refused_changes_nothing(
+    client: Client, broken: Rule, when: str
+) -> None:
+    first = ours(1, Match(in_port=1), Output(2))
+    client.apply(added([first]))
+    opened, error, *rest = committed(client, [Change(Op.DELETE, first), Change(Op.ADD, broken)])
+    assert opened == OPENED
+    assert error.startswith("OFPET_BAD")
+    assert (DISCARDED in rest) is (when == "filled")
+    assert COMMITTED not in rest
+    assert client.everything() == {first}
+
+
+def test_a_packet_of_ours_leaves_by_the_port(client: Client) -> None:
+    client.tell(encode.packet_out((Output(1),), bytes(60), client.version))
+    client.tell(encode.packet_out((ToController(),), bytes(60), client.version, in_port=2))
+    assert [each for each in client.barrier() if each.msg_type == ofp.OFPT_ERROR] == []
+
+
+def test_a_stale_generation_is_refused(client: Client) -> None:
+    client.tell(encode.role_request(2, 2**40 + client.version, client.version))
+    reply = client.receive()
+    assert (reply.msg_type, reply.role) == (ofp.OFPT_ROLE_REPLY, 2)
+    client.tell(encode.role_request(2, 5, client.version))
+    assert openflow.error_text(client.receive()).startswith("OFPET_ROLE_REQUEST_FAILED(11) OFPRRFC_STALE")
+
+
+def test_a_report_of_many_parts(client: Client) -> None:
+    hosts = (f"10.3.{number // 250}.{number % 250}" for number in range(2000))
+    many = [ours(1, Match(eth_type=V4, ip_src=host), Output(1)) for host in hosts]
+    assert client.apply(Change(Op.ADD, rule) for rule in many) == []
+    assert client.everything() == set(many)
+    assert len(client.ask(encode.rules_request(client.version))) > 1
+
+
+def test_what_the_switch_can_do(client: Client) -> None:
+    client.apply(added([ours(1, Match(in_port=1)), ours(2, Match(in_port=2))]))
+    replies: list[bytes] = []
+    for request in (
+        encode.table_stats_request,
+        encode.table_features_request,
+        encode.group_features_request,
+        encode.meter_features_request,
+    ):
+        replies += client.ask(request(client.version))
+    client.tell(encode.queues_request(client.version))
+    replies.append(client.receive().buf)
+    found = openflow.capabilities.read(client.version, 254, replies)
+    assert found.groups is not None
+    assert found.meters is not None
+    assert (found.tables[0].active, found.tables[1].active) == (2, 0)
+    assert found.tables[0].fields == found.tables[4].fields
+    assert found.tables[0].fields == {
+        *("in_port", "vlan", "eth_type", "ip_proto", "ip_src", "ip_dst", "tp_src", "tp_dst", "metadata")
+    }
+    assert set(found.groups) == {"all", "select", "indirect", "fast_failover"}
+    assert found.meters > 1000
+    # The queue is chosen before the port is, so any port would do; this switch has none.
+    assert missing(STAGED, found, needs(staged(AL2S))) == (
+        "queues: queue 1 is needed, and the operator has not made it",
+    )

@@ -11,19 +11,13 @@ import struct
 from typing import Any
 
 from os_ken.ofproto import ofproto_v1_3 as ofp
-from os_ken.ofproto import ofproto_v1_3_parser as parser
 
-from adon.flowvisor.roles import AskRole, ControllerRole
+from adon.flowvisor.roles import ControllerRole
 
 ONF_EXPERIMENTER = 0x4F4E4600
 ONF_ROLE_STATUS = 1911
 ROLE_STATUS = "!IB3xQ"
 """struct ofp_role_status without its header: role, reason, generation_id."""
-
-
-def role_request(datapath: Any, ask: AskRole) -> Any:
-    """The OFPRoleRequest that asks for a role."""
-    return parser.OFPRoleRequest(datapath, ask.role.value, ask.generation)
 
 
 def granted(message: Any) -> ControllerRole | None:

@@ -8,19 +8,10 @@ from os_ken.ofproto import ofproto_parser
 from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto.ofproto_protocol import ProtocolDesc
 
-from adon.flowvisor import openflow_roles
-from adon.flowvisor.roles import AskRole, ControllerRole
+from adon.flowvisor.openflow import roles as openflow_roles
+from adon.flowvisor.roles import ControllerRole
 
 DATAPATH = ProtocolDesc(version=ofp.OFP_VERSION)
-
-
-@pytest.mark.parametrize("role", ControllerRole)
-def test_a_request_on_the_wire(role: ControllerRole) -> None:
-    message = openflow_roles.role_request(DATAPATH, AskRole(1, role, (1 << 63) + 5))
-    message.set_xid(9)
-    message.serialize()
-    wire = struct.pack("!BBHII4xQ", 4, ofp.OFPT_ROLE_REQUEST, 24, 9, role.value, (1 << 63) + 5)
-    assert bytes(message.buf) == wire
 
 
 def test_the_role_in_a_reply() -> None:

@@ -1,0 +1,189 @@
+"""What a switch can do, and what of what we need it cannot (R8, R9, R12, R13).
+
+Known from its answers (:mod:`adon.flowvisor.openflow.capabilities`); what it did not answer is not known, and
+is not held against it: a rule that it refuses is an error then.  :func:`missing` says in words, with the
+field that it concerns, why a switch cannot hold some entries: before any of them is sent.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from adon.flowvisor.action import Output, SetQueue
+from adon.flowvisor.pipeline import Pipeline
+from adon.flowvisor.rule import Entry, GroupEntry, MeterEntry, Rule
+from adon.frozenmap import FrozenMap
+
+
+@dataclass(frozen=True, slots=True)
+class Queue:
+    """A queue of a port; it was made by the operator (R12).
+
+    :param least, most: of the port's rate, as shares of one; None where there is no such limit.
+    """
+
+    number: int
+    least: float | None = None
+    most: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """A flow table.
+
+    :param active: rules in it, whoever made them.
+    :param most: that it holds; None if the switch did not say.
+    :param fields: it can match; None if the switch did not say.
+    """
+
+    active: int = 0
+    most: int | None = None
+    fields: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchFeatures:
+    """See the module's text.
+
+    :param version: of OpenFlow, as its number on the wire.
+    :param n_tables: tables 0 to ``n_tables - 1`` exist.
+    :param tables: by number.
+    :param groups: how many groups of each kind it holds; a kind that is not there it cannot have.  None if it
+        did not say.
+    :param meters: how many meters that drop above a rate in kbit/s it holds; None if it did not say.
+    :param queues: by port; None if it did not say.
+    """
+
+    version: int
+    n_tables: int
+    tables: Mapping[int, Room] = field(default_factory=FrozenMap)
+    groups: Mapping[str, int] | None = None
+    meters: int | None = None
+    queues: Mapping[int, tuple[Queue, ...]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Needs:
+    """What the entries of one switch ask of it.
+
+    :param rules: by table.
+    :param fields: matched in any rule of a table.
+    :param groups: by kind.
+    :param queues: pairs of port and queue; None for a port that only a later table chooses.
+    """
+
+    rules: Mapping[int, int] = field(default_factory=FrozenMap)
+    fields: Mapping[int, frozenset[str]] = field(default_factory=FrozenMap)
+    groups: Mapping[str, int] = field(default_factory=FrozenMap)
+    meters: int = 0
+    queues: frozenset[tuple[int | None, int]] = frozenset()
+
+
+NOTHING = Needs()
+
+
+def needs(entries: Iterable[Entry]) -> Needs:
+    """What these entries of one switch ask of it."""
+    listed = list(entries)
+    rules = [entry for entry in listed if isinstance(entry, Rule)]
+    fields: dict[int, frozenset[str]] = {}
+    for rule in rules:
+        fields[rule.table] = fields.get(rule.table, frozenset()) | matched(rule)
+    return Needs(
+        FrozenMap(Counter(rule.table for rule in rules)),
+        FrozenMap(fields),
+        FrozenMap(Counter(entry.kind for entry in listed if isinstance(entry, GroupEntry))),
+        sum(isinstance(entry, MeterEntry) for entry in listed),
+        frozenset(pair for rule in rules for pair in _queues(rule)),
+    )
+
+
+def matched(rule: Rule) -> frozenset[str]:
+    """The fields that a rule matches, by the names of our :class:`~adon.flowvisor.match.Match`."""
+    match = rule.match
+    values = {
+        "in_port": match.in_port,
+        "vlan": match.vlan,
+        "eth_type": match.eth_type,
+        "ip_proto": match.ip_proto,
+        "ip_src": match.ip_src,
+        "ip_dst": match.ip_dst,
+        "tp_src": match.tp_src,
+        "tp_dst": match.tp_dst,
+        "metadata": match.metadata,
+    }
+    return frozenset(name for name, value in values.items() if value is not None)
+
+
+def _queues(rule: Rule) -> Iterator[tuple[int | None, int]]:
+    """A queue is chosen for whatever port comes after (R12), in this table or a later one."""
+    queue: int | None = None
+    for action in rule.actions:
+        if isinstance(action, SetQueue):
+            queue = action.queue
+        elif isinstance(action, Output) and queue is not None:
+            yield action.port, queue
+    if queue is not None and rule.goto is not None:
+        yield None, queue
+
+
+def missing(pipeline: Pipeline, features: SwitchFeatures, wanted: Needs = NOTHING) -> tuple[str, ...]:
+    """Why a switch cannot hold what it should, each reason with the field that it concerns; none if it can.
+
+    :param wanted: all that should be in the switch, together.
+    """
+    return (
+        *_tables(pipeline, features),
+        *_rooms(features, wanted),
+        *_groups(features, wanted),
+        *_meters(features, wanted),
+        *_queues_of(features, wanted),
+    )
+
+
+def _tables(pipeline: Pipeline, features: SwitchFeatures) -> Iterator[str]:
+    beyond = [table for table in pipeline.tables if table >= features.n_tables]
+    if beyond:
+        field_name = "table_offset" if pipeline.table_offset else "pipeline"
+        numbers = ", ".join(map(str, beyond))
+        yield f"{field_name}: table {numbers} is needed, and the last table is {features.n_tables - 1}"
+
+
+def _rooms(features: SwitchFeatures, wanted: Needs) -> Iterator[str]:
+    for table, count in sorted(wanted.rules.items()):
+        room = features.tables.get(table, Room())
+        if room.most is not None and count > room.most:
+            yield f"table {table}: {count} rules are needed, and it holds {room.most}"
+        if room.fields is not None:
+            for name in sorted(wanted.fields.get(table, frozenset()) - room.fields):
+                yield f"table {table}: {name} must be matched, and it cannot"
+
+
+def _groups(features: SwitchFeatures, wanted: Needs) -> Iterator[str]:
+    if features.groups is None:
+        return
+    for kind, count in sorted(wanted.groups.items()):
+        most = features.groups.get(kind, 0)
+        if not most:
+            yield f"groups: {kind} is needed, and the switch has no such groups"
+        elif count > most:
+            yield f"groups: {count} of kind {kind} are needed, and the switch holds {most}"
+
+
+def _meters(features: SwitchFeatures, wanted: Needs) -> Iterator[str]:
+    if features.meters is not None and wanted.meters > features.meters:
+        has = features.meters or "none that drop above a rate in kbit/s"
+        yield f"meters: {wanted.meters} are needed, and the switch has {has}"
+
+
+def _queues_of(features: SwitchFeatures, wanted: Needs) -> Iterator[str]:
+    if features.queues is None:
+        return
+    made: set[tuple[int | None, int]] = set()
+    for port, queues in features.queues.items():
+        made |= {(where, queue.number) for queue in queues for where in (port, None)}
+    for lacking, number in sorted(wanted.queues - made, key=str):
+        of = "" if lacking is None else f" of port {lacking}"
+        yield f"queues: queue {number}{of} is needed, and the operator has not made it"

@@ -1,0 +1,247 @@
+"""What a rule or a bucket does, as OpenFlow instructions and actions, and back (1.3.5, 7.2.4 and 7.2.5).
+
+1.5 has no meter instruction any more: there the meter is the first of the actions (1.5.1, 7.2.6.15).
+
+Reading is strict: an instruction or action that our rules never have makes the whole
+:class:`~adon.flowvisor.action.Unknown`, so that reconciling puts the rule right.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from os_ken.ofproto import ofproto_v1_3 as ofp
+from os_ken.ofproto import ofproto_v1_5 as ofp15
+
+from adon.flowvisor.action import (
+    Action,
+    Normal,
+    Output,
+    PopVlan,
+    PushVlan,
+    SetDscp,
+    SetEthDst,
+    SetEthSrc,
+    SetQueue,
+    SetVlan,
+    ToController,
+    ToGroup,
+    Unknown,
+)
+from adon.flowvisor.match import Masked
+from adon.flowvisor.openflow.oxm import vlan_bytes
+from adon.flowvisor.openflow.wire import V15, entries, padded
+from adon.flowvisor.rule import Rule
+
+ETH_TYPE_VLAN = 0x8100
+
+_ACTION = struct.Struct("!HH4x")
+_NUMBER = struct.Struct("!HHI")
+_OUTPUT = struct.Struct("!HHIH6x")
+_PUSH = struct.Struct("!HHH2x")
+_METADATA = struct.Struct("!HH4xQQ")
+_GOTO = struct.Struct("!HHB3x")
+
+
+# -- to bytes ----------------------------------------------------------------------------------------------
+
+
+def _set_field(field: bytes) -> bytes:
+    length = padded(4 + len(field))
+    return struct.pack(f"!HH{length - 4}s", ofp.OFPAT_SET_FIELD, length, field)
+
+
+def _set_mac(header: int, mac: str) -> bytes:
+    octets = bytes.fromhex(mac.replace(":", ""))
+    if len(octets) != 6:
+        raise ValueError(f"{mac} is no MAC address")
+    return _set_field(header.to_bytes(4) + octets)
+
+
+def _set_dscp(action: Any) -> bytes:
+    if not 0 <= action.dscp < 64:
+        raise ValueError(f"DSCP {action.dscp} is not between 0 and 63")
+    return _set_field(ofp.OXM_OF_IP_DSCP.to_bytes(4) + bytes([action.dscp]))
+
+
+def _output(port: int, max_len: int = 0) -> bytes:
+    return _OUTPUT.pack(ofp.OFPAT_OUTPUT, _OUTPUT.size, port, max_len)
+
+
+def _unsayable(action: Any) -> bytes:
+    raise ValueError(f"{action} is reported by switches only, never asked for")
+
+
+_NORMAL = _output(ofp.OFPP_NORMAL)
+_POP_VLAN = _ACTION.pack(ofp.OFPAT_POP_VLAN, _ACTION.size)
+_PUSH_VLAN = _PUSH.pack(ofp.OFPAT_PUSH_VLAN, _PUSH.size, ETH_TYPE_VLAN)
+
+_WRITERS: Mapping[type[Action], Callable[[Any], bytes]] = {
+    PushVlan: lambda action: _PUSH_VLAN + _set_field(vlan_bytes(action.vlan)),
+    PopVlan: lambda _: _POP_VLAN,
+    SetVlan: lambda action: _set_field(vlan_bytes(action.vlan)),
+    SetEthSrc: lambda action: _set_mac(ofp.OXM_OF_ETH_SRC, action.mac),
+    SetEthDst: lambda action: _set_mac(ofp.OXM_OF_ETH_DST, action.mac),
+    SetDscp: _set_dscp,
+    SetQueue: lambda action: _NUMBER.pack(ofp.OFPAT_SET_QUEUE, _NUMBER.size, action.queue),
+    ToGroup: lambda action: _NUMBER.pack(ofp.OFPAT_GROUP, _NUMBER.size, action.group),
+    Output: lambda action: _output(action.port),
+    Normal: lambda _: _NORMAL,
+    ToController: lambda action: _output(ofp.OFPP_CONTROLLER, action.max_len),
+    Unknown: _unsayable,
+}
+
+
+def actions_bytes(actions: tuple[Action, ...]) -> bytes:
+    """A list of actions.
+
+    :raises ValueError: for an action that OpenFlow cannot say.
+    """
+    return b"".join([_WRITERS[type(action)](action) for action in actions])
+
+
+def instructions_bytes(rule: Rule, version: int) -> bytes:
+    """The instructions of a rule, in the order in which they are carried out.
+
+    :raises ValueError: for an action or metadata that OpenFlow cannot say.
+    """
+    if rule.meter is None:
+        found = _applied(rule.actions)
+    elif version == V15:
+        found = _applied(rule.actions, rule.meter)
+    else:
+        found = _NUMBER.pack(ofp.OFPIT_METER, _NUMBER.size, rule.meter) + _applied(rule.actions)
+    if rule.metadata is not None:
+        value, mask = rule.metadata.value, rule.metadata.mask
+        if not mask or value & ~mask:
+            raise ValueError(f"metadata {rule.metadata}: bits outside the mask")
+        found += _METADATA.pack(ofp.OFPIT_WRITE_METADATA, _METADATA.size, value, mask)
+    if rule.goto is not None:
+        found += _GOTO.pack(ofp.OFPIT_GOTO_TABLE, _GOTO.size, rule.goto)
+    return found
+
+
+@lru_cache(maxsize=4_096)
+def _applied(actions: tuple[Action, ...], meter: int | None = None) -> bytes:
+    """The instruction that carries out these actions at once; nothing for none.
+
+    :param meter: that is the first of them, in 1.5.
+    """
+    packed = b"" if meter is None else _NUMBER.pack(ofp15.OFPAT_METER, _NUMBER.size, meter)
+    packed += actions_bytes(actions)
+    return packed and _ACTION.pack(ofp.OFPIT_APPLY_ACTIONS, _ACTION.size + len(packed)) + packed
+
+
+# -- from bytes --------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Does:
+    """What a reported rule does; see :class:`~adon.flowvisor.rule.Rule`."""
+
+    actions: tuple[Action, ...] = ()
+    meter: int | None = None
+    metadata: Masked | None = None
+    goto: int | None = None
+
+
+@lru_cache(maxsize=4_096)
+def read_instructions(data: bytes, version: int) -> Does:
+    """What the instructions of a rule say; a rule that does what ours never do is unknown as a whole.
+
+    :raises ValueError: if the lengths do not add up.
+    """
+    known: dict[str, Any] = {}
+    for start, end in entries(data, 0, len(data), at=2):
+        name, value = _instruction(data[start:end], version)
+        if name is None or name in known:
+            return Does((Unknown(data.hex()),))
+        known[name] = value
+    does = Does(**{name: value for name, value in known.items() if name != "acts"})
+    if "acts" not in known:
+        return does
+    actions, meter = known["acts"]
+    if meter is not None and does.meter is not None:
+        return Does((Unknown(data.hex()),))
+    return Does(actions, does.meter if meter is None else meter, does.metadata, does.goto)
+
+
+def _instruction(data: bytes, version: int) -> tuple[str | None, Any]:
+    """The field of :class:`Does` that an instruction sets, and its value; None for one we never use."""
+    kind, size = int.from_bytes(data[:2]), len(data)
+    if kind == ofp.OFPIT_GOTO_TABLE:
+        return "goto", data[4]
+    if kind == ofp.OFPIT_WRITE_METADATA and size == _METADATA.size:
+        value, mask = int.from_bytes(data[8:16]), int.from_bytes(data[16:])
+        return ("metadata", Masked(value, mask)) if mask and not value & ~mask else (None, None)
+    if kind == ofp.OFPIT_METER and version != V15:
+        return "meter", int.from_bytes(data[4:8])
+    if kind == ofp.OFPIT_APPLY_ACTIONS:
+        meter, rest = _leading_meter(data[_ACTION.size :], version)
+        actions = read_actions(rest)
+        return (None, None) if actions is None else ("acts", (actions, meter))
+    return None, None
+
+
+def _leading_meter(data: bytes, version: int) -> tuple[int | None, bytes]:
+    if version == V15 and len(data) >= 8 and int.from_bytes(data[:2]) == ofp15.OFPAT_METER:
+        return int.from_bytes(data[4:8]), data[8:]
+    return None, data
+
+
+def read_actions(data: bytes) -> tuple[Action, ...] | None:
+    """A list of actions; None if there is one that our rules never have.
+
+    :raises ValueError: if the lengths do not add up.
+    """
+    actions: list[Action] = []
+    pushed = False
+    for start, end in entries(data, 0, len(data), at=2):
+        action = _action(data[start:end])
+        if pushed:
+            action = PushVlan(action.vlan) if isinstance(action, SetVlan) else None
+            pushed = False
+        elif data[start:end] == _PUSH_VLAN:
+            pushed = True
+            continue
+        if action is None:
+            return None
+        actions.append(action)
+    return None if pushed else tuple(actions)
+
+
+def _action(data: bytes) -> Action | None:
+    kind = int.from_bytes(data[:2])
+    if kind == ofp.OFPAT_OUTPUT and len(data) == _OUTPUT.size:
+        return _read_output(int.from_bytes(data[4:8]), int.from_bytes(data[8:10]))
+    if kind == ofp.OFPAT_SET_FIELD:
+        return _read_set_field(data)
+    if data == _POP_VLAN:
+        return PopVlan()
+    if kind == ofp.OFPAT_SET_QUEUE:
+        return SetQueue(int.from_bytes(data[4:8]))
+    if kind == ofp.OFPAT_GROUP:
+        return ToGroup(int.from_bytes(data[4:8]))
+    return None
+
+
+def _read_output(port: int, max_len: int) -> Action:
+    if port == ofp.OFPP_CONTROLLER:
+        return ToController(max_len)
+    return Normal() if port == ofp.OFPP_NORMAL else Output(port)
+
+
+def _read_set_field(data: bytes) -> Action | None:
+    header, value = int.from_bytes(data[4:8]), data[8:]
+    if header == ofp.OXM_OF_VLAN_VID:
+        tag = int.from_bytes(value[:2])
+        return SetVlan(tag & 0xFFF) if tag >> 12 == 1 else None
+    if header == ofp.OXM_OF_ETH_SRC and len(value) == 8:
+        return SetEthSrc(value[:6].hex(":"))
+    if header == ofp.OXM_OF_ETH_DST and len(value) == 8:
+        return SetEthDst(value[:6].hex(":"))
+    return SetDscp(value[0]) if header == ofp.OXM_OF_IP_DSCP and len(value) == 8 else None

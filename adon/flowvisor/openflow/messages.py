@@ -1,0 +1,87 @@
+"""What os-ken's parser is left with: ports, errors, and the envelopes of what we read ourselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from os_ken.ofproto import ofproto_parser
+from os_ken.ofproto import ofproto_v1_3 as ofp
+from os_ken.ofproto import ofproto_v1_5 as ofp15
+
+from adon.flowvisor.openflow.wire import BODY, HEADER, MULTIPART, V15
+from adon.flowvisor.topology import PortState
+
+_REPORTS: Mapping[int, tuple[str, str]] = {
+    ofp.OFPMP_FLOW: ("OFPFlowStatsReply", "OFPFlowDescStatsReply"),
+    ofp.OFPMP_GROUP_DESC: ("OFPGroupDescStatsReply", "OFPGroupDescStatsReply"),
+    ofp.OFPMP_METER_CONFIG: ("OFPMeterConfigStatsReply", "OFPMeterDescStatsReply"),
+    ofp.OFPMP_TABLE: ("OFPTableStatsReply", "OFPTableStatsReply"),
+    ofp.OFPMP_GROUP_FEATURES: ("OFPGroupFeaturesStatsReply", "OFPGroupFeaturesStatsReply"),
+    ofp.OFPMP_METER_FEATURES: ("OFPMeterFeaturesStatsReply", "OFPMeterFeaturesStatsReply"),
+    ofp.OFPMP_TABLE_FEATURES: ("OFPTableFeaturesStatsReply", "OFPTableFeaturesStatsReply"),
+    ofp15.OFPMP_QUEUE_DESC: ("OFPQueueDescStatsReply", "OFPQueueDescStatsReply"),
+}
+"""Multipart replies whose body we read from the bytes: os-ken's class until 1.4, and in 1.5."""
+
+_SINGLE: Mapping[int, str] = {
+    ofp.OFPT_FLOW_REMOVED: "OFPFlowRemoved",
+    ofp.OFPT_QUEUE_GET_CONFIG_REPLY: "OFPQueueGetConfigReply",
+}
+
+
+def parsed(datapath: Any, version: int, kind: int, xid: int, data: bytes) -> Any:
+    """A message as os-ken's object; None if os-ken cannot parse it."""
+    message = envelope(datapath, version, kind, xid, data)
+    if message is not None:
+        return message
+    return ofproto_parser.msg(datapath, version, kind, len(data), xid, data)
+
+
+def envelope(datapath: Any, version: int, kind: int, xid: int, data: bytes) -> Any:
+    """os-ken's object around a message that we read ourselves; None for any other.
+
+    What :mod:`~adon.flowvisor.openflow.decode` and :mod:`~adon.flowvisor.openflow.capabilities` read is only
+    put into os-ken's class, as its events want it: the content is ``buf``, the whole message.
+    """
+    name = _SINGLE.get(kind)
+    flags = 0
+    if kind == ofp.OFPT_MULTIPART_REPLY and len(data) >= BODY:
+        what, flags = MULTIPART.unpack_from(data, HEADER.size)
+        name = _REPORTS[what][version == V15] if what in _REPORTS else None
+    cls = None if name is None else getattr(datapath.ofproto_parser, name, None)
+    if cls is None:
+        return None
+    message = cls(datapath)
+    message.set_headers(version, kind, len(data), xid)
+    message.set_buf(data)
+    message.flags = flags
+    return message
+
+
+def ports(descriptions: Iterable[Any]) -> dict[str, PortState]:
+    """Ports by name from OFPPort descriptions (7.2.1); reserved ports are left out."""
+    return {port_name(port): port_state(port) for port in descriptions if port.port_no <= ofp.OFPP_MAX}
+
+
+def port_name(port: Any) -> str:
+    """A port's name as text, whatever bytes the switch put there."""
+    name = port.name
+    return name.decode("utf-8", "replace").rstrip("\0") if isinstance(name, bytes) else str(name)
+
+
+def port_state(port: Any) -> PortState:
+    """A port's number, address, and whether it is neither switched off nor without link."""
+    admin = not port.config & ofp.OFPPC_PORT_DOWN
+    oper = not port.state & ofp.OFPPS_LINK_DOWN
+    mac = str(port.hw_addr).lower()
+    return PortState(number=port.port_no, live=admin and oper, mac=mac, admin=admin, oper=oper)
+
+
+def error_text(message: Any) -> str:
+    """An OFPErrorMsg by its names: ``OFPET_FLOW_MOD_FAILED OFPFMFC_TABLE_FULL`` (7.4.4)."""
+    protocol = message.datapath.ofproto
+    kind = protocol.ofp_error_type_to_str(message.type)
+    if message.code is None:
+        return f"{kind} (experimenter)"
+    return f"{kind} {protocol.ofp_error_code_to_str(message.type, message.code)}"

@@ -1,0 +1,227 @@
+"""Every message we pack is to the byte what os-ken's own classes give; no network."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from adon.flowvisor.action import Output, SetDscp, SetEthDst, SetVlan, Unknown
+from adon.flowvisor.cookie import Kind, cookie
+from adon.flowvisor.match import Masked, Match
+from adon.flowvisor.openflow import bundle, encode, with_xid
+from adon.flowvisor.openflow.wire import V13, V15
+from adon.flowvisor.pipeline import METER_FIRST
+from adon.flowvisor.rule import Change, GroupEntry, MeterEntry, Op, Rule
+from tests.flowvisor import values
+from tests.flowvisor.osken import DATAPATHS, VERSIONS, action, mod, oxm, packed, request
+
+RULE = Rule(1, 30_500, Match(in_port=1), (Output(2),), cookie(Kind.FLOW_INGRESS, 17))
+REQUESTS = [
+    "barrier",
+    "rules_request",
+    "groups_request",
+    "meters_request",
+    "group_features_request",
+    "meter_features_request",
+    "table_stats_request",
+    "table_features_request",
+    "queues_request",
+]
+
+
+def os_ken_misplaces(change: Change, version: int) -> bool:
+    """os-ken 4.2 writes the properties of a 1.5 bucket without actions before the bucket itself."""
+    group = change.rule
+    if version != V15 or not isinstance(group, GroupEntry) or change.op is Op.DELETE:
+        return False
+    return any(
+        not bucket.actions and (bucket.watch_port is not None or group.kind == "select")
+        for bucket in group.buckets
+    )
+
+
+V4, V6 = 0x0800, 0x86DD
+FULL_MATCHES = [
+    Match(1, 2, V4, 6, "10.0.0.0/8", "10.0.0.1", 3, 4, Masked(1, 1)),
+    Match(1, 2, V6, 17, "2001:db8::/32", "2001:db8::1", 3, 4, Masked(1, 2**64 - 1)),
+]
+
+
+@settings(max_examples=100, deadline=None)
+@example(Change(Op.ADD, replace(RULE, match=FULL_MATCHES[0])), V13, 1)
+@example(Change(Op.ADD, replace(RULE, match=FULL_MATCHES[1])), V13, 1)
+@given(values.changes, st.sampled_from(VERSIONS), st.integers(0, 2**32 - 1))
+def test_a_change_is_what_os_ken_writes(change: Change, version: int, xid: int) -> None:
+    ours = encode.change(change, version, xid)
+    assert ours == with_xid(encode.change(change, version), xid)
+    assert len(ours) == int.from_bytes(ours[2:4])
+    if not os_ken_misplaces(change, version):
+        assert ours.hex(" ") == packed(mod(change, DATAPATHS[version]), xid).hex(" ")
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("name", REQUESTS)
+def test_a_request_is_what_os_ken_writes_and_packed_once(name: str, version: int) -> None:
+    write = getattr(encode, name)
+    assert write(version).hex(" ") == packed(request(name, DATAPATHS[version])).hex(" ")
+    assert write(version) is write(version)
+
+
+@pytest.mark.parametrize("count", [0, 1, encode.PIECE - 1, encode.PIECE, encode.PIECE + 1, 3 * encode.PIECE])
+def test_a_batch_is_its_changes_and_a_barrier_in_pieces(count: int) -> None:
+    wanted = [Change(Op.ADD, replace(RULE, priority=number)) for number in range(count)]
+    xids = range(1000, 1001 + count)
+    pieces = list(encode.batch(wanted, V13, xids))
+    messages = [*(encode.change(each, V13) for each in wanted), encode.barrier(V13)]
+    assert b"".join(pieces) == b"".join(map(with_xid, messages, xids))
+    assert len(pieces) == (count + encode.PIECE) // encode.PIECE
+    assert all(pieces)
+
+
+def test_a_rule_that_cannot_be_said_stops_its_piece() -> None:
+    wanted = [Change(Op.ADD, RULE)] * encode.PIECE + [Change(Op.ADD, replace(RULE, priority=70_000))]
+    pieces = encode.batch(wanted, V13, range(len(wanted) + 1))
+    assert next(pieces)
+    with pytest.raises(ValueError, match="does not fit"):
+        next(pieces)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_only_our_rules_are_asked_for_by_their_cookie(version: int) -> None:
+    request_of_ours = encode.rules_request(version, ours_only=True)
+    assert request_of_ours[32:48].hex() == "ad00000000000000" + "ff00000000000000"
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@given(values.action_lists.filter(bool), st.binary(max_size=200), st.none() | values.ports)
+@settings(max_examples=30, deadline=None)
+def test_a_packet_out_is_what_os_ken_writes(
+    version: int, actions: Any, data: bytes, port: int | None
+) -> None:
+    """With at least one action: without, os-ken 4.2 writes its header over the packet (1.3, 1.4)."""
+    datapath = DATAPATHS[version]
+    number = datapath.ofproto.OFPP_CONTROLLER if port is None else port
+    fields: dict[str, Any] = {"in_port": number}
+    if version == V15:
+        fields = {"match": datapath.ofproto_parser.OFPMatch(in_port=number)}
+    theirs = datapath.ofproto_parser.OFPPacketOut(
+        datapath,
+        buffer_id=datapath.ofproto.OFP_NO_BUFFER,
+        actions=[item for one in actions for item in action(one, datapath)],
+        data=data,
+        **fields,
+    )
+    assert encode.packet_out(actions, data, version, port) == packed(theirs)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize(("wanted", "generation"), [(1, 0), (2, 5), (3, 2**64 - 1)])
+def test_a_role_request_is_what_os_ken_writes(version: int, wanted: int, generation: int) -> None:
+    datapath = DATAPATHS[version]
+    theirs = datapath.ofproto_parser.OFPRoleRequest(datapath, role=wanted, generation_id=generation)
+    assert encode.role_request(wanted, generation, version) == packed(theirs)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_a_bundle_is_what_os_ken_writes(version: int) -> None:
+    datapath = DATAPATHS[version]
+    parser, wanted = datapath.ofproto_parser, [Change(op, RULE) for op in Op]
+    prefix = "ONF" if version == V13 else "OFP"
+    control = getattr(parser, f"{prefix}BundleCtrlMsg")
+    add = getattr(parser, f"{prefix}BundleAddMsg")
+    theirs = packed(control(datapath, 7, 0, 3, []), 100)
+    for xid, change in enumerate(wanted, 101):
+        theirs += packed(add(datapath, 7, 3, mod(change, datapath), []), xid)
+    commit = packed(control(datapath, 7, 4, 3, []), 104)
+    messages = [encode.change(change, version) for change in wanted]
+    ours = bundle.filled(messages, version, 7, range(100, 104))
+    assert ours == theirs
+    assert bundle.control(4, version, 7, 104) == commit
+    assert bundle.reply(ours[: int.from_bytes(ours[2:4])]) == (7, 0)
+    assert bundle.reply(messages[0]) is None
+    assert bundle.reply(bytes([version, 33]) + bytes(6)) is None
+
+
+@settings(max_examples=50, deadline=None)
+@given(values.matches(), st.sampled_from(VERSIONS))
+def test_what_a_switch_reports_beyond_our_fields_keeps_its_place(match: Match, version: int) -> None:
+    """Fields stand in the order of their numbers, whoever brought them."""
+    other = '[{"OXMTlv": {"field": "eth_dst", "mask": null, "value": "02:00:00:00:00:01"}}]'
+    extended = replace(match, other=other)
+    change = Change(Op.DELETE, replace(RULE, match=extended))
+    assert encode.change(change, version) == packed(mod(change, DATAPATHS[version]))
+    assert "eth_dst" in oxm(extended, DATAPATHS[version])
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        ({"cookie": 0x5ADC15C0}, "is not ours"),
+        ({"match": Match(eth_type=V4, ip_proto=1, tp_dst=80)}, "IP protocol 1"),
+        ({"match": Match(eth_type=V4, tp_dst=80)}, "IP protocol None"),
+        ({"match": Match(ip_src="10.0.0.1")}, "EtherType None"),
+        ({"match": Match(eth_type=V6, ip_src="10.0.0.1")}, "10.0.0.1 is not the usual text"),
+        ({"match": Match(eth_type=V4, ip_src="2001:db8::1")}, "2001:db8::1 is not the usual text"),
+        ({"match": Match(eth_type=V6, ip_src="2001:DB8::1")}, "2001:DB8::1 is not the usual text"),
+        ({"match": Match(eth_type=V4, ip_src="10.1.0.5/24")}, "host bits"),
+        ({"match": Match(eth_type=V4, ip_src="10.1.0.5/32")}, "prefix of this length"),
+        ({"match": Match(eth_type=V4, ip_src="0.0.0.0/0")}, "prefix of this length"),
+        ({"match": Match(eth_type=V4, ip_src="10.1.0.256")}, "10.1.0.256"),
+        ({"match": Match(eth_type=V4, ip_src="10.1.0.007")}, "10.1.0.007"),
+        ({"match": Match(vlan=4096)}, "VLAN id 4096"),
+        ({"match": Match(in_port=2**32)}, "does not fit"),
+        ({"match": Match(metadata=Masked(3, 1))}, "outside the mask"),
+        ({"match": Match(metadata=Masked(0, 0))}, "outside the mask"),
+        ({"metadata": Masked(3, 1)}, "outside the mask"),
+        ({"priority": 70_000}, "does not fit"),
+        ({"actions": (SetVlan(5000),)}, "VLAN id 5000"),
+        ({"actions": (SetDscp(64),)}, "DSCP 64"),
+        ({"actions": (SetEthDst("02:00"),)}, "02:00 is no MAC address"),
+        ({"actions": (Unknown("00"),)}, "never asked for"),
+    ],
+)
+def test_what_openflow_cannot_say_is_refused(broken: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        encode.change(Change(Op.ADD, replace(RULE, **broken)), V13)
+
+
+@pytest.mark.parametrize(
+    ("entry", "message"),
+    [
+        (GroupEntry(1, 5, "all", ()), "is not ours"),
+        (MeterEntry(1, 5, 1000, 1000), "is not ours"),
+        (MeterEntry(1, METER_FIRST, 1500, 1000), "whole kbit/s"),
+        (MeterEntry(1, METER_FIRST, 2**32 * 1000, 1000), "does not fit"),
+    ],
+)
+def test_a_group_or_meter_that_cannot_be_is_refused(entry: GroupEntry | MeterEntry, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        encode.change(Change(Op.ADD, entry), V13)
+
+
+def test_a_packet_longer_than_a_message_is_refused() -> None:
+    with pytest.raises(ValueError, match="longer than OpenFlow allows"):
+        encode.packet_out((), bytes(65_530), V13)
+
+
+KINDS = {
+    Kind.FLOW_INGRESS: 1,
+    Kind.FLOW_LEARN: 1,
+    Kind.REACTIVE: 1,
+    Kind.FLOW_DELIVERY: 0,
+    Kind.MEASUREMENT: 0,
+    Kind.TRANSIT: 0,
+}
+
+
+@pytest.mark.parametrize(("kind", "flags"), KINDS.items())
+def test_the_switch_tells_when_an_ingress_rule_goes(kind: Kind, flags: int) -> None:
+    rule = replace(RULE, cookie=cookie(kind, 17))
+    assert int.from_bytes(encode.change(Change(Op.ADD, rule), V13)[44:46]) == flags
+    for timed in (replace(rule, idle_timeout=5), replace(rule, hard_timeout=5)):
+        assert int.from_bytes(encode.change(Change(Op.ADD, timed), V13)[44:46]) == 1
+        assert int.from_bytes(encode.change(Change(Op.DELETE, timed), V13)[44:46]) == 0
