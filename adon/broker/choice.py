@@ -160,7 +160,8 @@ def record_of(
     name = candidate.key.path
     if candidate.path is None:
         return CandidateRecord(name, candidate.layer, Verdict.EXCLUDED, candidate.reason, None)
-    reason = candidate.reason if not candidate.usable else s.shunned.get(name, "")
+    stays = candidate.unheard and flow is not None and flow.path == name  # it forwards on (R10)
+    reason = s.shunned.get(name, "") if candidate.usable or stays else candidate.reason
     reason = reason or ("" if flow is None else held_back(candidate.path, flow.path, flow.hosts, s.topology))
     asked = need.metrics if metrics is None else metrics
     known = {metric: knowledge(metric, candidate.path, flow, need, s) for metric in asked}

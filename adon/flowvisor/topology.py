@@ -50,6 +50,8 @@ class Candidate:
 
     :param path: None as long as a switch has not told the number of a port it needs.
     :param reason: why it is not usable; empty if it is.
+    :param unheard: it is not usable because a switch on its way is not connected: nothing new is put onto it,
+        but that switch forwards on (R10), so who is on it stays.
     """
 
     key: PathKey
@@ -57,6 +59,7 @@ class Candidate:
     path: CandidatePath | None
     usable: bool
     reason: str = ""
+    unheard: bool = False
 
 
 _NOTHING_REPORTED: Mapping[int, Mapping[str, PortState]] = MappingProxyType({})
@@ -347,7 +350,8 @@ class Topology:
         if path is not None and circuit.source != source:
             path = path.reversed()
         key = PathKey(circuit.name, source, destination)
-        return Candidate(key, Layer.L2, path, path is not None and state is LinkState.LIVE, reason)
+        usable = path is not None and state is LinkState.LIVE
+        return Candidate(key, Layer.L2, path, usable, reason, state is LinkState.UNHEARD)
 
     def _path_end(self, path: TransitPath, site: str) -> PathEnd | None:
         end = path.ends[site]

@@ -1,15 +1,19 @@
 """``ovs-appctl ofproto/trace`` as a value: which tables a packet passes in Open vSwitch, and how it leaves.
 
-The switch is asked through ``appctl``, a function that runs ``ovs-appctl`` with some words.  How the packet
+The switch is asked through ``appctl``, a function that does what ``ovs-appctl`` does with some words
+(:class:`Control`: without a process for each question).  How the packet
 looks where it leaves is read from the data path's actions, which Open vSwitch works out from its rules: none
 of our own reading of a rule is in it.  Of these actions only those are known that our rules lead to.
 """
 
 from __future__ import annotations
 
+import json
 import re
+import socket
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from adon.flowvisor.datapath import CONTROLLER, NORMAL, Packet, Passage
 from adon.flowvisor.match import ETH_TYPE_IPV4
@@ -21,6 +25,37 @@ PORT_LINE = re.compile(r"\s+(?P<name>\S.*) (?P<number>\d+)/(?P<datapath>\d+): \(
 STEP_LINE = re.compile(
     r"\s*(?P<table>\d+)\. (?:No match\.|(?:.*, )?priority (?P<priority>\d+)(?:, cookie .*)?)"
 )
+
+
+class Control:
+    """A daemon's control socket: JSON-RPC, as ``ovs-appctl`` speaks it (RFC 7047, 4).
+
+    :param path: the daemon's ``--unixctl``.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._socket = socket.socket(socket.AF_UNIX)
+        self._socket.settimeout(20.0)
+        self._socket.connect(str(path))
+
+    def __call__(self, command: str, *words: str) -> str:
+        """What the command answers.
+
+        :raises AssertionError: if it is an error.
+        """
+        self._socket.sendall(json.dumps({"id": 0, "method": command, "params": words}).encode())
+        received = b""
+        while True:
+            received += self._socket.recv(65536)
+            try:
+                answer = json.loads(received)
+            except ValueError:
+                continue  # the rest is on its way
+            assert answer["error"] is None, f"{command} {words}: {answer['error']}"
+            return str(answer["result"])
+
+    def close(self) -> None:
+        self._socket.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +71,7 @@ class Told:
     meters: int = 0
 
 
-def ours(passage: Passage, in_order: bool = True) -> Told:
+def ours(passage: Passage) -> Told:
     """The same of what :mod:`adon.flowvisor.datapath` says."""
     steps = tuple((step.table, None if step.rule is None else step.rule.priority) for step in passage.steps)
     meters = sum(step.rule is not None and step.rule.meter is not None for step in passage.steps)
