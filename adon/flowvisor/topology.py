@@ -263,25 +263,31 @@ class Topology:
         found = self.known(path) if configured is None else None
         return configured.capacity if configured is not None else None if found is None else found.capacity
 
-    def backups(self, path: CandidatePath) -> dict[int, CandidatePath]:
+    def backups(self, path: CandidatePath) -> dict[int, CandidatePath] | None:
         """Per edge with fast-failover groups, the path that takes over when this one's port is down.
 
-        The first other usable path between the same sites that leaves the edge by another port; in the
-        direction away from that edge.
+        The first other path between the same sites that leaves the edge by another port and is usable, or
+        would be if all its switches were connected (a group is not changed because one is not); in the
+        direction away from that edge.  None if it cannot be told yet: after a start, before the switches of
+        a path that comes into question have reported their ports.
         """
         found: dict[int, CandidatePath] = {}
         for way in (path, path.reversed()):
             switch = self._switch(way.source_end.dpid)
-            if switch.pipeline == "staged" and switch.failover == "groups":
-                spare = next(self._spares(way), None)
-                if spare is not None:
-                    found[way.source_end.dpid] = spare
+            if switch.pipeline != "staged" or switch.failover != "groups":
+                continue
+            for other in self._others(way):
+                if other.path is None:
+                    return None
+                if other.path.source_end.port != way.source_end.port:
+                    found[way.source_end.dpid] = other.path
+                    break
         return found
 
-    def _spares(self, path: CandidatePath) -> Iterator[CandidatePath]:
+    def _others(self, path: CandidatePath) -> Iterator[Candidate]:
         for other in self.between(path.key.source, path.key.destination):
-            if other.usable and other.path is not None and other.path.source_end.port != path.source_end.port:
-                yield other.path
+            if other.key != path.key and (other.usable or other.unheard):
+                yield other
 
     def _switch(self, dpid: int) -> Switch:
         return self.configuration.switches[self.switch_name(dpid)]
