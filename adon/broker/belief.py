@@ -11,9 +11,10 @@ rules, however many flows there are.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from adon.flowvisor.pipeline import owner_of
-from adon.flowvisor.rule import Change, Entry, Op, Slot
+from adon.flowvisor.rule import Change, Entry, GroupEntry, MeterEntry, Op, Slot
 
 SETTLE_S = 2.0
 """Statistics read within this time of a change may predate it: no verdict on that slot yet."""
@@ -90,6 +91,18 @@ class Belief:
         held = self._rules.get(rule.slot)
         if held is not None and owner_of(held) == owner_of(rule):
             self._drop(held)
+
+    def contradicted(self, entry: GroupEntry | MeterEntry, *, there: bool) -> None:
+        """A switch says that something is in the place of a group or meter, or nothing, against what we took.
+
+        What is there nobody knows: it equals nothing that is wanted, so a modify will correct it.
+        """
+        held = self._rules.get(entry.slot)
+        if held is not None:
+            self._drop(held)
+        if there:
+            blank = replace(entry, buckets=()) if isinstance(entry, GroupEntry) else replace(entry, rate=0)
+            self._put(blank)
 
     def reported(self, dpid: int, rules: Iterable[Entry], unsettled: frozenset[Slot]) -> None:
         """Take a switch's own list of rules, but for the unsettled slots."""

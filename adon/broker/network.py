@@ -36,6 +36,13 @@ from adon.flowvisor.topology import PortState, Topology
 
 RETRY_S = 10.0
 """A switch that refused a repair is repaired again after so long."""
+CONTRADICTIONS = {
+    "OFPGMFC_GROUP_EXISTS": True,
+    "OFPMMFC_METER_EXISTS": True,
+    "OFPGMFC_UNKNOWN_GROUP": False,
+    "OFPMMFC_UNKNOWN_METER": False,
+}
+"""A switch's words for a group or meter that is there (not) against what we took (OpenFlow 1.3.5, 7.4.4)."""
 
 
 @dataclass(slots=True)
@@ -84,6 +91,7 @@ class Network:
         self._checked_at: dict[int, float] = {}
         self._urgent: set[int] = set()
         self._read_again_at: dict[int, float] = {}
+        self._made_anew: set[str] = set()  # owners whose plan was made anew after a contradiction
 
     # -- what is wanted ---------------------------------------------------------------------------
 
@@ -210,7 +218,10 @@ class Network:
         progress = self._installer.failed(event.batch)
         if progress.failed is None:
             return Outcome()
+        if self._contradicted(event, progress.failed, progress.dropped):
+            return self.want(progress.failed, self.wanted(progress.failed), event.id, event.at)
         owner, error = progress.failed, f"switch {dpid_text(event.dpid)}: {event.error}"
+        self._made_anew.discard(owner)
         outcome = Outcome(failed=[(owner, error)])
         refused = self._still_wanted(progress.dropped)
         self._unconfirmed.update(self._wanted.owner(rule) for rule in refused)
@@ -223,6 +234,23 @@ class Network:
         for dpid in {change.rule.dpid for change in progress.dropped}:
             self._read_again(dpid, event.at + pause)
         return outcome
+
+    def _contradicted(self, event: BatchFailed, owner: str, dropped: Iterable[Change]) -> bool:
+        """Whether the plan should be made anew at once, because a group or meter was there already, or not.
+
+        Unlike a rule neither is replaced by an add (OpenFlow 1.3.5, 6.5 and 6.7), and after a refusal, or a
+        plan that was given up, nobody knows.  The second time in a row it is a refusal like any other.
+        """
+        there = next((found for text, found in CONTRADICTIONS.items() if text in event.error), None)
+        if there is None or _is_repair(owner) or owner in self._made_anew:
+            return False
+        self._made_anew.add(owner)
+        op = Op.ADD if there else Op.MODIFY
+        for change in dropped:
+            entry = change.rule
+            if change.op is op and entry.dpid == event.dpid and not isinstance(entry, Rule):
+                self._belief.contradicted(entry, there=there)
+        return True
 
     def rule_removed(self, event: RuleRemoved) -> Outcome:
         """Take FLOW_REMOVED; one that nobody here asked for is an alarm, and the rule comes back (R20)."""
@@ -409,6 +437,7 @@ class Network:
             self._belief.sent(change, now)
 
     def _finished(self, owner: str) -> Outcome:
+        self._made_anew.discard(owner)
         owners = tuple(sorted(self._unconfirmed)) if _is_repair(owner) else (owner,)
         idle = [one for one in owners if not self.busy(one)]
         outcome = Outcome(

@@ -10,7 +10,7 @@ sent (R3), every effect names an event that happened, and our changes never touc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -358,9 +358,28 @@ class Stage:
         if effect.dpid in self.refuse:
             error = self.refuse[effect.dpid]
             return (BatchFailed(*self.stamp(), effect.dpid, effect.batch, error),)
+        said = list(self._obeyed(effect))
+        errors = [one for one in said if isinstance(one, str)]
+        end = (
+            BatchFailed(*self.stamp(), effect.dpid, effect.batch, errors[0])
+            if errors
+            else BatchConfirmed(*self.stamp(), effect.dpid, effect.batch)
+        )
+        return (*(one for one in said if not isinstance(one, str)), end)
+
+    def _obeyed(self, effect: SendBatch) -> Iterator[Event | str]:
+        """A switch carries out what it can of a batch: what it tells of, and the errors."""
+        switch = self.switches[effect.dpid]
         for change in effect.changes:
-            self.switches[effect.dpid].apply(change, self.now)
-        return (BatchConfirmed(*self.stamp(), effect.dpid, effect.batch),)
+            error = switch.refusal(change)
+            if error:
+                yield error
+                continue
+            switch.apply(change, self.now)
+            if change.op is Op.DELETE and change.rule.slot not in switch.table:
+                for rule in switch.hanging_on(change.rule):
+                    del switch.table[rule.slot]
+                    yield RuleRemoved(*self.stamp(), effect.dpid, rule, "group", 0, 0)
 
     def _obeys_the_laws(self, change: Change) -> None:
         rule = change.rule

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from adon.flowvisor import datapath
+from adon.flowvisor.action import ToGroup
 from adon.flowvisor.datapath import CONTROLLER, Packet
 from adon.flowvisor.path import Attachment, CandidatePath, Layer
 from adon.flowvisor.pipeline import owner_of
@@ -52,6 +53,38 @@ class FakeSwitch:
                 held.rule = replace(held.rule, **does)
             else:
                 held.rule = rule
+
+    def refusal(self, change: Change) -> str:
+        """What a switch says that cannot carry out a change; empty if it can (6.4, 6.5, 6.7)."""
+        entry, held = change.rule, change.rule.slot in self.table
+        if isinstance(entry, Rule):
+            return "" if change.op is Op.DELETE else self._dangling(entry)
+        kind, family = ("GROUP", "OFPGMFC") if isinstance(entry, GroupEntry) else ("METER", "OFPMMFC")
+        if change.op is Op.ADD and held:
+            return f"OFPET_{kind}_MOD_FAILED {family}_{kind}_EXISTS"
+        if change.op is Op.MODIFY and not held:
+            return f"OFPET_{kind}_MOD_FAILED {family}_UNKNOWN_{kind}"
+        return ""
+
+    def _dangling(self, rule: Rule) -> str:
+        groups = [action.group for action in rule.actions if isinstance(action, ToGroup)]
+        if any((self.dpid, "group", number) not in self.table for number in groups):
+            return "OFPET_BAD_ACTION OFPBAC_BAD_OUT_GROUP"
+        if rule.meter is not None and (self.dpid, "meter", rule.meter) not in self.table:
+            return "OFPET_METER_MOD_FAILED OFPMMFC_INVALID_METER"
+        return ""
+
+    def hanging_on(self, entry: Entry) -> list[Rule]:
+        """The rules that go with a group or meter (6.5, 6.7)."""
+        return [
+            held.rule
+            for held in self.table.values()
+            if isinstance(held.rule, Rule)
+            and (
+                (isinstance(entry, GroupEntry) and ToGroup(entry.number) in held.rule.actions)
+                or (isinstance(entry, MeterEntry) and held.rule.meter == entry.number)
+            )
+        ]
 
     def forward(self, in_port: int, packet: Packet, now: float = 0.0) -> list[tuple[int, Packet]]:
         """Where the packet leaves, as it then is; nothing if no rule takes it."""

@@ -172,7 +172,7 @@ def rewritten(packet: Packet, action: str) -> Packet:
     if tag := re.fullmatch(r"push_vlan\(vid=(\d+),pcp=0\)", action):
         assert packet.vlan is None, "a second tag"
         return replace(packet, vlan=int(tag[1]))
-    if dscp := re.fullmatch(r"set\(ipv[46]\((?:tos|tclass)=0x([0-9a-f]+)(?:/0xfc)?\)\)", action):
+    if dscp := re.fullmatch(r"set\(ipv[46]\((?:tos|tclass)=(0x[0-9a-f]+|0)(?:/0xfc)?\)\)", action):
         return replace(packet, dscp=int(dscp[1], 16) >> 2)
     if eth := re.fullmatch(r"set\(eth\((.*)\)\)", action):
         fields = dict(part.split("=", 1) for part in eth[1].split(","))

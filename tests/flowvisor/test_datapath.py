@@ -138,12 +138,12 @@ def match_of(draw: st.DrawFn, table: int) -> Match:
 
 
 WIDE = Masked(0x10_0000_0005, 0xF_FFFF_FFFF)
-PLAIN = st.one_of(
-    st.sampled_from(PORTS).map(Output),
+REWRITING = st.one_of(
     st.sampled_from(MACS).map(SetEthDst),
     st.sampled_from(MACS).map(SetEthSrc),
     st.sampled_from([0, 1]).map(SetQueue),
 )
+PLAIN = st.one_of(st.sampled_from(PORTS).map(Output), REWRITING)
 
 
 @st.composite
@@ -191,7 +191,8 @@ def group_of(draw: st.DrawFn, number: int) -> GroupEntry:
     kind = draw(st.sampled_from(["fast_failover", "all", "indirect"]))
     buckets = []
     for _ in range(1 if kind == "indirect" else draw(st.integers(1, 3))):
-        way = (*draw(st.lists(PLAIN, max_size=2)), Output(draw(st.sampled_from(PORTS))))
+        # A bucket is an action set (5.10): its one output comes last.
+        way = (*draw(st.lists(REWRITING, max_size=2)), Output(draw(st.sampled_from(PORTS))))
         tag = (PushVlan(104),) if draw(st.booleans()) else ()
         watch = draw(st.sampled_from(PORTS)) if kind == "fast_failover" else None
         buckets.append(Bucket((*tag, *way), watch))
