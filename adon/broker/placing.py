@@ -79,6 +79,8 @@ class Placing:
         path = choice.selection.path
         if path is None or sites.refused:
             reason = choice.selection.reason if path is None else sites.reason
+            if not choice.selection.records:
+                reason = circuits.without_any(world, flow)
             return self._enqueue(flow, need, choice, sites, reason, event)
         world.ledger = sites.ledger
         room = [] if holder is None else self._displace(holder, flow, event)

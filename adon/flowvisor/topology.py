@@ -193,6 +193,16 @@ class Topology:
             for found in self.between(source, destination)
         )
 
+    def joins(self, source_host: str, destination_host: str) -> bool:
+        """Whether there is a path from one DTN to another, or an overlay that may come to have one.
+
+        :raises NotFound, InvalidInput: as :meth:`candidates`.
+        """
+        if self.candidates(source_host, destination_host):
+            return True
+        edges = {self._edge(self._host(host)[0]) for host in (source_host, destination_host)}
+        return len(edges) == 2 and bool(self.configuration.overlays)
+
     def between(self, source: str, destination: str) -> tuple[Candidate, ...]:
         """Every path from one site to another, usable or not: the configured ones, then the computed ones.
 
