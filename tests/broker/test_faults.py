@@ -183,7 +183,8 @@ class Worst(RuleBasedStateMachine):
         stage = self.stage
         desired = {entry for dpid in PORTS for entry in stage.broker.world.network.desired(dpid)}
         assert stage.installed() == desired
-        assert {entry for entry, state in stage.rules.values() if state is not RuleState.REMOVED} == desired
+        saved = {entry for entry, state in stage.rules.values() if state is not RuleState.REMOVED}
+        assert saved == desired, saved ^ desired
         assert {state for entry, state in stage.rules.values() if entry in desired} <= {RuleState.INSTALLED}
         live = [flow for flow in stage.flows.values() if not flow.state.final]
         assert not [flow for flow in live if flow.state is FlowState.INSTALLING]
