@@ -91,6 +91,7 @@ class Network:
         self._checked_at: dict[int, float] = {}
         self._urgent: set[int] = set()
         self._read_again_at: dict[int, float] = {}
+        self._refused: dict[Slot, Entry] = {}  # saved as failed: may turn out to be there after all
         self._made_anew: set[str] = set()  # owners whose plan was made anew after a contradiction
 
     # -- what is wanted ---------------------------------------------------------------------------
@@ -148,6 +149,10 @@ class Network:
         pending = tuple(rule for rule in rules if not self._holds(rule))
         if pending:
             outcome.effects.append(SaveRules(cause, pending, RuleState.PENDING))
+        # Given up, and wanted again before it was taken out: it is saved as removed, and is there.
+        back = tuple(rule for rule in rules if rule not in before and self._holds(rule))
+        if back:
+            outcome.effects.append(SaveRules(cause, back, RuleState.INSTALLED))
         outcome.absorb(self._execute(owner, diff, cause, now))
         return outcome
 
@@ -203,6 +208,7 @@ class Network:
         held = (*(item.rule for item in event.rules), *event.equipment)
         self._belief.reported(dpid, held, unsettled)
         outcome = self._greet(event) if greeted else Outcome()
+        outcome.effects += self._after_all(dpid, event.id)
         if dpid in self._advice.switches:
             return outcome
         if dpid in self._urgent or now - self._checked_at.get(dpid, 0.0) >= self._check_period:
@@ -226,6 +232,7 @@ class Network:
         refused = self._still_wanted(progress.dropped)
         self._unconfirmed.update(self._wanted.owner(rule) for rule in refused)
         if refused:
+            self._refused.update((rule.slot, rule) for rule in refused)
             outcome.effects.append(SaveRules(event.id, refused, RuleState.FAILED, error))
         if _is_repair(owner):
             owners = dict.fromkeys(self._wanted.owner(rule) for rule in refused)
@@ -362,6 +369,14 @@ class Network:
             outcome.effects.append(SaveRules(event.id, found, RuleState.INSTALLED))
         return outcome
 
+    def _after_all(self, dpid: int, cause: str) -> list[Effect]:
+        """What was given up with its plan and is there: another switch had refused, this one had not."""
+        found = tuple(r for r in self._refused.values() if r.dpid == dpid and self._belief.holds(r))
+        for rule in found:
+            del self._refused[rule.slot]
+        kept = tuple(rule for rule in found if rule in self.wanted(self._wanted.owner(rule)))
+        return [SaveRules(cause, kept, RuleState.INSTALLED)] if kept else []
+
     def _read_again(self, dpid: int, at: float) -> None:
         if dpid in self.topology.connected:
             self._urgent.add(dpid)
@@ -420,6 +435,7 @@ class Network:
             self._note_sent(batch, now)
         for change in progress.changes:
             self._belief.confirmed(change, now)
+            self._refused.pop(change.rule.slot, None)
         confirmed = self._still_wanted(progress.changes)
         if confirmed:
             outcome.effects.append(SaveRules(cause, confirmed, RuleState.INSTALLED))

@@ -51,6 +51,7 @@ class Faults(Stage):
         self.dies_after: int | None = None
         self.hangs_up: dict[int, int] = {}
         self.foreign: dict[Slot, Entry] = {}
+        self._saved: set[Entry] = set()
         super().__init__(read, templates=templates, ports=PORTS)
 
     def happen(self, event: Event) -> None:
@@ -84,6 +85,19 @@ class Faults(Stage):
         if isinstance(answer, Exception):
             raise answer
         return answer
+
+    def _carry_out(self, effect: Effect) -> Iterable[Event]:
+        if isinstance(effect, SaveRules):
+            self._saved.update(effect.rules)
+        return super()._carry_out(effect)
+
+    def _obeys_the_laws(self, change: Change) -> None:
+        """All that an event saves is saved first: a repair may send what that event then wanted otherwise."""
+        held = self.switches[change.rule.dpid].table.get(change.rule.slot)
+        assert is_ours(change.rule)
+        if change.op is not Op.DELETE:
+            assert held is None or is_ours(held.rule), "a rule on top of a foreign one"
+            assert change.rule in self._saved, "sent before it was saved (R3)"
 
     def _send(self, effect: SendBatch) -> Iterable[Event]:
         if effect.dpid not in self.hangs_up or effect.dpid not in self.connected:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import pytest
 
@@ -19,7 +20,7 @@ from adon.broker.network import RETRY_S, Network, Outcome
 from adon.flowvisor.action import Output
 from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.match import Match
-from adon.flowvisor.rule import Op, ReportedRule, Rule
+from adon.flowvisor.rule import MeterEntry, Op, ReportedRule, Rule
 from adon.flowvisor.topology import Topology
 from tests.broker.stage import MU_EDGE, OSU_EDGE, configuration
 
@@ -255,3 +256,52 @@ def test_a_foreign_rule_in_the_way_changes_nothing() -> None:
     assert (outcome.effects, len(outcome.failed)) == ([], 1)
     assert wire.network.wanted("f-1") == (NEAR,)
     assert wire.network.reconcile_totals["blocked"] == 1
+
+
+def delivery(slot: int) -> Rule:
+    return Rule(OSU_EDGE, 30_000, Match(in_port=slot), (Output(1),), cookie(Kind.FLOW_DELIVERY, 1))
+
+
+def test_a_rule_whose_delete_was_not_sent_yet_is_saved_as_installed_when_it_is_wanted_again() -> None:
+    wire = connected(NEAR, delivery(7), wanted=(NEAR, delivery(7)))
+    moved = rule(MU_EDGE, port=3)
+    (shift,) = sent(wire.want(moved))  # the delivery rule goes after the shift
+    assert [change.rule for change in shift.changes] == [moved]
+    assert (RuleState.INSTALLED, (delivery(7),)) in saved(wire.want(moved, delivery(7)))
+
+
+def test_what_another_switch_refused_is_installed_where_it_was_not() -> None:
+    wire = connected()
+    near, _ = sent(wire.want(NEAR, FAR))
+    assert saved(wire.fail(near)) == [(RuleState.FAILED, (NEAR, FAR))]
+    assert (RuleState.INSTALLED, (FAR,)) in saved(wire.report(OSU_EDGE, FAR))
+    assert saved(wire.report(OSU_EDGE, FAR)) == []
+
+
+METER = MeterEntry(MU_EDGE, 0xA000, 10**6, 10**5, 1)
+
+
+@pytest.mark.parametrize(
+    ("error", "found", "op"),
+    [
+        ("OFPET_METER_MOD_FAILED(12) OFPMMFC_METER_EXISTS(1)", (), Op.MODIFY),
+        ("OFPET_METER_MOD_FAILED(12) OFPMMFC_UNKNOWN_METER(3)", (replace(METER, rate=2000),), Op.ADD),
+    ],
+)
+def test_a_meter_that_is_there_or_not_against_what_we_took_is_no_refusal(
+    error: str, found: tuple[MeterEntry, ...], op: Op
+) -> None:
+    """But the second time in a row it is."""
+    wire = connected()
+    wire.network.rules_reported(RulesReported(*wire.stamp(), MU_EDGE, (), frozenset(), found))
+    wire.now += 1000
+    (batch,) = sent(wire.network.want("f-1", (METER,), *wire.stamp()))
+
+    def refused(batch: SendBatch) -> Outcome:
+        return wire.network.batch_failed(BatchFailed(*wire.stamp(), MU_EDGE, batch.batch, error))
+
+    outcome = refused(batch)
+    assert outcome.failed == []
+    (again,) = sent(outcome)
+    assert [(change.op, change.rule) for change in again.changes] == [(op, METER)]
+    assert [owner for owner, _ in refused(again).failed] == ["f-1"]
