@@ -47,6 +47,7 @@ setup(
         "dev": [
             "hypothesis>=6.100,<7",
             "mypy>=1.10,<3",
+            "networkx>=3.2,<4",
             "ortools>=9.10,<10",
             "psycopg[binary]>=3.1,<4",
             "pyarrow>=15",
@@ -54,6 +55,7 @@ setup(
             "ruff>=0.6,<1",
             "setuptools>=68",
             "types-defusedxml",
+            "types-networkx",
             "types-jsonschema",
             "types-psutil",
             "types-PyYAML",

@@ -47,6 +47,9 @@ CONNECT_WAIT = 1.0
 BACKOFF = (0.05, 2.0)
 """First and longest pause between two attempts to connect, in seconds."""
 
+SUPERVISOR = "serve.sock"
+"""In the data folder: where ``adon serve`` is asked to reload, and how its reloads went."""
+
 Payload = dict[str, Any]
 
 

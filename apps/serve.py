@@ -4,7 +4,8 @@ The parent decides nothing.  It brings the database to the present schema, print
 once, opens the web side's socket (so that a port that is taken is said at once, and so that it may lie
 in another network namespace than the rest), and starts controller, collector and web as processes of
 their own.  One that dies is started again after a pause that grows; one that refuses its input (exit
-status 2) ends the service, because it would refuse it again.
+status 2) ends the service, because it would refuse it again, unless that input came by a reload, which is
+then taken back (:mod:`apps.reloading`).
 """
 
 from __future__ import annotations
@@ -13,20 +14,24 @@ import ctypes
 import functools
 import logging
 import os
+import queue
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from adon.access.identity import create_token
 from adon.config import Configuration, load
-from adon.errors import InvalidInput, Unavailable
+from adon.errors import AdonError, InvalidInput, Unavailable
 from adon.store.lease import check_shared
 from adon.store.store import Store
+from apps.link import SUPERVISOR, LinkServer, Peer
+from apps.reloading import Reloading
 
 log = logging.getLogger("adon.serve")
 
@@ -43,6 +48,12 @@ FIRST_PASSED_FD = 3
 """SD_LISTEN_FDS_START of sd_listen_fds(3)."""
 
 
+Inbox = queue.SimpleQueue[tuple[Peer | None, str, dict[str, Any]]]
+"""What the supervisor is asked: by whom, what, and the rest of the message."""
+RELOAD: tuple[None, str, dict[str, Any]] = (None, "reload", {})
+"""What SIGHUP asks; what becomes of it is in the log."""
+
+
 @dataclass(slots=True)
 class Part:
     """One of the processes: how it is started, and how often it had to be."""
@@ -54,6 +65,8 @@ class Part:
     started_at: float = 0.0
     failures: int = 0
     start_after: float = 0.0
+    stop_by: float | None = None
+    """When a process that is to be started anew is killed; None if it is to run on."""
 
     def start(self, now: float) -> None:
         """Start the process; it dies with this one, even if this one is killed."""
@@ -61,6 +74,18 @@ class Part:
         self.process = subprocess.Popen(self.command, pass_fds=self.sockets, preexec_fn=dies_too)
         self.started_at = now
         log.info("event=started part=%s pid=%d", self.name, self.process.pid)
+
+    def steady(self, now: float) -> bool:
+        """Whether the process has run for a while."""
+        return self.process is not None and self.stop_by is None and now - self.started_at > STEADY_S
+
+    def restart(self, now: float) -> None:
+        """Let the process end, to be started anew when it has."""
+        if self.process is None:
+            self.start_after = now
+            return
+        self.process.terminate()
+        self.stop_by = now + STOP_WITHIN_S
 
 
 def _die_with_parent(parent: int) -> None:
@@ -88,8 +113,14 @@ def run(config: Path, data: Path, admin_token_file: Path | None = None, store: s
     _prepare(data)
     _upgrade(url)
     _first_token(url, admin_token_file)
-    parts = _parts(config.resolve(), data.resolve(), url, web)
-    return _watch(parts)
+    reloading = Reloading(config, data.resolve(), configuration, time.time)
+    parts = _parts(reloading.accepted, config.resolve().parent, data.resolve(), url, web)
+    inbox: Inbox = queue.SimpleQueue()
+    asked = LinkServer(data.resolve() / SUPERVISOR, lambda *message: inbox.put(message))
+    try:
+        return _watch(parts, reloading, inbox)
+    finally:
+        asked.close()
 
 
 def _prepare(data: Path) -> None:
@@ -162,11 +193,16 @@ def _passed_socket() -> socket.socket:
     return passed
 
 
-def _parts(config: Path, data: Path, url: str, web: socket.socket) -> list[Part]:
+def _parts(config: Path, folder: Path, data: Path, url: str, web: socket.socket) -> list[Part]:
+    """The processes.
+
+    :param config: what they read.
+    :param folder: where the files are that it names.
+    """
     common = ("--config", str(config), "--data", str(data))
     return [
         Part("controller", (sys.executable, "-m", "apps.campus_edge", *common, "--store", url)),
-        Part("collector", (sys.executable, "-m", "apps.collector", *common)),
+        Part("collector", (sys.executable, "-m", "apps.collector", *common, "--folder", str(folder))),
         Part(
             "web",
             (sys.executable, "-m", "apps.rest", *common, "--store", url, "--listen-fd", str(web.fileno())),
@@ -175,18 +211,67 @@ def _parts(config: Path, data: Path, url: str, web: socket.socket) -> list[Part]
     ]
 
 
-def _watch(parts: Sequence[Part]) -> int:
+def _watch(parts: Sequence[Part], reloading: Reloading, inbox: Inbox) -> int:
     stopping: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda got, _: stopping.append(got))
+    signal.signal(signal.SIGHUP, lambda *_: inbox.put(RELOAD))
     status = 0
     try:
         while not stopping and status == 0:
-            status = _keep_running(parts, time.monotonic())
-            time.sleep(0.1)
+            now = time.monotonic()
+            status = _keep_running(parts, now)
+            if status == EXIT_BAD_INPUT and _took_back(parts, reloading, now):
+                status = 0
+            if all(part.steady(now) for part in parts):
+                reloading.proven()
+            _answer_one(parts, reloading, inbox)
     finally:
         _stop(parts)
     return status
+
+
+def _took_back(parts: Sequence[Part], reloading: Reloading, now: float) -> bool:
+    """Whether a refused input came by a reload; then what it changed is as before, and starts anew."""
+    done = reloading.take_back()
+    if done is None:
+        return False
+    _restart(parts, done.restarted, now)
+    return True
+
+
+def _restart(parts: Sequence[Part], names: Collection[str], now: float) -> None:
+    for part in parts:
+        if part.name in names:
+            part.restart(now)
+
+
+def _answer_one(parts: Sequence[Part], reloading: Reloading, inbox: Inbox) -> None:
+    """Take one message, if one comes soon."""
+    try:
+        peer, kind, payload = inbox.get(timeout=0.1)
+    except queue.Empty:
+        return
+    answer = _asked(parts, reloading, kind)
+    if peer is not None and answer is not None:
+        peer.answer(str(payload.get("command")), answer)
+
+
+def _asked(parts: Sequence[Part], reloading: Reloading, kind: str) -> dict[str, Any] | AdonError | None:
+    match kind:
+        case "reload":
+            try:
+                done = reloading.reload()
+            except AdonError as error:
+                return error
+            _restart(parts, done.restarted, time.monotonic())
+            return done.to_json()
+        case "standing":
+            return reloading.standing()
+        case "hello":
+            return None
+        case _:
+            return InvalidInput.of("kind", f"{kind[:40]!r} is not a command")
 
 
 def _keep_running(parts: Sequence[Part], now: float) -> int:
@@ -197,6 +282,12 @@ def _keep_running(parts: Sequence[Part], now: float) -> int:
             continue
         code = part.process.poll()
         if code is None:
+            if part.stop_by is not None and now >= part.stop_by:
+                part.process.kill()
+            continue
+        if part.stop_by is not None:
+            part.stop_by, part.failures = None, 0
+            part.start(now)
             continue
         if code == EXIT_BAD_INPUT:
             log.error("event=refused part=%s", part.name)

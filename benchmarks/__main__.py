@@ -23,10 +23,12 @@ from benchmarks import (
     anomaly,
     archive,
     durable_write,
+    failures,
     footprint,
     install,
     many_flows,
     many_flows_switches,
+    moves,
     paths,
     polling,
     reaction,
@@ -100,12 +102,14 @@ BENCHMARKS: dict[str, Benchmark] = {
         "A result among many flows, to the barrier", many_flows_switches.run, many_flows_switches.report
     ),
     "install": Benchmark("10 000 rules to the barrier reply", install.run, install.report, install.passed),
+    "moves": Benchmark("Moves of live flows", moves.run, moves.report, moves.passed),
     "footprint": Benchmark("The idle controller", footprint.run, footprint.report, footprint.passed),
     "polling": Benchmark("500 measurement points", polling.run, polling.report, polling.passed),
     "archive": Benchmark("The measurement archive", archive.run, archive.report, archive.passed),
     "scheduling": Benchmark("Conflict-free scheduling", scheduling.run, scheduling.report, scheduling.passed),
     "anomaly": Benchmark("Anomaly detection", anomaly.run, anomaly.report, anomaly.passed),
     "paths": Benchmark("Candidate paths", paths.run, paths.report, paths.passed),
+    "failures": Benchmark("When something fails", failures.run, failures.report, failures.passed),
 }
 
 

@@ -98,6 +98,13 @@ class Lab:
             self.switch.vsctl("set-controller", edge, *(f"tcp:127.0.0.1:{port}" for port in ports))
             for found in self.switch.vsctl("get", "Bridge", edge, "controller").strip("[] \n").split(", "):
                 self.switch.vsctl("set", "Controller", found, "connection_mode=out-of-band")
+        # Open vSwitch forgets all rules when a bridge gets its first controller, or loses its last.
+        self.forwards_as_usual()
+
+    def forwards_as_usual(self) -> None:
+        """Put the campus's own rule into both edges."""
+        for edge in EDGES:
+            self.switch.ofctl("add-flow", edge, "priority=0,actions=NORMAL")
 
     def rules(self, edge: str) -> list[str]:
         """Our rules in one edge with their counters, as ``ovs-ofctl`` prints them."""
@@ -123,9 +130,10 @@ def lab(folder: Path) -> Iterator[Lab]:
             _router(site, inside["router"])
             for link, number in PORTS.items():
                 _attach(switch, f"{site}-edge", f"{site}-edge-{link}", number)
-            switch.ofctl("add-flow", f"{site}-edge", "priority=0,actions=NORMAL")
         inside["router"].run("sysctl", "-q", "-w", "net.ipv4.ip_forward=1")
-        yield Lab(switch, inside)
+        made = Lab(switch, inside)
+        made.forwards_as_usual()
+        yield made
 
 
 def configuration(folder: Path, example: Path, **policy: object) -> None:

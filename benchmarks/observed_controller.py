@@ -27,7 +27,8 @@ from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto import ofproto_v1_3_parser as parser
 
 from adon.broker.broker import Broker
-from adon.broker.events import BatchConfirmed, MeasurementArrived
+from adon.broker.events import BatchConfirmed, MeasurementArrived, PortChanged
+from adon.flowvisor.reconcile import Role, role
 from apps.campus_edge import __main__ as controller
 from apps.campus_edge.executor import Executor
 from apps.campus_edge.loop import Inbox
@@ -55,7 +56,10 @@ class ObservedSwitchboard(Switchboard):
         """As it is, with the time before and after."""
         begun = time.monotonic()
         super().send_batch(effect)
-        tell("sent", begun, took=time.monotonic() - begun, dpid=effect.dpid, changes=len(effect.changes))
+        took = time.monotonic() - begun
+        steers = sum(role(change.rule) is Role.INGRESS for change in effect.changes)
+        sizes = {"changes": len(effect.changes), "steers": steers}
+        tell("sent", begun, took=took, dpid=effect.dpid, batch=effect.batch, **sizes)
 
     @set_ev_cls(ofp_event.EventOFPBarrierReply, MAIN_DISPATCHER)
     def on_yardstick(self, event: Any) -> None:
@@ -114,6 +118,8 @@ def _observed_put(put: Callable[..., None]) -> Callable[..., None]:
             tell("arrived")
         elif isinstance(event, BatchConfirmed):
             tell("confirmed", dpid=event.dpid, batch=event.batch)
+        elif isinstance(event, PortChanged):
+            tell("port", dpid=event.dpid, port=event.name, live=event.state is not None and event.state.live)
         put(inbox, event)
 
     return run

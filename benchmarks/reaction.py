@@ -61,6 +61,13 @@ class Observed:
             lines += [json.loads(line) for line in whole]
         return lines
 
+    def lines_within(self, seconds: float) -> list[Mapping[str, Any]]:
+        """What is told next; nothing if nothing is told for so long."""
+        if not select.select([self._told], [], [], seconds)[0]:
+            return []
+        *whole, self._rest = (self._rest + os.read(self._told, 65536)).split(b"\n")
+        return [json.loads(line) for line in whole]
+
     def drain(self) -> None:
         """Forget what was told meanwhile."""
         while select.select([self._told], [], [], 0)[0]:

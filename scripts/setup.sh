@@ -13,7 +13,8 @@ packages="mininet openvswitch-switch iperf3 traceroute iputils-ping ethtool ipro
     python3-venv chromium"
 
 if [ "${1:-}" = test ]; then
-    packages="$packages postgresql rabbitmq-server slurm-wlm munge curl"
+    packages="$packages postgresql rabbitmq-server slurm-wlm munge curl openvswitch-testcontroller \
+        gcc libc6-dev python3-dev"   # the last three for Faucet, a part of which is compiled
 fi
 
 say() { printf 'setup: %s\n' "$*"; }

@@ -2,7 +2,7 @@
 
 A rule that was sent is believed to be there, so that whoever wants it gone removes it; it is *sure*
 only after a barrier reply or a report.  A report may have been on its way while something was changed,
-so a slot that was changed within :data:`SETTLE_S` keeps what is believed of it (R4).
+so a slot that was changed a moment ago (``policy.settle``) keeps what is believed of it (R4).
 
 Rules are found by slot, by owner and by switch, so that one flow's rules cost as much to look at as it has
 rules, however many flows there are.
@@ -11,19 +11,22 @@ rules, however many flows there are.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
 from adon.flowvisor.pipeline import owner_of
-from adon.flowvisor.rule import Change, Entry, GroupEntry, MeterEntry, Op, Slot
+from adon.flowvisor.rule import Change, Entry, Op, Slot
 
 SETTLE_S = 2.0
-"""Statistics read within this time of a change may predate it: no verdict on that slot yet."""
+"""What ``policy.settle`` is where nothing else is said."""
 
 
 class Belief:
-    """See the module's text.  Times are arguments, seconds since the epoch."""
+    """See the module's text.  Times are arguments, seconds since the epoch.
 
-    def __init__(self) -> None:
+    :param settle: statistics read within so many seconds of a change may predate it: no verdict yet.
+    """
+
+    def __init__(self, settle: float = SETTLE_S) -> None:
+        self._settle = settle
         self._rules: dict[Slot, Entry] = {}
         self._by_owner: dict[str, dict[Slot, Entry]] = {}
         self._by_switch: dict[int, dict[Slot, Entry]] = {}
@@ -48,13 +51,17 @@ class Belief:
         """Whether what is believed of this slot was confirmed or reported, and no delete is unanswered."""
         return slot not in self._unsure and slot not in self._deleting
 
+    def deleting(self, slot: Slot) -> bool:
+        """Whether a delete of ours is under way there: a removal that is told of is its doing."""
+        return slot in self._deleting
+
     def holds(self, rule: Entry) -> bool:
         """Whether this very rule is in its switch for sure."""
         return self.sure(rule.slot) and self._rules.get(rule.slot) == rule
 
     def unsettled(self, now: float) -> frozenset[Slot]:
         """The slots whose last change is so recent that a report may not show it."""
-        self._changed_at = {s: at for s, at in self._changed_at.items() if now - at < SETTLE_S}
+        self._changed_at = {s: at for s, at in self._changed_at.items() if now - at < self._settle}
         return frozenset(self._changed_at)
 
     def sent(self, change: Change, now: float) -> None:
@@ -87,22 +94,10 @@ class Belief:
                 self._deleting.discard(slot)
 
     def removed(self, rule: Entry) -> None:
-        """A rule left its switch; a rule of another owner that took its slot meanwhile is still there."""
-        held = self._rules.get(rule.slot)
+        """A rule left its switch; one that took its slot meanwhile is still there."""
+        held = None if rule.slot in self._added_again else self._rules.get(rule.slot)
         if held is not None and owner_of(held) == owner_of(rule):
             self._drop(held)
-
-    def contradicted(self, entry: GroupEntry | MeterEntry, *, there: bool) -> None:
-        """A switch says that something is in the place of a group or meter, or nothing, against what we took.
-
-        What is there nobody knows: it equals nothing that is wanted, so a modify will correct it.
-        """
-        held = self._rules.get(entry.slot)
-        if held is not None:
-            self._drop(held)
-        if there:
-            blank = replace(entry, buckets=()) if isinstance(entry, GroupEntry) else replace(entry, rate=0)
-            self._put(blank)
 
     def reported(self, dpid: int, rules: Iterable[Entry], unsettled: frozenset[Slot]) -> None:
         """Take a switch's own list of rules, but for the unsettled slots."""

@@ -19,8 +19,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from adon.broker import compute, evidence, heeding, maintaining, reading, tracing, whatif
-from adon.broker.effects import Announce, Answer, Effect, NeedsChanged, SaveFlow, SaveTemplate
+from adon.broker import compute, evidence, heeding, maintaining, probing, reading, tracing, whatif
+from adon.broker.effects import Announce, Answer, Effect, NeedsChanged, ReadFeatures, SaveFlow, SaveTemplate
 from adon.broker.events import (
     AlarmCleared,
     AlarmRaised,
@@ -29,6 +29,7 @@ from adon.broker.events import (
     CountersReported,
     DifferenceAsked,
     Event,
+    FeaturesReported,
     FirstPacket,
     FlowCancelled,
     FlowSubmitted,
@@ -106,7 +107,13 @@ class Broker:
         self.world = World(
             configuration=configuration,
             catalog=catalog,
-            network=Network(topology, heir.rules, drain=policy.drain, check_period=policy.consistency_period),
+            network=Network(
+                topology,
+                heir.rules,
+                drain=policy.drain,
+                check_period=policy.consistency_period,
+                settle=policy.settle,
+            ),
             flows=Register((), lambda name: self.world.catalog.resolve(name), topology.site_of),
             ledger=compute.restored(configuration, heir.flows, catalog),
             links=Links(configuration, identity),
@@ -147,7 +154,8 @@ class Broker:
             # There are hundreds of these per second: whatever goes over all flows is for the others.
             return [*effects, *self._housekeeping.next_wake(event)]
         effects += self._dispatch(event)
-        if heeded.changed and not isinstance(event, PortChanged):
+        news = isinstance(event, PortChanged) and self.world.network.port_changed(event)
+        if news or heeded.changed:
             effects += self._placing.network_changed(event)
         effects += self._placing.regrade(event)
         effects += self._housekeeping.quiet_paths(event)
@@ -184,12 +192,14 @@ class Broker:
                     event.id, event.command, lambda: maintaining.cancelled(world, placing, event)
                 )
             case SwitchUp():
-                return network.switch_up(event).effects
+                # The answers come in this order: what it can do is known before it counts as connected.
+                return [ReadFeatures(event.id, event.dpid), *network.switch_up(event).effects]
+            case FeaturesReported():
+                return probing.reported(world, placing, event)
             case SwitchDown():
                 return placing.act(network.switch_down(event), event)
             case PortChanged():
-                network.port_changed(event)
-                return placing.network_changed(event)
+                return []  # what it changes is looked at when the links have been, too
             case RulesReported():
                 return self._reported(event)
             case CountersReported():
@@ -199,7 +209,8 @@ class Broker:
             case BatchConfirmed():
                 return placing.act(network.batch_confirmed(event), event)
             case BatchFailed():
-                world.room.refused(event.dpid, event.error, world.holdoff_end(event.at))
+                for words in (event.error, *(words for _, words in event.refused)):
+                    world.room.refused(event.dpid, words, world.holdoff_end(event.at))
                 return placing.act(network.batch_failed(event), event)
             case RuleRemoved():
                 effects = placing.act(network.rule_removed(event), event)

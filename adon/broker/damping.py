@@ -7,7 +7,8 @@ capped, and is forgotten after calm, a time without a repetition that is longer 
   template whose ``min_dwell`` is zero asks not to be held.  A path that cannot be used is left at once.
 - A path that failed is shunned for ``policy.failed_path_holdoff``, and longer each time until packets arrive.
 - A flow whose rules were refused :data:`ATTEMPTS` times on a path does not try that path again; it says so in
-  each decision, and with no path left it has failed.
+  each decision, and with no path left it has failed.  So does one whose meter a switch refused (R13): the
+  path is as good as before for everybody else.
 
 The growth is that of Ethernet's truncated binary exponential back-off; RFC 2439 damps routes in BGP.
 Times are arguments, seconds since the epoch.
@@ -57,6 +58,7 @@ class Damping:
         self._moves: dict[int, Repeated] = {}
         self._failures: dict[str, Repeated] = {}
         self._refusals: dict[int, dict[str, int]] = {}
+        self._for_good: dict[int, dict[str, str]] = {}
 
     # -- a flow that moves --------------------------------------------------------------------------------
 
@@ -92,6 +94,10 @@ class Damping:
         tried = self._refusals.setdefault(flow, {})
         tried[path] = tried.get(path, 0) + 1
 
+    def give_up(self, flow: int, path: str, why: str) -> None:
+        """A flow is not to try a path again, whatever else changes."""
+        self._for_good.setdefault(flow, {})[path] = f"given up for this flow: {why}"
+
     def taken(self, flow: int, path: str) -> None:
         """The switches took them: earlier refusals count no more."""
         tried = self._refusals.get(flow, {})
@@ -103,7 +109,8 @@ class Damping:
         """The paths that a flow does not try any more, and why."""
         tried = self._refusals.get(flow, {})
         why = f"given up for this flow: its rules were refused {ATTEMPTS} times"
-        return {path: why for path, count in tried.items() if count >= ATTEMPTS}
+        often = {path: why for path, count in tried.items() if count >= ATTEMPTS}
+        return {**often, **self._for_good.get(flow, {})}
 
     # -- upkeep -------------------------------------------------------------------------------------------
 
@@ -111,6 +118,7 @@ class Damping:
         """A flow has ended."""
         self._moves.pop(flow, None)
         self._refusals.pop(flow, None)
+        self._for_good.pop(flow, None)
 
     def clock_set_back(self, by: float) -> None:
         """The clock now shows ``by`` seconds less than it did."""

@@ -87,7 +87,7 @@ class Decision:
 
     def body(self) -> dict[str, Any]:
         """The decision as plain JSON values (``inf`` as the string ``"inf"``)."""
-        body: dict[str, Any] = _plain(asdict(self))
+        body: dict[str, Any] = finite(asdict(self))
         return body
 
     def digest(self) -> str:
@@ -105,11 +105,12 @@ class Decision:
         return hashlib.sha256(json.dumps(seen, sort_keys=True).encode()).hexdigest()
 
 
-def _plain(value: Any) -> Any:
+def finite(value: Any) -> Any:
+    """JSON values of plain Python ones: mappings, lists, and ``inf`` as the string ``"inf"``."""
     if isinstance(value, Mapping):
-        return {str(key): _plain(part) for key, part in value.items()}
+        return {str(key): finite(part) for key, part in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
+        return [finite(part) for part in value]
     if isinstance(value, float) and value in (float("inf"), float("-inf")):
         return str(value)
     return value

@@ -101,6 +101,17 @@ class ReadRules(Effect):
 
 
 @dataclass(frozen=True, slots=True)
+class ReadFeatures(Effect):
+    """Ask a switch what it can do; the answer is an event.
+
+    :param whole: about everything; otherwise only about what may change while it is connected.
+    """
+
+    dpid: int
+    whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class SendPacket(Effect):
     """Have a switch send this frame out of one of its ports; nothing comes back of it."""
 

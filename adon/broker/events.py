@@ -14,6 +14,7 @@ from adon.broker.flow import FlowRequest
 from adon.broker.maintenance import WindowRequest
 from adon.broker.question import Question
 from adon.broker.scenario import Scenario
+from adon.flowvisor.features import SwitchFeatures
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.rule import GroupEntry, MeterEntry, ReportedRule, Rule, Slot
 from adon.flowvisor.topology import PortState
@@ -148,6 +149,18 @@ class CountersReported(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class FeaturesReported(Event):
+    """The answer to :class:`~adon.broker.effects.ReadFeatures`, as far as the switch gave one.
+
+    :param whole: it was asked about everything.
+    """
+
+    dpid: int
+    features: SwitchFeatures
+    whole: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class BatchConfirmed(Event):
     """The barrier behind a batch was answered and no message of it failed."""
 
@@ -157,11 +170,16 @@ class BatchConfirmed(Event):
 
 @dataclass(frozen=True, slots=True)
 class BatchFailed(Event):
-    """A message of a batch was refused, or the switch went away or did not answer in time."""
+    """A message of a batch was refused, or the switch went away or did not answer in time.
+
+    :param refused: the changes that the switch refused, by their place in the batch, with its own words; all
+        others were done then.  Empty if nothing is known of single changes.
+    """
 
     dpid: int
     batch: str
     error: str
+    refused: tuple[tuple[int, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from adon.broker import maintaining, scheduler
-from adon.broker.effects import Effect, QuietPaths, ReadCounters, ReadRules, WakeAt
+from adon.broker.effects import Effect, QuietPaths, ReadCounters, ReadFeatures, ReadRules, WakeAt
 from adon.broker.events import Event, Tick
 from adon.broker.flow import FlowState
 from adon.broker.heard import Heard
@@ -57,7 +57,8 @@ class Housekeeping:
         connected = sorted(self._world.network.topology.connected)
         if event.at >= self._compared_at + self._world.configuration.policy.consistency_period:
             self._compared_at = self._polled_at = event.at
-            return [ReadRules(event.id, dpid) for dpid in connected]
+            asked: list[Effect] = [ReadRules(event.id, dpid) for dpid in connected]
+            return [*asked, *(ReadFeatures(event.id, dpid, whole=False) for dpid in connected)]
         if event.at >= self._poll_due():
             self._polled_at = event.at
             return [ReadCounters(event.id, dpid) for dpid in connected]
@@ -123,6 +124,7 @@ class Housekeeping:
         world.alarms.clock_set_back(by)
         world.links.clock_set_back(by)
         world.damping.clock_set_back(by)
+        world.failovers.clock_set_back(by)
         world.performance = Heard()
         for flow in world.flows.running():
             world.flows.counters(flow).begin_anew()

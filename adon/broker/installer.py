@@ -10,14 +10,16 @@ It is a value machine: time is an argument, nothing is sent from here.  A plan's
 
     waiting for barriers ──► (draining) ──► waiting ... ──► done
             └──► failed: the rest of the plan is dropped; the broker re-reads the switches and repairs
+
+A plan need not fail for a single change that a switch refused: :meth:`Installer.without` goes on without it.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from adon.broker.effects import SendBatch
 from adon.flowvisor.reconcile import Phase
@@ -32,7 +34,8 @@ class Progress:
     :param done: the owner whose plan is complete, if this was its last answer.
     :param failed: the owner whose plan was dropped, if this was a failure.
     :param changes: the changes that are now known to be in the switch.
-    :param dropped: the changes of a dropped plan that are not known to be in the switch.
+    :param dropped: the changes of a dropped plan that are not known to be in the switch; or those that a plan
+        goes on without.
     """
 
     effects: tuple[SendBatch, ...] = ()
@@ -52,6 +55,14 @@ class _Plan:
     phases: list[Phase]
     waiting: dict[str, tuple[int, tuple[Change, ...]]] = field(default_factory=dict)
     resume_at: float | None = None
+    mended: set[Slot] = field(default_factory=set)
+
+    def leave_out(self, unwanted: Callable[[Change], bool]) -> tuple[Change, ...]:
+        """Take changes out of the phases that are still ahead; which they were."""
+        ahead = [c for phase in self.phases for changes in phase.batches.values() for c in changes]
+        kept = [replace(phase, batches=_kept(phase.batches, unwanted)) for phase in self.phases]
+        self.phases = [phase for phase in kept if phase.batches]
+        return tuple(change for change in ahead if unwanted(change))
 
     def open_changes(self) -> tuple[Change, ...]:
         """The changes that are not confirmed yet, sent or not."""
@@ -135,6 +146,44 @@ class Installer:
         self._drop(plan)
         return Progress(failed=plan.owner, dropped=dropped)
 
+    def sent(self, batch: str) -> tuple[str, tuple[Change, ...]] | None:
+        """Whose a batch under way is, and what is in it; None if its plan was dropped."""
+        plan = self._plan_of(batch)
+        return None if plan is None else (plan.owner, plan.waiting[batch][1])
+
+    def mended(self, batch: str, slot: Slot) -> bool:
+        """Whether the same plan has sent something in the place of a refused change of this slot before."""
+        plan = self._plan_of(batch)
+        return plan is not None and slot in plan.mended
+
+    def without(
+        self,
+        batch: str,
+        refused: Mapping[Change, Change | None],
+        unwanted: Callable[[Change], bool],
+        now: float,
+    ) -> Progress:
+        """Take a refusal of some of a batch's changes; the others were done.
+
+        :param refused: what was refused, with what is to be sent in its place; None: nothing.
+        :param unwanted: which changes of the phases ahead are left out too.
+        """
+        plan = self._plans[self._owners.pop(batch)]
+        dpid, changes = plan.waiting.pop(batch)
+        left_out = plan.leave_out(unwanted)
+        self._close((*changes, *left_out))
+        done = tuple(change for change in changes if change not in refused)
+        lost = tuple(change for change, instead in refused.items() if instead is None)
+        instead = tuple(change for change in refused.values() if change is not None)
+        step = NOTHING
+        if instead:
+            plan.mended.update(change.rule.slot for change in instead)
+            self._open(instead)
+            step = Progress((self._send(plan, dpid, instead),))
+        elif not plan.waiting:
+            step = self._advance(plan, now)
+        return Progress(step.effects, step.done, None, done, (*lost, *left_out))
+
     def wake(self, now: float) -> tuple[Progress, ...]:
         """Go on with the plans whose drain is over."""
         due: list[_Plan] = []
@@ -208,6 +257,13 @@ class Installer:
         plan.waiting[batch] = (dpid, changes)
         self._owners[batch] = plan.owner
         return SendBatch(plan.cause, dpid, batch, changes)
+
+
+def _kept(
+    batches: Mapping[int, tuple[Change, ...]], unwanted: Callable[[Change], bool]
+) -> dict[int, tuple[Change, ...]]:
+    found = {dpid: tuple(c for c in changes if not unwanted(c)) for dpid, changes in batches.items()}
+    return {dpid: changes for dpid, changes in found.items() if changes}
 
 
 def _less(counted: Counter[Slot], slot: Slot) -> None:

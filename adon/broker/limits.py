@@ -24,13 +24,17 @@ from adon.flowvisor.rule import Entry
 from adon.flowvisor.selection import Selection
 from adon.flowvisor.slices import Usage, verdict
 
+WITHIN_REACH = 1000
+"""Rules; a table that has room for so many more is no limit for any flow, and nothing is counted."""
+
 
 def closed(world: World, flow: Flow, need: Need, now: float) -> dict[str, str]:
     """Per path name why a flow may not have it now."""
     configuration = world.configuration
     sliced = flow.slice is not None and flow.slice in configuration.slices
     graded = configuration.policy.ladder.mode != "off"
-    if not sliced and not graded and not _rationed(world):
+    unfit = any(world.abilities.unfit.values())
+    if not sliced and not graded and not unfit and not _rationed(world):
         return {}
     found = world.network.topology.candidates(flow.request.source, flow.request.destination)
     paths = {c.key.path: c.path for c in found if c.path is not None and c.key.path != flow.path}
@@ -40,6 +44,7 @@ def closed(world: World, flow: Flow, need: Need, now: float) -> dict[str, str]:
     for name, path in paths.items():
         reasons[name] = (
             lacking
+            or (_unfit(world, path) if unfit else "")
             or (_of_slice(world, flow, need, path, rules) if sliced else "")
             or (grading.refusal(world, flow, name) if graded else "")
         )
@@ -89,10 +94,21 @@ def _lacks(world: World, dpid: int, flow: Flow, number: int) -> str:
 
 
 def _rationed(world: World) -> bool:
-    """Whether any switch has a limit that is known."""
+    """Whether any switch has a limit that may be met."""
     room = world.room
+    if room.full:
+        return True
+    held = ((most, occupancy(world, dpid)) for dpid, most in room.maximum.items())
+    near = any(found.ours + found.others + WITHIN_REACH > most for most, found in held)
     budgets = any(switch.rule_budget is not None for switch in world.configuration.switches.values())
-    return bool(room.maximum or room.full or budgets)
+    return near or budgets
+
+
+def _unfit(world: World, path: CandidatePath) -> str:
+    """Why a switch of a path cannot hold rules of ours as it is configured (R8)."""
+    dpids = (path.source_end.dpid, *(hop.dpid for hop in path.hops), path.destination_end.dpid)
+    found = ((dpid, world.abilities.unfit.get(dpid, ())) for dpid in dpids)
+    return next((shortage(dpid, "; ".join(reasons)) for dpid, reasons in found if reasons), "")
 
 
 def _needed(world: World, flow: Flow, need: Need, paths: Mapping[str, CandidatePath]) -> Mapping[int, int]:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 from adon.broker.advising import Advice
 from adon.broker.belief import SETTLE_S, Belief
+from adon.broker.drift import Drift, Kind, Tampering, tampered
 from adon.broker.effects import Announce, Effect, ReadRules, RuleState, SaveRules, SendBatch
 from adon.broker.events import (
     BatchConfirmed,
@@ -29,20 +30,12 @@ from adon.broker.events import (
     SwitchUp,
 )
 from adon.broker.installer import Installer, Progress
+from adon.broker.refusals import RETRY_S, Refusals, healed
 from adon.broker.wanted import Wanted
-from adon.flowvisor.reconcile import Difference, difference, phases
+from adon.flowvisor.reconcile import Difference, Phase, difference, phases, restoring
 from adon.flowvisor.rule import Change, Entry, MeterEntry, Op, Rule, Slot, dpid_text, rule_text
 from adon.flowvisor.topology import PortState, Topology
-
-RETRY_S = 10.0
-"""A switch that refused a repair is repaired again after so long."""
-CONTRADICTIONS = {
-    "OFPGMFC_GROUP_EXISTS": True,
-    "OFPMMFC_METER_EXISTS": True,
-    "OFPGMFC_UNKNOWN_GROUP": False,
-    "OFPMMFC_UNKNOWN_METER": False,
-}
-"""A switch's words for a group or meter that is there (not) against what we took (OpenFlow 1.3.5, 7.4.4)."""
+from adon.units import format_duration
 
 
 @dataclass(slots=True)
@@ -76,23 +69,33 @@ class Network:
     """
 
     def __init__(
-        self, topology: Topology, rules: Iterable[Entry], *, drain: float, check_period: float
+        self,
+        topology: Topology,
+        rules: Iterable[Entry],
+        *,
+        drain: float,
+        check_period: float,
+        settle: float = SETTLE_S,
     ) -> None:
         self.topology = topology
         self.reconcile_totals = {"missing": 0, "extra": 0, "wrong": 0, "blocked": 0}
         self._advice = Advice(topology.configuration)
         self._installer = Installer(drain)
-        self._belief = Belief()
+        self._belief = Belief(settle)
+        self._settle = settle
+        told = {s.dpid for s in topology.configuration.switches.values() if s.drift == "report"}
+        self._drift = Drift(self._advice.switches | told)
+        self._synchronised: set[int] = set()  # an operator asked for it: drift is put right everywhere
         self._check_period = check_period
         self._wanted = Wanted(rules)
+        self._refusals = Refusals()
         self._unconfirmed: set[str] = set(self._wanted)  # owners not known to be installed since they changed
         self._foreign: dict[int, frozenset[Slot]] = {}
         self._greeting: dict[int, Mapping[str, PortState]] = {}
         self._checked_at: dict[int, float] = {}
         self._urgent: set[int] = set()
         self._read_again_at: dict[int, float] = {}
-        self._refused: dict[Slot, Entry] = {}  # saved as failed: may turn out to be there after all
-        self._made_anew: set[str] = set()  # owners whose plan was made anew after a contradiction
+        self._given_up: dict[Slot, Entry] = {}  # saved as failed: may turn out to be there after all
 
     # -- what is wanted ---------------------------------------------------------------------------
 
@@ -142,18 +145,20 @@ class Network:
         outcome = Outcome(self._advice.drop(owner, cause))
         kept = set(rules)
         gone = tuple(rule for rule in before if rule not in kept)
-        if gone:
-            outcome.effects.append(SaveRules(cause, gone, RuleState.REMOVED))
         in_hand = (rule for rule in rules if self._installer.changing(rule.slot))
         self._repair_after_repair((*gone, *in_hand), now)
         pending = tuple(rule for rule in rules if not self._holds(rule))
+        replaced = {rule.slot for rule in pending}  # saving these overwrites what was there
+        removed = tuple(rule for rule in gone if rule.slot not in replaced)
+        if removed:
+            outcome.effects.append(SaveRules(cause, removed, RuleState.REMOVED))
         if pending:
             outcome.effects.append(SaveRules(cause, pending, RuleState.PENDING))
         # Given up, and wanted again before it was taken out: it is saved as removed, and is there.
         back = tuple(rule for rule in rules if rule not in before and self._holds(rule))
         if back:
             outcome.effects.append(SaveRules(cause, back, RuleState.INSTALLED))
-        outcome.absorb(self._execute(owner, diff, cause, now))
+        outcome.absorb(self._execute(owner, phases(diff), cause, now))
         return outcome
 
     # -- what switches say ------------------------------------------------------------------------
@@ -169,6 +174,7 @@ class Network:
         dpid = event.dpid
         self._greeting.pop(dpid, None)
         self._read_again_at.pop(dpid, None)
+        self._drift.forgive(dpid)
         self.topology = self.topology.switch_down(dpid)
         text, level = f"switch {dpid_text(dpid)} is disconnected", "warning"
         if event.why:
@@ -179,8 +185,11 @@ class Network:
             outcome.absorb(self.batch_failed(lost))
         return outcome
 
-    def port_changed(self, event: PortChanged) -> None:
-        """Take a port's new state."""
+    def port_changed(self, event: PortChanged) -> bool:
+        """Take a port's new state; whether it says anything new of a switch that is connected.
+
+        Open vSwitch announces a port that goes down with a message that says it is up still.
+        """
         if event.dpid in self._greeting:
             ports = dict(self._greeting[event.dpid])
             if event.state is None:
@@ -188,8 +197,10 @@ class Network:
             else:
                 ports[event.name] = event.state
             self._greeting[event.dpid] = ports
-        else:
-            self.topology = self.topology.port_changed(event.dpid, event.name, event.state)
+            return False
+        before = self.topology.ports.get(event.dpid, {}).get(event.name)
+        self.topology = self.topology.port_changed(event.dpid, event.name, event.state)
+        return event.state != before
 
     def rules_reported(self, event: RulesReported) -> Outcome:
         """Compare a switch's report with what is wanted there, and repair where it is time to.
@@ -203,12 +214,16 @@ class Network:
         if greeted:
             self.topology = self.topology.switch_up(dpid, self._greeting.pop(dpid))
             self._belief.reconnected(dpid)
+            self._refusals.forgive(dpid)
         self._foreign[dpid] = event.foreign
         unsettled = self._installer.slots() | self._belief.unsettled(now)
         held = (*(item.rule for item in event.rules), *event.equipment)
+        if not greeted and dpid not in self._synchronised:
+            self._look_for_drift(dpid, held, unsettled, now)
         self._belief.reported(dpid, held, unsettled)
         outcome = self._greet(event) if greeted else Outcome()
         outcome.effects += self._after_all(dpid, event.id)
+        outcome.effects += self._news(dpid, event.id)
         if dpid in self._advice.switches:
             return outcome
         if dpid in self._urgent or now - self._checked_at.get(dpid, 0.0) >= self._check_period:
@@ -217,59 +232,92 @@ class Network:
 
     def batch_confirmed(self, event: BatchConfirmed) -> Outcome:
         """Take a barrier reply."""
-        return self._digest(self._installer.confirmed(event.batch, event.at), event.id, event.at)
+        outcome = self._digest(self._installer.confirmed(event.batch, event.at), event.id, event.at)
+        outcome.absorb(self._heal(event.id, event.at))
+        return outcome
 
     def batch_failed(self, event: BatchFailed) -> Outcome:
         """Take a refusal: drop the plan, and find out in a while what the switches really hold."""
+        single = self._without_refused(event)
+        if single is not None:
+            return single
         progress = self._installer.failed(event.batch)
         if progress.failed is None:
             return Outcome()
-        if self._contradicted(event, progress.failed, progress.dropped):
-            return self.want(progress.failed, self.wanted(progress.failed), event.id, event.at)
         owner, error = progress.failed, f"switch {dpid_text(event.dpid)}: {event.error}"
-        self._made_anew.discard(owner)
         outcome = Outcome(failed=[(owner, error)])
         refused = self._still_wanted(progress.dropped)
         self._unconfirmed.update(self._wanted.owner(rule) for rule in refused)
         if refused:
-            self._refused.update((rule.slot, rule) for rule in refused)
+            self._given_up.update((rule.slot, rule) for rule in refused)
             outcome.effects.append(SaveRules(event.id, refused, RuleState.FAILED, error))
         if _is_repair(owner):
             owners = dict.fromkeys(self._wanted.owner(rule) for rule in refused)
             outcome.failed += [(named, error) for named in owners]
-        pause = RETRY_S if _is_repair(owner) else SETTLE_S
+        pause = RETRY_S if _is_repair(owner) else self._settle
         for dpid in {change.rule.dpid for change in progress.dropped}:
             self._read_again(dpid, event.at + pause)
+        outcome.absorb(self._heal(event.id, event.at))
         return outcome
 
-    def _contradicted(self, event: BatchFailed, owner: str, dropped: Iterable[Change]) -> bool:
-        """Whether the plan should be made anew at once, because a group or meter was there already, or not.
+    def _without_refused(self, event: BatchFailed) -> Outcome | None:
+        """Go on without single changes that were refused, or with others in their place (R13).
 
-        Unlike a rule neither is replaced by an add (OpenFlow 1.3.5, 6.5 and 6.7), and after a refusal, or a
-        plan that was given up, nobody knows.  The second time in a row it is a refusal like any other.
+        A repair is many owners' business: those whose entries were refused fail, the rest goes on.  None if
+        the whole plan has failed: a flow has all of its rules or none.
         """
-        there = next((found for text, found in CONTRADICTIONS.items() if text in event.error), None)
-        if there is None or _is_repair(owner) or owner in self._made_anew:
-            return False
-        self._made_anew.add(owner)
-        op = Op.ADD if there else Op.MODIFY
-        for change in dropped:
-            entry = change.rule
-            if change.op is op and entry.dpid == event.dpid and not isinstance(entry, Rule):
-                self._belief.contradicted(entry, there=there)
-        return True
+        sent = self._installer.sent(event.batch)
+        if sent is None or not event.refused:
+            return None
+        owner, changes = sent
+        refused = {changes[place]: words for place, words in event.refused}
+        instead = {
+            change: None if self._installer.mended(event.batch, change.rule.slot) else healed(change, words)
+            for change, words in refused.items()
+        }
+        lost = {change: words for change, words in refused.items() if instead[change] is None}
+        if lost and not _is_repair(owner):
+            return None
+        failed = {self._wanted.owner(change.rule): words for change, words in lost.items()}
+
+        def unwanted(change: Change) -> bool:
+            return change.op is not Op.DELETE and self._wanted.owner(change.rule) in failed
+
+        progress = self._installer.without(event.batch, instead, unwanted, event.at)
+        outcome = self._digest(progress, event.id, event.at)
+        for one, words in failed.items():
+            mine = [change for change in progress.dropped if self._wanted.owner(change.rule) == one]
+            outcome.absorb(self._refused(one, mine, words, event))
+        return outcome
+
+    def _refused(self, owner: str, changes: Iterable[Change], words: str, event: BatchFailed) -> Outcome:
+        """A repair goes on without these of an owner's; they are tried again after a time that grows."""
+        error = f"switch {dpid_text(event.dpid)}: {words}"
+        until = self._refusals.refused((change.rule.slot for change in changes), event.at)
+        self._read_again(event.dpid, until)
+        self._unconfirmed.add(owner)
+        text = f"{owner}: {error}; tried again in {format_duration(until - event.at)}"
+        outcome = Outcome([Announce(event.id, "error", text)], failed=[(owner, error)])
+        missing = self._still_wanted(changes)
+        if missing:
+            self._given_up.update((rule.slot, rule) for rule in missing)
+            outcome.effects.append(SaveRules(event.id, missing, RuleState.FAILED, error))
+        return outcome
 
     def rule_removed(self, event: RuleRemoved) -> Outcome:
-        """Take FLOW_REMOVED; one that nobody here asked for is an alarm, and the rule comes back (R20)."""
-        slot = event.rule.slot
+        """Take FLOW_REMOVED; one that nobody here asked for is an alarm, and the rule is put back (R20)."""
+        slot, owner = event.rule.slot, self._wanted.owner(event.rule)
+        by_us = self._belief.deleting(slot)
         self._belief.removed(event.rule)
-        self._unconfirmed.add(self._wanted.owner(event.rule))
-        wanted = any(rule.slot == slot for rule in self.wanted(self._wanted.owner(event.rule)))
-        if event.reason in ("idle", "hard") or not wanted or self._installer.changing(slot):
+        self._unconfirmed.add(owner)
+        wanted = next((rule for rule in self.wanted(owner) if rule.slot == slot), None)
+        known = event.dpid in self.topology.connected
+        if event.reason in ("idle", "hard") or wanted is None or not known:
             return Outcome()
-        self._urgent.add(event.dpid)
-        text = f"somebody removed a rule of ours from {dpid_text(event.dpid)}: {rule_text(event.rule)}"
-        return Outcome([Announce(event.id, "warning", text), ReadRules(event.id, event.dpid)])
+        self._read_again(event.dpid, event.at + self._settle)
+        if not by_us:
+            self._note_drift(Tampering(Kind.MISSING, wanted), event.at)
+        return Outcome()
 
     # -- the clock, and questions -------------------------------------------------------------------
 
@@ -280,25 +328,34 @@ class Network:
             outcome.absorb(self._digest(progress, cause, now))
         for dpid in sorted(dpid for dpid, at in self._read_again_at.items() if at <= now):
             del self._read_again_at[dpid]
+            self._urgent.add(dpid)
             outcome.effects.append(ReadRules(cause, dpid))
+        self._drift.wake(now)
+        outcome.absorb(self._heal(cause, now))
         return outcome
 
     def next_wake(self) -> float | None:
         """When :meth:`wake` is wanted next."""
-        times = [self._installer.next_wake(), *self._read_again_at.values()]
+        times = [self._installer.next_wake(), self._drift.next_wake(), *self._read_again_at.values()]
         return min((time for time in times if time is not None), default=None)
 
     def clock_set_back(self, by: float) -> None:
         """The clock now shows ``by`` seconds less than it did."""
         self._installer.clock_set_back(by)
         self._belief.clock_set_back(by)
+        self._drift.clock_set_back(by)
+        self._refusals.clock_set_back(by)
         self._checked_at = {dpid: at - by for dpid, at in self._checked_at.items()}
         self._read_again_at = {dpid: at - by for dpid, at in self._read_again_at.items()}
 
     def recheck(self, cause: str) -> Outcome:
-        """Read and repair every connected switch now, whatever the period says."""
+        """Read and repair every connected switch now, whatever the period and the policy of drift say."""
         connected = sorted(self.topology.connected)
         self._urgent.update(connected)
+        self._synchronised.update(connected)
+        for dpid in connected:
+            self._drift.forgive(dpid)
+            self._refusals.forgive(dpid)
         return Outcome([ReadRules(cause, dpid) for dpid in connected])
 
     def desired(self, dpid: int) -> tuple[Entry, ...]:
@@ -371,9 +428,9 @@ class Network:
 
     def _after_all(self, dpid: int, cause: str) -> list[Effect]:
         """What was given up with its plan and is there: another switch had refused, this one had not."""
-        found = tuple(r for r in self._refused.values() if r.dpid == dpid and self._belief.holds(r))
+        found = tuple(r for r in self._given_up.values() if r.dpid == dpid and self._belief.holds(r))
         for rule in found:
-            del self._refused[rule.slot]
+            del self._given_up[rule.slot]
         kept = tuple(rule for rule in found if rule in self.wanted(self._wanted.owner(rule)))
         return [SaveRules(cause, kept, RuleState.INSTALLED)] if kept else []
 
@@ -389,25 +446,73 @@ class Network:
         """
         for dpid in {rule.dpid for rule in concerned}:
             if self._installer.busy(_repair_of(dpid)):
-                self._read_again(dpid, now + SETTLE_S)
+                self._read_again(dpid, now + self._settle)
+
+    def _look_for_drift(
+        self, dpid: int, held: Iterable[Entry], unsettled: frozenset[Slot], now: float
+    ) -> None:
+        """What somebody else changed since the last report, and what is right again by itself."""
+        wanted, reported = self.desired(dpid), tuple(held)
+
+        def ours(slot: Slot) -> bool:
+            return slot in unsettled or not self._sure(slot)
+
+        for change in tampered(wanted, self._belief.at(dpid), reported, ours):
+            self._note_drift(change, now)
+        found = difference(wanted, reported)
+        wrong = (*found.missing, *found.extra, *(right for right, _ in found.wrong))
+        self._drift.compared(dpid, frozenset(entry.slot for entry in wrong))
+
+    def _note_drift(self, change: Tampering, now: float) -> None:
+        if self._drift.note(change, now) and self._drift.only_told(change.entry.dpid):
+            self.reconcile_totals[change.kind] += 1
+
+    def _news(self, dpid: int, cause: str) -> list[Effect]:
+        return [Announce(cause, "warning", line) for line in self._drift.news(dpid)]
+
+    def _heal(self, cause: str, now: float) -> Outcome:
+        """Put right what is ready for it, without reading first: what else there is, the next report shows.
+
+        What becomes ready while a repair is under way is put right by the next one, all of it at once.
+        """
+        outcome = Outcome()
+        ready: dict[int, set[Slot]] = {}
+        for slot in self._drift.ready():
+            if not self._installer.busy(_repair_of(slot[0])) and not self._installer.changing(slot):
+                ready.setdefault(slot[0], set()).add(slot)
+        for dpid, slots in ready.items():
+            for slot in slots:
+                self._drift.settled(slot)
+            wanted = [rule for rule in self.desired(dpid) if rule.slot in slots]
+            present = [rule for rule in self._belief.at(dpid) if rule.slot in slots]
+            diff = difference(wanted, present, foreign=self._foreign_at(dpid))
+            outcome.effects += self._news(dpid, cause)
+            outcome.absorb(self._put_right(dpid, diff, cause, now))
+        return outcome
 
     def _repair(self, dpid: int, cause: str, now: float, unsettled: frozenset[Slot]) -> Outcome:
         owner = _repair_of(dpid)
         if self._installer.busy(owner):
             return Outcome()
         if dpid in self._urgent and any(slot[0] == dpid for slot in unsettled):
-            self._read_again(dpid, now + SETTLE_S)
+            self._read_again(dpid, now + self._settle)
         else:
             self._urgent.discard(dpid)
+            self._synchronised.discard(dpid)
         self._checked_at[dpid] = now
+        skip = unsettled | self._drift.untouchable(dpid) | self._refusals.held(dpid, now)
         diff = difference(
-            self.desired(dpid), self._belief.at(dpid), foreign=self._foreign_at(dpid), skip=unsettled
+            self.desired(dpid), self._belief.at(dpid), foreign=self._foreign_at(dpid), skip=skip
         )
+        return self._put_right(dpid, diff, cause, now)
+
+    def _put_right(self, dpid: int, diff: Difference, cause: str, now: float) -> Outcome:
         self._unconfirmed.update(self._wanted.owner(rule) for rule in (*diff.missing, *diff.blocked))
         self._unconfirmed.update(self._wanted.owner(rule) for rule, _ in diff.wrong)
         self._unconfirmed.update(self._wanted.owner(rule) for rule in diff.extra)
         outcome = self._found(dpid, diff, cause)
-        outcome.absorb(self._execute(owner, diff, cause, now))
+        plan = phases(diff) if diff.wrong or diff.extra else restoring(diff)
+        outcome.absorb(self._execute(_repair_of(dpid), plan, cause, now))
         return outcome
 
     def _found(self, dpid: int, diff: Difference, cause: str) -> Outcome:
@@ -425,8 +530,8 @@ class Network:
         outcome.failed += [(owner, error) for owner in dict.fromkeys(map(self._wanted.owner, diff.blocked))]
         return outcome
 
-    def _execute(self, owner: str, diff: Difference, cause: str, now: float) -> Outcome:
-        plan = self._advice.allowed(phases(diff))
+    def _execute(self, owner: str, plan: Iterable[Phase], cause: str, now: float) -> Outcome:
+        plan = self._advice.allowed(tuple(plan))
         return self._digest(self._installer.start(owner, plan, cause, now), cause, now)
 
     def _digest(self, progress: Progress, cause: str, now: float) -> Outcome:
@@ -435,7 +540,8 @@ class Network:
             self._note_sent(batch, now)
         for change in progress.changes:
             self._belief.confirmed(change, now)
-            self._refused.pop(change.rule.slot, None)
+            self._given_up.pop(change.rule.slot, None)
+            self._refusals.taken(change.rule.slot)
         confirmed = self._still_wanted(progress.changes)
         if confirmed:
             outcome.effects.append(SaveRules(cause, confirmed, RuleState.INSTALLED))
@@ -451,9 +557,9 @@ class Network:
     def _note_sent(self, batch: SendBatch, now: float) -> None:
         for change in batch.changes:
             self._belief.sent(change, now)
+            self._drift.settled(change.rule.slot)
 
     def _finished(self, owner: str) -> Outcome:
-        self._made_anew.discard(owner)
         owners = tuple(sorted(self._unconfirmed)) if _is_repair(owner) else (owner,)
         idle = [one for one in owners if not self.busy(one)]
         outcome = Outcome(

@@ -19,10 +19,11 @@ from adon.broker.damping import ATTEMPTS
 from adon.broker.deciding import advise, choose_path, decision_of, giving_way, with_misses
 from adon.broker.decision import Decision, Outcome
 from adon.broker.effects import Announce, Effect, EstimateScored, SaveDecision, SaveFlow
-from adon.broker.events import Event, TransferReported
+from adon.broker.events import Event, LldpReceived, PortChanged, SwitchDown, TransferReported
 from adon.broker.fleeing import Fled
 from adon.broker.flow import Flow, FlowState, Quality
 from adon.broker.network import Outcome as NetworkOutcome
+from adon.broker.refusals import of_a_meter
 from adon.broker.room import table_full
 from adon.broker.steering import rules_for_flow, rules_for_paths, rules_for_switches
 from adon.broker.world import World
@@ -165,6 +166,8 @@ class Placing:
         """Bring one flow to its place; without one it stays, marked (spec section 2)."""
         flow, need, choice = fled.flow, fled.need, fled.choice
         if fled.path is not None:
+            if isinstance(event, PortChanged | SwitchDown | LldpReceived):
+                self._world.failovers.moving(flow.number, event.id, event.at)
             return self._move(flow, need, choice, fled.path, fled.reason, event)
         if fled.loss.vacate:
             return self._vacate(flow, need, choice, f"leaves {fled.reason}", event)
@@ -351,6 +354,7 @@ class Placing:
             return []
         effects: list[Effect] = []
         self._before.pop(flow.number, None)
+        self._world.failovers.moved(flow.number, event.at)
         self._world.damping.taken(flow.number, str(flow.path))
         if flow.state is FlowState.INSTALLING:
             only = self._advised(flow)
@@ -380,13 +384,16 @@ class Placing:
 
     def _not_admitted(self, flow: Flow, error: str, event: Event) -> list[Effect]:
         """A switch refused a new flow: shun that path for a while and look for another (R6, R17)."""
-        if not table_full(error):  # that closes the switch, not the path: who is on it stays
+        if of_a_meter(error):
+            self._world.damping.give_up(flow.number, str(flow.path), error)
+        elif not table_full(error):  # that closes the switch, not the path: who is on it stays
             self._world.shun(flow.path, error, event.at)
             self._world.damping.refused(flow.number, str(flow.path))
         given_up = self._world.damping.given_up(flow.number)
         candidates = choose_path(self._world, flow, event.at)[1].selection.records
         if given_up and all(candidate.path in given_up for candidate in candidates):
-            reason = f"given up after {ATTEMPTS} refusals on each of its paths; last: {error}"
+            often = "" if of_a_meter(error) else f" after {ATTEMPTS} refusals on each of its paths"
+            reason = f"given up{often}; last: {error}"
             return self.end(flow, FlowState.FAILED, reason, event)[1]
         waiting = self._world.flows.put(self._without_path(flow, error, event))
         return [
@@ -402,6 +409,7 @@ class Placing:
         more connection, it learns no more of them.
         """
         flows, was = self._world.flows, before.flow
+        self._world.failovers.left_out(flow.number)
         crowded = flow.path == was.path and table_full(error)
         if flow.path != was.path:
             self._world.shun(flow.path, error, event.at)
@@ -454,6 +462,7 @@ class Placing:
         if flow is not None and flow.state.final:
             self._world.flows.forget(flow.number)
             self._before.pop(flow.number, None)
+            self._world.failovers.left_out(flow.number)
             self._digests.pop(flow.number, None)
             self._overlooked.pop(flow.number, None)
             self._deaf.discard(flow.number)

@@ -6,10 +6,13 @@ database or a measurement archive to show the present.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from adon.broker.limits import occupancy
 from adon.broker.link_reading import links
+from adon.broker.network_reading import circuits, sites, wires
+from adon.broker.room import count
 from adon.broker.world import World
 from adon.flowvisor.path import Known
 from adon.flowvisor.rule import dpid_text, rule_text
@@ -26,10 +29,16 @@ def snapshot(world: World, now: float) -> Mapping[str, object]:
         "paths": [_path(world, candidate, now) for candidate in world.network.topology.directions()],
         "switches": _switches(world, now),
         "links": links(world.configuration, world.links, now),
+        "sites": sites(world.configuration),
+        "wires": wires(world.network.topology),
+        "circuits": circuits(world.network.topology),
+        "standby_paths": world.configuration.policy.standby_paths,
         "queue": [flow.id for flow in world.queue(now)],
         "quiet": sorted(world.quiet),
         "estimates": _estimates(world),
         "reconcile": dict(world.network.reconcile_totals),
+        "slices": [_slice(world, name) for name in world.configuration.slices],
+        "failover": world.failovers.reading(),
     }
 
 
@@ -76,6 +85,7 @@ def _path(world: World, candidate: Candidate, now: float) -> dict[str, object]:
         "mtu": configured.mtu if configured is not None else None if path is None else path.mtu,
         "vlan": None if path is None else path.vlan,
         "hops": [dpid_text(hop.dpid) for hop in path.hops] if path is not None else [],
+        "ports_known": path is not None,
         "usable": candidate.usable,
         "reason": candidate.reason,
         "metrics": metrics,
@@ -125,6 +135,34 @@ def _table(world: World, dpid: int, now: float) -> dict[str, object]:
     }
 
 
+def _slice(world: World, name: str) -> dict[str, object]:
+    """What a slice's flows use: rules per switch, and bits/s reserved per directed path."""
+    rules: Counter[str] = Counter()
+    reserved: dict[tuple[str, str, str], float] = {}
+    for flow in world.flows.running():
+        if flow.slice == name:
+            rules.update({dpid_text(d): n for d, n in count(world.network.intended(flow.id)).items()})
+            key = (str(flow.path), *world.flows.ends(flow))
+            reserved[key] = reserved.get(key, 0.0) + world.flows.bound(flow)
+    paths = [
+        {"path": path, "source": source, "destination": destination, "reserved": bits}
+        for (path, source, destination), bits in reserved.items()
+    ]
+    return {"name": name, "rules": dict(rules), "paths": paths}
+
+
+def _tables(world: World, dpid: int) -> dict[str, object]:
+    """Per table of ours how many rules it holds and may hold, as the switch says itself."""
+    features = world.abilities.features.get(dpid)
+    known = {} if features is None else features.tables
+    ours = world.network.topology.pipelines()[dpid].tables
+    return {
+        str(number): {"active": known[number].active, "maximum": known[number].most}
+        for number in ours
+        if number in known
+    }
+
+
 def _switches(world: World, now: float) -> list[dict[str, object]]:
     topology = world.network.topology
     return [
@@ -133,9 +171,14 @@ def _switches(world: World, now: float) -> list[dict[str, object]]:
             "dpid": dpid_text(switch.dpid),
             "connected": switch.dpid in topology.connected,
             "advise": switch.advise,
+            "pipeline": switch.pipeline,
+            "control": switch.control,
+            "drift": switch.drift,
             "rules": world.network.rules(switch.dpid),
             "foreign_rules": world.network.foreign_rules(switch.dpid),
             "table": _table(world, switch.dpid, now),
+            "tables": _tables(world, switch.dpid),
+            "lacks": list(world.abilities.lacks.get(switch.dpid, ())),
             "ports": {
                 port: {"number": state.number, "live": state.live}
                 for port, state in topology.ports.get(switch.dpid, {}).items()

@@ -10,10 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from adon.broker import scheduler
+from adon.broker.abilities import Abilities
 from adon.broker.alarms import Alarms
 from adon.broker.damping import Damping
 from adon.broker.edge import Ledger
 from adon.broker.estimates import Estimates
+from adon.broker.failover import Failovers
 from adon.broker.flow import Flow
 from adon.broker.heard import Heard
 from adon.broker.links import Links
@@ -54,7 +56,9 @@ class World:
     :param damping: what moved, failed or was refused again and again (R17).
     :param memo: what was found about paths and still holds.
     :param room: what switches have said about their tables.
+    :param abilities: what the switches have said that they can do, and what they lack.
     :param means: per datapath id, the queues and meters that the switch has, as far as it has said.
+    :param failovers: how long failures of the network lasted for the flows they hit.
     :param meters: which meter number each flow has.
     """
 
@@ -75,7 +79,9 @@ class World:
     memo: Memo = field(default_factory=Memo)
     damping: Damping = field(default_factory=Damping)
     room: Room = field(default_factory=Room)
+    abilities: Abilities = field(default_factory=Abilities)
     means: dict[int, Means] = field(default_factory=dict)
+    failovers: Failovers = field(default_factory=Failovers)
     meters: Meters = field(default_factory=Meters)
 
     def shun(self, path: str | None, why: str, now: float) -> None:

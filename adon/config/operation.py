@@ -90,6 +90,9 @@ class Policy(Section):
         "without a number all do (R16)",
     )
     drain: Duration = 0.2
+    settle: Duration = Field(
+        default=2.0, description="a report of rules says nothing about what we changed so shortly before (R4)"
+    )
     priority_offset: int = Field(
         default=0, ge=-19_000, le=25_000, description="added to the priority of every rule of ours (R7)"
     )

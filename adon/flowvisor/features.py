@@ -83,6 +83,45 @@ class Needs:
 
 NOTHING = Needs()
 
+_CLASSIFIED = frozenset({"in_port", "eth_type", "ip_proto", "ip_src", "ip_dst", "tp_src", "tp_dst"})
+"""What the rules match that every packet of ours meets first."""
+_LABELLED = frozenset({"metadata"})
+"""What the rules of the later tables match."""
+
+
+def declared(pipeline: Pipeline) -> Needs:
+    """What the form of our rules asks of a switch before there is any rule: tables and their fields (R8)."""
+    fields = {pipeline.classification: _CLASSIFIED}
+    if pipeline.staged:
+        fields |= {pipeline.policy: _LABELLED, pipeline.transit: _LABELLED}
+    return Needs(rules=FrozenMap(dict.fromkeys(fields, 1)), fields=FrozenMap(fields))
+
+
+def merged(known: SwitchFeatures, said: SwitchFeatures) -> SwitchFeatures:
+    """What a switch said last, and what it said before of that which it did not speak of again."""
+    numbers = known.tables.keys() | said.tables.keys()
+    tables = {number: _merged(known.tables.get(number), said.tables.get(number)) for number in numbers}
+    return SwitchFeatures(
+        said.version,
+        said.n_tables,
+        FrozenMap(tables),
+        known.groups if said.groups is None else said.groups,
+        known.meters if said.meters is None else said.meters,
+        known.queues if said.queues is None else said.queues,
+    )
+
+
+def _merged(known: Room | None, said: Room | None) -> Room:
+    if said is None:
+        return Room() if known is None else known
+    if known is None:
+        return said
+    return Room(
+        said.active,
+        known.most if said.most is None else said.most,
+        known.fields if said.fields is None else said.fields,
+    )
+
 
 def needs(entries: Iterable[Entry]) -> Needs:
     """What these entries of one switch ask of it."""

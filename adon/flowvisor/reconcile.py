@@ -181,6 +181,26 @@ def phases(found: Difference) -> tuple[Phase, ...]:
     return tuple(plan)
 
 
+def restoring(found: Difference) -> tuple[Phase, ...]:
+    """The phases that put back what one switch has lost, if that is all that is to be done.
+
+    No packet of these flows has its way now, so none can lose it: delivery and ingress go out together, one
+    barrier sooner.
+
+    :raises ValueError: if something is to be changed or removed, too (a bug of the caller).
+    """
+    if found.wrong or found.extra:
+        raise ValueError("not everything that is to be done is to put something back")
+    plan = phases(found)
+    equip = tuple(phase for phase in plan if phase.name == "equip")
+    rules = [phase for phase in plan if phase.name != "equip"]
+    batches: dict[int, tuple[Change, ...]] = {}
+    for phase in rules:
+        for dpid, changes in phase.batches.items():
+            batches[dpid] = (*batches.get(dpid, ()), *changes)
+    return (*equip, Phase("restore", batches)) if batches else equip
+
+
 def _changes(found: Difference) -> list[Change]:
     return [
         *(Change(Op.ADD, rule) for rule in found.missing),

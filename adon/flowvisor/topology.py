@@ -74,6 +74,7 @@ class Topology:
     :param overlay_paths: the circuits computed over the configured links.
     :param seen: what discovery (LLDP) saw; empty where there is none.
     :param penalties: per name of a link that flaps, how much dearer it is (R15).
+    :param groupless: the datapath ids that said that they have no fast-failover groups.
     """
 
     configuration: Configuration
@@ -82,6 +83,7 @@ class Topology:
     overlay_paths: OverlayPaths = field(default_factory=OverlayPaths)
     seen: frozenset[SeenLink] = frozenset()
     penalties: Mapping[str, float] = field(default_factory=FrozenMap)
+    groupless: frozenset[int] = frozenset()
 
     @cached_property
     def courses(self) -> tuple[Course, ...]:
@@ -284,7 +286,7 @@ class Topology:
         found: dict[int, CandidatePath] = {}
         for way in (path, path.reversed()):
             switch = self._switch(way.source_end.dpid)
-            if switch.pipeline != "staged" or switch.failover != "groups":
+            if switch.pipeline != "staged" or switch.failover != "groups" or switch.dpid in self.groupless:
                 continue
             for other in self._others(way):
                 if other.path is None:

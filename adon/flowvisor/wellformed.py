@@ -20,6 +20,7 @@ V13, V14, V15 = 4, 5, 6
 
 OFPT_MULTIPART_REPLY = 19
 OFPT_PACKET_IN = 10
+OFPT_QUEUE_GET_CONFIG_REPLY = 23
 OFPAT_SET_FIELD = 25
 ONF, ONF_BUNDLE_CONTROL = 0x4F4E4600, 2300
 """The Open Networking Foundation as experimenter, and its bundles for OpenFlow 1.3 (extension 230)."""
@@ -39,6 +40,7 @@ _SMALLEST: Mapping[int, int] = {
     12: 16,  # PORT_STATUS
     OFPT_MULTIPART_REPLY: 16,
     21: _NO_BODY_NEEDED,  # BARRIER_REPLY
+    OFPT_QUEUE_GET_CONFIG_REPLY: 16,
     25: 24,  # ROLE_REPLY
     30: 24,  # ROLE_STATUS
     33: 16,  # BUNDLE_CONTROL
@@ -156,6 +158,8 @@ def _bucket(data: bytes, begin: int, end: int, version: int) -> None:
 
 
 _properties = _Element(length_at=2, least=4, padded=8)
+_queues = _Element(length_at=8, least=16, inside=_properties)
+"""What queues there are (1.3.5, 7.2.2; 1.4.1, 7.3.5.16)."""
 _buckets = _Element(length_at=0, least=8, inside=_bucket)
 
 
@@ -211,6 +215,7 @@ _SINCE_1_4: Mapping[int, Walk] = {
     5: _Element(length_at=0, least=48, inside=_properties),  # QUEUE_STATS
     13: _Element(length_at=4, least=40, inside=_properties),  # PORT_DESC
     14: _Element(length_at=0, least=8, inside=_properties),  # TABLE_DESC
+    15: _queues,  # QUEUE_DESC
 }
 _SINCE_1_5: Mapping[int, Walk] = {
     1: _Element(length_at=0, least=24, inside=_flow_desc_1_5),  # FLOW_DESC
@@ -232,7 +237,8 @@ def check(version: int, kind: int, data: bytes) -> None:
     :raises ValueError: with what is wrong, in a few words.
     """
     least = _SMALLEST.get(kind)
-    if least is None or (kind >= _FIRST_OF_1_4 and version < V14):
+    of_1_3 = kind == OFPT_QUEUE_GET_CONFIG_REPLY
+    if least is None or (kind >= _FIRST_OF_1_4 and version < V14) or (of_1_3 and version > V13):
         raise ValueError(f"a message of type {kind}, which is not expected")
     if len(data) < least:
         raise ValueError(f"a message of type {kind} and length {len(data)}")
@@ -245,6 +251,8 @@ def check(version: int, kind: int, data: bytes) -> None:
             _flow_removed(version, data)
         case 12:  # PORT_STATUS
             _REPORTS[version][13](data, 16, len(data), version)
+        case 23:  # QUEUE_GET_CONFIG_REPLY
+            _queues(data, 16, len(data), version)
         case 19:  # MULTIPART_REPLY
             (report,) = struct.unpack_from("!H", data, 8)
             walk = _REPORTS[version].get(report)

@@ -12,7 +12,7 @@ from typing import Any
 
 from pydantic import TypeAdapter
 
-from adon.broker.decision import Decision
+from adon.broker.decision import Decision, finite
 from adon.broker.flow import Flow
 from adon.broker.maintenance import Window
 from adon.templates_catalog.model import Template
@@ -64,8 +64,9 @@ def decode_flow(body: Mapping[str, Any]) -> Flow:
 
 
 def encode_decision(decision: Decision) -> Json:
-    """A decision as JSON values: :meth:`Decision.body`."""
-    return decision.body()
+    """A decision as JSON values: those of :meth:`Decision.body`, but by pydantic, several times faster."""
+    body: Json = finite(_decisions().dump_python(decision, mode="json"))
+    return body
 
 
 def decode_decision(body: Mapping[str, Any]) -> Decision:

@@ -12,19 +12,21 @@ from adon.store.codec import decode_decision, encode_decision, flow_number
 from adon.store.reading import decoded
 from adon.store.tables import decisions
 
+# Made once: SQLAlchemy derives its cache key once per statement object, and a move waits for these (R3).
+_ADD = insert(decisions)
+
 
 def save(connection: Connection, decision: Decision) -> None:
     """Add a decision; a record never changes."""
-    connection.execute(
-        insert(decisions).values(
-            id=decision.id,
-            flow=flow_number(decision.flow),
-            at=decision.at,
-            outcome=decision.outcome.value,
-            digest=decision.digest(),
-            body=encode_decision(decision),
-        )
-    )
+    values = {
+        "id": decision.id,
+        "flow": flow_number(decision.flow),
+        "at": decision.at,
+        "outcome": decision.outcome.value,
+        "digest": decision.digest(),
+        "body": encode_decision(decision),
+    }
+    connection.execute(_ADD, values)
 
 
 def read(connection: Connection, identifier: str) -> Decision:

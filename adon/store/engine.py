@@ -3,8 +3,9 @@
 SQLite is the default.  Its settings, and why:
 
 - ``journal_mode=WAL``: readers never wait for the writer, nor it for them.
-- ``synchronous=FULL``: a commit is on disk when it returns.  With WAL, ``NORMAL`` would let a power failure
-  take back the last commits, and a switch could then hold rules that the store has never heard of (R3).
+- ``synchronous=FULL``: a commit is on disk when it returns.  ``NORMAL`` for a transaction that need not be
+  (:meth:`~adon.store.store.Store.transaction`): it is written, every process sees it, and it outlives ours
+  however that ends; but a power failure may take it back, with all others since the last commit on disk.
 - ``foreign_keys=ON``: SQLite does not check them otherwise.
 - ``busy_timeout``: another process's short write (a token made on the command line) is waited for.
 
@@ -31,6 +32,8 @@ from adon.store.tables import SCHEMA_REVISION
 BUSY_TIMEOUT_MS = 5000
 WRITES = "adon_writes"
 """The execution option of a connection that is going to write."""
+DURABLE = "adon_durable"
+"""The execution option that says whether its commit waits for the disk; it does without."""
 
 
 def parse_url(url: str) -> URL:
@@ -70,6 +73,8 @@ def open_engine(url: URL, *, read_only: bool) -> Engine:
         event.listen(engine, "begin", _begin_sqlite)
     elif read_only:
         engine = engine.execution_options(postgresql_readonly=True)
+    else:
+        event.listen(engine, "begin", _begin_postgresql)
     return engine
 
 
@@ -83,8 +88,18 @@ def _configure_sqlite(connection: Any, _record: object, *, read_only: bool) -> N
 
 
 def _begin_sqlite(connection: Connection) -> None:
-    writes = connection.get_execution_options().get(WRITES, False)
-    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+    options = connection.get_execution_options()
+    wanted = "FULL" if options.get(DURABLE, True) else "NORMAL"
+    # A setting of the connection, to be changed between two transactions only.
+    if options.get(WRITES, False) and connection.info.get(DURABLE, "FULL") != wanted:
+        connection.exec_driver_sql(f"PRAGMA synchronous={wanted}")
+        connection.info[DURABLE] = wanted
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get(WRITES, False) else "BEGIN")
+
+
+def _begin_postgresql(connection: Connection) -> None:
+    if not connection.get_execution_options().get(DURABLE, True):
+        connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
 
 
 def check_file(url: URL) -> None:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import fields
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from adon.flowvisor.action import (
@@ -53,7 +54,7 @@ _OPTIONAL = {"idle_timeout": 0, "hard_timeout": 0, "meter": None, "goto": None}
 
 def encode_match(match: Match) -> Json:
     """The fields a match asks for."""
-    body = {name: value for name, value in asdict(match).items() if value not in (None, "")}
+    body = {name: value for name, value in _shallow(match).items() if value not in (None, "")}
     return body if match.metadata is None else {**body, "metadata": str(match.metadata)}
 
 
@@ -67,7 +68,7 @@ def decode_match(body: Mapping[str, Any]) -> Match:
 
 def encode_action(action: Action) -> Json:
     """An action with its type's name."""
-    return {"type": _NAMES[type(action)], **asdict(action)}
+    return {"type": _NAMES[type(action)], **_shallow(action)}
 
 
 def decode_action(body: Mapping[str, Any]) -> Action:
@@ -125,6 +126,7 @@ def cookie_text(cookie: int) -> str:
     return f"0x{cookie:016x}"
 
 
+@lru_cache(maxsize=8192)
 def slot_text(slot: Slot) -> str:
     """What a switch identifies an entry by, as one text; equal slots have equal texts and no others."""
     if len(slot) == 3:
@@ -190,8 +192,13 @@ def _masked(text: str | None) -> Masked | None:
     return Masked(int(value, 16), int(mask, 16))
 
 
-def _built(kind: type[T], fields: Mapping[str, Any]) -> T:
+def _shallow(value: Match | Action) -> Json:
+    """The fields of a value, as they are: :func:`dataclasses.asdict` copies each, and a move waits for it."""
+    return {field.name: getattr(value, field.name) for field in fields(value)}
+
+
+def _built(kind: type[T], named: Mapping[str, Any]) -> T:
     try:
-        return kind(**fields)
+        return kind(**named)
     except TypeError as error:
         raise ValueError(f"{kind.__name__}: {error}") from error

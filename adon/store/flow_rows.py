@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
 from adon.broker.flow import Flow, FlowState
 from adon.errors import NotFound
@@ -25,15 +25,20 @@ class HistoryEntry:
     cause: str
 
 
+# Made once: SQLAlchemy derives its cache key once per statement object, and a move waits for these (R3).
+_WHICH = flows.c.number == bindparam("which")
+_BEFORE = select(flows.c.state, flows.c.path, flows.c.body).where(_WHICH)
+_ADD, _CHANGE, _NOTE = insert(flows), update(flows).where(_WHICH), insert(flow_history)
+
+
 def save(connection: Connection, flow: Flow, cause: str, at: float) -> None:
     """Keep a flow as it is now; its history grows where state, path or reason changed."""
-    query = select(flows.c.state, flows.c.path, flows.c.body).where(flows.c.number == flow.number)
-    before = connection.execute(query).one_or_none()
+    before = connection.execute(_BEFORE, {"which": flow.number}).one_or_none()
     values = _values(flow)
     if before is None:
-        connection.execute(insert(flows).values(number=flow.number, **values))
+        connection.execute(_ADD, {"number": flow.number, **values})
     else:
-        connection.execute(update(flows).where(flows.c.number == flow.number).values(**values))
+        connection.execute(_CHANGE, {"which": flow.number, **values})
     if before is None or (before.state, before.path, before.body.get("reason")) != _told(flow):
         state, path, reason = _told(flow)
         entry = {
@@ -44,7 +49,7 @@ def save(connection: Connection, flow: Flow, cause: str, at: float) -> None:
             "reason": reason,
             "cause": cause,
         }
-        connection.execute(insert(flow_history).values(**entry))
+        connection.execute(_NOTE, entry)
 
 
 def changed_at(flow: Flow) -> float:

@@ -27,6 +27,11 @@ class SavedRule:
     updated_at: float
 
 
+# Made once: SQLAlchemy derives its cache key once per statement object, and a move waits for these (R3).
+_CLEAR = delete(table).where(table.c.slot == bindparam("taken"))
+_ADD = insert(table)
+
+
 def save(connection: Connection, rules: Iterable[Entry], state: RuleState, error: str, at: float) -> None:
     """Keep the state of some rules; as in a switch, a rule replaces the one in its slot.
 
@@ -39,11 +44,9 @@ def save(connection: Connection, rules: Iterable[Entry], state: RuleState, error
     if state is RuleState.REMOVED:
         _mark_removed(connection, kept, error, at)
         return
-    connection.execute(delete(table).where(table.c.slot == bindparam("taken")), [{"taken": s} for s in kept])
+    connection.execute(_CLEAR, [{"taken": slot} for slot in kept])
     news = {"state": state.value, "error": error, "updated_at": at}
-    connection.execute(
-        insert(table), [{**_values(rule), "slot": slot, **news} for slot, rule in kept.items()]
-    )
+    connection.execute(_ADD, [{**_values(rule), "slot": slot, **news} for slot, rule in kept.items()])
 
 
 def listed(

@@ -36,7 +36,7 @@ from adon.store import (
     template_rows,
 )
 from adon.store.access_rows import KeptAnswer
-from adon.store.engine import WRITES, check_file, check_schema, open_engine, parse_url, translated
+from adon.store.engine import DURABLE, WRITES, check_file, check_schema, open_engine, parse_url, translated
 from adon.store.flow_rows import HistoryEntry
 from adon.store.lease import Held, Lease
 from adon.store.rule_rows import SavedRule
@@ -82,6 +82,10 @@ class Store:
 
     def close(self) -> None:
         """Give the connections back."""
+        kept: Connection | None = getattr(self._thread, "kept", None)
+        if kept is not None:
+            kept.close()
+            self._thread.kept = None
         self._engine.dispose()
 
     def __enter__(self) -> Self:
@@ -91,14 +95,16 @@ class Store:
         self.close()
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self, *, durable: bool = True) -> Iterator[None]:
         """Group the saves of this thread: all of them are kept, or on an exception none.
 
         Inside another transaction of the same thread it is part of that one.
 
+        :param durable: whether it is on disk when the block is left.  If not, it is still written, and
+            outlives this process; a power failure may take back the last seconds of such transactions.
         :raises Unavailable: if the store was opened for reading, or the commit failed.
         """
-        with self._writing():
+        with self._writing(durable=durable):
             yield
 
     # -- saving -----------------------------------------------------------------------------------
@@ -289,14 +295,14 @@ class Store:
     # -- inside -----------------------------------------------------------------------------------
 
     @contextmanager
-    def _writing(self) -> Iterator[Connection]:
-        with self._transaction() as (connection, begins):
+    def _writing(self, *, durable: bool = True) -> Iterator[Connection]:
+        with self._transaction(durable=durable) as (connection, begins):
             if begins and self._fence is not None:
                 lease.check(connection, self._fence)
             yield connection
 
     @contextmanager
-    def _transaction(self) -> Iterator[tuple[Connection, bool]]:
+    def _transaction(self, *, durable: bool = True) -> Iterator[tuple[Connection, bool]]:
         """The transaction of this thread, and whether it begins here."""
         if self._read_only:
             raise Unavailable("this process opened the store for reading only")
@@ -305,16 +311,22 @@ class Store:
             with translated():
                 yield current, False
             return
-        with (
-            translated(),
-            self._engine.connect().execution_options(**{WRITES: True}) as connection,
-            connection.begin(),
-        ):
-            self._thread.connection = connection
+        with translated(), self._kept().execution_options(**{DURABLE: durable}).begin() as begun:
+            self._thread.connection = begun.connection
             try:
-                yield connection, True
+                yield begun.connection, True
             finally:
                 self._thread.connection = None
+
+    def _kept(self) -> Connection:
+        """This thread's connection for writing: to get one anew each time would delay each move.
+
+        One that broke is made anew by SQLAlchemy when the next transaction begins.
+        """
+        kept: Connection | None = getattr(self._thread, "kept", None)
+        if kept is None:
+            kept = self._thread.kept = self._engine.connect().execution_options(**{WRITES: True})
+        return kept
 
     @contextmanager
     def _reading(self) -> Iterator[Connection]:

@@ -7,6 +7,7 @@ no statistics, plotting or web framework; the collector and the web side are pro
 from __future__ import annotations
 
 import argparse
+import gc
 import logging
 import signal
 import socket
@@ -155,6 +156,9 @@ def _serve(shell: _Shell, board: Switchboard, lease: Lease | None) -> None:
     loop = DecisionLoop(shell.inbox, broker, executor.carry_out, board.overdue, stamps)
     loop.start()
     shell.desk.feed(StateLoaded())
+    # What is loaded by now stays: Python's collector of cycles need not look at it while a decision waits.
+    gc.collect()
+    gc.freeze()
     log.info("event=ready network=%s flows=%d", shell.configuration.network, len(broker.flows))
     shell.ended.wait()
     log.info("event=stopping")

@@ -54,9 +54,13 @@ HELLO_PATIENCE_S = 1.0
 """A switch that waits for our HELLO gets it after so long: one of 1.3."""
 HALF_OPEN_BYTES = 4 << 20
 """A switch that needs more than this to say who it is, is none."""
+AT_ONCE_BYTES = 16_384
+"""So much fits into a socket that can be written: Linux says so when a third of its buffer is free."""
 HEADER_SIZE = 8
 OFPT_HELLO, OFPT_ECHO_REPLY, OFPT_PACKET_IN, OFPT_MULTIPART_REPLY = 0, 3, 10, 19
 OWN_XID = 1
+N_TABLES_AT = 20
+"""Where in OFPT_FEATURES_REPLY the number of tables is (OpenFlow 1.3.5, 7.3.1)."""
 _ANY_STATE = [HANDSHAKE_DISPATCHER, CONFIG_DISPATCHER, MAIN_DISPATCHER]
 
 
@@ -92,6 +96,8 @@ class Connection(Datapath):  # type: ignore[misc]
         self._echo_at = self._opened_at
         self._echo_xid: int | None = None
         self._said = 0
+        self.n_tables = 0
+        """Tables 0 to one less; known when ``id`` is."""
         settings = gate.terms.connections
         self._packet_ins = PacketIns(settings.packet_ins_per_second, settings.packet_ins_per_port)
         super().__init__(connection, address)
@@ -100,17 +106,40 @@ class Connection(Datapath):  # type: ignore[misc]
     # -- for the switchboard -------------------------------------------------------------------------------
 
     def send(self, buf: bytes, close_socket: bool = False, sent: Callable[[], None] | None = None) -> bool:
-        """Queue whole messages for the switch and return at once; False if it takes no more.
+        """Send whole messages to the switch, or queue them, and return at once; False if it takes no more.
 
         :param sent: called, by the thread that writes, when the last byte left.
         """
         if self.state == DEAD_DISPATCHER:
             return False
+        if not close_socket and self._sent_at_once(bytes(buf)):
+            if sent is not None:
+                sent()
+            return True
         if not self._outbox.put(bytes(buf), last=close_socket, sent=sent):
             log.error("event=switch.slow address=%s reason=%r", self._host, "too much waits for it")
             self.close()
             return False
         return True
+
+    def _sent_at_once(self, data: bytes) -> bool:
+        """Write a little that the transport takes without waiting; False if it must be queued."""
+        if len(data) > AT_ONCE_BYTES or not self._outbox.claim():
+            return False
+        try:
+            if not self._stream.writable():
+                return False
+            self._stream.sendall(data)
+        except OSError as error:
+            self._unwritable(error)
+            return False
+        finally:
+            self._outbox.release()
+        return True
+
+    def _unwritable(self, error: OSError) -> None:
+        log.warning("event=switch.unwritable address=%s error=%r", self._host, str(error))
+        self.close()
 
     def close(self) -> None:
         """End the connection: observers are told now, and the threads of it wake up."""
@@ -289,7 +318,9 @@ class Connection(Datapath):  # type: ignore[misc]
             if kind == OFPT_ECHO_REPLY and xid == self._echo_xid:
                 self._echo_xid = None
                 self._gate.tally.echo(time.monotonic() - self._echo_at)
-            message = openflow.parsed(self, version, kind, xid, data)
+            message = openflow.envelope(self, version, kind, xid, data)
+            if message is None:
+                message = self.ofproto_parser.msg_parser(self, version, kind, len(data), xid, data)
         except Exception as error:
             # os-ken's parsers raise whatever comes: AssertionError, KeyError, struct.error and its own.
             text = str(error) or type(error).__name__
@@ -301,6 +332,7 @@ class Connection(Datapath):  # type: ignore[misc]
         before = self.id
         self._dispatch(message)
         if self.id != before:
+            self.n_tables = data[N_TABLES_AT]
             self._introduce(before)
 
     def _half_open_bytes(self, size: int) -> None:
@@ -341,7 +373,7 @@ class Connection(Datapath):  # type: ignore[misc]
             try:
                 self._stream.sendall(entry.data)
             except OSError as error:
-                log.warning("event=switch.unwritable address=%s error=%r", self._host, str(error))
+                self._unwritable(error)
                 break
             if entry.sent is not None:
                 entry.sent()

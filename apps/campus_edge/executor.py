@@ -1,16 +1,24 @@
 """Carries out effects, in order; the only place that writes the store or sends to a switch.
 
-Consecutive saves share one transaction, which is committed before anything is sent or answered (R3).
+All saves of an event share one transaction, which is committed before anything is sent or answered (R3):
+when a link fails, the hundred flows that leave it are saved at once, not one by one between their messages.
 Announcements come last: nobody is told what could still be lost, and no switch waits for a log line.
+
+What the controller would find out again by itself is committed without waiting for the disk
+(:func:`recurs`): that a running flow moved, how far its rules came.  A crash of the process loses none of it.
+After a power failure the store may be some seconds behind the switches; reconciliation (R10) then takes the
+flow back to the path that the store knows, make before break, and the next measurement decides anew.  What
+somebody was told, or what has an end or a beginning in it, is on disk before.
 """
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Protocol
 
+from adon.broker.decision import Outcome
 from adon.broker.effects import (
     Announce,
     Answer,
@@ -19,6 +27,7 @@ from adon.broker.effects import (
     NeedsChanged,
     QuietPaths,
     ReadCounters,
+    ReadFeatures,
     ReadRules,
     RequestMeasurement,
     SaveCircuits,
@@ -33,6 +42,7 @@ from adon.broker.effects import (
     WakeAt,
 )
 from adon.broker.events import Event
+from adon.broker.flow import FlowState
 from adon.store.store import Store
 from apps.campus_edge import fireflies
 from apps.campus_edge.commands import Commands
@@ -40,6 +50,7 @@ from measurement import codec
 from measurement.psconfig.needs import to_json as needs_to_json
 
 log = logging.getLogger(__name__)
+SAVES = (SaveFlow, SaveDecision, SaveRules, SaveTemplate, SaveCircuits, SaveMaintenance)
 LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
@@ -54,6 +65,9 @@ class Switches(Protocol):
 
     def read_counters(self, effect: ReadCounters) -> None:
         """Ask for the counters of flows."""
+
+    def read_features(self, effect: ReadFeatures) -> None:
+        """Ask what it can do."""
 
     def send_packet(self, effect: SendPacket) -> None:
         """Send a frame out of a port."""
@@ -74,8 +88,6 @@ class Executor:
     tell: Callable[[str, dict[str, object], str | None], None]
     note: Callable[[SendBatch], None]
     firefly: Callable[[bytes], None] = fireflies.nowhere
-    _saves: list[Effect] = field(default_factory=list)
-    _announcements: list[Announce] = field(default_factory=list)
 
     def carry_out(self, event: Event, effects: Iterable[Effect]) -> None:
         """Carry out the effects of one event.
@@ -84,24 +96,11 @@ class Executor:
         """
         listed = list(effects)
         answers = [effect for effect in listed if isinstance(effect, Answer)]
+        self._commit(event, [effect for effect in listed if isinstance(effect, SAVES)], answers)
         for effect in listed:
-            match effect:
-                case (
-                    SaveFlow()
-                    | SaveDecision()
-                    | SaveRules()
-                    | SaveTemplate()
-                    | SaveCircuits()
-                    | SaveMaintenance()
-                ):
-                    self._saves.append(effect)
-                case Announce():
-                    self._announcements.append(effect)
-                case _:
-                    self._commit(event, answers)
-                    self._act(effect)
-        self._commit(event, answers)
-        self._announce(event)
+            if not isinstance(effect, (*SAVES, Announce)):
+                self._act(effect)
+        self._announce(event, [effect for effect in listed if isinstance(effect, Announce)])
 
     def _act(self, effect: Effect) -> None:
         match effect:
@@ -110,6 +109,8 @@ class Executor:
                 self.note(effect)
             case ReadRules():
                 self.switches.read_rules(effect)
+            case ReadFeatures():
+                self.switches.read_features(effect)
             case SendPacket():
                 self.switches.send_packet(effect)
             case ReadCounters():
@@ -140,17 +141,16 @@ class Executor:
         }
         self.tell("measure", body, "collector")
 
-    def _commit(self, event: Event, answers: list[Answer]) -> None:
-        saves, self._saves = self._saves, []
+    def _commit(self, event: Event, saves: list[Effect], answers: list[Answer]) -> None:
         if saves:
-            with self.store.transaction():
+            durable = bool(answers) or not all(recurs(save) for save in saves)
+            with self.store.transaction(durable=durable):
                 for save in saves:
                     self._save(save, event)
                 for answer in answers:
                     self.commands.remember(answer, self.store, event.at)
 
-    def _announce(self, event: Event) -> None:
-        told, self._announcements = self._announcements, []
+    def _announce(self, event: Event, told: list[Announce]) -> None:
         for line in told:
             # %r: names that people chose cannot forge a line of the log.
             where = (line.cause, line.flow or "-", line.text)
@@ -178,3 +178,12 @@ class Executor:
                 self.store.save_window(save.window)
             case SaveTemplate():
                 self.store.save_template(save.template, self.commands.author(save.cause), event.at)
+
+
+def recurs(save: Effect) -> bool:
+    """Whether a power failure may take this back, because the controller would come to it again (R3)."""
+    if isinstance(save, SaveFlow):
+        return save.flow.state is FlowState.ACTIVE
+    if isinstance(save, SaveDecision):
+        return save.decision.outcome in (Outcome.MOVE, Outcome.STAY)
+    return isinstance(save, SaveRules)

@@ -1,9 +1,12 @@
 """What waits to be written to one switch, in its order and at its pace (R19).
 
 Putting never waits: the decision thread does it.  One thread per connection takes, so a slow switch delays
-nobody but itself.  For a switch with a pace, flow-mods leave in small pieces, and what must not wait behind
-a long batch (echo requests and replies, packet-outs) passes them by; everything else keeps its order, so a
-barrier or a request for rules is answered after the flow-mods before it.
+nobody but itself.  Where nothing waits, whoever has something to send may :meth:`~Outbox.claim` the writing
+and do it at once: waking a thread takes longer than a small write, and a move waits for it.
+
+For a switch with a pace, flow-mods leave in small pieces, and what must not wait behind a long batch (echo
+requests and replies, packet-outs) passes them by; everything else keeps its order, so a barrier or a request
+for rules is answered after the flow-mods before it.
 """
 
 from __future__ import annotations
@@ -56,6 +59,8 @@ class Outbox:
         self._ended = False
         self._pace: Bucket | None = None
         self._ready_at: float | None = None
+        # Who writes at present: the thread that takes, or somebody else who claimed it.
+        self._taken = self._claimed = False
 
     def pace(self, flow_mods_per_second: float) -> None:
         """From now on, no more flow-mods per second than this."""
@@ -80,6 +85,23 @@ class Outbox:
             self._changed.notify()
             return True
 
+    def claim(self) -> bool:
+        """Whether the caller may write past this queue now, and must :meth:`release` it after.
+
+        Only where nothing waits, nobody else writes, and there is no pace to keep.
+        """
+        with self._changed:
+            busy = self._taken or self._claimed or bool(self._ordered or self._urgent)
+            free = not (busy or self._ended) and self._pace is None
+            self._claimed = self._claimed or free
+            return free
+
+    def release(self) -> None:
+        """Give the writing back."""
+        with self._changed:
+            self._claimed = False
+            self._changed.notify()
+
     def end(self) -> None:
         """Let :meth:`take` return None from now on; what waits is not written any more."""
         with self._changed:
@@ -87,12 +109,15 @@ class Outbox:
             self._changed.notify()
 
     def take(self) -> Entry | None:
-        """The next to write, when its time has come; None at the end."""
+        """The next to write, when its time has come; None at the end.  What it gave before is written now."""
         with self._changed:
-            while not self._ended:
-                entry, wait = self._next()
+            self._taken = False
+            # A claim is waited for at the end, too: then nobody uses the socket any more.
+            while self._claimed or not self._ended:
+                entry, wait = (None, None) if self._claimed else self._next()
                 if entry is not None:
                     self._bytes -= len(entry.data)
+                    self._taken = True
                     return entry
                 self._changed.wait(wait)
             return None

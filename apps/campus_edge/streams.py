@@ -37,6 +37,9 @@ class Stream(Protocol):
         :raises OSError: if the peer does not take it in time.
         """
 
+    def writable(self) -> bool:
+        """Whether a few kilobytes can be sent without waiting; only for who alone writes."""
+
     def shutdown(self) -> None:
         """End the connection: whoever reads or writes it wakes up."""
 
@@ -61,6 +64,12 @@ class PlainStream:
         # The time-out is of one call: a large batch is given in parts, of which each must move.
         for begin in range(0, len(data), CHUNK):
             self._socket.sendall(data[begin : begin + CHUNK])
+
+    def writable(self) -> bool:
+        """See :meth:`Stream.writable`."""
+        poll = select.poll()
+        poll.register(self._socket, select.POLLOUT)
+        return bool(poll.poll(0))
 
     def shutdown(self) -> None:
         """See :meth:`Stream.shutdown`."""
@@ -137,6 +146,10 @@ class TlsStream:
                     self._tls.write(data[begin : begin + CHUNK])
                 records = self._outgoing.read()
             self._plain.sendall(records)
+
+    def writable(self) -> bool:
+        """See :meth:`Stream.writable`; while the reader sends what TLS itself has to say, no."""
+        return not self._order.locked() and self._plain.writable()
 
     def shutdown(self) -> None:
         """See :meth:`Stream.shutdown`."""

@@ -31,12 +31,13 @@ from os_ken.controller.handler import (
 from os_ken.ofproto import ofproto_v1_3, ofproto_v1_4, ofproto_v1_5
 
 from adon.broker.counters import by_flows
-from adon.broker.effects import ReadCounters, ReadRules, SendBatch, SendPacket
+from adon.broker.effects import ReadCounters, ReadFeatures, ReadRules, SendBatch, SendPacket
 from adon.broker.events import (
     BatchConfirmed,
     BatchFailed,
     CountersReported,
     Event,
+    FeaturesReported,
     FirstPacket,
     LldpReceived,
     PortChanged,
@@ -52,9 +53,10 @@ from adon.flowvisor.hello import version_text
 from adon.flowvisor.openflow import roles as openflow_roles
 from adon.flowvisor.roles import AskRole, ControllerRole, RoleTaken, SwitchArrived, SwitchLeft
 from adon.flowvisor.rule import GroupEntry, MeterEntry, ReportedRule, Slot, dpid_text
-from apps.campus_edge import limits
+from apps.campus_edge import limits, probes
 from apps.campus_edge.connections import Connection
 from apps.campus_edge.loop import Stamps, die
+from apps.campus_edge.probes import Probe, Probes
 from apps.campus_edge.roles import RoleDesk
 from apps.campus_edge.tally import Tally
 
@@ -81,6 +83,16 @@ REPORTS = [
 ]
 """The parts of a report; OpenFlow 1.5 has other names for two of them."""
 
+FEATURES = [
+    ofp_event.EventOFPTableStatsReply,
+    ofp_event.EventOFPTableFeaturesStatsReply,
+    ofp_event.EventOFPGroupFeaturesStatsReply,
+    ofp_event.EventOFPMeterFeaturesStatsReply,
+    ofp_event.EventOFPQueueGetConfigReply,
+    ofp_event.EventOFPQueueDescStatsReply,
+]
+"""What a switch says that it can do; queues have a message of their own until 1.3."""
+
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
 
@@ -103,6 +115,7 @@ class _Batch:
 
     :param handed_at: monotonic, when it was given to the connection.
     :param sent_at: when its last byte left; None while some of it waits for its turn.
+    :param refused: the changes that the switch refused so far, by their place, with its words.
     """
 
     name: str
@@ -112,6 +125,7 @@ class _Batch:
     deadline: float
     handed_at: float
     sent_at: float | None = None
+    refused: dict[int, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -173,6 +187,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         self._ignored = tuple((one.value, one.mask) for one in ignored)
         self._roles = roles
         self._left: set[int] = set()
+        self._probes = Probes()
         self.tally = Tally()
 
     # -- what the broker wants (decision thread) ---------------------------------------------------------
@@ -248,6 +263,33 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         version = connection.ofproto.OFP_VERSION
         connection.send(openflow.with_xid(openflow.encode.counters_request(version), xid))
 
+    def read_features(self, effect: ReadFeatures) -> None:
+        """Ask a switch what it can do; a switch that is away is asked when it comes back."""
+        connection = self._connections.get(effect.dpid)
+        if connection is None:
+            return
+        requests = probes.WHOLE if effect.whole else probes.CHANGING
+        xids = [next(self._xids) for _ in requests]
+        if self._probes.begin(connection, xids, self._stamps.clock(), whole=effect.whole):
+            version = connection.ofproto.OFP_VERSION
+            packed = (
+                openflow.with_xid(request(version), x) for request, x in zip(requests, xids, strict=True)
+            )
+            connection.send(b"".join(packed))
+
+    def _features(self, probe: Probe | None) -> list[Event]:
+        """What a switch said that it can do, if that is all that it was asked."""
+        if probe is None or not self._is_connected(probe.connection):
+            return []
+        switch = probe.connection
+        try:
+            found = openflow.capabilities.read(switch.ofproto.OFP_VERSION, switch.n_tables, probe.replies)
+        except ValueError as error:
+            self.tally.malformed()
+            log.warning("event=of.malformed dpid=%s error=%r", dpid_text(switch.id), str(error))
+            return []
+        return [FeaturesReported(*self._stamps(), switch.id, found, probe.whole)]
+
     def send_packet(self, effect: SendPacket) -> None:
         """Send a frame out of a port; to a switch that is away nothing is sent."""
         connection = self._connections.get(effect.dpid)
@@ -273,8 +315,11 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             self._drop(connection, f"no report of its rules within {REPORT_TIMEOUT_S:g} s")
         if self._roles is not None:
             deadlines += self._roles.overdue(now)
-        text = f"no barrier reply within {BARRIER_TIMEOUT_S:g} s"
-        failed: list[Event] = [BatchFailed(*self._stamps(), b.dpid, b.name, text) for b in late]
+        failed: list[Event] = [BatchFailed(*self._stamps(), b.dpid, b.name, _why_late(b)) for b in late]
+        unanswered, waiting = self._probes.overdue(now)
+        for probe in unanswered:
+            failed += self._features(probe)
+        deadlines += waiting
         return failed, min(deadlines, default=None)
 
     @property
@@ -343,6 +388,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
                 self._close(batch)
             for xid in [x for x, report in self._reports.items() if report.connection is connection]:
                 del self._reports[xid]
+        self._probes.gone(connection)
         log.info("event=switch.disconnected dpid=%s", dpid_text(connection.id))
         if self._roles is not None:
             self._roles.feed(SwitchLeft(connection.id))
@@ -472,6 +518,17 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         rules, equipment = tuple(report.rules), tuple(report.equipment)
         self._put(RulesReported(*self._stamps(), dpid, rules, frozenset(report.foreign), equipment))
 
+    @set_ev_cls(FEATURES, MAIN_DISPATCHER)
+    @guarded
+    def on_features(self, event: Any) -> None:
+        """A part of what a switch says that it can do; the last part completes it."""
+        message = event.msg
+        more = bool(message.flags & ofproto_v1_3.OFPMPF_REPLY_MORE)
+        for told in self._features(
+            self._probes.answered(message.datapath, message.xid, bytes(message.buf), more=more)
+        ):
+            self._put(told)
+
     @set_ev_cls(ofp_event.EventOFPBarrierReply, MAIN_DISPATCHER)
     @guarded
     def on_barrier(self, event: Any) -> None:
@@ -482,12 +539,16 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
                 return
             self._close(batch)
         self.tally.barrier(time.monotonic() - batch.handed_at)
-        self._put(BatchConfirmed(*self._stamps(), batch.dpid, batch.name))
+        if batch.refused:
+            refused = tuple(batch.refused.items())
+            self._put(BatchFailed(*self._stamps(), batch.dpid, batch.name, refused[0][1], refused))
+        else:
+            self._put(BatchConfirmed(*self._stamps(), batch.dpid, batch.name))
 
     @set_ev_cls(ofp_event.EventOFPErrorMsg, [HANDSHAKE_DISPATCHER, CONFIG_DISPATCHER, MAIN_DISPATCHER])
     @guarded
     def on_error(self, event: Any) -> None:
-        """A switch refused something; if it was of a batch, the batch has failed."""
+        """A switch refused something; what of a batch, is told when its barrier is answered."""
         message = event.msg
         text = openflow.error_text(message)
         self.tally.refused(text)
@@ -499,13 +560,20 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             log.warning(line, where, message.xid, text, left_out)
         with self._lock:
             batch = self._by_xid.get(message.xid)
-            if batch is not None and batch.dpid == connection.id:
+            if batch is not None and batch.dpid != connection.id:
+                batch = None
+            if batch is not None and message.xid == batch.barrier:
                 self._close(batch)
+            elif batch is not None:
+                batch.refused[_place(batch, message.xid)] = text
+                batch = None
             report = self._reports.get(message.xid)
         if self._roles is not None and self._is_connected(connection):
             self._roles.refused(connection.id, message, text)
-        if batch is not None and batch.dpid == connection.id:
+        if batch is not None:
             self._fail(batch.dpid, batch.name, text)
+        for told in self._features(self._probes.answered(connection, message.xid, None)):
+            self._put(told)
         if report is None or report.connection is not connection:
             return
         if message.xid == report.rules_xid:
@@ -560,6 +628,16 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         del self._batches[batch.barrier]
         for xid in batch.xids:
             del self._by_xid[xid]
+
+
+def _place(batch: _Batch, xid: int) -> int:
+    """Which of a batch's changes went out with this transaction id: they are counted up."""
+    return (xid - batch.xids[0]) % (LAST_XID - FIRST_XID)
+
+
+def _why_late(batch: _Batch) -> str:
+    """Why a batch failed whose barrier was not answered: what came after a refusal is not known."""
+    return next(iter(batch.refused.values()), f"no barrier reply within {BARRIER_TIMEOUT_S:g} s")
 
 
 def _is_late(batch: _Batch, now: float) -> bool:

@@ -93,6 +93,10 @@ class Client:
         """Every directed path (``items``), the edge switches, and how good estimates were."""
         return self._call("GET", "/paths")
 
+    def topology(self) -> Json:
+        """What the network is made of: sites, switches, links, circuits."""
+        return self._call("GET", "/network")
+
     def paths(self) -> list[Json]:
         """Every directed path with its latest values."""
         items: list[Json] = self.network()["items"]

@@ -42,6 +42,9 @@ def submit(
     priority: Annotated[int | None, typer.Option(help="0 to 999.")] = None,
     streams: Annotated[int | None, typer.Option(help="Parallel streams it uses.")] = None,
     patience: Annotated[str | None, typer.Option(help="How long it may wait, as in '10 min'.")] = None,
+    slice_: Annotated[
+        str | None, typer.Option("--slice", help="The slice it belongs to, for members of several.")
+    ] = None,
     label: Annotated[str, typer.Option(help="For your own use.")] = "",
     json_: JsonFlag = False,
 ) -> None:
@@ -57,6 +60,7 @@ def submit(
         "application": application,
         "priority": priority,
         "streams": streams,
+        "slice": slice_,
     }
     wishes |= {"queue_patience": patience, "ports": port or None, "weights": _weights(weight or [])}
     if at_least is not None:

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from apps.cli import alarm, archive, decision, flow, measure, network, operations, plan, template
+from apps.cli import alarm, archive, decision, flow, measure, network, operations, plan, template, topology
 from apps.cli.common import URL, Commands, JsonFlag, client, print_json
 
 app = typer.Typer(
@@ -26,6 +26,9 @@ config = typer.Typer(help="The configuration file.", no_args_is_help=True)
 app.add_typer(flow.app, name="flow")
 app.add_typer(template.app, name="template")
 app.add_typer(network.paths, name="path")
+app.add_typer(topology.switches, name="switch")
+app.add_typer(topology.links, name="link")
+app.add_typer(topology.circuits, name="circuit")
 app.add_typer(network.rules, name="rules")
 app.add_typer(operations.maintenance, name="maintenance")
 app.command("what-if")(operations.what_if)
@@ -66,6 +69,31 @@ def serve(
     from apps.serve import run
 
     raise typer.Exit(run(config, data, admin_token_file, store))
+
+
+@app.command()
+def reload(
+    data: Annotated[Path, typer.Option(help="The data folder of the adon serve that is to reload.")],
+    json_: JsonFlag = False,
+) -> None:
+    """Let adon serve read its configuration file again; only what reads a changed section is restarted.
+
+    A file with a problem changes nothing: every problem is told with file, line and field.
+    """
+    from apps.link import SUPERVISOR, LinkClient
+
+    link = LinkClient(data / SUPERVISOR, "cli", "adon serve")
+    try:
+        done = link.call("reload", {}, timeout=60.0)
+    finally:
+        link.close()
+    if json_:
+        print_json(done)
+    elif not done["changes"]:
+        typer.echo("the configuration says what it said: nothing is changed")
+    else:
+        restarted = ", ".join(done["restarted"])
+        typer.echo(f"changed: {', '.join(done['changes'])}; restarted: {restarted}")
 
 
 @app.command()
@@ -136,13 +164,12 @@ def check(file: Annotated[Path, typer.Argument(help="The configuration file (YAM
 
     Every problem is told with file, line and field; if the tests fit no schedule, which one and why.
     """
-    from adon.config import load
     from adon.units import format_duration
-    from apps.collector import orders
+    from apps.checking import checked
     from measurement.scheduling.ticks import seconds
 
-    found = load(file)
-    schedule = orders.plan(found).schedule
+    found, plan = checked(file)
+    schedule = plan.schedule
     hosts = sum(len(site.hosts) for site in found.sites.values())
     typer.echo(
         f"{file}: network {found.network}: {len(found.switches)} switches, {len(found.sites)} sites, "

@@ -118,7 +118,8 @@ def show_rules(
         typer.echo("no rules")
     for rule in found:
         error = f"  # {rule['error']}" if rule["error"] else ""
-        typer.echo(f"{rule['dpid']} {rule['owner']} {rule['state']}: {rule['text']}{error}")
+        kind = f" {rule['kind']}" if rule["kind"] in ("group", "meter") else ""
+        typer.echo(f"{rule['dpid']} {rule['owner']}{kind} {rule['state']}: {rule['text']}{error}")
 
 
 @rules.command("explain")

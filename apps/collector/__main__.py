@@ -63,6 +63,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m apps.collector", description=__doc__)
     parser.add_argument("--config", type=Path, required=True, metavar="FILE")
     parser.add_argument("--data", type=Path, required=True, metavar="DIR")
+    parser.add_argument(
+        "--folder", type=Path, metavar="DIR", help="of the files that FILE names (default: FILE's)"
+    )
     parser.add_argument("--controller", type=Path, metavar="SOCKET", help="default: DIR/controller.sock")
     options = parser.parse_args(arguments)
     logging.basicConfig(
@@ -71,7 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         format="time=%(asctime)s level=%(levelname)s logger=%(name)s %(message)s",
     )
     try:
-        return _collect(options.config, options.data, options.controller or options.data / CONTROLLER)
+        folder = options.folder or options.config.parent
+        return _collect(options.config, folder, options.data, options.controller or options.data / CONTROLLER)
     except InvalidInput as error:
         for problem in error.problems:
             print(problem, file=sys.stderr)  # noqa: T201  # one line per problem is the interface
@@ -81,9 +85,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
-def _collect(file: Path, data: Path, controller: Path) -> int:
+def _collect(file: Path, folder: Path, data: Path, controller: Path) -> int:
     configuration = config.load(file)
-    template = _template(configuration, file.parent)
+    template = _template(configuration, folder)
 
     def plan_for(needs: Mapping[Metric, Need]) -> Plan:
         found = orders.plan(configuration, needs, template)
@@ -100,9 +104,9 @@ def _collect(file: Path, data: Path, controller: Path) -> int:
             raise Stopped
 
     identity = next_start(data)
-    poller = Poller(contacts.points(configuration, file.parent, pause, identity))
+    poller = Poller(contacts.points(configuration, folder, pause, identity))
     if identity.before is not None:
-        left = contacts.points(configuration, file.parent, pause, identity.before)
+        left = contacts.points(configuration, folder, pause, identity.before)
         threading.Thread(target=_sweep, args=(left,), name="sweep", daemon=True).start()
     with ExitStack() as ends:
         archive = ends.enter_context(_archive(configuration, data))
@@ -110,7 +114,7 @@ def _collect(file: Path, data: Path, controller: Path) -> int:
         ends.callback(link.close)
         web, readers = WebSide(), Readers(configuration.policy.measurement_access)
         told = ends.enter_context(
-            telling(configuration.measurements.notify, file.parent, data, web.notice, readers.may_hear)
+            telling(configuration.measurements.notify, folder, data, web.notice, readers.may_hear)
         )
 
         def notify(alarm: Alarm) -> None:
@@ -134,7 +138,7 @@ def _collect(file: Path, data: Path, controller: Path) -> int:
         ends.callback(server.close)
         web.server = server
         listen(link, inbox, keeper, conductor, plan_for)
-        url = ends.enter_context(ways_in(configuration, file.parent, inbox, known))
+        url = ends.enter_context(ways_in(configuration, folder, inbox, known))
         collector = Collector(
             inbox,
             archive,
@@ -148,7 +152,7 @@ def _collect(file: Path, data: Path, controller: Path) -> int:
             "standing", lambda told: inbox.call(lambda: collector.follow(active=told.get("active") is True))
         )
         ends.enter_context(
-            watching(configuration, file.parent, identity, pause, inbox.keep, lambda: collector.leads)
+            watching(configuration, folder, identity, pause, inbox.keep, lambda: collector.leads)
         )
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda _number, _frame: collector.stop())

@@ -351,6 +351,10 @@ class SwitchView(View):
     rules: int
     foreign_rules: int = 0
     table: dict[str, Any] | None = Field(default=None, description="rules that it holds and may hold")
+    tables: dict[str, Any] = Field(
+        default_factory=dict, description="rules in each table of ours, and its limit, as the switch says"
+    )
+    lacks: list[str] = Field(default_factory=list, description="what it needs and cannot, by its own account")
     advise: bool = Field(default=False, description="decided, recorded and shown; nothing is sent to it")
 
 

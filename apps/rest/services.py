@@ -17,7 +17,7 @@ from adon.errors import Unavailable
 from adon.store.store import Store
 from apps.collector.files import GANTT
 from apps.journal import NAME as JOURNAL
-from apps.link import LinkClient
+from apps.link import SUPERVISOR, LinkClient
 from apps.rest.snapshots import Snapshots
 from apps.rest.stream import Stream
 from measurement.archive import Archive
@@ -135,6 +135,7 @@ class Services:
     :param journal: the file of what was sent to switches (:mod:`apps.journal`).
     :param grants: who may start and read which measurements, where the configuration says so.
     :param clock: tells seconds since the epoch.
+    :param supervisor: ``adon serve``, which knows how reloads went; None in a test of one part.
     :param leased: whether the controller is one of several, the active one of which has a lease.
     """
 
@@ -150,6 +151,7 @@ class Services:
     grants: tuple[MeasurementGrant, ...] = ()
     clock: Callable[[], float] = time.time
     leased: bool = False
+    supervisor: Controller | None = None
 
 
 def services() -> Services:
@@ -188,6 +190,7 @@ def open_services(
         LinkClient(data / "controller.sock", "web"),
         LinkClient(data / "collector.sock", "web", "the collector"),
     )
+    supervisor = LinkClient(data / SUPERVISOR, "web", "adon serve")
     stream = Stream()
     controller.on("announce", stream.adder("announce"))
     collector.on("alarm", stream.adder("alarm"))
@@ -205,9 +208,11 @@ def open_services(
             tuple(host for site in configuration.sites.values() for host in site.hosts),
             configuration.policy.measurement_access,
             leased=configuration.controller.ha is not None,
+            supervisor=supervisor,
         )
     finally:
         stream.close()
         controller.close()
         collector.close()
+        supervisor.close()
         store.close()

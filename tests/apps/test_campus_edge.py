@@ -7,7 +7,7 @@ import socket
 import struct
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from os_ken.ofproto import ofproto_v1_3 as ofp
 
+from adon.flowvisor.pipeline import owner_of
 from adon.store.store import Store
 from apps.link import LinkClient
 from tests.apps.edge import (
@@ -197,7 +198,7 @@ def test_rules_deleted_by_hand_come_back(controller: Controller, switches: Switc
         eventually(
             lambda: len(of_kind(switches, MEASUREMENT)) == 8, "the measurement rules did not come back"
         )
-    assert controller.said("somebody removed a rule of ours")
+    assert controller.said("somebody removed")
 
 
 def test_a_rule_with_our_prefix_and_an_unknown_kind_is_removed(
@@ -307,6 +308,49 @@ def test_a_full_table_is_said_in_its_own_words_and_the_flow_waits(patient: Contr
         link.call("flow.cancel", {"flow": number, "requester": "ann"})
         await_state(patient, number, "cancelled")
     assert patient.alive
+
+
+def refused_for(number: int) -> Callable[[Any], tuple[int, int] | None]:
+    """A switch that wants nothing of this flow."""
+
+    def answer(message: Any) -> tuple[int, int] | None:
+        of_flow = message.cookie >> 52 == 0xAD1 and message.cookie & 0xFFFF == number
+        wanted = message.command != ofp.OFPFC_DELETE_STRICT and of_flow
+        return (ofp.OFPET_FLOW_MOD_FAILED, ofp.OFPFMFC_EPERM) if wanted else None
+
+    return answer
+
+
+def test_what_is_refused_in_a_repair_costs_only_its_flow(patient: Controller) -> None:
+    with standins(patient) as both, patient.client() as link:
+        prepare(link)
+        numbers = [submit(link, ports=[port]) for port in (5001, 5002, 5003)]
+        for number in numbers:
+            await_state(patient, number, "active")
+        both["osu-edge"].hang_up()
+        eventually(lambda: patient.said("is disconnected") == 1, "nobody noticed")
+        ports = tuple(f"osu-edge-{link}" for link in LINKS)
+        # It restarted, holds nothing, and does not want the second flow any more.
+        again = StandInSwitch(int(BRIDGES["osu-edge"], 16), ports, patient.port)
+        again.on_flow_mod = refused_for(numbers[1])
+        with again:
+            eventually(lambda: patient.said("is connected: ") == 3, "it did not come back")
+            eventually(lambda: patient.said("tried again in 10 s"), "nothing was said")
+
+            def states(number: int) -> set[tuple[str, bool]]:
+                with Store.open(patient.url, read_only=True) as store:
+                    saved = [
+                        s for s in store.rules() if s.rule.dpid == 0xA02 and owner_of(s.rule) == f"f-{number}"
+                    ]
+                return {(str(one.state), "OFPFMFC_EPERM" in one.error) for one in saved}
+
+            eventually(lambda: states(numbers[1]) == {("failed", True)}, "its rules are not marked")
+            assert [states(number) for number in (numbers[0], numbers[2])] == [{("installed", False)}] * 2
+            assert {flow(patient, number).state for number in numbers} == {"active"}
+            with Store.open(patient.url, read_only=True) as store:
+                assert {str(one.state) for one in store.rules() if owner_of(one.rule) == "path-0"} == {
+                    "installed"
+                }
 
 
 def test_a_barrier_that_is_never_answered_fails_the_install(patient: Controller) -> None:

@@ -87,5 +87,5 @@ def test_beside_faucet_each_keeps_its_own_and_ours_survive_its_wipe(edges, tmp_p
             link.call("flow.cancel", {"flow": 1, "requester": "test"})
         eventually(lambda: not any("tp_dst=5001" in rule for rule in switches.rules("mu-edge")))
         assert theirs(switches) == faucets
-    assert controller.said("somebody removed a rule of ours") > 0
+    assert controller.said("somebody removed") > 0
     assert controller.alive

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from adon.broker.decision import Outcome
 from adon.broker.effects import (
     Announce,
     Answer,
@@ -26,13 +27,16 @@ from adon.broker.effects import (
     WakeAt,
 )
 from adon.broker.events import SnapshotAsked
+from adon.broker.flow import FlowState
 from adon.errors import Unavailable
 from apps.campus_edge.executor import Executor
 from measurement import codec
 from measurement.model import Metric, Observation, PathKey
+from tests.store.values import a_decision, a_flow
 
 EVENT = SnapshotAsked("e-1", 1000.0, "c-1")
-FLOW: Any = object()
+TEMPLATE: Any = object()
+FLOW, DECISION = a_flow(state=FlowState.ACTIVE), a_decision(outcome=Outcome.MOVE)
 SAVE = SaveFlow("e-1", FLOW)
 RULES = SaveRules("e-1", (), RuleState.PENDING)
 SEND = SendBatch("e-1", 0xA01, "f-1/1", ())
@@ -47,6 +51,7 @@ class World:
         self.log: list[str] = []
         self.told: list[tuple[str, dict[str, object], str | None]] = []
         self.breaks_on = ""
+        self.durable: list[bool] = []
 
     def note(self, what: str) -> None:
         if what == self.breaks_on:
@@ -55,7 +60,8 @@ class World:
 
     # the store
     @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self, *, durable: bool = True) -> Iterator[None]:
+        self.durable.append(durable)
         self.note("begin")
         yield
         self.note("commit")
@@ -106,14 +112,14 @@ def carry_out(world: World, *effects: Effect) -> None:
 
 
 CASES: dict[str, tuple[list[Effect], list[str]]] = {
-    "consecutive saves are one transaction": (
-        [SAVE, RULES, SaveDecision("e-1", FLOW)],
+    "saves are one transaction": (
+        [SAVE, RULES, SaveDecision("e-1", DECISION)],
         ["begin", "flow", "rules", "decision", "commit"],
     ),
     "a switch is told after the commit": ([SAVE, RULES, SEND], ["begin", "flow", "rules", "commit", "send"]),
-    "what is saved after a message is a transaction of its own": (
-        [SAVE, SEND, RULES],
-        ["begin", "flow", "commit", "send", "begin", "rules", "commit"],
+    "all saves of an event are one transaction, before all messages": (
+        [SAVE, SEND, RULES, SEND],
+        ["begin", "flow", "rules", "commit", "send", "send"],
     ),
     "announcements wait for the commit": (
         [SAY, SAVE, SAY],
@@ -121,16 +127,16 @@ CASES: dict[str, tuple[list[Effect], list[str]]] = {
     ),
     "announcements come last": (
         [SAY, SAVE, SEND, SAY, RULES],
-        ["begin", "flow", "commit", "send", "begin", "rules", "commit", "tell announce", "tell announce"],
+        ["begin", "flow", "rules", "commit", "send", "tell announce", "tell announce"],
     ),
     "an announcement alone needs no commit": ([SAY], ["tell announce"]),
-    "an answer is kept with the saves before it, and given after them": (
+    "an answer is kept with the saves, and given after them": (
         [SAVE, ANSWER],
         ["begin", "flow", "remember", "commit", "answer"],
     ),
     "an answer alone is not kept": ([ANSWER], ["answer"]),
     "a template is saved with its author": (
-        [SaveTemplate("e-1", FLOW)],
+        [SaveTemplate("e-1", TEMPLATE)],
         ["begin", "template by eve", "commit"],
     ),
     "the order is the order of the effects": (
@@ -147,6 +153,29 @@ def test_order(case: str) -> None:
     world = World()
     carry_out(world, *effects)
     assert world.log == expected
+
+
+DURABLE: dict[str, tuple[list[Effect], bool]] = {
+    "a running flow moved": ([SAVE, SaveDecision("e-1", DECISION), RULES, SEND], False),
+    "how far rules came": ([RULES], False),
+    "somebody is told": ([SAVE, ANSWER], True),
+    "a flow begins": ([SaveFlow("e-1", a_flow(state=FlowState.INSTALLING)), RULES], True),
+    "a flow ends": ([SaveFlow("e-1", a_flow(state=FlowState.FINISHED)), RULES], True),
+    "a flow is admitted": ([SAVE, SaveDecision("e-1", a_decision())], True),
+    "one moves for another that begins": (
+        [SAVE, SaveFlow("e-1", a_flow(2, state=FlowState.INSTALLING))],
+        True,
+    ),
+    "a template": ([SaveTemplate("e-1", TEMPLATE)], True),
+}
+
+
+@pytest.mark.parametrize("case", DURABLE)
+def test_what_a_power_failure_may_take_back(case: str) -> None:
+    effects, durable = DURABLE[case]
+    world = World()
+    carry_out(world, *effects)
+    assert world.durable == [durable]
 
 
 @pytest.mark.parametrize("breaks_on", ["begin", "flow", "rules", "commit"])

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import struct
 import threading
+import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from apps.campus_edge.outbox import BYTES_LIMIT, MESSAGES_LIMIT, Outbox
@@ -125,3 +126,67 @@ def test_the_writer_wakes_up_for_what_is_put_and_for_the_end() -> None:
     writer.join(10)
     assert not writer.is_alive()
     assert taken == [message(BARRIER)]
+
+
+def test_writing_can_be_claimed_only_where_nothing_waits_and_nobody_writes() -> None:
+    outbox = Outbox()
+    assert outbox.claim()
+    assert not outbox.claim(), "somebody else has claimed it"
+    outbox.release()
+    outbox.put(message(BARRIER))
+    assert not outbox.claim(), "something waits"
+    assert outbox.take() is not None
+    assert not outbox.claim(), "the writer writes"
+    outbox.end()
+    assert outbox.take() is None
+    assert not outbox.claim(), "it has ended"
+    paced = Outbox()
+    paced.pace(1000.0)
+    assert not paced.claim(), "there is a pace to keep"
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.tuples(st.booleans(), st.floats(0, 3e-4)), min_size=1, max_size=60))
+def test_what_is_sent_at_once_and_what_waits_leave_in_one_order(steps: list[tuple[bool, float]]) -> None:
+    outbox, written, writing = Outbox(), list[bytes](), threading.Lock()
+
+    def write(data: bytes, pause: float) -> None:
+        assert writing.acquire(blocking=False), "two wrote at once"
+        time.sleep(pause)
+        written.append(data)
+        writing.release()
+
+    def write_out() -> None:
+        while (entry := outbox.take()) is not None:
+            write(entry.data, 2e-4)
+            if entry.last:
+                outbox.end()
+
+    writer = threading.Thread(target=write_out)
+    writer.start()
+    for number, (writable, pause) in enumerate(steps):
+        claimed = outbox.claim()
+        if claimed and writable:
+            write(message(FLOW_MOD, number), pause)
+        if claimed:
+            outbox.release()
+        if not (claimed and writable):
+            outbox.put(message(FLOW_MOD, number))
+            time.sleep(pause)
+    outbox.put(message(BARRIER, len(steps)), last=True)
+    writer.join(10)
+    assert not writer.is_alive()
+    assert [number for data in written for _, number in numbers(data)] == list(range(len(steps) + 1))
+
+
+def test_at_the_end_the_writer_waits_for_a_claim() -> None:
+    outbox = Outbox()
+    assert outbox.claim()
+    outbox.end()
+    writer = threading.Thread(target=outbox.take)
+    writer.start()
+    writer.join(0.05)
+    assert writer.is_alive(), "the socket may be closed only when nobody writes any more"
+    outbox.release()
+    writer.join(10)
+    assert not writer.is_alive()

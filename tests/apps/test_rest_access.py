@@ -30,6 +30,7 @@ ALLOWED = {
     ("get", "/flows/{id}/decisions"): OWNER_OR_STAFF,
     ("get", "/decisions/{id}"): OWNER_OR_STAFF,
     ("get", "/paths"): ALL,
+    ("get", "/network"): STAFF,
     ("get", "/measurements"): ALL,
     ("get", "/rules"): OWNER_OR_STAFF,
     ("get", "/rules/diff"): STAFF,

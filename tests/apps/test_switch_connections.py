@@ -292,7 +292,7 @@ def test_a_switch_without_a_common_version_is_told_by_the_error_of_the_specifica
     with connected(controller.port) as connection:
         connection.sendall(message(0, version=1))
         hello, refusal = received(connection)
-    assert hello[:2] == (4, 0)
+    assert hello[:2] == (6, 0)
     assert refusal[:2] == (1, 1)
     assert (
         refusal[2]

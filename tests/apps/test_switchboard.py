@@ -13,10 +13,11 @@ from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto import ofproto_v1_3_parser as parser
 from os_ken.ofproto.ofproto_protocol import ProtocolDesc
 
-from adon.broker.effects import ReadRules, SendBatch, SendPacket
+from adon.broker.effects import ReadFeatures, ReadRules, SendBatch, SendPacket
 from adon.broker.events import (
     BatchFailed,
     Event,
+    FeaturesReported,
     LldpReceived,
     PortChanged,
     RuleRemoved,
@@ -55,6 +56,7 @@ class Connection(ProtocolDesc):
         super().__init__(version=ofp.OFP_VERSION)
         self.id, self.address = dpid, ("127.0.0.1", 1)
         self.ports: dict[int, Any] = {}
+        self.n_tables = 254
         self.sent: list[tuple[int, int]] = []
         self.closed = False
         self.writes = True
@@ -183,7 +185,81 @@ def test_an_error_fails_its_batch_and_the_barrier_that_follows_does_not_confirm_
     assert isinstance(failed, BatchFailed)
     assert failed.batch == "f-7/1"
     assert "OFPFMFC_TABLE_FULL" in failed.error
+    assert dict(failed.refused) == {1: failed.error, 0: failed.error}
     assert world.board.tally.read()["errors"] == {"OFPET_FLOW_MOD_FAILED(5) OFPFMFC_TABLE_FULL(1)": 2}
+
+
+def test_a_refusal_names_the_change_and_tells_when_the_rest_is_done(world: World) -> None:
+    connection = world.connect()
+    world.send(changes=4)
+    xids = [xid for _, xid in connection.sent]
+    world.board.on_error(FromSwitch(connection, xid=xids[2], type=12, code=10, data=b""))
+    assert world.kinds() == ["SwitchUp"], "what comes after it is not known yet"
+    world.board.on_barrier(FromSwitch(connection, xid=xids[4]))
+    (failed,) = world.events[1:]
+    assert isinstance(failed, BatchFailed)
+    ((place, words),) = failed.refused
+    assert (place, words) == (2, failed.error)
+    assert "OUT_OF_METERS" in words
+
+
+def test_a_barrier_that_is_refused_or_never_comes_says_nothing_of_single_changes(world: World) -> None:
+    connection = world.connect()
+    world.send("f-7/1")
+    world.board.on_error(FromSwitch(connection, xid=connection.sent[-1][1], type=1, code=1, data=b""))
+    world.send("f-7/2")
+    first = connection.sent[-3][1]
+    world.board.on_error(FromSwitch(connection, xid=first, type=5, code=1, data=b""))
+    world.now += 6.0
+    late, _ = world.board.overdue(world.now)
+    failed = [event for event in (*world.events, *late) if isinstance(event, BatchFailed)]
+    assert [(one.batch, one.refused) for one in failed] == [("f-7/1", ()), ("f-7/2", ())]
+    assert "TABLE_FULL" in failed[1].error
+
+
+def answers(connection: Connection) -> dict[int, int]:
+    """The transaction ids of the questions that were asked, by their type in the multipart request."""
+    return dict(zip(WHOLE_TYPES, [xid for _, xid in connection.sent[-len(WHOLE_TYPES) :]], strict=True))
+
+
+WHOLE_TYPES = (
+    ofp.OFPMP_TABLE,
+    0,
+    ofp.OFPMP_GROUP_FEATURES,
+    ofp.OFPMP_METER_FEATURES,
+    ofp.OFPMP_TABLE_FEATURES,
+)
+"""Of the questions about everything, in order; queues have a message of their own."""
+
+
+def test_what_a_switch_says_it_can_do_is_one_event(world: World) -> None:
+    connection = world.connect()
+    connection.n_tables = 3
+    world.board.read_features(ReadFeatures("e-1", DPID))
+    asked = answers(connection)
+    meters = report(ofp.OFPMP_METER_FEATURES, struct.pack("!IIIBB2x", 9, 2, 1, 1, 1))
+    world.board.on_features(FromSwitch(connection, xid=asked[ofp.OFPMP_METER_FEATURES], flags=0, buf=meters))
+    for kind in (ofp.OFPMP_TABLE, ofp.OFPMP_GROUP_FEATURES):
+        world.board.on_error(FromSwitch(connection, xid=asked[kind], type=1, code=2, data=b""))
+    assert world.kinds() == ["SwitchUp"]
+    world.now += 16.0  # it says nothing of queues
+    (told,), _ = world.board.overdue(world.now)
+    assert isinstance(told, FeaturesReported)
+    assert (told.features.n_tables, told.features.meters, told.features.groups) == (3, 9, None)
+    assert told.whole
+
+
+def test_what_makes_no_sense_tells_nothing(world: World, caplog: pytest.LogCaptureFixture) -> None:
+    connection = world.connect()
+    connection.n_tables = 3
+    world.board.read_features(ReadFeatures("e-1", DPID))
+    asked = answers(connection)
+    short = report(ofp.OFPMP_METER_FEATURES, b"\0")
+    for kind, xid in asked.items():
+        buf = short if kind == ofp.OFPMP_METER_FEATURES else b""
+        world.board.on_features(FromSwitch(connection, xid=xid, flags=0, buf=buf))
+    assert world.kinds() == ["SwitchUp"]
+    assert "event=of.malformed" in caplog.text
 
 
 def test_another_switch_cannot_answer_for_it(world: World) -> None:
@@ -392,7 +468,7 @@ def test_a_handler_that_raises_stops_the_process(monkeypatch: pytest.MonkeyPatch
 
 def test_every_handler_is_guarded() -> None:
     handlers = [member for member in vars(Switchboard).values() if hasattr(member, "callers")]
-    assert len(handlers) == 10
+    assert len(handlers) == 11
     assert all(hasattr(handler, "__wrapped__") for handler in handlers)
 
 

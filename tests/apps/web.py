@@ -6,7 +6,7 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +27,7 @@ from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.match import Match
 from adon.flowvisor.pipeline import FLOW_PRIORITY
 from adon.flowvisor.rule import Rule
+from adon.flowvisor.topology import Topology
 from adon.store import codec
 from adon.store.store import Store
 from adon.store.upgrade import upgrade
@@ -109,6 +110,7 @@ class Controller:
         self.windows = Windows(self.store.windows())
         self.snapshot: dict[str, Any] = snapshot()
         self.tally = Tally()
+        self.trace: Callable[[dict[str, Any]], Mapping[str, Any]] = trace_of
         self.server = LinkServer(path, self.handle)
 
     def handle(self, peer: Peer, kind: str, payload: dict[str, Any]) -> None:
@@ -131,7 +133,7 @@ class Controller:
                 peer.answer(command, codec.encode_template(saved))
             case "maintenance.add":
                 wanted = check_model(payload["request"], WindowRequest)
-                window = self.windows.add(wanted, payload["requester"], NOW, configuration())
+                window = self.windows.add(wanted, payload["requester"], NOW, Topology(configuration()))
                 self.store.save_window(window)
                 peer.answer(command, dict(maintaining.as_json(window, NOW)))
             case "maintenance.cancel":
@@ -154,7 +156,7 @@ class Controller:
                 nothing: dict[str, list[str]] = {kind: [] for kind in found}
                 peer.answer(command, {"at": NOW, "items": [{**switch, **found}, {**away, **nothing}]})
             case "trace":
-                peer.answer(command, trace_of(payload))
+                peer.answer(command, dict(self.trace(payload)))
             case "rules.sync":
                 peer.answer(command, {"switches": ["0000000000000a01"]})
 
@@ -368,7 +370,17 @@ def snapshot() -> dict[str, Any]:
         return {"value": value, "observed_at": NOW - age, "age": age, **origin}
 
     def switch(name: str, dpid: str, connected: bool, rules: int) -> dict[str, Any]:
-        return {"name": name, "dpid": dpid, "connected": connected, "rules": rules, "foreign_rules": 0}
+        ports = {f"{name}-dtn": {"number": 1, "live": True}, f"{name}-al2s": {"number": 2, "live": connected}}
+        table = {"active": rules, "maximum": 1000, "budget": None, "full": None}
+        mode = {"pipeline": "single", "control": "exclusive", "drift": "heal", "advise": False}
+        known = {"name": name, "dpid": dpid, "connected": connected, "rules": rules, "foreign_rules": 3}
+        lacks = ["queues: queue 1 of port 2 is needed, and the operator has not made it"] if connected else []
+        said = {"tables": {"0": {"active": rules + 1, "maximum": 2000}}, "lacks": lacks}
+        return {**known, **mode, **said, "table": table, "ports": ports}
+
+    def circuit(name: str, vlan: int | None) -> dict[str, Any]:
+        known = {"source": "mu", "destination": "osu", "switches": ["mu-edge", "osu-edge"]}
+        return {"name": name, "overlay": None, "vlan": vlan, "links": [], **known}
 
     def path(
         name: str, layer: str, capacity: float, rate: float, source: str, destination: str
@@ -381,6 +393,7 @@ def snapshot() -> dict[str, Any]:
             "layer": layer,
             "capacity": capacity,
             "mtu": 1500,
+            "ports_known": True,
             "usable": True,
             "reason": "",
             "metrics": measured if source == "mu" else {},
@@ -404,10 +417,26 @@ def snapshot() -> dict[str, Any]:
             switch("mu-edge", "0000000000000a01", True, 12),
             switch("osu-edge", "0000000000000a02", False, 0),
         ],
+        "links": [],
+        "sites": [
+            {"name": "mu", "edge": "mu-edge", "hosts": ["mu-dtn"]},
+            {"name": "osu", "edge": "osu-edge", "hosts": ["osu-dtn"]},
+        ],
+        "wires": [],
+        "circuits": [circuit("al2s", 3000), circuit("internet", None)],
+        "standby_paths": None,
         "queue": [],
         "quiet": [],
         "estimates": [{**ends, "basis": "active test", "count": 4, "median": 0.125, "spread": 0.25}],
         "reconcile": {"missing": 2, "wrong": 0, "extra": 1, "blocked": 0},
+        "slices": [
+            {
+                "name": "genomics",
+                "rules": {"0000000000000a01": 4},
+                "paths": [{"path": "al2s", "source": "mu", "destination": "osu", "reserved": 7e6}],
+            }
+        ],
+        "failover": {"buckets": [["0.5", 2], ["+Inf", 3]], "seconds": 1.75, "open": 0},
     }
 
 

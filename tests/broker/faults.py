@@ -103,7 +103,7 @@ class Faults(Stage):
         if effect.dpid not in self.hangs_up or effect.dpid not in self.connected:
             return super()._send(effect)
         changes = effect.changes[: self.hangs_up.pop(effect.dpid)]
-        list(self._obeyed(replace(effect, changes=changes)))
+        super()._send(replace(effect, changes=changes))
         self.connected.discard(effect.dpid)
         return (SwitchDown(*self.stamp(), effect.dpid),)
 

@@ -10,7 +10,7 @@ sent (R3), every effect names an event that happened, and our changes never touc
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +25,7 @@ from adon.broker.effects import (
     NeedsChanged,
     QuietPaths,
     ReadCounters,
+    ReadFeatures,
     ReadRules,
     RequestMeasurement,
     RuleState,
@@ -45,6 +46,7 @@ from adon.broker.events import (
     BatchFailed,
     CountersReported,
     Event,
+    FeaturesReported,
     FlowCancelled,
     FlowSubmitted,
     MeasurementArrived,
@@ -60,6 +62,7 @@ from adon.broker.events import (
 from adon.broker.flow import Flow, FlowRequest
 from adon.broker.maintenance import Window
 from adon.config import Configuration, load
+from adon.flowvisor.features import SwitchFeatures
 from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.pipeline import is_ours, owner_of
 from adon.flowvisor.rule import Change, Entry, Op, Rule
@@ -112,6 +115,8 @@ class Stage:
         self.circuits = OverlayPaths()
         self.connected: set[int] = set()
         self.refuse: dict[int, str] = {}
+        self.features: dict[int, SwitchFeatures] = {}
+        self.refuse_one: Callable[[Change], str] = lambda _: ""
         self.silent: set[int] = set()
         self.flows: dict[int, Flow] = {}
         self.rules: dict[object, tuple[Entry, RuleState]] = {}
@@ -322,6 +327,9 @@ class Stage:
                 return self._counters(dpid)
             case ReadRules(dpid=dpid):
                 return self._report(dpid)
+            case ReadFeatures(dpid=dpid, whole=whole):
+                said = self.features.get(dpid) if dpid in self.connected else None
+                return () if said is None else (FeaturesReported(*self.stamp(), dpid, said, whole),)
             case Answer(command=command, value=value):
                 self.answers[command] = value
             case QuietPaths(paths=paths):
@@ -358,28 +366,17 @@ class Stage:
         if effect.dpid in self.refuse:
             error = self.refuse[effect.dpid]
             return (BatchFailed(*self.stamp(), effect.dpid, effect.batch, error),)
-        said = list(self._obeyed(effect))
-        errors = [one for one in said if isinstance(one, str)]
-        end = (
-            BatchFailed(*self.stamp(), effect.dpid, effect.batch, errors[0])
-            if errors
-            else BatchConfirmed(*self.stamp(), effect.dpid, effect.batch)
-        )
-        return (*(one for one in said if not isinstance(one, str)), end)
-
-    def _obeyed(self, effect: SendBatch) -> Iterator[Event | str]:
-        """A switch carries out what it can of a batch: what it tells of, and the errors."""
-        switch = self.switches[effect.dpid]
-        for change in effect.changes:
-            error = switch.refusal(change)
-            if error:
-                yield error
-                continue
-            switch.apply(change, self.now)
-            if change.op is Op.DELETE and change.rule.slot not in switch.table:
-                for rule in switch.hanging_on(change.rule):
-                    del switch.table[rule.slot]
-                    yield RuleRemoved(*self.stamp(), effect.dpid, rule, "group", 0, 0)
+        refused = []
+        for place, change in enumerate(effect.changes):
+            words = self.refuse_one(change) or self.switches[effect.dpid].objection(change)
+            if words:
+                refused.append((place, words))
+            else:
+                self.switches[effect.dpid].apply(change, self.now)
+        if refused:
+            error = refused[0][1]
+            return (BatchFailed(*self.stamp(), effect.dpid, effect.batch, error, tuple(refused)),)
+        return (BatchConfirmed(*self.stamp(), effect.dpid, effect.batch),)
 
     def _obeys_the_laws(self, change: Change) -> None:
         rule = change.rule

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 
 import pytest
 
+from adon.broker.drift import GATHER_S
 from adon.broker.effects import Announce, ReadRules, RuleState, SaveRules, SendBatch
 from adon.broker.events import (
     BatchConfirmed,
     BatchFailed,
+    PortChanged,
     RuleRemoved,
     RulesReported,
     SwitchDown,
@@ -20,8 +21,8 @@ from adon.broker.network import RETRY_S, Network, Outcome
 from adon.flowvisor.action import Output
 from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.match import Match
-from adon.flowvisor.rule import MeterEntry, Op, ReportedRule, Rule
-from adon.flowvisor.topology import Topology
+from adon.flowvisor.rule import Op, ReportedRule, Rule
+from adon.flowvisor.topology import PortState, Topology
 from tests.broker.stage import MU_EDGE, OSU_EDGE, configuration
 
 
@@ -58,6 +59,10 @@ class Wire:
     def confirm(self, batch: SendBatch) -> Outcome:
         return self.network.batch_confirmed(BatchConfirmed(*self.stamp(), batch.dpid, batch.batch))
 
+    def gathered(self) -> Outcome:
+        """What was told of together is put right now."""
+        return self.network.wake("e0", self.now + GATHER_S)
+
     def fail(self, batch: SendBatch) -> Outcome:
         return self.network.batch_failed(BatchFailed(*self.stamp(), batch.dpid, batch.batch, "no"))
 
@@ -93,7 +98,7 @@ def test_only_what_changes_is_saved_as_pending() -> None:
     wire = connected(NEAR, FAR, wanted=(NEAR, FAR))
     moved = rule(MU_EDGE, port=3)
     outcome = wire.want(moved, FAR)
-    assert saved(outcome) == [(RuleState.REMOVED, (NEAR,)), (RuleState.PENDING, (moved,))]
+    assert saved(outcome) == [(RuleState.PENDING, (moved,))], "in the slot of NEAR, which it overwrites"
     (batch,) = sent(outcome)
     assert [change.op for change in batch.changes] == [Op.MODIFY]
 
@@ -178,12 +183,13 @@ def test_what_is_given_up_during_a_repair_is_looked_for_after_it() -> None:
     """The repair's later phases still put in what was wanted when it began."""
     delivery = Rule(MU_EDGE, 30_000, Match(in_port=5), (Output(1),), cookie(Kind.FLOW_DELIVERY, 1))
     wire = Wire(delivery, NEAR)
-    (prepare,) = sent(wire.connect(MU_EDGE))
+    (prepare,) = sent(wire.connect(MU_EDGE, rule(MU_EDGE, owner=2, slot=9)))
     for batch in sent(wire.want()):
         wire.confirm(batch)
     (shift,) = sent(wire.confirm(prepare))
     assert [change.rule for change in shift.changes] == [NEAR]
-    wire.confirm(shift)
+    (retire,) = sent(wire.confirm(shift))
+    wire.confirm(retire)
     assert wire.network.next_wake() is not None
     (late,) = sent(wire.report(MU_EDGE, NEAR))
     assert [change.op for change in late.changes] == [Op.DELETE]
@@ -237,13 +243,63 @@ def test_a_report_that_may_be_too_old_is_asked_for_again() -> None:
     assert len(sent(wire.report(MU_EDGE))) == 1
 
 
-@pytest.mark.parametrize(("reason", "read"), [("delete", True), ("idle", False), ("hard", False)])
-def test_a_removal_that_nobody_asked_for_is_looked_into(reason: str, read: bool) -> None:
+@pytest.mark.parametrize(("reason", "comes_back"), [("delete", True), ("group", True), ("idle", False)])
+def test_a_removal_that_nobody_asked_for_is_undone_at_once_and_looked_into(
+    reason: str, comes_back: bool
+) -> None:
+    """R20: the rule is put back before anything is read; what else was done is read when it can be told."""
     wire = connected(NEAR, wanted=(NEAR,))
-    event = RuleRemoved(*wire.stamp(), MU_EDGE, NEAR, reason, 0, 0)  # type: ignore[arg-type]
-    effects = wire.network.rule_removed(event).effects
-    assert any(isinstance(effect, ReadRules) for effect in effects) is read
-    assert not wire.network.complete("f-1")
+    assert wire.network.rule_removed(removed(wire, NEAR, reason)).effects == []
+    outcome = wire.gathered()
+    assert [change.rule for batch in sent(outcome) for change in batch.changes] == [NEAR] * comes_back
+    assert any(isinstance(effect, Announce) for effect in outcome.effects) is comes_back
+    assert (wire.network.next_wake() == pytest.approx(wire.now + 2.0)) is comes_back
+
+
+def removed(wire: Wire, gone: Rule, reason: str = "delete") -> RuleRemoved:
+    return RuleRemoved(*wire.stamp(), gone.dpid, gone, reason, 0, 0)  # type: ignore[arg-type]
+
+
+def test_what_is_removed_while_a_repair_runs_is_put_back_by_the_next_one_all_of_it_at_once() -> None:
+    """A switch that is wiped tells of each rule."""
+    rules = tuple(rule(MU_EDGE, slot=number) for number in range(1, 6))
+    wire = connected(*rules, wanted=rules)
+    wire.network.rule_removed(removed(wire, rules[0]))
+    (first,) = sent(wire.gathered())
+    for gone in rules[1:]:
+        wire.network.rule_removed(removed(wire, gone))
+    assert sent(wire.gathered()) == []
+    outcome = wire.confirm(first)
+    (rest,) = sent(outcome)
+    assert tuple(change.rule for change in rest.changes) == rules[1:]
+    (told,) = (e.text for e in outcome.effects if isinstance(e, Announce) and e.level == "warning")
+    assert told.startswith("somebody removed 4 rules of ours from 0000000000000a01")
+    assert wire.confirm(rest).installed == ["f-1"]
+
+
+def test_our_own_delete_is_not_somebody_elses() -> None:
+    """Given up and wanted again before the switch has told of the removal."""
+    wire = connected(NEAR, wanted=(NEAR,))
+    (delete,) = sent(wire.want())
+    (add,) = sent(wire.want(NEAR))
+    wire.network.rule_removed(removed(wire, NEAR))
+    assert wire.gathered().effects == []
+    wire.confirm(delete)
+    outcome = wire.confirm(add)
+    assert (outcome.installed, sent(outcome)) == (["f-1"], [])
+    assert not any(isinstance(effect, Announce) for effect in outcome.effects)
+
+
+def test_a_rule_that_is_removed_while_it_is_changed_comes_back_after_the_change() -> None:
+    """A modify of a rule that is not there does nothing."""
+    wire = connected(NEAR, wanted=(NEAR,))
+    moved = rule(MU_EDGE, port=3)
+    (modify,) = sent(wire.want(moved))
+    wire.network.rule_removed(removed(wire, NEAR))
+    assert sent(wire.gathered()) == []
+    (back,) = sent(wire.confirm(modify))
+    assert [(change.op, change.rule) for change in back.changes] == [(Op.ADD, moved)]
+    assert wire.confirm(back).installed == ["f-1"]
 
 
 def test_a_foreign_rule_in_the_way_changes_nothing() -> None:
@@ -278,30 +334,12 @@ def test_what_another_switch_refused_is_installed_where_it_was_not() -> None:
     assert saved(wire.report(OSU_EDGE, FAR)) == []
 
 
-METER = MeterEntry(MU_EDGE, 0xA000, 10**6, 10**5, 1)
-
-
-@pytest.mark.parametrize(
-    ("error", "found", "op"),
-    [
-        ("OFPET_METER_MOD_FAILED(12) OFPMMFC_METER_EXISTS(1)", (), Op.MODIFY),
-        ("OFPET_METER_MOD_FAILED(12) OFPMMFC_UNKNOWN_METER(3)", (replace(METER, rate=2000),), Op.ADD),
-    ],
-)
-def test_a_meter_that_is_there_or_not_against_what_we_took_is_no_refusal(
-    error: str, found: tuple[MeterEntry, ...], op: Op
-) -> None:
-    """But the second time in a row it is."""
+def test_a_port_that_says_nothing_new_is_no_reason_to_look_at_everything() -> None:
+    """Open vSwitch announces a port that goes down with a message that says it is up still."""
     wire = connected()
-    wire.network.rules_reported(RulesReported(*wire.stamp(), MU_EDGE, (), frozenset(), found))
-    wire.now += 1000
-    (batch,) = sent(wire.network.want("f-1", (METER,), *wire.stamp()))
+    up, down = PortState(2, live=True), PortState(2, live=False)
 
-    def refused(batch: SendBatch) -> Outcome:
-        return wire.network.batch_failed(BatchFailed(*wire.stamp(), MU_EDGE, batch.batch, error))
+    def news(state: PortState | None) -> bool:
+        return wire.network.port_changed(PortChanged(*wire.stamp(), MU_EDGE, "mu-edge-al2s", state))
 
-    outcome = refused(batch)
-    assert outcome.failed == []
-    (again,) = sent(outcome)
-    assert [(change.op, change.rule) for change in again.changes] == [(op, METER)]
-    assert [owner for owner, _ in refused(again).failed] == ["f-1"]
+    assert [news(state) for state in (up, up, down, down, None, None)] == [True, False] * 3

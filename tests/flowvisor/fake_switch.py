@@ -39,6 +39,24 @@ class FakeSwitch:
     table: dict[Slot, Held] = field(default_factory=dict)
     dead: set[int] = field(default_factory=set)
 
+    def objection(self, change: Change) -> str:
+        """What it answers to a group or meter that is there, or is not (OpenFlow 1.3.5, 6.5 and 6.7)."""
+        entry, there = change.rule, change.rule.slot in self.table
+        if isinstance(entry, Rule):
+            lacking = entry.meter is not None and (self.dpid, "meter", entry.meter) not in self.table
+            if change.op is not Op.DELETE and lacking:
+                return "OFPET_METER_MOD_FAILED(12) OFPMMFC_INVALID_METER(2)"
+            groups = [action.group for action in entry.actions if isinstance(action, ToGroup)]
+            dangling = any((self.dpid, "group", number) not in self.table for number in groups)
+            refused = change.op is not Op.DELETE and dangling
+            return "OFPET_BAD_ACTION(2) OFPBAC_BAD_OUT_GROUP(9)" if refused else ""
+        kind, short = ("METER", "MM") if isinstance(entry, MeterEntry) else ("GROUP", "GM")
+        if change.op is Op.ADD and there:
+            return f"OFPET_{kind}_MOD_FAILED OFP{short}FC_{kind}_EXISTS"
+        if change.op is Op.MODIFY and not there:
+            return f"OFPET_{kind}_MOD_FAILED OFP{short}FC_UNKNOWN_{kind}"
+        return ""
+
     def apply(self, change: Change, now: float = 0.0) -> None:
         rule = change.rule
         assert rule.dpid == self.dpid, "a change for another switch"
@@ -48,31 +66,13 @@ class FakeSwitch:
         elif held is not None and (isinstance(rule, MeterEntry) or owner_of(held.rule) == owner_of(rule)):
             if change.op is Op.DELETE:
                 del self.table[rule.slot]
+                for hanging in self.hanging_on(rule):
+                    del self.table[hanging.slot]
             elif isinstance(rule, Rule) and isinstance(held.rule, Rule):
                 does = {n: getattr(rule, n) for n in ("actions", "meter", "metadata", "goto")}
                 held.rule = replace(held.rule, **does)
             else:
                 held.rule = rule
-
-    def refusal(self, change: Change) -> str:
-        """What a switch says that cannot carry out a change; empty if it can (6.4, 6.5, 6.7)."""
-        entry, held = change.rule, change.rule.slot in self.table
-        if isinstance(entry, Rule):
-            return "" if change.op is Op.DELETE else self._dangling(entry)
-        kind, family = ("GROUP", "OFPGMFC") if isinstance(entry, GroupEntry) else ("METER", "OFPMMFC")
-        if change.op is Op.ADD and held:
-            return f"OFPET_{kind}_MOD_FAILED {family}_{kind}_EXISTS"
-        if change.op is Op.MODIFY and not held:
-            return f"OFPET_{kind}_MOD_FAILED {family}_UNKNOWN_{kind}"
-        return ""
-
-    def _dangling(self, rule: Rule) -> str:
-        groups = [action.group for action in rule.actions if isinstance(action, ToGroup)]
-        if any((self.dpid, "group", number) not in self.table for number in groups):
-            return "OFPET_BAD_ACTION OFPBAC_BAD_OUT_GROUP"
-        if rule.meter is not None and (self.dpid, "meter", rule.meter) not in self.table:
-            return "OFPET_METER_MOD_FAILED OFPMMFC_INVALID_METER"
-        return ""
 
     def hanging_on(self, entry: Entry) -> list[Rule]:
         """The rules that go with a group or meter (6.5, 6.7)."""

@@ -70,6 +70,11 @@ def _table_features() -> bytes:
     return struct.pack("!HB5x32sQQII", 64 + len(body), 0, b"classification", 0, 0, 0, 1000) + body
 
 
+def _queue(number: int) -> bytes:
+    limits = struct.pack("!HH4xH6x", 1, 16, 600) + struct.pack("!HH4xH6x", 2, 16, 1000)
+    return struct.pack("!IIH6x", number, 2, 16 + len(limits)) + limits
+
+
 _BUCKET = _bucket()
 SAMPLES = {
     "error": message(1, struct.pack("!HH", 5, 1) + message(14)),
@@ -98,6 +103,7 @@ SAMPLES = {
     "table features": report(12, _table_features()),
     "port desc": report(13, _port(1, b"mu-edge-dtn") + _port(2, b"mu-edge-al2s")),
     "barrier": message(21),
+    "queues": message(23, struct.pack("!I4x", 2) + _queue(1) + _queue(2)),
     "role": message(25, struct.pack("!I4xQ", 2, 1)),
 }
 

@@ -10,7 +10,6 @@ from os_ken.ofproto.ofproto_protocol import ProtocolDesc
 from adon.flowvisor import action as acts
 from adon.flowvisor.match import ETH_TYPE_IPV6, Match
 from adon.flowvisor.openflow.wire import V13, V15
-from adon.flowvisor.reconcile import Role, role
 from adon.flowvisor.rule import Bucket, Change, GroupEntry, MeterEntry, Op, Rule
 
 VERSIONS = (4, 5, 6)
@@ -42,7 +41,6 @@ def _flow_mod(op: Op, rule: Rule, datapath: Any) -> Any:
     ofp, parser = datapath.ofproto, datapath.ofproto_parser
     commands = {Op.ADD: ofp.OFPFC_ADD, Op.MODIFY: ofp.OFPFC_MODIFY_STRICT, Op.DELETE: ofp.OFPFC_DELETE_STRICT}
     deletes = op is Op.DELETE
-    tells = rule.idle_timeout or rule.hard_timeout or role(rule) is Role.INGRESS
     return parser.OFPFlowMod(
         datapath=datapath,
         cookie=rule.cookie,
@@ -54,7 +52,7 @@ def _flow_mod(op: Op, rule: Rule, datapath: Any) -> Any:
         priority=rule.priority,
         out_port=ofp.OFPP_ANY,
         out_group=ofp.OFPG_ANY,
-        flags=ofp.OFPFF_SEND_FLOW_REM if tells and not deletes else 0,
+        flags=0 if deletes else ofp.OFPFF_SEND_FLOW_REM,
         match=oxm(rule.match, datapath),
         instructions=[] if deletes else _instructions(rule, datapath),
     )

@@ -14,7 +14,7 @@ from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.match import Match
 from adon.flowvisor.path import CandidatePath, FiveTuple
 from adon.flowvisor.pipeline import METER_FIRST
-from adon.flowvisor.reconcile import ORDER, Difference, difference, phases
+from adon.flowvisor.reconcile import ORDER, Difference, difference, phases, restoring
 from adon.flowvisor.rule import Change, MeterEntry, Op, Rule
 from adon.flowvisor.rules import Steered, flow_rules, learn_rules, measurement_rules
 from adon.flowvisor.treatment import Treatment
@@ -89,13 +89,13 @@ def test_modify_keeps_counters_but_changes_actions_only(present: Rule, op: Op) -
 
 
 def test_the_order_is_a_table() -> None:
-    assert [step.name for step in ORDER] == [
-        "equip",
-        "prepare",
-        "shift",
-        "retire",
-        "clear",
-        "strip",
+    assert [(step.name, step.removes, step.drain) for step in ORDER] == [
+        ("equip", False, False),
+        ("prepare", False, False),
+        ("shift", False, False),
+        ("retire", True, True),
+        ("clear", True, True),
+        ("strip", True, True),
     ]
 
 
@@ -149,6 +149,19 @@ def test_a_move_to_a_new_path_drains_before_the_old_one_goes() -> None:
 def test_a_flow_that_ends_loses_its_ingress_first() -> None:
     plan = phases(difference([], flow(AL2S)))
     assert [(phase.name, phase.drain_before) for phase in plan] == [("retire", False), ("clear", True)]
+
+
+def test_what_is_put_back_goes_out_together_delivery_first_and_meters_before() -> None:
+    meter = MeterEntry(SOURCE.dpid, METER_FIRST, 1_000_000, 100_000)
+    equip, restore = restoring(Difference(missing=(INGRESS, DELIVERY, BACK, meter)))
+    assert [change.rule for change in equip.batches[SOURCE.dpid]] == [meter]
+    put_back = [change.rule for changes in restore.batches.values() for change in changes]
+    assert set(put_back) == {INGRESS, DELIVERY, BACK}
+    assert put_back.index(DELIVERY) < put_back.index(BACK)
+    assert restoring(Difference(missing=(meter,))) == (equip,)
+    assert restoring(Difference()) == ()
+    with pytest.raises(ValueError, match="not everything"):
+        restoring(Difference(extra=(INGRESS,)))
 
 
 def test_difference_and_phases_take_one_pass_over_generators() -> None:

@@ -70,6 +70,8 @@ BROKEN = {
     "a meter band of length 0": with_bytes(SAMPLES["meter config"], 26, b"\0\0"),
     "a table property of length 0": with_bytes(SAMPLES["table features"], 16 + 66, b"\0\0"),
     "an instruction id of length 0": with_bytes(SAMPLES["table features"], 16 + 70, b"\0\0"),
+    "a queue of length 0": with_bytes(SAMPLES["queues"], 24, b"\0\0"),
+    "a queue's limit of length 0": with_bytes(SAMPLES["queues"], 34, b"\0\0"),
     "half a port": report(13, bytes(63)),
     "a report that nobody asked for": report(0xFFFF, bytes(64)),
     "a flow monitor's report": report(16, bytes(64)),

@@ -9,7 +9,7 @@ from adon.broker.decision import Decision
 from adon.broker.flow import Flow
 from adon.flowvisor.action import Action, Output, SetEthDst
 from adon.flowvisor.match import Match
-from adon.flowvisor.rule import Rule
+from adon.flowvisor.rule import Entry
 from adon.store import codec, entry_codec
 from tests.store import values
 
@@ -35,9 +35,11 @@ def test_decision_round_trip(decision: Decision) -> None:
 
 
 @settings(max_examples=100)
-@given(values.rules)
-def test_rule_round_trip(rule: Rule) -> None:
-    assert entry_codec.decode_entry(through_json(entry_codec.encode_entry(rule))) == rule
+@given(values.entries)
+def test_entry_round_trip(entry: Entry) -> None:
+    read = entry_codec.decode_entry(through_json(entry_codec.encode_entry(entry)))
+    assert read == entry
+    assert getattr(read, "owner", None) == getattr(entry, "owner", None)
 
 
 @settings(max_examples=50)
@@ -59,8 +61,8 @@ def test_template_round_trip() -> None:
 
 
 @settings(max_examples=100)
-@given(values.rules, values.rules)
-def test_slot_texts_are_equal_when_slots_are(one: Rule, other: Rule) -> None:
+@given(values.entries, values.entries)
+def test_slot_texts_are_equal_when_slots_are(one: Entry, other: Entry) -> None:
     assert (entry_codec.slot_text(one.slot) == entry_codec.slot_text(other.slot)) == (one.slot == other.slot)
     again = entry_codec.decode_entry(entry_codec.encode_entry(one))
     assert entry_codec.slot_text(again.slot) == entry_codec.slot_text(one.slot)

@@ -19,7 +19,7 @@ from tests.store.values import a_decision, a_flow, a_rule
 
 store = Store.open(sys.argv[1])
 for number in range(1, 1_000_000):
-    with store.transaction():
+    with store.transaction(durable=sys.argv[2] == 'durable'):
         store.save_decision(a_decision(f"d-{number}", flow=f"f-{number}"))
         store.save_flow(a_flow(number), f"e-{number}")
         store.save_rules([a_rule(number, port=number % 60000 + 1)], RuleState.PENDING, "", 1.0)
@@ -28,13 +28,14 @@ for number in range(1, 1_000_000):
 
 
 @pytest.mark.integration
+@pytest.mark.parametrize("how", ["durable", "not durable"])
 @pytest.mark.parametrize("acknowledged", [1, 60])
-def test_sigkill_loses_nothing_acknowledged(tmp_path: Path, acknowledged: int) -> None:
+def test_sigkill_loses_nothing_acknowledged(tmp_path: Path, acknowledged: int, how: str) -> None:
     url = f"sqlite:///{tmp_path}/adon.db"
     upgrade(url)
     root = Path(__file__).parents[2]
     with subprocess.Popen(
-        [sys.executable, "-c", WRITER, url], stdout=subprocess.PIPE, text=True, cwd=root
+        [sys.executable, "-c", WRITER, url, how], stdout=subprocess.PIPE, text=True, cwd=root
     ) as writer:
         assert writer.stdout is not None
         for _ in range(acknowledged):

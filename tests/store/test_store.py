@@ -289,6 +289,19 @@ class TestErrors:
         assert "hunter2" not in str(caught.value)
 
 
+@pytest.mark.parametrize("durable", [True, False])
+def test_what_the_database_is_told_about_the_disk(store: Store, durable: bool) -> None:
+    with store.transaction(durable=not durable):
+        store.save_flow(a_flow(), "e-1")
+    with store.transaction(durable=durable):
+        store.save_flow(a_flow(2), "e-2")
+        connection = store._thread.connection
+        query = "PRAGMA synchronous" if connection.dialect.name == "sqlite" else "SHOW synchronous_commit"
+        told = connection.exec_driver_sql(query).scalar_one()
+    assert told in ((2, "on") if durable else (1, "off"))
+    assert store.last_flow_number() == 2
+
+
 class TestMaintenance:
     WINDOW = Window(3, Scope.LINK, "fibre-7", 1000.0, 2000.0, 60.0, "splicing", "pat")
 

@@ -6,12 +6,24 @@ from hypothesis import strategies as st
 
 from adon.broker.decision import Decision, Outcome, SiteCost
 from adon.broker.flow import MAX_SIZE, Flow, FlowRequest, FlowState, Quality
-from adon.flowvisor.action import Output, PopVlan, PushVlan, SetEthDst, SetEthSrc, ToController
+from adon.flowvisor.action import (
+    Normal,
+    Output,
+    PopVlan,
+    PushVlan,
+    SetDscp,
+    SetEthDst,
+    SetEthSrc,
+    SetQueue,
+    SetVlan,
+    ToController,
+    ToGroup,
+)
 from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
 from adon.flowvisor.cookie import Kind, cookie
-from adon.flowvisor.match import Match
+from adon.flowvisor.match import Masked, Match
 from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.rule import Rule
+from adon.flowvisor.rule import Bucket, GroupEntry, MeterEntry, Rule
 from adon.templates_catalog.model import QSpec, Template
 
 times = st.floats(0, 1e11)
@@ -161,6 +173,8 @@ decisions = st.builds(
     compute_site=st.none() | names,
 )
 
+masked = st.builds(Masked, st.integers(0, (1 << 64) - 1), st.integers(0, (1 << 64) - 1))
+
 matches = st.builds(
     Match,
     in_port=st.none() | ports,
@@ -171,6 +185,7 @@ matches = st.builds(
     ip_dst=st.sampled_from([None, "10.2.0.10"]),
     tp_src=st.none() | ports,
     tp_dst=st.none() | ports,
+    metadata=st.none() | masked,
     other=st.sampled_from(["", '{"ipv6_src": "::1"}']),
 )
 
@@ -181,7 +196,13 @@ actions = st.one_of(
     st.builds(SetEthDst, macs),
     st.builds(Output, ports),
     st.builds(ToController, ports),
+    st.builds(SetVlan, st.integers(1, 4094)),
+    st.builds(SetDscp, st.integers(0, 63)),
+    st.builds(SetQueue, ports),
+    st.builds(ToGroup, ports),
+    st.just(Normal()),
 )
+
 
 rules = st.builds(
     Rule,
@@ -192,4 +213,29 @@ rules = st.builds(
     cookie=st.builds(cookie, st.sampled_from(Kind), st.integers(0, (1 << 36) - 1)),
     idle_timeout=st.integers(0, 65535),
     table=st.integers(0, 254),
+    meter=st.none() | st.integers(1, (1 << 32) - 1),
+    metadata=st.none() | masked,
+    goto=st.none() | st.integers(0, 254),
+    hard_timeout=st.integers(0, 65535),
+)
+
+entries = st.one_of(
+    rules,
+    st.builds(
+        GroupEntry,
+        dpid=st.integers(0, (1 << 64) - 1),
+        number=st.integers(0, (1 << 32) - 1),
+        kind=st.sampled_from(["all", "select", "indirect", "fast_failover"]),
+        buckets=st.lists(
+            st.builds(Bucket, st.lists(actions, max_size=3).map(tuple), st.none() | ports), max_size=3
+        ).map(tuple),
+    ),
+    st.builds(
+        MeterEntry,
+        dpid=st.integers(0, (1 << 64) - 1),
+        number=st.integers(1, (1 << 32) - 1),
+        rate=st.integers(1, 10**12),
+        burst=st.integers(0, 10**12),
+        owner=st.none() | st.integers(0, (1 << 36) - 1),
+    ),
 )

@@ -38,7 +38,6 @@ from adon.flowvisor.openflow.instructions import actions_bytes, instructions_byt
 from adon.flowvisor.openflow.oxm import match_bytes
 from adon.flowvisor.openflow.wire import MULTIPART, V13, V15, message, with_xid
 from adon.flowvisor.pipeline import is_ours
-from adon.flowvisor.reconcile import Role, role
 from adon.flowvisor.rule import Bucket, Change, GroupEntry, MeterEntry, Op, Rule
 
 FULL_COOKIE_MASK = (1 << 64) - 1
@@ -153,24 +152,10 @@ def _flow_mod(op: Op, rule: Rule, version: int, xid: int) -> bytes:
         ofp.OFP_NO_BUFFER,
         ofp.OFPP_ANY,
         ofp.OFPG_ANY,
-        ofp.OFPFF_SEND_FLOW_REM if not deletes and _tells(rule) else 0,
+        0 if deletes else ofp.OFPFF_SEND_FLOW_REM,  # whoever removes it, we hear of it at once (R20)
         0,  # padding in 1.3, importance since 1.4
     )
     return head + body
-
-
-def _tells(rule: Rule) -> bool:
-    """Whether the switch is to tell when the rule goes.
-
-    Wherever that means something: on ingress and learning rules, and on every rule with a time-out.
-    """
-    return rule.idle_timeout > 0 or rule.hard_timeout > 0 or _is_ingress(rule.cookie >> 48)
-
-
-@lru_cache(maxsize=1_024)
-def _is_ingress(prefix_and_kind: int) -> bool:
-    """The role of a rule, which the two upper bytes of its cookie say."""
-    return role(Rule(0, 0, Match(), (), prefix_and_kind << 48)) is Role.INGRESS
 
 
 # -- groups and meters ---------------------------------------------------------------------------------------

@@ -35,9 +35,14 @@ class ControllerList(View):
 @action(Action.NETWORK_READ)
 def list_controllers() -> Response:
     """Which controller is active, by the database; answered by a standby, too."""
+    return json_answer(ControllerList(items=controllers()).body())
+
+
+def controllers() -> list[ControllerView]:
+    """The controller that is active, or was the last to be; none where none has run."""
     held = services().store.lease(CONTROLLER)
     if held is None:
-        return json_answer(ControllerList(items=[]).body())
+        return []
     leased = services().leased
     one = ControllerView(
         name=held.holder,
@@ -45,4 +50,4 @@ def list_controllers() -> Response:
         generation=held.generation,
         lease_s=max(0.0, held.seconds) if leased else None,
     )
-    return json_answer(ControllerList(items=[one]).body())
+    return [one]

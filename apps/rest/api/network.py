@@ -1,4 +1,4 @@
-"""The network: paths with what is known about them now, rules, the queue."""
+"""The network: paths with what is known about them now, what it is made of, the queue."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from apps.rest.models import (
     QueueView,
     SwitchView,
 )
+from apps.rest.network_models import NetworkView
 from apps.rest.services import services
 from measurement.model import Series
 
@@ -48,6 +49,21 @@ def path_list() -> PathList:
         switches=[SwitchView.model_validate(entry) for entry in snapshot["switches"]],
         estimates=_seen((one, ESTIMATE, one) for one in estimates),
     )
+
+
+@api.get("/network", responses=answers(200, NetworkView))
+@action(Action.NETWORK_READ)
+def get_network() -> Response:
+    """What the network is made of: sites, switches, links, circuits, each with its state."""
+    return json_answer(network_view().body())
+
+
+def network_view() -> NetworkView:
+    """The controller's read-out of the network.
+
+    :raises Unavailable: if the controller does not answer.
+    """
+    return NetworkView.of(services().snapshots.get())
 
 
 T = TypeVar("T")

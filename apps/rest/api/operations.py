@@ -34,21 +34,32 @@ class WindowQuery(Query):
 @action(Action.MAINTENANCE_READ)
 def list_windows(query: WindowQuery) -> Response:
     """Maintenance windows, announced and under way."""
+    return json_answer(WindowList(items=windows(all_=query.all)).body())
+
+
+def windows(*, all_: bool = False) -> list[WindowView]:
+    """The windows that are announced or under way; with ``all_`` also those that are not any more."""
     parts = services()
     now = parts.clock()
-    found = [WindowView.of(one, now) for one in parts.store.windows(None if query.all else now)]
-    if not query.all:
-        found = [one for one in found if one.stage is not Stage.CANCELLED]
-    return json_answer(WindowList(items=found).body())
+    found = [WindowView.of(one, now) for one in parts.store.windows(None if all_ else now)]
+    return found if all_ else [one for one in found if one.stage is not Stage.CANCELLED]
 
 
 @api.post("/maintenance", responses=answers(201, WindowView))
 @action(Action.MAINTENANCE_ADD)
 def add_window(body: WindowBody) -> Response:
     """Announce a window: nothing is admitted into it, and running flows leave before."""
-    asked = {"request": body.request(), "requester": requester().name}
-    window = WindowView.answered(services().controller.call("maintenance.add", asked))
+    window = announce(body)
     return done(window.body(), HTTPStatus.CREATED, f"{PREFIX}/maintenance/{window.id}")
+
+
+def announce(body: WindowBody) -> WindowView:
+    """Have the controller keep a window.
+
+    :raises AdonError: what the controller says against it.
+    """
+    asked = {"request": body.request(), "requester": requester().name}
+    return WindowView.answered(services().controller.call("maintenance.add", asked))
 
 
 class WindowAddress(Address):
@@ -61,12 +72,20 @@ class WindowAddress(Address):
 @action(Action.MAINTENANCE_CANCEL)
 def cancel_window(path: WindowAddress) -> Response:
     """Cancel a window, also in the middle of it; its paths may be used again."""
-    found = re.fullmatch(r"m-([1-9][0-9]{0,14})", path.id)
+    return done(cancelled(path.id).body(), HTTPStatus.OK)
+
+
+def cancelled(id_: str) -> WindowView:
+    """Have the controller cancel a window.
+
+    :raises NotFound: if there is none of this id.
+    :raises AdonError: what the controller says against it.
+    """
+    found = re.fullmatch(r"m-([1-9][0-9]{0,14})", id_)
     if found is None:
-        raise NotFound("maintenance", path.id)
+        raise NotFound("maintenance", id_)
     asked = {"number": int(found[1]), "requester": requester().name}
-    window = WindowView.answered(services().controller.call("maintenance.cancel", asked))
-    return done(window.body(), HTTPStatus.OK)
+    return WindowView.answered(services().controller.call("maintenance.cancel", asked))
 
 
 class WhatIfQuery(Query):
@@ -84,9 +103,16 @@ class WhatIfQuery(Query):
 @action(Action.WHAT_IF)
 def what_if(query: WhatIfQuery) -> Response:
     """What a failure would do to the flows that run now; nothing is changed."""
-    if (query.failure is None) is not (query.name is None):
+    return json_answer(rehearsed(query.failure, query.name).body())
+
+
+def rehearsed(failure: Failure | None, name: str | None) -> RehearsalList:
+    """What a failure would do; without one, every single failure.
+
+    :raises InvalidInput: for one without the other, or a name that is not known.
+    """
+    if (failure is None) is not (name is None):
         raise InvalidInput.of("name", "goes with failure, and failure with name")
-    asked = {} if query.failure is None else {"failure": query.failure.value, "name": query.name}
+    asked = {} if failure is None else {"failure": failure.value, "name": name}
     answer = services().controller.call("what-if", asked, timeout=REHEARSAL_S)
-    items = [RehearsalView.answered(item) for item in answer["items"]]
-    return json_answer(RehearsalList(at=answer["at"], items=items).body())
+    return RehearsalList(at=answer["at"], items=[RehearsalView.answered(one) for one in answer["items"]])

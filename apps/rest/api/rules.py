@@ -81,15 +81,30 @@ def _rule(saved: SavedRule) -> RuleView:
 @action(Action.NETWORK_READ)
 def rules_diff() -> Response:
     """How the switches differ from what should be; nothing is changed (R4)."""
-    return json_answer(DifferenceList.model_validate(services().controller.call("rules.diff", {})).body())
+    return json_answer(differences().body())
+
+
+def differences() -> DifferenceList:
+    """Desired against reported rules of every switch.
+
+    :raises Unavailable: if the controller does not answer.
+    """
+    return DifferenceList.model_validate(services().controller.call("rules.diff", {}))
 
 
 @api.post("/rules/sync", responses=answers(202, Synchronised))
 @action(Action.NETWORK_SYNC)
 def rules_sync() -> Response:
     """Read every connected switch and repair it now, whatever the period says (R4)."""
-    answer = Synchronised.model_validate(services().controller.call("rules.sync", {}))
-    return done(answer.body(), HTTPStatus.ACCEPTED)
+    return done(synchronised().body(), HTTPStatus.ACCEPTED)
+
+
+def synchronised() -> Synchronised:
+    """Have the controller compare and repair every connected switch.
+
+    :raises Unavailable: if the controller does not answer.
+    """
+    return Synchronised.model_validate(services().controller.call("rules.sync", {}))
 
 
 class ExplainQuery(Query):
@@ -117,7 +132,7 @@ def explain_rules(query: ExplainQuery) -> Response:
     found = [one for one in store.rules(owner=owner) if wanted is None or _cookie(one.rule) == wanted]
     if not found:
         raise NotFound("rules of", query.of)
-    items = [_explained(one) for one in found]
+    items = [explained(one) for one in found]
     return json_answer(
         Explanation(owner=owner, because=because, decision=decision, requester=requester, items=items).body()
     )
@@ -140,7 +155,8 @@ def _cookie(entry: Entry) -> int | None:
     return entry.cookie if isinstance(entry, Rule) else None
 
 
-def _explained(saved: SavedRule) -> ExplainedRule:
+def explained(saved: SavedRule) -> ExplainedRule:
+    """A rule with what it is for, in words."""
     rule = saved.rule
     taken = packets(rule.match) if isinstance(rule, Rule) else "packets that rules hand to it"
     return ExplainedRule(
@@ -163,8 +179,16 @@ class TraceQuery(Query):
 @action(Action.NETWORK_READ)
 def trace_packet(query: TraceQuery) -> Response:
     """Where a packet would go now: switch by switch, table by table, and why; nothing is sent."""
+    return json_answer(traced(query).body())
+
+
+def traced(query: TraceQuery) -> TraceView:
+    """Where a packet would go now.
+
+    :raises AdonError: if the controller does not answer, or does not know the question's names.
+    """
     question = query.model_dump(by_alias=True)
-    return json_answer(TraceView.model_validate(services().controller.call("trace", question)).body())
+    return TraceView.model_validate(services().controller.call("trace", question))
 
 
 class SentQuery(Query):
@@ -180,6 +204,11 @@ class SentQuery(Query):
 @action(Action.NETWORK_READ)
 def list_sent(query: SentQuery) -> Response:
     """The changes sent to switches, the newest first, each with the event that led to it."""
+    return json_answer(SentList(items=sent(query)).body())
+
+
+def sent(query: SentQuery) -> list[SentView]:
+    """What was sent to switches, the newest first."""
     lines = journal.read(
         services().journal,
         query.limit,
@@ -187,4 +216,4 @@ def list_sent(query: SentQuery) -> Response:
         dpid=query.dpid,
         cause=query.cause,
     )
-    return json_answer(SentList(items=[SentView.model_validate(line) for line in lines]).body())
+    return [SentView.model_validate(line) for line in lines]

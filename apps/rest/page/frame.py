@@ -12,6 +12,7 @@ from typing import Any, cast
 from flask import Blueprint, Flask, current_app, g, redirect, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
 
+from adon.access.policy import Action, Object, may
 from adon.errors import Forbidden, NotAuthenticated
 from apps.rest import guard
 from apps.rest.guard import admit
@@ -64,5 +65,10 @@ def _gate() -> AnyResponse | None:
 
 
 def _common() -> dict[str, Any]:
-    session = g.get("session")
-    return {"actor": g.get("actor"), "csrf": session.csrf if session else "", "metrics": words.METRICS}
+    session, actor = g.get("session"), g.get("actor")
+    return {
+        "actor": actor,
+        "csrf": session.csrf if session else "",
+        "metrics": words.METRICS,
+        "engineer": may(actor, Action.NETWORK_READ, Object("network")).allowed,
+    }

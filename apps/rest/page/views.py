@@ -22,6 +22,7 @@ from apps.rest.models import DecisionView, FlowView
 from apps.rest.page import form, frame
 from apps.rest.page.frame import COOKIE, sessions
 from apps.rest.page.sessions import LIFETIME
+from apps.rest.page.standing import packet_of, rules_of, spares, switch_names
 from apps.rest.services import services
 from measurement.anomaly.alarm import Alarm
 from measurement.anomaly.model import Severity
@@ -117,6 +118,10 @@ def show_flow(id_: str) -> str:
         flow=FlowView.of(flow),
         decisions=decisions,
         history=store.history(flow.number),
+        spares=spares(flow),
+        rules=rules_of(flow),
+        names=switch_names(),
+        trace=packet_of(flow),
         cancellable=cancellable and not flow.state.final,
         refresh=None if flow.state.final else 3,
     )

@@ -1,0 +1,162 @@
+"""``adon switch``, ``adon link``, ``adon circuit``, and what they ask: ``GET /network``."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from adon.broker.effects import RuleState
+from adon.broker.events import SnapshotAsked
+from apps.rest.network_models import NetworkView
+from apps.rest.page.topology import picture
+from tests.apps.test_page_network import entries, link
+from tests.apps.web import NOW
+from tests.broker.stage import OSU_EDGE
+from tests.broker.test_links import WiredStage
+
+
+def wire(name, *ends, state="live", reason=""):
+    found = [{"switch": switch, "port": port} for switch, port in ends]
+    return {"name": name, "ends": found, "capacity": 1e10, "state": state, "reason": reason}
+
+
+BOTH = (("mu-edge", "eth1"), ("osu-edge", "eth2"))
+
+
+@pytest.fixture
+def linked(world):
+    """A world with a link, configured and discovered, and two ports that lead elsewhere."""
+    foreign = {"state": "foreign", "chassis": "00:11", "port": "ge-0/0/1", "system": ""}
+    world.controller.snapshot["wires"] = [
+        wire("fibre-7", *BOTH),
+        wire("fibre-8", ("mu-edge", "a"), ("osu-edge", "b")),
+    ]
+    world.controller.snapshot["links"] = [
+        link("one-way", BOTH[::-1], reason="osu-edge hears nothing", penalised_until=NOW + 60),
+        link("live", (("mu-edge", "x"), ("osu-edge", "y"))),
+        {**foreign, "ends": link("", [("mu-edge", "z")])["ends"]},
+    ]
+    return world
+
+
+def test_the_network_joins_what_is_configured_and_what_is_seen(linked):
+    body = linked.ask("GET", "/network", "operator").json
+    assert [(one["name"], one["state"], one["neighbour"]) for one in body["links"]] == [
+        ("fibre-7", "one-way", None),
+        ("fibre-8", "live", None),
+        (None, "live", None),
+        (None, "foreign", "00:11 ge-0/0/1"),
+    ]
+    assert body["links"][0]["capacity_bps"] == 1e10
+    assert body["links"][0]["penalised_until"] == "2025-10-09T08:54:20.000Z"
+    al2s, internet = body["circuits"]
+    assert (al2s["vlan"], al2s["flows"], al2s["usable"]) == (3000, ["f-1"], True)
+    assert (internet["vlan"], internet["layer"], internet["capacity_bps"]) == (None, "l3", 6.8e6)
+
+
+def test_what_a_controller_reads_out_is_understood():
+    stage = WiredStage()
+    stage.connect()
+    stage.pass_time(10)
+    found = NetworkView.of(json.loads(json.dumps(stage.command(SnapshotAsked))))
+    (seen,) = found.links
+    assert (seen.name, seen.state) == (None, "live")
+    assert {(end.switch, end.port) for end in seen.ends} == {
+        ("mu-edge", "mu-edge-al2s"),
+        ("osu-edge", "osu-edge-al2s"),
+    }
+    assert [(one.name, one.vlan, one.layer) for one in found.circuits] == [
+        ("al2s", 1701, "l2"),
+        ("internet", None, "l3"),
+    ]
+    assert [(one.control, one.drift, one.down) for one in found.switches] == [("exclusive", "heal", [])] * 2
+    drawn = picture(found)
+    assert drawn is not None
+    assert sorted(line.state for line in drawn.lines) == ["live", "transit", "transit"]
+    stage.disconnect(OSU_EDGE)
+    after = picture(NetworkView.of(json.loads(json.dumps(stage.command(SnapshotAsked)))))
+    assert after is not None
+    assert [box.under for box in after.boxes] == ["site mu", "not connected"]
+
+
+def test_a_link_that_is_heard_and_must_not_be_used_says_why(linked):
+    snapshot = linked.controller.snapshot
+    snapshot["wires"] = [wire("fibre-7", *BOTH, state="unheard", reason="switch osu-edge is not connected")]
+    snapshot["links"] = [link("live", BOTH)]
+    (found,) = linked.ask("GET", "/network").json["links"]
+    assert (found["state"], found["reason"]) == ("unheard", "switch osu-edge is not connected")
+
+
+def test_a_circuit_one_direction_of_which_is_down_is_down(world):
+    world.controller.snapshot["paths"][1].update(usable=False, reason="port p is down")
+    al2s, _ = world.ask("GET", "/network").json["circuits"]
+    assert (al2s["usable"], al2s["reason"]) == (False, "port p is down")
+
+
+def test_switches_are_listed(adon):
+    found = adon("switch", "list").stdout
+    for shown in (
+        "mu-edge",
+        "0000000000000a01",
+        "connected",
+        "away",
+        "exclusive",
+        "12 of 1000",
+        "osu-edge-al2s",
+        "queue 1 of port 2 is needed",
+    ):
+        assert shown in found, shown
+    assert json.loads(adon("switch", "list", "--json").stdout)[0]["pipeline"] == "single"
+
+
+def test_links_are_listed(linked, adon):
+    found = adon("link", "list").stdout
+    for shown in (
+        "fibre-7",
+        "one-way",
+        "osu-edge:eth2 - mu-edge:eth1",
+        "10 Gbps",
+        "hears nothing",
+        "ge-0/0/1",
+    ):
+        assert shown in found, shown
+    linked.controller.snapshot.update(wires=[], links=[])
+    assert len(json.loads(adon("link", "list", "--json").stdout)) == 4  # a read-out serves for a second
+
+
+def test_without_links_that_is_said(adon):
+    assert adon("link", "list").stdout == "no link is configured, and none was discovered\n"
+
+
+def test_circuits_are_listed(adon):
+    found = adon("circuit", "list").stdout
+    for shown in ("al2s", "3000", "mu - osu", "60.6 Mbps", "mu-edge osu-edge", "f-1"):
+        assert shown in found, shown
+    assert [one["name"] for one in json.loads(adon("circuit", "list", "--json").stdout)] == [
+        "al2s",
+        "internet",
+    ]
+
+
+def test_what_they_show_is_for_staff(adon):
+    for part in ("switch", "link", "circuit"):
+        assert adon(part, "list", as_="researcher").exit_code == 1
+
+
+def test_groups_and_meters_are_told_apart_from_rules(world, adon):
+    group, meter, _ = entries(world.fill(world.submit()))
+    world.controller.store.save_rules([group, meter], RuleState.INSTALLED, "", NOW)
+    lines = adon("rules", "show").stdout.splitlines()
+    assert [line.split(":")[0] for line in lines] == [
+        "0000000000000a01 f-1 installed",
+        "0000000000000a01 path-0 group installed",
+        "0000000000000a01 f-1 meter installed",
+    ]
+
+
+def test_a_flow_is_asked_for_in_a_slice(world, adon):
+    words = ("--from", "mu-dtn", "--to", "osu-dtn", "--size", "25 GB", "--slice", "genomics")
+    assert adon("flow", "submit", *words).exit_code == 0
+    assert world.controller.seen[-1][1]["request"]["slice"] == "genomics"
+    assert adon("flow", "submit", *words[:-1], "no such name!").exit_code == 2

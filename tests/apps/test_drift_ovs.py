@@ -1,0 +1,96 @@
+"""What somebody changes by hand in a real Open vSwitch is put right or told, by policy."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import yaml
+
+from tests.apps.edge import TEMPLATE, Controller, Switches, both_edges, eventually, measured
+
+pytestmark = pytest.mark.integration
+
+FLOWS = "cookie=0xad10000000000000/0xfff0000000000000"
+STRAY = "cookie=0xad11000000000063,priority=31000,in_port=9,actions=drop"
+BY_HAND = {
+    "removed": ("del-flows", FLOWS, 3),
+    "changed": ("mod-flows", f"{FLOWS},actions=drop", 3),
+    "put": ("add-flow", STRAY, 1),
+}
+"""What is done at the MU edge, how, and to how many rules."""
+
+
+@contextmanager
+def edges(folder: Path, drift: str) -> Iterator[tuple[Controller, Switches]]:
+    """Both edges with a flow's rules in them, and this policy about drift."""
+    controller = Controller(folder, settle="200 ms", counters_period="1 h")
+    document = yaml.safe_load(controller.config.read_text())
+    for switch in document["switches"].values():
+        switch["drift"] = drift
+    controller.config.write_text(yaml.safe_dump(document))
+    with both_edges(folder, controller.port) as switches:
+        controller.start()
+        try:
+            eventually(lambda: controller.said("is connected") == 2, "the switches did not connect")
+            with controller.client("collector") as link:
+                link.call("template.add", {"template": TEMPLATE, "author": "test"})
+                link.send("measurement", measured("internet", 5))
+                link.send("measurement", measured("al2s", 50))
+                wish = {"source": "mu-dtn", "destination": "osu-dtn", "size": "1 GB", "template": "test-bulk"}
+                link.call("flow.submit", {"request": {**wish, "ports": [5001]}, "requester": "test"})
+            eventually(lambda: controller.said("the transfer can begin") == 1, "the flow is not active")
+            eventually(lambda: len(bare(switches)) == 7, "not all rules are there")
+            yield controller, switches
+        finally:
+            controller.stop()
+
+
+def bare(switches: Switches) -> set[str]:
+    """Our rules at the MU edge, without what is counted."""
+    found = set()
+    for rule in switches.rules("mu-edge"):
+        head, _, rest = rule.partition(" duration=")
+        found.add(head + rest.partition("n_bytes=")[2].partition(",")[2])
+    return found
+
+
+def different(controller: Controller) -> int:
+    """In how many ways the controller says that the MU edge differs."""
+    with controller.client() as link:
+        edge = next(one for one in link.call("rules.diff", {})["items"] if one["name"] == "mu-edge")
+        return sum(len(edge[kind]) for kind in ("missing", "wrong", "extra"))
+
+
+@pytest.mark.parametrize("done", BY_HAND)
+def test_healed(tmp_path: Path, done: str) -> None:
+    with edges(tmp_path, "heal") as (controller, switches):
+        before = bare(switches)
+        command, what, _ = BY_HAND[done]
+        switches.ofctl(command, "mu-edge", what)
+        eventually(lambda: controller.said(f"somebody {done}"), "nobody noticed")
+        eventually(lambda: bare(switches) == before, "it was not put right")
+        eventually(lambda: different(controller) == 0, "the controller does not know")
+
+
+@pytest.mark.parametrize("done", BY_HAND)
+def test_told_and_left_until_somebody_asks(tmp_path: Path, done: str) -> None:
+    with edges(tmp_path, "report") as (controller, switches):
+        before = bare(switches)
+        command, what, count = BY_HAND[done]
+        switches.ofctl(command, "mu-edge", what)
+        eventually(lambda: controller.said("left as it is (drift: report)"), "nobody noticed")
+        changed = bare(switches)
+        with controller.client() as link:
+            counted = link.call("snapshot", {})["reconcile"]
+        assert sum(counted.values()) == count
+        assert different(controller) == count
+        time.sleep(2.5)  # over two more comparisons
+        assert bare(switches) == changed != before
+        assert controller.said("left as it is (drift: report)") == 1
+        with controller.client() as link:
+            link.call("rules.sync", {})
+        eventually(lambda: bare(switches) == before, "it was not put right")

@@ -1,0 +1,137 @@
+"""What Prometheus is told (R25): each name is there, and moves when it should."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adon.config import load
+from adon.config.change import fingerprint
+from adon.errors import InvalidInput
+from adon.store.lease import CONTROLLER
+from apps.link import SUPERVISOR, LinkClient, LinkServer, Peer
+from apps.reloading import Reloading
+from apps.rest.services import NAME
+from tests.apps.edge import NETWORK, eventually
+
+DPID = 'dpid="0000000000000a01"'
+
+
+def figures(world: Any) -> dict[str, float]:
+    """Every sample of the metrics, by its name with its labels."""
+    lines = world.ask("GET", "/metrics").text.splitlines()
+    samples = (line.rpartition(" ") for line in lines if not line.startswith("#"))
+    return {name: float(value) for name, _, value in samples}
+
+
+def changed(world: Any, before: dict[str, float]) -> dict[str, float]:
+    now = figures(world)
+    return {name: value - before.get(name, 0.0) for name, value in now.items() if value != before.get(name)}
+
+
+def test_the_network(world: Any) -> None:
+    world.controller.snapshot["links"] = [{"state": "live"}, {"state": "live"}, {"state": "foreign"}]
+    found = figures(world)
+    expected = {
+        f"adon_of_connected{{{DPID}}}": 1,
+        f'adon_table_active{{{DPID},table="0"}}': 13,
+        f'adon_table_max{{{DPID},table="0"}}': 2000,
+        f"adon_switch_lacks{{{DPID}}}": 1,
+        'adon_switch_lacks{dpid="0000000000000a02"}': 0,
+        'adon_links{state="live"}': 2,
+        'adon_links{state="foreign"}': 1,
+        'adon_links{state="down"}': 0,
+        f'adon_slice_rules{{{DPID},slice="genomics"}}': 4,
+        'adon_slice_reserved_bps{destination="osu",path="al2s",slice="genomics",source="mu"}': 7e6,
+        'adon_failover_seconds_bucket{le="0.5"}': 2,
+        "adon_failover_seconds_sum": 1.75,
+        "adon_failover_seconds_count": 3,
+        "adon_failovers_open": 0,
+        "adon_reconcile_missing_total": 2,
+        "adon_reconcile_extra_total": 1,
+        "adon_reconcile_wrong_total": 0,
+        "adon_reconcile_blocked_total": 0,
+        'adon_maintenance_windows{stage="announced"}': 0,
+    }
+    assert {name: found.get(name) for name in expected} == expected
+
+
+def test_messages_with_switches(world: Any) -> None:
+    tally, before = world.controller.tally, figures(world)
+    tally.sent(7)
+    tally.refused("OFPET_METER_MOD_FAILED(12) OFPMMFC_OUT_OF_METERS(10)")
+    tally.packet_in("port_rate")
+    tally.barrier(0.003)
+    error = 'code="OFPMMFC_OUT_OF_METERS(10)",type="OFPET_METER_MOD_FAILED(12)"'
+    moved = changed(world, before)
+    assert moved["adon_of_flowmods_sent_total"] == 7
+    assert moved[f"adon_of_errors_total{{{error}}}"] == 1
+    assert moved['adon_of_packet_in_total{result="port_rate"}'] == 1
+    assert moved["adon_of_barrier_seconds_count"] == 1
+    assert moved["adon_of_barrier_seconds_sum"] == pytest.approx(0.003)
+
+
+def test_rules_and_flows_by_state(world: Any) -> None:
+    before = figures(world)
+    world.fill(world.submit())
+    moved = changed(world, before)
+    assert moved['adon_rules{state="installed"}'] == 1
+    assert moved['adon_flows{state="installing"}'] == 1
+    assert moved["adon_flows_submitted_total"] == 1
+
+
+def test_maintenance_windows_and_the_active_controller(world: Any) -> None:
+    window = {
+        "scope": "path",
+        "name": "al2s",
+        "begins": "2025-10-09T12:00:00Z",
+        "ends": "2025-10-09T13:00:00Z",
+    }
+    assert world.ask("POST", "/maintenance", json=window).status_code == 201
+    before = figures(world)
+    assert before['adon_maintenance_windows{stage="announced"}'] == 1
+    assert "adon_controller_generation" not in before
+    lease = world.controller.store.take_lease(CONTROLLER, "edge-1", 0.0)
+    now = figures(world)
+    assert now["adon_controller_generation"] == lease.generation
+    assert now['adon_controller_active{name="edge-1"}'] == 1
+    world.stop_controller()
+    assert figures(world)['adon_controller_active{name="edge-1"}'] == 0
+
+
+def test_the_configuration_by_the_supervisor(world: Any, tmp_path: Path) -> None:
+    assert not [name for name in figures(world) if name.startswith("adon_config")]
+    file = tmp_path / "network.yaml"
+    file.write_text(NETWORK.read_text())
+    reloading = Reloading(file, tmp_path, load(file), lambda: 1000.0)
+
+    def answer(peer: Peer, kind: str, told: dict[str, Any]) -> None:
+        if kind == "standing":
+            peer.answer(told["command"], reloading.standing())
+
+    server = LinkServer(tmp_path / SUPERVISOR, answer)
+    link = LinkClient(tmp_path / SUPERVISOR, "web")
+    try:
+        eventually(lambda: link.connected)
+        world.app.extensions[NAME] = replace(world.app.extensions[NAME], supervisor=link)
+        before = figures(world)
+        assert before[f'adon_config_hash_info{{hash="{fingerprint(load(file))}"}}'] == 1
+        assert before["adon_config_last_success_timestamp_seconds"] == 1000.0
+        file.write_text(file.read_text().replace("reserve_nodes: 1", "reserve_nodes: 2"))
+        reloading.reload()
+        running = load(file)
+        file.write_text("network: [")
+        with pytest.raises(InvalidInput):
+            reloading.reload()
+        moved = changed(world, before)
+        assert moved == {
+            f'adon_config_hash_info{{hash="{fingerprint(running)}"}}': 1,
+            'adon_config_reloads_total{result="applied"}': 1,
+            'adon_config_reloads_total{result="refused"}': 1,
+        }
+    finally:
+        link.close()
+        server.close()

@@ -1,0 +1,54 @@
+"""From the failure to the last move confirmed."""
+
+from __future__ import annotations
+
+import pytest
+
+from adon.broker.failover import Failovers
+from adon.broker.flow import FlowState
+from adon.flowvisor.topology import PortState
+from tests.broker.stage import MU_EDGE, know, ready
+
+
+def test_a_failure_lasts_until_its_last_flow_has_moved() -> None:
+    failovers = Failovers()
+    for flow in (1, 2, 3):
+        failovers.moving(flow, "e1", 100.0)
+    failovers.moving(4, "e2", 100.5)
+    failovers.moved(1, 100.1)
+    failovers.moved(2, 100.3)
+    assert failovers.reading()["open"] == 2
+    failovers.left_out(3)
+    failovers.moved(9, 100.4)  # not moved for a failure
+    assert (failovers.reading()["open"], failovers.reading()["seconds"]) == (1, pytest.approx(0.3))
+    failovers.moving(4, "e3", 101.0)  # its new path failed too
+    failovers.moved(4, 101.02)
+    found = failovers.reading()
+    assert (found["open"], found["seconds"]) == (0, pytest.approx(0.32))
+    assert dict(map(tuple, found["buckets"]))["0.025"] == 1  # type: ignore[call-overload]
+    assert dict(map(tuple, found["buckets"]))["+Inf"] == 2  # type: ignore[call-overload]
+
+
+def test_a_clock_set_back_makes_no_failure_longer() -> None:
+    failovers = Failovers()
+    failovers.moving(1, "e1", 1000.0)
+    failovers.clock_set_back(600.0)
+    failovers.moved(1, 400.2)
+    assert failovers.reading()["seconds"] == pytest.approx(0.2)
+
+
+def test_a_port_that_goes_down_is_a_failure_and_a_measurement_is_none() -> None:
+    stage = ready()
+    flows = [stage.submit(qspec={"throughput": {"min": "1 Mbps"}}) for _ in range(2)]
+    know(stage, internet=20.0)
+    world = stage.broker.world
+    stage.silent.add(MU_EDGE)
+    stage.port(MU_EDGE, "mu-edge-al2s", PortState(2, live=False))
+    moved = [stage.flow(flow).path for flow in flows]
+    assert "internet" in moved
+    assert world.failovers.reading()["open"] == 1
+    stage.now += 0.2
+    stage.answer_late()
+    assert all(stage.flow(flow).state is FlowState.ACTIVE for flow in flows)
+    found = world.failovers.reading()
+    assert (found["open"], found["seconds"]) == (0, pytest.approx(0.2))

@@ -1,0 +1,267 @@
+"""What a switch refuses of a batch costs one owner; what is there already, or is not, is put right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adon.broker.effects import RuleState
+from adon.broker.events import BatchFailed, RuleRemoved
+from adon.broker.flow import Flow, FlowState
+from adon.broker.network import Outcome
+from adon.broker.refusals import RETRY_S, Refusals, healed
+from adon.config import LadderPolicy
+from adon.flowvisor.pipeline import METER_FIRST
+from adon.flowvisor.rule import Bucket, Change, Entry, GroupEntry, MeterEntry, Op
+from adon.frozenmap import FrozenMap
+from tests.broker.stage import MU_EDGE, Stage, configuration, ready
+from tests.broker.test_network import FAR, Wire, connected, rule, saved, sent
+
+METER = MeterEntry(MU_EDGE, METER_FIRST, 1_000_000, 100_000)
+GROUP = GroupEntry(MU_EDGE, 1, "fast_failover", (Bucket((), 2),))
+OUT_OF_METERS = "OFPET_METER_MOD_FAILED(12) OFPMMFC_OUT_OF_METERS(10)"
+
+
+@pytest.mark.parametrize(
+    ("op", "entry", "words", "instead"),
+    [
+        (Op.ADD, METER, "OFPET_METER_MOD_FAILED(12) OFPMMFC_METER_EXISTS(1)", Op.MODIFY),
+        (Op.MODIFY, METER, "OFPET_METER_MOD_FAILED(12) OFPMMFC_UNKNOWN_METER(3)", Op.ADD),
+        (Op.ADD, GROUP, "OFPET_GROUP_MOD_FAILED(6) OFPGMFC_GROUP_EXISTS(0)", Op.MODIFY),
+        (Op.MODIFY, GROUP, "OFPET_GROUP_MOD_FAILED(6) OFPGMFC_UNKNOWN_GROUP(8)", Op.ADD),
+        (Op.ADD, METER, OUT_OF_METERS, None),
+        (Op.ADD, METER, "OFPET_METER_MOD_FAILED(12) OFPMMFC_UNKNOWN_METER(3)", None),
+        (Op.DELETE, GROUP, "OFPET_GROUP_MOD_FAILED(6) OFPGMFC_UNKNOWN_GROUP(8)", None),
+        (Op.ADD, FAR, "OFPET_FLOW_MOD_FAILED(5) OFPFMFC_TABLE_FULL(1)", None),
+    ],
+)
+def test_what_is_sent_in_the_place_of_what_was_refused(
+    op: Op, entry: Entry, words: str, instead: Op | None
+) -> None:
+    found = healed(Change(op, entry), words)
+    assert found == (None if instead is None else Change(instead, entry))
+
+
+def test_what_is_refused_again_and_again_is_tried_ever_more_rarely() -> None:
+    refusals, now = Refusals(), 1000.0
+    pauses = []
+    for _ in range(12):
+        until = refusals.refused([METER.slot], now)
+        assert refusals.held(MU_EDGE, until - 0.1) == {METER.slot}
+        assert refusals.held(MU_EDGE, until) == frozenset()
+        pauses.append(until - now)
+        now = until
+    assert pauses[:4] == [RETRY_S, 2 * RETRY_S, 4 * RETRY_S, 8 * RETRY_S]
+    assert pauses[-1] == pauses[-2] == 3600.0
+    refusals.clock_set_back(600.0)
+    assert METER.slot in refusals.held(MU_EDGE, now - 601.0)
+    refusals.forgive(0xA02)
+    refusals.refused([METER.slot], now)
+    assert refusals.held(MU_EDGE, now)
+    refusals.forgive(MU_EDGE)
+    assert not refusals.held(MU_EDGE, now)
+
+
+# -- the network ---------------------------------------------------------------------------------------------
+
+
+def refuse(wire: Wire, outcome: Outcome, *entries: Entry, words: str = "no") -> Outcome:
+    (batch,) = sent(outcome)
+    places = [n for n, change in enumerate(batch.changes) if change.rule in entries]
+    assert len(places) == len(entries)
+    event = BatchFailed(*wire.stamp(), batch.dpid, batch.batch, words, tuple((n, words) for n in places))
+    return wire.network.batch_failed(event)
+
+
+OWNERS = {n: rule(MU_EDGE, owner=n, slot=n) for n in (1, 2, 3)}
+
+
+def repairing() -> tuple[Wire, Outcome]:
+    """A switch comes back empty, and three flows' rules are put in by one repair."""
+    wire = Wire(*OWNERS.values())
+    return wire, wire.connect(MU_EDGE)
+
+
+def test_a_repair_goes_on_without_the_rule_that_was_refused() -> None:
+    wire, outcome = repairing()
+    done = refuse(wire, outcome, OWNERS[2])
+    assert done.failed == [("f-2", "switch 0000000000000a01: no")]
+    assert set(done.installed) == {"f-1", "f-3"}
+    assert (RuleState.FAILED, (OWNERS[2],)) in saved(done)
+    assert (RuleState.INSTALLED, (OWNERS[1], OWNERS[3])) in saved(done)
+    assert not wire.network.changing()
+
+
+def test_what_was_refused_is_left_alone_for_a_while_and_then_tried_again() -> None:
+    wire, outcome = repairing()
+    refuse(wire, outcome, OWNERS[2])
+    told = (OWNERS[1], OWNERS[3])
+    at = wire.now
+    wire.now = at + RETRY_S - 10.1  # an event takes ten seconds here
+    assert sent(wire.report(MU_EDGE, *told)) == []
+    assert wire.network.next_wake() == at + RETRY_S
+    wire.now = at + RETRY_S - 10.0
+    wire.network.wake("e", at + RETRY_S)
+    again = wire.report(MU_EDGE, *told)
+    assert [change.rule for batch in sent(again) for change in batch.changes] == [OWNERS[2]]
+    assert refuse(wire, again, OWNERS[2]).failed
+    assert wire.network.next_wake() == pytest.approx(wire.now + 2 * RETRY_S)
+
+
+def test_an_operator_who_asks_for_it_need_not_wait() -> None:
+    wire, outcome = repairing()
+    refuse(wire, outcome, OWNERS[2])
+    wire.now += 2.5 - 10.0
+    wire.network.recheck("e")
+    assert [c.rule for b in sent(wire.report(MU_EDGE, OWNERS[1], OWNERS[3])) for c in b.changes] == [
+        OWNERS[2]
+    ]
+
+
+def test_a_flow_has_all_of_its_rules_or_none() -> None:
+    wire = connected()
+    one, other = rule(MU_EDGE, slot=1), rule(MU_EDGE, slot=2)
+    done = refuse(wire, wire.want(one, other), other)
+    assert done.failed == [("f-1", "switch 0000000000000a01: no")]
+    assert done.installed == []
+
+
+def test_a_meter_that_is_there_already_is_changed_instead() -> None:
+    wire = connected()
+    outcome = wire.want(METER)
+    again = refuse(wire, outcome, METER, words="OFPET_METER_MOD_FAILED(12) OFPMMFC_METER_EXISTS(1)")
+    (batch,) = sent(again)
+    assert batch.changes == (Change(Op.MODIFY, METER),)
+    assert again.failed == []
+    assert wire.confirm(batch).installed == ["f-1"]
+
+
+def test_a_switch_that_says_both_is_not_asked_for_ever() -> None:
+    wire = connected()
+    again = refuse(wire, wire.want(METER), METER, words="METER_EXISTS")
+    done = refuse(wire, again, METER, words="UNKNOWN_METER")
+    assert sent(done) == []
+    assert [owner for owner, _ in done.failed] == ["f-1"]
+
+
+@given(st.sets(st.sampled_from(sorted(OWNERS))))
+@settings(max_examples=20, deadline=None)
+def test_whatever_is_refused_everything_else_is_installed(refused: set[int]) -> None:
+    wire, outcome = repairing()
+    bad = [OWNERS[n] for n in refused]
+    done = refuse(wire, outcome, *bad) if bad else wire.confirm(sent(outcome)[0])
+    assert {owner for owner, _ in done.failed} == {f"f-{n}" for n in refused}
+    assert set(done.installed) == {f"f-{n}" for n in OWNERS.keys() - refused}
+
+
+# -- flows with meters ---------------------------------------------------------------------------------------
+
+
+def metered(refuse_one: Callable[[Change], str] = lambda _: "") -> Stage:
+    stage = ready(configuration(ladder=LadderPolicy(mode="meters")))
+    stage.refuse_one = refuse_one
+    return stage
+
+
+def meters(entries: Iterable[Entry]) -> list[MeterEntry]:
+    return [entry for entry in entries if isinstance(entry, MeterEntry)]
+
+
+def bad(number: int) -> Callable[[Change], str]:
+    """A switch that has no room for this meter."""
+
+    def answer(change: Change) -> str:
+        wanted = isinstance(change.rule, MeterEntry) and change.rule.number == number
+        return OUT_OF_METERS if wanted and change.op is not Op.DELETE else ""
+
+    return answer
+
+
+def carrying(stage: Stage, seconds: int) -> None:
+    """Let time pass while every flow's packets pass too."""
+    for _ in range(seconds // 10):
+        stage.pass_time(10.0)
+        for flow in stage.broker.flows.running():
+            stage.carry(flow, 15_000)
+
+
+def test_a_meter_that_is_refused_fails_its_flow_and_no_path() -> None:
+    stage = metered(bad(METER_FIRST))
+    first: Flow = stage.flow(stage.submit())
+    assert first.state is FlowState.QUEUED
+    (al2s,) = [one for one in stage.last_decision(first).candidates if one.path == "al2s"]
+    assert "given up for this flow" in al2s.why
+    assert OUT_OF_METERS in al2s.why
+    assert stage.broker.world.shunned == {}
+    second = stage.flow(stage.submit())
+    assert (second.state, second.path) == (FlowState.ACTIVE, "al2s")
+    assert stage.installed() >= set(stage.broker.world.network.wanted(second.id))
+
+
+def test_a_flow_whose_meter_is_refused_on_its_only_path_has_failed() -> None:
+    read = configuration(ladder=LadderPolicy(mode="meters"))
+    tests = tuple(test for test in read.measurements.tests if test.path == "al2s")
+    only = {
+        "paths": FrozenMap({"al2s": read.paths["al2s"]}),
+        "measurements": read.measurements.model_copy(update={"tests": tests}),
+    }
+    stage = ready(read.model_copy(update=only), internet=0.0)
+    stage.refuse_one = bad(METER_FIRST)
+    flow = stage.flow(stage.submit())
+    assert (flow.state, flow.reason) == (
+        FlowState.FAILED,
+        f"given up; last: switch 0000000000000a01: {OUT_OF_METERS}",
+    )
+
+
+def test_a_bad_meter_in_a_repair_costs_only_its_flow() -> None:
+    stage = metered()
+    flows = [stage.submit() for _ in range(3)]
+    network = stage.broker.world.network
+    lost = meters(network.wanted(flows[1].id))[0]
+    stage.refuse_one = bad(lost.number)
+    stage.disconnect(MU_EDGE)
+    stage.switches[MU_EDGE].table.clear()  # it restarted
+    stage.connect(MU_EDGE)
+    assert [network.complete(flow.id) for flow in flows] == [True, False, True]
+    assert any(flows[1].id in line and OUT_OF_METERS in line for line in stage.said)
+    before = len(stage.batches)
+    carrying(stage, 600)
+    repairs = [batch for batch in stage.batches[before:] if batch.batch.startswith("sync-")]
+    tried = [batch for batch in repairs if any(change.rule == lost for change in batch.changes)]
+    assert 2 <= len(tried) <= 7, "tried again, and ever more rarely"
+    assert [network.complete(flow.id) for flow in flows] == [True, False, True]
+    stage.refuse_one = lambda _: ""
+    stage.sync()
+    assert network.complete(flows[1].id)
+
+
+def test_a_meter_that_was_sent_and_never_confirmed_heals() -> None:
+    stage = metered()
+    stage.silent.add(MU_EDGE)
+    flow = stage.submit()
+    (meter,) = {c.rule for b in stage.batches for c in b.changes if isinstance(c.rule, MeterEntry)}
+    stage.switches[MU_EDGE].apply(Change(Op.ADD, meter))  # it did it, and said nothing
+    stage.silent.clear()
+    carrying(stage, 60)
+    assert stage.flow(flow).state is FlowState.ACTIVE
+    assert meters(stage.installed(MU_EDGE)) == [meter]
+
+
+def test_what_was_taken_at_last_is_no_repeated_offender() -> None:
+    wire, outcome = repairing()
+    refuse(wire, outcome, OWNERS[2])
+    wire.now += 2 * RETRY_S
+    wire.network.wake("e", wire.now)
+    (batch,) = sent(wire.report(MU_EDGE, OWNERS[1], OWNERS[3]))
+    wire.confirm(batch)
+    wire.now += 2 * RETRY_S
+    wire.network.rule_removed(RuleRemoved(*wire.stamp(), MU_EDGE, OWNERS[2], "delete", 0, 0))
+    wire.now += 0.01
+    refuse(wire, wire.network.wake("e", wire.now), OWNERS[2])
+    held = wire.network._refusals.held
+    assert OWNERS[2].slot in held(MU_EDGE, wire.now + RETRY_S - 0.1)
+    assert OWNERS[2].slot not in held(MU_EDGE, wire.now + RETRY_S)
