@@ -145,6 +145,8 @@ class Network:
         outcome = Outcome(self._advice.drop(owner, cause))
         kept = set(rules)
         gone = tuple(rule for rule in before if rule not in kept)
+        for rule in gone:
+            self._given_up.pop(rule.slot, None)
         in_hand = (rule for rule in rules if self._installer.changing(rule.slot))
         self._repair_after_repair((*gone, *in_hand), now)
         pending = tuple(rule for rule in rules if not self._holds(rule))
