@@ -19,7 +19,7 @@ from adon.broker.counters import FlowCounters
 from adon.broker.flow import Flow, FlowRequest
 from adon.broker.load import PathLoad
 from adon.config import Policy
-from adon.flowvisor.assessment import CandidateRecord, Verdict
+from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
 from adon.flowvisor.constraints import obstacle
 from adon.flowvisor.path import Basis, CandidatePath, Knowledge, Known, PathView
 from adon.flowvisor.performance import Counters, FlowLoad, PerformanceView, estimate_throughput
@@ -158,9 +158,16 @@ def record_of(
     :param metrics: those to be looked up, all that matter if None; the others stay unknown.
     """
     name = candidate.key.path
+    stays = candidate.unheard and flow is not None and flow.path == name  # it forwards on (R10)
     if candidate.path is None:
-        return CandidateRecord(name, candidate.layer, Verdict.EXCLUDED, candidate.reason, None)
-    reason = candidate.reason if not candidate.usable else s.shunned.get(name, "")
+        if not stays:
+            return CandidateRecord(name, candidate.layer, Verdict.EXCLUDED, candidate.reason, None)
+        silent = tuple(
+            MetricRecord(metric, None, unknown=candidate.reason, bound=need.qspec.bound(metric))
+            for metric in need.metrics
+        )
+        return CandidateRecord(name, candidate.layer, Verdict.UNKNOWN, candidate.reason, None, silent)
+    reason = s.shunned.get(name, "") if candidate.usable or stays else candidate.reason
     reason = reason or ("" if flow is None else held_back(candidate.path, flow.path, flow.hosts, s.topology))
     asked = need.metrics if metrics is None else metrics
     known = {metric: knowledge(metric, candidate.path, flow, need, s) for metric in asked}

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from adon.broker.effects import Announce, Effect, SaveCircuits
 from adon.broker.events import Event
+from adon.broker.flow import Flow
 from adon.broker.world import World
 from adon.flowvisor.overlay import replan
 from adon.flowvisor.path import CandidatePath
@@ -41,6 +42,16 @@ def followed(world: World, event: Event) -> list[Effect]:
     effects.append(SaveCircuits(event.id, found.paths))
     effects += [Announce(event.id, "info", text) for text in told]
     return effects
+
+
+def without_any(world: World, flow: Flow) -> str:
+    """Why there is no path at all between a flow's sites: none leads there, or none could have a VLAN."""
+    source, destination = world.flows.ends(flow)
+    ways = (f"{source} to {destination}: ", f"{destination} to {source}: ")
+    refused = sorted(text for text in world.refused_circuits if text.startswith(ways))
+    if refused:
+        return f"no circuit from {'; '.join(refused)}"
+    return f"no path leads from {source} to {destination} over links that are up"
 
 
 def _with_links(world: World) -> Topology:

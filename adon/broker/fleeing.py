@@ -10,8 +10,9 @@ streams saw T·(k+n)/n altogether (:func:`adon.flowvisor.performance.carried`).
 
 A path that is *gone* (its port is down) carries nothing, so every usable path is better, even one of which
 nothing is known now; values too old to trust still rank such paths.  A path that we merely do not use for a
-while (a switch refused a rule; or its switch is not connected, but forwards, R10) is left for a qualified
-one only.  A path that is to be taken out of service is left in any case (:mod:`adon.broker.maintenance`).
+while (a switch refused a rule) is left for a qualified one only; one with a switch that is not connected,
+but forwards (R10), is not lost.  A path that is to be taken out of service is left in any case
+(:mod:`adon.broker.maintenance`).
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ def _lost(
     closed = world.windows.closed(world.network.topology, flow, world.flows.bound(flow), now)
     if name in closed and _edges_connected(world, candidate):
         return Loss(closed[name], gone=True, vacate=True)
-    if not candidate.usable:
+    if not candidate.usable and not candidate.unheard:
         return Loss(candidate.reason, gone=_edges_connected(world, candidate))
     until, why = world.shunned.get(name, (0.0, ""))
     return Loss(why, gone=False) if until > now else None

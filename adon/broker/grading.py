@@ -12,6 +12,7 @@ from adon.broker.choice import Choice
 from adon.broker.flow import Flow, FlowState
 from adon.broker.tenancy import marking_of
 from adon.broker.world import World
+from adon.errors import NotFound
 from adon.flowvisor.assessment import CandidateRecord, Verdict
 from adon.flowvisor.ladder import Claim, Granted, Ladder, enforced_by
 from adon.flowvisor.rule import MeterEntry
@@ -19,18 +20,23 @@ from adon.flowvisor.treatment import Treatment
 
 
 def ladder(world: World, flow: Flow, path: str) -> tuple[str, Ladder]:
-    """The name of the port by which a flow would leave for a path, and the ladder there, without the flow."""
-    site, port = _leaves_by(world, flow, path)
-    policy, paths = world.configuration.policy.ladder, world.configuration.paths.values()
-    capacity = max(p.capacity for p in paths if site in p.ends and p.ends[site].port == port)
+    """The name of the port by which a flow would leave for a path, and the ladder there, without the flow.
+
+    :raises NotFound: if there is no such path.
+    """
+    site = world.flows.ends(flow)[0]
+    port = _port(world, site, path)
+    if port is None:
+        raise NotFound("path", path)
     claims = [
         claim(world, other)
         for other in world.flows.running()
         if other.number != flow.number
-        and other.path in world.configuration.paths
-        and _leaves_by(world, other, str(other.path)) == (site, port)
+        and world.flows.ends(other)[0] == site
+        and other.path is not None
+        and _port(world, site, other.path) == port
     ]
-    return port, Ladder.of(capacity, policy.shares, claims)
+    return port, Ladder.of(_capacity(world, site, port), world.configuration.policy.ladder.shares, claims)
 
 
 def claim(world: World, flow: Flow) -> Claim:
@@ -50,7 +56,7 @@ def refusal(world: World, flow: Flow, path: str) -> str:
 def granted(world: World, flow: Flow, path: str | None) -> Granted | None:
     """What a flow has on a path; None without ladders, or if it fits none any more."""
     policy = world.configuration.policy.ladder
-    if policy.mode == "off" or path is None or path not in world.configuration.paths:
+    if policy.mode == "off" or path is None or _port(world, world.flows.ends(flow)[0], path) is None:
         return None
     port, others = ladder(world, flow, path)
     asked = claim(world, flow)
@@ -131,10 +137,25 @@ def _meter(dpid: int, number: int, ceiling: float, burst_s: float, flow: int) ->
     return MeterEntry(dpid, number, rate, max(1000, int(rate * burst_s) // 1000 * 1000), flow)
 
 
-def _leaves_by(world: World, flow: Flow, path: str) -> tuple[str, str]:
-    """The site a flow comes from, and the name of its edge's port that leads onto a path."""
-    site = world.flows.ends(flow)[0]
-    return site, world.configuration.paths[path].ends[site].port
+def _port(world: World, site: str, path: str) -> str | None:
+    """The name of the port of a site's edge that leads onto a path; None if there is no such path."""
+    configuration = world.configuration
+    if path in configuration.paths:
+        return configuration.paths[path].ends[site].port
+    circuits = world.network.topology.overlay_paths.circuits
+    found = next((circuit for circuit in circuits if circuit.name == path), None)
+    if found is None:
+        return None
+    link = configuration.links.get(found.links[0 if found.source == site else -1])
+    return None if link is None else link.ends.get(configuration.sites[site].edge)
+
+
+def _capacity(world: World, site: str, port: str) -> float:
+    """What a port of a site's edge carries: the most that a path or link there does."""
+    configuration, edge = world.configuration, world.configuration.sites[site].edge
+    paths = (p.capacity for p in configuration.paths.values() if site in p.ends and p.ends[site].port == port)
+    links = (link.capacity for link in configuration.links.values() if link.ends.get(edge) == port)
+    return max((*paths, *links))
 
 
 def _edge(world: World, flow: Flow) -> int:

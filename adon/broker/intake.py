@@ -72,7 +72,7 @@ def _hosts(request: FlowRequest, template: Template, topology: Topology) -> None
             problems.append(Problem(field, str(error)))
     if problems:
         raise InvalidInput(problems)
-    if not topology.candidates(request.source, request.destination):
+    if not topology.joins(request.source, request.destination):
         raise InvalidInput.of(
             "destination",
             f"no transit path is configured from {sites['source']!r} to {sites['destination']!r}",
@@ -134,7 +134,7 @@ def unservable(flow: Flow, catalog: Catalog, topology: Topology) -> str:
     """Why a flow of an earlier run cannot be served with today's catalog and network; empty if it can."""
     try:
         catalog.resolve(flow.template)
-        found = topology.candidates(flow.request.source, flow.request.destination)
+        found = topology.joins(flow.request.source, flow.request.destination)
     except AdonError as error:
         return str(error)
     return "" if found else "no transit path is configured between its sites any more"

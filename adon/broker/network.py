@@ -96,6 +96,7 @@ class Network:
         self._checked_at: dict[int, float] = {}
         self._urgent: set[int] = set()
         self._read_again_at: dict[int, float] = {}
+        self._given_up: dict[Slot, Entry] = {}  # saved as failed: may turn out to be there after all
 
     # -- what is wanted ---------------------------------------------------------------------------
 
@@ -145,6 +146,8 @@ class Network:
         outcome = Outcome(self._advice.drop(owner, cause))
         kept = set(rules)
         gone = tuple(rule for rule in before if rule not in kept)
+        for rule in gone:
+            self._given_up.pop(rule.slot, None)
         in_hand = (rule for rule in rules if self._installer.changing(rule.slot))
         self._repair_after_repair((*gone, *in_hand), now)
         pending = tuple(rule for rule in rules if not self._holds(rule))
@@ -154,6 +157,10 @@ class Network:
             outcome.effects.append(SaveRules(cause, removed, RuleState.REMOVED))
         if pending:
             outcome.effects.append(SaveRules(cause, pending, RuleState.PENDING))
+        # Given up, and wanted again before it was taken out: it is saved as removed, and is there.
+        back = tuple(rule for rule in rules if rule not in before and self._holds(rule))
+        if back:
+            outcome.effects.append(SaveRules(cause, back, RuleState.INSTALLED))
         outcome.absorb(self._execute(owner, phases(diff), cause, now))
         return outcome
 
@@ -218,6 +225,7 @@ class Network:
             self._look_for_drift(dpid, held, unsettled, now)
         self._belief.reported(dpid, held, unsettled)
         outcome = self._greet(event) if greeted else Outcome()
+        outcome.effects += self._after_all(dpid, event.id)
         outcome.effects += self._news(dpid, event.id)
         if dpid in self._advice.switches:
             return outcome
@@ -244,6 +252,7 @@ class Network:
         refused = self._still_wanted(progress.dropped)
         self._unconfirmed.update(self._wanted.owner(rule) for rule in refused)
         if refused:
+            self._given_up.update((rule.slot, rule) for rule in refused)
             outcome.effects.append(SaveRules(event.id, refused, RuleState.FAILED, error))
         if _is_repair(owner):
             owners = dict.fromkeys(self._wanted.owner(rule) for rule in refused)
@@ -294,6 +303,7 @@ class Network:
         outcome = Outcome([Announce(event.id, "error", text)], failed=[(owner, error)])
         missing = self._still_wanted(changes)
         if missing:
+            self._given_up.update((rule.slot, rule) for rule in missing)
             outcome.effects.append(SaveRules(event.id, missing, RuleState.FAILED, error))
         return outcome
 
@@ -429,6 +439,14 @@ class Network:
             outcome.effects.append(SaveRules(event.id, found, RuleState.INSTALLED))
         return outcome
 
+    def _after_all(self, dpid: int, cause: str) -> list[Effect]:
+        """What was given up with its plan and is there: another switch had refused, this one had not."""
+        found = tuple(r for r in self._given_up.values() if r.dpid == dpid and self._belief.holds(r))
+        for rule in found:
+            del self._given_up[rule.slot]
+        kept = tuple(rule for rule in found if rule in self.wanted(self._wanted.owner(rule)))
+        return [SaveRules(cause, kept, RuleState.INSTALLED)] if kept else []
+
     def _read_again(self, dpid: int, at: float) -> None:
         if dpid in self.topology.connected:
             self._urgent.add(dpid)
@@ -535,6 +553,7 @@ class Network:
             self._note_sent(batch, now)
         for change in progress.changes:
             self._belief.confirmed(change, now)
+            self._given_up.pop(change.rule.slot, None)
             self._refusals.taken(change.rule.slot)
         confirmed = self._still_wanted(progress.changes)
         if confirmed:

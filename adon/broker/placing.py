@@ -80,6 +80,8 @@ class Placing:
         path = choice.selection.path
         if path is None or sites.refused:
             reason = choice.selection.reason if path is None else sites.reason
+            if not choice.selection.records:
+                reason = circuits.without_any(world, flow)
             return self._enqueue(flow, need, choice, sites, reason, event)
         world.ledger = sites.ledger
         room = [] if holder is None else self._displace(holder, flow, event)
@@ -131,8 +133,10 @@ class Placing:
         gone = before - {circuit.index for circuit in topology.overlay_paths.circuits}
         for owner in (f"path-{index}" for index in sorted(gone)):
             effects += self.act(self._want(owner, (), event), event)
-        for owner, rules in (*rules_for_switches(topology).items(), *rules_for_paths(topology).items()):
-            if self._world.network.intended(owner) != rules:
+        intended = self._world.network.intended
+        paths = rules_for_paths(topology, intended)
+        for owner, rules in (*rules_for_switches(topology).items(), *paths.items()):
+            if intended(owner) != rules:
                 effects += self.act(self._want(owner, rules, event), event)
         displaced = self._flee(self._world.flows.running(), event, effects)
         for flow in self._world.flows.running():

@@ -8,6 +8,8 @@ values only.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from adon.broker.choice import Choice, Need
 from adon.broker.flow import Flow
 from adon.broker.intake import PROTOCOLS
@@ -69,17 +71,23 @@ def _standby(choice: Choice, chosen: CandidatePath, topology: Topology) -> tuple
     return tuple(others[: topology.configuration.policy.standby_paths])
 
 
-def rules_for_paths(topology: Topology) -> dict[str, tuple[Entry, ...]]:
+def rules_for_paths(
+    topology: Topology, kept: Callable[[str], tuple[Entry, ...]] = lambda _: ()
+) -> dict[str, tuple[Entry, ...]]:
     """Per owner (``path-0``), what a path needs whatever its flows, and what pins its measurement addresses.
 
     Of a path whose ports are not all known, or a test whose ends are not, there are none.
+
+    :param kept: what an owner has now: it stays while nobody can tell which path is the backup.
     """
     pipelines = topology.pipelines()
     by_owner: dict[str, tuple[Entry, ...]] = {}
     for candidate in topology.directions():
         path = candidate.path
         if path is not None and path.key.source < path.key.destination:
-            by_owner[f"path-{path.index}"] = path_rules(path, pipelines, topology.backups(path))
+            owner, backups = f"path-{path.index}", topology.backups(path)
+            undecided = kept(owner) if backups is None else ()
+            by_owner[owner] = undecided or path_rules(path, pipelines, backups)
     for test in topology.configuration.measurements.tests:
         path = topology.candidate(PathKey(test.path, test.from_, test.to)).path
         if path is None:

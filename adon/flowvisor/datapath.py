@@ -3,9 +3,9 @@
 Follows the OpenFlow Switch Specification 1.3.5 where our entries can tell: of the rules that match, the
 one of highest priority is taken (5.3); its instructions are carried out in the order meter, actions,
 metadata, goto (5.9); a fast-failover group takes its first bucket whose port is live (5.6.1); a table
-without a matching rule drops (5.4).  It answers "where would this packet go, and why"
-(:mod:`adon.flowvisor.trace`), and forwards in the tests.  Meters let everything through here: whether a
-packet is one too many is not a question of values.
+without a matching rule drops (5.4); a packet does not go back out of the port that it came in by (4.5).
+It answers "where would this packet go, and why" (:mod:`adon.flowvisor.trace`), and forwards in the tests.
+Meters let everything through here: whether a packet is one too many is not a question of values.
 """
 
 from __future__ import annotations
@@ -75,6 +75,7 @@ class Passage:
 @dataclass(slots=True)
 class _State:
     packet: Packet
+    in_port: int
     metadata: int = 0
     outputs: list[tuple[int, Packet]] = field(default_factory=list)
     bucket: int | None = None
@@ -130,7 +131,7 @@ def forward(
             tables.setdefault(entry.table, []).append(entry)
         elif isinstance(entry, GroupEntry):
             groups[entry.number] = entry
-    state, steps, table = _State(packet), list[Step](), first_table
+    state, steps, table = _State(packet, in_port), list[Step](), first_table
     while True:
         rule = best(tables.get(table, ()), in_port, state.packet, state.metadata)
         if rule is None:
@@ -154,7 +155,8 @@ def _carry_out(
     for action in actions:
         match action:
             case Output(port):
-                state.outputs.append((port, state.packet))
+                if port != state.in_port:  # back there only by the reserved port IN_PORT (4.5)
+                    state.outputs.append((port, state.packet))
             case Normal():
                 state.outputs.append((NORMAL, state.packet))
             case ToController():

@@ -59,6 +59,7 @@ class Rule:
 class Bucket:
     """One of a group's ways.
 
+    :param actions: an action set (OpenFlow 1.3.5, 5.10): a switch carries out the last output only.
     :param watch_port: fast failover uses the bucket only while this port is live.
     """
 

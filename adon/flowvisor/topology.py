@@ -50,6 +50,8 @@ class Candidate:
 
     :param path: None as long as a switch has not told the number of a port it needs.
     :param reason: why it is not usable; empty if it is.
+    :param unheard: it is not usable because a switch on its way is not connected: nothing new is put onto it,
+        but that switch forwards on (R10), so who is on it stays.
     """
 
     key: PathKey
@@ -57,6 +59,7 @@ class Candidate:
     path: CandidatePath | None
     usable: bool
     reason: str = ""
+    unheard: bool = False
 
 
 _NOTHING_REPORTED: Mapping[int, Mapping[str, PortState]] = MappingProxyType({})
@@ -192,6 +195,16 @@ class Topology:
             for found in self.between(source, destination)
         )
 
+    def joins(self, source_host: str, destination_host: str) -> bool:
+        """Whether there is a path from one DTN to another, or an overlay that may come to have one.
+
+        :raises NotFound, InvalidInput: as :meth:`candidates`.
+        """
+        if self.candidates(source_host, destination_host):
+            return True
+        edges = {self._edge(self._host(host)[0]) for host in (source_host, destination_host)}
+        return len(edges) == 2 and bool(self.configuration.overlays)
+
     def between(self, source: str, destination: str) -> tuple[Candidate, ...]:
         """Every path from one site to another, usable or not: the configured ones, then the computed ones.
 
@@ -262,27 +275,31 @@ class Topology:
         found = self.known(path) if configured is None else None
         return configured.capacity if configured is not None else None if found is None else found.capacity
 
-    def backups(self, path: CandidatePath) -> dict[int, CandidatePath]:
+    def backups(self, path: CandidatePath) -> dict[int, CandidatePath] | None:
         """Per edge with fast-failover groups, the path that takes over when this one's port is down.
 
-        The first other usable path between the same sites that leaves the edge by another port; in the
-        direction away from that edge.
+        The first other path between the same sites that leaves the edge by another port and is usable, or
+        would be if all its switches were connected (a group is not changed because one is not); in the
+        direction away from that edge.  None if it cannot be told yet: after a start, before the switches of
+        a path that comes into question have reported their ports.
         """
         found: dict[int, CandidatePath] = {}
         for way in (path, path.reversed()):
             switch = self._switch(way.source_end.dpid)
-            if switch.dpid in self.groupless:
+            if switch.pipeline != "staged" or switch.failover != "groups" or switch.dpid in self.groupless:
                 continue
-            if switch.pipeline == "staged" and switch.failover == "groups":
-                spare = next(self._spares(way), None)
-                if spare is not None:
-                    found[way.source_end.dpid] = spare
+            for other in self._others(way):
+                if other.path is None:
+                    return None
+                if other.path.source_end.port != way.source_end.port:
+                    found[way.source_end.dpid] = other.path
+                    break
         return found
 
-    def _spares(self, path: CandidatePath) -> Iterator[CandidatePath]:
+    def _others(self, path: CandidatePath) -> Iterator[Candidate]:
         for other in self.between(path.key.source, path.key.destination):
-            if other.usable and other.path is not None and other.path.source_end.port != path.source_end.port:
-                yield other.path
+            if other.key != path.key and (other.usable or other.unheard):
+                yield other
 
     def _switch(self, dpid: int) -> Switch:
         return self.configuration.switches[self.switch_name(dpid)]
@@ -351,7 +368,8 @@ class Topology:
         if path is not None and circuit.source != source:
             path = path.reversed()
         key = PathKey(circuit.name, source, destination)
-        return Candidate(key, Layer.L2, path, path is not None and state is LinkState.LIVE, reason)
+        usable = path is not None and state is LinkState.LIVE
+        return Candidate(key, Layer.L2, path, usable, reason, state is LinkState.UNHEARD)
 
     def _path_end(self, path: TransitPath, site: str) -> PathEnd | None:
         end = path.ends[site]

@@ -314,6 +314,26 @@ def test_a_foreign_rule_in_the_way_changes_nothing() -> None:
     assert wire.network.reconcile_totals["blocked"] == 1
 
 
+def delivery(slot: int) -> Rule:
+    return Rule(OSU_EDGE, 30_000, Match(in_port=slot), (Output(1),), cookie(Kind.FLOW_DELIVERY, 1))
+
+
+def test_a_rule_whose_delete_was_not_sent_yet_is_saved_as_installed_when_it_is_wanted_again() -> None:
+    wire = connected(NEAR, delivery(7), wanted=(NEAR, delivery(7)))
+    moved = rule(MU_EDGE, port=3)
+    (shift,) = sent(wire.want(moved))  # the delivery rule goes after the shift
+    assert [change.rule for change in shift.changes] == [moved]
+    assert (RuleState.INSTALLED, (delivery(7),)) in saved(wire.want(moved, delivery(7)))
+
+
+def test_what_another_switch_refused_is_installed_where_it_was_not() -> None:
+    wire = connected()
+    near, _ = sent(wire.want(NEAR, FAR))
+    assert saved(wire.fail(near)) == [(RuleState.FAILED, (NEAR, FAR))]
+    assert (RuleState.INSTALLED, (FAR,)) in saved(wire.report(OSU_EDGE, FAR))
+    assert saved(wire.report(OSU_EDGE, FAR)) == []
+
+
 def test_a_port_that_says_nothing_new_is_no_reason_to_look_at_everything() -> None:
     """Open vSwitch announces a port that goes down with a message that says it is up still."""
     wire = connected()

@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
 from adon.flowvisor import datapath
+from adon.flowvisor.action import ToGroup
 from adon.flowvisor.connections import is_connections, is_soft
 from adon.flowvisor.datapath import CONTROLLER, Packet
 from adon.flowvisor.path import Attachment, CandidatePath, Layer
@@ -44,8 +45,12 @@ class FakeSwitch:
         entry, there = change.rule, change.rule.slot in self.table
         if isinstance(entry, Rule):
             lacking = entry.meter is not None and (self.dpid, "meter", entry.meter) not in self.table
-            wanted = change.op is not Op.DELETE and lacking
-            return "OFPET_METER_MOD_FAILED(12) OFPMMFC_INVALID_METER(2)" if wanted else ""
+            if change.op is not Op.DELETE and lacking:
+                return "OFPET_METER_MOD_FAILED(12) OFPMMFC_INVALID_METER(2)"
+            groups = [action.group for action in entry.actions if isinstance(action, ToGroup)]
+            dangling = any((self.dpid, "group", number) not in self.table for number in groups)
+            refused = change.op is not Op.DELETE and dangling
+            return "OFPET_BAD_ACTION(2) OFPBAC_BAD_OUT_GROUP(9)" if refused else ""
         kind, short = ("METER", "MM") if isinstance(entry, MeterEntry) else ("GROUP", "GM")
         if change.op is Op.ADD and there:
             return f"OFPET_{kind}_MOD_FAILED OFP{short}FC_{kind}_EXISTS"
@@ -65,6 +70,8 @@ class FakeSwitch:
         elif held is not None and (isinstance(rule, MeterEntry) or owner_of(held.rule) == owner_of(rule)):
             if change.op is Op.DELETE:
                 del self.table[rule.slot]
+                for hanging in self.hanging_on(rule):
+                    del self.table[hanging.slot]
             elif isinstance(rule, Rule) and isinstance(held.rule, Rule):
                 does = {n: getattr(rule, n) for n in ("actions", "meter", "metadata", "goto")}
                 held.rule = replace(held.rule, **does)
@@ -80,6 +87,18 @@ class FakeSwitch:
                 else:
                     does = {n: getattr(all_of, n) for n in ("actions", "meter", "metadata", "goto")}
                     held.rule = replace(held.rule, **does)
+
+    def hanging_on(self, entry: Entry) -> list[Rule]:
+        """The rules that go with a group or meter (6.5, 6.7)."""
+        return [
+            held.rule
+            for held in self.table.values()
+            if isinstance(held.rule, Rule)
+            and (
+                (isinstance(entry, GroupEntry) and ToGroup(entry.number) in held.rule.actions)
+                or (isinstance(entry, MeterEntry) and held.rule.meter == entry.number)
+            )
+        ]
 
     def forward(self, in_port: int, packet: Packet, now: float = 0.0) -> list[tuple[int, Packet]]:
         """Where the packet leaves, as it then is; nothing if no rule takes it."""

@@ -37,6 +37,9 @@ def test_ports_by_name_without_the_reserved_ones() -> None:
         port(3, b"switched-off", config=ofp.OFPPC_PORT_DOWN),
         port(4, b"no-link", state=ofp.OFPPS_LINK_DOWN),
         port(5, b"not \xff text\0\0"),
+        port(6, b"a zero\0and more"),
+        port(7, '"caf\u00e9" \u2192 \x1b[2J'.encode()[:16]),
+        port(8, b"sixteen-bytes-16"),
         port(ofp.OFPP_LOCAL, b"local"),
     ]
     mac = "02:00:00:00:00:aa"
@@ -46,6 +49,9 @@ def test_ports_by_name_without_the_reserved_ones() -> None:
         "switched-off": PortState(3, False, mac, admin=False),
         "no-link": PortState(4, False, mac, oper=False),
         "not \ufffd text": PortState(5, True, mac),
+        "a zero": PortState(6, True, mac),
+        '"caf\u00e9" \u2192 \x1b[2J': PortState(7, True, mac),
+        "sixteen-bytes-16": PortState(8, True, mac),
     }
 
 

@@ -16,7 +16,7 @@ from adon.flowvisor.path_rules import path_rules
 from adon.flowvisor.pipeline import Pipeline
 from adon.flowvisor.rule import Entry, Rule
 from adon.flowvisor.rules import Steered, flow_rules, learn_rules
-from adon.flowvisor.trace import Fate, Trace, trace, wires
+from adon.flowvisor.trace import Fate, Trace, Wire, trace, wires
 from tests.flowvisor.network import AL2S, MU, OSU, PATHS, ROUTED, SOURCE, TARGET
 
 LONG = replace(AL2S, hops=(Hop(0xC1, 1, 2), Hop(0xC2, 7, 8)))
@@ -75,13 +75,16 @@ def test_each_way_to_go_wrong_has_a_name() -> None:
 
 
 def test_a_loop_ends() -> None:
-    ours = cookie(Kind.TRANSIT, 0)
-    back_and_forth = [
-        Rule(MU, 1, Match(), (Output(LONG.source_end.port),), ours),
-        Rule(0xC1, 1, Match(), (Output(1),), ours),
-    ]
-    (end,) = traced(back_and_forth, replace(PACKET, vlan=LONG.vlan)).ends
+    """Of three switches: to the port that it came in by no switch sends a packet."""
+    ring = (MU, 0xC1, 0xC2)
+    wired = [Wire("ring", dpid, 2, ring[number - 2], 3) for number, dpid in enumerate(ring)]
+    rules = [Rule(dpid, 1, Match(), (Output(2),), cookie(Kind.TRANSIT, 0)) for dpid in ring]
+    found = trace(
+        PACKET, MU, 1, lambda dpid: [r for r in rules if r.dpid == dpid], wired, HOSTS, lambda *_: True
+    )
+    (end,) = found.ends
     assert end.fate is Fate.LOOP
+    assert {leg.dpid for leg in found.legs} == set(ring)
 
 
 def test_a_copy_for_the_controller_is_counted_not_followed() -> None:

@@ -65,9 +65,9 @@ def ports(descriptions: Iterable[Any]) -> dict[str, PortState]:
 
 
 def port_name(port: Any) -> str:
-    """A port's name as text, whatever bytes the switch put there."""
+    """A port's name as text, whatever bytes the switch put there; it ends at the first zero (7.2.1)."""
     name = port.name
-    return name.decode("utf-8", "replace").rstrip("\0") if isinstance(name, bytes) else str(name)
+    return name.partition(b"\0")[0].decode("utf-8", "replace") if isinstance(name, bytes) else str(name)
 
 
 def port_state(port: Any) -> PortState:

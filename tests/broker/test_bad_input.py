@@ -1,0 +1,119 @@
+"""What a network or its users may do to us: it is refused, or waits with the reason."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import yaml
+
+from adon import yamlfile
+from adon.broker.flow import FlowState
+from adon.config import Configuration
+from adon.errors import Conflict
+from adon.flowvisor.topology import PortState
+from adon.templates_catalog.catalog import Catalog
+from adon.templates_catalog.model import Template
+from tests.apps.fabric import BRIDGES, DTN_PORT, EDGES, SITES, configuration, dtn_port, plan
+from tests.broker.stage import MU_EDGE, Stage, know, ready
+from tests.broker.test_overlay import LOWER, PORTS, TEMPLATE, UPPER, diamond
+
+FULL = "OFPET_FLOW_MOD_FAILED OFPFMFC_TABLE_FULL"
+
+
+def fabric(**overlay: Any) -> Stage:
+    """Five sites and twenty switches (:mod:`tests.apps.fabric`), all connected."""
+    document = configuration("mixed", drain="0 s")
+    document["overlays"]["mesh"] |= overlay
+    document["discovery"] = {"enabled": False}
+    read = yamlfile.parse_model(yaml.safe_dump(document), Configuration, "fabric")
+    ports: dict[int, dict[str, int]] = {int(dpid, 16): {} for dpid in BRIDGES.values()}
+    for ends in plan().links.values():
+        for end in ends:
+            ports[int(BRIDGES[end.switch], 16)][end.port] = end.number
+    for site, edge in enumerate(EDGES):
+        ports[int(BRIDGES[edge], 16)][dtn_port(site)] = DTN_PORT
+    templates = Catalog.of([yamlfile.check_model(TEMPLATE, Template)])
+    stage = Stage(read, templates=templates, ports=ports)
+    stage.connect()
+    return stage
+
+
+def between(stage: Stage, one: int, other: int, *ports: int) -> Any:
+    return stage.submit("bulk", source=f"dtn-{one}", destination=f"dtn-{other}", ports=list(ports))
+
+
+def test_without_a_vlan_a_flow_waits_and_says_which_overlay_range_and_link_refuse_it() -> None:
+    stage = fabric(vlans="100")
+    assert between(stage, 0, 1, 5001).state is FlowState.ACTIVE
+    waiting = between(stage, 0, 2, 5002)
+    assert waiting.state is FlowState.QUEUED
+    assert waiting.reason.startswith(
+        "no circuit from site-0 to site-2: overlays.mesh.vlans: no VLAN of 100 is free on every link of "
+        "e0-c00 c00-c05 c05-c06 e2-c06: link 'e0-c00' has 1 of 1 in use; site-0 to site-2: "
+    )
+
+
+def test_in_a_partition_a_flow_waits_and_goes_when_the_network_is_one_again() -> None:
+    stage = diamond()
+    for dpid in (UPPER, LOWER):
+        stage.port(dpid, "east", PortState(2, False))
+    waiting = stage.submit("bulk", ports=[5001])
+    assert waiting.state is FlowState.QUEUED
+    assert waiting.reason == "no path leads from mu to osu over links that are up"
+    for dpid in PORTS:
+        stage.disconnect(dpid)
+    stage.restart_controller()
+    assert "cannot be served" not in stage.flow(waiting).reason
+    assert stage.flow(waiting).state is FlowState.ACTIVE
+
+
+def test_every_pair_of_sites_in_a_network_full_of_loops_has_two_ways_that_do_not_meet_in_a_circle() -> None:
+    """That no circuit visits a switch twice is checked whenever they change (``check_loop_free``)."""
+    stage = fabric()
+    graph = stage.broker.world.network.topology.graph
+    assert graph.loops == len(plan().links) - len(BRIDGES) + 1
+    circuits = stage.broker.world.network.topology.overlay_paths.circuits
+    assert len(circuits) == SITES * (SITES - 1)
+
+
+def test_flows_that_the_same_packets_would_match_are_refused() -> None:
+    stage = ready()
+    stage.submit(ports=[5001, 5002])
+    with pytest.raises(Conflict, match="port 5002 is in use by flow f-1"):
+        stage.submit(ports=[5002, 5003])
+    stage.submit(ports=[])
+    with pytest.raises(Conflict, match="no ports either"):
+        stage.submit(ports=[], source="osu-dtn", destination="mu-dtn")
+
+
+def test_a_thousand_requests_at_once_are_all_answered_and_leave_nothing() -> None:
+    """More than fit: the path's capacity is shared, the others wait."""
+    stage = fabric()
+    standing = stage.installed()
+    flows = [between(stage, number % 2, 2 + number % 3, 5000 + number) for number in range(1000)]
+    states = [stage.flow(flow).state for flow in flows]
+    assert set(states) <= {FlowState.ACTIVE, FlowState.QUEUED}
+    assert states.count(FlowState.ACTIVE) > 100
+    for flow in sorted(flows, key=lambda flow: stage.flow(flow).state is FlowState.ACTIVE):
+        stage.cancel(flow)
+    stage.pass_time(5)
+    assert stage.installed() == standing
+    assert len(stage.broker.flows) == 0
+
+
+def test_a_switch_that_answers_every_change_with_an_error_gets_no_flow_and_is_not_asked_without_end() -> None:
+    stage = ready()
+    stage.refuse[MU_EDGE] = FULL
+    flow = stage.submit(ports=[5001])
+    sent = len(stage.batches)
+    stage.pass_time(300)
+    assert stage.flow(flow).state in (FlowState.QUEUED, FlowState.FAILED)
+    assert FULL in stage.flow(flow).reason
+    assert not stage.rules_of(flow)
+    assert len(stage.batches) - sent < 60
+    stage.refuse.clear()
+    stage.pass_time(3600)
+    know(stage, al2s=58.0)
+    again = stage.submit(ports=[5002])
+    assert stage.flow(again).state is FlowState.ACTIVE
