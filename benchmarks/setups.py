@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.lab import isolated
-from benchmarks.setups_inside import OURS, POLLED, WINDOW
+from benchmarks.pollers import EVERY_S
+from benchmarks.setups_inside import OURS, POLLED, POLLERS, WINDOW
 from benchmarks.summary import table
 
 ROUNDS = 5
@@ -30,8 +31,7 @@ def run(folder: Path, seed: int) -> dict[str, Any]:
     """All rounds; set-ups per second, microseconds to the first packet, processor time per set-up."""
     told = isolated("benchmarks.setups_inside", str(folder), str(ROUNDS), str(seed))
     version = subprocess.run(["ovs-testcontroller", "--version"], capture_output=True, text=True, check=True)
-    ways = json.loads(told)
-    return {"ways": ways, "seed": seed, "versions": {YARDSTICK: version.stdout.splitlines()[0]}}
+    return {**json.loads(told), "seed": seed, "versions": {YARDSTICK: version.stdout.splitlines()[0]}}
 
 
 def rate(results: Mapping[str, Any], way: str) -> float:
@@ -48,9 +48,16 @@ def passed(results: Mapping[str, Any]) -> bool:
     """Whether ours is as fast as it must be, first packets no later, and nothing was lost."""
     ours = rate(results, OURS)
     lost = sum(each["lost"] for way in (OURS, POLLED) for each in results["ways"][way])
+    asked = polls(results) >= AT_LEAST * POLLERS / EVERY_S
     early = first(results, OURS) <= first(results, YARDSTICK)
     fast = ours >= AT_LEAST * rate(results, YARDSTICK) and rate(results, POLLED) >= AT_LEAST * ours
-    return fast and early and not lost
+    return fast and early and asked and not lost
+
+
+def polls(results: Mapping[str, Any]) -> float:
+    """Answers per second that the pollers got, over all rounds."""
+    told = results["pollers"]
+    return float(sum(each["answers"] for each in told) / sum(each["seconds"] for each in told))
 
 
 def report(results: Mapping[str, Any]) -> str:
@@ -68,6 +75,7 @@ def report(results: Mapping[str, Any]) -> str:
         "",
         f"ours / {YARDSTICK}: rate {speed:.2f} (at least {AT_LEAST}), first packet {delay:.2f} (at most 1)",
         f"with pollers / without: rate {busy:.2f} (at least {AT_LEAST})",
+        f"pollers: {polls(results):.0f} answers/s, {sum(e['failures'] for e in results['pollers'])} failures",
     ]
     return "\n".join(lines)
 

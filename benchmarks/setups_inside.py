@@ -43,6 +43,8 @@ ADDRESS_A, ADDRESS_B = b"\x0a\x01\x00\x0a", b"\x0a\x02\x00\x0a"
 OURS = "adon"
 POLLED = "adon, 200 pollers"
 POLLERS = 200
+TOLD: list[dict[str, float]] = []
+"""What the pollers say, per round."""
 PROGRAM = ("-m", "apps.campus_edge")
 SERVE = ("-c", "from apps.cli.main import main; main()", "serve", "--admin-token-file")
 NETWORK: dict[str, Any] = {
@@ -273,8 +275,8 @@ def polled(folder: Path) -> Iterator[int]:
             try:
                 yield controller.port
             finally:
-                told = pollers.communicate(timeout=30)[0].decode()
-                print(f"pollers: answers and failures: {told.strip()}", file=sys.stderr)
+                answers, failures, seconds = pollers.communicate(timeout=30)[0].split()
+                TOLD.append({"answers": int(answers), "failures": int(failures), "seconds": float(seconds)})
 
 
 @contextmanager
@@ -372,7 +374,7 @@ def main() -> None:
                     results[name].append(measured(switch, generator, chance))
                     for bridge in (BRIDGE, FAR):
                         switch.vsctl("del-controller", bridge)
-    print(json.dumps(results))
+    print(json.dumps({"ways": results, "pollers": TOLD}))
 
 
 if __name__ == "__main__":
