@@ -196,7 +196,8 @@ def _receiver(
             peer.send("needs", needs_to_json(broker.needs))
         if kind == "tally":
             # Counters need no decision: they are answered here, beside the decision thread.
-            peer.answer(str(payload.get("command")), tally.read())
+            told = tally.read() | {"unannounced_refused": broker.unannounced_refused}
+            peer.answer(str(payload.get("command")), told)
         else:
             commands.receive(peer, kind, payload)
 

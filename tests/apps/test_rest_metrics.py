@@ -74,6 +74,16 @@ def test_messages_with_switches(world: Any) -> None:
     assert moved["adon_of_barrier_seconds_sum"] == pytest.approx(0.003)
 
 
+def test_unannounced_connections(world: Any) -> None:
+    before = figures(world)
+    world.controller.tally.admitted(connections=3, packets=5)
+    world.controller.refused += 2
+    moved = changed(world, before)
+    assert moved["adon_of_flowmods_sent_total"] == 3
+    results = {"connection_admitted": 3, "packet_released": 5, "packet_refused": 2}
+    assert {each: moved[f'adon_unannounced_total{{result="{each}"}}'] for each in results} == results
+
+
 def test_rules_and_flows_by_state(world: Any) -> None:
     before = figures(world)
     world.fill(world.submit())

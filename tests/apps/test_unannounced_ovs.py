@@ -109,7 +109,9 @@ def test_what_the_slice_does_not_have_is_dropped_for_a_while_and_said_once(
         for part in ("hard_timeout=60", "tp_dst=5002", "actions=drop"):
             assert part in rule
         assert controller.said("refused for 60 s") == 1
-        before = link.call("tally", {})["packet_ins"]["taken"]
+        counts: dict[str, Any] = link.call("tally", {})
+        before = counts["packet_ins"]["taken"]
+        assert (counts["unannounced_refused"], counts["connections_admitted"]) == (before, 0)
         receive(switches, *(frame(port, 5002) for port in range(41_000, 41_010)))
         eventually(lambda: _packets(rules(switches, REFUSED)[0]) >= 10, "the switch does not drop them")
         assert link.call("tally", {})["packet_ins"]["taken"] == before

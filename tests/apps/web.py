@@ -110,6 +110,7 @@ class Controller:
         self.windows = Windows(self.store.windows())
         self.snapshot: dict[str, Any] = snapshot()
         self.tally = Tally()
+        self.refused = 0
         self.trace: Callable[[dict[str, Any]], Mapping[str, Any]] = trace_of
         self.server = LinkServer(path, self.handle)
 
@@ -148,7 +149,7 @@ class Controller:
             case "snapshot":
                 peer.answer(command, self.snapshot)
             case "tally":
-                peer.answer(command, self.tally.read())
+                peer.answer(command, self.tally.read() | {"unannounced_refused": self.refused})
             case "rules.diff":
                 switch = {"name": "mu-edge", "dpid": "0000000000000a01", "connected": True}
                 found = {"missing": ["priority=30500 actions=drop"], "wrong": [], "extra": [], "blocked": []}

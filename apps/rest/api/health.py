@@ -111,6 +111,14 @@ def _openflow(tally: Mapping[str, Any]) -> Iterable[Metric]:
         "adon_of_malformed", "Messages of switches that made no sense.", tally["malformed"]
     )
     yield _counted("adon_of_packet_in", "Packet-ins, by what became of them.", "result", tally["packet_ins"])
+    unannounced = {
+        "connection_admitted": tally["connections_admitted"],
+        "packet_released": tally["packets_released"],
+        "packet_refused": tally["unannounced_refused"],
+    }
+    yield _counted(
+        "adon_unannounced", "Unannounced connections and packets of policy.reactive.", "result", unannounced
+    )
     yield _counted(
         "adon_of_connections_refused", "Connections refused.", "reason", tally["connections_refused"]
     )
