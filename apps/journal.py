@@ -14,13 +14,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from adon.broker.effects import SendBatch
+from adon.broker.effects import AdmitConnections, DropConnections, SendBatch
 from adon.flowvisor.pipeline import owner_of
-from adon.flowvisor.rule import dpid_text, rule_text
+from adon.flowvisor.rule import Entry, Op, Rule, dpid_text, rule_text
 
 log = logging.getLogger(__name__)
 
@@ -31,10 +32,14 @@ PAUSE_S = 0.1
 """Lines wait so long for others to be written with them."""
 
 
+Noted = SendBatch | AdmitConnections | DropConnections
+"""What changes a switch."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Sent:
     at: float
-    effect: SendBatch
+    effect: Noted
 
 
 class Journal:
@@ -50,8 +55,8 @@ class Journal:
         self._thread = threading.Thread(target=self._write_out, name="of-journal", daemon=True)
         self._thread.start()
 
-    def sent(self, effect: SendBatch) -> None:
-        """Note a batch that was handed to its connection; returns at once."""
+    def sent(self, effect: Noted) -> None:
+        """Note what was handed to its connection; returns at once."""
         self._waiting.put(_Sent(self._clock(), effect))
 
     def close(self) -> None:
@@ -78,21 +83,53 @@ class Journal:
             self._file.replace(self._file.with_name(NAME + ".1"))
         with self._file.open("a", encoding="utf-8") as file:
             for sent in batch:
-                file.writelines(json.dumps(line) + "\n" for line in lines(sent.at, sent.effect))
+                file.writelines(_written(sent.at, sent.effect))
+
+
+def _written(at: float, effect: Noted) -> Iterator[str]:
+    match effect:
+        case SendBatch():
+            yield from (json.dumps(line) + "\n" for line in lines(at, effect))
+        case AdmitConnections():
+            yield from _connections(at, effect)
+        case DropConnections():
+            yield json.dumps(_line(at, Op.ADD, effect.rule, effect.cause, "")) + "\n"
+
+
+def _connections(at: float, effect: AdmitConnections) -> Iterator[str]:
+    """A line per connection: there may be thousands in a second, alike but for the port they come from."""
+    before, after = _around_port(effect.rule)
+    head = f'{{"at": {at!r}, "cause": {json.dumps(effect.cause)}, {before}'
+    for port, _, new in effect.packets:
+        if new:
+            yield f"{head}{int.from_bytes(port)}{after}"
+
+
+@lru_cache(maxsize=64)
+def _around_port(rule: Rule) -> tuple[str, str]:
+    """What the lines of a rule's connections have in common before and after the port."""
+    line = _line(0.0, Op.ADD, replace(rule, match=replace(rule.match, tp_src=0)), "", "")
+    same = {name: value for name, value in line.items() if name not in ("at", "cause")}
+    before, after = json.dumps(same).split("tp_src=0", 1)
+    return f"{before[1:]}tp_src=", f"{after}\n"
 
 
 def lines(at: float, effect: SendBatch) -> Iterator[dict[str, Any]]:
     """The changes of a batch as plain values: when, where, what, for whom, and the event that led to it."""
     for change in effect.changes:
-        yield {
-            "at": at,
-            "dpid": dpid_text(effect.dpid),
-            "op": change.op.value,
-            "owner": owner_of(change.rule),
-            "cause": effect.cause,
-            "batch": effect.batch,
-            "text": rule_text(change.rule),
-        }
+        yield _line(at, change.op, change.rule, effect.cause, effect.batch)
+
+
+def _line(at: float, op: Op, rule: Entry, cause: str, batch: str) -> dict[str, Any]:
+    return {
+        "at": at,
+        "dpid": dpid_text(rule.dpid),
+        "op": op.value,
+        "owner": owner_of(rule),
+        "cause": cause,
+        "batch": batch,
+        "text": rule_text(rule),
+    }
 
 
 def read(

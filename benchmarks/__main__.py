@@ -33,6 +33,7 @@ from benchmarks import (
     polling,
     reaction,
     scheduling,
+    setups,
 )
 
 RESULTS = Path(__file__).parent / "results"
@@ -103,6 +104,9 @@ BENCHMARKS: dict[str, Benchmark] = {
     ),
     "install": Benchmark("10 000 rules to the barrier reply", install.run, install.report, install.passed),
     "moves": Benchmark("Moves of live flows", moves.run, moves.report, moves.passed),
+    "setups": Benchmark(
+        "Unannounced connections, to their first packet", setups.run, setups.report, setups.passed
+    ),
     "footprint": Benchmark("The idle controller", footprint.run, footprint.report, footprint.passed),
     "polling": Benchmark("500 measurement points", polling.run, polling.report, polling.passed),
     "archive": Benchmark("The measurement archive", archive.run, archive.report, archive.passed),

@@ -18,13 +18,18 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from mininet_topos.openvswitch import OpenVSwitch, open_vswitch
+from tests.apps.edge import TEMPLATE, Controller
+from tests.apps.edge import measured as result
 
 WINDOW = 64
 """Set-ups under way at once: enough to keep a controller busy, too few to fill a queue."""
@@ -32,8 +37,56 @@ RATE_S = 3.0
 SINGLES = 300
 LOST_AFTER_S = 1.0
 BRIDGE, DPID = "mu-edge", "0000000000000a01"
+FAR, FAR_DPID = "osu-edge", "0000000000000a02"
 A, B = b"\x02\x00\x00\x00\x0a\x0a", b"\x02\x00\x00\x00\x0b\x0a"
 ADDRESS_A, ADDRESS_B = b"\x0a\x01\x00\x0a", b"\x0a\x02\x00\x0a"
+OURS = "adon"
+POLLED = "adon, 200 pollers"
+POLLERS = 200
+TOLD: list[dict[str, float]] = []
+"""What the pollers say, per round."""
+PROGRAM = ("-m", "apps.campus_edge")
+SERVE = ("-c", "from apps.cli.main import main; main()", "serve", "--admin-token-file")
+NETWORK: dict[str, Any] = {
+    "switches": {"mu-edge": {"dpid": DPID}, "osu-edge": {"dpid": FAR_DPID}},
+    "sites": {
+        site: {
+            "edge": f"{site}-edge",
+            "gateway_mac": f"02:00:00:00:{letter}:01",
+            "hosts": {
+                f"{site}-dtn": {
+                    "address": address,
+                    "mac": f"02:00:00:00:{letter}:0a",
+                    "port": port,
+                }
+            },
+        }
+        for site, letter, address, port in (
+            ("mu", "0a", "10.1.0.10", "left-port"),
+            ("osu", "0b", "10.2.0.10", "far-host-port"),
+        )
+    },
+    "paths": {
+        "internet": {
+            "layer": 3,
+            "capacity": "6.8 Mbps",
+            "ends": {
+                "mu": {"port": "right-port", "next_hop_mac": "02:00:00:00:0a:01"},
+                "osu": {"port": "far-path-port", "next_hop_mac": "02:00:00:00:0b:01"},
+            },
+        }
+    },
+}
+UNLIMITED = {"packet_ins_per_second": None, "packet_ins_per_port": None}
+POLICY = {
+    "reactive": [
+        {
+            "template": "test-bulk",
+            "flowspace": [{"protocols": ["udp"], "ports": ["5001-5020"]}],
+            "per_minute": 10_000_000,
+        }
+    ]
+}
 UDP_AT = 14 + 20
 PAYLOAD_AT = UDP_AT + 8
 
@@ -85,7 +138,7 @@ class Generator:
 
     def first_packets(self, count: int, pause: Callable[[], float]) -> list[float]:
         """Microseconds from sending the first frame of a connection to its arrival, one at a time."""
-        found = []
+        found: list[float] = []
         for _ in range(count):
             time.sleep(pause())
             begun = time.monotonic()
@@ -104,7 +157,7 @@ class Generator:
     def _arrived(self, patience: float) -> list[int]:
         if not select.select([self._receiver], [], [], patience)[0]:
             return []
-        found = []
+        found: list[int] = []
         while True:
             try:
                 data = self._receiver.recv(2048)
@@ -134,7 +187,7 @@ def ip(*words: str) -> None:
 def build(switch: OpenVSwitch) -> None:
     """The bridge with its two ports, secure, without a rule."""
     ip("link", "set", "lo", "up")
-    for name in ("left", "right"):
+    for name in ("left", "right", "far-host", "far-path"):
         ip("link", "add", name, "type", "veth", "peer", "name", f"{name}-port")
         for end in (name, f"{name}-port"):
             subprocess.run(["sysctl", "-q", "-w", f"net.ipv6.conf.{end}.disable_ipv6=1"], check=True)
@@ -144,6 +197,11 @@ def build(switch: OpenVSwitch) -> None:
     for number, name in enumerate(("left", "right"), 1):
         words += ["--", "add-port", BRIDGE, f"{name}-port"]
         words += ["--", "set", "Interface", f"{name}-port", f"ofport_request={number}"]
+    switch.vsctl(*words)
+    words = ["add-br", FAR, "--", "set", "Bridge", FAR, "datapath_type=netdev", "fail_mode=secure"]
+    words += ["protocols=OpenFlow13", f"other-config:datapath-id={FAR_DPID}"]
+    for name in ("far-host", "far-path"):
+        words += ["--", "add-port", FAR, f"{name}-port"]
     switch.vsctl(*words)
 
 
@@ -161,14 +219,15 @@ def started(command: list[str], log: Path, **environment: str) -> Iterator[subpr
 
 def connected(switch: OpenVSwitch, port: int) -> None:
     """Give the bridge its controller and wait until it is there."""
-    switch.ofctl("del-flows", BRIDGE)
-    switch.vsctl("set-controller", BRIDGE, f"tcp:127.0.0.1:{port}")
-    switch.vsctl("set", "Controller", BRIDGE, "connection_mode=out-of-band", "max_backoff=1000")
-    deadline = time.monotonic() + 30
-    while switch.vsctl("get", "Controller", BRIDGE, "is_connected").strip() != "true":
-        if time.monotonic() > deadline:
-            raise TimeoutError("the bridge did not connect")
-        time.sleep(0.1)
+    for bridge in (FAR, BRIDGE):
+        switch.ofctl("del-flows", bridge)
+        switch.vsctl("set-controller", bridge, f"tcp:127.0.0.1:{port}")
+        switch.vsctl("set", "Controller", bridge, "connection_mode=out-of-band", "max_backoff=1000")
+        deadline = time.monotonic() + 30
+        while switch.vsctl("get", "Controller", bridge, "is_connected").strip() != "true":
+            if time.monotonic() > deadline:
+                raise TimeoutError("the bridge did not connect")
+            time.sleep(0.1)
     time.sleep(0.5)
 
 
@@ -197,17 +256,104 @@ def simple_switch(folder: Path) -> Iterator[int]:
         yield port
 
 
-CONTROLLERS = {"ovs-testcontroller": testcontroller, "os-ken simple switch": simple_switch}
+@contextmanager
+def ours(folder: Path) -> Iterator[int]:
+    """The whole controller process, with one entry of ``policy.reactive``."""
+    with configured(folder) as controller, served(controller, PROGRAM):
+        yield controller.port
+
+
+@contextmanager
+def polled(folder: Path) -> Iterator[int]:
+    """All of ``adon serve``, while many read its paths."""
+    with configured(folder) as controller:
+        token = controller.folder / "token"
+        web = yaml.safe_load(controller.config.read_text())["controller"]["web_port"]
+        with served(controller, (*SERVE, str(token))):
+            command = [sys.executable, "-m", "benchmarks.pollers", str(web), str(token), str(POLLERS)]
+            pollers = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            try:
+                yield controller.port
+            finally:
+                answers, failures, seconds = pollers.communicate(timeout=30)[0].split()
+                TOLD.append({"answers": int(answers), "failures": int(failures), "seconds": float(seconds)})
+
+
+@contextmanager
+def configured(folder: Path) -> Iterator[Controller]:
+    """A controller with a data folder of its own and the network of this benchmark."""
+    with tempfile.TemporaryDirectory(dir=folder) as data:
+        controller = Controller(Path(data))
+        document = yaml.safe_load(controller.config.read_text())
+        document |= NETWORK
+        document["policy"] = POLICY
+        document["controller"]["connections"] = UNLIMITED
+        del document["measurements"]
+        controller.config.write_text(yaml.safe_dump(document))
+        yield controller
+
+
+@contextmanager
+def served(controller: Controller, program: tuple[str, ...]) -> Iterator[None]:
+    """The running controller, which knows a template and a result of the path."""
+    controller.start(program=program)
+    try:
+        with controller.client("collector") as link:
+            template = {**TEMPLATE, "protocol": "udp"}
+            link.call("template.add", {"template": template, "author": "benchmark"})
+            link.send("measurement", result("internet", 5))
+            yield
+    finally:
+        controller.stop()
+
+
+def opted_in(switch: OpenVSwitch) -> None:
+    """Wait until the switch shows unannounced packets."""
+    deadline = time.monotonic() + 30
+    while "cookie=0xad05" not in switch.ofctl("dump-flows", BRIDGE):
+        if time.monotonic() > deadline:
+            raise TimeoutError("no reactive rule came")
+        time.sleep(0.1)
+
+
+CONTROLLERS = {
+    OURS: ours,
+    POLLED: polled,
+    "ovs-testcontroller": testcontroller,
+    "os-ken simple switch": simple_switch,
+}
+
+
+def rules(switch: OpenVSwitch) -> int:
+    """How many rules for UDP the switch has."""
+    return switch.ofctl("dump-flows", BRIDGE, "udp").count("cookie=")
 
 
 def measured(switch: OpenVSwitch, generator: Generator, chance: random.Random) -> dict[str, Any]:
     """One round with one controller."""
     generator.prime()
     generator.rate(0.3)  # warm
-    switch.ofctl("del-flows", BRIDGE, "udp")
+    # While there are few rules: with tens of thousands Open vSwitch itself takes longer.
+    first = generator.first_packets(SINGLES, lambda: chance.uniform(0.002, 0.006))
+    before, spent = rules(switch), processor_seconds()
     found: dict[str, Any] = generator.rate(RATE_S)
-    found["rules"] = switch.ofctl("dump-flows", BRIDGE, "udp").count("cookie=")
-    found["first_us"] = generator.first_packets(SINGLES, lambda: chance.uniform(0.002, 0.006))
+    spent = {who: seconds - spent.get(who, 0.0) for who, seconds in processor_seconds().items()}
+    found["rules"] = rules(switch) - before
+    found["cpu_us"] = {who: seconds / max(1, found["done"]) * 1e6 for who, seconds in spent.items()}
+    return {**found, "first_us": first}
+
+
+def processor_seconds() -> dict[str, float]:
+    """Processor time so far of the generator, of Open vSwitch, and of all others: the controller's."""
+    found = {"generator": 0.0, "open vswitch": 0.0, "controller": 0.0}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            name, rest = stat.read_text().split("(", 1)[1].rsplit(")", 1)
+        except FileNotFoundError:
+            continue  # it has just ended
+        who = "open vswitch" if name.startswith("ovs-v") else "controller"
+        who = "generator" if stat.parent.name == str(os.getpid()) else who
+        found[who] += sum(map(int, rest.split()[11:13])) / os.sysconf("SC_CLK_TCK")
     return found
 
 
@@ -223,9 +369,12 @@ def main() -> None:
             for name in chance.sample(list(CONTROLLERS), len(CONTROLLERS)):
                 with CONTROLLERS[name](folder) as port:
                     connected(switch, port)
+                    if name in (OURS, POLLED):
+                        opted_in(switch)
                     results[name].append(measured(switch, generator, chance))
-                    switch.vsctl("del-controller", BRIDGE)
-    print(json.dumps(results))
+                    for bridge in (BRIDGE, FAR):
+                        switch.vsctl("del-controller", bridge)
+    print(json.dumps({"ways": results, "pollers": TOLD}))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,13 @@
 """The decision core: one event in, effects out.
 
 Start reading here.  Each event has one handler; the commands and the short answers are handled in this
-module, the rest by five parts that work on one :class:`~adon.broker.world.World`:
+module, the rest by six parts that work on one :class:`~adon.broker.world.World`:
 
 - :mod:`adon.broker.placing`: which path a flow gets, when it moves, who waits, how a flow ends;
 - :mod:`adon.broker.evidence`: what counters, idle rules and first packets say about a flow;
 - :mod:`adon.broker.heeding`: what is done about an alarm;
 - :mod:`adon.broker.housekeeping`: what is due by the clock;
+- :mod:`adon.broker.unannounced`: packets of connections that nobody announced;
 - :mod:`adon.broker.network`: the switches.
 
 The core reads no clock (events carry the time), does no input or output (effects say what is wanted), and
@@ -20,12 +21,22 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from adon.broker import compute, evidence, heeding, maintaining, probing, reading, tracing, whatif
-from adon.broker.effects import Announce, Answer, Effect, NeedsChanged, ReadFeatures, SaveFlow, SaveTemplate
+from adon.broker.effects import (
+    AdmitConnections,
+    Announce,
+    Answer,
+    Effect,
+    NeedsChanged,
+    ReadFeatures,
+    SaveFlow,
+    SaveTemplate,
+)
 from adon.broker.events import (
     AlarmCleared,
     AlarmRaised,
     BatchConfirmed,
     BatchFailed,
+    ConnectionsRefused,
     CountersReported,
     DifferenceAsked,
     Event,
@@ -48,6 +59,7 @@ from adon.broker.events import (
     Tick,
     TraceAsked,
     TransferReported,
+    UnannouncedPackets,
     WhatIfAsked,
 )
 from adon.broker.flow import Flow, FlowState
@@ -59,7 +71,9 @@ from adon.broker.maintenance import Window, Windows
 from adon.broker.meters import Meters
 from adon.broker.network import Network
 from adon.broker.placing import Placing
+from adon.broker.reactive import Taken
 from adon.broker.register import Register
+from adon.broker.unannounced import Unannounced
 from adon.broker.watch import Watch
 from adon.broker.world import World
 from adon.config import Configuration
@@ -125,6 +139,7 @@ class Broker:
         self._placing = Placing(self.world)
         self._watch = Watch(self.world)
         self._housekeeping = Housekeeping(self.world, self._placing)
+        self._unannounced = Unannounced(self.world, self._placing, self._taken)
         self._last_number = max([last_number, *(flow.number for flow in left)])
         self._inheritance: Inheritance | None = heir
 
@@ -132,6 +147,11 @@ class Broker:
     def flows(self) -> Register:
         """The flows that have not ended or still have rules in a switch."""
         return self.world.flows
+
+    @property
+    def unannounced_refused(self) -> int:
+        """How many unannounced packets were refused since the start."""
+        return self._unannounced.refused
 
     @property
     def quiet(self) -> frozenset[str]:
@@ -146,8 +166,12 @@ class Broker:
     def handle(self, event: Event) -> list[Effect]:
         """Take one event; say what is to be done about it, in order."""
         self._placing.begin()
-        self._housekeeping.mind_the_clock(event.at)
+        set_back = self._housekeeping.mind_the_clock(event.at)
+        if set_back:
+            self._unannounced.clock_set_back(set_back)
         effects = self._settle_inheritance(event)
+        if isinstance(event, UnannouncedPackets):
+            return [*effects, *self._unannounced_came(event)]
         heeded = self.world.links.take(event)
         effects += heeded.effects
         if isinstance(event, LldpReceived) and not heeded.changed:
@@ -157,10 +181,21 @@ class Broker:
         news = isinstance(event, PortChanged) and self.world.network.port_changed(event)
         if news or heeded.changed:
             effects += self._placing.network_changed(event)
-        effects += self._placing.regrade(event)
+        effects += self._unannounced.settle(event)
+        return [*effects, *self._closing(event)]
+
+    def _closing(self, event: Event) -> list[Effect]:
+        """What is asked after every event that may change a flow."""
+        effects = self._placing.regrade(event)
         effects += self._housekeeping.quiet_paths(event)
         effects += self._housekeeping.next_wake(event)
         return effects
+
+    def _unannounced_came(self, event: UnannouncedPackets) -> list[Effect]:
+        effects = self._unannounced.seen(event)
+        if all(isinstance(effect, AdmitConnections) for effect in effects):
+            return effects  # thousands in a second: no flow is another one by them
+        return [*effects, *self._closing(event)]
 
     def _settle_inheritance(self, event: Event) -> list[Effect]:
         heir, self._inheritance = self._inheritance, None
@@ -215,6 +250,8 @@ class Broker:
             case RuleRemoved():
                 effects = placing.act(network.rule_removed(event), event)
                 return [*effects, *evidence.rule_removed(world, placing, event)]
+            case ConnectionsRefused():
+                return self._unannounced.refused_by_switch(event)
             case FirstPacket():
                 return evidence.first_packet(world, placing, event)
             case SnapshotAsked():
@@ -250,12 +287,31 @@ class Broker:
             return [Answer(cause, command, error)]
 
     def _submitted(self, event: FlowSubmitted) -> list[Effect]:
-        others = self.world.flows.rivals(event.request)
-        flow = new_flow(self._last_number + 1, event, self.world.catalog, self.world.network.topology, others)
-        self._last_number = flow.number
-        self.world.flows.put(flow)
-        effects = [SaveFlow(event.id, flow), *self._placing.place(flow, event)]
-        return [*effects, Answer(event.id, event.command, self._flow(flow.number))]
+        rivals = self.world.flows.rivals(event.request)
+        effects = self._begun(event, [flow for flow in rivals if not flow.unannounced], event)
+        return [*effects, Answer(event.id, event.command, self._flow(self._last_number))]
+
+    def _begun(
+        self, asked: FlowSubmitted, others: Iterable[Flow], event: Event, *, unannounced: bool = False
+    ) -> list[Effect]:
+        """A flow as it is asked for, checked, saved and placed; it has the last number."""
+        number = self._last_number + 1
+        flow = new_flow(number, asked, self.world.catalog, self.world.network.topology, others)
+        rivals = [] if unannounced else self.world.flows.rivals(asked.request)
+        self._last_number = number
+        self.world.flows.put(replace(flow, unannounced=unannounced))
+        effects = [SaveFlow(event.id, self._flow(number)), *self._unannounced.gives_way(rivals, event)]
+        return [*effects, *self._placing.place(self._flow(number), event)]
+
+    def _taken(self, taken: Taken, event: Event) -> tuple[Flow, list[Effect]]:
+        """An unannounced flow begins as any other does.
+
+        :raises AdonError: as for any other.
+        """
+        asked = FlowSubmitted(event.id, event.at, "", taken.request, taken.requester)
+        rivals = self.world.flows.rivals(taken.request)
+        effects = self._begun(asked, rivals, event, unannounced=True)
+        return self._flow(self._last_number), effects
 
     def _cancelled(self, event: FlowCancelled) -> list[Effect]:
         flow = self._flow(event.number)
@@ -318,6 +374,7 @@ class Broker:
         now = self.world.network.topology.connected
         if event.dpid not in now:
             return effects
+        effects += self._unannounced.reported(event)
         fresh = now != before
         effects += evidence.count(self.world, self._placing, event, fresh=fresh)
         self._watch.look_ahead(event.at)

@@ -46,17 +46,24 @@ class Evidence(StrEnum):
 
 @dataclass(slots=True)
 class _Growing:
-    """The sum of some rules' byte counters over time, replacements included."""
+    """The sum of some rules' byte counters over time, replacements included.
+
+    :param shrinks: a counter is the sum of rules that go one by one: where it falls, nothing is known.
+    """
 
     total: int = 0
     last: dict[Slot, int] = field(default_factory=dict)
+    shrinks: bool = False
 
     def update(self, seen: dict[Slot, int]) -> bool:
         """Take one report; whether anything was counted since the last."""
         before = self.total
         for slot, count in seen.items():
             known = self.last.get(slot, 0)
-            self.total += count - known if count >= known else count
+            if count >= known:
+                self.total += count - known
+            elif not self.shrinks:
+                self.total += count
         self.last = seen
         return self.total > before
 
@@ -91,6 +98,7 @@ class FlowCounters:
     def __init__(self, counted: Callable[[], None] = lambda: None) -> None:
         self._counted = counted
         self._sent = _Growing()
+        self._sent_by_connection = _Growing(shrinks=True)
         self._delivered = _Growing()
         self._busy = _Busy()
         self._samples: deque[tuple[float, int]] = deque(maxlen=SAMPLES)
@@ -101,7 +109,7 @@ class FlowCounters:
     @property
     def sent(self) -> int:
         """Bytes that entered the near edge."""
-        return self._sent.total
+        return self._sent.total + self._sent_by_connection.total
 
     @property
     def delivered(self) -> int:
@@ -121,18 +129,21 @@ class FlowCounters:
             if item.packets > 0:
                 self._idled_at.pop(item.rule.slot, None)
         if dpid == source.dpid:
-            self._report_sent(at, _bytes(rules, (Kind.FLOW_INGRESS, Kind.FLOW_LEARN), source, destination))
+            ingress = _bytes(rules, (Kind.FLOW_INGRESS, Kind.FLOW_LEARN), source, destination)
+            self._report_sent(at, ingress, _bytes(rules, (Kind.FLOW_CONNECTION,), source, destination))
         arrived = _bytes(rules, (Kind.FLOW_DELIVERY,), source, destination)
         if dpid == destination.dpid and self._delivered.update(arrived):
             self._unanswered_since = None
+            self._last_sent = at  # what arrives has left, also where connections are not counted so often
             self._busy.grew(at, self._delivered.total)
 
-    def _report_sent(self, at: float, seen: dict[Slot, int]) -> None:
-        if self._sent.update(seen):
+    def _report_sent(self, at: float, seen: dict[Slot, int], connections: dict[Slot, int]) -> None:
+        grown = self._sent.update(seen), self._sent_by_connection.update(connections)
+        if any(grown):
             self._last_sent = at
             if self._unanswered_since is None:
                 self._unanswered_since = at
-        self._samples.append((at, self._sent.total))
+        self._samples.append((at, self.sent))
         self._counted()
 
     def begin_anew(self) -> None:

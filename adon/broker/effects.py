@@ -16,7 +16,7 @@ from adon.broker.flow import Flow
 from adon.broker.maintenance import Window
 from adon.errors import AdonError
 from adon.flowvisor.overlay import OverlayPaths
-from adon.flowvisor.rule import Change, Entry
+from adon.flowvisor.rule import Change, Entry, Rule
 from adon.templates_catalog.model import Template
 from measurement.model import Metric, Observation, PathKey
 from measurement.psconfig.mesh import Need
@@ -118,6 +118,34 @@ class SendPacket(Effect):
     dpid: int
     port: int
     data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class AdmitConnections(Effect):
+    """Let packets of an unannounced flow through; a connection's first one brings its rule with it.
+
+    No barrier, and nothing is saved: what connections have in a switch is soft state.
+
+    :param rule: what each connection gets, without the port that it comes from.
+    :param number: by which the switch's refusal is told (:class:`~adon.broker.events.ConnectionsRefused`).
+    :param packets: the port that each comes from (two bytes), the frame, whether its connection is new.
+    """
+
+    dpid: int
+    rule: Rule
+    number: int
+    packets: tuple[tuple[bytes, bytes, bool], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DropConnections(Effect):
+    """Have a switch drop refused connections for a while, by this rule; soft state too.
+
+    :param packets: how many were refused with it.
+    """
+
+    rule: Rule
+    packets: int
 
 
 @dataclass(frozen=True, slots=True)

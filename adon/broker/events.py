@@ -7,7 +7,7 @@ it happened: the core reads no clock.  The shell assigns both.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from adon.broker.flow import FlowRequest
@@ -18,6 +18,7 @@ from adon.flowvisor.features import SwitchFeatures
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.rule import GroupEntry, MeterEntry, ReportedRule, Rule, Slot
 from adon.flowvisor.topology import PortState
+from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import Template
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Measurement
@@ -129,12 +130,15 @@ class RulesReported(Event):
     :param foreign: the slots of the rules in the switch that are not ours (counted and reported; a rule
         of ours is never put on top of one; R1, R2).
     :param equipment: the groups and meters in the switch whose numbers are ours.
+    :param connections: how many connections each unannounced flow has there; its rules are told as one
+        (:func:`adon.flowvisor.connections.folded`).
     """
 
     dpid: int
     rules: tuple[ReportedRule, ...]
     foreign: frozenset[Slot] = frozenset()
     equipment: tuple[GroupEntry | MeterEntry, ...] = ()
+    connections: Mapping[str, int] = field(default_factory=FrozenMap)
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,6 +206,26 @@ class FirstPacket(Event):
     source: str
     destination: str
     tuple: FiveTuple
+
+
+@dataclass(frozen=True, slots=True)
+class UnannouncedPackets(Event):
+    """Reactive rules showed packets that came together: pairs of port and frame (R18: opt-in)."""
+
+    dpid: int
+    packets: tuple[tuple[int, bytes], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionsRefused(Event):
+    """A switch refused the rule of a connection.
+
+    :param number: what :class:`~adon.broker.effects.AdmitConnections` was numbered.
+    """
+
+    dpid: int
+    number: int
+    error: str
 
 
 @dataclass(frozen=True, slots=True)

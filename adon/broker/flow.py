@@ -127,6 +127,7 @@ class Flow:
     :param template: the template version it is served by (``soykb@3``).
     :param path: the name of the transit path it is on, or None.
     :param reason: why it is in its present state, in words.
+    :param unannounced: it came of a packet; each of its connections has a rule of its own at the near edge.
     :param advised: nothing is sent for it; it is active on paper (:mod:`adon.broker.advising`).
     :param misses: consecutive measurements at which its path missed the QSpec (``patience``).
     :param slice: the name of the slice it belongs to, if there are slices.
@@ -161,6 +162,7 @@ class Flow:
     granted: Granted | None = None
     aggregated: bool = False
     advised: bool = False
+    unannounced: bool = False
 
     @property
     def hosts(self) -> tuple[str, str]:

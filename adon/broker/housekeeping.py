@@ -107,12 +107,15 @@ class Housekeeping:
         self._world.quiet = quiet
         return [QuietPaths(event.id, quiet)]
 
-    def mind_the_clock(self, at: float) -> None:
-        """Shift what was noted for later when the clock was set back; forget measurements "of later"."""
+    def mind_the_clock(self, at: float) -> float:
+        """Shift what was noted for later when the clock was set back; forget measurements "of later".
+
+        :returns: by how many seconds it was; 0 if it was not.
+        """
         by = self._now - at
         if by <= CLOCK_SLACK_S:
             self._now = max(self._now, at)
-            return
+            return 0.0
         world = self._world
         self._now = at
         self._polled_at -= by
@@ -130,3 +133,4 @@ class Housekeeping:
             world.flows.counters(flow).begin_anew()
             if flow.path_since is not None:
                 world.flows.put(replace(flow, path_since=min(flow.path_since, at)))
+        return by

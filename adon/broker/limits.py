@@ -75,7 +75,7 @@ def occupancy(world: World, dpid: int, without: Flow | None = None) -> Occupancy
 
     :param without: a flow whose rules do not count.
     """
-    ours = world.network.rules(dpid)
+    ours = world.network.rules(dpid) + world.connected.at(dpid)
     if without is not None:
         ours -= count(world.network.wanted(without.id)).get(dpid, 0)
     others = world.network.foreign_rules(dpid)
@@ -165,4 +165,25 @@ def _rules_of_slice(world: World, flow: Flow) -> Counter[int]:
     for other in world.flows.running():
         if other.slice == flow.slice and other.number != flow.number:
             held.update(count(world.network.wanted(other.id)))
+            held.update(world.connected.of(other.id))
     return held
+
+
+def room_for_connections(world: World, flow: Flow, dpid: int, now: float) -> tuple[int | None, str]:
+    """How many more connections of a flow fit into a switch, None for any number; and what is in the way.
+
+    The slice's budget counts them as it counts rules (R9).
+    """
+    full = world.room.why_full(dpid, now)
+    if full:
+        return 0, full
+    found: list[tuple[int, str]] = []
+    taken = occupancy(world, dpid)
+    if taken.free is not None:
+        found.append((taken.free, shortage(dpid, taken.lacks(taken.free + 1))))
+    tenant = None if flow.slice is None else world.configuration.slices.get(flow.slice)
+    if tenant is not None and tenant.rule_budget is not None:
+        own = count(world.network.wanted(flow.id)).get(dpid, 0) + world.connected.of(flow.id)[dpid]
+        left = tenant.rule_budget - _rules_of_slice(world, flow)[dpid] - own
+        found.append((left, f"slice {flow.slice!r} has {tenant.rule_budget} rules per switch"))
+    return min(found, default=(None, ""))

@@ -32,6 +32,7 @@ from adon.broker.events import (
 from adon.broker.installer import Installer, Progress
 from adon.broker.refusals import RETRY_S, Refusals, healed
 from adon.broker.wanted import Wanted
+from adon.flowvisor.connections import is_connections
 from adon.flowvisor.reconcile import Difference, Phase, difference, phases, restoring
 from adon.flowvisor.rule import Change, Entry, MeterEntry, Op, Rule, Slot, dpid_text, rule_text
 from adon.flowvisor.topology import PortState, Topology
@@ -219,7 +220,7 @@ class Network:
             self._refusals.forgive(dpid)
         self._foreign[dpid] = event.foreign
         unsettled = self._installer.slots() | self._belief.unsettled(now)
-        held = (*(item.rule for item in event.rules), *event.equipment)
+        held = (*(item.rule for item in event.rules), *event.equipment, *self._without_connections(event))
         if not greeted and dpid not in self._synchronised:
             self._look_for_drift(dpid, held, unsettled, now)
         self._belief.reported(dpid, held, unsettled)
@@ -373,10 +374,14 @@ class Network:
         return difference(self.desired(dpid), self._belief.at(dpid), foreign=self._foreign_at(dpid))
 
     def entries(self, dpid: int) -> tuple[Entry, ...]:
-        """What is believed to be in one switch; rules that are not ours without their actions."""
+        """What is believed to be in one switch; rules that are not ours without their actions.
+
+        Rules of connections are left out: which there are is known to the switch alone.
+        """
         foreign = (slot for slot in self._foreign.get(dpid, ()) if len(slot) == 4)
         others = (Rule(at, priority, match, (), 0, table=table) for at, table, priority, match in foreign)
-        return (*self._belief.at(dpid), *others)
+        ours = (entry for entry in self._belief.at(dpid) if not is_connections(entry))
+        return (*ours, *others)
 
     def foreign_rules(self, dpid: int) -> int:
         """How many rules in one switch are not ours."""
@@ -416,6 +421,12 @@ class Network:
         meters = {entry.slot for entry in (*self.wanted(owner), *rules) if isinstance(entry, MeterEntry)}
         held = (self._belief.get(slot) for slot in meters)
         return (*self._belief.of(owner), *(entry for entry in held if entry is not None))
+
+    def _without_connections(self, event: RulesReported) -> tuple[Entry, ...]:
+        """What unannounced flows without a connection want here: of none, all are as they should be."""
+        told = {item.rule.slot for item in event.rules if is_connections(item.rule)}
+        desired = (rule for rule in self.desired(event.dpid) if is_connections(rule))
+        return tuple(rule for rule in desired if rule.slot not in told)
 
     def _greet(self, event: RulesReported) -> Outcome:
         text = (

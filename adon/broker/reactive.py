@@ -57,10 +57,14 @@ class Packet:
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """It becomes this request; what :class:`~adon.broker.events.FlowSubmitted` needs beside a command."""
+    """It becomes this request; what :class:`~adon.broker.events.FlowSubmitted` needs beside a command.
+
+    :param row: of the entry that it is by.
+    """
 
     request: FlowRequest
     requester: str
+    row: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +94,7 @@ class Reactive:
             if address is not None
         }
         self._until: OrderedDict[Connection, float] = OrderedDict()
-        self._taken: list[deque[float]] = [deque() for _ in entries]
+        self._taken = [_Minute(entry.per_minute) for entry in entries]
 
     def __len__(self) -> int:
         return len(self._until)
@@ -117,7 +121,33 @@ class Reactive:
     def clock_set_back(self, by: float) -> None:
         """The clock now shows ``by`` seconds less than it did."""
         self._until = OrderedDict((one, until - by) for one, until in self._until.items())
-        self._taken = [deque(at - by for at in times) for times in self._taken]
+        for minute in self._taken:
+            minute.clock_set_back(by)
+
+    def left(self, row: int, now: float) -> int:
+        """How many more connections an entry takes at this time."""
+        return self._taken[row].left(now)
+
+    def took(self, row: int, connections: int, now: float) -> None:
+        """An entry took so many connections."""
+        self._taken[row].take(connections, now)
+
+    def over(self, row: int, now: float) -> tuple[str, float]:
+        """Why an entry takes no more connections now, and until when."""
+        minute = self._taken[row]
+        return f"policy.reactive.{row} takes {minute.most} connections a minute", minute.until(now)
+
+    def refuse_for(self, row: int) -> float:
+        """Seconds in which an entry does not look again at what was refused."""
+        return self._entries[row].refuse_for
+
+    def remember(self, connection: Connection, until: float) -> None:
+        """Do not look at a connection before this time."""
+        self._remember(connection, until)
+
+    def forget(self, connection: Connection) -> None:
+        """Look at a connection again when its next packet comes."""
+        self._until.pop(connection, None)
 
     def _hosts(
         self, packet: Packet, connection: Connection, topology: Topology
@@ -144,19 +174,16 @@ class Reactive:
         catalog: Catalog,
         now: float,
     ) -> Taken | Refused:
-        entry, times = self._entries[row], self._taken[row]
-        while times and times[0] <= now - MINUTE_S:
-            times.popleft()
-        if len(times) >= entry.per_minute:
-            reason = f"policy.reactive.{row} takes {entry.per_minute} connections a minute"
-            return self._refuse(connection, reason, times[0] + MINUTE_S)
+        entry = self._entries[row]
+        if not self.left(row, now):
+            return self._refuse(connection, *self.over(row, now))
         try:
             request = _request(entry, packet, hosts, topology, catalog, now)
         except AdonError as error:
             return self._refuse(connection, str(error), now + entry.refuse_for)
-        times.append(now)
+        self._taken[row].take(1, now)
         self._remember(connection, now + SETTLE_S)
-        return Taken(request, entry.requester)
+        return Taken(request, entry.requester, row)
 
     def _refuse(self, connection: Connection, reason: str, until: float) -> Refused:
         self._remember(connection, until)
@@ -167,6 +194,37 @@ class Reactive:
         self._until[connection] = until
         if len(self._until) > MAX_REMEMBERED:
             self._until.popitem(last=False)
+
+
+class _Minute:
+    """How many connections were taken in the last minute, and how many more may be.
+
+    :param most: in any minute.
+    """
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._times: deque[tuple[float, int]] = deque()
+        self._sum = 0
+
+    def left(self, now: float) -> int:
+        """How many more."""
+        while self._times and self._times[0][0] <= now - MINUTE_S:
+            self._sum -= self._times.popleft()[1]
+        return self.most - self._sum
+
+    def take(self, number: int, now: float) -> None:
+        """So many were taken."""
+        self._times.append((now, number))
+        self._sum += number
+
+    def until(self, now: float) -> float:
+        """When the next may be."""
+        return self._times[0][0] + MINUTE_S if self._times else now
+
+    def clock_set_back(self, by: float) -> None:
+        """The clock now shows ``by`` seconds less than it did."""
+        self._times = deque((at - by, number) for at, number in self._times)
 
 
 def _has(entry: ReactiveEntry, connection: Connection, hosts: tuple[Attachment, Attachment]) -> bool:

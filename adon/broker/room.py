@@ -44,6 +44,14 @@ class Occupancy:
             )
         return ""
 
+    @property
+    def free(self) -> int | None:
+        """How many more rules fit; None if no limit is known."""
+        left = [] if self.budget is None else [self.budget - self.ours]
+        if self.maximum is not None:
+            left.append(self.maximum - self.ours - self.others)
+        return max(0, min(left)) if left else None
+
 
 @dataclass(slots=True)
 class Room:

@@ -14,6 +14,7 @@ from adon.broker.choice import Choice, Need
 from adon.broker.flow import Flow
 from adon.broker.intake import PROTOCOLS
 from adon.errors import Unavailable
+from adon.flowvisor.connections import Addressed, by_connection, reactive_rules
 from adon.flowvisor.discovery_rules import discovery_rules
 from adon.flowvisor.path import Attachment, CandidatePath
 from adon.flowvisor.path_rules import path_rules
@@ -59,6 +60,8 @@ def rules_for_flow(
     if flow.tuples:
         idle = int(need.template.selection.idle_timeout)
         rules += flow_rules(steered, flow.tuples, priority, idle)
+    if flow.unannounced:
+        rules = by_connection(rules, ends[0], topology.pipelines())
     return tuple(dict.fromkeys(rules))
 
 
@@ -100,12 +103,40 @@ def rules_for_paths(
 
 
 def rules_for_switches(topology: Topology) -> dict[str, tuple[Entry, ...]]:
-    """Per owner (``switch-0``), what each switch needs before any path: table misses, discovery."""
+    """Per owner (``switch-0``), what each switch needs before any path: table misses, what we are shown."""
     discovers = topology.configuration.discovery.enabled
+    spaces = [space for entry in topology.configuration.policy.reactive for space in entry.flowspace]
+    hosts = _hosts(topology)
     made: dict[str, tuple[Entry, ...]] = {}
     for index, switch in enumerate(topology.configuration.switches.values()):
+        if spaces and switch.dpid not in topology.ports:
+            continue  # which ports its hosts hang on is not known: its rules stay as they are (R10)
         pipeline = topology.pipelines()[switch.dpid]
         rules = pipeline_rules(switch.dpid, index, pipeline, switch.table_miss)
         found = discovery_rules(switch.dpid, index, pipeline) if discovers else ()
-        made[f"switch-{index}"] = (*rules, *found)
+        here = [host for host in _attached_hosts(topology) if host.dpid == switch.dpid] if spaces else []
+        shown = reactive_rules(spaces, index, pipeline, here, hosts)
+        made[f"switch-{index}"] = tuple(dict.fromkeys((*rules, *found, *shown)))
     return made
+
+
+def _hosts(topology: Topology) -> tuple[Addressed, ...]:
+    """All hosts, whether or not their switch is there."""
+    found = []
+    for name, site in topology.configuration.sites.items():
+        for host in site.hosts.values():
+            addresses = (host.address, host.address6)
+            found.append(Addressed(name, tuple(str(each) for each in addresses if each is not None)))
+    return tuple(found)
+
+
+def _attached_hosts(topology: Topology) -> tuple[Attachment, ...]:
+    """The hosts whose ports are known."""
+    known = []
+    for site in topology.configuration.sites.values():
+        for name in site.hosts:
+            try:
+                known.append(topology.attachment(name))
+            except Unavailable:
+                continue
+    return tuple(known)

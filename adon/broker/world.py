@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from adon.broker import scheduler
 from adon.broker.abilities import Abilities
 from adon.broker.alarms import Alarms
+from adon.broker.connected import Connected
 from adon.broker.damping import Damping
 from adon.broker.edge import Ledger
 from adon.broker.estimates import Estimates
@@ -60,6 +61,7 @@ class World:
     :param means: per datapath id, the queues and meters that the switch has, as far as it has said.
     :param failovers: how long failures of the network lasted for the flows they hit.
     :param meters: which meter number each flow has.
+    :param connected: how many connections unannounced flows have in each switch.
     """
 
     configuration: Configuration
@@ -83,6 +85,7 @@ class World:
     means: dict[int, Means] = field(default_factory=dict)
     failovers: Failovers = field(default_factory=Failovers)
     meters: Meters = field(default_factory=Meters)
+    connected: Connected = field(default_factory=Connected)
 
     def shun(self, path: str | None, why: str, now: float) -> None:
         """Do not use a path for the policy's hold-off, longer if it fails again and again."""

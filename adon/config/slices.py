@@ -16,7 +16,7 @@ from pydantic import Field, field_validator, model_validator
 
 from adon.access.policy import Role
 from adon.config.parts import Port, Section, Span, raise_all
-from adon.flowvisor.flowspace import Box, boxes, overlap
+from adon.flowvisor.flowspace import ANY_PORT, Box, boxes, overlap
 from adon.frozenmap import Frozen
 from adon.marking import FIREFLY_PORT, Dscp, dscp_text
 from adon.templates_catalog.model import Name, port_range
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 PROTOCOLS = {"tcp": 6, "udp": 17, "sctp": 132}
 Fraction = Annotated[float, Field(gt=0, le=1)]
 Priority = Annotated[int, Field(ge=0, le=999)]
+REACTIVE_PORTS = 1024
+"""Ports that an entry of policy.reactive may name: each is a rule per pair of hosts."""
 _ROUNDING = 1e-9
 
 
@@ -149,7 +151,7 @@ class ReactiveEntry(Section):
 
     :param requester: in whose name; with slices, a member of the one that it is to belong to.
     :param size: what is assumed that such a connection moves.
-    :param per_minute: no more of them in any minute.
+    :param per_minute: no more connections in any minute.
     :param refuse_for: after a refusal the same connection is not looked at for so long.
     """
 
@@ -158,8 +160,17 @@ class ReactiveEntry(Section):
     slice: Name | None = None
     requester: str = Field(default="reactive", min_length=1, max_length=200)
     size: Size = 10**9
-    per_minute: int = Field(default=60, ge=1, le=100_000)
+    per_minute: int = Field(default=60, ge=1, le=10_000_000)
     refuse_for: Span = 30.0
+
+    @model_validator(mode="after")
+    def _few_ports(self) -> Self:
+        ranges = [box.ranges[3] for space in self.flowspace for box in space.boxes]
+        if any(one != ANY_PORT and sum(b - a + 1 for a, b in one) > REACTIVE_PORTS for one in ranges):
+            raise ValueError(
+                f"flowspace: each port is a rule: name {REACTIVE_PORTS} at most, or none for all"
+            )
+        return self
 
 
 class FireflyCollector(Section):

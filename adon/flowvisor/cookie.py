@@ -20,7 +20,7 @@ COOKIE_PREFIX = 0xAD << 56
 COOKIE_MASK = 0xFF << 56
 FLOWS_PREFIX = 0xAD10 << 48
 FLOWS_MASK = 0xFFF0 << 48
-"""The kinds 0x10 to 0x1f are of flows."""
+"""The kinds 0x10 to 0x1f are of flows, and few enough to be read often; connections (0x20) are not."""
 TENANT_BITS, NUMBER_BITS = 12, 36
 
 
@@ -32,14 +32,16 @@ class Kind(IntEnum):
     PIPELINE = 0x03
     DISCOVERY = 0x04
     REACTIVE = 0x05
+    REFUSED = 0x06
     FLOW_INGRESS = 0x10
     FLOW_DELIVERY = 0x11
     FLOW_LEARN = 0x12
     FLOW_POLICY = 0x13
+    FLOW_CONNECTION = 0x20
 
 
 _OF_PATHS = frozenset({Kind.MEASUREMENT, Kind.TRANSIT})
-_OF_SWITCHES = frozenset({Kind.PIPELINE, Kind.DISCOVERY, Kind.REACTIVE})
+_OF_SWITCHES = frozenset({Kind.PIPELINE, Kind.DISCOVERY, Kind.REACTIVE, Kind.REFUSED})
 
 
 def cookie(kind: Kind, number: int, tenant: int = 0) -> int:

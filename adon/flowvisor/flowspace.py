@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Literal
 
 Network = IPv4Network | IPv6Network
@@ -71,6 +71,14 @@ class Box:
         one, two, three, four = map(_common, self.ranges, other.ranges)
         found = Box(self.version, (one, two, three, four))
         return None if found.empty else found
+
+    def between(self, source: str, destination: str) -> Box | None:
+        """What is in it from one address to another; None if nothing is."""
+        ends = ip_address(source), ip_address(destination)
+        if any(end.version != self.version for end in ends):
+            return None
+        one, two = (((int(end), int(end)),) for end in ends)
+        return self.intersection(Box(self.version, (one, two, ANY_PROTOCOL, ANY_PORT)))
 
     def without(self, other: Box) -> Iterator[Box]:
         """What is in this one and not in the other, as boxes that do not overlap."""

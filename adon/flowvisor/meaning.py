@@ -30,10 +30,12 @@ _PURPOSE: Mapping[Kind, str] = {
     Kind.PIPELINE: "joins our tables",
     Kind.DISCOVERY: "shows the controller our own LLDP frames",
     Kind.REACTIVE: "shows the controller packets that a template may want",
+    Kind.REFUSED: "drops unannounced packets that were refused, for a while",
     Kind.FLOW_INGRESS: "puts this flow's packets onto its path, at the sender's edge",
     Kind.FLOW_DELIVERY: "hands this flow's packets to their DTN, at the receiver's edge",
     Kind.FLOW_LEARN: "forwards this flow and shows the controller its first packets",
     Kind.FLOW_POLICY: "marks, queues or limits this flow's packets",
+    Kind.FLOW_CONNECTION: "puts a connection of this unannounced flow onto its path, at the sender's edge",
 }
 _PROTOCOLS = {1: "ICMP", 6: "TCP", 17: "UDP", 58: "ICMPv6", 132: "SCTP"}
 

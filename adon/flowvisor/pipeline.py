@@ -32,7 +32,9 @@ in one transit rule or group.  Delivery and measurement rules need no later tabl
 35000       transit: what arrives on a path's VLAN at a switch in the middle
 30000-30999 flows, by their priority; policy and path labels in the later tables
 20000       learning: the first packets of a flow that did not declare its ports
-15000       reactive: unannounced packets that a template may match; only where the policy opts in
+15002       connections of unannounced flows; only where the policy opts in, as the next two
+15001       refused: unannounced packets that are dropped for a while
+15000       reactive: unannounced packets that a template may match
     0       table miss; below and between: everything of the campus, not ours
 ==========  ==========================================================================================
 
@@ -53,6 +55,8 @@ MEASUREMENT_PRIORITY = 40_000
 TRANSIT_PRIORITY = 35_000
 FLOW_PRIORITY = 30_000
 LEARN_PRIORITY = 20_000
+CONNECTION_PRIORITY = 15_002
+REFUSED_PRIORITY = 15_001
 REACTIVE_PRIORITY = 15_000
 MISS_PRIORITY = 0
 

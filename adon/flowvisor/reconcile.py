@@ -106,6 +106,8 @@ _ROLE: Mapping[Kind, Role] = {
     Kind.FLOW_INGRESS: Role.INGRESS,
     Kind.FLOW_LEARN: Role.INGRESS,
     Kind.REACTIVE: Role.INGRESS,
+    Kind.REFUSED: Role.INGRESS,
+    Kind.FLOW_CONNECTION: Role.INGRESS,
     Kind.FLOW_DELIVERY: Role.DELIVERY,
     Kind.FLOW_POLICY: Role.DELIVERY,
     Kind.TRANSIT: Role.DELIVERY,

@@ -16,6 +16,8 @@ import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from adon.flowvisor.cookie import Kind
+
 V13, V14, V15 = 4, 5, 6
 
 OFPT_MULTIPART_REPLY = 19
@@ -273,6 +275,48 @@ def _flow_removed(version: int, data: bytes) -> None:
     after = _match(data, 48 if version < V15 else 24, len(data))
     if version >= V15:
         _stats(data, after, len(data))
+
+
+_ONLY_IN_PORT = b"\x00\x01\x00\x0c\x80\x00\x00\x04"
+"""A match of nothing but the port: 4 bytes of it and 4 of padding follow (7.2.3)."""
+
+
+def packet_and_port(version: int, data: bytes) -> tuple[int, bytes]:
+    """Checks an OFPT_PACKET_IN as :func:`check` does, and takes it apart: the port, and the packet.
+
+    Thousands of these may come in a second; what every switch we know sends is seen at a glance.
+
+    :raises ValueError: as :func:`check`, or if the match does not begin with the port.
+    """
+    if data[24:32] == _ONLY_IN_PORT and len(data) >= 42:
+        return int.from_bytes(data[32:36]), data[42:]
+    check(version, OFPT_PACKET_IN, data)
+    _, in_port = packet_in(data)
+    if in_port is None:
+        raise ValueError("a packet whose port is not told")
+    return in_port, data[_match(data, 24, len(data)) + 2 :]
+
+
+_SHOWN = struct.Struct("!BBH12xH6x8sI")
+"""Of a packet-in: version, type, length, the first half of the cookie's upper half, match, port."""
+_SHOWN_BY = 0xAD00 | Kind.REACTIVE
+
+
+def skimmed(buffer: bytearray, begin: int, version: int) -> tuple[list[tuple[int, bytes]], int]:
+    """The packet-ins of reactive rules that come first, as :func:`packet_and_port`; where they end.
+
+    Up to the first message that is another one, has another match, or is not whole.
+    """
+    found: list[tuple[int, bytes]] = []
+    end = len(buffer)
+    while begin + 42 <= end:
+        spoken, kind, length, cookie, match, port = _SHOWN.unpack_from(buffer, begin)
+        shown = kind == OFPT_PACKET_IN and cookie == _SHOWN_BY and match == _ONLY_IN_PORT
+        if not shown or spoken != version or length < 42 or begin + length > end:
+            break
+        found.append((port, bytes(buffer[begin + 42 : begin + length])))
+        begin += length
+    return found, begin
 
 
 def packet_in(data: bytes) -> tuple[int, int | None]:

@@ -45,6 +45,9 @@ from measurement.psconfig.needs import to_json as needs_to_json
 
 log = logging.getLogger("adon.controller")
 
+YOUNG_OBJECTS = 20_000
+"""New objects after which the collector looks at them: a packet leaves a few that are gone by themselves."""
+
 
 def main() -> int:
     """Run the controller until SIGTERM or SIGINT; 2 for wrong input, 1 for a part that is missing.
@@ -97,7 +100,7 @@ def run(configuration: Configuration, store_url: str, socket_path: Path) -> None
     credentials = None if where.tls is None else Credentials(where.tls)
     listener = listening.listen(where.openflow_host, where.openflow_port)
     board = _switchboard(shell)
-    gate = Gate(Terms.of(configuration), credentials, board.tally)
+    gate = Gate(Terms.of(configuration), credentials, board.tally, board.shown)
     signal.signal(signal.SIGHUP, lambda *_: gate.reload())
     shell.desk.serve(board)
     threading.Thread(target=listening.accept, args=(listener, gate), name="of-accept", daemon=True).start()
@@ -154,6 +157,9 @@ def _serve(shell: _Shell, board: Switchboard, lease: Lease | None) -> None:
     if shell.configuration.policy.fireflies is not None:
         executor.firefly = fireflies.Sender(shell.configuration.policy.fireflies)
     loop = DecisionLoop(shell.inbox, broker, executor.carry_out, board.overdue, stamps)
+    gc.collect()
+    gc.freeze()  # what is there from the start stays: the collector need not go through it again and again
+    gc.set_threshold(YOUNG_OBJECTS)
     loop.start()
     shell.desk.feed(StateLoaded())
     # What is loaded by now stays: Python's collector of cycles need not look at it while a decision waits.

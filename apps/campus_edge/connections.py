@@ -41,6 +41,7 @@ from os_ken.controller.handler import (
 from os_ken.controller.ofp_handler import OFPHandler
 
 from adon.flowvisor import hello, openflow, wellformed
+from adon.flowvisor.cookie import Kind
 from adon.flowvisor.rule import dpid_text
 from apps.campus_edge.gate import Gate, Refused
 from apps.campus_edge.limits import Claim, PacketIns
@@ -56,7 +57,12 @@ HALF_OPEN_BYTES = 4 << 20
 """A switch that needs more than this to say who it is, is none."""
 AT_ONCE_BYTES = 16_384
 """So much fits into a socket that can be written: Linux says so when a third of its buffer is free."""
-HEADER_SIZE = 8
+HEADER = struct.Struct("!BBHI")
+HEADER_SIZE = HEADER.size
+REACTIVE_COOKIE = bytes([0xAD, Kind.REACTIVE])
+"""How the cookie of a rule begins that shows unannounced packets."""
+SHOWN_AT_ONCE = 256
+"""Of the packets that come together, so many are one event."""
 OFPT_HELLO, OFPT_ECHO_REPLY, OFPT_PACKET_IN, OFPT_MULTIPART_REPLY = 0, 3, 10, 19
 OWN_XID = 1
 N_TABLES_AT = 20
@@ -90,6 +96,7 @@ class Connection(Datapath):  # type: ignore[misc]
         self._names = names
         self._outbox = Outbox()
         self._buffer = bytearray()
+        self._taken = 0  # bytes of the buffer that are parsed already
         self._host = str(address[0])
         self._identified = False
         self._heard_at = self._opened_at = time.monotonic()
@@ -99,6 +106,8 @@ class Connection(Datapath):  # type: ignore[misc]
         self.n_tables = 0
         """Tables 0 to one less; known when ``id`` is."""
         settings = gate.terms.connections
+        self._unlimited = settings.packet_ins_per_second is None and settings.packet_ins_per_port is None
+        self._shown: list[tuple[int, bytes]] = []
         self._packet_ins = PacketIns(settings.packet_ins_per_second, settings.packet_ins_per_port)
         super().__init__(connection, address)
         self.set_version(hello.PREFERRED)
@@ -225,7 +234,7 @@ class Connection(Datapath):  # type: ignore[misc]
             self.send(hello.hello(ours, OWN_XID))
         self.send(hello.hello_failed(max(1, min(version, max(ours))), text, xid), close_socket=True)
         while self._has(1, self._half_open_until):
-            self._buffer.clear()  # until the writer ends the connection, after the error
+            self._taken = len(self._buffer)  # until the writer ends the connection, after the error
         raise Refused("version", text)
 
     def _messages(self) -> Iterator[tuple[int, int, int, bytes]]:
@@ -241,13 +250,13 @@ class Connection(Datapath):  # type: ignore[misc]
     def _message(self) -> tuple[int, int, int, bytes] | None:
         if not self._has(HEADER_SIZE):
             return None
-        version, kind, length, xid = struct.unpack_from("!BBHI", self._buffer)
+        version, kind, length, xid = HEADER.unpack_from(self._buffer, self._taken)
         if length < HEADER_SIZE:
             raise Refused("malformed", f"a message of length {length}")
         if not self._has(length):
             return None
-        data = bytes(self._buffer[:length])
-        del self._buffer[:length]
+        data = bytes(self._buffer[self._taken : self._taken + length])
+        self._taken += length
         return version, kind, xid, data
 
     @property
@@ -256,7 +265,11 @@ class Connection(Datapath):  # type: ignore[misc]
 
     def _has(self, size: int, until: float | None = None) -> bool | None:
         """Whether so many bytes are there; False if the connection is over first, None if ``until`` is."""
-        while len(self._buffer) < size:
+        while len(self._buffer) - self._taken < size:
+            if self._shown:
+                self._hand_on()
+            del self._buffer[: self._taken]
+            self._taken = 0
             now = time.monotonic()
             if until is not None and now >= until:
                 return None
@@ -272,7 +285,16 @@ class Connection(Datapath):  # type: ignore[misc]
                 return False
             self._heard_at = time.monotonic()
             self._buffer += part
+            if self._identified and self._unlimited:
+                self._skim()
         return True
+
+    def _skim(self) -> None:
+        """Take what a reactive rule shows from the front of the buffer, without looking at it one by one."""
+        found, self._taken = wellformed.skimmed(self._buffer, self._taken, self.ofproto.OFP_VERSION)
+        self._shown += found
+        if len(self._shown) >= SHOWN_AT_ONCE:
+            self._hand_on()
 
     def _keep_alive(self, now: float) -> float:
         """Ask for an echo when it is time; when to come back.
@@ -312,6 +334,10 @@ class Connection(Datapath):  # type: ignore[misc]
             # os-ken would take the ports and call the handshake complete, with a switch that is nobody.
             raise Refused("malformed", "it reports something before it says who it is")
         try:
+            if kind == OFPT_PACKET_IN and data[16:18] == REACTIVE_COOKIE:
+                if self._unlimited or self._lets_in(data):
+                    self._show(version, data)
+                return
             wellformed.check(version, kind, data)
             if kind == OFPT_PACKET_IN and not self._lets_in(data):
                 return
@@ -334,6 +360,22 @@ class Connection(Datapath):  # type: ignore[misc]
         if self.id != before:
             self.n_tables = data[N_TABLES_AT]
             self._introduce(before)
+
+    def _show(self, version: int, data: bytes) -> None:
+        """Packets that a reactive rule shows are handed on by themselves, those that come together as one.
+
+        :raises ValueError: if the message makes no sense.
+        """
+        if not self._identified:
+            self._gate.tally.packet_in("early")
+            return
+        self._shown.append(wellformed.packet_and_port(version, data))
+        if len(self._shown) >= SHOWN_AT_ONCE:
+            self._hand_on()
+
+    def _hand_on(self) -> None:
+        packets, self._shown = tuple(self._shown), []
+        self._gate.shown(self, packets)
 
     def _half_open_bytes(self, size: int) -> None:
         self._said += size

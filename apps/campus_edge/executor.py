@@ -20,8 +20,10 @@ from typing import Protocol
 
 from adon.broker.decision import Outcome
 from adon.broker.effects import (
+    AdmitConnections,
     Announce,
     Answer,
+    DropConnections,
     Effect,
     EstimateScored,
     NeedsChanged,
@@ -46,6 +48,7 @@ from adon.broker.flow import FlowState
 from adon.store.store import Store
 from apps.campus_edge import fireflies
 from apps.campus_edge.commands import Commands
+from apps.journal import Noted
 from measurement import codec
 from measurement.psconfig.needs import to_json as needs_to_json
 
@@ -72,6 +75,12 @@ class Switches(Protocol):
     def send_packet(self, effect: SendPacket) -> None:
         """Send a frame out of a port."""
 
+    def admit_connections(self, effect: AdmitConnections) -> None:
+        """Let packets of unannounced flows through, with the rules of new connections."""
+
+    def drop_connections(self, effect: DropConnections) -> None:
+        """Have refused packets dropped."""
+
 
 @dataclass(slots=True)
 class Executor:
@@ -86,7 +95,7 @@ class Executor:
     switches: Switches
     commands: Commands
     tell: Callable[[str, dict[str, object], str | None], None]
-    note: Callable[[SendBatch], None]
+    note: Callable[[Noted], None]
     firefly: Callable[[bytes], None] = fireflies.nowhere
 
     def carry_out(self, event: Event, effects: Iterable[Effect]) -> None:
@@ -95,6 +104,9 @@ class Executor:
         :raises TypeError: for an effect that nobody taught this executor.
         """
         listed = list(effects)
+        if len(listed) == 1 and isinstance(listed[0], AdmitConnections):
+            self._act(listed[0])  # what comes by the thousands has nothing to save and nobody to tell
+            return
         answers = [effect for effect in listed if isinstance(effect, Answer)]
         self._commit(event, [effect for effect in listed if isinstance(effect, SAVES)], answers)
         for effect in listed:
@@ -104,6 +116,9 @@ class Executor:
 
     def _act(self, effect: Effect) -> None:
         match effect:
+            case AdmitConnections():
+                self.switches.admit_connections(effect)
+                self.note(effect)
             case SendBatch():
                 self.switches.send_batch(effect)
                 self.note(effect)
@@ -115,6 +130,9 @@ class Executor:
                 self.switches.send_packet(effect)
             case ReadCounters():
                 self.switches.read_counters(effect)
+            case DropConnections():
+                self.switches.drop_connections(effect)
+                self.note(effect)
             case Answer():
                 self.commands.answer(effect)
             case QuietPaths():

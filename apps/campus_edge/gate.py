@@ -10,8 +10,9 @@ import logging
 import socket
 import ssl
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from adon.config import Configuration, Connections
 from adon.flowvisor.hello import VERSION_NUMBERS
@@ -69,15 +70,27 @@ class Terms:
         )
 
 
+Shown = Callable[[Any, tuple[tuple[int, bytes], ...]], None]
+"""Takes a connection, and pairs of port and frame."""
+
+
+def _nobody(_connection: Any, _packets: tuple[tuple[int, bytes], ...]) -> None:
+    """Nobody asks for unannounced packets."""
+
+
 class Gate:
     """See the module's text.
 
     :param credentials: None for plain TCP.
+    :param shown: takes the packets that a reactive rule of a switch showed, and that came together.
     """
 
-    def __init__(self, terms: Terms, credentials: Credentials | None, tally: Tally) -> None:
+    def __init__(
+        self, terms: Terms, credentials: Credentials | None, tally: Tally, shown: Shown = _nobody
+    ) -> None:
         self.terms = terms
         self.tally = tally
+        self.shown = shown
         self.half_open = HalfOpen(terms.connections.half_open, terms.connections.half_open_per_address)
         self._credentials = credentials
         self._refusals = Repeats(REPEAT_AFTER_S)

@@ -10,6 +10,7 @@ fails, and the connection is over.
 
 from __future__ import annotations
 
+import os
 import select
 import socket
 import ssl
@@ -56,8 +57,12 @@ class PlainStream:
 
     def recv(self, timeout: float) -> bytes:
         """See :meth:`Stream.recv`."""
-        wait_readable(self._socket, timeout)
-        return self._socket.recv(CHUNK)
+        # A socket with a time-out does not block: what is there already needs no poll before it.
+        try:
+            return os.read(self._socket.fileno(), CHUNK)
+        except BlockingIOError:
+            wait_readable(self._socket, timeout)
+            return os.read(self._socket.fileno(), CHUNK)
 
     def sendall(self, data: bytes) -> None:
         """See :meth:`Stream.sendall`."""

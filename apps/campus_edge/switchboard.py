@@ -16,7 +16,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from os_ken.base.app_manager import OSKenApp
@@ -31,10 +30,19 @@ from os_ken.controller.handler import (
 from os_ken.ofproto import ofproto_v1_3, ofproto_v1_4, ofproto_v1_5
 
 from adon.broker.counters import by_flows
-from adon.broker.effects import ReadCounters, ReadFeatures, ReadRules, SendBatch, SendPacket
+from adon.broker.effects import (
+    AdmitConnections,
+    DropConnections,
+    ReadCounters,
+    ReadFeatures,
+    ReadRules,
+    SendBatch,
+    SendPacket,
+)
 from adon.broker.events import (
     BatchConfirmed,
     BatchFailed,
+    ConnectionsRefused,
     CountersReported,
     Event,
     FeaturesReported,
@@ -45,34 +53,36 @@ from adon.broker.events import (
     RulesReported,
     SwitchDown,
     SwitchUp,
+    UnannouncedPackets,
 )
 from adon.config import CookieRange
 from adon.flowvisor import openflow
 from adon.flowvisor.action import Output
+from adon.flowvisor.connections import folded
 from adon.flowvisor.hello import version_text
 from adon.flowvisor.openflow import roles as openflow_roles
 from adon.flowvisor.roles import AskRole, ControllerRole, RoleTaken, SwitchArrived, SwitchLeft
-from adon.flowvisor.rule import GroupEntry, MeterEntry, ReportedRule, Slot, dpid_text
+from adon.flowvisor.rule import Change, Op, dpid_text
 from apps.campus_edge import limits, probes
+from apps.campus_edge.batches import BARRIER_TIMEOUT_S, FIRST_XID, LAST_XID, Batch, Batches
 from apps.campus_edge.connections import Connection
 from apps.campus_edge.loop import Stamps, die
 from apps.campus_edge.probes import Probe, Probes
+from apps.campus_edge.reports import REPORT_TIMEOUT_S, Report, Reports
 from apps.campus_edge.roles import RoleDesk
 from apps.campus_edge.tally import Tally
 
 log = logging.getLogger(__name__)
 
-BARRIER_TIMEOUT_S = 5.0
-"""A switch that has not answered a barrier for so long has failed the batch."""
-REPORT_TIMEOUT_S = 15.0
-"""A switch that has not reported its rules for so long is disconnected."""
 ERROR_LINE_EVERY_S = 10.0
 REFUSAL_LINE_EVERY_S = 600.0
 """The same error of the same switch, and the same refusal, is logged once in so long."""
 FLOWS_AT_ONCE = 100
 """Counters come to the decision thread in parts of so many flows: what else happens need not wait for all."""
-FIRST_XID, LAST_XID = 0x4000_0000, 0x7FFF_FFFF
-"""Our transaction ids, apart from those that os-ken counts up for its own messages."""
+FIRST_ADMISSION, ADMISSIONS = 0x2000_0000, 0x1000_0000
+"""The transaction ids of connections' rules: an error says by it whose it was."""
+PREPARED_LIMIT = 1024
+"""Services of unannounced flows whose messages are kept packed."""
 
 REPORTS = [
     ofp_event.EventOFPFlowStatsReply,
@@ -109,44 +119,6 @@ def guarded(handler: Handler) -> Handler:
     return run  # type: ignore[return-value]
 
 
-@dataclass(slots=True)
-class _Batch:
-    """A batch under way.
-
-    :param handed_at: monotonic, when it was given to the connection.
-    :param sent_at: when its last byte left; None while some of it waits for its turn.
-    :param refused: the changes that the switch refused so far, by their place, with its words.
-    """
-
-    name: str
-    dpid: int
-    xids: tuple[int, ...]
-    barrier: int
-    deadline: float
-    handed_at: float
-    sent_at: float | None = None
-    refused: dict[int, str] = field(default_factory=dict)
-
-
-@dataclass(slots=True)
-class _Report:
-    """A report under way: its parts so far.
-
-    :param rules_xid: of the request for the rules; groups and meters a switch need not have.
-    :param owed: of the requests whose last part has not come.
-    :param counters: only the flows' rules were asked for, for their counters.
-    """
-
-    connection: Connection
-    deadline: float
-    rules_xid: int
-    owed: set[int]
-    rules: list[ReportedRule] = field(default_factory=list)
-    foreign: set[Slot] = field(default_factory=set)
-    equipment: list[GroupEntry | MeterEntry] = field(default_factory=list)
-    counters: bool = False
-
-
 class Switchboard(OSKenApp):  # type: ignore[misc]
     """The campus edge's switches; see the module's text.
 
@@ -181,9 +153,9 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         self._lock = threading.Lock()
         self._connections: dict[int, Connection] = {}
         self._used: set[int] = set()
-        self._batches: dict[int, _Batch] = {}
-        self._by_xid: dict[int, _Batch] = {}
-        self._reports: dict[int, _Report] = {}
+        self._prepared: dict[int, openflow.Prepared] = {}  # the decision thread's alone
+        self._batches = Batches()
+        self._reports = Reports()
         self._ignored = tuple((one.value, one.mask) for one in ignored)
         self._roles = roles
         self._left: set[int] = set()
@@ -203,10 +175,8 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             return
         xids = [next(self._xids) for _ in range(len(effect.changes) + 1)]
         deadline = self._stamps.clock() + BARRIER_TIMEOUT_S
-        batch = _Batch(effect.batch, effect.dpid, tuple(xids), xids[-1], deadline, time.monotonic())
-        with self._lock:
-            self._batches[batch.barrier] = batch
-            self._by_xid.update((xid, batch) for xid in xids)
+        batch = Batch(effect.batch, effect.dpid, tuple(xids), deadline, time.monotonic())
+        self._batches.begin(batch)
         self.tally.sent(len(effect.changes))
         try:
             # What cannot be sent is answered by the end of the connection, or by the deadline.
@@ -220,17 +190,14 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             return
         connection.send(last, sent=lambda: self._sent(batch))
 
-    def _sent(self, batch: _Batch) -> None:
+    def _sent(self, batch: Batch) -> None:
         """The last byte of a batch left: the switch's time runs from here."""
         batch.sent_at = self._stamps.clock()
 
-    def _abandon(self, batch: _Batch, error: str) -> None:
+    def _abandon(self, batch: Batch, error: str) -> None:
         """A batch that cannot be packed has failed, unless it failed by itself meanwhile."""
-        with self._lock:
-            if batch.barrier not in self._batches:
-                return
-            self._close(batch)
-        self._fail(batch.dpid, batch.name, error)
+        if self._batches.abandoned(batch):
+            self._fail(batch.dpid, batch.name, error)
 
     def read_rules(self, effect: ReadRules) -> None:
         """Ask a switch for all it holds; a switch that is away is asked when it comes back."""
@@ -244,9 +211,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             openflow.encode.meters_request(version),
         )
         xids = [next(self._xids) for _ in requests]
-        report = _Report(connection, self._stamps.clock() + REPORT_TIMEOUT_S, xids[0], set(xids))
-        with self._lock:
-            self._reports.update((xid, report) for xid in xids)
+        self._reports.begin(connection, xids, self._stamps.clock())
         connection.send(b"".join(map(openflow.with_xid, requests, xids)))
 
     def read_counters(self, effect: ReadCounters) -> None:
@@ -255,13 +220,9 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         if connection is None:
             return
         xid = next(self._xids)
-        report = _Report(connection, self._stamps.clock() + REPORT_TIMEOUT_S, xid, {xid}, counters=True)
-        with self._lock:
-            if any(one.counters and one.connection is connection for one in self._reports.values()):
-                return
-            self._reports[xid] = report
-        version = connection.ofproto.OFP_VERSION
-        connection.send(openflow.with_xid(openflow.encode.counters_request(version), xid))
+        if self._reports.begin_counters(connection, xid, self._stamps.clock()):
+            version = connection.ofproto.OFP_VERSION
+            connection.send(openflow.with_xid(openflow.encode.counters_request(version), xid))
 
     def read_features(self, effect: ReadFeatures) -> None:
         """Ask a switch what it can do; a switch that is away is asked when it comes back."""
@@ -298,24 +259,55 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             message = openflow.encode.packet_out((Output(effect.port),), effect.data, version)
             connection.send(openflow.with_xid(message, next(self._xids)))
 
+    def admit_connections(self, effect: AdmitConnections) -> None:
+        """Send the rules of new connections, and the packets that brought them; errors come as events."""
+        connection = self._connections.get(effect.dpid)
+        if connection is None or (self._roles is not None and not self._roles.may_send(effect.dpid)):
+            return
+        xid = FIRST_ADMISSION + effect.number % ADMISSIONS
+        known = self._prepared.get(effect.number)
+        version = connection.ofproto.OFP_VERSION
+        if known is None or known.rule is not effect.rule or known.version != version:
+            if len(self._prepared) >= PREPARED_LIMIT:
+                self._prepared.clear()
+            known = self._prepared[effect.number] = openflow.Prepared(effect.rule, version, xid)
+        self.tally.admitted(sum(new for _, _, new in effect.packets), len(effect.packets))
+        connection.send(known.messages(effect.packets))
+
+    def drop_connections(self, effect: DropConnections) -> None:
+        """Have a switch drop refused packets for a while; if it does not, they are refused here again."""
+        connection = self._connections.get(effect.rule.dpid)
+        if connection is None or (self._roles is not None and not self._roles.may_send(effect.rule.dpid)):
+            return
+        self.tally.sent(1)
+        change = Change(Op.ADD, effect.rule)
+        connection.send(openflow.encode.change(change, connection.ofproto.OFP_VERSION, next(self._xids)))
+
+    def shown(self, connection: Connection, packets: tuple[tuple[int, bytes], ...]) -> None:
+        """Packets that a reactive rule shows, by the connection's thread (R18)."""
+        if not self._is_current(connection):
+            return
+        event = UnannouncedPackets(*self._stamps(), connection.id, packets)
+        if self._offer is None:
+            self._put(event)
+        elif not self._offer(event):
+            self.tally.packet_in("inbox", len(packets))
+            return
+        self.tally.packet_in("taken", len(packets))
+
     def overdue(self, now: float) -> tuple[list[Event], float | None]:
         """The batches whose barrier was not answered in time, and when to ask again.
 
         Switches that owe a report for too long are disconnected on the way.
         """
-        with self._lock:
-            late = [batch for batch in self._batches.values() if _is_late(batch, now)]
-            for batch in late:
-                self._close(batch)
-            silent = [xid for xid, report in self._reports.items() if report.deadline <= now]
-            mute = {self._reports.pop(xid).connection for xid in silent}
-            deadlines = [b.deadline for b in self._batches.values()]
-            deadlines += [report.deadline for report in self._reports.values()]
+        late, deadlines = self._batches.overdue(now)
+        mute, reports_due = self._reports.overdue(now)
+        deadlines += reports_due
         for connection in mute:
             self._drop(connection, f"no report of its rules within {REPORT_TIMEOUT_S:g} s")
         if self._roles is not None:
             deadlines += self._roles.overdue(now)
-        failed: list[Event] = [BatchFailed(*self._stamps(), b.dpid, b.name, _why_late(b)) for b in late]
+        failed: list[Event] = [BatchFailed(*self._stamps(), b.dpid, b.name, b.why_late()) for b in late]
         unanswered, waiting = self._probes.overdue(now)
         for probe in unanswered:
             failed += self._features(probe)
@@ -384,10 +376,8 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
             del self._connections[connection.id]
             used = connection.id in self._used
             self._used.discard(connection.id)
-            for batch in [b for b in self._batches.values() if b.dpid == connection.id]:
-                self._close(batch)
-            for xid in [x for x, report in self._reports.items() if report.connection is connection]:
-                del self._reports[xid]
+        self._batches.forget(connection.id)
+        self._reports.forget(connection)
         self._probes.gone(connection)
         log.info("event=switch.disconnected dpid=%s", dpid_text(connection.id))
         if self._roles is not None:
@@ -488,35 +478,29 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
     def on_rules(self, event: Any) -> None:
         """A part of a switch's rules, groups or meters; the last part completes the report."""
         message = event.msg
-        with self._lock:
-            report = self._reports.get(message.xid)
-        if report is None or report.connection is not message.datapath:
+        report = self._reports.of(message.xid, message.datapath)
+        if report is None:
             return
         try:
             part = openflow.decode.part(message.datapath.id, message.buf, self._ignored)
         except ValueError as error:
             self._drop(message.datapath, f"its report makes no sense: {error}")
             return
-        report.rules += part.rules
-        report.foreign |= part.foreign
-        report.equipment += part.equipment
+        report.add(part)
         if not part.more:
             self._settle(report, message.xid)
 
-    def _settle(self, report: _Report, xid: int) -> None:
+    def _settle(self, report: Report, xid: int) -> None:
         """One of the requests of a report is answered; with the last one, tell."""
-        with self._lock:
-            self._reports.pop(xid, None)
-            report.owed.discard(xid)
-            if report.owed:
-                return
+        if not self._reports.answered(report, xid):
+            return
         dpid = report.connection.id
         if report.counters:
             for rules in by_flows(report.rules, FLOWS_AT_ONCE):
                 self._put(CountersReported(*self._stamps(), dpid, rules))
             return
-        rules, equipment = tuple(report.rules), tuple(report.equipment)
-        self._put(RulesReported(*self._stamps(), dpid, rules, frozenset(report.foreign), equipment))
+        found, equipment, foreign = folded(report.rules), tuple(report.equipment), frozenset(report.foreign)
+        self._put(RulesReported(*self._stamps(), dpid, found.rules, foreign, equipment, found.connections))
 
     @set_ev_cls(FEATURES, MAIN_DISPATCHER)
     @guarded
@@ -533,11 +517,9 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
     @guarded
     def on_barrier(self, event: Any) -> None:
         """Everything before this barrier is done, or was refused by an error that came earlier."""
-        with self._lock:
-            batch = self._batches.get(event.msg.xid)
-            if batch is None or batch.dpid != event.msg.datapath.id:
-                return
-            self._close(batch)
+        batch = self._batches.answered(event.msg.xid, event.msg.datapath.id)
+        if batch is None:
+            return
         self.tally.barrier(time.monotonic() - batch.handed_at)
         if batch.refused:
             refused = tuple(batch.refused.items())
@@ -558,23 +540,17 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
         if left_out is not None:
             line = "event=of.error dpid=%s xid=%s error=%r repeated=%d"
             log.warning(line, where, message.xid, text, left_out)
-        with self._lock:
-            batch = self._by_xid.get(message.xid)
-            if batch is not None and batch.dpid != connection.id:
-                batch = None
-            if batch is not None and message.xid == batch.barrier:
-                self._close(batch)
-            elif batch is not None:
-                batch.refused[_place(batch, message.xid)] = text
-                batch = None
-            report = self._reports.get(message.xid)
+        batch = self._batches.refused(message.xid, connection.id, text)
+        report = self._reports.of(message.xid, connection)
+        if FIRST_ADMISSION <= message.xid < FIRST_ADMISSION + ADMISSIONS and self._is_current(connection):
+            self._put(ConnectionsRefused(*self._stamps(), connection.id, message.xid - FIRST_ADMISSION, text))
         if self._roles is not None and self._is_connected(connection):
             self._roles.refused(connection.id, message, text)
         if batch is not None:
             self._fail(batch.dpid, batch.name, text)
         for told in self._features(self._probes.answered(connection, message.xid, None)):
             self._put(told)
-        if report is None or report.connection is not connection:
+        if report is None:
             return
         if message.xid == report.rules_xid:
             self._drop(connection, f"it does not report its rules: {text}")
@@ -622,27 +598,3 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
 
     def _fail(self, dpid: int, batch: str, error: str) -> None:
         self._put(BatchFailed(*self._stamps(), dpid, batch, error))
-
-    def _close(self, batch: _Batch) -> None:
-        """Forget a batch; called with the lock held."""
-        del self._batches[batch.barrier]
-        for xid in batch.xids:
-            del self._by_xid[xid]
-
-
-def _place(batch: _Batch, xid: int) -> int:
-    """Which of a batch's changes went out with this transaction id: they are counted up."""
-    return (xid - batch.xids[0]) % (LAST_XID - FIRST_XID)
-
-
-def _why_late(batch: _Batch) -> str:
-    """Why a batch failed whose barrier was not answered: what came after a refusal is not known."""
-    return next(iter(batch.refused.values()), f"no barrier reply within {BARRIER_TIMEOUT_S:g} s")
-
-
-def _is_late(batch: _Batch, now: float) -> bool:
-    """Whether its barrier is overdue, counted from its last byte; what is not yet sent is looked at again."""
-    if batch.deadline > now:
-        return False
-    batch.deadline = (now if batch.sent_at is None else batch.sent_at) + BARRIER_TIMEOUT_S
-    return batch.deadline <= now

@@ -48,6 +48,8 @@ class Tally:
         self._lock = threading.Lock()
         self._flow_mods = 0
         self._malformed = 0
+        self._connections = 0
+        self._released = 0
         self._packet_ins: Counter[str] = Counter()
         self._refused: Counter[str] = Counter()
         self._errors: Counter[str] = Counter()
@@ -59,10 +61,17 @@ class Tally:
         with self._lock:
             self._flow_mods += flow_mods
 
-    def packet_in(self, result: str = "taken") -> None:
-        """A packet-in came: ``taken``, or why it was dropped (``cookie``, ``port_rate``, ``inbox``, …)."""
+    def admitted(self, connections: int, packets: int) -> None:
+        """Packets of unannounced flows were sent on, with the rules of so many new connections."""
         with self._lock:
-            self._packet_ins[result] += 1
+            self._flow_mods += connections
+            self._connections += connections
+            self._released += packets
+
+    def packet_in(self, result: str = "taken", number: int = 1) -> None:
+        """Packet-ins came: ``taken``, or why they were dropped (``cookie``, ``port_rate``, ``inbox``, …)."""
+        with self._lock:
+            self._packet_ins[result] += number
 
     def refused(self, error: str) -> None:
         """A switch answered with an error, by its names and numbers."""
@@ -99,6 +108,8 @@ class Tally:
                 "errors": dict(self._errors),
                 "connections_refused": dict(self._refused),
                 "malformed": self._malformed,
+                "connections_admitted": self._connections,
+                "packets_released": self._released,
                 "barriers": self._barriers.cumulative(),
                 "barrier_seconds": self._barriers.seconds,
                 "echoes": self._echoes.cumulative(),

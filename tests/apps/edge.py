@@ -105,6 +105,8 @@ class Switches:
             "ovs-vswitchd", self._database, "--enable-dummy", "--disable-system", f"--unixctl={control}"
         )
         eventually(control.exists, "ovs-vswitchd did not start")
+        for bridge in self.vsctl("list-br").split():
+            eventually((self.folder / f"{bridge}.mgmt").exists, f"{bridge} cannot be asked yet")
 
     def stop_daemon(self) -> None:
         if self.daemon is not None:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from adon.broker.effects import SendBatch
+from adon.broker.effects import AdmitConnections, DropConnections, SendBatch
+from adon.flowvisor.action import Output
+from adon.flowvisor.cookie import Kind, cookie
+from adon.flowvisor.match import Match
 from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.rule import Change, Op, rule_text
+from adon.flowvisor.rule import Change, Op, Rule, rule_text
 from adon.flowvisor.rules import Steered, flow_rules
 from apps.journal import NAME, Journal, read
 from tests.flowvisor.network import AL2S, MU, PATHS, SOURCE, TARGET
@@ -70,3 +73,25 @@ def test_a_folder_that_is_gone_is_said_and_stops_nothing(tmp_path: Path, caplog)
     journal.sent(batch("f-17/2", "e-2", Op.ADD))
     journal.close()
     assert "event=journal.unwritable" in caplog.text
+
+
+def test_each_new_connection_has_a_line_and_a_packet_that_follows_has_none(tmp_path: Path) -> None:
+    rule = Rule(
+        0xA01,
+        15_002,
+        Match(in_port=1, eth_type=0x0800, ip_proto=6, ip_src="10.1.0.10", ip_dst="10.2.0.10", tp_dst=5001),
+        (Output(2),),
+        cookie(Kind.FLOW_CONNECTION, 7),
+    )
+    journal = Journal(tmp_path, lambda: 12.5)
+    packets = ((b"\x9c\x41", b"", True), (b"\x9c\x41", b"", False), (b"\x9c\x42", b"", True))
+    journal.sent(AdmitConnections("e-1", 0xA01, rule, 1, packets))
+    journal.sent(DropConnections("e-2", rule, 3))
+    journal.close()
+    lines = list(reversed(read(tmp_path / NAME, 10)))
+    assert [(line["at"], line["owner"], line["op"], line["cause"]) for line in lines] == [
+        (12.5, "f-7", "add", "e-1"),
+        (12.5, "f-7", "add", "e-1"),
+        (12.5, "f-7", "add", "e-2"),
+    ]
+    assert ["tp_src=40001,tp_dst=5001" in lines[0]["text"], "tp_src=40002" in lines[1]["text"]] == [True] * 2

@@ -11,6 +11,7 @@ sent (R3), every effect names an event that happened, and our changes never touc
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,10 @@ from adon.broker.broker import Broker
 from adon.broker.counters import by_flows
 from adon.broker.decision import Decision
 from adon.broker.effects import (
+    AdmitConnections,
     Announce,
     Answer,
+    DropConnections,
     Effect,
     EstimateScored,
     NeedsChanged,
@@ -62,6 +65,8 @@ from adon.broker.events import (
 from adon.broker.flow import Flow, FlowRequest
 from adon.broker.maintenance import Window
 from adon.config import Configuration, load
+from adon.flowvisor.connections import folded
+from adon.flowvisor.cookie import FLOWS_MASK, FLOWS_PREFIX
 from adon.flowvisor.features import SwitchFeatures
 from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.pipeline import is_ours, owner_of
@@ -130,6 +135,7 @@ class Stage:
         self.batches: list[SendBatch] = []
         self.requested: list[RequestMeasurement] = []
         self.scores: list[Observation] = []
+        self.released: list[bytes] = []
         self._events: set[str] = set()
         self._number = 0
         self._wake: float | None = None
@@ -325,6 +331,10 @@ class Stage:
                 return self._send(effect)
             case ReadCounters(dpid=dpid):
                 return self._counters(dpid)
+            case AdmitConnections():
+                self._admit(effect)
+            case DropConnections(rule=rule):
+                self.switches[rule.dpid].apply(Change(Op.ADD, rule), self.now)
             case ReadRules(dpid=dpid):
                 return self._report(dpid)
             case ReadFeatures(dpid=dpid, whole=whole):
@@ -378,6 +388,17 @@ class Stage:
             return (BatchFailed(*self.stamp(), effect.dpid, effect.batch, error, tuple(refused)),)
         return (BatchConfirmed(*self.stamp(), effect.dpid, effect.batch),)
 
+    def _admit(self, effect: AdmitConnections) -> None:
+        """Packets are let through, connections get their rules."""
+        owner = self.rules.get(effect.rule.slot, (None,))[0]
+        assert owner == effect.rule, "what connections get is wanted and saved (R3)"
+        for port, frame, new in effect.packets:
+            self.released.append(frame)
+            if new:
+                match = replace(effect.rule.match, tp_src=int.from_bytes(port))
+                rule = replace(effect.rule, match=match)
+                self.switches[effect.dpid].apply(Change(Op.ADD, rule), self.now)
+
     def _obeys_the_laws(self, change: Change) -> None:
         rule = change.rule
         assert is_ours(rule)
@@ -390,14 +411,16 @@ class Stage:
         if dpid not in self.connected:
             return ()
         reports = self.switches[dpid].report(self.now)
-        ours = tuple(r for r in reports if is_ours(r.rule))
+        found = folded(r for r in reports if is_ours(r.rule))
+        ours = found.rules
         foreign = frozenset(r.rule.slot for r in reports if not is_ours(r.rule))
-        return (RulesReported(*self.stamp(), dpid, ours, foreign, self.switches[dpid].equipment()),)
+        equipment = self.switches[dpid].equipment()
+        return (RulesReported(*self.stamp(), dpid, ours, foreign, equipment, found.connections),)
 
     def _counters(self, dpid: int) -> Iterable[Event]:
         if dpid not in self.connected:
             return ()
-        ours = [r for r in self.switches[dpid].report(self.now) if owner_of(r.rule).startswith("f-")]
+        ours = [r for r in self.switches[dpid].report(self.now) if r.rule.cookie & FLOWS_MASK == FLOWS_PREFIX]
         return [CountersReported(*self.stamp(), dpid, part) for part in by_flows(ours, 2)]
 
     def port(self, dpid: int, name: str, state: PortState | None) -> None:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 
 from adon.flowvisor import datapath
 from adon.flowvisor.action import ToGroup
+from adon.flowvisor.connections import is_connections, is_soft
 from adon.flowvisor.datapath import CONTROLLER, Packet
 from adon.flowvisor.path import Attachment, CandidatePath, Layer
 from adon.flowvisor.pipeline import owner_of
@@ -60,6 +61,9 @@ class FakeSwitch:
     def apply(self, change: Change, now: float = 0.0) -> None:
         rule = change.rule
         assert rule.dpid == self.dpid, "a change for another switch"
+        if isinstance(rule, Rule) and is_connections(rule) and rule.match.tp_src is None:
+            self._change_all(change.op, rule)
+            return
         held = self.table.get(rule.slot)
         if change.op is Op.ADD:
             self.table[rule.slot] = Held(rule, installed=now, used=now)
@@ -73,6 +77,16 @@ class FakeSwitch:
                 held.rule = replace(held.rule, **does)
             else:
                 held.rule = rule
+
+    def _change_all(self, op: Op, all_of: Rule) -> None:
+        """What stands for all connections of a flow: every rule of its cookie is changed, none is made."""
+        for slot, held in tuple(self.table.items()):
+            if isinstance(held.rule, Rule) and held.rule.cookie == all_of.cookie:
+                if op is Op.DELETE:
+                    del self.table[slot]
+                else:
+                    does = {n: getattr(all_of, n) for n in ("actions", "meter", "metadata", "goto")}
+                    held.rule = replace(held.rule, **does)
 
     def hanging_on(self, entry: Entry) -> list[Rule]:
         """The rules that go with a group or meter (6.5, 6.7)."""
@@ -110,7 +124,7 @@ class FakeSwitch:
         assert len(top) <= 1, f"ambiguous: {top}"
 
     def expire(self, now: float) -> list[Rule]:
-        """Remove the rules that have been idle for their time-out, and say which."""
+        """Remove the rules that have been idle for their time-out; those of which the switch tells."""
         idle = [
             held.rule
             for held in self.table.values()
@@ -118,7 +132,7 @@ class FakeSwitch:
         ]
         for rule in idle:
             del self.table[rule.slot]
-        return idle
+        return [rule for rule in idle if not is_soft(rule)]
 
     def report(self, now: float = 0.0) -> list[ReportedRule]:
         return [

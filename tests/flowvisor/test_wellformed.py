@@ -142,3 +142,38 @@ def test_the_cookie_and_port_of_a_packet_in_are_read_without_parsing_it() -> Non
     without = bytearray(SAMPLES["packet in"])
     without[28:32] = b"\x80\x00\x0a\x02"
     assert wellformed.packet_in(bytes(without)) == (OURS, None)
+
+
+def shown(frame: bytes, port: int = 3, cookie: int = 0xAD05 << 48, match: bytes | None = None) -> bytes:
+    """A packet-in of a reactive rule."""
+    only_port = struct.pack("!HHIII", 1, 12, 0x8000_0004, port, 0)
+    body = struct.pack("!IHBBQ", 0xFFFFFFFF, len(frame), 1, 0, cookie) + (
+        only_port if match is None else match
+    )
+    return struct.pack("!BBHI", 4, 10, 8 + len(body) + 2 + len(frame), 7) + body + bytes(2) + frame
+
+
+@settings(max_examples=60)
+@given(
+    frames=st.lists(st.binary(max_size=70), max_size=5),
+    rest=st.binary(max_size=60) | st.just(shown(b"late")[:-1]) | st.just(shown(b"x", cookie=0xAD12 << 48)),
+    begin=st.integers(0, 3),
+)
+def test_what_reactive_rules_show_is_skimmed_from_the_front(
+    frames: list[bytes], rest: bytes, begin: int
+) -> None:
+    front = bytes(begin) + b"".join(map(shown, frames))
+    found, end = wellformed.skimmed(bytearray(front + rest), begin, 4)
+    assert (found, end) == ([(3, frame) for frame in frames], len(front))
+    for frame in frames:
+        assert wellformed.packet_and_port(4, shown(frame)) == (3, frame)
+    assert wellformed.skimmed(bytearray(front), begin, 5) == ([], begin)
+
+
+def test_a_longer_match_is_read_and_one_without_a_port_is_refused() -> None:
+    two = struct.pack("!HHIIIQ", 1, 24, 0x8000_0004, 3, 0x8000_0408, 9)
+    assert wellformed.packet_and_port(4, shown(b"frame", match=two)) == (3, b"frame")
+    assert wellformed.skimmed(bytearray(shown(b"frame", match=two)), 0, 4) == ([], 0)
+    other = struct.pack("!HHIQ", 1, 16, 0x8000_0408, 9)
+    with pytest.raises(ValueError, match="port is not told"):
+        wellformed.packet_and_port(4, shown(b"frame", match=other))

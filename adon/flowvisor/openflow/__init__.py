@@ -10,9 +10,11 @@ version is named.
 from adon.flowvisor.openflow import bundle, capabilities, decode, encode
 from adon.flowvisor.openflow.messages import envelope, error_text, parsed, port_name, port_state, ports
 from adon.flowvisor.openflow.packets import first_packet, five_tuple, lldp_frame
+from adon.flowvisor.openflow.prepared import Prepared
 from adon.flowvisor.openflow.wire import with_xid
 
 __all__ = [
+    "Prepared",
     "bundle",
     "capabilities",
     "decode",

@@ -18,7 +18,8 @@ queues                  7.3.6                          1.4 a multipart request
 ======================  =============================  ==========================================
 
 Modifies and deletes are strict and filtered by the rule's full cookie (R1): should the slot belong to
-somebody else by now, the switch does nothing.
+somebody else by now, the switch does nothing.  Only the rule that stands for all connections of an
+unannounced flow is changed without being strict, by the same filter.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto import ofproto_v1_5 as ofp15
 
 from adon.flowvisor.action import Action
+from adon.flowvisor.connections import is_connections, is_soft
 from adon.flowvisor.cookie import COOKIE_MASK, COOKIE_PREFIX, FLOWS_MASK, FLOWS_PREFIX
 from adon.flowvisor.match import Match
 from adon.flowvisor.openflow.instructions import actions_bytes, instructions_bytes
@@ -51,6 +53,12 @@ _FLOW_CHANGES: Mapping[Op, tuple[int, int]] = {
     Op.DELETE: (ofp.OFPFC_DELETE_STRICT, FULL_COOKIE_MASK),
 }
 """Command and cookie mask."""
+_ALL_CHANGES: Mapping[Op, int] = {
+    Op.ADD: ofp.OFPFC_MODIFY,
+    Op.MODIFY: ofp.OFPFC_MODIFY,
+    Op.DELETE: ofp.OFPFC_DELETE,
+}
+"""What is done to all connections of an unannounced flow at once (:mod:`adon.flowvisor.connections`)."""
 
 GroupKind = Literal["all", "select", "indirect", "fast_failover"]
 
@@ -133,7 +141,10 @@ def batch(wanted: Sequence[Change], version: int, xids: Sequence[int]) -> Iterat
 
 def _flow_mod(op: Op, rule: Rule, version: int, xid: int) -> bytes:
     deletes = op is Op.DELETE
-    command, mask = (ofp.OFPFC_ADD, 0) if op is Op.ADD else _FLOW_CHANGES[op]
+    if is_connections(rule):
+        command, mask = _ALL_CHANGES[op], FULL_COOKIE_MASK
+    else:
+        command, mask = (ofp.OFPFC_ADD, 0) if op is Op.ADD else _FLOW_CHANGES[op]
     body = match_bytes(rule.match, version)
     if not deletes:
         body += instructions_bytes(rule, version)
@@ -152,7 +163,8 @@ def _flow_mod(op: Op, rule: Rule, version: int, xid: int) -> bytes:
         ofp.OFP_NO_BUFFER,
         ofp.OFPP_ANY,
         ofp.OFPG_ANY,
-        0 if deletes else ofp.OFPFF_SEND_FLOW_REM,  # whoever removes it, we hear of it at once (R20)
+        # Whoever removes it, we hear of it at once (R20); not where thousands come and go by themselves.
+        0 if deletes or is_soft(rule) else ofp.OFPFF_SEND_FLOW_REM,
         0,  # padding in 1.3, importance since 1.4
     )
     return head + body

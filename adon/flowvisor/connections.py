@@ -1,0 +1,228 @@
+"""The rules of unannounced flows: what brings their packets to us, what their connections get (R18).
+
+A switch shows the packets that an entry of ``policy.reactive`` may have (``REACTIVE`` rules).  A flow that
+came of one has no rule for all of its packets at the near edge.  Each of its connections, told apart by the
+port it comes from, gets a rule of its own there when its first packet has been let in; delivery at the far
+edge and the way back are rules of the flow, so that a connection costs one flow-mod.
+
+The rules of connections are soft state.  There are many, they idle out by themselves, and nobody writes them
+down; in the place of all of them stands **one rule** of the same kind and cookie without the port that they
+come from.  It is wanted, saved and compared like any other, but what is sent for it changes all rules of
+that cookie at once (OFPFC_MODIFY and OFPFC_DELETE, OpenFlow 1.3.5, 6.4).  A switch's report is read the same
+way: :func:`folded` makes one rule of all that are there.
+
+Values and functions only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from adon.flowvisor.action import ToController, Unknown
+from adon.flowvisor.cookie import Kind, cookie
+from adon.flowvisor.flowspace import ANY_PORT, PROTOCOL_NAMES, Box, Ranges
+from adon.flowvisor.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Match
+from adon.flowvisor.path import Attachment
+from adon.flowvisor.pipeline import (
+    CONNECTION_PRIORITY,
+    REACTIVE_PRIORITY,
+    REFUSED_PRIORITY,
+    SINGLE,
+    Pipeline,
+    owner_of,
+)
+from adon.flowvisor.rule import Entry, ReportedRule, Rule
+
+WHOLE_FRAME = 0xFFFF
+"""OFPCML_NO_BUFFER: the packet comes as it is, and we send it on (OpenFlow 1.3.5, 7.2.5)."""
+LONGEST_TIMEOUT_S = 0xFFFF
+_CONNECTION, _REFUSED, _INGRESS, _DELIVERY = (
+    0xAD00 | kind for kind in (Kind.FLOW_CONNECTION, Kind.REFUSED, Kind.FLOW_INGRESS, Kind.FLOW_DELIVERY)
+)
+"""The upper 16 bits of their cookies."""
+_VERSIONS = ((4, ETH_TYPE_IPV4, Attachment.ipv4), (6, ETH_TYPE_IPV6, Attachment.ipv6))
+
+
+class Spaces(Protocol):
+    """A part of a flowspace, as far as rules are made of it (:class:`adon.config.slices.Flowspace`)."""
+
+    @property
+    def boxes(self) -> tuple[Box, ...]:
+        """Its connections."""
+
+    def reaches(self, ends: tuple[str, str]) -> bool:
+        """Whether flows between these sites may belong here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Addressed:
+    """A host as others know it: its site and its addresses."""
+
+    site: str
+    addresses: tuple[str, ...]
+
+
+def is_connections(entry: Entry) -> bool:
+    """Whether a rule stands for all connections of an unannounced flow, or is one of them."""
+    return isinstance(entry, Rule) and entry.cookie >> 48 == _CONNECTION
+
+
+def is_soft(rule: Rule) -> bool:
+    """Whether nobody is told when such a rule goes: it may, and is made again when it is needed."""
+    return rule.cookie >> 48 in (_CONNECTION, _REFUSED)
+
+
+# -- what comes to the controller --------------------------------------------------------------------------
+
+
+def reactive_rules(
+    spaces: Sequence[Spaces],
+    index: int,
+    pipeline: Pipeline,
+    here: Iterable[Attachment],
+    everywhere: Sequence[Addressed],
+) -> Iterator[Rule]:
+    """What one switch needs to show us unannounced packets: per pair of hosts, protocol and port.
+
+    So nothing else ever comes, and no address can be feigned: each is asked for at its own port.
+
+    :param index: the switch's place in the configuration, which its cookie names.
+    :param here: the hosts that hang on this switch.
+    :param everywhere: all hosts; where they hang does not matter.
+    """
+    for source in here:
+        for destination in everywhere:
+            if destination.site == source.site:
+                continue
+            for space in spaces:
+                if space.reaches((source.site, destination.site)):
+                    for match in _asked(space.boxes, source, destination):
+                        yield Rule(
+                            source.dpid,
+                            pipeline.at(REACTIVE_PRIORITY),
+                            match,
+                            (ToController(WHOLE_FRAME),),
+                            cookie(Kind.REACTIVE, index),
+                            table=pipeline.classification,
+                        )
+
+
+def _asked(boxes: Iterable[Box], source: Attachment, destination: Addressed) -> Iterator[Match]:
+    for version, eth_type, of in _VERSIONS:
+        address = of(source)
+        for other in destination.addresses:
+            if address is None or (":" in other) is not (version == 6):
+                continue
+            pair = Match(in_port=source.port, eth_type=eth_type, ip_src=address, ip_dst=other)
+            yield from _of_pair(boxes, version, pair, address, other)
+
+
+def _of_pair(
+    boxes: Iterable[Box], version: int, pair: Match, source: str, destination: str
+) -> Iterator[Match]:
+    for box in boxes:
+        common = None if box.version != version else box.between(source, destination)
+        if common is None:
+            continue
+        for protocol in (each for each in PROTOCOL_NAMES if _has(common.ranges[2], each)):
+            for port in _ports(common.ranges[3]):
+                yield replace(pair, ip_proto=protocol, tp_dst=port)
+
+
+def _has(ranges: Ranges, number: int) -> bool:
+    return any(first <= number <= last for first, last in ranges)
+
+
+def _ports(ranges: Ranges) -> Iterator[int | None]:
+    if ranges == ANY_PORT:
+        yield None
+        return
+    for first, last in ranges:
+        yield from range(first, last + 1)
+
+
+def refusal(reactive: Rule, destination_port: int, seconds: float) -> Rule:
+    """What drops refused packets for a while, where a reactive rule would show them.
+
+    :param reactive: of the same switch, with the addresses and the protocol.
+    :param seconds: for how long, rounded up.
+    """
+    return replace(
+        reactive,
+        priority=reactive.priority + REFUSED_PRIORITY - REACTIVE_PRIORITY,
+        match=replace(reactive.match, tp_dst=destination_port),
+        actions=(),
+        cookie=cookie(Kind.REFUSED, reactive.cookie & 0xFFFF_FFFF),
+        hard_timeout=min(LONGEST_TIMEOUT_S, max(1, -int(-seconds // 1))),
+    )
+
+
+# -- what connections get ------------------------------------------------------------------------------------
+
+
+def by_connection(
+    rules: Iterable[Entry], source: Attachment, pipelines: Mapping[int, Pipeline]
+) -> tuple[Entry, ...]:
+    """The rules of an unannounced flow, from those of an announced one with the same ports.
+
+    Its ingress rule at the near edge becomes what each connection gets; that at the far edge never idles
+    out: the flow is over when it has no connection left.  All are in a band of their own: announced flows
+    come first.
+    """
+    return tuple(_by_connection(rule, source, pipelines) for rule in rules)
+
+
+def _by_connection(rule: Entry, source: Attachment, pipelines: Mapping[int, Pipeline]) -> Entry:
+    if not isinstance(rule, Rule) or rule.cookie >> 48 not in (_INGRESS, _DELIVERY):
+        return rule
+    priority = pipelines.get(rule.dpid, SINGLE).at(CONNECTION_PRIORITY)
+    from_source = rule.dpid == source.dpid and rule.match.ip_src in (source.address, source.address6)
+    if rule.cookie >> 48 == _INGRESS and from_source:
+        kind = Kind.FLOW_INGRESS ^ Kind.FLOW_CONNECTION
+        return replace(rule, priority=priority, cookie=rule.cookie ^ kind << 48)
+    return replace(rule, priority=priority, idle_timeout=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    """A switch's report, its soft state made short.
+
+    :param rules: all connections of a flow as one rule, with their counters added up; refusals left out.
+    :param connections: how many connections each owner has there.
+    """
+
+    rules: tuple[ReportedRule, ...]
+    connections: Mapping[str, int]
+
+
+def folded(reported: Iterable[ReportedRule]) -> Folded:
+    """See :class:`Folded`.
+
+    Should the connections of a flow not do the same, nobody knows what their rule does: all are put right.
+    """
+    plain: list[ReportedRule] = []
+    together: dict[tuple[int, Match], ReportedRule] = {}
+    connections: Counter[str] = Counter()
+    for item in reported:
+        kind = item.rule.cookie >> 48
+        if kind == _CONNECTION:
+            rule = replace(item.rule, match=replace(item.rule.match, tp_src=None))
+            slot = (rule.cookie, rule.match)
+            known = together.get(slot)
+            together[slot] = replace(item, rule=rule) if known is None else _added(known, item, rule)
+            connections[owner_of(rule)] += 1
+        elif kind != _REFUSED:
+            plain.append(item)
+    return Folded((*plain, *together.values()), connections)
+
+
+def _added(known: ReportedRule, item: ReportedRule, rule: Rule) -> ReportedRule:
+    return ReportedRule(
+        known.rule if rule == known.rule else replace(known.rule, actions=(Unknown("different things"),)),
+        known.packets + item.packets,
+        known.bytes + item.bytes,
+        max(known.duration, item.duration),
+    )
