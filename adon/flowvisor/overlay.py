@@ -192,8 +192,9 @@ def replan(
         if circuit.name not in in_use and state_of(circuit, graph, configuration)[0] is LinkState.DOWN:
             paths = paths.without(circuit.name)
     for name, overlay in configuration.overlays.items():
+        told = not any(overlay.may_use(link.name) and _untold(link) for link in graph.links)
         for source, destination in _pairs(configuration):
-            between = _Between(name, overlay, source, destination)
+            between = _Between(name, overlay, source, destination, told)
             wanted = _wanted(between, graph, configuration, remembered)
             paths, problems = _filled(paths, between, wanted, graph, configuration, in_use)
             refused += problems
@@ -206,12 +207,24 @@ def replan(
     )
 
 
+def _untold(link: Link) -> bool:
+    """Whether a switch at its ends has not been heard of since the start."""
+    return link.state is LinkState.UNHEARD and None in (link.source_port, link.target_port)
+
+
 @dataclass(frozen=True, slots=True)
 class _Between:
+    """One question of an overlay.
+
+    :param told: whether all its switches have reported since the start: before that what is cheapest is not
+        known, and no circuit gives its place to another.
+    """
+
     name: str
     overlay: Overlay
     source: str
     destination: str
+    told: bool
 
     def has(self, circuit: Circuit) -> bool:
         own = (self.name, self.source, self.destination)
@@ -279,7 +292,7 @@ def _filled(
             }
             # What is wanted is no dearer, or it is the backup: only for the same cost nothing is given up.
             dearest = max(spare, key=lambda name: spare[name], default=None)
-            if dearest is None or spare[dearest] == route.cost:
+            if not between.told or dearest is None or spare[dearest] == route.cost:
                 continue
             changed = paths.without(dearest)
         try:

@@ -361,7 +361,18 @@ class Topology:
             found[ends] = (*found.get(ends, ()), circuit)
         return found
 
+    @cached_property
+    def _directed(self) -> dict[tuple[str, str], Candidate]:
+        """Computed paths by name and where they come from, as they are asked for: most are, often."""
+        return {}
+
     def _computed(self, circuit: Circuit, source: str, destination: str) -> Candidate:
+        found = self._directed.get((circuit.name, source))
+        if found is None:
+            found = self._directed[circuit.name, source] = self._resolved(circuit, source, destination)
+        return found
+
+    def _resolved(self, circuit: Circuit, source: str, destination: str) -> Candidate:
         state, reason = state_of(circuit, self.graph, self.configuration)
         links = route_of(circuit, self.graph, self.configuration)
         path = None if isinstance(links, str) else circuit_path(circuit, links)

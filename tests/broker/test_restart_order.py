@@ -1,0 +1,43 @@
+"""After a restart twenty switches come back in any order: no rule, group or path changes."""
+
+from __future__ import annotations
+
+from random import Random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adon.broker.flow import FlowState
+from tests.broker.test_bad_input import between, fabric
+
+
+@settings(max_examples=8, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_switches_come_back_in_any_order_and_nothing_is_sent(chance: Random) -> None:
+    stage = fabric()
+    flows = [between(stage, one, other, 5001) for one in range(5) for other in range(one)]
+    before = [(stage.flow(flow).state, stage.flow(flow).path) for flow in flows]
+    assert {state for state, _ in before} == {FlowState.ACTIVE}
+    circuits, sent = stage.circuits, len(stage.batches)
+    order = list(stage.ports.items())
+    chance.shuffle(order)
+    stage.ports = dict(order)
+    stage.restart_controller()
+    stage.pass_time(5)
+    assert stage.batches[sent:] == []
+    assert [(stage.flow(flow).state, stage.flow(flow).path) for flow in flows] == before
+    assert stage.circuits == circuits
+
+
+def test_a_switch_in_the_middle_that_is_away_moves_nothing() -> None:
+    stage = fabric()
+    flow = between(stage, 0, 2, 5001)
+    path = stage.broker.world.network.topology.known(str(stage.flow(flow).path))
+    assert path is not None
+    sent = len(stage.batches)
+    stage.disconnect(path.hops[0].dpid)
+    stage.pass_time(20)
+    assert stage.flow(flow).path == path.key.path
+    stage.connect(path.hops[0].dpid)
+    stage.pass_time(20)
+    assert (stage.flow(flow).path, stage.batches[sent:]) == (path.key.path, [])
