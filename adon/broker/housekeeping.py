@@ -49,6 +49,8 @@ class Housekeeping:
             del world.shunned[path]
         if world.room.recovered(event.at) or over:
             effects += placing.network_changed(event)
+        else:
+            effects += placing.catch_up(event)
         effects += maintaining.crossed(world, placing, event)
         return [*effects, *self._poll(event)]
 
@@ -82,6 +84,7 @@ class Housekeeping:
             world.room.next_wake(),
             *(until for until, _ in world.shunned.values()),
             world.windows.next_change(event.at),
+            event.at if self._placing.behind else None,
         ]
         wake = min(time for time in times if time is not None)
         if wake == self._announced_wake and not isinstance(event, Tick):

@@ -9,6 +9,7 @@ Decisions and flows are saved before a switch is told (R3): the order of effects
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -34,6 +35,9 @@ from adon.flowvisor.selection import quality
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Measurement, PathKey
 
+AT_ONCE = 100
+"""So many flows are looked at again before another event has its turn."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Before:
@@ -55,6 +59,8 @@ class Placing:
         self._before: dict[int, _Before] = {}  # to go back to while rules of a running flow change
         # Something happened while their rules were being changed: an alarm, or anything else.
         self._overlooked: dict[int, Alarm | None] = {}
+        # To be looked at again since the network changed, and after them the queue; None if all was.
+        self._behind: dict[int, None] | None = None
         self._deaf: set[int] = set()  # they learn no more connections: a switch refused one
         self._digests: dict[int, str] = {}  # the last to queue or stay: an equal one is not recorded again
 
@@ -139,9 +145,30 @@ class Placing:
             if intended(owner) != rules:
                 effects += self.act(self._want(owner, rules, event), event)
         displaced = self._flee(self._world.flows.running(), event, effects)
-        for flow in self._world.flows.running():
-            if flow.number not in displaced:
+        self._behind = {
+            flow.number: None for flow in self._world.flows.running() if flow.number not in displaced
+        }
+        # Who has lost the path goes first: the others still send, and are looked at behind them.
+        return effects if displaced else [*effects, *self.catch_up(event)]
+
+    @property
+    def behind(self) -> bool:
+        """Whether flows or the queue are still to be looked at since the network changed."""
+        return self._behind is not None
+
+    def catch_up(self, event: Event) -> list[Effect]:
+        """Look again at flows that a change of the network may concern, some at a time; then at the queue."""
+        if self._behind is None:
+            return []
+        effects: list[Effect] = []
+        for number in tuple(itertools.islice(self._behind, AT_ONCE)):
+            del self._behind[number]
+            flow = self._world.flows.get(number)
+            if flow is not None and flow.state.holds_rules:
                 effects += self.reexamine(flow, event)
+        if self._behind:
+            return effects
+        self._behind = None
         return [*effects, *self.serve_queue(event)]
 
     def _flee(self, flows: Iterable[Flow], event: Event, effects: list[Effect]) -> frozenset[int]:

@@ -40,7 +40,8 @@ class Outlook:
     """What keeps a group's flows calm.
 
     :param stamp: what was known of its own path.
-    :param at: when that was found; :param until: when a value grows too old, or a dwell ends.
+    :param at: when the last of them was found calm.
+    :param until: when a value grows too old, or a dwell ends.
     :param lowest: the lowest own Q among the calm flows that have one.
     :param captive: whether a flow is calm only as long as no other path qualifies.
     :param restless: the flows that are not calm.
@@ -189,6 +190,8 @@ class Watch:
                 uneasy.append(number)
                 continue
             outlook.restless.discard(number)
+            # A value that is too old now was not before: what is found now says nothing of a clock set back.
+            outlook.at = max(outlook.at, s.now)
             outlook.until = min(outlook.until, calm.until)
             outlook.captive = outlook.captive or calm.captive
             outlook.lowest = outlook.lowest if calm.q is None else min(outlook.lowest, calm.q)

@@ -210,37 +210,27 @@ class Topology:
 
         Configured paths are in configuration order, computed ones in the order in which they were made.
         """
-        configured = (
-            self._candidate(index, PathKey(name, source, destination), path)
-            for index, (name, path) in enumerate(self.configuration.paths.items())
-            if set(path.ends) == {source, destination}
-        )
-        circuits = self._circuits.get(frozenset((source, destination)), ())
-        return (*configured, *(self._computed(each, source, destination) for each in circuits))
+        return tuple(self._joining(source, destination).values())
 
     def directions(self) -> tuple[Candidate, ...]:
         """Both directions of every path, in the order of :meth:`between`."""
-        configured = (
-            self._candidate(index, PathKey(name, *ends), path)
-            for index, (name, path) in enumerate(self.configuration.paths.items())
-            for ends in (tuple(path.ends), tuple(path.ends)[::-1])
+        configured = ((name, tuple(path.ends)) for name, path in self.configuration.paths.items())
+        computed = ((one.name, (one.source, one.destination)) for one in self.overlay_paths.circuits)
+        return tuple(
+            self.candidate(PathKey(name, *way))
+            for name, ends in (*configured, *computed)
+            for way in (ends, ends[::-1])
         )
-        computed = (
-            self._computed(circuit, *ends)
-            for circuit in self.overlay_paths.circuits
-            for ends in ((circuit.source, circuit.destination), (circuit.destination, circuit.source))
-        )
-        return (*configured, *computed)
 
     def candidate(self, key: PathKey) -> Candidate:
         """One direction of one path.
 
         :raises NotFound: if there is no such path, or none between these two sites.
         """
-        for found in self.between(key.source, key.destination):
-            if found.key == key:
-                return found
-        raise NotFound("path", str(key))
+        found = self._joining(key.source, key.destination).get(key)
+        if found is None:
+            raise NotFound("path", str(key))
+        return found
 
     def families(self, source: str, destination: str) -> frozenset[int]:
         """The versions of IP that two DTNs have in common.
@@ -362,17 +352,24 @@ class Topology:
         return found
 
     @cached_property
-    def _directed(self) -> dict[tuple[str, str], Candidate]:
-        """Computed paths by name and where they come from, as they are asked for: most are, often."""
+    def _found(self) -> dict[tuple[str, str], dict[PathKey, Candidate]]:
+        """Candidates by both sites, as they are asked for: every decision asks, most about the same."""
         return {}
 
-    def _computed(self, circuit: Circuit, source: str, destination: str) -> Candidate:
-        found = self._directed.get((circuit.name, source))
+    def _joining(self, source: str, destination: str) -> Mapping[PathKey, Candidate]:
+        found = self._found.get((source, destination))
         if found is None:
-            found = self._directed[circuit.name, source] = self._resolved(circuit, source, destination)
+            configured = (
+                self._candidate(index, PathKey(name, source, destination), path)
+                for index, (name, path) in enumerate(self.configuration.paths.items())
+                if set(path.ends) == {source, destination}
+            )
+            circuits = self._circuits.get(frozenset((source, destination)), ())
+            computed = (self._computed(each, source, destination) for each in circuits)
+            found = self._found[source, destination] = {one.key: one for one in (*configured, *computed)}
         return found
 
-    def _resolved(self, circuit: Circuit, source: str, destination: str) -> Candidate:
+    def _computed(self, circuit: Circuit, source: str, destination: str) -> Candidate:
         state, reason = state_of(circuit, self.graph, self.configuration)
         links = route_of(circuit, self.graph, self.configuration)
         path = None if isinstance(links, str) else circuit_path(circuit, links)
