@@ -26,6 +26,8 @@ from apps.rest.sockets import inherited, listening
 log = logging.getLogger("apps.rest")
 
 THREADS = 16
+NICENESS = 5
+"""Who reads pages lets the controller go first where both want the processor."""
 SLOW_CLIENT = 10
 """Seconds a client may keep a thread waiting for its bytes."""
 
@@ -68,6 +70,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def _serve(options: argparse.Namespace) -> int:
+    os.nice(NICENESS)
     configuration = config.load(options.config)
     where = configuration.controller
     descriptor = options.listen_fd
