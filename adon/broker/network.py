@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 
 from adon.broker.advising import Advice
 from adon.broker.belief import SETTLE_S, Belief
+from adon.broker.checks import Checks
 from adon.broker.drift import Drift, Kind, Tampering, tampered
 from adon.broker.effects import Announce, Effect, ReadRules, RuleState, SaveRules, SendBatch
 from adon.broker.events import (
@@ -86,16 +87,12 @@ class Network:
         self._settle = settle
         told = {s.dpid for s in topology.configuration.switches.values() if s.drift == "report"}
         self._drift = Drift(self._advice.switches | told)
-        self._synchronised: set[int] = set()  # an operator asked for it: drift is put right everywhere
-        self._check_period = check_period
+        self._checks = Checks(check_period)
         self._wanted = Wanted(rules)
         self._refusals = Refusals()
         self._unconfirmed: set[str] = set(self._wanted)  # owners not known to be installed since they changed
         self._foreign: dict[int, frozenset[Slot]] = {}
         self._greeting: dict[int, Mapping[str, PortState]] = {}
-        self._checked_at: dict[int, float] = {}
-        self._urgent: set[int] = set()
-        self._read_again_at: dict[int, float] = {}
         self._given_up: dict[Slot, Entry] = {}  # saved as failed: may turn out to be there after all
 
     # -- what is wanted ---------------------------------------------------------------------------
@@ -169,14 +166,14 @@ class Network:
     def switch_up(self, event: SwitchUp) -> Outcome:
         """Greet a switch: read its rules before anything else."""
         self._greeting[event.dpid] = event.ports
-        self._urgent.add(event.dpid)
+        self._checks.at_once(event.dpid)
         return Outcome([ReadRules(event.id, event.dpid)])
 
     def switch_down(self, event: SwitchDown) -> Outcome:
         """Note that a switch is unreachable; its rules stay as they are (fail_mode=secure, R10)."""
         dpid = event.dpid
         self._greeting.pop(dpid, None)
-        self._read_again_at.pop(dpid, None)
+        self._checks.disconnected(dpid)
         self._drift.forgive(dpid)
         self.topology = self.topology.switch_down(dpid)
         text, level = f"switch {dpid_text(dpid)} is disconnected", "warning"
@@ -221,7 +218,7 @@ class Network:
         self._foreign[dpid] = event.foreign
         unsettled = self._installer.slots() | self._belief.unsettled(now)
         held = (*(item.rule for item in event.rules), *event.equipment, *self._without_connections(event))
-        if not greeted and dpid not in self._synchronised:
+        if not greeted and not self._checks.ordered(dpid):
             self._look_for_drift(dpid, held, unsettled, now)
         self._belief.reported(dpid, held, unsettled)
         outcome = self._greet(event) if greeted else Outcome()
@@ -229,7 +226,7 @@ class Network:
         outcome.effects += self._news(dpid, event.id)
         if dpid in self._advice.switches:
             return outcome
-        if dpid in self._urgent or now - self._checked_at.get(dpid, 0.0) >= self._check_period:
+        if self._checks.due(dpid, now):
             outcome.absorb(self._repair(dpid, event.id, now, unsettled))
         return outcome
 
@@ -329,17 +326,14 @@ class Network:
         outcome = Outcome()
         for progress in self._installer.wake(now):
             outcome.absorb(self._digest(progress, cause, now))
-        for dpid in sorted(dpid for dpid, at in self._read_again_at.items() if at <= now):
-            del self._read_again_at[dpid]
-            self._urgent.add(dpid)
-            outcome.effects.append(ReadRules(cause, dpid))
+        outcome.effects += [ReadRules(cause, dpid) for dpid in self._checks.wake(now)]
         self._drift.wake(now)
         outcome.absorb(self._heal(cause, now))
         return outcome
 
     def next_wake(self) -> float | None:
         """When :meth:`wake` is wanted next."""
-        times = [self._installer.next_wake(), self._drift.next_wake(), *self._read_again_at.values()]
+        times = (self._installer.next_wake(), self._drift.next_wake(), self._checks.next_wake())
         return min((time for time in times if time is not None), default=None)
 
     def clock_set_back(self, by: float) -> None:
@@ -348,14 +342,12 @@ class Network:
         self._belief.clock_set_back(by)
         self._drift.clock_set_back(by)
         self._refusals.clock_set_back(by)
-        self._checked_at = {dpid: at - by for dpid, at in self._checked_at.items()}
-        self._read_again_at = {dpid: at - by for dpid, at in self._read_again_at.items()}
+        self._checks.clock_set_back(by)
 
     def recheck(self, cause: str) -> Outcome:
         """Read and repair every connected switch now, whatever the period and the policy of drift say."""
         connected = sorted(self.topology.connected)
-        self._urgent.update(connected)
-        self._synchronised.update(connected)
+        self._checks.order(connected)
         for dpid in connected:
             self._drift.forgive(dpid)
             self._refusals.forgive(dpid)
@@ -449,8 +441,7 @@ class Network:
 
     def _read_again(self, dpid: int, at: float) -> None:
         if dpid in self.topology.connected:
-            self._urgent.add(dpid)
-            self._read_again_at[dpid] = min(at, self._read_again_at.get(dpid, at))
+            self._checks.again(dpid, at)
 
     def _repair_after_repair(self, concerned: Iterable[Entry], now: float) -> None:
         """A repair under way goes by what was wanted when it began: look again after it.
@@ -507,12 +498,10 @@ class Network:
         owner = _repair_of(dpid)
         if self._installer.busy(owner):
             return Outcome()
-        if dpid in self._urgent and any(slot[0] == dpid for slot in unsettled):
+        partial = self._checks.urgent(dpid) and any(slot[0] == dpid for slot in unsettled)
+        if partial:
             self._read_again(dpid, now + self._settle)
-        else:
-            self._urgent.discard(dpid)
-            self._synchronised.discard(dpid)
-        self._checked_at[dpid] = now
+        self._checks.looked_at(dpid, now, whole=not partial)
         skip = unsettled | self._drift.untouchable(dpid) | self._refusals.held(dpid, now)
         diff = difference(
             self.desired(dpid), self._belief.at(dpid), foreign=self._foreign_at(dpid), skip=skip
