@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, bindparam, delete, insert, select, update
+from sqlalchemy import Connection, Insert, Row, bindparam, select, update
+from sqlalchemy.dialects import postgresql, sqlite
 
 from adon.broker.effects import RuleState
 from adon.flowvisor.pipeline import owner_of
@@ -27,9 +28,17 @@ class SavedRule:
     updated_at: float
 
 
+def _replacing(added: postgresql.Insert | sqlite.Insert) -> Insert:
+    news = {column.name: added.excluded[column.name] for column in table.c if not column.primary_key}
+    return added.on_conflict_do_update(index_elements=list(table.primary_key), set_=news)
+
+
 # Made once: SQLAlchemy derives its cache key once per statement object, and a move waits for these (R3).
-_CLEAR = delete(table).where(table.c.slot == bindparam("taken"))
-_ADD = insert(table)
+# Both databases know the statement; SQLAlchemy has one for each of them.
+_PUT = {
+    "sqlite": _replacing(sqlite.insert(table)),
+    "postgresql": _replacing(postgresql.insert(table)),
+}
 
 
 def save(connection: Connection, rules: Iterable[Entry], state: RuleState, error: str, at: float) -> None:
@@ -44,9 +53,9 @@ def save(connection: Connection, rules: Iterable[Entry], state: RuleState, error
     if state is RuleState.REMOVED:
         _mark_removed(connection, kept, error, at)
         return
-    connection.execute(_CLEAR, [{"taken": slot} for slot in kept])
     news = {"state": state.value, "error": error, "updated_at": at}
-    connection.execute(_ADD, [{**_values(rule), "slot": slot, **news} for slot, rule in kept.items()])
+    rows = [{**_values(rule), "slot": slot, **news} for slot, rule in kept.items()]
+    connection.execute(_PUT[connection.dialect.name], rows)
 
 
 def listed(
