@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
@@ -107,10 +108,13 @@ class Decision:
 
 def finite(value: Any) -> Any:
     """JSON values of plain Python ones: mappings, lists, and ``inf`` as the string ``"inf"``."""
-    if isinstance(value, Mapping):
-        return {str(key): finite(part) for key, part in value.items()}
+    # What there is most of comes first: a move waits for this (R3), and Mapping is slow to ask for.
+    if value is None or isinstance(value, str | int):
+        return value
+    if isinstance(value, float):
+        return str(value) if math.isinf(value) else value
     if isinstance(value, list | tuple):
         return [finite(part) for part in value]
-    if isinstance(value, float) and value in (float("inf"), float("-inf")):
-        return str(value)
+    if isinstance(value, Mapping):
+        return {str(key): finite(part) for key, part in value.items()}
     return value
