@@ -52,6 +52,7 @@ setup(
             "psycopg[binary]>=3.1,<4",
             "pyarrow>=15",
             "pytest>=8,<10",
+            "pytest-xdist>=3.6,<4",
             "ruff>=0.6,<1",
             "setuptools>=68",
             "types-defusedxml",
