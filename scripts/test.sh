@@ -1,7 +1,8 @@
 #!/bin/sh
-# All tests.  Those of the testbed come last and one at a time: each has whole networks to itself, and they measure.
-# Of the others as many run at once as there are processors: many wait for real processes.  Whoever cannot run the testbed's tests is told so, loudly: they are never
-# skipped in silence.  On a developer's machine the others still run; where CI is set, that is a failure.
+# All tests.  Those of the testbed come last and one at a time: each has whole networks to itself, and they
+# measure.  Of the others as many run at once as there are processors: many wait for real processes.  Whoever
+# cannot run the testbed's tests is told so, loudly: they are never skipped in silence.  On a developer's
+# machine the others still run; where CI is set, that is a failure.
 set -eu
 cd "$(dirname "$0")/.."
 
