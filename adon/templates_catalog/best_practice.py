@@ -57,7 +57,7 @@ class BestPractice(BaseModel):
     buffer: Size
     mtu: int | None = Field(default=None, ge=576, le=65_535)
     congestion_control: Annotated[str, StringConstraints(pattern=r"^[a-z0-9_]{1,32}$")] | None = None
-    settings: Frozen[_Text, _Text] = FrozenMap()
+    settings: Frozen[_Text, _Text] = Field(default_factory=FrozenMap)
     applied_at: AwareDatetime
     accepted_at: AwareDatetime
     accepted_by: _Text

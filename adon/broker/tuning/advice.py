@@ -10,7 +10,7 @@ from adon.broker.tuning.control import KEY as CONTROL
 from adon.broker.tuning.control import congestion_control, is_broken, stream_limit
 from adon.broker.tuning.facts import HostFacts, PathFacts
 from adon.broker.tuning.frames import common_mtu, frames, present_mtu, segment
-from adon.broker.tuning.item import Confidence, Gap, Item, Piece, Setting
+from adon.broker.tuning.item import Compare, Confidence, Gap, Item, Piece, Setting
 from adon.broker.tuning.missing import missing
 from adon.broker.tuning.pacing import pacing
 from adon.broker.tuning.prediction import Prediction, Settings, predict
@@ -134,7 +134,15 @@ def _host(host: HostFacts, role: str, end: EndBuffers | None, pieces: tuple[Piec
     settings = [] if end is None else list(buffer_settings(host, end))
     for piece in pieces:
         settings += piece.sender if role == "sender" else piece.receiver
-    return HostAdvice(host.name, role, tuple(settings))
+    return HostAdvice(host.name, role, tuple(_no_less(setting, host) for setting in settings))
+
+
+def _no_less(setting: Setting, host: HostFacts) -> Setting:
+    """The setting, or what the host has where that is more: advice never takes anything away."""
+    present = host.number(setting.key) if setting.kind == "sysctl" else None
+    if setting.compare is Compare.EQUAL or present is None or not setting.value.isdecimal():
+        return setting
+    return replace(setting, value=str(max(present, int(setting.value))))
 
 
 def _streams(asked: _Question, sized: Buffers, tool: Bound | None) -> Streams | None:

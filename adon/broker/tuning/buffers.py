@@ -109,9 +109,7 @@ def buffer_settings(host: HostFacts, end: EndBuffers) -> Iterator[Setting]:
         kept = max(most, triple.first, 0 if present is None else present.most)
         value = str(Triple(triple.least, triple.first, kept))
         yield Setting("sysctl", key, value, Compare.AT_LEAST, f"{what} buffers may grow so far")
-        limit = host.number(LIMITS[key])
-        allowed = kept if limit is None else max(kept, limit)
         why = f"for programs that set {what} buffers themselves"
-        yield Setting("sysctl", LIMITS[key], str(allowed), Compare.AT_LEAST, why)
+        yield Setting("sysctl", LIMITS[key], str(kept), Compare.AT_LEAST, why)
     for key, why in SWITCHED_ON.items():
         yield Setting("sysctl", key, "1", Compare.AT_LEAST, why)

@@ -24,7 +24,7 @@ MOST_OUTPUT = 10_000
 
 def queues(sender: HostFacts, receiver: HostFacts, target: float | None) -> Piece:
     """Input queues of both hosts, output queue of the sender."""
-    rates = [rate for rate in (receiver.rate, sender.rate, target) if rate is not None]
+    rates = [rate for rate in (target, receiver.rate, sender.rate) if rate is not None]
     if not rates:
         gap = Gap(
             "speed of the interfaces", "queues stay as they are", "ethtool INTERFACE, or the metric host.tcp"

@@ -63,6 +63,12 @@ def test_larger_buffers_are_kept() -> None:
     assert wanted["net.core.rmem_max"] == str(1024 * MIB)
 
 
+def test_what_a_host_has_more_of_is_kept() -> None:
+    more = host(sysctl={"net.core.netdev_max_backlog": "250000", "net.ipv4.tcp_mtu_probing": "2"})
+    wanted = settings(advise(path(), more, OSU), 0)
+    assert (wanted["net.core.netdev_max_backlog"], wanted["net.ipv4.tcp_mtu_probing"]) == ("250000", "2")
+
+
 def test_a_small_memory_bounds_buffers_and_streams() -> None:
     small = host(memory=128 * MIB)
     found = advise(path(), small, OSU, IRODS)
