@@ -44,7 +44,7 @@ def test_enough_and_no_more(
     [
         (10e9, "one stream fills 10 Gbps; a second would only compete"),
         (2e9, "one stream reaches 2 Gbps of 10 Gbps; 5 are needed"),
-        (0.5e9, "20 would be needed, but iRODS opens at most 16: these reach 8 Gbps"),
+        (0.5e9, "20 would be needed, but iRODS opens at most 16: these reach at most 8 Gbps"),
         (0.0, "more than any tool opens would be needed, but iRODS"),
     ],
 )
