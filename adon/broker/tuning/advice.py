@@ -6,7 +6,6 @@ import math
 from dataclasses import dataclass, replace
 
 from adon.broker.tuning.buffers import Buffers, EndBuffers, buffer_settings, buffers
-from adon.broker.tuning.control import KEY as CONTROL
 from adon.broker.tuning.control import congestion_control, is_broken, stream_limit
 from adon.broker.tuning.facts import HostFacts, PathFacts
 from adon.broker.tuning.frames import common_mtu, frames, present_mtu, segment
@@ -182,7 +181,7 @@ def _per_stream(window: float, rtt: float, by_loss: float, mss: int) -> str:
 def _tested_stream(asked: _Question) -> float | None:
     """What one stream of a test got, if the present settings do not explain that it was no more."""
     path, reached = asked.path, asked.path.reached
-    window = window_of(asked.sender, asked.receiver, asked.control)
+    window = window_of(asked.sender, asked.receiver)
     if reached is None or window is None or path.rtt is None:
         return None
     limits = [window * 8 / path.rtt.mean, stream_limit(path, asked.mss)]
@@ -197,7 +196,7 @@ def _prediction(
     path, sender, receiver = asked.path, asked.sender, asked.receiver
     if is_broken(path):
         return None
-    now = window_of(sender, receiver, sender.word(CONTROL))
+    now = window_of(sender, receiver)
     windows = [window for window in (now, None if sized is None else sized.window) if window is not None]
     # A host whose buffers are larger already keeps them.
     advised = Settings(streams, max(windows, default=None), asked.mss)

@@ -69,7 +69,7 @@ def buffers(
     wanted = bandwidth_delay(target, rtt)
     window = min(wanted, LARGEST_WINDOW)
     near, far = (_end(host, window, control) for host in (sender, receiver))
-    reached = window_between(near.send, far.receive, window_share(receiver), control)
+    reached = window_between(near.send, far.receive, window_share(receiver))
     held = [host.name for host, end in ((sender, near), (receiver, far)) if _held(host, end)]
     share = window_share(receiver)
     formula = (

@@ -71,7 +71,9 @@ def parallel_streams(
     else:
         held = next(bound.why for bound in bounds if bound.most == number)
         asked = f"{needed}" if needed < MANY else "more than any tool opens"
-        reason = f"{asked} would be needed, but {held}: these reach at most {format_rate(number * per_stream)}"
+        reason = (
+            f"{asked} would be needed, but {held}: these reach at most {format_rate(number * per_stream)}"
+        )
     return Streams(number, bounds, Item("streams", str(number), reason, formula, confidence))
 
 

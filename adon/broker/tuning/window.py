@@ -32,6 +32,7 @@ RECEIVE, SEND = "net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem"
 FIRST: dict[str, Triple] = {RECEIVE: Triple(4096, 131_072, 6_291_456), SEND: Triple(4096, 16_384, 4_194_304)}
 """What Linux starts with on a host with enough memory (ip-sysctl); least and first are kept."""
 
+SEND_FACTOR = 2
 MEASURED_SINCE = (6, 6)
 SPREAD = 1.645
 """Deviations to each side of a mean between which 90 % of a normal distribution lies."""
@@ -70,8 +71,8 @@ def window_share(host: HostFacts) -> Share:
 
 
 def send_factor(control: str | None) -> int:
-    """How many congestion windows a send buffer holds."""
-    return 3 if control is not None and control.startswith("bbr") else 2
+    """How many congestion windows the kernel keeps room for; what BBR has more is for recovery."""
+    return 3 if control is not None and control.startswith("bbr") else SEND_FACTOR
 
 
 def receive_buffer(window: float, share: Share) -> int:
@@ -89,17 +90,17 @@ def _whole(size: float) -> int:
     return min(LARGEST_BUFFER, math.ceil(min(size, LARGEST_BUFFER) / MIB) * MIB)
 
 
-def window_of(sender: HostFacts, receiver: HostFacts, control: str | None) -> float | None:
+def window_of(sender: HostFacts, receiver: HostFacts) -> float | None:
     """The largest window that two hosts' present buffers allow one stream; None if either is not known."""
     sending, receiving = sender.triple(SEND), receiver.triple(RECEIVE)
     if sending is None or receiving is None:
         return None
-    return window_between(sending.most, receiving.most, window_share(receiver), control)
+    return window_between(sending.most, receiving.most, window_share(receiver))
 
 
-def window_between(sending: int, receiving: int, share: Share, control: str | None) -> float:
+def window_between(sending: int, receiving: int, share: Share) -> float:
     """The largest window that a send and a receive buffer allow."""
-    return min(sending / send_factor(control), receiving * share.value, LARGEST_WINDOW)
+    return min(sending / SEND_FACTOR, receiving * share.value, LARGEST_WINDOW)
 
 
 def in_mib(size: float) -> str:

@@ -1,8 +1,9 @@
 """A long path between two TUN interfaces, in user space: rate, propagation delay, a queue that drops.
 
-Where the kernel has no netem.  ``delay FD FD RATE DELAY QUEUE``: packets read from one descriptor are written to the
-other when they would arrive: after those before them have been sent at RATE bits/s, and DELAY seconds later.  Who
-would wait for more than QUEUE seconds is dropped.  The kernel's own TCP runs on both sides, and sees a real RTT.
+Where the kernel has no netem.  ``delay FD FD RATE DELAY QUEUE``: packets read from one descriptor are written
+to the other when they would arrive: after those before them have been sent at RATE bits/s, and DELAY seconds
+later.  Who would wait for more than QUEUE seconds is dropped.  The kernel's own TCP runs on both sides, and
+sees a real RTT.
 """
 
 from __future__ import annotations

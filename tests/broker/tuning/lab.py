@@ -1,8 +1,8 @@
 """Two hosts with a long path between them, in namespaces that vanish with this process; real TCP over it.
 
-``lab ANSWER CASES``: the first process of an isolated world (:mod:`mininet_topos.isolation`).  CASES is JSON, a
-list of ``{"window": bytes, "streams": n}``; ANSWER gets what iperf3 reached in each, bits/s, and what ``ss`` and
-``ip`` printed meanwhile.
+``lab ANSWER CASES``: the first process of an isolated world (:mod:`mininet_topos.isolation`).  CASES is JSON,
+a list of ``{"window": bytes, "streams": n}``; ANSWER gets what iperf3 reached in each, bits/s, and what
+``ss`` and ``ip`` printed meanwhile.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The model against real TCP over a path of 33 ms: figures 22 to 24, scaled 1:100 (spec section 11).
 
-The path is emulated in user space (:mod:`tests.broker.tuning.delay`): rate and delay are real to the kernel's TCP,
-loss comes from its own queue only.
+The path is emulated in user space (:mod:`tests.broker.tuning.delay`): rate and delay are real to the kernel's
+TCP, loss comes from its own queue only.
 """
 
 from __future__ import annotations
@@ -41,11 +41,14 @@ def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     answer, log = tmp_path_factory.mktemp("lab") / "answer.json", tmp_path_factory.mktemp("lab") / "log"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     argv = [sys.executable, "-m", "tests.broker.tuning.lab", str(answer), json.dumps(CASES)]
-    with run_folder(default_folder(f"test-lab-{os.getpid()}")) as folder, log.open("wb") as output:
-        with run_isolated(
+    with (
+        run_folder(default_folder(f"test-lab-{os.getpid()}")) as folder,
+        log.open("wb") as output,
+        run_isolated(
             argv, folder, environment=environment, stdout=output, stderr=subprocess.STDOUT
-        ) as process:
-            status = process.wait(240)
+        ) as process,
+    ):
+        status = process.wait(240)
     assert status == 0, log.read_text(errors="replace")
     found: dict[str, Any] = json.loads(answer.read_text())
     return found
@@ -73,8 +76,8 @@ def test_the_path_is_as_long_as_it_should_be(measured: dict[str, Any]) -> None:
 def test_the_model_foretells_what_tcp_reaches(measured: dict[str, Any], case: dict[str, int]) -> None:
     foretold = theoretical_throughput(PAYLOAD, case["streams"], case["window"], 0.033, 0.0)
     found = rate(measured, case["window"] // KB, case["streams"])
-    # One CPU does everything here, and the kernel's share of a buffer is no exact half.
-    assert 0.6 * foretold <= found <= 1.35 * foretold, (found, foretold)
+    # On an idle machine they differ by less than 6 %; here, others work beside us.
+    assert 0.7 * foretold <= found <= 1.3 * foretold, (found, foretold)
 
 
 @pytest.mark.testbed

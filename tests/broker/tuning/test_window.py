@@ -58,12 +58,11 @@ def test_the_least_of_both_ends_is_the_window() -> None:
         {"net.ipv4.tcp_rmem": f"4096 131072 {size}", "net.ipv4.tcp_wmem": f"4096 16384 {size}"}
         for size in (16 * MIB, 256 * MIB)
     )
-    assert window_of(host(sysctl=large), host(sysctl=small), "cubic") == 8 * MIB
-    assert window_of(host(sysctl=small), host(sysctl=large), "cubic") == 8 * MIB
-    assert window_of(host(sysctl=large), host(sysctl=large), "cubic") == 128 * MIB
-    assert window_of(host(sysctl=large), host(sysctl=large), "bbr") == 256 * MIB / 3
-    assert window_of(unknown(), host(), "cubic") is None
-    assert window_of(host(), unknown(), None) is None
+    assert window_of(host(sysctl=large), host(sysctl=small)) == 8 * MIB
+    assert window_of(host(sysctl=small), host(sysctl=large)) == 8 * MIB
+    assert window_of(host(sysctl=large), host(sysctl=large)) == 128 * MIB
+    assert window_of(unknown(), host()) is None
+    assert window_of(host(), unknown()) is None
 
 
 @pytest.mark.parametrize(
@@ -89,6 +88,6 @@ def test_buffers_hold_the_window_and_never_more_than_the_kernel_s_integer(
     receive, send = receive_buffer(wanted, share), send_buffer(wanted, "cubic")
     assert 0 <= receive <= LARGEST_BUFFER
     assert 0 <= send <= LARGEST_BUFFER
-    reached = window_between(send, receive, share, "cubic")
+    reached = window_between(send, receive, share)
     full = max(receive, send) == LARGEST_BUFFER
     assert full or reached >= wanted or math.isclose(reached, wanted)
