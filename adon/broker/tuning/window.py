@@ -87,7 +87,7 @@ def send_buffer(window: float, control: str | None) -> int:
 
 def _whole(size: float) -> int:
     # The least first: what overflowed is infinite and has no ceiling.
-    return min(LARGEST_BUFFER, math.ceil(min(size, LARGEST_BUFFER) / MIB) * MIB)
+    return min(LARGEST_BUFFER, max(1, math.ceil(min(size, LARGEST_BUFFER) / MIB)) * MIB)
 
 
 def window_of(sender: HostFacts, receiver: HostFacts) -> float | None:
