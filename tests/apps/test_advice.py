@@ -6,8 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
 from adon.broker.flow import FlowState
+from apps.cli.main import app
 from measurement.model import Measurement, Metric, Observation, PathKey, host_key
 from tests.apps.measured import NOW
 from tests.apps.test_page import sign_in
@@ -305,9 +307,7 @@ class TestCommandLine:
         assert "rclone copy FROM TO" in found.stdout
         assert "predicted 10 Gbps" in found.stdout
 
-    def test_check_of_a_file_and_of_standard_input(
-        self, adon: Any, world: Any, flow: str, tmp_path: Any
-    ) -> None:
+    def test_check_of_a_file(self, adon: Any, world: Any, flow: str, tmp_path: Any) -> None:
         file = tmp_path / "mu-dtn.txt"
         file.write_text(PRINTED)
         found = adon("advice", "check", str(file), "--flow", flow, "--host", "mu-dtn")
@@ -316,6 +316,12 @@ class TestCommandLine:
         assert "net.core.rmem_max" in found.stdout
         alone = adon("advice", "check", str(file), "--rate", "1 Mbps", "--rtt", "1 ms")
         assert "sender (sender)" in alone.stdout
+
+    def test_standard_input(self, world: Any, served: str) -> None:
+        environment = {"ADON_URL": served, "ADON_TOKEN": world.tokens["admin"]}
+        arguments = ["advice", "check", "-", "--rate", "1 Gbps", "--rtt", "9 ms", "--host", "dtn"]
+        found = CliRunner().invoke(app, arguments, env=environment, input=PRINTED)
+        assert (found.exit_code, "dtn (sender): differs" in found.stdout) == (3, True)
 
     def test_a_host_that_has_everything_is_applied(
         self, adon: Any, world: Any, flow: str, tmp_path: Any

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
+from measurement.codec import observation_from_json, observation_to_json
 from measurement.custom.errors import MetricFailed
 from measurement.custom.tcp import TcpMetric
 from measurement.model import host_key
@@ -52,6 +54,12 @@ def test_what_is_told(root: Path) -> None:
         {"name": "eth0", "mtu": 9000, "queue": 1000, "rate": 10**10, "up": True},
         {"name": "eth1", "mtu": 1500, "up": False},
     ]
+
+
+def test_it_travels_as_it_is(root: Path) -> None:
+    (value,) = TcpMetric("mu-dtn", root=root).sample(100.0)
+    sent = json.loads(json.dumps(observation_to_json(value)))
+    assert observation_from_json(sent) == value
 
 
 def test_named_interfaces_only(root: Path) -> None:
