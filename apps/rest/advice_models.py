@@ -140,7 +140,9 @@ class HostAdviceView(View):
     commands: list[str] = Field(description="for what is no kernel setting")
 
     @classmethod
-    def of(cls, advice: Advice, host: HostAdvice, check: Check, interface: str | None, about: str) -> Self:
+    def of(
+        cls, advice: Advice, host: HostAdvice, check: Check, interface: str | None, flow: str | None
+    ) -> Self:
         """One end as it is answered."""
         return cls(
             host=host.host,
@@ -150,7 +152,7 @@ class HostAdviceView(View):
             remarks=list(check.remarks),
             source=check.source,
             observed_at=check.observed_at,
-            sysctl_file=sysctl_file(advice, host, interface, about),
+            sysctl_file=sysctl_file(advice, host, interface, flow),
             commands=[command(one, interface) for one in host.settings if one.kind == "interface"],
         )
 

@@ -23,13 +23,15 @@ COMMANDS = {
 """How an interface gets a setting."""
 
 
-def sysctl_file(advice: Advice, host: HostAdvice, interface: str | None = None, made_for: str = "") -> str:
+def sysctl_file(
+    advice: Advice, host: HostAdvice, interface: str | None = None, flow: str | None = None
+) -> str:
     """The file's text.
 
     :param interface: the name of the interface; ``INTERFACE`` stands for it where it is not known.
-    :param made_for: which flow, path or question it is for, in words.
+    :param flow: the id of the flow that it is for; None for numbers that were supposed.
     """
-    lines = [*_header(advice, host, made_for), ""]
+    lines = [*_header(advice, host, flow), ""]
     for setting in host.settings:
         if setting.kind == "sysctl":
             lines += [f"# {setting.reason}", f"{setting.key} = {setting.value}"]
@@ -38,14 +40,14 @@ def sysctl_file(advice: Advice, host: HostAdvice, interface: str | None = None, 
         lines += ["", "# Of the interface; these last until the next start of the host:"]
         lines += [f"#   {command(setting, interface)}" for setting in others]
     lines += ["", "# To check that it is in force (as root, so that every setting is shown):"]
-    lines += [f"#   {line}" for line in verify(host.host, interface)]
+    lines += [f"#   {line}" for line in verify(advice, host.host, interface, flow)]
     return "\n".join(lines) + "\n"
 
 
-def _header(advice: Advice, host: HostAdvice, made_for: str) -> Iterator[str]:
+def _header(advice: Advice, host: HostAdvice, flow: str | None) -> Iterator[str]:
     path = advice.path
     yield f"# {FILE}"
-    purpose = f", for {_plain(made_for)}" if made_for else ""
+    purpose = "" if flow is None else f", for flow {_plain(flow)}"
     yield f"# TCP settings of {_plain(host.host)}, the {host.role}{purpose}; by ADON."
     if path.rtt is not None and advice.target is not None:
         yield f"# They fit {format_rate(advice.target)} at an RTT of {format_duration(path.rtt.mean)}."
@@ -65,11 +67,17 @@ def command(setting: Setting, interface: str | None) -> str:
     )
 
 
-def verify(host: str, interface: str | None) -> tuple[str, ...]:
+def verify(advice: Advice, host: str, interface: str | None, flow: str | None) -> tuple[str, ...]:
     """The commands that show a host's settings, and who reads them."""
     name = "INTERFACE" if interface is None else interface
     show = f"sysctl -a; ip -d link; tc qdisc; ethtool {name}; ss -tin; grep MemTotal /proc/meminfo"
-    return (
-        f"({show}) 2>/dev/null > {_plain(host)}.txt",
-        f"adon advice check {_plain(host)}.txt --host {_plain(host)}",
-    )
+    file = f"{_plain(host)}.txt"
+    about = _supposed(advice) if flow is None else f"--flow {_plain(flow)}"
+    return f"({show}) 2>/dev/null > {file}", f"adon advice check {file} --host {_plain(host)} {about}"
+
+
+def _supposed(advice: Advice) -> str:
+    """The options that ask for this advice again."""
+    rate = "RATE" if advice.target is None else format_rate(advice.target)
+    rtt = "RTT" if advice.path.rtt is None else format_duration(advice.path.rtt.mean)
+    return f"--rate '{rate}' --rtt '{rtt}'"

@@ -62,8 +62,13 @@ class Tool:
         return tuple(self.write(Chosen(most, chosen.buffer, chosen.control)))
 
 
+IRODS_THREADS = 4
+"""What an iRODS server is delivered with."""
+
+
 def _irods(chosen: Chosen) -> Iterator[Snippet]:
-    server = {"advanced_settings": {"default_number_of_transfer_threads": chosen.streams}}
+    threads = max(IRODS_THREADS, chosen.streams)  # others transfer, too
+    server = {"advanced_settings": {"default_number_of_transfer_threads": threads}}
     note = "on the server of the storage resource: the most that -N may ask, and what is used without -N"
     yield Snippet("/etc/irods/server_config.json", json.dumps(server, indent=2), note)
     for command in ("iput", "iget"):

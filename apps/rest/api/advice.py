@@ -57,7 +57,7 @@ def get_advice(path: FlowAddress, query: AdviceQuery) -> Response:
     flow = services().store.flow(path.number)
     check_flow(Action.FLOW_READ, flow)
     subject = subject_of(flow, query.path, query.tool)
-    return json_answer(advice_view(subject, f"flow {flow.id}").body())
+    return json_answer(advice_view(subject, flow.id).body())
 
 
 def advice_of(subject: Subject) -> Advice:
@@ -65,11 +65,11 @@ def advice_of(subject: Subject) -> Advice:
     return advise(subject.path, subject.sender, subject.receiver, subject.tool.bound, subject.streams)
 
 
-def advice_view(subject: Subject, about: str) -> AdviceView:
-    """The advice for a subject as it is answered; ``about`` says in words what it is for."""
+def advice_view(subject: Subject, flow: str) -> AdviceView:
+    """The advice for a flow as it is answered."""
     practice = practice_for(subject.template, subject.path.name, subject.sender.name, subject.receiver.name)
     hosts = subject.sender, subject.receiver
-    return _view(advice_of(subject), hosts, subject.tool, subject.streams, practice, about)
+    return _view(advice_of(subject), hosts, subject.tool, subject.streams, practice, flow)
 
 
 def _view(
@@ -78,10 +78,10 @@ def _view(
     tool: Tool,
     streams: int,
     practice: BestPractice | None,
-    about: str,
+    flow: str | None,
 ) -> AdviceView:
     ends = [
-        HostAdviceView.of(advice, end, check(end, host), _interface_name(host), about)
+        HostAdviceView.of(advice, end, check(end, host), _interface_name(host), flow)
         for end, host in zip(advice.hosts, hosts, strict=True)
     ]
     chosen = chosen_for(advice, streams)
@@ -118,13 +118,12 @@ def answered(body: AdviceBody) -> AdviceView:
     sender = _host(body.sender, "sender", None if subject is None else subject.sender)
     receiver = _host(body.receiver, "receiver", None if subject is None else subject.receiver)
     streams = body.streams if body.streams is not None else 1 if subject is None else subject.streams
-    about = "supposed numbers" if body.flow is None else f"flow {body.flow}"
-    if subject is not None:
+    if subject is not None and body.flow is not None:
         subject = replace(subject, path=path, sender=sender, receiver=receiver, streams=streams)
-        return advice_view(subject, about)
+        return advice_view(subject, body.flow)
     tool = TOOLS[0] if body.tool is None else tool_named(body.tool)
     advice = advise(path, sender, receiver, tool.bound, streams)
-    return _view(advice, (sender, receiver), tool, streams, None, about)
+    return _view(advice, (sender, receiver), tool, streams, None, None)
 
 
 def _problems(error: ValueError) -> list[Problem]:

@@ -12,6 +12,6 @@ from apps.rest.api.advice import advice_view
 def advice_for(flow: Flow) -> AdviceView | None:
     """The advice for a flow; None where there can be none: no TCP, no path, nobody to ask."""
     try:
-        return advice_view(subject_of(flow), f"flow {flow.id}")
+        return advice_view(subject_of(flow), flow.id)
     except (Conflict, NotFound, Unavailable):
         return None

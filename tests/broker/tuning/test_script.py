@@ -26,7 +26,7 @@ def advice(**changes: object) -> Advice:
 
 
 def test_every_line_is_a_comment_or_a_setting() -> None:
-    text = sysctl_file(advice(), advice().sender, "ens1f0", "flow f-17")
+    text = sysctl_file(advice(), advice().sender, "ens1f0", "f-17")
     lines = [line for line in text.splitlines() if line]
     assert all(re.fullmatch(r"#.*|[a-z0-9_.]+ = [a-z0-9_ ]+", line) for line in lines)
     assert lines[1] == "# TCP settings of mu-dtn, the sender, for flow f-17; by ADON."
@@ -34,13 +34,14 @@ def test_every_line_is_a_comment_or_a_setting() -> None:
     assert "#   ip link set dev ens1f0 mtu 9000" in lines
     assert "#   ip link set dev ens1f0 txqueuelen 10000" in lines
     assert "#   tc qdisc replace dev ens1f0 root fq maxrate 9000000kbit" in lines
-    assert "#   adon advice check mu-dtn.txt --host mu-dtn" in lines
+    assert "#   adon advice check mu-dtn.txt --host mu-dtn --flow f-17" in lines
 
 
 def test_an_unknown_interface_is_left_to_be_filled_in() -> None:
     setting = Setting("interface", "mtu", "9000", Compare.EQUAL, "")
     assert command(setting, None) == "ip link set dev INTERFACE mtu 9000"
-    assert "ethtool INTERFACE" in verify("mu-dtn", None)[0]
+    assert "ethtool INTERFACE" in verify(advice(), "mu-dtn", None, None)[0]
+    assert verify(advice(), "mu-dtn", None, None)[1].endswith("--host mu-dtn --rate '10 Gbps' --rtt '33 ms'")
 
 
 def test_a_text_from_outside_cannot_end_its_comment() -> None:

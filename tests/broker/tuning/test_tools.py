@@ -28,6 +28,12 @@ def test_irods_stays_within_its_sixteen_threads_at_both_places() -> None:
     assert (put, get) == ("iput -N 16 FROM TO", "iget -N 16 FROM TO")
 
 
+def test_an_irods_server_keeps_what_it_is_delivered_with() -> None:
+    server, put, _ = texts("irods", Chosen(1, None, None))
+    assert json.loads(server) == {"advanced_settings": {"default_number_of_transfer_threads": 4}}
+    assert put == "iput -N 1 FROM TO"
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
