@@ -25,6 +25,7 @@ from pydantic import (
 
 from adon.frozenmap import Frozen, FrozenMap
 from adon.marking import Marking
+from adon.templates_catalog.best_practice import BestPractice, doubled
 from adon.templates_catalog.lookup import LookupTable, as_text, from_text
 from adon.units import Duration, Rate, Ratio, Size, format_rate
 from measurement.model import Metric
@@ -262,6 +263,7 @@ class Template(Value):
     )
     notes: str = ""
     marking: Marking | None = None
+    best_practices: tuple[BestPractice, ...] = Field(default=(), max_length=100)
 
     @field_validator("weights")
     @classmethod
@@ -297,6 +299,7 @@ class Template(Value):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         wrong = _above_ceiling(self.qspec.throughput, self.rspec.bandwidth_ceiling)
+        wrong += doubled(self.best_practices)
         for metric, table in self.tables.items():
             try:
                 table.check_direction(metric)

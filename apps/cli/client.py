@@ -234,6 +234,18 @@ class Client:
         """What a failure would do, or without one every single failure, the most damage first."""
         return self._items("/what-if", {"failure": failure, "name": name})
 
+    def advice(self, flow: str, path: str | None = None, tool: str | None = None) -> Json:
+        """TCP and transfer advice for a flow."""
+        return self._call("GET", f"/flows/{_part(flow)}/advice", query={"path": path, "tool": tool})
+
+    def advise(self, question: Mapping[str, Any]) -> Json:
+        """Advice for supposed numbers and pasted settings."""
+        return self._call("POST", "/advice", body=question)
+
+    def accept_advice(self, wanted: Mapping[str, Any]) -> Json:
+        """Keep confirmed advice in a new version of the flow's template, or only propose it."""
+        return self._call("POST", "/advice/accept", body=wanted)
+
     def _text(self, path: str) -> str:
         """What is no JSON.
 

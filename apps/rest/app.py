@@ -9,6 +9,7 @@ from flask_openapi3.openapi import OpenAPI
 import adon
 from apps.rest import failures, guard
 from apps.rest.api import (
+    advice,
     alarms,
     controllers,
     decisions,
@@ -38,6 +39,7 @@ PARTS = (
     schedule.api,
     alarms.api,
     operations.api,
+    advice.api,
     events.api,
     health.api,
     health.open_api,

@@ -25,6 +25,7 @@ from measurement.custom.execute import Limits
 from measurement.custom.host import DiskMetric, InterfaceMetric, SystemMetric, this_host
 from measurement.custom.model import CustomMetric
 from measurement.custom.pegasus.metric import TOOL_LIMITS, Tools, UserMetric, WorkflowMetric
+from measurement.custom.tcp import TcpMetric
 
 
 def available(path: Path | None = None) -> Mapping[str, CustomMetric]:
@@ -66,6 +67,7 @@ def _all(configuration: Configuration, host: str) -> Iterator[CustomMetric]:
 def _system(section: System, host: str) -> Iterator[CustomMetric]:
     yield SystemMetric(host, section.period)
     yield InterfaceMetric(host, section.interfaces, section.period)
+    yield TcpMetric(host, section.interfaces, section.period)
     for mount in section.disks:
         yield DiskMetric(host, mount, section.period)
 

@@ -56,6 +56,9 @@ ALLOWED = {
     ("post", "/maintenance"): {"admin", "performance_engineer"},
     ("delete", "/maintenance/{id}"): {"admin", "performance_engineer"},
     ("get", "/what-if"): STAFF,
+    ("get", "/flows/{id}/advice"): OWNER_OR_STAFF,
+    ("post", "/advice"): ALL,
+    ("post", "/advice/accept"): {"admin", "performance_engineer"},
     ("get", "/events"): ALL,
     ("get", "/metrics"): STAFF,
     ("get", "/healthz"): ALL | {"anonymous"},
@@ -76,6 +79,8 @@ BODIES = {
     "/measurements": {"path": "al2s", "source": "mu", "destination": "osu", "test": "rtt"},
     "/alarms/{id}/acknowledge": {},
     "/maintenance": WINDOW,
+    "/advice": {"path": {"rate": "1 Gbps", "rtt": "30 ms"}},
+    "/advice/accept": {"flow": "f-1", "applied_at": "2025-10-09T08:00:00Z"},
     "/subscriptions": {"channel": "mail", "target": "ann@example.edu"},
 }
 IDS = {"decisions": "d-1", "alarms": FELL.id, "flows": "f-1", "subscriptions": "s-1", "maintenance": "m-1"}

@@ -20,6 +20,7 @@ from apps.rest.api.templates import latest
 from apps.rest.guard import action, check_flow, only_own
 from apps.rest.models import DecisionView, FlowView
 from apps.rest.page import form, frame
+from apps.rest.page.advising import advice_for
 from apps.rest.page.frame import COOKIE, sessions
 from apps.rest.page.sessions import LIFETIME
 from apps.rest.page.standing import packet_of, rules_of, spares, switch_names
@@ -122,6 +123,7 @@ def show_flow(id_: str) -> str:
         rules=rules_of(flow),
         names=switch_names(),
         trace=packet_of(flow),
+        advice=advice_for(flow),
         cancellable=cancellable and not flow.state.final,
         refresh=None if flow.state.final else 3,
     )

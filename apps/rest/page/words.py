@@ -52,6 +52,11 @@ def rate(number: float | str) -> str:
     return "no limit" if number == "inf" else format_rate(float(number))
 
 
+def rate_of(number: float | None) -> str:
+    """A rate of a prediction; a question mark where it is no finite number."""
+    return "?" if number is None else format_rate(number)
+
+
 def time(at: float | None) -> str:
     """A time to the second, UTC."""
     return "" if at is None else datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
@@ -87,6 +92,7 @@ FILTERS: Mapping[str, Callable[..., str]] = {
     "error": error,
     "metric": name,
     "rate": rate,
+    "rate_of": rate_of,
     "score": score,
     "seconds": seconds,
     "size": format_size,

@@ -69,8 +69,8 @@ def written(folder: Path, text: str) -> Path:
 def test_a_whole_file(tmp_path: Path) -> None:
     found = available(written(tmp_path, WHOLE))
     assert list(found) == [
-        "host", "host.interfaces", "host.disk:/", "host.disk:/tmp", "queue.length", "answer", "soykb", "run",
-        "hpc", "pool",
+        "host", "host.interfaces", "host.tcp", "host.disk:/", "host.disk:/tmp", "queue.length", "answer",
+        "soykb", "run", "hpc", "pool",
     ]  # fmt: skip
     command = found["queue.length"]
     assert isinstance(command, CommandMetric)
@@ -97,7 +97,7 @@ def test_metrics_of_a_file_give_values(tmp_path: Path) -> None:
 
 
 def test_without_a_file_the_host_itself() -> None:
-    assert list(available()) == ["host", "host.interfaces", "host.disk:/"]
+    assert list(available()) == ["host", "host.interfaces", "host.tcp", "host.disk:/"]
 
 
 def test_an_empty_file_has_none(tmp_path: Path) -> None:

@@ -1,0 +1,211 @@
+"""``adon advice``: what both hosts of a transfer should be set to, whether they are, what it gains."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from adon.errors import Conflict, InvalidInput, Problem
+from apps.cli.common import JsonFlag, client, option, print_json, print_table
+
+app = typer.Typer(help="TCP and transfer advice: buffers, streams, MTU, queues.", no_args_is_help=True)
+
+EXIT_DIFFERS = 3
+"""A host has not what was advised, or it is not known whether it has."""
+
+MOST_BYTES = 4_000_000
+
+FlowId = Annotated[str, typer.Argument(metavar="FLOW", help="As in f-17.")]
+FlowOption = Annotated[str | None, typer.Option("--flow", help="The flow that it is about, as in f-17.")]
+RateOption = Annotated[str | None, typer.Option("--rate", help="What the path carries, as in '10 Gbps'.")]
+RttOption = Annotated[str | None, typer.Option("--rtt", help="As in '33 ms'.")]
+LossOption = Annotated[str | None, typer.Option("--loss", help="As in '0.001 %'.")]
+MtuOption = Annotated[int | None, typer.Option("--mtu", help="Of the path, bytes.")]
+ToolOption = Annotated[
+    str | None, typer.Option("--tool", help="irods, globus, rclone, gridftp, iperf3, bbcp, fdt.")
+]
+
+
+@app.command()
+def show(
+    ctx: typer.Context,
+    flow: Annotated[str | None, typer.Argument(metavar="[FLOW]", help="As in f-17; or give numbers.")] = None,
+    rate: RateOption = None,
+    rtt: RttOption = None,
+    loss: LossOption = None,
+    mtu: MtuOption = None,
+    tool: ToolOption = None,
+    json_: JsonFlag = False,
+) -> None:
+    """The advice for a flow, or for numbers that are supposed."""
+    body = _question(flow, rate, rtt, loss, mtu, tool)
+    api = client(ctx)
+    found = api.advice(flow, tool=tool) if flow is not None and not body["path"] else api.advise(body)
+    if json_:
+        print_json(found)
+    else:
+        _print_advice(found)
+
+
+def _question(
+    flow: str | None, rate: str | None, rtt: str | None, loss: str | None, mtu: int | None, tool: str | None
+) -> dict[str, Any]:
+    from adon.units import parse_duration, parse_rate, parse_ratio
+
+    option(rate, parse_rate, "rate")
+    option(rtt, parse_duration, "rtt")
+    option(loss, parse_ratio, "loss")
+    path = {"rate": rate, "rtt": rtt, "loss": loss, "mtu": mtu}
+    question: dict[str, Any] = {"path": {name: value for name, value in path.items() if value is not None}}
+    question |= {name: value for name, value in {"flow": flow, "tool": tool}.items() if value is not None}
+    if flow is None and not question["path"]:
+        raise InvalidInput.of("flow", "name a flow, or give --rate and --rtt")
+    return question
+
+
+@app.command()
+def check(
+    ctx: typer.Context,
+    file: Annotated[
+        str,
+        typer.Argument(help="What the host's commands printed (adon advice script names them); - reads it."),
+    ],
+    host: Annotated[str | None, typer.Option("--host", help="Which host it is of; else the sender.")] = None,
+    flow: FlowOption = None,
+    rate: RateOption = None,
+    rtt: RttOption = None,
+    loss: LossOption = None,
+    mtu: MtuOption = None,
+    interface: Annotated[str | None, typer.Option("--interface", help="The one that transfers use.")] = None,
+    json_: JsonFlag = False,
+) -> None:
+    """Whether a host has what is advised; exit status 3 if not, or if it cannot be told."""
+    question = _question(flow, rate, rtt, loss, mtu, None)
+    api = client(ctx)
+    role = "sender" if flow is None or host is None else _role(api.advice(flow), host)
+    pasted = {"name": host, "text": _told(file), "interface": interface}
+    question[role] = {name: value for name, value in pasted.items() if value is not None}
+    found = next(end for end in api.advise(question)["hosts"] if end["role"] == role)
+    if json_:
+        print_json(found)
+    else:
+        _print_host(found, everything=True)
+    if found["verdict"] != "applied":
+        raise typer.Exit(EXIT_DIFFERS)
+
+
+KEPT = ("net.core.", "net.ipv4.tcp_", "kernel.osrelease")
+
+
+def _told(file: str) -> str:
+    """What a file, or standard input, holds; of ``sysctl -a`` what has to do with TCP."""
+    try:
+        text = sys.stdin.read(MOST_BYTES) if file == "-" else Path(file).read_text("utf-8", errors="replace")
+    except OSError as error:
+        raise InvalidInput(Problem("", f"cannot be read: {error.strerror}", file)) from error
+    lines = text[:MOST_BYTES].splitlines()
+    other = ("abi.", "debug.", "dev.", "fs.", "kernel.", "net.", "sunrpc.", "user.", "vm.", "crypto.")
+    kept = (line for line in lines if not line.startswith(other) or line.startswith(KEPT))
+    return "\n".join(kept)
+
+
+def _role(advice: dict[str, Any], host: str) -> str:
+    for end in advice["hosts"]:
+        if end["host"] == host:
+            return str(end["role"])
+    names = " and ".join(end["host"] for end in advice["hosts"])
+    raise InvalidInput.of("host", f"{host[:60]!r} is no end of this flow; they are {names}")
+
+
+@app.command()
+def script(
+    ctx: typer.Context,
+    flow: FlowId,
+    host: Annotated[str, typer.Option("--host", help="One of the flow's two ends.")],
+) -> None:
+    """A file for /etc/sysctl.d of one end, and how to check that it is in force."""
+    advice = client(ctx).advice(flow)
+    role = _role(advice, host)
+    end = next(end for end in advice["hosts"] if end["role"] == role)
+    if not end["settings"]:
+        unknown = "; ".join(gap["what"] for gap in advice["unknown"])
+        raise Conflict("host", f"nothing can be advised for {host} yet; not known: {unknown}")
+    typer.echo(end["sysctl_file"], nl=False)
+
+
+@app.command()
+def accept(
+    ctx: typer.Context,
+    flow: FlowId,
+    applied: Annotated[
+        str, typer.Option("--applied", help="Since when both hosts have it, as 2026-11-21T10:00:00Z.")
+    ],
+    yes: Annotated[bool, typer.Option("--yes", help="Save it; without, it is only shown.")] = False,
+    tool: ToolOption = None,
+    json_: JsonFlag = False,
+) -> None:
+    """Keep advice that transfers have confirmed, as a best practice in a new version of the template."""
+    body: dict[str, Any] = {"flow": flow, "applied_at": applied, "propose": not yes}
+    body |= {} if tool is None else {"tool": tool}
+    found = client(ctx).accept_advice(body)
+    if json_:
+        print_json(found)
+        return
+    confirmation = found["confirmation"]
+    typer.echo(f"{confirmation['verdict']}: {confirmation['text']}")
+    if found["template"] is not None:
+        typer.echo(f"saved with {found['template']}")
+    elif found["best_practice"] is not None:
+        practice = found["best_practice"]
+        typer.echo(f"would be saved: {practice['streams']} streams, buffer {practice['buffer']}; add --yes")
+
+
+def _print_advice(advice: dict[str, Any]) -> None:
+    rows = (
+        (item["name"], item["value"], item["confidence"], item["reason"], item["formula"] or "-")
+        for item in advice["items"]
+    )
+    print_table(("What", "Advised", "Sure", "Why", "Formula"), rows, "nothing can be advised yet")
+    if advice["prediction"] is not None:
+        typer.echo(_predicted(advice["prediction"]))
+    for host in advice["hosts"]:
+        _print_host(host, everything=False)
+    for tool in advice["tools"]:
+        if tool["chosen"]:
+            for snippet in tool["snippets"]:
+                typer.echo(f"\n{tool['title']}, {snippet['where']}:\n{snippet['text']}")
+    for gap in advice["unknown"]:
+        typer.echo(f"not known: {gap['what']}; left open: {gap['without']}; to find out: {gap['measure']}")
+
+
+def _predicted(found: dict[str, Any]) -> str:
+    before, after, gain = found["before_bps"], found["after_bps"], found["gain"]
+    told = f"predicted {_span(after)}"
+    if before is not None:
+        told += f", now {_span(before)}"
+    if gain is not None and gain["expected"] is not None:
+        told += f": {gain['expected']:.3g} times as fast"
+    return f"{told}\n  {found['formula']}\n  {found['basis']}"
+
+
+def _span(found: dict[str, Any]) -> str:
+    from adon.units import format_rate
+
+    told = {name: "?" if value is None else format_rate(value) for name, value in found.items()}
+    return f"{told['expected']} ({told['low']} to {told['high']})"
+
+
+def _print_host(host: dict[str, Any], *, everything: bool) -> None:
+    typer.echo(f"\n{host['host']} ({host['role']}): {host['verdict']}")
+    shown = [one for one in host["settings"] if everything or one["verdict"] != "applied"]
+    rows = ((one["key"], one["verdict"], one["present"] or "-", _wanted(one), one["reason"]) for one in shown)
+    print_table(("Setting", "Verdict", "Present", "Wanted", "Why"), rows, "nothing is to be changed")
+    for remark in host["remarks"]:
+        typer.echo(remark)
+
+
+def _wanted(setting: dict[str, Any]) -> str:
+    return f"at least {setting['value']}" if setting["compare"] == "at least" else str(setting["value"])

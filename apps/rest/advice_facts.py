@@ -1,0 +1,167 @@
+"""What ADON knows about a flow's path and hosts, for advice: the controller's read-out and the archive.
+
+Only what the asking actor may read is used; the rest is as unknown as what was never measured.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from flask import g
+
+from adon.access.measurement import readable
+from adon.broker.flow import Flow
+from adon.broker.tuning.facts import HostFacts, PathFacts, Reached
+from adon.broker.tuning.reading import observed_host
+from adon.broker.tuning.tools import TOOLS, Tool, tool_named
+from adon.broker.uncertain import Uncertain
+from adon.errors import Conflict, NotFound
+from adon.templates_catalog.model import Template
+from apps.rest.api.network import path_list
+from apps.rest.models import PathView
+from apps.rest.services import MeasurementFilter, services
+from measurement.model import Measurement, Metric, Observation, Series, host_key
+
+WINDOW_S = 86_400.0
+"""How far back values are taken for means and spreads."""
+
+VALUES = 30
+"""At most so many values, the latest."""
+
+SETTINGS = "host.tcp_receive_limit"
+MEMORY = "host.memory_total"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What advice for a flow is about.
+
+    :param streams: how many streams the flow opens now.
+    """
+
+    path: PathFacts
+    sender: HostFacts
+    receiver: HostFacts
+    template: Template
+    tool: Tool
+    streams: int
+
+
+def subject_of(
+    flow: Flow, path: str | None = None, tool: str | None = None, at: float | None = None
+) -> Subject:
+    """Path, hosts, template and tool of a flow.
+
+    :param path: another path than the flow's own.
+    :param at: as it was known then, seconds since the epoch; now if None.
+    :raises NotFound: if there is no such path between its ends.
+    :raises Conflict: if the flow is not TCP, or no path leads between its ends.
+    :raises Unavailable: if the controller does not answer.
+    """
+    name, _, version = flow.template.partition("@")
+    template = services().store.template(name, int(version) if version else None).template
+    if template.protocol != "tcp":
+        raise Conflict(
+            "template", f"{flow.template} is for {template.protocol}; there is advice for TCP only"
+        )
+    request = flow.request
+    view = _view_of(flow, path)
+    return Subject(
+        path_facts(view, at),
+        host_facts(request.source, at),
+        host_facts(request.destination, at),
+        template,
+        _tool(template) if tool is None else tool_named(tool),
+        template.streams if request.streams is None else request.streams,
+    )
+
+
+def _tool(template: Template) -> Tool:
+    """The first tool that the template's software names, else the first there is."""
+    named = " ".join(template.rspec.software).lower()
+    return next((tool for tool in TOOLS if tool.name in named), TOOLS[0])
+
+
+def _view_of(flow: Flow, path: str | None) -> PathView:
+    sites = {
+        host: site["name"] for site in services().snapshots.get()["sites"] for host in site.get("hosts", ())
+    }
+    ends = sites.get(flow.request.source), sites.get(flow.request.destination)
+    between = [view for view in path_list().items if (view.source, view.destination) == ends]
+    wanted = flow.path if path is None else path
+    if wanted is None:
+        between.sort(key=lambda view: not view.usable)
+        if not between:
+            raise Conflict("path", f"no path leads from {flow.request.source} to {flow.request.destination}")
+        return between[0]
+    for view in between:
+        if view.path == wanted:
+            return view
+    raise NotFound("path", wanted)
+
+
+def path_facts(view: PathView, at: float | None = None) -> PathFacts:
+    """A directed path as configured and, until a time, measured."""
+    rtt, loss = (_spread(_values(view, metric, at)) for metric in (Metric.RTT, Metric.LOSS))
+    return PathFacts(
+        name=view.path,
+        rate=view.capacity_bps if view.capacity_bps > 0 else None,
+        rtt=_reading(view, Metric.RTT) if rtt is None else rtt,
+        loss=_reading(view, Metric.LOSS) if loss is None else loss,
+        mtu=view.mtu,
+        reached=_reached(view, at),
+    )
+
+
+def _values(view: PathView, metric: Metric, at: float | None) -> list[Measurement]:
+    parts = services()
+    since = (parts.clock() if at is None else at) - WINDOW_S
+    wanted = MeasurementFilter(view.path, view.source, view.destination, metric, since, at, VALUES)
+    found = parts.measurements.query(wanted)
+    return readable(g.actor, ((one.series, one) for one in found), parts.grants)
+
+
+def _spread(values: Sequence[Measurement]) -> Uncertain | None:
+    numbers = [one.value for one in values]
+    if not numbers:
+        return None
+    return Uncertain(statistics.fmean(numbers), statistics.stdev(numbers) if len(numbers) > 1 else 0.0)
+
+
+def _reading(view: PathView, metric: Metric) -> Uncertain | None:
+    found = view.metrics.get(metric.value)
+    return None if found is None else Uncertain(found.value)
+
+
+def _reached(view: PathView, at: float | None) -> Reached | None:
+    """What the latest throughput tests got, those with as many streams as the latest of them."""
+    found = _values(view, Metric.THROUGHPUT, at)
+    if not found:
+        return None
+    streams = _streams(found[0])
+    rate = _spread([one for one in found if _streams(one) == streams])
+    return None if rate is None else Reached(rate, streams)
+
+
+def _streams(test: Measurement) -> int:
+    given = test.parameters.get("streams", 1)
+    return given if isinstance(given, int) and given >= 1 else 1
+
+
+def host_facts(name: str, at: float | None = None) -> HostFacts:
+    """A host as its measurement point last saw it, until a time; nothing is known of one that has none."""
+    settings, memory = _observed(name, SETTINGS, at), _observed(name, MEMORY, at)
+    amount = None if memory is None else memory.value
+    if settings is None:
+        return HostFacts(name, memory=None if amount is None else int(amount))
+    return observed_host(name, settings.parameters, amount, settings.observed_at, "its measurement point")
+
+
+def _observed(host: str, metric: str, at: float | None) -> Observation | None:
+    parts = services()
+    key = host_key(host)
+    found = parts.measurements.ask(lambda archive: archive.observations(key, metric, until=at, limit=1))
+    seen = readable(g.actor, ((Series(*key, metric), one) for one in found), parts.grants)
+    return seen[0] if seen else None

@@ -1,0 +1,381 @@
+"""Transfer advice at the border: REST, command line, the flow's page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from adon.broker.flow import FlowState
+from apps.cli.main import app
+from measurement.model import Measurement, Metric, Observation, PathKey, host_key
+from tests.apps.measured import NOW
+from tests.apps.test_page import sign_in
+from tests.broker.tuning.values import DEFAULTS, MIB, PRINTED
+
+APPLIED = NOW - 5_000
+
+
+def observe(world: Any, name: str, at: float = NOW - 30, **sysctl: str) -> None:
+    """What the measurement point of a host saw."""
+    interfaces = [{"name": "eth0", "mtu": 1500, "queue": 1000, "rate": 10**9, "up": True}]
+    told = {"sysctl": DEFAULTS | sysctl, "interfaces": interfaces}
+    key, source = host_key(name), f"custom:{name}/host.tcp"
+    world.append(
+        Observation(key, "host.tcp_receive_limit", 1.0, at, source, "procfs", told),
+        Observation(key, "host.memory_total", 64e9, at, f"custom:{name}/host", "psutil"),
+    )
+
+
+def lose(world: Any, ratio: float, at: float = NOW - 40) -> None:
+    key = PathKey("al2s", "mu", "osu")
+    world.append(Measurement(key, Metric.LOSS, ratio, at - 5, at, f"loss-{at}"))
+
+
+@pytest.fixture
+def flow(world: Any) -> str:
+    """A flow on al2s."""
+    name: str = world.submit()
+    world.fill(name)
+    return name
+
+
+def advice(world: Any, flow: str, query: str = "", as_: str = "researcher") -> Any:
+    answer = world.ask("GET", f"/flows/{flow}/advice{query}", as_)
+    assert answer.status_code == 200, answer.text
+    return answer.json
+
+
+class TestOfAFlow:
+    def test_it_is_computed_from_what_was_measured(self, world: Any, flow: str) -> None:
+        observe(world, "mu-dtn")
+        observe(world, "osu-dtn")
+        lose(world, 0.0)
+        found = advice(world, flow)
+        path = found["path"]
+        assert (path["path"], path["rate_bps"], path["rtt_seconds"], path["mtu"]) == (
+            "al2s",
+            60.6e6,
+            0.033,
+            1500,
+        )
+        assert path["reached_bps"] == 58e6
+        assert (found["streams"], found["congestion_control"], found["mtu"]) == (1, "cubic", 1500)
+        assert [host["host"] for host in found["hosts"]] == ["mu-dtn", "osu-dtn"]
+        assert {host["source"] for host in found["hosts"]} == {"its measurement point"}
+        # 60.6 Mbps at 33 ms are 250 kB: what Linux comes with is enough.
+        assert found["buffer_bytes"] == MIB
+        assert found["prediction"]["gain"]["expected"] == pytest.approx(1, rel=0.05)
+        chosen = [tool for tool in found["tools"] if tool["chosen"]]
+        assert [tool["name"] for tool in chosen] == ["irods"]
+
+    def test_what_differs_is_told_of_each_host(self, world: Any, flow: str) -> None:
+        observe(world, "mu-dtn")
+        observe(world, "osu-dtn", **{"net.ipv4.tcp_sack": "0"})
+        near, far = advice(world, flow)["hosts"]
+        differing = [
+            [one["key"] for one in host["settings"] if one["verdict"] == "differs"] for host in (near, far)
+        ]
+        assert "net.ipv4.tcp_sack" not in differing[0]
+        assert "net.ipv4.tcp_sack" in differing[1]
+        assert far["verdict"] == "differs"
+        assert "net.ipv4.tcp_sack = 1" in far["sysctl_file"]
+
+    def test_hosts_that_nobody_measures_are_unknown(self, world: Any, flow: str) -> None:
+        found = advice(world, flow)
+        assert {host["verdict"] for host in found["hosts"]} == {"unknown"}
+        whats = [gap["what"] for gap in found["unknown"]]
+        assert "present buffers of mu-dtn" in whats
+        assert "packet loss of the path" in whats
+        assert not found["both_applied"]
+
+    def test_another_path_and_another_tool(self, world: Any, flow: str) -> None:
+        found = advice(world, flow, "?path=internet&tool=rclone")
+        assert (found["path"]["path"], found["path"]["rate_bps"]) == ("internet", 6.8e6)
+        assert [tool["name"] for tool in found["tools"] if tool["chosen"]] == ["rclone"]
+
+    def test_a_flow_that_waits_is_advised_for_a_path_it_could_take(self, world: Any) -> None:
+        assert advice(world, world.submit())["path"]["path"] == "al2s"
+
+    @pytest.mark.parametrize(
+        ("query", "status"), [("?path=moon", 404), ("?tool=scp", 422), ("?colour=red", 422)]
+    )
+    def test_what_is_not_there(self, world: Any, flow: str, query: str, status: int) -> None:
+        assert world.ask("GET", f"/flows/{flow}/advice{query}").status_code == status
+
+    def test_udp_is_not_advised(self, world: Any) -> None:
+        body = {"name": "video", "weights": {"jitter": 1}, "protocol": "udp"}
+        assert world.ask("POST", "/templates", json=body).status_code == 201
+        answer = world.ask("GET", f"/flows/{world.submit(template='video')}/advice")
+        assert (answer.status_code, "for TCP only" in answer.text) == (409, True)
+
+    def test_others_are_refused_and_what_they_may_not_read_is_unknown(self, world: Any, flow: str) -> None:
+        assert world.ask("GET", f"/flows/{flow}/advice", "rival").status_code == 403
+        lose(world, 0.0)
+        world.grant({"may": "read", "roles": ["operator"]})
+        assert advice(world, flow)["path"]["rtt_seconds"] is None
+        assert advice(world, flow, as_="operator")["path"]["rtt_seconds"] == 0.033
+
+    def test_without_a_controller_it_says_so(self, world: Any, flow: str) -> None:
+        world.stop_controller()
+        assert world.ask("GET", f"/flows/{flow}/advice").status_code == 503
+
+
+NUMBERS = {"rate": "10 Gbps", "rtt": "33 ms", "loss": "0 %", "mtu": 9000}
+
+
+class TestSupposed:
+    def ask(self, world: Any, **body: Any) -> Any:
+        return world.ask("POST", "/advice", "researcher", json=body)
+
+    def test_numbers_alone(self, world: Any) -> None:
+        found = self.ask(world, path=NUMBERS).json
+        assert (found["streams"], found["buffer_bytes"], found["mtu"]) == (1, 79 * MIB, 9000)
+        assert found["prediction"]["before_bps"] is None
+        assert found["prediction"]["after_bps"]["expected"] == 10e9
+
+    def test_pasted_settings_are_checked(self, world: Any) -> None:
+        found = self.ask(world, path=NUMBERS, sender={"name": "dtn", "text": PRINTED}).json
+        near = found["hosts"][0]
+        assert (near["host"], near["verdict"]) == ("dtn", "differs")
+        assert near["remarks"][0].startswith("10.0.0.2:5201: 40% of its time")
+
+    def test_a_flow_with_other_numbers(self, world: Any, flow: str) -> None:
+        found = self.ask(
+            world, flow=flow, path={"rtt": "200 ms"}, sender={"memory": "8 GB", "rate": "1 Gbps"}
+        ).json
+        assert (found["path"]["path"], found["path"]["rtt_seconds"]) == ("al2s", 0.2)
+        assert self.ask(world, flow="f-99").status_code == 404
+
+    @pytest.mark.parametrize(
+        ("body", "field"),
+        [
+            ({"path": {"rate": "0 bps"}}, "path.rate"),
+            ({"path": {"rate": "fast"}}, "path.rate"),
+            ({"path": {"rtt": "-1 ms"}}, "path.rtt"),
+            ({"path": {"loss": "101 %"}}, "path.loss"),
+            ({"path": {"mtu": 100}}, "path.mtu"),
+            ({"path": {"colour": "red"}}, "path.colour"),
+            ({"sender": {"text": "hello"}}, "sender.text"),
+            ({"receiver": {"text": PRINTED, "interface": "eth9"}}, "receiver.interface"),
+            ({"sender": {"name": "a b"}}, "sender.name"),
+            ({"tool": "scp"}, "tool"),
+            ({"streams": 0}, "streams"),
+        ],
+    )
+    def test_a_mistake_is_named(self, world: Any, body: dict[str, Any], field: str) -> None:
+        answer = self.ask(world, **body)
+        assert answer.status_code == 422, answer.text
+        assert field in [problem["field"] for problem in answer.json["problems"]]
+
+    @pytest.mark.parametrize(
+        "path",
+        [
+            {},
+            {"rtt": "0 s"},
+            {"rtt": "1e300 s", "rate": "1e300 bps"},
+            {"rtt": "1e-300 s", "rate": "1e308 bps", "loss": "1e-300 ratio"},
+            {"rtt": "30 ms", "rate": "1e-300 bps", "loss": "100 %"},
+            {"rtt": "30 ms", "rtt_deviation": "1e308 s", "rate": "1 Gbps", "reached": "1e308 bps"},
+        ],
+    )
+    def test_absurd_numbers_get_an_answer(self, world: Any, path: dict[str, Any]) -> None:
+        answer = self.ask(world, path=path, sender={"text": PRINTED}, receiver={"text": PRINTED})
+        assert answer.status_code == 200, answer.text
+
+
+def finished(world: Any, number: int, ended: float, rate: float) -> None:
+    """A transfer over al2s that took 30 s."""
+    name = world.submit()
+    flow = world.fill(name)
+    flow = flow.step(FlowState.ACTIVE, ended - 30, "").step(FlowState.FINISHED, ended, "done")
+    flow = replace(
+        flow, path_since=ended - 31, started_at=ended - 30, ended_at=ended, bytes_reported=int(rate * 30 / 8)
+    )
+    world.controller.store.save_flow(flow, "e", ended)
+    assert flow.number == number
+
+
+BEFORE = (20e6, 21e6, 20.5e6, 19.8e6, 20.2e6, 21.4e6)
+
+
+@pytest.fixture
+def transfers(world: Any) -> Any:
+    """Six transfers before and six after the hosts were tuned."""
+    for row, rate in enumerate(BEFORE):
+        finished(world, 1 + row, APPLIED - 1000 + row, rate)
+    for row, rate in enumerate(BEFORE):
+        finished(world, 7 + row, APPLIED + 1000 + row, 2 * rate)
+    return world
+
+
+class TestAccepting:
+    BODY = {"flow": "f-12", "applied_at": "2025-10-09T08:00:00Z"}  # noqa: RUF012 - never changed
+
+    def accept(self, world: Any, as_: str = "performance_engineer", **changes: Any) -> Any:
+        from apps.rest.times import to_text
+
+        body = {"flow": "f-12", "applied_at": to_text(APPLIED), **changes}
+        return world.ask("POST", "/advice/accept", as_, json=body)
+
+    def test_a_proposal_changes_nothing(self, transfers: Any) -> None:
+        answer = self.accept(transfers, propose=True)
+        assert answer.status_code == 200, answer.text
+        assert answer.json["confirmation"]["verdict"] == "confirmed"
+        assert answer.json["confirmation"]["gain"]["expected"] == pytest.approx(2, rel=0.05)
+        assert answer.json["best_practice"]["streams"] == 1
+        assert answer.json["template"] is None
+        assert transfers.store.template("soykb").template.version == 1
+
+    def test_an_engineer_makes_it_a_new_version(self, transfers: Any) -> None:
+        answer = self.accept(transfers)
+        assert (answer.status_code, answer.json["template"]) == (201, "soykb@2")
+        assert answer.headers["Location"] == "/api/v1/templates/soykb/versions/2"
+        kept = transfers.store.template("soykb").template.best_practices[0]
+        assert (kept.accepted_by, kept.before[0], kept.after[-1]) == ("performance_engineer", "f-1", "f-12")
+        assert transfers.store.template("soykb", 1).template.best_practices == ()
+        shown = transfers.ask("GET", "/templates/soykb", headers={"Accept": "application/yaml"}).text
+        assert "best_practices:" in shown
+
+    def test_the_next_flow_is_told_of_it(self, transfers: Any) -> None:
+        assert self.accept(transfers).status_code == 201
+        name = transfers.submit(template="soykb@2")
+        transfers.fill(name)
+        assert advice(transfers, name)["best_practice"]["after"] == [f"f-{number}" for number in range(7, 13)]
+
+    @pytest.mark.parametrize("who", ["researcher", "operator", "auditor"])
+    def test_others_may_not(self, transfers: Any, who: str) -> None:
+        assert self.accept(transfers, who).status_code == 403
+
+    def test_too_few_are_refused_and_may_be_looked_at(self, world: Any) -> None:
+        for row, rate in enumerate(BEFORE[:4]):
+            finished(world, 1 + row, APPLIED - 1000 + row, rate)
+        refused = self.accept(world, flow="f-4")
+        assert (refused.status_code, "too few" in refused.text) == (409, True)
+        proposed = self.accept(world, flow="f-4", propose=True)
+        assert (proposed.status_code, proposed.json["best_practice"]) == (200, None)
+
+    def test_a_host_that_is_set_otherwise_is_named(self, transfers: Any) -> None:
+        observe(transfers, "mu-dtn")
+        observe(transfers, "osu-dtn", **{"net.ipv4.tcp_window_scaling": "0"})
+        answer = self.accept(transfers)
+        assert answer.status_code == 409
+        assert "net.core.rmem_max is 212992, advised was" in answer.text
+
+    def test_the_promise_is_that_of_before(self, transfers: Any) -> None:
+        small = {"net.ipv4.tcp_rmem": "4096 65536 131072", "net.ipv4.tcp_wmem": "4096 16384 131072"}
+        for name in ("mu-dtn", "osu-dtn"):
+            observe(transfers, name, APPLIED - 100, **small)
+        key = PathKey("al2s", "mu", "osu")
+        transfers.append(Measurement(key, Metric.RTT, 0.033, APPLIED - 60, APPLIED - 50, "rtt-before"))
+        answer = self.accept(transfers, propose=True)
+        assert answer.status_code == 409  # the hosts are known as they were: not tuned
+        large = {
+            "net.ipv4.tcp_rmem": f"4096 65536 {16 * MIB}",
+            "net.ipv4.tcp_wmem": f"4096 16384 {16 * MIB}",
+            "net.core.rmem_max": str(16 * MIB),
+            "net.core.wmem_max": str(16 * MIB),
+        }
+        for name in ("mu-dtn", "osu-dtn"):
+            observe(transfers, name, NOW - 20, **large)
+        promised = self.accept(transfers, propose=True).json["best_practice"]["predicted"]
+        # 64 KiB windows at 33 ms are 15.9 Mbps of the path's 60.6.
+        assert promised["expected"] == pytest.approx(60.6 / 15.89, rel=0.01)
+
+
+class TestCommandLine:
+    def test_show_of_a_flow(self, adon: Any, world: Any, flow: str) -> None:
+        found = adon("advice", "show", flow)
+        assert found.exit_code == 0, found.stderr
+        for text in (
+            "buffers",
+            "receive 1 MiB",
+            "mu-dtn (sender): unknown",
+            "iput -N 1",
+            "not known: packet loss",
+        ):
+            assert text in found.stdout
+
+    def test_show_of_numbers(self, adon: Any) -> None:
+        found = adon(
+            "advice", "show", "--rate", "10 Gbps", "--rtt", "33 ms", "--loss", "0 %", "--tool", "rclone"
+        )
+        assert found.exit_code == 0, found.stderr
+        assert "receive 79 MiB, send 79 MiB" in found.stdout
+        assert "rclone copy FROM TO" in found.stdout
+        assert "predicted 10 Gbps" in found.stdout
+
+    def test_check_of_a_file(self, adon: Any, world: Any, flow: str, tmp_path: Any) -> None:
+        file = tmp_path / "mu-dtn.txt"
+        file.write_text(PRINTED)
+        found = adon("advice", "check", str(file), "--flow", flow, "--host", "mu-dtn")
+        assert found.exit_code == 3, found.stderr
+        assert "mu-dtn (sender): differs" in found.stdout
+        assert "net.core.rmem_max" in found.stdout
+        alone = adon("advice", "check", str(file), "--rate", "1 Mbps", "--rtt", "1 ms")
+        assert "sender (sender)" in alone.stdout
+
+    def test_standard_input(self, world: Any, served: str) -> None:
+        environment = {"ADON_URL": served, "ADON_TOKEN": world.tokens["admin"]}
+        arguments = ["advice", "check", "-", "--rate", "1 Gbps", "--rtt", "9 ms", "--host", "dtn"]
+        found = CliRunner().invoke(app, arguments, env=environment, input=PRINTED)
+        assert (found.exit_code, "dtn (sender): differs" in found.stdout) == (3, True)
+
+    def test_a_host_that_has_everything_is_applied(
+        self, adon: Any, world: Any, flow: str, tmp_path: Any
+    ) -> None:
+        text = adon("advice", "script", flow, "--host", "osu-dtn").stdout
+        settings = "\n".join(line for line in text.splitlines() if not line.startswith("#"))
+        file = tmp_path / "osu-dtn.txt"
+        file.write_text(settings + PRINTED[PRINTED.index("1: lo:") :])
+        found = adon("advice", "check", str(file), "--flow", flow, "--host", "osu-dtn")
+        assert (found.exit_code, "osu-dtn (receiver): applied" in found.stdout) == (0, True), found.stdout
+
+    def test_script(self, adon: Any, world: Any, flow: str) -> None:
+        found = adon("advice", "script", flow, "--host", "mu-dtn")
+        assert found.exit_code == 0
+        assert found.stdout.startswith("# /etc/sysctl.d/")
+        assert "net.ipv4.tcp_rmem = 4096 131072" in found.stdout
+        other = adon("advice", "script", flow, "--host", "moon")
+        assert (other.exit_code, other.stderr.count("\n")) == (2, 1)
+
+    @pytest.mark.parametrize(
+        "arguments",
+        [("show",), ("show", "--rtt", "33"), ("check", "/nowhere", "--rtt", "3 ms"), ("accept", "f-1")],
+    )
+    def test_a_mistake_is_status_2(self, adon: Any, arguments: tuple[str, ...]) -> None:
+        assert adon("advice", *arguments).exit_code == 2
+
+    def test_accept_shows_first(self, adon: Any, transfers: Any) -> None:
+        from apps.rest.times import to_text
+
+        arguments = ("advice", "accept", "f-12", "--applied", to_text(APPLIED))
+        found = adon(*arguments)
+        assert found.exit_code == 0, found.stderr
+        assert found.stdout.startswith("confirmed: faster: median")
+        assert "add --yes" in found.stdout
+        assert "saved with soykb@2" in adon(*arguments, "--yes").stdout
+
+
+class TestPage:
+    def test_a_flow_s_page_advises(self, world: Any, flow: str) -> None:
+        observe(world, "mu-dtn")
+        lose(world, 1e-3)
+        text = sign_in(world)[0].get(f"/flows/{flow}").text
+        for shown in (
+            "Transfer advice for al2s",
+            "Congestion control",
+            "net.core.rmem_max",
+            "adon advice script",
+        ):
+            assert shown in text
+        assert "Not known" in text
+        assert "style=" not in text
+
+    def test_without_advice_the_page_is_there(self, world: Any, flow: str) -> None:
+        world.stop_controller()
+        answer = sign_in(world)[0].get(f"/flows/{flow}")
+        assert answer.status_code == 200
+        assert "Transfer advice" not in answer.text
