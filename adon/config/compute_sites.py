@@ -8,10 +8,10 @@ the programs that stand here, and nothing else.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
 
 from adon.config.parts import Section, Span
 from adon.frozenmap import Frozen, FrozenMap
@@ -162,7 +162,20 @@ class OpenStackAdapter(Adapter):
     start_time: Duration = 60.0
 
 
+def _kind(value: object) -> str:
+    found = value.get("kind") if isinstance(value, Mapping) else getattr(value, "kind", None)
+    return str(found)
+
+
 AnyAdapter = Annotated[
-    StaticAdapter | SlurmAdapter | HTCondorAdapter | OpenStackAdapter, Field(discriminator="kind")
+    Annotated[StaticAdapter, Tag("static")]
+    | Annotated[SlurmAdapter, Tag("slurm")]
+    | Annotated[HTCondorAdapter, Tag("htcondor")]
+    | Annotated[OpenStackAdapter, Tag("openstack")],
+    Discriminator(
+        _kind,
+        custom_error_type="adapter_kind",
+        custom_error_message="kind: must be static, slurm, htcondor or openstack",
+    ),
 ]
 """An adapter of the kind that its ``kind`` names."""

@@ -64,6 +64,7 @@ class Desk:
     :param tell: takes messages for the controller.
     :param leads: whether this collector is the one that measures.
     :param clock: seconds since the epoch.
+    :param timer: seconds that never step back.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Desk:
         tell: Tell,
         leads: Callable[[], bool],
         clock: Callable[[], float] = time.time,
+        timer: Callable[[], float] = time.monotonic,
     ) -> None:
         self._name = name
         self._adapter = adapter
@@ -81,12 +83,13 @@ class Desk:
         self._tell = tell
         self._leads = leads
         self._clock = clock
+        self._timer = timer
         self._site: ComputeSite | None = None
         self._shapes: tuple[Shape, ...] = (self._timed(Shape()),)
         self._held: dict[int, _Held] = {}
         self._done: dict[int, _Held] = {}
         self._report: SiteReport | None = None
-        self._report_due = self._follow_due = 0.0
+        self._report_due = self._follow_due = float("-inf")
         self._messages: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"site {name}", daemon=True)
@@ -126,26 +129,30 @@ class Desk:
                 self.turn()
             except Exception:  # a thread's outermost guard: the next turn may go better, and others go on
                 LOG.exception("event=fault site=%s", self._name)
-            self._pause()
+            self.hear(self._patience())
 
     def turn(self) -> None:
         """Do what is due, if this collector is the one that measures."""
         if not self._leads():
             return
-        if time.monotonic() >= self._report_due:
-            self._report_due = time.monotonic() + self._adapter.period
+        if self._timer() >= self._report_due:
+            self._report_due = self._timer() + self._adapter.period
             self._poll()
-        if time.monotonic() >= self._follow_due:
-            self._follow_due = time.monotonic() + self._adapter.follow
+        if self._timer() >= self._follow_due:
+            self._follow_due = self._timer() + self._adapter.follow
             for held in tuple(self._held.values()):
                 if not held.over and not self._stopping.is_set():
                     self._work_on(held)
 
-    def _pause(self) -> None:
-        due = min(self._report_due, self._follow_due) - time.monotonic()
-        wait = max(0.01, due) if self._leads() else LOOK_EVERY
+    def _patience(self) -> float:
+        if not self._leads():
+            return LOOK_EVERY
+        return max(0.0, min(self._report_due, self._follow_due) - self._timer())
+
+    def hear(self, seconds: float) -> None:
+        """Take what other threads have said, waiting so long for a first word."""
         try:
-            self._messages.get(timeout=wait)()
+            self._messages.get(timeout=seconds)()
             while True:
                 self._messages.get_nowait()()
         except Empty:
@@ -154,7 +161,7 @@ class Desk:
     def _reshape(self, shapes: tuple[Shape, ...]) -> None:
         wanted = tuple(dict.fromkeys(self._timed(shape) for shape in shapes))
         if wanted and wanted != self._shapes:
-            self._shapes, self._report_due = wanted, 0.0
+            self._shapes, self._report_due = wanted, float("-inf")
 
     def _timed(self, shape: Shape) -> Shape:
         return replace(shape, seconds=self._adapter.time_limit)
@@ -166,7 +173,7 @@ class Desk:
         self._held[order.number], held.order = held, order
         if held.news is not None and again:
             self._send(held.news)
-        self._follow_due = 0.0
+        self._follow_due = float("-inf")
 
     def _greeted(self) -> None:
         if self._report is not None:
