@@ -56,6 +56,12 @@ ALLOWED = {
     ("post", "/maintenance"): {"admin", "performance_engineer"},
     ("delete", "/maintenance/{id}"): {"admin", "performance_engineer"},
     ("get", "/what-if"): STAFF,
+    ("get", "/sites"): ALL,
+    ("get", "/sites/{name}"): ALL,
+    ("get", "/jobs"): ALL,
+    ("post", "/jobs"): ALL - {"auditor"},
+    ("get", "/jobs/{id}"): OWNER_OR_STAFF,
+    ("delete", "/jobs/{id}"): {"admin", "operator", "researcher"},
     ("get", "/events"): ALL,
     ("get", "/metrics"): STAFF,
     ("get", "/healthz"): ALL | {"anonymous"},
@@ -76,9 +82,17 @@ BODIES = {
     "/measurements": {"path": "al2s", "source": "mu", "destination": "osu", "test": "rtt"},
     "/alarms/{id}/acknowledge": {},
     "/maintenance": WINDOW,
+    "/jobs": {"site": "osu-hpc", "job": "align"},
     "/subscriptions": {"channel": "mail", "target": "ann@example.edu"},
 }
-IDS = {"decisions": "d-1", "alarms": FELL.id, "flows": "f-1", "subscriptions": "s-1", "maintenance": "m-1"}
+IDS = {
+    "decisions": "d-1",
+    "alarms": FELL.id,
+    "flows": "f-1",
+    "subscriptions": "s-1",
+    "maintenance": "m-1",
+    "jobs": "j-1",
+}
 QUERIES = {
     "/rules": "?flow=f-1",
     "/rules/explain": "?of=f-1",
@@ -95,7 +109,9 @@ def operations(world):
 
 
 def call(world, method, path, who):
-    address = path.replace("{name}", "soykb").replace("{version}", "1")
+    address = path.replace("{name}", "osu-hpc" if path.startswith("/sites") else "soykb").replace(
+        "{version}", "1"
+    )
     kind = path.split("/")[1]
     address = address.replace("{id}", IDS.get(kind, "s-1"))
     address += QUERIES.get(path, "") if method == "get" else ""
@@ -109,6 +125,7 @@ def filled(world):
     with Archive(world.archive) as archive:
         archive.put_document("subscription", "s-1", NOW, None, {**subscribed, "filter": {}}, is_open=True)
     world.ask("POST", "/maintenance", json=WINDOW)
+    world.ask("POST", "/jobs", "researcher", json=BODIES["/jobs"])
     return world
 
 
