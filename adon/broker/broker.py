@@ -365,6 +365,7 @@ class Broker:
         if event.status == "finished":
             reason = f"the transfer reported its end after {event.bytes} bytes"
             flow, effects = self._placing.end(flow, FlowState.FINISHED, reason, event)
+            effects += working.after_transfer(self.world, flow, event)
         elif event.status == "failed":
             reason = f"the transfer failed: {event.detail}" if event.detail else "the transfer failed"
             flow, effects = self._placing.end(flow, FlowState.FAILED, reason, event)

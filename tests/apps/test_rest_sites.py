@@ -198,6 +198,15 @@ def test_the_commands_of_jobs(adon, world):
     assert adon("job", "show", "j-9").exit_code == 1
 
 
+def test_a_flow_brings_its_job_along(adon, world):
+    wish = ("flow", "submit", "--from", "mu-dtn", "--to", "osu-dtn", "--size", "1 GB")
+    assert adon(*wish, "--job", "align chr1").exit_code == 0
+    assert world.controller.seen[-1][1]["request"]["job"] == {"job": "align", "arguments": ["chr1"]}
+    assert world.ask("GET", "/flows/f-1").json["request"]["job"] == {"job": "align", "arguments": ["chr1"]}
+    assert adon(*wish, "--job", " ").exit_code == 2
+    assert adon(*wish, "--job", "../align").exit_code == 2
+
+
 # -- the page ----------------------------------------------------------------------------------------------
 
 

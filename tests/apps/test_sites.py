@@ -13,7 +13,8 @@ import pytest
 
 from adon.config import Adapter, SlurmAdapter
 from apps.collector import adapters, sites
-from apps.collector.sites import ATTEMPTS, Desk, Desks
+from apps.collector.desk import ATTEMPTS, Desk
+from apps.collector.sites import Desks
 from measurement.custom.batch.htcondor import HTCondor
 from measurement.custom.batch.model import Capacity, Job, JobState, JobStatus
 from measurement.custom.batch.slurm import Slurm

@@ -6,6 +6,7 @@ The collector asks the sites and tells (:mod:`measurement.sites`); nothing here 
   site that does not answer costs infinity, and says since when.
 - :mod:`.honesty`: what a site said against what came of it: one that lies is corrected, never to its favour.
 - :mod:`.rates`: Γ_c, what a worker node really processed, per site and template, with the configured prior.
+- :mod:`.offers`: which programs may run where.
 - :mod:`.jobs`: a job at a site, and its life as a table.
 - :mod:`.working`: what is done about a report, a request for a job, and news of one.
 

@@ -10,11 +10,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from adon.broker.effects import Announce, Answer, Effect, OrderJob, SaveJob
-from adon.broker.events import JobAsked, JobCancelled, JobTold, SiteReported
+from adon.broker.events import Event, JobAsked, JobCancelled, JobTold, SiteReported, TransferReported
+from adon.broker.flow import Flow
 from adon.broker.placing import Placing
 from adon.broker.sites.jobs import JobRequest, JobState, SiteJob
+from adon.broker.sites.offers import offered
 from adon.broker.world import World
-from adon.config import ConfiguredJob
 from adon.errors import Conflict, InvalidInput
 from adon.templates_catalog.model import ComputeRequirement, Template
 from adon.units import format_duration
@@ -68,42 +69,53 @@ def asked(world: World, event: JobAsked) -> list[Effect]:
     :raises InvalidInput: if the site does not offer it, or not so.
     :raises Conflict: if too many jobs are open.
     """
-    program = offered(world, event.request)
+    job, effects = _begun(world, event.request, event.requester, event)
+    return [*effects, Answer(event.id, event.command, as_json(job))]
+
+
+def _begun(
+    world: World, request: JobRequest, requester: str, event: Event, flow: int | None = None
+) -> tuple[SiteJob, list[Effect]]:
+    program = offered(world.configuration, request.site, request.job, request.arguments, request.template)
     if len(world.jobs) >= MOST_OPEN:
         raise Conflict("jobs", f"{MOST_OPEN} jobs are not over yet")
-    job = world.jobs.new(event.request, program, event.requester, event.id, event.at)
-    return [
+    job = world.jobs.new(request, program, requester, event.id, event.at, flow)
+    text = f"job {job.id} ({job.program} at {job.site}) is asked for by {job.requester}"
+    name = None if flow is None else f"f-{flow}"
+    return job, [
         SaveJob(event.id, job),
         OrderJob(event.id, job.order()),
-        Announce(
-            event.id, "info", f"job {job.id} ({job.program} at {job.site}) is asked for by {job.requester}"
-        ),
-        Answer(event.id, event.command, as_json(job)),
+        Announce(event.id, "info", text, name),
     ]
 
 
-def offered(world: World, request: JobRequest) -> ConfiguredJob:
-    """The program that is asked for, as its site's configuration has it.
+def after_transfer(world: World, flow: Flow, event: TransferReported) -> list[Effect]:
+    """What a flow asked to have run on its data, now that it has arrived (figure 5, B.2).
 
-    :raises InvalidInput: if the site does not offer it, or not so.
+    Only where the data is computed at the destination: of a local computation what travels is the result,
+    and that has been computed already.
     """
-    site = world.configuration.compute.get(request.site)
-    if site is None:
-        raise InvalidInput.of("site", f"there is no compute site {request.site!r}")
-    if site.adapter is None or site.adapter.kind == "static":
-        raise InvalidInput.of(
-            "site", f"{request.site} takes no jobs: it has no adapter that could hand them over"
-        )
-    program = site.adapter.jobs.get(request.job)
-    if program is None:
-        there = ", ".join(sorted(site.adapter.jobs)) or "nothing"
-        raise InvalidInput.of("job", f"{request.site} has no job {request.job!r}; it has {there}")
-    refusal = program.refusal(request.arguments)
-    if refusal is not None:
-        raise InvalidInput.of("arguments", refusal)
-    if program.templates and request.template not in program.templates:
-        raise InvalidInput.of("template", f"{request.job} is for {', '.join(program.templates)} only")
-    return program
+    wanted = flow.request.job
+    if wanted is None:
+        return []
+    campus = world.network.topology.site_of(flow.request.destination)
+    place = None if flow.compute_site is None else world.configuration.compute.get(flow.compute_site)
+    if flow.compute_site is None or place is None or place.site != campus:
+        where = "no compute site" if flow.compute_site is None else flow.compute_site
+        text = f"flow {flow.id}: {wanted.job} is not run: its data is for {where}, not for one at {campus}"
+        return [Announce(event.id, "warning", text, flow.id)]
+    request = JobRequest(
+        site=flow.compute_site,
+        job=wanted.job,
+        arguments=wanted.arguments,
+        size=f"{event.bytes} B",
+        template=flow.template.partition("@")[0],
+    )
+    try:
+        return _begun(world, request, flow.requester, event, flow.number)[1]
+    except (InvalidInput, Conflict) as error:
+        text = f"flow {flow.id}: {wanted.job} is not run at {flow.compute_site}: {error}"
+        return [Announce(event.id, "warning", text, flow.id)]
 
 
 def cancelled(world: World, event: JobCancelled) -> list[Effect]:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from adon.broker.events import JobAsked, JobCancelled, JobTold, SiteReported, TemplateSaved
-from adon.broker.flow import FlowState
+from adon.broker.flow import Flow, FlowState
 from adon.broker.sites import working
 from adon.broker.sites.jobs import JobRequest, JobState, SiteJob
 from adon.errors import Conflict, InvalidInput, NotFound
@@ -16,7 +16,7 @@ from adon.templates_catalog.model import Template
 from measurement.custom.batch.model import JobState as Word
 from measurement.sites.model import JobNews, Shape, SiteReport
 from tests.broker.sites.values import SLURM, news, report, silent, wait, with_adapter
-from tests.broker.stage import Stage, know, ready
+from tests.broker.stage import Stage, configuration, know, ready
 
 
 def stage(**adapters: dict[str, Any]) -> Stage:
@@ -105,6 +105,82 @@ def test_of_too_many_sizes_the_largest_stay() -> None:
     ]
     found = working.shapes(templates)
     assert (len(found), found[-1].nodes, found[0].nodes) == (16, 39, 24)
+
+
+# -- jobs of flows ---------------------------------------------------------------------------------------
+
+
+def with_job(on: Stage, **job: Any) -> Flow:
+    return on.submit(job={"job": "align", "arguments": ["chr1"], **job})
+
+
+def test_when_the_data_has_arrived_its_job_is_handed_over() -> None:
+    on = stage()
+    tell(on, report("osu-hpc", wait(0.0, 4, 8)))
+    flow = with_job(on)
+    assert (flow.compute_site, on.jobs) == ("osu-hpc", {})
+    on.report(flow, "progress", 5)
+    assert on.jobs == {}
+    on.report(flow, "finished", 10**8)
+    (made,) = on.jobs.values()
+    assert (made.site, made.program, made.arguments, made.flow) == (
+        "osu-hpc",
+        "align",
+        ("chr1",),
+        flow.number,
+    )
+    assert (made.size, made.template, made.requester) == (10**8, "soykb", flow.requester)
+    assert on.orders[-1].flow == flow.id
+
+
+@pytest.mark.parametrize("status", ["failed"])
+def test_without_the_data_there_is_no_job(status: str) -> None:
+    on = stage()
+    tell(on, report("osu-hpc", wait(0.0, 4, 8)))
+    on.report(with_job(on), status, 5)
+    assert on.jobs == {}
+
+
+def test_what_is_computed_at_home_has_been_computed_before() -> None:
+    on = stage()
+    tell(on, report("osu-hpc", wait(1e6, 4, 8)))
+    flow = with_job(on)
+    assert flow.compute_site == "mu-hpc"
+    on.report(flow, "finished", 10)
+    assert on.jobs == {}
+    assert any("align is not run: its data is for mu-hpc, not for one at osu" in line for line in on.said)
+
+
+def test_a_job_that_cannot_be_taken_now_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    on = stage()
+    tell(on, report("osu-hpc", wait(0.0, 4, 8)))
+    flow = with_job(on)
+    monkeypatch.setattr(working, "MOST_OPEN", 0)
+    on.report(flow, "finished", 10)
+    assert on.flow(flow).state is FlowState.FINISHED
+    assert any("align is not run at osu-hpc: jobs: 0 jobs are not over yet" in line for line in on.said)
+
+
+@pytest.mark.parametrize(
+    ("job", "cause"),
+    [
+        ({"job": "other"}, "nothing at osu would run it: osu-hpc: job: osu-hpc has no job 'other'"),
+        ({"arguments": ["$(id)"]}, "arguments"),
+        ({"job": "private", "arguments": []}, "private is for neuroblastoma only"),
+    ],
+)
+def test_a_flow_whose_job_nobody_would_run_is_refused(job: dict[str, Any], cause: str) -> None:
+    on = stage()
+    with pytest.raises(InvalidInput, match="job") as caught:
+        with_job(on, **job)
+    assert cause in str(caught.value)
+    assert on.flows == {}
+
+
+def test_a_campus_without_compute_sites_runs_nothing() -> None:
+    on = ready(configuration().model_copy(update={"compute": {}}))
+    with pytest.raises(InvalidInput, match="nothing at osu would run it: there is no compute site"):
+        with_job(on)
 
 
 # -- jobs ----------------------------------------------------------------------------------------------
