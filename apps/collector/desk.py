@@ -116,9 +116,10 @@ class Desk:
         while not self._stopping.is_set():
             try:
                 self.turn()
+                self.hear(self._patience())
             except Exception:  # a thread's outermost guard: the next turn may go better, and others go on
                 LOG.exception("event=fault site=%s", self._name)
-            self.hear(self._patience())
+                self._stopping.wait(LOOK_EVERY)
 
     def turn(self) -> None:
         """Do what is due, if this collector is the one that measures."""
@@ -171,8 +172,7 @@ class Desk:
         self._done = {number: held for number, held in self._held.items() if held.over}
         self._held = {number: held for number, held in self._held.items() if not held.over}
 
-    # -- asking
-    # ------------------------------------------------------------------------------------------------
+    # -- asking ----------------------------------------------------------------------------------------------
 
     def _there(self) -> ComputeSite:
         if self._site is None:
@@ -199,8 +199,7 @@ class Desk:
     def _answers(self) -> bool:
         return self._report is not None and self._report.state is not None
 
-    # -- jobs
-    # ----------------------------------------------------------------------------------------------------
+    # -- jobs ------------------------------------------------------------------------------------------------
 
     def _work_on(self, held: _Held) -> None:
         try:

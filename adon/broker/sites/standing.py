@@ -46,6 +46,7 @@ class _Known:
     """What is known of one site that is asked.
 
     :param state: its latest answer, and ``heard_at`` when that came.
+    :param found: what was worked out of it, by nodes and cores: thousands of flows ask the same.
     :param silent_since: when it first did not answer; None while it does.
     """
 
@@ -56,6 +57,7 @@ class _Known:
     error: str = ""
     honesty: Honesty = field(default_factory=Honesty)
     answers: dict[Shape, deque[tuple[float, float]]] = field(default_factory=dict)
+    found: dict[tuple[int, int], Found] = field(default_factory=dict)
 
     def silence(self, now: float) -> tuple[float | None, str] | None:
         """Since when it does not answer (None: ever), and why; None if it does."""
@@ -95,6 +97,7 @@ class Standings:
             known.error = report.error if report.error else "it did not say why"
             return not silent
         known.state, known.heard_at, known.silent_since, known.error = report.state, now, None, ""
+        known.found.clear()
         for wait in report.state.waits:
             if wait.seconds is not None:
                 known.answers.setdefault(wait.shape, deque(maxlen=KEPT)).append((now, wait.seconds))
@@ -111,13 +114,10 @@ class Standings:
         silence = known.silence(now)
         if silence is not None or known.state is None:
             return _impossible("it does not answer" + ("" if silence is None else f": {silence[1]}"))
-        covering = [one for one in known.state.waits if one.shape.covers(nodes, cores)]
-        if not covering:
-            return _impossible(f"its T_q for {nodes} worker nodes is not known yet")
-        answer = min(covering, key=lambda one: one.shape)
-        if answer.seconds is None:
-            return _impossible(answer.why if answer.why else "it would not start such a job")
-        return Found(_trusted(known, answer.shape, answer.seconds))
+        found = known.found.get((nodes, cores))
+        if found is None:
+            found = known.found[nodes, cores] = _worked_out(known, known.state, nodes, cores)
+        return found
 
     def node_rate(self, site: str, template: str) -> Uncertain | None:
         """Γ_c of a worker node as learnt there for a template, in bits/s; None where nothing was learnt."""
@@ -129,6 +129,7 @@ class Standings:
         known, waited = self._known.get(job.site), job.waited
         if known is not None and job.predicted is not None and waited is not None:
             known.honesty = known.honesty.seen(job.predicted, waited)
+            known.found.clear()
 
     def ended(self, job: SiteJob) -> None:
         """A job has ended: what a node of its site processed is learnt."""
@@ -188,6 +189,16 @@ class Standings:
 
 def _impossible(why: str) -> Found:
     return Found(Uncertain(math.inf), why)
+
+
+def _worked_out(known: _Known, state: SiteState, nodes: int, cores: int) -> Found:
+    covering = [one for one in state.waits if one.shape.covers(nodes, cores)]
+    if not covering:
+        return _impossible(f"its T_q for {nodes} worker nodes is not known yet")
+    answer = min(covering, key=lambda one: one.shape)
+    if answer.seconds is None:
+        return _impossible(answer.why if answer.why else "it would not start such a job")
+    return Found(_trusted(known, answer.shape, answer.seconds))
 
 
 def _trusted(known: _Known, shape: Shape, seconds: float) -> Uncertain:

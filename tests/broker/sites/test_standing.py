@@ -118,6 +118,15 @@ def test_a_report_of_an_unknown_site_changes_nothing() -> None:
     assert not known.reported(report("mu-hpc", wait(1.0)), NOW)
 
 
+def test_what_was_worked_out_holds_until_something_new_is_known() -> None:
+    known = heard(wait(10.0))
+    assert found(known) is found(known)
+    known.reported(report("osu-hpc", wait(20.0)), NOW)
+    assert found(known).wait.mean == 20.0
+    known.started(job(predicted=0.0, queued_at=0.0, started_at=600.0))
+    assert found(known).wait.mean > 20.0
+
+
 # -- the spread ----------------------------------------------------------------------------------------
 
 
