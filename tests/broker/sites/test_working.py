@@ -9,6 +9,7 @@ import pytest
 
 from adon.broker.events import JobAsked, JobCancelled, JobTold, SiteReported, TemplateSaved
 from adon.broker.flow import Flow, FlowState
+from adon.broker.placing import Placing
 from adon.broker.sites import working
 from adon.broker.sites.jobs import JobRequest, JobState, SiteJob
 from adon.errors import Conflict, InvalidInput, NotFound
@@ -62,6 +63,28 @@ def test_a_silent_site_costs_infinity_and_is_told_of_once() -> None:
         "compute site osu-hpc answers",
         "compute site osu-hpc does not answer, and costs infinity: sinfo did not end within 10 s",
     ]
+
+
+def test_a_clock_that_is_set_back_makes_no_site_silent() -> None:
+    on = stage()
+    tell(on, report("osu-hpc", wait(0.0, 4, 8)))
+    on.set_clock_back(3600.0)
+    assert on.broker.world.standings.silence("osu-hpc", on.now) is None
+    assert on.broker.world.standings.silence("osu-hpc", on.now + 3600.0) is not None
+
+
+def test_who_waits_for_a_site_is_tried_again_when_a_job_there_is_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    on = stage()
+    ask(on)
+    tell(on, news(1, Word.RUNNING, submitted=1.0, started=2.0))
+    served: list[str] = []
+    monkeypatch.setattr(Placing, "serve_queue", lambda _self, event: served.append(event.id) or [])
+    tell(on, news(1, Word.RUNNING, submitted=1.0, started=3.0))
+    assert served == []
+    tell(on, news(1, Word.SUCCEEDED, submitted=1.0, started=3.0, ended=4.0))
+    assert len(served) == 1
 
 
 def test_who_waits_for_a_site_is_tried_again_when_it_answers() -> None:
