@@ -195,6 +195,45 @@ def test_a_controller_that_comes_again_is_told_again(bench: Bench) -> None:
     assert len(bench.reports) == 1
 
 
+NODES = '{"nodes": [{"name": "a", "state": "idle", "alloc_cpus": 0, "idle_cpus": 4, "real_memory": 1,'
+NODES += ' "alloc_memory": 0, "partitions": ["debug"]}]}'
+
+
+@pytest.mark.parametrize(
+    ("sinfo", "sbatch", "error"),
+    [
+        ("echo '<html>'", "true", "sinfo did not print JSON"),
+        ("true", "true", "sinfo did not print JSON"),
+        ("echo '[[[['", "true", "sinfo did not print JSON"),
+        ("echo '{}'", "true", "sinfo printed JSON that is not as it should be"),
+        ("echo 'password=hunter2' >&2; exit 3", "true", "sinfo ended with status 3"),
+        ("kill -9 $$", "true", "sinfo ended with status -9"),
+        ("yes", "true", "sinfo wrote more than 33554432 bytes"),
+        ("sleep 1000", "true", "sinfo did not end within 1 s"),
+        (
+            f"echo '{NODES}'",
+            "echo 'Job 1 to start at noon' >&2",
+            "sbatch ended with status 0 and no time of start",
+        ),
+        (f"echo '{NODES}'", "echo 'Job 1 to start at 99999999999 using' >&2", "T_q makes no sense"),
+        (f"echo '{NODES}'", "echo 'Job 1 to start at 1 using' >&2", ""),  # in the past: at once
+    ],
+)
+def test_what_commands_may_do(install: Install, tmp_path: Path, sinfo: str, sbatch: str, error: str) -> None:
+    for tool, body in (("sinfo", sinfo), ("squeue", "true"), ("sbatch", sbatch)):
+        install(tool, body)
+    site = compute_site({**SLURM, "timeout": "1 s" if "sleep" in sinfo else "20 s"})
+    assert site.adapter is not None
+    bench = Bench(build=lambda: adapters.build(site, site.adapter, tmp_path))  # type: ignore[arg-type]
+    bench.turn()
+    (report,) = bench.reports
+    assert report.error.startswith(error)
+    assert "hunter2" not in str(bench.told.sent)
+    assert (report.state is None) is bool(error)
+    if report.state is not None:
+        assert [wait.seconds for wait in report.state.waits] == [0.0]
+
+
 # -- jobs ----------------------------------------------------------------------------------------------
 
 
