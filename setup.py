@@ -44,10 +44,12 @@ setup(
         "parquet": ["pyarrow>=15"],
         "bench": ["networkx>=3.2,<4", "ortools>=9.10,<10", "plotly>=6,<8"],
         "postgresql": ["psycopg[binary]>=3.1,<4"],
+        "openstack": ["openstacksdk>=4,<5"],
         "dev": [
             "hypothesis>=6.100,<7",
             "mypy>=1.10,<3",
             "networkx>=3.2,<4",
+            "openstacksdk>=4,<5",
             "ortools>=9.10,<10",
             "psycopg[binary]>=3.1,<4",
             "pyarrow>=15",

@@ -41,7 +41,7 @@ READERS: Mapping[str, frozenset[str]] = {
     "measurements.tests": frozenset({CONTROLLER, COLLECTOR}),
     "measurements.window": frozenset({CONTROLLER, COLLECTOR}),
     "measurements.archive_url": frozenset({COLLECTOR, WEB}),
-    "compute": frozenset({CONTROLLER}),
+    "compute": frozenset({CONTROLLER, COLLECTOR}),
     "policy": frozenset({CONTROLLER}),
     "policy.measurement_access": frozenset({COLLECTOR, WEB}),
     "controller": frozenset({CONTROLLER}),

@@ -41,6 +41,9 @@ class Action(StrEnum):
     MAINTENANCE_CANCEL = "maintenance.cancel"
     WHAT_IF = "network.what_if"
     COMPUTE_READ = "compute.read"
+    JOB_SUBMIT = "job.submit"
+    JOB_READ = "job.read"
+    JOB_CANCEL = "job.cancel"
     METRICS_READ = "metrics.read"
     TOKEN_CREATE = "token.create"  # noqa: S105 - the name of an action
     TOKEN_READ = "token.read"  # noqa: S105
@@ -134,6 +137,19 @@ GRANTS: Mapping[Action, Mapping[Role, Scope]] = {
     Action.MAINTENANCE_CANCEL: {Role.ADMIN: Scope.ANY, Role.PERFORMANCE_ENGINEER: Scope.ANY},
     Action.WHAT_IF: _STAFF,
     Action.COMPUTE_READ: _EVERY_ROLE,
+    Action.JOB_SUBMIT: {
+        Role.ADMIN: Scope.ANY,
+        Role.OPERATOR: Scope.ANY,
+        Role.PERFORMANCE_ENGINEER: Scope.OWN,
+        Role.RESEARCHER: Scope.OWN,
+    },
+    Action.JOB_READ: _OWN_OR_STAFF,
+    Action.JOB_CANCEL: {
+        Role.ADMIN: Scope.ANY,
+        Role.OPERATOR: Scope.ANY,
+        Role.PERFORMANCE_ENGINEER: Scope.OWN,
+        Role.RESEARCHER: Scope.OWN,
+    },
     Action.METRICS_READ: _STAFF,
     Action.TOKEN_CREATE: {Role.ADMIN: Scope.ANY},
     Action.TOKEN_READ: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY, Role.AUDITOR: Scope.ANY},

@@ -30,6 +30,7 @@ from adon.broker.effects import (
     ReadFeatures,
     SaveFlow,
     SaveTemplate,
+    ShapesChanged,
 )
 from adon.broker.events import (
     AlarmCleared,
@@ -44,6 +45,9 @@ from adon.broker.events import (
     FirstPacket,
     FlowCancelled,
     FlowSubmitted,
+    JobAsked,
+    JobCancelled,
+    JobTold,
     LldpReceived,
     MaintenanceAsked,
     MaintenanceCancelled,
@@ -51,6 +55,7 @@ from adon.broker.events import (
     PortChanged,
     RuleRemoved,
     RulesReported,
+    SiteReported,
     SnapshotAsked,
     SwitchDown,
     SwitchUp,
@@ -73,6 +78,9 @@ from adon.broker.network import Network
 from adon.broker.placing import Placing
 from adon.broker.reactive import Taken
 from adon.broker.register import Register
+from adon.broker.sites import working
+from adon.broker.sites.jobs import Jobs, SiteJob
+from adon.broker.sites.standing import Standings
 from adon.broker.unannounced import Unannounced
 from adon.broker.watch import Watch
 from adon.broker.world import World
@@ -86,6 +94,7 @@ from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.needs import needs
 from measurement.model import Metric
 from measurement.psconfig.mesh import Need
+from measurement.sites.model import JobOrder, Shape
 
 NO_CIRCUITS = OverlayPaths()
 
@@ -101,6 +110,8 @@ class Broker:
     :param last_number: the highest flow number ever given.
     :param circuits: the overlays' paths that the last run had.
     :param identity: who sends the hellos that find links; needed where ``discovery`` is configured.
+    :param jobs: the jobs at compute sites that are not over, and before them those that ended lately.
+    :param last_job: the highest job number ever given.
     """
 
     def __init__(
@@ -114,9 +125,11 @@ class Broker:
         last_number: int = 0,
         identity: Identity | None = None,
         circuits: OverlayPaths = NO_CIRCUITS,
+        jobs: Iterable[SiteJob] = (),
+        last_job: int = 0,
     ) -> None:
         policy, topology = configuration.policy, Topology(configuration, overlay_paths=circuits)
-        left = tuple(flows)
+        left, known_jobs = tuple(flows), tuple(jobs)
         heir = inherit(left, rules, catalog, topology)
         self.world = World(
             configuration=configuration,
@@ -133,6 +146,8 @@ class Broker:
             links=Links(configuration, identity),
             meters=Meters(heir.rules),
             windows=Windows(windows),
+            standings=Standings(configuration.compute, known_jobs),
+            jobs=Jobs(known_jobs, last_job),
         )
         for flow in heir.flows:
             self.world.flows.put(flow)
@@ -162,6 +177,16 @@ class Broker:
     def needs(self) -> Mapping[Metric, Need]:
         """What the latest version of every template needs to know of every path."""
         return needs(self.world.catalog.latest)
+
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """The sizes of request that compute sites are to be asked about."""
+        return working.shapes(self.world.catalog.latest)
+
+    @property
+    def orders(self) -> tuple[JobOrder, ...]:
+        """What the collector is to do about the jobs that are not over."""
+        return tuple(job.order() for job in self.world.jobs)
 
     def handle(self, event: Event) -> list[Effect]:
         """Take one event; say what is to be done about it, in order."""
@@ -271,6 +296,14 @@ class Broker:
             case SyncAsked():
                 answer: dict[str, object] = {"switches": sorted(network.topology.connected)}
                 return [*network.recheck(event.id).effects, Answer(event.id, event.command, answer)]
+            case SiteReported():
+                return working.reported(world, placing, event)
+            case JobAsked():
+                return self._answered(event.id, event.command, lambda: working.asked(world, event))
+            case JobCancelled():
+                return self._answered(event.id, event.command, lambda: working.cancelled(world, event))
+            case JobTold():
+                return working.told(world, placing, event)
             case LldpReceived():
                 return []  # all that it meant is what the links made of it
             case Tick():
@@ -332,6 +365,7 @@ class Broker:
         if event.status == "finished":
             reason = f"the transfer reported its end after {event.bytes} bytes"
             flow, effects = self._placing.end(flow, FlowState.FINISHED, reason, event)
+            effects += working.after_transfer(self.world, flow, event)
         elif event.status == "failed":
             reason = f"the transfer failed: {event.detail}" if event.detail else "the transfer failed"
             flow, effects = self._placing.end(flow, FlowState.FAILED, reason, event)
@@ -342,6 +376,7 @@ class Broker:
         return [
             SaveTemplate(event.id, saved),
             NeedsChanged(event.id, self.needs),
+            ShapesChanged(event.id, self.shapes),
             Announce(event.id, "info", f"template {saved.reference} is in the catalog"),
             Answer(event.id, event.command, saved),
         ]

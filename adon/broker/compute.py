@@ -16,6 +16,7 @@ from adon.broker.cost import CostFunctions, NetworkTerms, site_cost, theoretical
 from adon.broker.decision import SiteCost
 from adon.broker.edge import Ledger, place
 from adon.broker.flow import Flow
+from adon.broker.sites.standing import Standings
 from adon.config import Configuration
 from adon.flowvisor.path import Known
 from adon.flowvisor.performance import PerformanceView
@@ -75,8 +76,12 @@ def sites(
     performance: PerformanceView,
     ledger: Ledger,
     now: float,
+    standings: Standings | None = None,
 ) -> Sites:
-    """Compare the compute sites at both ends of a flow and take the cheapest that has room."""
+    """Compare the compute sites at both ends of a flow and take the cheapest that has room.
+
+    :param standings: what the sites reported; None where nobody asks them.
+    """
     configuration, model = topology.configuration, need.template.cost
     ends = {topology.site_of(flow.request.source): True, topology.site_of(flow.request.destination): False}
     allowed = need.template.rspec.sites
@@ -89,6 +94,7 @@ def sites(
         return Sites(transfer_size=flow.request.size, ledger=ledger)
     terms = network_terms(need, choice, performance, now)
     requirement = _requirement(need)
+    reports = Standings({}) if standings is None else standings
     costs = [
         site_cost(
             name,
@@ -99,6 +105,10 @@ def sites(
             requirement=requirement,
             network=terms,
             functions=CostFunctions(),
+            reported=reports.wait(
+                name, requirement.worker_nodes, now, max(requirement.cores, requirement.worker_nodes)
+            ),
+            node_rate=_learnt(reports, name, need.template.name),
         )
         for name in names
     ]
@@ -125,6 +135,11 @@ def network_terms(need: Need, choice: Choice, performance: PerformanceView, now:
         loss.value if isinstance(loss, Known) else None,
     )
     return NetworkTerms(name, theoretical, available)
+
+
+def _learnt(standings: Standings, site: str, template: str) -> float | None:
+    learnt = standings.node_rate(site, template)
+    return None if learnt is None else learnt.mean
 
 
 def _requirement(need: Need) -> ComputeRequirement:

@@ -23,6 +23,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 
 from adon.broker.decision import SiteCost
+from adon.broker.sites.standing import Found
 from adon.config import ComputeSite
 from adon.templates_catalog.model import ComputeRequirement, CostModel
 
@@ -176,6 +177,7 @@ def site_cost(
     functions: CostFunctions,
     home: NetworkTerms | None = None,
     node_rate: float | None = None,
+    reported: Found | None = None,
 ) -> SiteCost:
     """Algorithm 4 for one compute site.
 
@@ -186,6 +188,7 @@ def site_cost(
     :param network: the leg from the source to the final destination.
     :param home: the leg back, for C_D; taken to be like ``network`` where it is not given.
     :param node_rate: Γ_c as learnt from finished jobs; the configured prior where it is None.
+    :param reported: T_q as the site said it itself; the configured one where it is None.
     """
     if site is None:
         return unknown_site(name, f"there is no compute site {name!r} in the configuration")
@@ -193,7 +196,7 @@ def site_cost(
     nodes = requirement.worker_nodes
     result = round(Fraction(model.result_ratio) * size)
     transfer = result if local else size
-    queue, queue_why = _queue(site, nodes)
+    queue, queue_why = _queue(site, nodes, reported)
     busy = seconds_for(size, nodes * rate)
     net, net_why = _leg(transfer, network)
     back = network if home is None else home
@@ -237,11 +240,13 @@ def seconds_for(size: int, rate: float) -> float:
         return math.inf
 
 
-def _queue(site: ComputeSite, nodes: int) -> tuple[float, str]:
+def _queue(site: ComputeSite, nodes: int, reported: Found | None) -> tuple[float, str]:
     if site.queue_wait is None:
         return math.inf, "no resource there is ours to use (T_q is infinite)"
     if site.worker_nodes < nodes:
         return math.inf, f"it has {site.worker_nodes} worker nodes, {nodes} are needed (T_q is infinite)"
+    if reported is not None:
+        return reported.wait.mean, reported.why and f"{reported.why} (T_q is infinite)"
     return site.queue_wait, ""
 
 

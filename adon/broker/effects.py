@@ -14,12 +14,14 @@ from enum import StrEnum
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow
 from adon.broker.maintenance import Window
+from adon.broker.sites.jobs import SiteJob
 from adon.errors import AdonError
 from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.rule import Change, Entry, Rule
 from adon.templates_catalog.model import Template
 from measurement.model import Metric, Observation, PathKey
 from measurement.psconfig.mesh import Need
+from measurement.sites.model import JobOrder, Shape
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,3 +219,24 @@ class WakeAt(Effect):
     """Send a Tick at this time; a later WakeAt with an earlier time brings it forward."""
 
     at: float
+
+
+@dataclass(frozen=True, slots=True)
+class SaveJob(Effect):
+    """Keep this state of a job at a compute site."""
+
+    job: SiteJob
+
+
+@dataclass(frozen=True, slots=True)
+class OrderJob(Effect):
+    """Have the collector hand a job over to its site, or end it there."""
+
+    order: JobOrder
+
+
+@dataclass(frozen=True, slots=True)
+class ShapesChanged(Effect):
+    """Tell the collector for which sizes of request sites are to be asked for T_q."""
+
+    shapes: tuple[Shape, ...]

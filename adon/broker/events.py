@@ -14,6 +14,7 @@ from adon.broker.flow import FlowRequest
 from adon.broker.maintenance import WindowRequest
 from adon.broker.question import Question
 from adon.broker.scenario import Scenario
+from adon.broker.sites.jobs import JobRequest
 from adon.flowvisor.features import SwitchFeatures
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.rule import GroupEntry, MeterEntry, ReportedRule, Rule, Slot
@@ -22,6 +23,7 @@ from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import Template
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Measurement
+from measurement.sites.model import JobNews, SiteReport
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,3 +297,35 @@ class WhatIfAsked(Event):
 
     command: str
     scenario: Scenario | None
+
+
+@dataclass(frozen=True, slots=True)
+class SiteReported(Event):
+    """The collector has asked a compute site: what there is and T_q, or that it does not answer."""
+
+    report: SiteReport
+
+
+@dataclass(frozen=True, slots=True)
+class JobAsked(Event):
+    """Somebody wants a configured program to run at a compute site."""
+
+    command: str
+    request: JobRequest
+    requester: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobCancelled(Event):
+    """Somebody who may do so ends a job at a compute site."""
+
+    command: str
+    number: int
+    requester: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobTold(Event):
+    """The collector has news of a job: handed over, started, over, refused."""
+
+    news: JobNews

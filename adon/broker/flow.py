@@ -80,6 +80,13 @@ class Quality(StrEnum):
     UNKNOWN = "unknown"
 
 
+class FlowJob(Value):
+    """A program to run on the data where it arrives, by its name at a compute site there."""
+
+    job: Name
+    arguments: tuple[Annotated[str, Field(max_length=200)], ...] = Field(default=(), max_length=20)
+
+
 class FlowRequest(Value):
     """What a researcher asks for.
 
@@ -103,6 +110,7 @@ class FlowRequest(Value):
     label: str = Field(default="", max_length=200)
     slice: Name | None = None
     marking: Marking | None = None
+    job: FlowJob | None = None
 
     @field_validator("size")
     @classmethod

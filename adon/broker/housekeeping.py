@@ -130,6 +130,7 @@ class Housekeeping:
         world.alarms.clock_set_back(by)
         world.links.clock_set_back(by)
         world.damping.clock_set_back(by)
+        world.standings.clock_set_back(by)
         world.failovers.clock_set_back(by)
         world.performance = Heard()
         for flow in world.flows.running():

@@ -10,6 +10,7 @@ from collections.abc import Iterable
 
 from adon.broker.events import FlowSubmitted
 from adon.broker.flow import Flow, FlowRequest
+from adon.broker.sites.offers import offered_at
 from adon.broker.tenancy import slice_for
 from adon.errors import AdonError, Conflict, InvalidInput, NotFound, Problem
 from adon.flowvisor.path import FiveTuple
@@ -29,7 +30,8 @@ def new_flow(
 
     :param others: the flows that have not ended.
     :raises InvalidInput: naming each wrong field: an unknown template or host, both ends at one site, a
-        destination the RSpec does not allow, a bound above the RSpec's ceiling or above every path.
+        destination the RSpec does not allow, a bound above the RSpec's ceiling or above every path, a job
+        that no compute site at the destination would run.
     :raises InvalidInput, Forbidden: as :func:`~adon.broker.tenancy.slice_for`.
     :raises Conflict: if another flow between the same hosts has one of the ports.
     """
@@ -37,6 +39,7 @@ def new_flow(
     template = _template(request, catalog)
     _hosts(request, template, topology)
     _bounds(request, template, topology)
+    _job(request, template, topology)
     tuples = tuple(FiveTuple(PROTOCOLS[template.protocol], port) for port in sorted(set(request.ports)))
     slice_name = slice_for(event, template, PROTOCOLS[template.protocol], tuples, topology.configuration)
     _distinct(request, template, others, catalog)
@@ -84,6 +87,12 @@ def _hosts(request: FlowRequest, template: Template, topology: Topology) -> None
             f"template {template.reference} allows the sites {', '.join(allowed)}, "
             f"not {sites['destination']}",
         )
+
+
+def _job(request: FlowRequest, template: Template, topology: Topology) -> None:
+    if request.job is not None:
+        campus = topology.site_of(request.destination)
+        offered_at(topology.configuration, campus, request.job.job, request.job.arguments, template.name)
 
 
 def _bounds(request: FlowRequest, template: Template, topology: Topology) -> None:

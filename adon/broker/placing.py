@@ -81,7 +81,14 @@ class Placing:
             instead = f"{holder.path}: in the place of {holder.id}, whose priority is lower"
             choice = choice.taking(str(holder.path), f"{instead}; {choice.selection.reason}")
         sites = compute.sites(
-            flow, need, choice, world.network.topology, world.performance, world.ledger, event.at
+            flow,
+            need,
+            choice,
+            world.network.topology,
+            world.performance,
+            world.ledger,
+            event.at,
+            world.standings,
         )
         path = choice.selection.path
         if path is None or sites.refused:

@@ -39,6 +39,7 @@ def snapshot(world: World, now: float) -> Mapping[str, object]:
         "reconcile": dict(world.network.reconcile_totals),
         "slices": [_slice(world, name) for name in world.configuration.slices],
         "failover": world.failovers.reading(),
+        "compute": world.standings.reading(now),
     }
 
 

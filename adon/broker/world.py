@@ -26,6 +26,8 @@ from adon.broker.meters import Meters
 from adon.broker.network import Network
 from adon.broker.register import Register
 from adon.broker.room import Room
+from adon.broker.sites.jobs import Jobs
+from adon.broker.sites.standing import Standings
 from adon.config import Configuration
 from adon.flowvisor.kpaths import PathCache
 from adon.flowvisor.ladder import Means
@@ -62,6 +64,8 @@ class World:
     :param failovers: how long failures of the network lasted for the flows they hit.
     :param meters: which meter number each flow has.
     :param connected: how many connections unannounced flows have in each switch.
+    :param standings: how compute sites stand, as they reported, and what their word is worth.
+    :param jobs: the jobs at compute sites that are not over.
     """
 
     configuration: Configuration
@@ -86,6 +90,8 @@ class World:
     failovers: Failovers = field(default_factory=Failovers)
     meters: Meters = field(default_factory=Meters)
     connected: Connected = field(default_factory=Connected)
+    standings: Standings = field(default_factory=lambda: Standings({}))
+    jobs: Jobs = field(default_factory=Jobs)
 
     def shun(self, path: str | None, why: str, now: float) -> None:
         """Do not use a path for the policy's hold-off, longer if it fails again and again."""

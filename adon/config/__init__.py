@@ -7,6 +7,15 @@ field.  See ``docs/configuration.md`` for a commented example.
 """
 
 from adon.config.availability import HighAvailability
+from adon.config.compute_sites import (
+    Adapter,
+    AnyAdapter,
+    ConfiguredJob,
+    HTCondorAdapter,
+    OpenStackAdapter,
+    SlurmAdapter,
+    StaticAdapter,
+)
 from adon.config.configuration import Configuration, load
 from adon.config.connecting import Connections, ControllerTls
 from adon.config.discovery import LinkDiscovery
@@ -38,9 +47,12 @@ from adon.config.slices import (
 )
 
 __all__ = [
+    "Adapter",
+    "AnyAdapter",
     "BackgroundTest",
     "ComputeSite",
     "Configuration",
+    "ConfiguredJob",
     "Connections",
     "Controller",
     "ControllerTls",
@@ -49,6 +61,7 @@ __all__ = [
     "DscpByPriority",
     "FireflyCollector",
     "Flowspace",
+    "HTCondorAdapter",
     "HighAvailability",
     "Host",
     "HostMetrics",
@@ -63,6 +76,7 @@ __all__ = [
     "Members",
     "NetworkLink",
     "Notify",
+    "OpenStackAdapter",
     "Overlay",
     "PSchedulerHost",
     "PathEndpoint",
@@ -73,6 +87,8 @@ __all__ = [
     "Retention",
     "Site",
     "Slice",
+    "SlurmAdapter",
+    "StaticAdapter",
     "Switch",
     "TransitPath",
     "load",

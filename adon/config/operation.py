@@ -9,6 +9,7 @@ from pydantic import ConfigDict, Field, model_validator
 
 from adon.access.policy import Role
 from adon.config.availability import HighAvailability
+from adon.config.compute_sites import AnyAdapter
 from adon.config.connecting import Connections, ControllerTls, OpenFlowVersion, transport_problems
 from adon.config.parts import Port, PositiveRate, Section, Span, raise_all
 from adon.config.slices import DscpByPriority, FireflyCollector, LadderPolicy, ReactiveEntry
@@ -17,11 +18,12 @@ from adon.units import Duration
 
 
 class ComputeSite(Section):
-    """A place to compute, as configured ([ADON] table 3; adapters that ask a batch system follow).
+    """A place to compute, as configured ([ADON] table 3).
 
     :param site: the campus it is at; a transfer to it goes there.
     :param throughput_per_node: Γ_c, the prior for what one worker node processes.
     :param queue_wait: T_q; ``null`` means no resource for us: T_q is infinite.
+    :param adapter: how it is asked for T_q and capacity, and takes jobs; without it the numbers here stand.
     """
 
     site: Name
@@ -30,6 +32,7 @@ class ComputeSite(Section):
     throughput_per_node: PositiveRate
     queue_wait: Duration | None = 0.0
     price_per_node_hour: float = Field(default=0.0, ge=0)
+    adapter: AnyAdapter | None = None
 
 
 class CookieRange(Section):

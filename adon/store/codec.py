@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 from adon.broker.decision import Decision, finite
 from adon.broker.flow import Flow
 from adon.broker.maintenance import Window
+from adon.broker.sites.jobs import SiteJob
 from adon.templates_catalog.model import Template
 
 Json = dict[str, Any]
@@ -28,6 +29,11 @@ def _flows() -> TypeAdapter[Flow]:
 @cache
 def _decisions() -> TypeAdapter[Decision]:
     return TypeAdapter(Decision)
+
+
+@cache
+def _jobs() -> TypeAdapter[SiteJob]:
+    return TypeAdapter(SiteJob)
 
 
 @cache
@@ -47,6 +53,20 @@ def decode_window(body: Mapping[str, Any]) -> Window:
     :raises ValueError: for a body that is no window of this version.
     """
     return _windows().validate_python(body)
+
+
+def encode_job(job: SiteJob) -> Json:
+    """A job at a compute site as JSON values."""
+    body: Json = _jobs().dump_python(job, mode="json")
+    return body
+
+
+def decode_job(body: Mapping[str, Any]) -> SiteJob:
+    """The job that :func:`encode_job` wrote.
+
+    :raises ValueError: for a body that is no job of this version.
+    """
+    return _jobs().validate_python(body)
 
 
 def encode_flow(flow: Flow) -> Json:

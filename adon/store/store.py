@@ -22,6 +22,7 @@ from adon.broker.decision import Decision
 from adon.broker.effects import RuleState
 from adon.broker.flow import Flow, FlowState
 from adon.broker.maintenance import Window
+from adon.broker.sites.jobs import SiteJob
 from adon.errors import Unavailable
 from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.rule import Entry
@@ -30,6 +31,7 @@ from adon.store import (
     decision_rows,
     document_rows,
     flow_rows,
+    job_rows,
     lease,
     maintenance_rows,
     rule_rows,
@@ -151,6 +153,11 @@ class Store:
         """Keep a maintenance window as it is now."""
         with self._writing() as connection:
             maintenance_rows.save(connection, window)
+
+    def save_job(self, job: SiteJob) -> None:
+        """Keep a job at a compute site as it is now."""
+        with self._writing() as connection:
+            job_rows.save(connection, job)
 
     def save_token(self, token: Token) -> None:
         """Keep a new token.
@@ -281,6 +288,35 @@ class Store:
         """Maintenance windows, by number, cancelled ones too; with ``since`` those that end after that."""
         with self._reading() as connection:
             return maintenance_rows.listed(connection, since)
+
+    def job(self, number: int) -> SiteJob:
+        """One job at a compute site.
+
+        :raises NotFound: if there is none of this number.
+        """
+        with self._reading() as connection:
+            return job_rows.read(connection, number)
+
+    def jobs(
+        self,
+        site: str | None = None,
+        requester: str | None = None,
+        limit: int = 100,
+        before: int | None = None,
+    ) -> tuple[SiteJob, ...]:
+        """Jobs at compute sites, newest first; ``before`` is the number to go on from."""
+        with self._reading() as connection:
+            return job_rows.listed(connection, site, requester, limit, before)
+
+    def remembered_jobs(self, ended: int) -> tuple[SiteJob, ...]:
+        """So many of the jobs that ended last, then all that have not, the oldest first in each."""
+        with self._reading() as connection:
+            return job_rows.remembered(connection, ended)
+
+    def last_job_number(self) -> int:
+        """The highest job number ever saved, 0 before the first."""
+        with self._reading() as connection:
+            return job_rows.last_number(connection)
 
     def tokens(self) -> tuple[Token, ...]:
         """All tokens, revoked and expired ones too, oldest first."""

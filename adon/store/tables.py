@@ -22,7 +22,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_REVISION = "0004"
+SCHEMA_REVISION = "0005"
 """The migration that this code's tables are at."""
 
 metadata = MetaData(
@@ -156,3 +156,14 @@ maintenance = Table(
     Column("body", JSON, nullable=False),
 )
 """Maintenance windows, those that are over and those that were cancelled too."""
+
+jobs = Table(
+    "jobs",
+    metadata,
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("site", Text, nullable=False, index=True),
+    Column("requester", Text, nullable=False),
+    Column("state", String(16), nullable=False, index=True),
+    Column("body", JSON, nullable=False),
+)
+"""Jobs at compute sites, each as last saved, with what became of it."""

@@ -42,11 +42,16 @@ from apps.campus_edge.tls import Credentials
 from apps.journal import Journal
 from apps.link import LinkServer, Peer
 from measurement.psconfig.needs import to_json as needs_to_json
+from measurement.sites import codec as sites_codec
 
 log = logging.getLogger("adon.controller")
 
 YOUNG_OBJECTS = 20_000
 """New objects after which the collector looks at them: a packet leaves a few that are gone by themselves."""
+JOBS_REMEMBERED = 500
+"""Jobs that are over from which is learnt again what sites are worth."""
+SITES_ASKED = "sites.asked"
+"""A collector asks what it is to do about compute sites: it began to listen after its greeting."""
 
 
 def main() -> int:
@@ -148,6 +153,8 @@ def _serve(shell: _Shell, board: Switchboard, lease: Lease | None) -> None:
         windows=store.windows(),
         last_number=store.last_flow_number(),
         circuits=store.circuits(),
+        jobs=store.remembered_jobs(JOBS_REMEMBERED),
+        last_job=store.last_job_number(),
         identity=hello_key.identity(shell.configuration),
     )
     commands = Commands(shell.inbox.put, Store.open(shell.store_url, read_only=True), stamps)
@@ -194,11 +201,15 @@ def _receiver(
             peer.send("standing", {"active": True})
             peer.send("quiet", {"paths": sorted(broker.quiet)})
             peer.send("needs", needs_to_json(broker.needs))
+        if kind == SITES_ASKED or (kind == "hello" and payload.get("role") == "collector"):
+            peer.send("shapes", sites_codec.shapes_to_json(broker.shapes))
+            for orders in sites_codec.orders_to_json(broker.orders):
+                peer.send("jobs", orders)
         if kind == "tally":
             # Counters need no decision: they are answered here, beside the decision thread.
             told = tally.read() | {"unannounced_refused": broker.unannounced_refused}
             peer.answer(str(payload.get("command")), told)
-        else:
+        elif kind != SITES_ASKED:
             commands.receive(peer, kind, payload)
 
     return receive

@@ -15,7 +15,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from adon.broker.effects import Answer
 from adon.broker.events import (
@@ -25,9 +25,13 @@ from adon.broker.events import (
     Event,
     FlowCancelled,
     FlowSubmitted,
+    JobAsked,
+    JobCancelled,
+    JobTold,
     MaintenanceAsked,
     MaintenanceCancelled,
     MeasurementArrived,
+    SiteReported,
     SnapshotAsked,
     SyncAsked,
     TemplateSaved,
@@ -39,6 +43,7 @@ from adon.broker.flow import Flow, FlowRequest
 from adon.broker.maintenance import WindowRequest
 from adon.broker.question import Question
 from adon.broker.scenario import Failure, Scenario
+from adon.broker.sites.jobs import JobRequest
 from adon.errors import AdonError, Conflict, InvalidInput
 from adon.store import codec
 from adon.store.store import Store
@@ -49,8 +54,10 @@ from apps.link import Peer
 from measurement import codec as measurement_codec
 from measurement.anomaly import alarm as alarms
 from measurement.model import Measurement
+from measurement.sites import codec as sites_codec
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 SNAPSHOT_AGE_S = 0.5
 """A read-out this young is given again rather than prepared anew, however many ask."""
@@ -95,6 +102,10 @@ class Commands:
             "maintenance.cancel": lambda command, payload: MaintenanceCancelled(
                 *self._stamps(), command, _number(payload, "number"), _text(payload, "requester")
             ),
+            "job.submit": self._job,
+            "job.cancel": lambda command, payload: JobCancelled(
+                *self._stamps(), command, _number(payload, "number"), _text(payload, "requester")
+            ),
             "what-if": lambda command, payload: WhatIfAsked(*self._stamps(), command, _scenario(payload)),
             "snapshot": lambda command, _: SnapshotAsked(*self._stamps(), command),
             "rules.diff": lambda command, _: DifferenceAsked(*self._stamps(), command),
@@ -111,6 +122,10 @@ class Commands:
             self._put(MeasurementArrived(*self._stamps(), _measurement(payload)))
         elif kind == "alarm":
             self._put(self._news_of(_alarm(payload)))
+        elif kind == "site":
+            self._put(SiteReported(*self._stamps(), _read(sites_codec.report_from_json, payload, kind)))
+        elif kind == "job":
+            self._put(JobTold(*self._stamps(), _read(sites_codec.news_from_json, payload, kind)))
         elif kind == "measurement_failed":
             log.info("event=measurement.failed key=%s cause=%r", payload.get("key"), payload.get("cause"))
         elif kind in self._kinds:
@@ -205,6 +220,10 @@ class Commands:
         request = check_model(payload.get("request"), WindowRequest)
         return MaintenanceAsked(*self._stamps(), command, request, _text(payload, "requester"))
 
+    def _job(self, command: str, payload: dict[str, Any]) -> Event:
+        request = check_model(payload.get("request"), JobRequest)
+        return JobAsked(*self._stamps(), command, request, _text(payload, "requester"))
+
     # -- answers (decision thread) ------------------------------------------------------------------------
 
     def author(self, cause: str) -> str:
@@ -245,6 +264,13 @@ def _plain(effect: Answer) -> dict[str, Any]:
             return dict(body)
         case _:
             raise TypeError(f"cannot answer with {type(effect.value).__name__}")
+
+
+def _read(read: Callable[[Mapping[str, Any]], T], payload: Mapping[str, Any], kind: str) -> T:
+    try:
+        return read(payload)
+    except (ValueError, OverflowError) as error:
+        raise InvalidInput.of(kind, f"is not understood: {error}"[:500]) from error
 
 
 def _measurement(payload: Mapping[str, Any]) -> Measurement:

@@ -27,6 +27,7 @@ from adon.broker.effects import (
     Effect,
     EstimateScored,
     NeedsChanged,
+    OrderJob,
     QuietPaths,
     ReadCounters,
     ReadFeatures,
@@ -35,12 +36,14 @@ from adon.broker.effects import (
     SaveCircuits,
     SaveDecision,
     SaveFlow,
+    SaveJob,
     SaveMaintenance,
     SaveRules,
     SaveTemplate,
     SendBatch,
     SendFirefly,
     SendPacket,
+    ShapesChanged,
     WakeAt,
 )
 from adon.broker.events import Event
@@ -51,9 +54,10 @@ from apps.campus_edge.commands import Commands
 from apps.journal import Noted
 from measurement import codec
 from measurement.psconfig.needs import to_json as needs_to_json
+from measurement.sites import codec as sites_codec
 
 log = logging.getLogger(__name__)
-SAVES = (SaveFlow, SaveDecision, SaveRules, SaveTemplate, SaveCircuits, SaveMaintenance)
+SAVES = (SaveFlow, SaveDecision, SaveRules, SaveTemplate, SaveCircuits, SaveMaintenance, SaveJob)
 LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
@@ -141,6 +145,10 @@ class Executor:
                 self._request(effect)
             case NeedsChanged():
                 self.tell("needs", dict(needs_to_json(effect.needs)), "collector")
+            case ShapesChanged():
+                self.tell("shapes", sites_codec.shapes_to_json(effect.shapes), "collector")
+            case OrderJob():
+                self.tell("job", sites_codec.order_to_json(effect.order), "collector")
             case EstimateScored():
                 self.tell("observation", codec.observation_to_json(effect.observation), "collector")
             case SendFirefly():
@@ -192,6 +200,8 @@ class Executor:
                 self.store.save_rules(save.rules, save.state, save.error, event.at)
             case SaveCircuits():
                 self.store.save_circuits(save.paths, event.at)
+            case SaveJob():
+                self.store.save_job(save.job)
             case SaveMaintenance():
                 self.store.save_window(save.window)
             case SaveTemplate():

@@ -246,6 +246,30 @@ class Client:
         """Keep confirmed advice in a new version of the flow's template, or only propose it."""
         return self._call("POST", "/advice/accept", body=wanted)
 
+    def sites(self) -> list[Json]:
+        """The compute sites."""
+        return self._items("/sites")
+
+    def site(self, name: str) -> Json:
+        """One compute site."""
+        return self._call("GET", f"/sites/{_part(name)}")
+
+    def submit_job(self, request: Mapping[str, Any]) -> Json:
+        """Have a configured program run at a compute site; returns at once with the job it became."""
+        return self._call("POST", "/jobs", body=request, headers={"Idempotency-Key": uuid.uuid4().hex})
+
+    def jobs(self, site: str | None = None, limit: int = 50) -> list[Json]:
+        """The newest jobs at compute sites, at most ``limit`` and 500."""
+        return self._items("/jobs", {"site": site, "limit": min(500, limit)})
+
+    def job(self, job: str) -> Json:
+        """One job."""
+        return self._call("GET", f"/jobs/{_part(job)}")
+
+    def cancel_job(self, job: str) -> Json:
+        """Have a job ended; the job as it is then."""
+        return self._call("DELETE", f"/jobs/{_part(job)}")
+
     def _text(self, path: str) -> str:
         """What is no JSON.
 

@@ -45,6 +45,9 @@ def submit(
     slice_: Annotated[
         str | None, typer.Option("--slice", help="The slice it belongs to, for members of several.")
     ] = None,
+    job: Annotated[
+        str | None, typer.Option(help="Run on the data where it arrives: a program there, and words for it.")
+    ] = None,
     label: Annotated[str, typer.Option(help="For your own use.")] = "",
     json_: JsonFlag = False,
 ) -> None:
@@ -63,6 +66,11 @@ def submit(
         "slice": slice_,
     }
     wishes |= {"queue_patience": patience, "ports": port or None, "weights": _weights(weight or [])}
+    if job is not None:
+        words = job.split()
+        if not words:
+            raise InvalidInput.of("job", "names no program")
+        wishes["job"] = {"job": words[0], "arguments": words[1:]}
     if at_least is not None:
         wishes["qspec"] = {"throughput": {"min": at_least}}
     request |= {name: value for name, value in wishes.items() if value is not None}

@@ -23,6 +23,7 @@ from apps.cli import (
     network,
     operations,
     plan,
+    site,
     template,
     topology,
 )
@@ -44,6 +45,8 @@ app.add_typer(topology.circuits, name="circuit")
 app.add_typer(network.rules, name="rules")
 app.add_typer(operations.maintenance, name="maintenance")
 app.command("what-if")(operations.what_if)
+app.add_typer(site.sites, name="site")
+app.add_typer(site.jobs, name="job")
 app.add_typer(decision.app, name="decision")
 app.add_typer(advice.app, name="advice")
 app.add_typer(plan.app, name="plan")

@@ -29,6 +29,7 @@ from apps.collector.keeper import Keeper
 from apps.collector.links import WebSide, listen
 from apps.collector.orders import Plan
 from apps.collector.readers import Readers
+from apps.collector.sites import working
 from apps.collector.telling import telling
 from apps.collector.watching import watching
 from apps.collector.ways_in import directory, ways_in
@@ -151,6 +152,7 @@ def _collect(file: Path, folder: Path, data: Path, controller: Path) -> int:
         link.on(
             "standing", lambda told: inbox.call(lambda: collector.follow(active=told.get("active") is True))
         )
+        ends.enter_context(working(configuration, folder, link, lambda: collector.leads))
         ends.enter_context(
             watching(configuration, folder, identity, pause, inbox.keep, lambda: collector.leads)
         )

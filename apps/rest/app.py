@@ -21,11 +21,12 @@ from apps.rest.api import (
     operations,
     rules,
     schedule,
+    sites,
     templates,
 )
 from apps.rest.json_body import MAX_BODY, StrictJson
 from apps.rest.models import ProblemDocument
-from apps.rest.page import frame, measuring_views, network_views, rule_views, trace_views, views
+from apps.rest.page import frame, measuring_views, network_views, rule_views, site_views, trace_views, views
 from apps.rest.services import NAME, Services
 
 PARTS = (
@@ -38,6 +39,7 @@ PARTS = (
     measuring.api,
     schedule.api,
     alarms.api,
+    sites.api,
     operations.api,
     advice.api,
     events.api,
@@ -73,7 +75,7 @@ def create_app(parts: Services) -> OpenAPI:
     failures.install(app)
     for api in PARTS:
         app.register_api(api)
-    seeing = (network_views.page, rule_views.page, trace_views.page)
+    seeing = (network_views.page, rule_views.page, trace_views.page, site_views.page)
     frame.install(app, (views.page, measuring_views.page, *seeing))
     app.after_request(_harden)
     guard.require_actions(app)

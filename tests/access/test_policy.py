@@ -32,6 +32,9 @@ maintenance.add   any    any                   -           -         -
 maintenance.cancel any   any                   -           -         -
 network.what_if   any    any                   -           any       any
 compute.read      any    any                   any         any       any
+job.submit        any    own                   own         any       -
+job.read          any    any                   own         any       any
+job.cancel        any    own                   own         any       -
 metrics.read      any    any                   -           any       any
 token.create      any    -                     -           -         -
 token.read        any    own                   own         own       any

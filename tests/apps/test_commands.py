@@ -15,9 +15,13 @@ from adon.broker.events import (
     Event,
     FlowCancelled,
     FlowSubmitted,
+    JobAsked,
+    JobCancelled,
+    JobTold,
     MaintenanceAsked,
     MaintenanceCancelled,
     MeasurementArrived,
+    SiteReported,
     SnapshotAsked,
     SyncAsked,
     TemplateSaved,
@@ -29,8 +33,11 @@ from adon.store.store import Store
 from apps.campus_edge.commands import Commands
 from apps.campus_edge.loop import Stamps
 from measurement.anomaly import alarm as alarms
+from measurement.custom.batch.model import JobState as Word
+from measurement.sites import codec as sites_codec
 from tests.apps.edge import TEMPLATE, measured
 from tests.broker.alarming import alarm, over
+from tests.broker.sites.values import news, report, wait
 
 WISH = {"source": "mu-dtn", "destination": "osu-dtn", "size": "10 MB", "template": "soykb"}
 WINDOW = {"scope": "path", "name": "al2s", "begins": 2000.0, "ends": 3000.0}
@@ -88,6 +95,8 @@ GOOD: dict[str, tuple[dict[str, Any], type[Event]]] = {
     "maintenance.add": ({"request": WINDOW, "requester": "pat"}, MaintenanceAsked),
     "maintenance.cancel": ({"number": 3, "requester": "pat"}, MaintenanceCancelled),
     "what-if": ({"failure": "path-down", "name": "al2s"}, WhatIfAsked),
+    "job.submit": ({"request": {"site": "osu-hpc", "job": "align"}, "requester": "ann"}, JobAsked),
+    "job.cancel": ({"number": 3, "requester": "ann"}, JobCancelled),
 }
 
 
@@ -124,18 +133,38 @@ def test_an_alarm_becomes_an_event_of_its_beginning_or_of_its_end(world: World) 
     assert event.alarm.cleared_at == 990.0
 
 
+def test_what_sites_say_becomes_an_event_and_no_command(world: World) -> None:
+    said, told = report("osu-hpc", wait(5.0)), news(3, Word.RUNNING, started=2.0)
+    event = world.receive("site", **sites_codec.report_to_json(said))
+    assert isinstance(event, SiteReported)
+    assert event.report == said
+    event = world.receive("job", **sites_codec.news_to_json(told))
+    assert isinstance(event, JobTold)
+    assert event.news == told
+
+
 @pytest.mark.parametrize("kind", ["hello", "measurement_failed"])
 def test_messages_that_are_no_events(world: World, kind: str) -> None:
     assert world.receive(kind, role="web") is None
 
 
 ALARM = alarms.to_json(alarm(900.0))
+BELOW_ZERO = sites_codec.report_to_json(report("osu-hpc", wait(5.0)))
+BELOW_ZERO["state"]["waits"][0]["seconds"] = -5.0
 BAD: dict[str, tuple[str, dict[str, Any], str]] = {
     "a window that ends before it begins": (
         "maintenance.add",
         {"command": "c", "request": {**WINDOW, "ends": 1.0}, "requester": "a"},
         "ends",
     ),
+    "a job with a script of its own": (
+        "job.submit",
+        {"command": "c", "request": {"site": "a", "job": "b", "script": "#!/bin/sh"}, "requester": "a"},
+        "script",
+    ),
+    "a site's report that makes no sense": ("site", {"site": "osu-hpc", "at": 1.0, "state": 3}, "site"),
+    "a wait below zero": ("site", BELOW_ZERO, "site"),
+    "a job's news that make no sense": ("job", {"number": "three"}, "job"),
     "a window of no number": (
         "maintenance.cancel",
         {"command": "c", "number": "m-1", "requester": "a"},

@@ -13,17 +13,20 @@ from adon.broker.effects import (
     Answer,
     Effect,
     EstimateScored,
+    OrderJob,
     QuietPaths,
     ReadRules,
     RequestMeasurement,
     RuleState,
     SaveDecision,
     SaveFlow,
+    SaveJob,
     SaveRules,
     SaveTemplate,
     SendBatch,
     SendFirefly,
     SendPacket,
+    ShapesChanged,
     WakeAt,
 )
 from adon.broker.events import SnapshotAsked
@@ -32,6 +35,9 @@ from adon.errors import Unavailable
 from apps.campus_edge.executor import Executor
 from measurement import codec
 from measurement.model import Metric, Observation, PathKey
+from measurement.sites import codec as sites_codec
+from measurement.sites.model import Shape
+from tests.broker.sites.values import job
 from tests.store.values import a_decision, a_flow
 
 EVENT = SnapshotAsked("e-1", 1000.0, "c-1")
@@ -71,6 +77,9 @@ class World:
 
     def save_decision(self, *_: object) -> None:
         self.note("decision")
+
+    def save_job(self, _: object) -> None:
+        self.note("job")
 
     def save_rules(self, *_: object) -> None:
         self.note("rules")
@@ -241,3 +250,15 @@ def test_a_firefly_goes_to_the_collector_that_is_configured() -> None:
     executor.firefly = sent.append
     executor.carry_out(EVENT, [SAVE, SendFirefly("e-1", b"<134>1")])
     assert (world.log, sent) == (["begin", "flow", "commit"], [b"<134>1"])
+
+
+def test_a_job_is_saved_before_the_collector_hears_of_it() -> None:
+    world, asked = World(), job(3, arguments=("chr1",))
+    shapes = (Shape(2, 8),)
+    order = OrderJob("e-1", asked.order())
+    carry_out(world, ShapesChanged("e-1", shapes), order, SaveJob("e-1", asked))
+    assert world.log == ["begin", "job", "commit", "tell shapes", "tell job"]
+    (_, told_shapes, _), (_, told_order, role) = world.told
+    assert sites_codec.shapes_from_json(told_shapes) == shapes
+    assert sites_codec.order_from_json(told_order) == asked.order()
+    assert role == "collector"

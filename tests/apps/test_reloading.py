@@ -52,7 +52,8 @@ def service(tmp_path: Path) -> Service:
         (("measurements.tests",), {"controller", "collector"}),
         (("slices.genomics",), {"controller"}),
         (("paths",), {"controller", "collector"}),
-        (("sites.mu", "compute.osu-hpc"), {"controller", "web"}),
+        (("sites.mu",), {"controller", "web"}),
+        (("compute.osu-hpc",), {"controller", "collector"}),
         (("measurements.archive_url",), {"collector", "web"}),
     ],
 )

@@ -59,6 +59,12 @@ ALLOWED = {
     ("get", "/flows/{id}/advice"): OWNER_OR_STAFF,
     ("post", "/advice"): ALL,
     ("post", "/advice/accept"): {"admin", "performance_engineer"},
+    ("get", "/sites"): ALL,
+    ("get", "/sites/{name}"): ALL,
+    ("get", "/jobs"): ALL,
+    ("post", "/jobs"): ALL - {"auditor"},
+    ("get", "/jobs/{id}"): OWNER_OR_STAFF,
+    ("delete", "/jobs/{id}"): {"admin", "operator", "researcher"},
     ("get", "/events"): ALL,
     ("get", "/metrics"): STAFF,
     ("get", "/healthz"): ALL | {"anonymous"},
@@ -81,9 +87,17 @@ BODIES = {
     "/maintenance": WINDOW,
     "/advice": {"path": {"rate": "1 Gbps", "rtt": "30 ms"}},
     "/advice/accept": {"flow": "f-1", "applied_at": "2025-10-09T08:00:00Z"},
+    "/jobs": {"site": "osu-hpc", "job": "align"},
     "/subscriptions": {"channel": "mail", "target": "ann@example.edu"},
 }
-IDS = {"decisions": "d-1", "alarms": FELL.id, "flows": "f-1", "subscriptions": "s-1", "maintenance": "m-1"}
+IDS = {
+    "decisions": "d-1",
+    "alarms": FELL.id,
+    "flows": "f-1",
+    "subscriptions": "s-1",
+    "maintenance": "m-1",
+    "jobs": "j-1",
+}
 QUERIES = {
     "/rules": "?flow=f-1",
     "/rules/explain": "?of=f-1",
@@ -100,7 +114,9 @@ def operations(world):
 
 
 def call(world, method, path, who):
-    address = path.replace("{name}", "soykb").replace("{version}", "1")
+    address = path.replace("{name}", "osu-hpc" if path.startswith("/sites") else "soykb").replace(
+        "{version}", "1"
+    )
     kind = path.split("/")[1]
     address = address.replace("{id}", IDS.get(kind, "s-1"))
     address += QUERIES.get(path, "") if method == "get" else ""
@@ -114,6 +130,7 @@ def filled(world):
     with Archive(world.archive) as archive:
         archive.put_document("subscription", "s-1", NOW, None, {**subscribed, "filter": {}}, is_open=True)
     world.ask("POST", "/maintenance", json=WINDOW)
+    world.ask("POST", "/jobs", "researcher", json=BODIES["/jobs"])
     return world
 
 

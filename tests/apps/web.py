@@ -19,7 +19,10 @@ from adon.broker.effects import RuleState
 from adon.broker.flow import Flow, FlowRequest, FlowState
 from adon.broker.maintenance import WindowRequest, Windows
 from adon.broker.scenario import Failure, Scenario
-from adon.config import MeasurementGrant
+from adon.broker.sites import working
+from adon.broker.sites.jobs import JobRequest, Jobs, JobState
+from adon.broker.sites.standing import Standings
+from adon.config import ConfiguredJob, MeasurementGrant
 from adon.errors import Conflict, InvalidInput
 from adon.flowvisor.action import Output
 from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
@@ -58,6 +61,7 @@ from tests.apps.measured import (
     put_execution,
     the_plan,
 )
+from tests.broker.sites.values import compute_site, job, report, silent, wait
 from tests.broker.stage import configuration
 from tests.broker.test_whatif import three_on_al2s
 
@@ -108,6 +112,7 @@ class Controller:
         self.seen: list[tuple[str, dict[str, Any]]] = []
         self.answers: dict[tuple[str, str], Flow] = {}
         self.windows = Windows(self.store.windows())
+        self.jobs = Jobs()
         self.snapshot: dict[str, Any] = snapshot()
         self.tally = Tally()
         self.refused = 0
@@ -141,6 +146,17 @@ class Controller:
                 window = self.windows.cancel(payload["number"], NOW)
                 self.store.save_window(window)
                 peer.answer(command, dict(maintaining.as_json(window, NOW)))
+            case "job.submit":
+                wished = check_model(payload["request"], JobRequest)
+                if wished.site not in ("mu-hpc", "osu-hpc"):
+                    raise InvalidInput.of("site", f"there is no compute site {wished.site!r}")
+                made = self.jobs.new(wished, ConfiguredJob(run=("/opt/a",)), payload["requester"], "e1", NOW)
+                self.store.save_job(made)
+                peer.answer(command, dict(working.as_json(made)))
+            case "job.cancel":
+                ending = self.jobs.put(replace(self.jobs.get(payload["number"]), cancelling=True))
+                self.store.save_job(ending)
+                peer.answer(command, dict(working.as_json(ending)))
             case "what-if":
                 asked = payload.get("failure")
                 scenario = None if asked is None else Scenario(Failure(asked), payload["name"])
@@ -438,7 +454,26 @@ def snapshot() -> dict[str, Any]:
             }
         ],
         "failover": {"buckets": [["0.5", 2], ["+Inf", 3]], "seconds": 1.75, "open": 0},
+        "compute": compute(),
     }
+
+
+def compute() -> list[dict[str, Any]]:
+    """Sites as the controller reads them out: one answers and was late once, one is silent, one not asked."""
+    sites = {
+        "osu-hpc": compute_site(),
+        "cloud": compute_site({"kind": "openstack", "cloud": "science", "image": "i"}),
+        "mu-hpc": compute_site(None),
+    }
+    late = job(predicted=0.0, queued_at=100.0, started_at=640.0)
+    done = job(
+        state=JobState.SUCCEEDED, template="soykb", size=10**9, nodes=2, started_at=0.0, ended_at=1000.0
+    )
+    known = Standings(sites, (late, done))
+    waits = (wait(120.0), wait(None, 8, why="it says that it would never start such a job"))
+    known.reported(report("osu-hpc", *waits), NOW - 5)
+    known.reported(silent("cloud", "OpenStack: Unauthorized (HTTP 401)"), NOW - 300)
+    return known.reading(NOW)
 
 
 def decision_for(flow: Flow) -> Decision:

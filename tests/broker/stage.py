@@ -26,6 +26,7 @@ from adon.broker.effects import (
     Effect,
     EstimateScored,
     NeedsChanged,
+    OrderJob,
     QuietPaths,
     ReadCounters,
     ReadFeatures,
@@ -35,11 +36,13 @@ from adon.broker.effects import (
     SaveCircuits,
     SaveDecision,
     SaveFlow,
+    SaveJob,
     SaveMaintenance,
     SaveRules,
     SaveTemplate,
     SendBatch,
     SendFirefly,
+    ShapesChanged,
     WakeAt,
 )
 from adon.broker.events import (
@@ -64,6 +67,7 @@ from adon.broker.events import (
 )
 from adon.broker.flow import Flow, FlowRequest
 from adon.broker.maintenance import Window
+from adon.broker.sites.jobs import SiteJob
 from adon.config import Configuration, load
 from adon.flowvisor.connections import folded
 from adon.flowvisor.cookie import FLOWS_MASK, FLOWS_PREFIX
@@ -77,6 +81,7 @@ from adon.templates_catalog.catalog import Catalog
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Measurement, Metric, Observation, PathKey
 from measurement.psconfig.mesh import Need
+from measurement.sites.model import JobOrder, Shape
 from tests.flowvisor.fake_switch import FakeSwitch
 
 MU_EDGE, OSU_EDGE = 0xA01, 0xA02
@@ -127,6 +132,9 @@ class Stage:
         self.rules: dict[object, tuple[Entry, RuleState]] = {}
         self.fireflies: list[bytes] = []
         self.windows: dict[int, Window] = {}
+        self.jobs: dict[int, SiteJob] = {}
+        self.orders: list[JobOrder] = []
+        self.shapes: tuple[Shape, ...] = ()
         self.decisions: list[Decision] = []
         self.said: list[str] = []
         self.answers: dict[str, Any] = {}
@@ -152,6 +160,8 @@ class Stage:
             flows=unfinished,
             rules=wanted,
             windows=self.windows.values(),
+            jobs=self.jobs.values(),
+            last_job=max(self.jobs, default=0),
             last_number=last,
             circuits=self.circuits,
         )
@@ -354,6 +364,12 @@ class Stage:
                 self._wake = at if self._wake is None else min(at, self._wake)
             case SendFirefly(payload=payload):
                 self.fireflies.append(payload)
+            case SaveJob(job=job):
+                self.jobs[job.number] = job
+            case OrderJob(order=order):
+                self.orders.append(order)
+            case ShapesChanged(shapes=shapes):
+                self.shapes = shapes
             case NeedsChanged():
                 self.needs = effect.needs
             case SaveCircuits(paths=paths):

@@ -7,10 +7,12 @@ from hypothesis import given, settings
 
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow
+from adon.broker.sites.jobs import JobState, SiteJob
 from adon.flowvisor.action import Action, Output, SetEthDst
 from adon.flowvisor.match import Match
 from adon.flowvisor.rule import Entry
 from adon.store import codec, entry_codec
+from tests.broker.sites.values import job
 from tests.store import values
 
 
@@ -48,6 +50,13 @@ def test_action_round_trip(action: Action) -> None:
     read = entry_codec.decode_action(through_json(entry_codec.encode_action(action)))
     assert read == action
     assert type(read) is type(action)
+
+
+@pytest.mark.parametrize(
+    "job", [job(), job(7, flow=17, size=10, arguments=("a",), state=JobState.FAILED, exit_status=-9)]
+)
+def test_job_round_trip(job: SiteJob) -> None:
+    assert codec.decode_job(through_json(codec.encode_job(job))) == job
 
 
 def test_template_round_trip() -> None:

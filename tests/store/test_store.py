@@ -13,10 +13,12 @@ from adon.broker.decision import Outcome
 from adon.broker.effects import RuleState
 from adon.broker.flow import FlowState
 from adon.broker.maintenance import Scope, Window
+from adon.broker.sites.jobs import JobState
 from adon.errors import Conflict, InvalidInput, NotFound, Unavailable
 from adon.store import tables
 from adon.store.engine import open_engine, parse_url
 from adon.store.store import WANTED, Store
+from tests.broker.sites.values import job
 from tests.store.values import a_decision, a_flow, a_rule, a_template
 
 
@@ -318,3 +320,30 @@ class TestMaintenance:
         store.save_window(self.WINDOW)
         assert store.windows(since=1999.0) == (self.WINDOW,)
         assert store.windows(since=2000.0) == ()
+
+
+class TestJobs:
+    def test_a_job_is_read_back_as_it_was_last_saved(self, store: Store) -> None:
+        store.save_job(job(1))
+        later = job(1, state=JobState.RUNNING, site_job="77", started_at=5.0)
+        store.save_job(later)
+        assert store.job(1) == later
+        assert store.last_job_number() == 1
+        with pytest.raises(NotFound):
+            store.job(2)
+
+    def test_they_are_listed_newest_first_and_filtered(self, store: Store) -> None:
+        one, two, three = job(1), job(2, site="mu-hpc"), job(3, requester="bob")
+        for each in (one, two, three):
+            store.save_job(each)
+        assert store.jobs() == (three, two, one)
+        assert store.jobs(site="mu-hpc") == (two,)
+        assert store.jobs(requester="bob") == (three,)
+        assert store.jobs(limit=1, before=3) == (two,)
+
+    def test_what_is_remembered_ends_with_all_that_is_open(self, store: Store) -> None:
+        jobs = [job(n, state=JobState.FAILED if n % 2 else JobState.WAITING) for n in range(1, 8)]
+        for each in jobs:
+            store.save_job(each)
+        assert [each.number for each in store.remembered_jobs(2)] == [5, 7, 2, 4, 6]
+        assert [each.number for each in store.remembered_jobs(0)] == [2, 4, 6]

@@ -22,7 +22,7 @@ from adon.broker.effects import RuleState
 from adon.broker.flow import FlowState
 from adon.errors import Unavailable
 from apps.rest.answers import json_answer
-from apps.rest.api import network_metrics
+from apps.rest.api import network_metrics, sites_metrics
 from apps.rest.api.common import answers, blueprint
 from apps.rest.api.measuring_metrics import Measuring
 from apps.rest.guard import action
@@ -91,6 +91,7 @@ class _State(Collector):
         yield CounterMetricFamily("adon_flows_submitted", "Flows ever asked for.", store.last_flow_number())
         yield _by_state("adon_rules", "Rules by state.", [state.value for state in RuleState], rules)
         yield from network_metrics.of_store(self._parts)
+        yield from sites_metrics.of_store(self._parts)
         yield from network_metrics.of_supervisor(self._parts)
         reachable = float(self._parts.controller.connected)
         yield GaugeMetricFamily("adon_controller_up", "Whether the controller is reachable.", reachable)
@@ -102,6 +103,7 @@ class _State(Collector):
         yield from _openflow(tally)
         yield from _network(snapshot)
         yield from network_metrics.of_snapshot(snapshot)
+        yield from sites_metrics.of_snapshot(snapshot)
 
 
 def _openflow(tally: Mapping[str, Any]) -> Iterable[Metric]:

@@ -19,13 +19,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from measurement.custom.batch.model import Capacity, Commands, Job, JobState, JobStatus, check_request
+from measurement.custom.batch.commands import Commands
+from measurement.custom.batch.model import Capacity, Job, JobState, JobStatus, check_request
 from measurement.custom.batch.queueing import Demand, first_come_first_served
 from measurement.custom.errors import BatchFailed
 
 Ad = Mapping[str, Any]
 
 _ID = re.compile(r"(\d{1,18})\.(\d{1,9})")
+_NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 _TERSE = re.compile(r"^(\d+\.\d+) - \d+\.\d+$", re.MULTILINE)
 _STATES = {
     1: JobState.PENDING,
@@ -44,7 +46,8 @@ _JOB = (
     "ClusterId,ProcId,JobStatus,QDate,JobStartDate,JobCurrentStartDate,CompletionDate,ExitCode,"
     "ExitBySignal,ExitSignal,HoldReasonCode"
 )
-_SLOT = "Name,Machine,SlotType,State,Activity,Cpus,TotalSlotCpus"
+_SLOT = "Name,Machine,SlotType,State,Activity,Cpus,TotalSlotCpus,Memory,TotalSlotMemory,GPUs,TotalSlotGPUs"
+_MIB = 2**20
 _LIMITS = ("AllowedJobDuration", "AllowedExecuteDuration")
 _RECENT = 100
 _TOO_LONG = (46, 47)  # HoldReasonCode: longer than its AllowedJobDuration, its AllowedExecuteDuration
@@ -60,10 +63,17 @@ class HTCondor:
     commands: Commands = field(default_factory=lambda: Commands(("HOME", "CONDOR_CONFIG")))
     clock: Callable[[], float] = time.time
 
-    def queue_wait(self, cores: int, nodes: int, duration: float) -> float | None:
-        """T_q, estimated as the module says; None too when the pool has too few cores."""
-        check_request(cores, nodes, duration)
-        total = self._cores()[0]
+    def queue_wait(self, cores: int, nodes: int, duration: float, memory: int = 0) -> float | None:
+        """T_q, estimated as the module says; None too when the pool has too few cores, or too little memory.
+
+        How much of the memory is free is not in the estimate.
+        """
+        check_request(cores, nodes, duration, memory)
+        slots = self._slots()
+        total = pool_cores(slots)[0]
+        there = _told(slots, "Memory", "TotalSlotMemory", _MIB)[0]
+        if there is not None and memory > there:
+            return None
         jobs = self._ads("condor_q", "-allusers", "-attributes", _QUEUE)
         without = [ad for ad in jobs if ad.get("JobStatus") in (1, 2, 6, 7) and _limit(ad) is None]
         usual = self._usual() if without else 0.0
@@ -79,10 +89,13 @@ class HTCondor:
 
     def capacity(self) -> Capacity:
         """What ``condor_status`` says of the slots and ``condor_q`` of the jobs."""
-        cores, free, nodes = self._cores()
+        slots = self._slots()
+        cores, free, nodes = pool_cores(slots)
         jobs = [ad.get("JobStatus") for ad in self._ads("condor_q", "-allusers", "-attributes", "JobStatus")]
         running = sum(state in (2, 6, 7) for state in jobs)
-        return Capacity(cores, free, nodes, running, jobs.count(1))
+        memory = _told(slots, "Memory", "TotalSlotMemory", _MIB)
+        gpus = _told(slots, "GPUs", "TotalSlotGPUs")
+        return Capacity(cores, free, nodes, running, jobs.count(1), hosts_with_room(slots), *memory, *gpus)
 
     def submit(self, job: Job) -> str:
         """Put it into the queue; its id, ``cluster.process``."""
@@ -91,6 +104,14 @@ class HTCondor:
         if found is None:
             raise BatchFailed("condor_submit did not say which job it made", printed)
         return found[1]
+
+    def find(self, name: str) -> str | None:
+        """The newest job of this batch name, in the queue or the history."""
+        named = ("-constraint", f'JobBatchName == "{_quotable(name)}"', "-attributes", "ClusterId,ProcId")
+        ads = self._ads("condor_q", "-allusers", *named)
+        ads = ads or self._ads("condor_history", *named, "-limit", "1")
+        ids = [(int(_number(ad, "ClusterId", 0.0)), int(_number(ad, "ProcId", 0.0))) for ad in ads]
+        return "{}.{}".format(*max(ids)) if ids else None
 
     def status(self, job_id: str) -> JobStatus:
         """Where it is: in the queue, or else in the history."""
@@ -109,8 +130,8 @@ class HTCondor:
         if found.status != 0 and not self.status(name).state.over:
             raise BatchFailed(f"condor_rm ended with status {found.status}", found.stderr)
 
-    def _cores(self) -> tuple[int, int, int]:
-        return pool_cores(self._ads("condor_status", "-attributes", _SLOT))
+    def _slots(self) -> list[Ad]:
+        return self._ads("condor_status", "-attributes", _SLOT)
 
     def _usual(self) -> float:
         # Seconds that jobs usually run; without any history an estimate would be made up.
@@ -144,22 +165,43 @@ def read_ads(tool: str, text: str) -> list[Ad]:
 
 
 def pool_cores(slots: Sequence[Ad]) -> tuple[int, int, int]:
-    """Cores, free cores and hosts of a pool.
+    """Cores, free cores and hosts of a pool."""
+    hosts = {str(slot.get("Machine", slot.get("Name"))) for slot in _working(slots)}
+    return (*pool_of(slots, "Cpus", "TotalSlotCpus"), len(hosts))
 
-    A partitionable slot's ``Cpus`` are those not yet cut off it into dynamic slots, which are listed too
+
+def pool_of(slots: Sequence[Ad], part: str, whole: str) -> tuple[int, int]:
+    """What there is of something in a pool, and how much of it no job has.
+
+    A partitionable slot's own value is what is not yet cut off it into dynamic slots, which are listed too
     and are not to be counted again.
     """
-    cores = free = 0
-    hosts = set()
-    for slot in slots:
-        if slot.get("SlotType") == "Dynamic" or slot.get("State") in ("Owner", "Drained"):
-            continue
-        left = int(_number(slot, "Cpus", 0.0))
-        partitionable = slot.get("SlotType") == "Partitionable"
-        cores += int(_number(slot, "TotalSlotCpus", left)) if partitionable else left
+    total = free = 0
+    for slot in _working(slots):
+        left = int(_number(slot, part, 0.0))
+        total += int(_number(slot, whole, left)) if slot.get("SlotType") == "Partitionable" else left
         free += left if slot.get("State") == "Unclaimed" else 0
-        hosts.add(str(slot.get("Machine", slot.get("Name"))))
-    return cores, free, len(hosts)
+    return total, free
+
+
+def _told(slots: Sequence[Ad], part: str, whole: str, unit: int = 1) -> tuple[int | None, int | None]:
+    # As pool_of, in this unit; None where no slot says anything of it.
+    if not any(whole in slot for slot in slots):
+        return None, None
+    total, free = pool_of(slots, part, whole)
+    return total * unit, free * unit
+
+
+def hosts_with_room(slots: Sequence[Ad]) -> int:
+    """Hosts with a core that no job has."""
+    unclaimed = [slot for slot in _working(slots) if slot.get("State") == "Unclaimed"]
+    return len(
+        {str(slot.get("Machine", slot.get("Name"))) for slot in unclaimed if _number(slot, "Cpus", 0.0) >= 1}
+    )
+
+
+def _working(slots: Sequence[Ad]) -> list[Ad]:
+    return [s for s in slots if s.get("SlotType") != "Dynamic" and s.get("State") not in ("Owner", "Drained")]
 
 
 def read_job(job_id: str, ad: Ad) -> JobStatus:
@@ -213,10 +255,17 @@ def submit_description(job: Job) -> str:
         f"output = {job.output}",
         f"error = {job.output}",
         f"request_cpus = {math.ceil(job.cores / job.nodes)}",
+        *([f"request_memory = {math.ceil(job.memory / job.nodes / _MIB)}"] if job.memory else []),
         f"allowed_job_duration = {math.ceil(job.duration)}",
         "queue 1",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _quotable(name: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise BatchFailed(f"{name[:40]!r} is not the name of a job")
+    return name
 
 
 def _checked(job_id: str) -> str:

@@ -6,16 +6,11 @@ An estimate of None means that it would never start such a job; that it is not k
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Protocol
 
-from measurement.custom.errors import BatchFailed
-from measurement.custom.execute import Aborted, Finished, Limits, environment, execute
-
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
-ANSWER_LIMITS = Limits(seconds=20.0, memory=None, output=32 * 2**20)
 
 
 class JobState(StrEnum):
@@ -45,6 +40,7 @@ class Job:
     :param duration: seconds after which it may be ended.
     :param output: file for what it prints, on the compute site.
     :param folder: where it runs there.
+    :param memory: bytes in all; 0: what the site gives to such a job.
     :raises ValueError: for a name with other characters, or numbers that are not positive.
     """
 
@@ -55,11 +51,12 @@ class Job:
     duration: float
     output: str = "/dev/null"
     folder: str = "/tmp"  # noqa: S108 -- the one folder that every compute node has
+    memory: int = 0
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
             raise ValueError(f"name: {self.name[:60]!r} has characters that not all batch systems take")
-        check_request(self.cores, self.nodes, self.duration)
+        check_request(self.cores, self.nodes, self.duration, self.memory)
         if not self.script.startswith("#!"):
             raise ValueError("script: does not begin with #!")
         if any(ord(letter) < 32 for letter in self.output + self.folder):
@@ -99,6 +96,8 @@ class Capacity:
     :param free: without a job.
     :param nodes: hosts that work.
     :param running, pending: jobs.
+    :param nodes_free: hosts that work and have a core without a job.
+    :param memory, memory_free: bytes; ``gpus``, ``gpus_free``: how many.  None for what is not said.
     """
 
     cores: int
@@ -106,19 +105,33 @@ class Capacity:
     nodes: int
     running: int
     pending: int
+    nodes_free: int | None = None
+    memory: int | None = None
+    memory_free: int | None = None
+    gpus: int | None = None
+    gpus_free: int | None = None
 
 
 class BatchSystem(Protocol):
-    """A compute site's batch system.  All methods raise :class:`BatchFailed` when it does not answer."""
+    """A compute site's batch system.
 
-    def queue_wait(self, cores: int, nodes: int, duration: float) -> float | None:
-        """T_q: seconds from now until such a job would start; None when it never would."""
+    All methods raise :class:`~measurement.custom.errors.BatchFailed` when it does not answer.
+    """
+
+    def queue_wait(self, cores: int, nodes: int, duration: float, memory: int = 0) -> float | None:
+        """T_q: seconds from now until such a job would start; None when it never would.
+
+        :param memory: bytes in all; 0: what the site gives to such a job.
+        """
 
     def capacity(self) -> Capacity:
         """What there is now."""
 
     def submit(self, job: Job) -> str:
         """Put it into the queue; its id."""
+
+    def find(self, name: str) -> str | None:
+        """The id of the newest job that was submitted under this name; None when there is none."""
 
     def status(self, job_id: str) -> JobStatus:
         """Where it is."""
@@ -127,7 +140,7 @@ class BatchSystem(Protocol):
         """Take it out of the queue, or end it.  One that is over already stays as it is."""
 
 
-def check_request(cores: int, nodes: int, duration: float) -> None:
+def check_request(cores: int, nodes: int, duration: float, memory: int = 0) -> None:
     """Refuse what no batch system can be asked for.
 
     :raises ValueError: naming the number.
@@ -136,37 +149,5 @@ def check_request(cores: int, nodes: int, duration: float) -> None:
         raise ValueError("cores, nodes, duration: must be above 0")
     if cores < nodes:
         raise ValueError(f"cores: {cores} on {nodes} nodes leaves one without")
-
-
-@dataclass(frozen=True, slots=True)
-class Commands:
-    """The command line tools of one batch system.
-
-    :param passed: variables of our environment that they get.
-    :param fixed: variables with the values they get.
-    """
-
-    passed: tuple[str, ...] = ()
-    fixed: tuple[tuple[str, str], ...] = ()
-    limits: Limits = ANSWER_LIMITS
-
-    def ask(self, argv: Sequence[str], given: str = "") -> Finished:
-        """Run one, whatever its status.
-
-        :raises BatchFailed: when it is missing or does not end.
-        """
-        variables = environment(self.passed, **dict(self.fixed))
-        found = execute(argv, self.limits, variables, given.encode())
-        if isinstance(found, Aborted):
-            raise BatchFailed(found.cause)
-        return found
-
-    def answer(self, argv: Sequence[str], given: str = "") -> str:
-        """What one prints.
-
-        :raises BatchFailed: when it is missing, does not end, or ends with another status than 0.
-        """
-        found = self.ask(argv, given)
-        if found.status != 0:
-            raise BatchFailed(f"{argv[0]} ended with status {found.status}", found.stderr)
-        return found.stdout
+    if memory < 0:
+        raise ValueError(f"memory: {memory} B is below 0")

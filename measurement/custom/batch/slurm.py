@@ -1,13 +1,13 @@
-"""Slurm, through ``sbatch``, ``squeue``, ``sinfo`` and ``scancel``.
+"""Slurm, through ``sbatch``, ``squeue``, ``sinfo``, ``scancel`` and ``sacct``.
 
 T_q is Slurm's own: ``sbatch --test-only`` lets the scheduler (with its backfill) say when the job would
 start.
-Tables of fixed columns are read, not ``--json``: with 22.05 ``squeue --json`` gives all jobs whichever were
-asked for.  Times are asked for as seconds since the epoch
+Nodes are read as JSON (:mod:`measurement.custom.batch.sinfo`), jobs from tables of fixed columns: with 22.05
+``squeue --json`` gives all jobs whichever were asked for.  Times are asked for as seconds since the epoch
 (``SLURM_TIME_FORMAT``).
 
-Slurm forgets a job ``MinJobAge`` seconds (300, as configured) after its end: whoever follows one asks more
-often.
+Slurm forgets a job ``MinJobAge`` seconds (300, as configured) after its end; then ``sacct`` is asked, which
+knows it where the cluster keeps accounts.  Where it does not, whoever follows a job asks more often.
 """
 
 from __future__ import annotations
@@ -16,10 +16,12 @@ import math
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from measurement.custom.batch.model import Capacity, Commands, Job, JobState, JobStatus, check_request
+from measurement.custom.batch.commands import Commands
+from measurement.custom.batch.model import Capacity, Job, JobState, JobStatus, check_request
+from measurement.custom.batch.sinfo import MIB, Node, read_nodes
 from measurement.custom.errors import BatchFailed
 
 _STARTS = re.compile(r"Job \d+ to start at (\d+)\b")
@@ -30,12 +32,13 @@ _NEVER = (
     "More processors requested than permitted",
     "Node count specification invalid",
     "Requested time limit is invalid",
+    "Memory specification can not be satisfied",
 )
 _PENDING = {"PENDING", "CONFIGURING", "REQUEUED", "REQUEUE_FED", "SPECIAL_EXIT"}
 _RUNNING = {"RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "RESIZING", "STAGE_OUT"}
 _HELD = {"JobHeldUser", "JobHeldAdmin"}
 _COLUMNS = "JobID:20,State:20,exit_code:20,SubmitTime:20,StartTime:20,EndTime:20,Reason:60"
-_AWAY = ("down", "drain", "fail", "maint", "unk", "future", "*")  # "*": it does not respond
+_ACCOUNTED = "JobIDRaw,State,ExitCode,Submit,Start,End"
 
 
 def _commands() -> Commands:
@@ -56,10 +59,10 @@ class Slurm:
     commands: Commands = field(default_factory=_commands)
     clock: Callable[[], float] = time.time
 
-    def queue_wait(self, cores: int, nodes: int, duration: float) -> float | None:
+    def queue_wait(self, cores: int, nodes: int, duration: float, memory: int = 0) -> float | None:
         """T_q, from the scheduler's own plan."""
-        check_request(cores, nodes, duration)
-        argv = ["sbatch", "--test-only", *self._request(cores, nodes, duration)]
+        check_request(cores, nodes, duration, memory)
+        argv = ["sbatch", "--test-only", *self._request(cores, nodes, duration, memory)]
         found = self.commands.ask(argv, "#!/bin/sh\n:\n")
         starts = _STARTS.search(found.stderr)
         if starts is not None:
@@ -70,41 +73,68 @@ class Slurm:
 
     def capacity(self) -> Capacity:
         """What ``sinfo`` says of the nodes and ``squeue`` of the jobs."""
-        # A node is there once for each of its partitions.
-        listed = self.commands.answer(
-            ["sinfo", "--noheader", "--Node", "--format=%N|%C|%T", *self._in_partition()]
-        )
-        nodes = dict(_node(line) for line in listed.splitlines() if line.strip())
-        working = [cpus for cpus in nodes.values() if cpus is not None]
+        listed = self.commands.answer(["sinfo", "--json", "--Node", *self._in_partition()])
+        working = [node for node in read_nodes(listed, self.partition) if node.works]
         jobs = self.commands.answer(
             ["squeue", "--noheader", "--states=RUNNING,PENDING", "--format=%T", *self._in_partition()]
         ).split()
-        cores, free = (sum(column) for column in zip(*working, strict=True)) if working else (0, 0)
-        return Capacity(cores, free, len(working), jobs.count("RUNNING"), jobs.count("PENDING"))
+        return _capacity(working, jobs.count("RUNNING"), jobs.count("PENDING"))
 
     def submit(self, job: Job) -> str:
         """Put it into the queue; its id."""
         places = [f"--job-name={job.name}", f"--output={job.output}", f"--chdir={job.folder}"]
-        argv = ["sbatch", "--parsable", *places, *self._request(job.cores, job.nodes, job.duration)]
+        argv = [
+            "sbatch",
+            "--parsable",
+            *places,
+            *self._request(job.cores, job.nodes, job.duration, job.memory),
+        ]
         printed = self.commands.answer(argv, job.script).strip()
         return _checked(printed.split(";")[0])
 
+    def find(self, name: str) -> str | None:
+        """The newest job of this name that Slurm has not forgotten."""
+        argv = ["squeue", "--noheader", "--states=all", f"--name={name}", "--Format=JobID:20"]
+        found = self.commands.answer(argv).split()
+        return max((_checked(word) for word in found), key=int, default=None)
+
     def status(self, job_id: str) -> JobStatus:
-        """Where it is."""
-        argv = ["squeue", "--noheader", "--states=all", f"--jobs={_checked(job_id)}", f"--Format={_COLUMNS}"]
-        lines = self.commands.answer(argv).splitlines()
-        found = next((line.split() for line in lines if line.split()[:1] == [job_id]), None)
-        if found is None or len(found) < 7:
-            raise BatchFailed(f"squeue says nothing of job {job_id}")
-        return _status(found)
+        """Where it is; from the accounts, if the queue has forgotten it."""
+        name = _checked(job_id)
+        argv = ["squeue", "--noheader", "--states=all", f"--jobs={name}", f"--Format={_COLUMNS}"]
+        try:
+            return _queued(name, self.commands.answer(argv))
+        except BatchFailed as forgotten:
+            accounted = self._accounted(name)
+            if accounted is None:
+                raise forgotten from None
+            return accounted
+
+    def _accounted(self, job_id: str) -> JobStatus | None:
+        argv = [
+            "sacct",
+            "--noheader",
+            "--parsable2",
+            "--allocations",
+            f"--jobs={job_id}",
+            f"--format={_ACCOUNTED}",
+        ]
+        try:
+            lines = self.commands.answer(argv).splitlines()
+        except BatchFailed:
+            return None  # no accounts are kept there: what squeue said stands
+        found = next((line.split("|") for line in lines if line.split("|")[0] == job_id), None)
+        return None if found is None or len(found) != 6 else _account(found)
 
     def cancel(self, job_id: str) -> None:
         """Take it out of the queue, or end it."""
         self.commands.answer(["scancel", _checked(job_id)])
 
-    def _request(self, cores: int, nodes: int, duration: float) -> list[str]:
+    def _request(self, cores: int, nodes: int, duration: float, memory: int) -> list[str]:
         minutes = math.ceil(duration / 60)  # the grain of Slurm's time limits
         size = [f"--nodes={nodes}", f"--ntasks={cores}", f"--time={minutes}"]
+        if memory:
+            size.append(f"--mem={math.ceil(memory / nodes / MIB)}M")  # of each node
         return size + self._in_partition() + ([] if self.account is None else [f"--account={self.account}"])
 
     def _in_partition(self) -> list[str]:
@@ -117,34 +147,67 @@ def _checked(job_id: str) -> str:
     return job_id
 
 
-def _node(line: str) -> tuple[str, tuple[int, int] | None]:
-    # name|allocated/idle/other/total|state; None for one that takes no jobs
-    try:
-        name, cpus, state = line.strip().split("|")
-        allocated, idle, _, _ = (int(number) for number in cpus.split("/"))
-    except ValueError:
-        raise BatchFailed(f"sinfo: {line!r} cannot be read") from None
-    away = any(word in state.lower() for word in _AWAY)
-    return name, None if away else (allocated + idle, idle)
+def _capacity(working: Sequence[Node], running: int, pending: int) -> Capacity:
+    counted = [node for node in working if node.gpus is not None]
+    return Capacity(
+        sum(node.cores for node in working),
+        sum(node.idle for node in working),
+        sum(len(node.names) for node in working),
+        running,
+        pending,
+        sum(len(node.names) for node in working if node.idle),
+        sum(node.memory for node in working),
+        sum(node.memory_free for node in working),
+        sum(node.gpus or 0 for node in counted) if counted else None,
+        sum(node.gpus_free or 0 for node in counted) if counted else None,
+    )
+
+
+def _account(columns: list[str]) -> JobStatus:
+    # As sacct has it: "CANCELLED by 1000", "3:0" for status and signal, "Unknown" for a time that did not
+    # come.
+    job_id, words, code, submitted, started, ended = columns
+    state = _state(words.split()[0], "") if words.split() else JobState.FAILED
+    status, _, number = code.partition(":")
+    told = state in (JobState.SUCCEEDED, JobState.FAILED) and status.isdecimal() and number.isdecimal()
+    return JobStatus(
+        job_id,
+        state,
+        _time(submitted),
+        _time(started) if _ran(state, started, ended) else None,
+        _time(ended) if state.over else None,
+        (-int(number) if int(number) else int(status)) if told else None,
+    )
+
+
+def _queued(job_id: str, listed: str) -> JobStatus:
+    lines = [line.split() for line in listed.splitlines()]
+    found = next((columns for columns in lines if columns[:1] == [job_id]), None)
+    if found is None or len(found) < 7:
+        raise BatchFailed(f"squeue says nothing of job {job_id}")
+    return _status(found)
 
 
 def _status(columns: list[str]) -> JobStatus:
     job_id, word, code, submitted, started, ended = columns[:6]
     reason = " ".join(columns[6:])
     state = _state(word, reason)
-    # Of a job that waits this is when it may start; of one canceled while waiting, when it was canceled.
-    ran = state not in (JobState.PENDING, JobState.HELD) and not (
-        state is JobState.CANCELED and started == ended
-    )
     return JobStatus(
         job_id,
         state,
         _time(submitted),
-        _time(started) if ran else None,
+        _time(started) if _ran(state, started, ended) else None,
         _time(ended) if state.over else None,
         _exit_status(code) if state in (JobState.SUCCEEDED, JobState.FAILED) else None,
         "" if reason == "None" else reason,
     )
+
+
+def _ran(state: JobState, started: str, ended: str) -> bool:
+    # Of a job that waits its start is when it may start; of one canceled while waiting, when it was canceled.
+    if state in (JobState.PENDING, JobState.HELD):
+        return False
+    return state is not JobState.CANCELED or started != ended
 
 
 def _state(word: str, reason: str) -> JobState:

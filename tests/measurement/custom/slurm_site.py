@@ -20,6 +20,8 @@ from pathlib import Path
 NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "sinfo", "scancel")
 CGROUPS = Path("/sys/fs/cgroup")
 CORES = 2
+MEMORY = 1000 * 2**20
+"""Bytes that the node is configured to have; less than any machine that runs these tests."""
 
 _CONFIGURATION = """
 ClusterName=adontest
@@ -35,7 +37,8 @@ MpiDefault=none
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
+SelectTypeParameters=CR_Core_Memory
+DefMemPerCPU=100
 SchedulerType=sched/backfill
 SchedulerParameters=bf_interval=1,sched_min_interval=0
 ReturnToService=2
@@ -49,7 +52,7 @@ SlurmdLogFile={folder}/slurmd.log
 PlugStackConfig={folder}/plugstack.conf
 MailProg=/bin/true
 AccountingStorageType=accounting_storage/none
-NodeName=localhost NodeHostname={host} NodeAddr=127.0.0.1 CPUs={cores} State=UNKNOWN
+NodeName=localhost NodeHostname={host} NodeAddr=127.0.0.1 CPUs={cores} RealMemory={memory} State=UNKNOWN
 PartitionName=debug Nodes=localhost Default=YES MaxTime=60 State=UP
 """
 
@@ -92,6 +95,7 @@ def _prepare(folder: Path) -> Path:
             host=socket.gethostname().split(".")[0],
             user=getpass.getuser(),
             cores=CORES,
+            memory=MEMORY // 2**20,
             ctld_port=ctld_port,
             d_port=d_port,
         )

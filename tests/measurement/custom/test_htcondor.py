@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from measurement.custom.batch.commands import Commands
 from measurement.custom.batch.htcondor import HTCondor, read_ads, read_job, submit_description
-from measurement.custom.batch.model import Capacity, Commands, Job, JobState, JobStatus
+from measurement.custom.batch.model import Capacity, Job, JobState, JobStatus
 from measurement.custom.batch.queueing import Demand, first_come_first_served
 from measurement.custom.errors import BatchFailed
 from measurement.custom.execute import Limits
@@ -38,7 +39,34 @@ def pool(install: Install, tmp_path: Path) -> HTCondor:
 
 def test_capacity(pool: HTCondor) -> None:
     # node3 is its owner's, node4 is drained; dynamic slots are part of their partitionable ones.
-    assert pool.capacity() == Capacity(cores=16, free=2, nodes=2, running=3, pending=3)
+    assert pool.capacity() == Capacity(cores=16, free=2, nodes=2, running=3, pending=3, nodes_free=1)
+
+
+def test_memory_and_gpus_where_the_slots_say_them(pool: HTCondor, install: Install) -> None:
+    whole = {"SlotType": "Partitionable", "State": "Unclaimed", "Machine": "a", "Cpus": 1, "TotalSlotCpus": 8}
+    memory = {"Memory": 1000, "TotalSlotMemory": 9000}
+    cut = {"SlotType": "Dynamic", "State": "Claimed", "Machine": "a", "Memory": 8000, "TotalSlotMemory": 8000}
+    gpus = {"State": "Claimed", "Machine": "b", "Cpus": 1, "GPUs": 2, "TotalSlotGPUs": 2}
+    install("condor_status", f"echo '{json.dumps([{**whole, **memory}, cut, gpus])}'")
+    found = pool.capacity()
+    assert (found.memory, found.memory_free) == (9000 * 2**20, 1000 * 2**20)
+    assert (found.gpus, found.gpus_free) == (2, 0)
+    assert pool.queue_wait(1, 1, 60.0, 9000 * 2**20 + 1) is None
+    assert pool.queue_wait(1, 1, 60.0, 9000 * 2**20) is not None
+
+
+def test_the_newest_job_of_a_name_is_found(pool: HTCondor, install: Install, tmp_path: Path) -> None:
+    both = json.dumps([{"ClusterId": 9, "ProcId": 0}, {"ClusterId": 10, "ProcId": 0}])
+    install("condor_q", f"printf '%s\\n' \"$@\" > {tmp_path}/argv; echo '{both}'")
+    assert pool.find("adon-j3-e1") == "10.0"
+    assert 'JobBatchName == "adon-j3-e1"' in (tmp_path / "argv").read_text().splitlines()
+    install("condor_q", "true")
+    install("condor_history", f"echo '{both}'")
+    assert pool.find("adon-j3-e1") == "10.0"
+    install("condor_history", "true")
+    assert pool.find("adon-j3-e1") is None
+    with pytest.raises(BatchFailed, match="is not the name of a job"):
+        pool.find('a" || true || "')
 
 
 @pytest.mark.parametrize(

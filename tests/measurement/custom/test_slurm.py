@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from measurement.custom.batch.commands import Commands
 from measurement.custom.batch.metric import BatchMetric, Request
-from measurement.custom.batch.model import BatchSystem, Capacity, Commands, Job, JobState, JobStatus
+from measurement.custom.batch.model import BatchSystem, Capacity, Job, JobState, JobStatus
+from measurement.custom.batch.sinfo import MIB
 from measurement.custom.batch.slurm import Slurm
 from measurement.custom.errors import BatchFailed
 from measurement.custom.execute import Limits
 from tests.measurement.custom.conftest import Install
-from tests.measurement.custom.slurm_site import CORES, cluster, missing
+from tests.measurement.custom.slurm_site import CORES, MEMORY, cluster, missing
+from tests.measurement.custom.test_sinfo import node
 
 NOW = 1_795_271_961.0
 SOON = Commands(("PATH",), (), Limits(seconds=20, memory=None))
@@ -42,6 +46,7 @@ def slurm(partition: str | None = None) -> Slurm:
         ),
         ("allocation failure: Requested node configuration is not available", 1, None),
         ("allocation failure: More processors requested than permitted", 1, None),
+        ("allocation failure: Memory specification can not be satisfied", 1, None),
     ],
 )
 def test_wait_of_test_only(install: Install, said: str, status: int, wait: float | None) -> None:
@@ -63,20 +68,29 @@ def test_what_is_asked(install: Install, tmp_path: Path) -> None:
     asked = (tmp_path / "argv").read_text().split()
     wanted = ["--nodes=2", "--ntasks=8", "--time=2", "--partition=gpu", "--account=soykb"]
     assert asked == ["--test-only", *wanted]
+    Slurm(None, None, SOON, lambda: NOW).queue_wait(8, 2, 61, 3 * 2**30 + 1)
+    assert "--mem=1537M" in (tmp_path / "argv").read_text().split()  # of each node, rounded up
 
 
-def test_capacity_counts_each_working_node_once(install: Install) -> None:
-    nodes = ["a|4/4/0/8|mixed", "a|4/4/0/8|mixed", "b|0/8/0/8|idle~", "c|0/0/8/8|down*", "d|2/0/6/8|draining"]
-    install("sinfo", "printf '%s\\n' " + " ".join(f"'{node}'" for node in nodes))
+def test_capacity_counts_what_takes_jobs(install: Install, tmp_path: Path) -> None:
+    nodes = [
+        node("a", "mixed", 4, 4, alloc_memory=250, gres="gpu:2", gres_used="gpu:1"),
+        node("b", idle=8, state_flags=["POWERED_DOWN"]),
+        node("c", "down", idle=0),
+        node("d", "mixed", 2, 0, state_flags=["DRAIN"]),
+        node("e", "allocated", 8, 0),
+    ]
+    (tmp_path / "nodes.json").write_text(json.dumps({"nodes": nodes}))
+    install("sinfo", f"cat {tmp_path}/nodes.json")
     install("squeue", "printf 'RUNNING\\nPENDING\\nPENDING\\n'")
-    assert slurm().capacity() == Capacity(cores=16, free=12, nodes=2, running=1, pending=2)
+    memory = (3000 * MIB, 2750 * MIB)
+    assert slurm().capacity() == Capacity(24, 12, 3, 1, 2, 2, *memory, 2, 1)
 
 
-@pytest.mark.parametrize("said", ["a|4/4|mixed", "nonsense", "a|x/y/z/8|idle"])
-def test_capacity_that_cannot_be_read(install: Install, said: str) -> None:
-    install("sinfo", f"echo '{said}'")
+def test_capacity_that_cannot_be_read(install: Install) -> None:
+    install("sinfo", "echo nonsense")
     install("squeue", "true")
-    with pytest.raises(BatchFailed, match="cannot be read"):
+    with pytest.raises(BatchFailed, match="did not print JSON"):
         slurm().capacity()
 
 
@@ -113,6 +127,41 @@ def test_capacity_that_cannot_be_read(install: Install, said: str) -> None:
 def test_status_lines(install: Install, line: str, status: JobStatus) -> None:
     install("squeue", f"echo '66 RUNNING 0 1 2 3 None'; echo '{line}'")
     assert slurm().status("6") == status
+
+
+@pytest.mark.parametrize(
+    ("line", "status"),
+    [
+        ("6|COMPLETED|0:0|100|110|120", JobStatus("6", JobState.SUCCEEDED, 100, 110, 120, 0)),
+        ("6|FAILED|3:0|100|110|120", JobStatus("6", JobState.FAILED, 100, 110, 120, 3)),
+        ("6|FAILED|0:9|100|110|120", JobStatus("6", JobState.FAILED, 100, 110, 120, -9)),
+        ("6|TIMEOUT|0:0|100|110|120", JobStatus("6", JobState.FAILED, 100, 110, 120, 0)),
+        ("6|CANCELLED by 1000|0:0|100|120|120", JobStatus("6", JobState.CANCELED, 100, None, 120)),
+        ("6|PENDING|0:0|100|Unknown|Unknown", JobStatus("6", JobState.PENDING, 100)),
+    ],
+)
+def test_what_the_queue_forgot_the_accounts_know(install: Install, line: str, status: JobStatus) -> None:
+    install("squeue", "echo 'slurm_load_jobs error: Invalid job id specified' >&2; exit 1")
+    install("sacct", f"echo '66|RUNNING|0:0|1|2|3'; echo '{line}'")
+    assert slurm().status("6") == status
+
+
+@pytest.mark.parametrize(
+    "accounts", ["echo 'Slurm accounting storage is disabled' >&2; exit 1", "true", "echo '6|x'"]
+)
+def test_without_accounts_what_the_queue_said_stands(install: Install, accounts: str) -> None:
+    install("squeue", "exit 1")
+    install("sacct", accounts)
+    with pytest.raises(BatchFailed, match="squeue ended with status 1"):
+        slurm().status("6")
+
+
+def test_the_newest_job_of_a_name_is_found(install: Install, tmp_path: Path) -> None:
+    install("squeue", f"echo \"$@\" > {tmp_path}/argv; printf '9  \\n10  \\n'")
+    assert slurm().find("adon-j3-e1") == "10"
+    assert "--name=adon-j3-e1" in (tmp_path / "argv").read_text().split()
+    install("squeue", "true")
+    assert slurm().find("adon-j3-e1") is None
 
 
 def test_waited() -> None:
@@ -179,13 +228,16 @@ def follow(site: BatchSystem, job_id: str, until: Callable[[JobStatus], bool]) -
 def test_jobs_of_a_real_cluster(site: Slurm, tmp_path: Path) -> None:
     empty = site.capacity()
     assert (empty.cores, empty.free, empty.nodes, empty.running) == (CORES, CORES, 1, 0)
+    assert (empty.nodes_free, empty.memory, empty.memory_free, empty.gpus) == (1, MEMORY, MEMORY, None)
     wait = site.queue_wait(1, 1, 60)
     assert wait is not None
     assert wait < 60
     assert site.queue_wait(CORES + 1, 1, 60) is None
+    assert site.queue_wait(1, 1, 60, MEMORY + 1) is None
 
     # The whole node for ten minutes: whoever comes next waits until then.
     holder = site.submit(Job("holder", "#!/bin/sh\nsleep 600\n", CORES, 1, 600))
+    assert (site.find("holder"), site.find("nobody")) == (holder, None)
     held = follow(site, holder, lambda status: status.state is JobState.RUNNING)
     assert held.started is not None
     assert site.capacity().free == 0

@@ -1,0 +1,181 @@
+"""How a compute site is asked: the ``adapter`` section of ``compute.NAME`` (docs/sites.md).
+
+No credentials are written here.  Slurm and HTCondor run their own commands, where need be through a program
+such as ``ssh`` that finds its key itself; OpenStack's are in a ``clouds.yaml``.  What may run at a site are
+the programs that stand here, and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Discriminator, Field, Tag, model_validator
+
+from adon.config.parts import Section, Span
+from adon.frozenmap import Frozen, FrozenMap
+from adon.templates_catalog.model import Name
+from adon.units import Duration, Size
+
+_ARGUMENT = re.compile(r"[A-Za-z0-9_./:@%+,=][A-Za-z0-9_./:@%+,=-]{0,199}")
+"""What a requester may add to a program's words: no white space, nothing that begins like an option."""
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+FACTS = ("job", "flow", "bytes")
+"""What a word of ``run`` may have in braces."""
+_POLLS = 3
+_COMMANDS = 8
+"""So many polls may be missed, and so many commands take all their time, before a site is silent."""
+
+
+def _word(text: str) -> str:
+    # Words go to a program as they are; through ssh each is quoted.  A line break could end a batch
+    # script's line.
+    if not text or not text.isprintable():
+        raise ValueError("must be a word without line breaks or control characters")
+    return text
+
+
+def _absolute(text: str) -> str:
+    if not text.startswith("/"):
+        raise ValueError(f"{text!r} is not an absolute path")
+    return _word(text)
+
+
+Word = Annotated[str, Field(max_length=500), AfterValidator(_word)]
+Absolute = Annotated[str, Field(max_length=500), AfterValidator(_absolute)]
+Words = Annotated[tuple[Word, ...], Field(max_length=50)]
+
+
+class ConfiguredJob(Section):
+    """A program that may run at a site, on request.
+
+    :param run: an absolute path at the site, and the words it is given.  ``{job}``, ``{flow}`` and
+        ``{bytes}`` in a word stand for the job's id, its flow's id (or ``-``) and the bytes to process.
+    :param arguments: so many words a requester may add, each of letters, digits and ``_./:@%+,=-``.
+    :param templates: only for flows of these templates; empty: for any, and without a flow.
+    :param cores, memory: in all, over all nodes.
+    """
+
+    run: Annotated[Words, Field(min_length=1)]
+    arguments: int = Field(default=0, ge=0, le=20)
+    templates: tuple[Name, ...] = ()
+    nodes: int = Field(default=1, ge=1, le=100_000)
+    cores: int = Field(default=1, ge=1, le=1_000_000)
+    memory: Size = 0
+    time_limit: Span = 3600.0
+    output: Absolute = "/dev/null"
+    folder: Absolute = "/tmp"  # noqa: S108 - the one folder that every compute node has
+
+    @model_validator(mode="after")
+    def _possible(self) -> ConfiguredJob:
+        if not self.run[0].startswith("/"):
+            raise ValueError(f"run.0: {self.run[0]!r} is not an absolute path: whose PATH would it be?")
+        for number, word in enumerate(self.run):
+            unknown = [name for name in _PLACEHOLDER.findall(word) if name not in FACTS]
+            if unknown:
+                raise ValueError(f"run.{number}: {{{unknown[0]}}} is none of {', '.join(FACTS)}")
+        if self.cores < self.nodes:
+            raise ValueError(f"cores: {self.cores} on {self.nodes} nodes leaves one without")
+        return self
+
+    def refusal(self, arguments: Sequence[str]) -> str | None:
+        """Why it may not be run with these words added; None if it may."""
+        if len(arguments) > self.arguments:
+            return f"takes {self.arguments} at most, {len(arguments)} are given"
+        for word in arguments:
+            if not _ARGUMENT.fullmatch(word):
+                return f"{word[:40]!r} is not a word of letters, digits and _./:@%+,=- (and no option)"
+        return None
+
+
+class Adapter(Section):
+    """What all kinds of adapters have.
+
+    :param period: between two questions about capacity and T_q.
+    :param timeout: of one command, or one HTTP request; after it the command is killed.
+    :param time_limit: T_q is asked for jobs of this length, where a shape comes from a template.
+    :param follow: between two looks at a job under way.
+    """
+
+    period: Span = 30.0
+    timeout: Annotated[Span, Field(le=600)] = 20.0
+    time_limit: Span = 3600.0
+    follow: Span = 10.0
+    jobs: Frozen[Name, ConfiguredJob] = FrozenMap()
+
+    @property
+    def patience(self) -> float:
+        """A site that has said nothing for so many seconds does not answer."""
+        return _POLLS * self.period + _COMMANDS * self.timeout
+
+
+class StaticAdapter(Adapter):
+    """The configured numbers, through the same protocol; it takes no jobs."""
+
+    kind: Literal["static"]
+
+
+class SlurmAdapter(Adapter):
+    """Slurm's own commands.
+
+    :param through: the program and words in front of each command: ``[ssh, -oBatchMode=yes, login.hpc.edu]``.
+        Behind ``ssh`` the command is quoted for the far shell; behind anything else it is passed word by
+        word.
+    :param slurm_conf: SLURM_CONF, where Slurm's configuration is not in /etc/slurm.
+    """
+
+    kind: Literal["slurm"]
+    through: Words = ()
+    partition: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,64}$")] | None = None
+    account: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,64}$")] | None = None
+    slurm_conf: Absolute | None = None
+
+
+class HTCondorAdapter(Adapter):
+    """HTCondor's own commands.
+
+    :param through: as for Slurm.
+    :param condor_config: CONDOR_CONFIG, where it is not in the usual place.
+    """
+
+    kind: Literal["htcondor"]
+    through: Words = ()
+    condor_config: Absolute | None = None
+
+
+class OpenStackAdapter(Adapter):
+    """OpenStack's compute API; a job is a server that powers itself off.
+
+    :param cloud: its name in ``clouds.yaml``.
+    :param clouds_file: that file, relative to ours; None: where openstacksdk looks for it.
+    :param image: id of the image that jobs boot; it must have cloud-init.
+    :param network: id of the network they are attached to; None: the project's only one.
+    :param start_time: from asking for a server to its script's first line: T_q where there is room.
+    """
+
+    kind: Literal["openstack"]
+    cloud: Annotated[str, Field(pattern=r"^[A-Za-z0-9_.-]{1,100}$")]
+    clouds_file: str | None = None
+    image: Word
+    network: Word | None = None
+    start_time: Duration = 60.0
+
+
+def _kind(value: object) -> str:
+    found = value.get("kind") if isinstance(value, Mapping) else getattr(value, "kind", None)
+    return str(found)
+
+
+AnyAdapter = Annotated[
+    Annotated[StaticAdapter, Tag("static")]
+    | Annotated[SlurmAdapter, Tag("slurm")]
+    | Annotated[HTCondorAdapter, Tag("htcondor")]
+    | Annotated[OpenStackAdapter, Tag("openstack")],
+    Discriminator(
+        _kind,
+        custom_error_type="adapter_kind",
+        custom_error_message="kind: must be static, slurm, htcondor or openstack",
+    ),
+]
+"""An adapter of the kind that its ``kind`` names."""

@@ -1,0 +1,235 @@
+"""``adon site`` and ``adon job``: compute sites as they stand, and programs that run there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from apps.cli.common import JsonFlag, client, option, print_json, print_table
+
+sites = typer.Typer(help="Compute sites.", no_args_is_help=True)
+jobs = typer.Typer(help="Jobs at compute sites.", no_args_is_help=True)
+
+
+@sites.command("list")
+def list_sites(ctx: typer.Context, json_: JsonFlag = False) -> None:
+    """Every compute site: whether it answers, what is free, T_q of the smallest request."""
+    found = client(ctx).sites()
+    if json_:
+        print_json(found)
+        return
+    rows = (
+        (
+            one["name"],
+            one["site"],
+            one["adapter"] or "-",
+            _state(one),
+            _free(one),
+            _first_wait(one),
+            _word(one),
+        )
+        for one in found
+    )
+    columns = ("Site", "Campus", "Adapter", "State", "Free", "T_q", "Its word")
+    print_table(columns, rows, "no compute site is configured")
+
+
+@sites.command("show")
+def show_site(
+    ctx: typer.Context, name: Annotated[str, typer.Argument(help="Its name.")], json_: JsonFlag = False
+) -> None:
+    """One compute site: what it has, T_q of each size of request, predictions against what came of them."""
+    site = client(ctx).site(name)
+    if json_:
+        print_json(site)
+        return
+    for line in _told(site):
+        typer.echo(line)
+    rows = (
+        (
+            str(wait["nodes"]),
+            str(wait["cores"]),
+            _size(wait["memory_bytes"]) if wait["memory_bytes"] else "-",
+            _seconds(wait["said_seconds"]),
+            _counted(wait),
+            wait["why"] or "-",
+        )
+        for wait in site["waits"]
+    )
+    print_table(("Nodes", "Cores", "Memory", "T_q said", "T_q counted", "Why"), rows, "no T_q is known")
+
+
+@jobs.command("submit")
+def submit(
+    ctx: typer.Context,
+    site: Annotated[str, typer.Argument(help="A compute site.")],
+    job: Annotated[str, typer.Argument(help="A program of that site's configuration.")],
+    arguments: Annotated[
+        list[str] | None, typer.Argument(help="Words to add, as far as it takes any.")
+    ] = None,
+    size: Annotated[str | None, typer.Option(help="The data it processes, such as '25 GB'.")] = None,
+    template: Annotated[str | None, typer.Option(help="Whose data it is.")] = None,
+    json_: JsonFlag = False,
+) -> None:
+    """Have a configured program run at a compute site; returns at once with the job's id."""
+    from adon.units import parse_size
+
+    option(size, parse_size, "size")
+    wish: dict[str, Any] = {"site": site, "job": job, "arguments": arguments or []}
+    wish |= {name: value for name, value in (("size", size), ("template", template)) if value is not None}
+    made = client(ctx).submit_job(wish)
+    if json_:
+        print_json(made)
+    else:
+        typer.echo(f"{made['id']} {made['state']}: {made['reason']}")
+
+
+@jobs.command("list")
+def list_jobs(
+    ctx: typer.Context,
+    site: Annotated[str | None, typer.Option(help="Only of this site.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=500)] = 50,
+    json_: JsonFlag = False,
+) -> None:
+    """Jobs, the newest first."""
+    found = client(ctx).jobs(site, limit)
+    if json_:
+        print_json(found)
+        return
+    rows = (
+        (
+            one["id"],
+            one["state"],
+            one["site"],
+            one["job"],
+            one["requester"],
+            _seconds(one["waited_seconds"]),
+            _seconds(one["ran_seconds"]),
+            one["reason"],
+        )
+        for one in found
+    )
+    print_table(("Job", "State", "Site", "Program", "By", "Waited", "Ran", "Why"), rows, "there is no job")
+
+
+@jobs.command("show")
+def show_job(
+    ctx: typer.Context,
+    job: Annotated[str, typer.Argument(help="Its id, as in j-3.")],
+    json_: JsonFlag = False,
+) -> None:
+    """One job: its state, what the site predicted, how long it waited and ran."""
+    found = client(ctx).job(job)
+    if json_:
+        print_json(found)
+        return
+    typer.echo(f"{found['id']} {found['state']}: {found['reason']}")
+    for name, value in _facts(found):
+        typer.echo(f"  {name:<12} {value}")
+
+
+@jobs.command("cancel")
+def cancel(ctx: typer.Context, job: Annotated[str, typer.Argument(help="Its id, as in j-3.")]) -> None:
+    """Have a job ended; it is over when its site says so."""
+    found = client(ctx).cancel_job(job)
+    typer.echo(f"{found['id']} {found['state']}: {found['reason']}")
+
+
+def _facts(job: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    words = " ".join((job["job"], *job["arguments"]))
+    yield (
+        "program",
+        f"{words} at {job['site']}" + (f" (its job {job['site_job']})" if job["site_job"] else ""),
+    )
+    yield "asked for", f"{job['asked_at']} by {job['requester']}"
+    memory = f", {_size(job['memory_bytes'])}" if job["memory_bytes"] else ""
+    limit = _seconds(job["time_limit_seconds"])
+    yield "resources", f"{job['nodes']} nodes, {job['cores']} cores{memory}, at most {limit}"
+    yield "T_q", f"{_seconds(job['predicted_seconds'])} predicted, {_seconds(job['waited_seconds'])} observed"
+    yield "ran", _seconds(job["ran_seconds"])
+    if job["size_bytes"] is not None:
+        rate = "-" if job["node_rate_bps"] is None else f"{_rate(job['node_rate_bps'])} per node"
+        yield "data", f"{_size(job['size_bytes'])}, {rate}"
+    if job["exit_status"] is not None:
+        yield "status", str(job["exit_status"])
+
+
+def _state(site: dict[str, Any]) -> str:
+    if site["state"] != "silent":
+        return str(site["state"])
+    since = "" if site["silent_since"] is None else f" since {site['silent_since']}"
+    return f"silent{since}: {site['why']}"
+
+
+def _free(site: dict[str, Any]) -> str:
+    there = site["capacity"]
+    return "-" if there is None else f"{there['cores_free']} of {there['cores']} cores"
+
+
+def _first_wait(site: dict[str, Any]) -> str:
+    if site["state"] == "configured":
+        return (
+            "no resource for us"
+            if site["queue_wait_seconds"] is None
+            else _seconds(site["queue_wait_seconds"])
+        )
+    if site["state"] == "silent" or not site["waits"]:
+        return "-"
+    return _counted(site["waits"][0])
+
+
+def _word(site: dict[str, Any]) -> str:
+    known = site["honesty"]
+    return "-" if not known["jobs"] else f"x {known['factor']:.2f} ({known['jobs']} jobs)"
+
+
+def _told(site: dict[str, Any]) -> Iterator[str]:
+    adapter = site["adapter"] or "none (configured numbers)"
+    yield f"{site['name']} at {site['site']}: {_state(site)}, adapter {adapter}"
+    there, known = site["capacity"], site["honesty"]
+    if there is not None:
+        parts = [f"{_some(there['nodes_free'])} of {there['nodes']} nodes", f"{_free(site)}"]
+        if there["memory_bytes"] is not None:
+            parts.append(f"{_size(there['memory_free_bytes'])} of {_size(there['memory_bytes'])} of memory")
+        if there["gpus"] is not None:
+            parts.append(f"{_some(there['gpus_free'])} of {there['gpus']} GPUs")
+        yield f"  free: {', '.join(parts)}; jobs: {there['jobs_running']} run, {there['jobs_waiting']} wait"
+    if known["jobs"]:
+        said, waited = _seconds(known["said_seconds"]), _seconds(known["waited_seconds"])
+        stretched = f"x {known['factor']:.2f} after {known['jobs']} jobs"
+        yield f"  its word: {stretched}; of the last it said {said}, it was {waited}"
+    for rate in site["rates"]:
+        yield f"  Γ_c of {rate['template']}: {_rate(rate['mean_bps'])} per node"
+    if site["jobs"]:
+        yield f"  programs: {', '.join(site['jobs'])}"
+
+
+def _counted(wait: dict[str, Any]) -> str:
+    if wait["counted_seconds"] is None:
+        return "never"
+    spread = f" ± {_seconds(wait['deviation_seconds'])}" if wait["deviation_seconds"] else ""
+    return f"{_seconds(wait['counted_seconds'])}{spread}"
+
+
+def _seconds(value: float | None) -> str:
+    from adon.units import format_duration
+
+    return "-" if value is None else format_duration(value)
+
+
+def _rate(value: float) -> str:
+    from adon.units import format_rate
+
+    return format_rate(value)
+
+
+def _some(value: int | None) -> str:
+    return "?" if value is None else str(value)
+
+
+def _size(value: int | None) -> str:
+    from adon.units import format_size
+
+    return "?" if value is None else format_size(value)

@@ -1,0 +1,154 @@
+"""Compute sites, and jobs there: submit, list, look at, cancel."""
+
+from __future__ import annotations
+
+import re
+from http import HTTPStatus
+
+from flask import Response, request
+from pydantic import Field
+
+from adon.access.policy import Action
+from adon.broker.sites.jobs import SiteJob
+from adon.errors import InvalidInput, NotFound
+from adon.templates_catalog.model import Name
+from apps.rest.answers import done, json_answer
+from apps.rest.api.common import PREFIX, Address, Query, answers, blueprint
+from apps.rest.guard import action, check, only_own, requester
+from apps.rest.services import services
+from apps.rest.sites_models import ComputeSiteList, ComputeSiteView, JobBody, JobList, JobView
+
+api = blueprint("sites", "Compute sites, and jobs there")
+MAX_KEY = 200
+
+
+@api.get("/sites", responses=answers(200, ComputeSiteList))
+@action(Action.COMPUTE_READ)
+def list_sites() -> Response:
+    """Every compute site: what is free, T_q, since when it is silent, what its word was worth."""
+    return json_answer(site_list().body())
+
+
+def site_list() -> ComputeSiteList:
+    """The controller's read-out of the compute sites.
+
+    :raises Unavailable: if the controller does not answer.
+    """
+    snapshot = services().snapshots.get()
+    return ComputeSiteList(
+        at=snapshot["at"], items=[ComputeSiteView.of(entry) for entry in snapshot["compute"]]
+    )
+
+
+class SiteAddress(Address):
+    """Which compute site."""
+
+    name: Name
+
+
+@api.get("/sites/<name>", responses=answers(200, ComputeSiteView))
+@action(Action.COMPUTE_READ)
+def get_site(path: SiteAddress) -> Response:
+    """One compute site."""
+    found = next((one for one in site_list().items if one.name == path.name), None)
+    if found is None:
+        raise NotFound("compute site", path.name)
+    return json_answer(found.body())
+
+
+class JobQuery(Query):
+    """Which jobs."""
+
+    site: Name | None = None
+    requester: str | None = Field(default=None, max_length=200)
+    limit: int = Field(default=50, ge=1, le=500)
+    before: str | None = Field(
+        default=None, max_length=20, description="jobs asked for before this one (j-17)"
+    )
+
+
+@api.get("/jobs", responses=answers(200, JobList))
+@action(Action.JOB_READ)
+def list_jobs(query: JobQuery) -> Response:
+    """Jobs at compute sites, the newest first; a researcher sees their own."""
+    own = only_own(Action.JOB_READ, "job")
+    if own is not None and query.requester not in (None, own):
+        return json_answer(JobList(items=[]).body())
+    whose = query.requester if own is None else own
+    before = None if query.before is None else _number(query.before)
+    # One more than asked for tells whether there is a next page.
+    found = services().store.jobs(query.site, whose, query.limit + 1, before)
+    page = found[: query.limit]
+    following = page[-1].id if len(found) > query.limit else None
+    return json_answer(JobList(items=[JobView.of(job) for job in page], next=following).body())
+
+
+@api.post("/jobs", responses=answers(202, JobView, 400, 409, 413, 415))
+@action(Action.JOB_SUBMIT)
+def submit_job(body: JobBody) -> Response:  # noqa: ARG001 - checks and documents; sent as it came
+    """Have a configured program run at a compute site; answers at once, the job's state tells the rest."""
+    job = submit(request.get_json(), request.headers.get("Idempotency-Key"))
+    return done(JobView.of(job).body(), HTTPStatus.ACCEPTED, f"{PREFIX}/jobs/{job.id}")
+
+
+def submit(wish: object, key: str | None = None) -> SiteJob:
+    """Hand a request to the controller, as it was given; the job it became.
+
+    :raises AdonError: as the controller refuses it.
+    """
+    command: dict[str, object] = {"request": wish, "requester": requester().name}
+    if key is not None:
+        if not 1 <= len(key) <= MAX_KEY or not key.isprintable():
+            raise InvalidInput.of("Idempotency-Key", f"must be 1 to {MAX_KEY} printable characters")
+        command["idempotency_key"] = key
+    answer = services().controller.call("job.submit", command)
+    return services().store.job(int(answer["number"]))
+
+
+class JobAddress(Address):
+    """Which job."""
+
+    id: str = Field(max_length=20, description="as in j-3")
+
+
+@api.get("/jobs/<id>", responses=answers(200, JobView))
+@action(Action.JOB_READ)
+def get_job(path: JobAddress) -> Response:
+    """One job."""
+    return json_answer(JobView.of(job_of(path.id, Action.JOB_READ)).body())
+
+
+@api.delete("/jobs/<id>", responses=answers(202, JobView, 409))
+@action(Action.JOB_CANCEL)
+def cancel_job(path: JobAddress) -> Response:
+    """Have a job ended; it is over when its site says so."""
+    return done(JobView.of(cancelled(path.id)).body(), HTTPStatus.ACCEPTED)
+
+
+def cancelled(id_: str) -> SiteJob:
+    """Have the controller end a job; the job as it is then.
+
+    :raises NotFound: if there is none of this id.
+    :raises Conflict: if it is over.
+    """
+    job = job_of(id_, Action.JOB_CANCEL)
+    services().controller.call("job.cancel", {"number": job.number, "requester": requester().name})
+    return services().store.job(job.number)
+
+
+def job_of(id_: str, wanted: Action) -> SiteJob:
+    """A job that this actor may do this to.
+
+    :raises NotFound: if there is none of this id.
+    :raises Forbidden: with the policy's reason.
+    """
+    job = services().store.job(_number(id_))
+    check(wanted, "job", job.requester)
+    return job
+
+
+def _number(id_: str) -> int:
+    found = re.fullmatch(r"j-([1-9][0-9]{0,14})", id_)
+    if found is None:
+        raise NotFound("job", id_)
+    return int(found[1])

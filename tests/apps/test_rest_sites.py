@@ -1,0 +1,256 @@
+"""Compute sites and their jobs through the API, the command line, the page and Prometheus."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+
+import pytest
+
+from adon.broker.sites.jobs import JobState
+from tests.apps.test_page import csrf, sign_in
+from tests.apps.test_rest import fields
+from tests.apps.web import NOW
+
+WISH = {"site": "osu-hpc", "job": "align", "size": "1 GB", "template": "soykb"}
+
+
+def finish(world, number=1, **changes):
+    """The job has ended, as the controller would save it."""
+    done = {
+        "site_job": "77",
+        "predicted": 0.0,
+        "queued_at": NOW,
+        "started_at": NOW + 540,
+        "ended_at": NOW + 1540,
+    }
+    job = replace(world.controller.store.job(number), state=JobState.SUCCEEDED, reason="succeeded", **done)
+    world.controller.store.save_job(replace(job, exit_status=0, **changes))
+
+
+# -- the API -------------------------------------------------------------------------------------------
+
+
+def test_every_site_says_how_it_stands(world):
+    asked, cloud, configured = world.ask("GET", "/sites", "researcher").json["items"]
+    assert (asked["name"], asked["adapter"], asked["state"]) == ("osu-hpc", "slurm", "answers")
+    assert asked["capacity"]["cores_free"] == 32
+    assert asked["capacity"]["memory_bytes"] == 4 * 2**30
+    assert asked["waits"][0]["said_seconds"] == 120.0
+    assert asked["waits"][0]["counted_seconds"] > 120.0  # it was late once
+    assert (asked["waits"][1]["said_seconds"], asked["waits"][1]["counted_seconds"]) == (None, None)
+    assert asked["honesty"]["waited_seconds"] == 540.0
+    assert asked["rates"][0]["template"] == "soykb"
+    assert (cloud["state"], cloud["why"]) == ("silent", "OpenStack: Unauthorized (HTTP 401)")
+    assert cloud["silent_since"] is not None
+    assert cloud["capacity"] is None
+    assert (configured["state"], configured["adapter"], configured["queue_wait_seconds"]) == (
+        "configured",
+        None,
+        5.0,
+    )
+    assert world.ask("GET", "/sites/osu-hpc").json == asked
+    assert world.ask("GET", "/sites/nowhere").status_code == 404
+
+
+def test_without_the_controller_nothing_is_told_of_sites(world):
+    world.stop_controller()
+    assert world.ask("GET", "/sites").status_code == 503
+    assert world.ask("GET", "/jobs").status_code == 200
+
+
+def test_a_job_is_asked_for_listed_shown_and_ended(world):
+    made = world.ask("POST", "/jobs", "researcher", json=WISH)
+    assert (made.status_code, made.headers["Location"]) == (202, "/api/v1/jobs/j-1")
+    assert (made.json["state"], made.json["final"], made.json["size_bytes"]) == ("requested", False, 10**9)
+    assert world.ask("GET", "/jobs/j-1", "researcher").json == made.json
+    assert world.ask("GET", "/jobs", "researcher").json["items"] == [made.json]
+    gone = world.ask("DELETE", "/jobs/j-1", "researcher")
+    assert (gone.status_code, gone.json["cancelling"]) == (202, True)
+    finish(world)
+    shown = world.ask("GET", "/jobs/j-1").json
+    assert (shown["predicted_seconds"], shown["waited_seconds"], shown["ran_seconds"]) == (0.0, 540.0, 1000.0)
+    assert shown["node_rate_bps"] == 8e6
+
+
+def test_a_researcher_sees_and_ends_only_their_own(world):
+    world.ask("POST", "/jobs", "researcher", json=WISH)
+    assert world.ask("GET", "/jobs", "rival").json["items"] == []
+    assert world.ask("GET", "/jobs?requester=researcher", "rival").json["items"] == []
+    assert world.ask("GET", "/jobs/j-1", "rival").status_code == 403
+    assert world.ask("DELETE", "/jobs/j-1", "rival").status_code == 403
+
+
+def test_jobs_come_in_pages(world):
+    for _ in range(3):
+        world.ask("POST", "/jobs", json=WISH)
+    first = world.ask("GET", "/jobs?limit=2").json
+    assert ([one["id"] for one in first["items"]], first["next"]) == (["j-3", "j-2"], "j-2")
+    second = world.ask("GET", f"/jobs?limit=2&before={first['next']}").json
+    assert ([one["id"] for one in second["items"]], second["next"]) == (["j-1"], None)
+    assert world.ask("GET", "/jobs?site=mu-hpc").json["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"site": "nowhere"}, "site"),
+        ({"site": "../etc"}, "site"),
+        ({"job": "a b"}, "job"),
+        ({"size": 5}, "size"),
+        ({"size": "5 parsecs"}, "size"),
+        ({"script": "#!/bin/sh\nid"}, "script"),
+        ({"arguments": "chr1"}, "arguments"),
+    ],
+)
+def test_a_bad_wish_is_refused_by_field_and_cause(world, change, field):
+    answer = world.ask("POST", "/jobs", json={**WISH, **change})
+    assert answer.status_code == 422
+    assert any(name.startswith(field) and cause for name, cause in fields(answer).items()), answer.json
+    assert world.ask("GET", "/jobs").json["items"] == []
+
+
+@pytest.mark.parametrize(
+    ("method", "address", "status"),
+    [
+        ("GET", "/jobs/j-9", 404),
+        ("GET", "/jobs/9", 404),
+        ("DELETE", "/jobs/j-0", 404),
+        ("GET", "/jobs?before=f-1", 404),
+        ("GET", "/jobs?colour=blue", 422),
+        ("GET", "/jobs?limit=0", 422),
+    ],
+)
+def test_what_cannot_be_is_refused(world, method, address, status):
+    assert world.ask(method, address).status_code == status
+
+
+# -- Prometheus ------------------------------------------------------------------------------------------
+
+
+def test_the_metrics(world):
+    world.ask("POST", "/jobs", json=WISH)
+    text = world.ask("GET", "/metrics").text
+    values = dict(re.findall(r"^(adon_(?:site|jobs)\S*) (\S+)$", text, re.MULTILINE))
+    assert values['adon_site_up{site="osu-hpc"}'] == "1.0"
+    assert values['adon_site_up{site="cloud"}'] == "0.0"
+    assert 'adon_site_up{site="mu-hpc"}' not in values
+    assert values['adon_site_capacity{resource="cores",site="osu-hpc"}'] == "64.0"
+    assert values['adon_site_free{resource="gpus",site="osu-hpc"}'] == "2.0"
+    assert values['adon_site_jobs{site="osu-hpc",state="waiting"}'] == "1.0"
+    said = 'adon_site_queue_wait_said_seconds{cores="1",memory="0",nodes="1",site="osu-hpc"}'
+    assert values[said] == "120.0"
+    assert float(values[said.replace("_said", "")]) > 120.0
+    assert float(values['adon_site_stretch_ratio{site="osu-hpc"}']) > 3
+    assert values['adon_jobs{state="requested"}'] == "1.0"
+    assert not any(
+        "cloud" in name for name in values if not name.startswith(("adon_site_up", "adon_site_stretch"))
+    )
+
+
+# -- the command line --------------------------------------------------------------------------------------
+
+
+def test_the_commands_of_sites(adon):
+    listed = adon("site", "list").stdout
+    assert "silent since" in listed
+    assert "OpenStack: Unauthorized (HTTP 401)" in listed
+    assert "32 of 64 cores" in listed
+    shown = adon("site", "show", "osu-hpc").stdout
+    for words in (
+        "osu-hpc at osu: answers",
+        "2 of 8 GPUs",
+        "of the last it said 0 s, it was 9 min",
+        "per node",
+        "align",
+    ):
+        assert words in shown
+    assert "never" in shown
+    assert json.loads(adon("site", "list", "--json").stdout)[2]["state"] == "configured"
+    assert json.loads(adon("site", "show", "mu-hpc", "--json").stdout)["adapter"] is None
+    assert "its configured" not in adon("site", "show", "mu-hpc").stdout
+    assert adon("site", "show", "nowhere").exit_code == 1
+
+
+def test_the_commands_of_jobs(adon, world):
+    made = adon("job", "submit", "osu-hpc", "align", "chr1", "--size", "1 GB", "--template", "soykb")
+    assert made.stdout == "j-1 requested: is to be handed over to the site\n"
+    assert world.controller.seen[-1][1]["request"]["arguments"] == ["chr1"]
+    assert "j-1" in adon("job", "list").stdout
+    assert adon("job", "cancel", "j-1").stdout.startswith("j-1 requested")
+    finish(world)
+    shown = adon("job", "show", "j-1").stdout
+    for words in (
+        "j-1 succeeded",
+        "align chr1 at osu-hpc (its job 77)",
+        "0 s predicted, 9 min observed",
+        "8 Mbps",
+    ):
+        assert words in shown
+    assert json.loads(adon("job", "show", "j-1", "--json").stdout)["waited_seconds"] == 540.0
+    assert json.loads(adon("job", "list", "--site", "osu-hpc", "--json").stdout)[0]["id"] == "j-1"
+    assert adon("job", "list", "--site", "mu-hpc").stdout == "there is no job\n"
+    assert json.loads(adon("job", "submit", "osu-hpc", "align", "--json").stdout)["id"] == "j-2"
+    refused = adon("job", "submit", "nowhere", "align")
+    assert (refused.exit_code, "site: there is no compute site 'nowhere'" in refused.stderr) == (2, True)
+    assert adon("job", "submit", "osu-hpc", "align", "--size", "5").exit_code == 2
+    assert adon("job", "show", "j-9").exit_code == 1
+
+
+def test_a_flow_brings_its_job_along(adon, world):
+    wish = ("flow", "submit", "--from", "mu-dtn", "--to", "osu-dtn", "--size", "1 GB")
+    assert adon(*wish, "--job", "align chr1").exit_code == 0
+    assert world.controller.seen[-1][1]["request"]["job"] == {"job": "align", "arguments": ["chr1"]}
+    assert world.ask("GET", "/flows/f-1").json["request"]["job"] == {"job": "align", "arguments": ["chr1"]}
+    assert adon(*wish, "--job", " ").exit_code == 2
+    assert adon(*wish, "--job", "../align").exit_code == 2
+
+
+# -- the page ----------------------------------------------------------------------------------------------
+
+
+def test_the_page_shows_sites_and_jobs(world):
+    world.ask("POST", "/jobs", "researcher", json={**WISH, "arguments": ["chr1"]})
+    browser, _ = sign_in(world, "researcher")
+    page = browser.get("/sites")
+    assert page.status_code == 200
+    for words in (
+        "osu-hpc",
+        "answers",
+        "silent",
+        "OpenStack: Unauthorized (HTTP 401)",
+        "costs infinity",
+        "not asked",
+    ):
+        assert words in page.text
+    assert "it says 2 min" in page.text
+    assert "of the last it said 0 s, it was 9 min" in page.text
+    assert "<code>chr1</code>" in page.text
+    assert 'href="/sites"' in browser.get("/").text
+    assert "<script" not in page.text
+    assert "style=" not in page.text
+
+
+def test_a_job_is_ended_on_the_page_by_whom_it_belongs_to(world):
+    world.ask("POST", "/jobs", "researcher", json=WISH)
+    rival, _ = sign_in(world, "rival")
+    assert "j-1" not in rival.get("/sites").text
+    browser, _ = sign_in(world, "researcher")
+    token = csrf(browser.get("/sites"))
+    assert browser.post("/jobs/j-1/cancel", data={"csrf": "guess"}).status_code == 403
+    answer = browser.post("/jobs/j-1/cancel", data={"csrf": token})
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/sites#jobs")
+    assert world.controller.store.job(1).cancelling
+    finish(world)
+    assert "/jobs/j-1/cancel" not in browser.get("/sites").text
+
+
+def test_without_the_controller_the_page_says_so_and_shows_jobs(world):
+    world.ask("POST", "/jobs", "researcher", json=WISH)
+    browser, _ = sign_in(world, "researcher")
+    world.stop_controller()
+    page = browser.get("/sites")
+    assert page.status_code == 503
+    assert "The controller does not answer" in page.text
+    assert "j-1" in page.text

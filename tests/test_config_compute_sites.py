@@ -1,0 +1,115 @@
+"""The adapter of a compute site, as it is configured."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from adon.config import Configuration, HTCondorAdapter, OpenStackAdapter, SlurmAdapter, StaticAdapter
+from adon.errors import InvalidInput
+from adon.yamlfile import dump, parse_model
+from tests.broker.stage import NETWORK
+
+SITE = "  osu-hpc:\n    site: osu\n"
+JOB = "{run: [/opt/align, '{flow}'], arguments: 1, nodes: 2, cores: 8, memory: 16 GB, time_limit: 2 h}"
+
+
+def read(adapter: str) -> Configuration:
+    return parse_model(NETWORK.read_text().replace(SITE, f"{SITE}    adapter: {adapter}\n"), Configuration)
+
+
+def adapter_of(text: str) -> Any:
+    return read(text).compute["osu-hpc"].adapter
+
+
+def test_each_kind_is_read_into_its_own_type() -> None:
+    slurm = adapter_of(
+        "{kind: slurm, through: [ssh, login], partition: compute, period: 1 min, timeout: 5 s}"
+    )
+    assert isinstance(slurm, SlurmAdapter)
+    assert (slurm.through, slurm.partition, slurm.period) == (("ssh", "login"), "compute", 60.0)
+    assert slurm.patience == 3 * 60 + 8 * 5
+    condor = adapter_of("{kind: htcondor, condor_config: /etc/condor/c}")
+    assert isinstance(condor, HTCondorAdapter)
+    assert condor.condor_config == "/etc/condor/c"
+    cloud = adapter_of("{kind: openstack, cloud: science, image: 70a599e0, start_time: 90 s}")
+    assert isinstance(cloud, OpenStackAdapter)
+    assert (cloud.cloud, cloud.start_time, cloud.network) == ("science", 90.0, None)
+    assert isinstance(adapter_of("{kind: static}"), StaticAdapter)
+    assert read("null").compute["osu-hpc"].adapter is None
+
+
+def test_a_job_with_everything() -> None:
+    job = adapter_of(f"{{kind: slurm, jobs: {{align: {JOB}}}}}").jobs["align"]
+    assert (job.run, job.nodes, job.cores, job.memory, job.time_limit) == (
+        ("/opt/align", "{flow}"),
+        2,
+        8,
+        16 * 10**9,
+        7200.0,
+    )
+
+
+def test_what_is_written_is_read_back_the_same() -> None:
+    found = read(f"{{kind: slurm, through: [ssh, login], jobs: {{align: {JOB}}}}}")
+    assert parse_model(dump(found), Configuration) == found
+
+
+@pytest.mark.parametrize(
+    ("adapter", "field", "cause"),
+    [
+        ("{}", "", "kind: must be static, slurm, htcondor or openstack"),
+        ("{kind: pbs}", "", "kind: must be static, slurm, htcondor or openstack"),
+        ("{kind: slurm, partitoin: x}", "partitoin", "not a known key"),
+        ("{kind: static, partition: x}", "partition", "not a known key"),
+        ("{kind: slurm, period: 30}", "period", "no unit"),
+        ("{kind: slurm, period: 0 s}", "period", "above zero"),
+        ("{kind: slurm, timeout: 1 h}", "timeout", "600"),
+        ("{kind: slurm, partition: 'a b'}", "partition", "pattern"),
+        ("{kind: slurm, through: ['']}", "through.0", "word"),
+        ('{kind: slurm, through: ["a\\nb"]}', "through.0", "word"),
+        ("{kind: slurm, slurm_conf: slurm.conf}", "slurm_conf", "absolute"),
+        ("{kind: openstack, cloud: science}", "image", "required"),
+        ("{kind: openstack, cloud: 'a/b', image: i}", "cloud", "pattern"),
+        ("{kind: slurm, jobs: {align: {}}}", "jobs.align.run", "required"),
+        ("{kind: slurm, jobs: {align: {run: []}}}", "jobs.align.run", "at least 1"),
+        ("{kind: slurm, jobs: {align: {run: [align]}}}", "jobs.align.run.0", "absolute"),
+        ("{kind: slurm, jobs: {align: {run: [/a, '{user}']}}}", "jobs.align.run.1", "{user} is none of"),
+        ("{kind: slurm, jobs: {align: {run: [/a], cores: 1, nodes: 2}}}", "jobs.align.cores", "leaves one"),
+        ("{kind: slurm, jobs: {align: {run: [/a], script: x}}}", "jobs.align.script", "not a known key"),
+        ("{kind: slurm, jobs: {align: {run: [/a], output: a.out}}}", "jobs.align.output", "absolute"),
+        ("{kind: slurm, jobs: {'a b': {run: [/a]}}}", "jobs", ""),
+    ],
+)
+def test_a_mistake_is_told_by_field_and_cause(adapter: str, field: str, cause: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        read(adapter)
+    (problem,) = caught.value.problems
+    assert problem.field.removeprefix("compute.osu-hpc.adapter").removeprefix(".").startswith(field)
+    assert cause in problem.cause
+    assert problem.line is not None
+
+
+@pytest.mark.parametrize(
+    ("words", "refused"),
+    [
+        ((), False),
+        (("chr1",), False),
+        (("/data/a_b-c.fq:1@2+3,4=5%",), False),
+        (("-rf",), True),
+        (("--x=1",), True),
+        (("a b",), True),
+        (("",), True),
+        (("a;b",), True),
+        (("$HOME",), True),
+        (("`id`",), True),
+        (("a\n",), True),
+        (("ä",), True),
+        (("x" * 201,), True),
+        (("a", "b"), True),
+    ],
+)
+def test_what_a_requester_may_add(words: tuple[str, ...], refused: bool) -> None:
+    job = adapter_of(f"{{kind: slurm, jobs: {{align: {JOB}}}}}").jobs["align"]
+    assert (job.refusal(words) is not None) is refused
