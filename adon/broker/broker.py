@@ -21,6 +21,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from adon.broker import compute, evidence, heeding, maintaining, probing, reading, tracing, whatif
+from adon.broker.catalog import proposals as proposing
+from adon.broker.catalog.kept import Proposals
 from adon.broker.effects import (
     AdmitConnections,
     Announce,
@@ -49,6 +51,8 @@ from adon.broker.events import (
     MaintenanceCancelled,
     MeasurementArrived,
     PortChanged,
+    ProposalDecided,
+    ProposalMade,
     RuleRemoved,
     RulesReported,
     SnapshotAsked,
@@ -84,6 +88,7 @@ from adon.flowvisor.rule import Entry
 from adon.flowvisor.topology import Topology
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.needs import needs
+from adon.templates_catalog.proposal import Proposal
 from measurement.model import Metric
 from measurement.psconfig.mesh import Need
 
@@ -99,6 +104,7 @@ class Broker:
     :param rules: the rules that run wanted.
     :param windows: every maintenance window ever asked for.
     :param last_number: the highest flow number ever given.
+    :param proposals: at least those that are open; ``last_proposal`` is the highest number ever given.
     :param circuits: the overlays' paths that the last run had.
     :param identity: who sends the hellos that find links; needed where ``discovery`` is configured.
     """
@@ -112,6 +118,8 @@ class Broker:
         rules: Iterable[Entry] = (),
         windows: Iterable[Window] = (),
         last_number: int = 0,
+        proposals: Iterable[Proposal] = (),
+        last_proposal: int = 0,
         identity: Identity | None = None,
         circuits: OverlayPaths = NO_CIRCUITS,
     ) -> None:
@@ -133,6 +141,7 @@ class Broker:
             links=Links(configuration, identity),
             meters=Meters(heir.rules),
             windows=Windows(windows),
+            proposals=Proposals.of(proposals, last_proposal),
         )
         for flow in heir.flows:
             self.world.flows.put(flow)
@@ -218,6 +227,10 @@ class Broker:
                 return self._answered(event.id, event.command, lambda: self._transfer(event))
             case TemplateSaved():
                 return self._answered(event.id, event.command, lambda: self._template(event))
+            case ProposalMade():
+                return self._answered(event.id, event.command, lambda: proposing.made(world, event))
+            case ProposalDecided():
+                return self._answered(event.id, event.command, lambda: proposing.decided(world, event))
             case MaintenanceAsked():
                 return self._answered(
                     event.id, event.command, lambda: maintaining.asked(world, placing, event)

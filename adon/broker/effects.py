@@ -18,6 +18,7 @@ from adon.errors import AdonError
 from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.rule import Change, Entry, Rule
 from adon.templates_catalog.model import Template
+from adon.templates_catalog.proposal import Proposal
 from measurement.model import Metric, Observation, PathKey
 from measurement.psconfig.mesh import Need
 
@@ -217,3 +218,10 @@ class WakeAt(Effect):
     """Send a Tick at this time; a later WakeAt with an earlier time brings it forward."""
 
     at: float
+
+
+@dataclass(frozen=True, slots=True)
+class SaveProposal(Effect):
+    """Keep a proposal as it is now."""
+
+    proposal: Proposal

@@ -20,6 +20,7 @@ from adon.flowvisor.rule import GroupEntry, MeterEntry, ReportedRule, Rule, Slot
 from adon.flowvisor.topology import PortState
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import Template
+from adon.templates_catalog.proposal import Finding
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Measurement
 
@@ -295,3 +296,23 @@ class WhatIfAsked(Event):
 
     command: str
     scenario: Scenario | None
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalMade(Event):
+    """Outcomes say that a template's scoring could be better; ``finding`` is what they say."""
+
+    command: str
+    finding: Finding
+    proposer: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProposalDecided(Event):
+    """A performance engineer accepts a proposal or, saying why, refuses it."""
+
+    command: str
+    number: int
+    accepted: bool
+    who: str
+    reason: str

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from adon.broker import scheduler
 from adon.broker.abilities import Abilities
 from adon.broker.alarms import Alarms
+from adon.broker.catalog.kept import Proposals
 from adon.broker.connected import Connected
 from adon.broker.damping import Damping
 from adon.broker.edge import Ledger
@@ -62,6 +63,7 @@ class World:
     :param failovers: how long failures of the network lasted for the flows they hit.
     :param meters: which meter number each flow has.
     :param connected: how many connections unannounced flows have in each switch.
+    :param proposals: the open proposals to change a template's scoring.
     """
 
     configuration: Configuration
@@ -86,6 +88,7 @@ class World:
     failovers: Failovers = field(default_factory=Failovers)
     meters: Meters = field(default_factory=Meters)
     connected: Connected = field(default_factory=Connected)
+    proposals: Proposals = field(default_factory=Proposals)
 
     def shun(self, path: str | None, why: str, now: float) -> None:
         """Do not use a path for the policy's hold-off, longer if it fails again and again."""

@@ -22,7 +22,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_REVISION = "0004"
+SCHEMA_REVISION = "0009"
 """The migration that this code's tables are at."""
 
 metadata = MetaData(
@@ -156,3 +156,14 @@ maintenance = Table(
     Column("body", JSON, nullable=False),
 )
 """Maintenance windows, those that are over and those that were cancelled too."""
+
+proposals = Table(
+    "proposals",
+    metadata,
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("template", String(64), nullable=False, index=True),
+    Column("state", String(16), nullable=False, index=True),
+    Column("at", Double, nullable=False),
+    Column("body", JSON, nullable=False),
+)
+"""Proposals to change a template's scoring, by the template's name; those that were decided on too."""

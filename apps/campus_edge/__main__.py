@@ -28,6 +28,7 @@ from adon.store.lease import CONTROLLER, Lease, LeaseLost, check_shared
 from adon.store.store import WANTED, Store
 from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.catalog import Catalog
+from adon.templates_catalog.proposal import ProposalState
 from apps.campus_edge import connections, fireflies, hello_key, listening
 from apps.campus_edge.commands import Commands
 from apps.campus_edge.executor import Executor
@@ -147,6 +148,8 @@ def _serve(shell: _Shell, board: Switchboard, lease: Lease | None) -> None:
         rules=[saved.rule for saved in store.rules(states=WANTED)],
         windows=store.windows(),
         last_number=store.last_flow_number(),
+        proposals=store.proposals(state=ProposalState.OPEN),
+        last_proposal=store.last_proposal_number(),
         circuits=store.circuits(),
         identity=hello_key.identity(shell.configuration),
     )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adon.errors import InvalidInput, Problem
+from apps.cli import drafting, proposals
 from apps.cli.common import JsonFlag, client, print_json, print_table
 
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from measurement.model import Metric
 
 app = typer.Typer(help="Application templates: what applications need.", no_args_is_help=True)
+app.command()(drafting.draft)
+for _command in (proposals.learn, proposals.proposals, proposals.accept, proposals.refuse):
+    app.command()(_command)
 
 WIDTH = 40
 """Characters of the longest bar in the picture of a table."""

@@ -9,6 +9,7 @@ from apps.rest import guard
 from measurement.archive import Archive
 from tests.apps.measured import FELL, NOW
 from tests.apps.web import ROLES, SOYKB, WISH
+from tests.templates_catalog.experience import a_proposal
 
 ALL = frozenset({*ROLES, "rival"})
 STAFF = ALL - {"researcher", "rival"}
@@ -20,6 +21,13 @@ ALLOWED = {
     ("get", "/templates"): ALL,
     ("post", "/templates"): {"admin", "performance_engineer"},
     ("get", "/templates/{name}"): ALL,
+    ("get", "/template-drafts/questions"): ALL,
+    ("post", "/template-drafts"): ALL,
+    ("get", "/proposals"): STAFF,
+    ("post", "/proposals"): {"admin", "performance_engineer"},
+    ("get", "/proposals/{id}"): STAFF,
+    ("post", "/proposals/{id}/accept"): {"admin", "performance_engineer"},
+    ("post", "/proposals/{id}/refuse"): {"admin", "performance_engineer"},
     ("get", "/templates/{name}/versions/{version}"): ALL,
     ("get", "/flows"): ALL,
     ("post", "/flows"): ALL - {"auditor"},
@@ -70,6 +78,10 @@ WINDOW = {
 }
 BODIES = {
     "/templates": SOYKB,
+    "/proposals": {"template": "soykb"},
+    "/proposals/{id}/accept": {},
+    "/proposals/{id}/refuse": {"reason": "no"},
+    "/template-drafts": {"application": "x", "kind": "session", "rate": "1 Mbps", "counts": ["speed"]},
     "/flows": WISH,
     "/flows/{id}/reports": {"status": "progress", "bytes": 1},
     "/rules/sync": {},
@@ -78,7 +90,14 @@ BODIES = {
     "/maintenance": WINDOW,
     "/subscriptions": {"channel": "mail", "target": "ann@example.edu"},
 }
-IDS = {"decisions": "d-1", "alarms": FELL.id, "flows": "f-1", "subscriptions": "s-1", "maintenance": "m-1"}
+IDS = {
+    "proposals": "p-1",
+    "decisions": "d-1",
+    "alarms": FELL.id,
+    "flows": "f-1",
+    "subscriptions": "s-1",
+    "maintenance": "m-1",
+}
 QUERIES = {
     "/rules": "?flow=f-1",
     "/rules/explain": "?of=f-1",
@@ -109,6 +128,7 @@ def filled(world):
     with Archive(world.archive) as archive:
         archive.put_document("subscription", "s-1", NOW, None, {**subscribed, "filter": {}}, is_open=True)
     world.ask("POST", "/maintenance", json=WINDOW)
+    world.controller.put(a_proposal())
     return world
 
 

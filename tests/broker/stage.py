@@ -36,6 +36,7 @@ from adon.broker.effects import (
     SaveDecision,
     SaveFlow,
     SaveMaintenance,
+    SaveProposal,
     SaveRules,
     SaveTemplate,
     SendBatch,
@@ -74,6 +75,7 @@ from adon.flowvisor.rule import Change, Entry, Op, Rule
 from adon.flowvisor.topology import PortState
 from adon.templates_catalog.builtins import builtin_templates, scaled
 from adon.templates_catalog.catalog import Catalog
+from adon.templates_catalog.proposal import Proposal
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Measurement, Metric, Observation, PathKey
 from measurement.psconfig.mesh import Need
@@ -127,6 +129,7 @@ class Stage:
         self.rules: dict[object, tuple[Entry, RuleState]] = {}
         self.fireflies: list[bytes] = []
         self.windows: dict[int, Window] = {}
+        self.proposals: dict[int, Proposal] = {}
         self.decisions: list[Decision] = []
         self.said: list[str] = []
         self.answers: dict[str, Any] = {}
@@ -152,6 +155,8 @@ class Stage:
             flows=unfinished,
             rules=wanted,
             windows=self.windows.values(),
+            proposals=self.proposals.values(),
+            last_proposal=max(self.proposals, default=0),
             last_number=last,
             circuits=self.circuits,
         )
@@ -325,6 +330,8 @@ class Stage:
                 self.decisions.append(decision)
             case SaveMaintenance(window=window):
                 self.windows[window.number] = window
+            case SaveProposal(proposal=proposal):
+                self.proposals[proposal.number] = proposal
             case SaveRules(rules=rules, state=state):
                 self.rules.update({rule.slot: (rule, state) for rule in rules})
             case SendBatch():
