@@ -50,6 +50,7 @@ from adon.broker.events import (
     MaintenanceAsked,
     MaintenanceCancelled,
     MeasurementArrived,
+    ObservationArrived,
     PortChanged,
     ProposalDecided,
     ProposalMade,
@@ -77,6 +78,8 @@ from adon.broker.network import Network
 from adon.broker.placing import Placing
 from adon.broker.reactive import Taken
 from adon.broker.register import Register
+from adon.broker.triggers.monitoring import Monitoring, Watchkeeper
+from adon.broker.triggers.watching import Triggers
 from adon.broker.unannounced import Unannounced
 from adon.broker.watch import Watch
 from adon.broker.world import World
@@ -149,6 +152,8 @@ class Broker:
         self._watch = Watch(self.world)
         self._housekeeping = Housekeeping(self.world, self._placing)
         self._unannounced = Unannounced(self.world, self._placing, self._taken)
+        self._triggers = Triggers(self.world, self._placing)
+        self._watchkeeper = Watchkeeper(self.world)
         self._last_number = max([last_number, *(flow.number for flow in left)])
         self._inheritance: Inheritance | None = heir
 
@@ -168,6 +173,11 @@ class Broker:
         return self.world.quiet
 
     @property
+    def monitoring(self) -> Monitoring:
+        """What is to be watched at the ends of the flows that run."""
+        return self._watchkeeper.now
+
+    @property
     def needs(self) -> Mapping[Metric, Need]:
         """What the latest version of every template needs to know of every path."""
         return needs(self.world.catalog.latest)
@@ -178,6 +188,7 @@ class Broker:
         set_back = self._housekeeping.mind_the_clock(event.at)
         if set_back:
             self._unannounced.clock_set_back(set_back)
+            self._triggers.clock_set_back(set_back)
         effects = self._settle_inheritance(event)
         if isinstance(event, UnannouncedPackets):
             return [*effects, *self._unannounced_came(event)]
@@ -191,6 +202,8 @@ class Broker:
         if news or heeded.changed:
             effects += self._placing.network_changed(event)
         effects += self._unannounced.settle(event)
+        fired = self._triggers.heed(event)
+        effects += [*fired, *self._watchkeeper.changed(event, fired=bool(fired))]
         return [*effects, *self._closing(event)]
 
     def _closing(self, event: Event) -> list[Effect]:
@@ -263,6 +276,8 @@ class Broker:
             case RuleRemoved():
                 effects = placing.act(network.rule_removed(event), event)
                 return [*effects, *evidence.rule_removed(world, placing, event)]
+            case ObservationArrived():
+                return []  # only triggers wait for it
             case ConnectionsRefused():
                 return self._unannounced.refused_by_switch(event)
             case FirstPacket():

@@ -15,6 +15,7 @@ from adon.broker.decision import Decision
 from adon.broker.flow import Flow
 from adon.broker.maintenance import Window
 from adon.errors import AdonError
+from adon.flowvisor.circuits import Order
 from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.rule import Change, Entry, Rule
 from adon.templates_catalog.model import Template
@@ -225,3 +226,34 @@ class SaveProposal(Effect):
     """Keep a proposal as it is now."""
 
     proposal: Proposal
+
+
+@dataclass(frozen=True, slots=True)
+class Watching:
+    """A metric, as the measurement point of a site names it, is to be sampled so often (seconds)."""
+
+    site: str
+    metric: str
+    period: float
+
+
+@dataclass(frozen=True, slots=True)
+class MonitoringChanged(Effect):
+    """Tell the collector all that is to be watched for the flows that run now, in the place of what was.
+
+    :param series: pairs of site and series whose values the broker wants to be told of.
+    """
+
+    watches: tuple[Watching, ...]
+    series: frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityWanted(Effect):
+    """Ask whoever provides a circuit for another capacity of it.
+
+    Circuits are configured, not reserved (:class:`adon.flowvisor.circuits.StaticProvider`): people are asked.
+    """
+
+    order: Order
+    reason: str

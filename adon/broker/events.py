@@ -22,7 +22,7 @@ from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import Template
 from adon.templates_catalog.proposal import Finding
 from measurement.anomaly.alarm import Alarm
-from measurement.model import Measurement
+from measurement.model import Measurement, Observation
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,3 +316,10 @@ class ProposalDecided(Event):
     accepted: bool
     who: str
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ObservationArrived(Event):
+    """A value of a host that a trigger of a running flow waits for."""
+
+    observation: Observation

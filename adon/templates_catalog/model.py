@@ -27,6 +27,7 @@ from pydantic import (
 from adon.frozenmap import Frozen, FrozenMap
 from adon.marking import Marking
 from adon.templates_catalog.lookup import LookupTable, as_text, from_text
+from adon.templates_catalog.triggers import Monitor, Trigger, check_triggers
 from adon.units import Duration, Rate, Ratio, Size, format_rate
 from measurement.model import Metric
 
@@ -270,6 +271,8 @@ class Template(Value):
     )
     notes: str = ""
     marking: Marking | None = None
+    triggers: Annotated[tuple[Trigger, ...], AfterValidator(check_triggers)] = ()
+    monitoring: Annotated[tuple[Monitor, ...], Field(max_length=16)] = ()
 
     @field_validator("weights")
     @classmethod

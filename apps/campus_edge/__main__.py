@@ -31,7 +31,7 @@ from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.proposal import ProposalState
 from apps.campus_edge import connections, fireflies, hello_key, listening
 from apps.campus_edge.commands import Commands
-from apps.campus_edge.executor import Executor
+from apps.campus_edge.executor import Executor, monitoring_to_json
 from apps.campus_edge.gate import Gate, Terms
 from apps.campus_edge.leading import Leadership
 from apps.campus_edge.loop import DecisionLoop, Inbox, Stamps
@@ -197,6 +197,8 @@ def _receiver(
             peer.send("standing", {"active": True})
             peer.send("quiet", {"paths": sorted(broker.quiet)})
             peer.send("needs", needs_to_json(broker.needs))
+            watched = broker.monitoring
+            peer.send("monitor", monitoring_to_json(watched.watches, watched.series))
         if kind == "tally":
             # Counters need no decision: they are answered here, beside the decision thread.
             told = tally.read() | {"unannounced_refused": broker.unannounced_refused}

@@ -28,6 +28,7 @@ from adon.broker.events import (
     MaintenanceAsked,
     MaintenanceCancelled,
     MeasurementArrived,
+    ObservationArrived,
     ProposalDecided,
     ProposalMade,
     SnapshotAsked,
@@ -50,7 +51,7 @@ from apps.campus_edge.loop import Stamps
 from apps.link import Peer
 from measurement import codec as measurement_codec
 from measurement.anomaly import alarm as alarms
-from measurement.model import Measurement
+from measurement.model import Measurement, Observation
 
 log = logging.getLogger(__name__)
 
@@ -113,6 +114,8 @@ class Commands:
         """
         if kind == "measurement":
             self._put(MeasurementArrived(*self._stamps(), _measurement(payload)))
+        elif kind == "observation":
+            self._put(ObservationArrived(*self._stamps(), _observation(payload)))
         elif kind == "alarm":
             self._put(self._news_of(_alarm(payload)))
         elif kind == "measurement_failed":
@@ -275,6 +278,13 @@ def _measurement(payload: Mapping[str, Any]) -> Measurement:
         return measurement_codec.from_json(payload)
     except (ValueError, OverflowError) as error:  # an integer too large for a float overflows
         raise InvalidInput.of("measurement", str(error)) from error
+
+
+def _observation(payload: Mapping[str, Any]) -> Observation:
+    try:
+        return measurement_codec.observation_from_json(payload)
+    except (ValueError, OverflowError) as error:
+        raise InvalidInput.of("observation", str(error)) from error
 
 
 def _alarm(payload: Mapping[str, Any]) -> alarms.Alarm:

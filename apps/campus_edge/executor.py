@@ -23,9 +23,11 @@ from adon.broker.effects import (
     AdmitConnections,
     Announce,
     Answer,
+    CapacityWanted,
     DropConnections,
     Effect,
     EstimateScored,
+    MonitoringChanged,
     NeedsChanged,
     QuietPaths,
     ReadCounters,
@@ -43,6 +45,7 @@ from adon.broker.effects import (
     SendFirefly,
     SendPacket,
     WakeAt,
+    Watching,
 )
 from adon.broker.events import Event
 from adon.broker.flow import FlowState
@@ -140,6 +143,13 @@ class Executor:
                 self.tell("quiet", {"paths": sorted(effect.paths)}, "collector")
             case RequestMeasurement():
                 self._request(effect)
+            case MonitoringChanged():
+                self.tell("monitor", monitoring_to_json(effect.watches, effect.series), "collector")
+            case CapacityWanted(order=order):
+                where = (order.circuit, order.source, order.destination, order.capacity)
+                log.warning(
+                    "event=capacity.wanted circuit=%s from=%s to=%s bps=%.0f reason=%r", *where, effect.reason
+                )
             case NeedsChanged():
                 self.tell("needs", dict(needs_to_json(effect.needs)), "collector")
             case EstimateScored():
@@ -199,6 +209,14 @@ class Executor:
                 self.store.save_proposal(save.proposal)
             case SaveTemplate():
                 self.store.save_template(save.template, self.commands.author(save.cause), event.at)
+
+
+def monitoring_to_json(watches: Iterable[Watching], series: Iterable[tuple[str, str]]) -> dict[str, object]:
+    """What the collector is told to watch."""
+    return {
+        "watches": [{"site": one.site, "metric": one.metric, "period": one.period} for one in watches],
+        "series": [list(pair) for pair in sorted(series)],
+    }
 
 
 def recurs(save: Effect) -> bool:

@@ -22,9 +22,11 @@ from adon.broker.effects import (
     AdmitConnections,
     Announce,
     Answer,
+    CapacityWanted,
     DropConnections,
     Effect,
     EstimateScored,
+    MonitoringChanged,
     NeedsChanged,
     QuietPaths,
     ReadCounters,
@@ -54,6 +56,7 @@ from adon.broker.events import (
     FlowCancelled,
     FlowSubmitted,
     MeasurementArrived,
+    ObservationArrived,
     PortChanged,
     RuleRemoved,
     RulesReported,
@@ -137,6 +140,8 @@ class Stage:
         self.needs: Mapping[Metric, Need] = {}
         self.batches: list[SendBatch] = []
         self.requested: list[RequestMeasurement] = []
+        self.monitoring: MonitoringChanged | None = None
+        self.capacity: list[CapacityWanted] = []
         self.scores: list[Observation] = []
         self.released: list[bytes] = []
         self._events: set[str] = set()
@@ -222,6 +227,11 @@ class Stage:
     def _result(self, key: PathKey, metric: Metric, value: float, tool: str) -> None:
         found = Measurement(key, metric, value, self.now - 1, self.now, f"{tool}-{self._number}", tool)
         self.happen(MeasurementArrived(*self.stamp(), found))
+
+    def observe(self, site: str, metric: str, value: float, part: str = "") -> None:
+        """The collector tells of a value of a host."""
+        seen = Observation(PathKey("", site, part), metric, value, self.now, f"host-{self._number}")
+        self.happen(ObservationArrived(*self.stamp(), seen))
 
     def alarm(self, alarm: Alarm) -> list[Decision]:
         """The collector reports an alarm, raised or cleared; the decisions it led to."""
@@ -351,6 +361,10 @@ class Stage:
                 self.answers[command] = value
             case QuietPaths(paths=paths):
                 self.quiet = paths
+            case MonitoringChanged():
+                self.monitoring = effect
+            case CapacityWanted():
+                self.capacity.append(effect)
             case RequestMeasurement():
                 self.requested.append(effect)
             case EstimateScored(observation=observation):
