@@ -138,7 +138,11 @@ def _collect(file: Path, folder: Path, data: Path, controller: Path) -> int:
         server = LinkServer(data / SOCKET, control.handle)
         ends.callback(server.close)
         web.server = server
-        reads = (configuration, folder, identity, pause, inbox.keep, lambda: collector.leads)
+
+        def leads() -> bool:
+            return collector.leads
+
+        reads = (configuration, folder, identity, pause, inbox.keep, leads)
         deployed = Deployed(frozenset(configuration.measurements.points), reader_of(*reads))
         listen(link, inbox, keeper, conductor, plan_for, deployed.want)
         url = ends.enter_context(ways_in(configuration, folder, inbox, known))

@@ -115,12 +115,12 @@ def test_the_tasks_are_those_of_the_point() -> None:
     ],
 )
 def test_a_message_that_makes_no_sense(payload: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="watches|period|convert"):
+    with pytest.raises(ValueError, match=r"watches|period|convert"):
         read_lists(payload)
 
 
 def test_series_are_pairs() -> None:
     assert read_series({"series": [["mu", "host.load_1m"]]}) == {("mu", "host.load_1m")}
     for wrong in ({}, {"series": 3}, {"series": [["mu"]]}):
-        with pytest.raises(ValueError, match="series|not enough values"):
+        with pytest.raises(ValueError, match=r"series|not enough values"):
             read_series(wrong)

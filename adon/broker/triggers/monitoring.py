@@ -63,7 +63,7 @@ def _monitors(flow: Flow, template: Template) -> Iterator[Monitor | StartMonitor
 
 
 class Watchkeeper:
-    """Tells when what is wanted has changed; asks the flows only when one came or went, or a trigger fired."""
+    """Tells when what is wanted has changed; asks flows only when one came or went, or a trigger fired."""
 
     def __init__(self, world: World) -> None:
         self._world = world
