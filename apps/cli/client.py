@@ -89,6 +89,14 @@ class Client:
         """Save a template; without a version of its own, as the next one."""
         return self._call("POST", "/templates", body=template)
 
+    def similar(self, template: Mapping[str, Any]) -> Json:
+        """The templates that a specification is like, and whether it may be registered by self-service."""
+        return self._call("POST", "/template-drafts/similar", body=template)
+
+    def serve_yourself(self, template: Mapping[str, Any]) -> Json:
+        """Save a template without a performance engineer, where the policy allows it."""
+        return self._call("POST", "/self-service", body=template)
+
     def learn(self, template: str) -> Json:
         """Have a template's scoring learnt; the proposal that comes of it."""
         return self._call("POST", "/proposals", body={"template": template})

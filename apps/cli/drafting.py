@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from adon.errors import InvalidInput, Problem
-from apps.cli.common import lines
+from apps.cli.common import JsonFlag, client, lines, print_json
 
 if TYPE_CHECKING:
     from adon.templates_catalog.questionnaire.answers import Answers
@@ -16,14 +16,18 @@ if TYPE_CHECKING:
 
 
 def draft(
+    ctx: typer.Context,
     answers: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The answers (YAML); without it they are asked for.")
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the draft here.")
     ] = None,
+    compare: Annotated[
+        bool, typer.Option("--similar", help="Also tell which templates of the catalog it is like.")
+    ] = False,
 ) -> None:
-    """Draft a template from a survey; needs no server.
+    """Draft a template from a survey; needs no server, but for --similar.
 
     Prints YAML with a reason beside every number, to look through and add.
     """
@@ -36,6 +40,8 @@ def draft(
         raise InvalidInput(Problem("", "is there already; it is not written over", str(output)))
     found = drafted(_asked() if answers is None else load_model(answers, Answers))
     text = as_yaml(found)
+    if compare:
+        _tell(client(ctx).similar(found.document), err=True)
     if output is None:
         typer.echo(text, nl=False)
         return
@@ -46,6 +52,34 @@ def draft(
     typer.echo(
         f"{output}: a draft of {found.template.name}; look through it, then: adon template add {output}"
     )
+
+
+def similar(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(help="A template file (YAML).")],
+    json_: JsonFlag = False,
+) -> None:
+    """Which templates of the catalog a file is like, why, and how their flows fared."""
+    from adon.templates_catalog.model import Template
+    from adon.yamlfile import load_model
+
+    template = load_model(file, Template)
+    found = client(ctx).similar(template.model_dump(mode="json", by_alias=True, exclude_unset=True))
+    if json_:
+        print_json(found)
+    else:
+        _tell(found, err=False)
+
+
+def _tell(found: dict[str, Any], *, err: bool) -> None:
+    for one in found["items"]:
+        typer.echo(one["because"], err=err)
+        fared = (
+            f"{one['kept']} of {one['outcomes']} flows kept their QSpec ({one['kept_at_least']:.0%} at least)"
+        )
+        typer.echo(f"  {fared if one['outcomes'] else 'no flow of it has ended yet'}", err=err)
+    may = "may be added with --self-service" if found["self_service"] else "no self-service"
+    typer.echo(f"{may}: {found['why']}", err=err)
 
 
 def _asked() -> Answers:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from adon.config import SelfService
 from adon.errors import AdonError
 from apps.rest import guard
+from apps.rest.services import NAME
 from measurement.archive import Archive
 from tests.apps.measured import FELL, NOW
 from tests.apps.web import ROLES, SOYKB, WISH
-from tests.templates_catalog.experience import a_proposal
+from tests.templates_catalog.experience import a_proposal, an_outcome
 
 ALL = frozenset({*ROLES, "rival"})
 STAFF = ALL - {"researcher", "rival"}
@@ -23,6 +27,8 @@ ALLOWED = {
     ("get", "/templates/{name}"): ALL,
     ("get", "/template-drafts/questions"): ALL,
     ("post", "/template-drafts"): ALL,
+    ("post", "/template-drafts/similar"): ALL,
+    ("post", "/self-service"): {"admin", "performance_engineer", "researcher", "rival"},
     ("get", "/proposals"): STAFF,
     ("post", "/proposals"): {"admin", "performance_engineer"},
     ("get", "/proposals/{id}"): STAFF,
@@ -79,6 +85,7 @@ WINDOW = {
 BODIES = {
     "/templates": SOYKB,
     "/proposals": {"template": "soykb"},
+    "/template-drafts/similar": SOYKB,
     "/proposals/{id}/accept": {},
     "/proposals/{id}/refuse": {"reason": "no"},
     "/template-drafts": {"application": "x", "kind": "session", "rate": "1 Mbps", "counts": ["speed"]},
@@ -118,7 +125,10 @@ def call(world, method, path, who):
     kind = path.split("/")[1]
     address = address.replace("{id}", IDS.get(kind, "s-1"))
     address += QUERIES.get(path, "") if method == "get" else ""
-    return world.ask(method.upper(), address, who, json=BODIES.get(path) if method == "post" else None)
+    body = BODIES.get(path) if method == "post" else None
+    if path == "/self-service":
+        body = {**SOYKB, "name": f"of-{who}"[:20]}  # a name that somebody else has is not free
+    return world.ask(method.upper(), address, who, json=body)
 
 
 @pytest.fixture
@@ -130,6 +140,14 @@ def filled(world):
     world.ask("POST", "/maintenance", json=WINDOW)
     world.controller.put(a_proposal())
     return world
+
+
+@pytest.fixture(autouse=True)
+def generous(world, monkeypatch):
+    """Self-service as the table has it; what the policy asks besides is tried elsewhere."""
+    easy = SelfService(similarity=0.1, outcomes=1, kept=0.1)
+    world.app.extensions[NAME] = replace(world.app.extensions[NAME], self_service=easy)
+    monkeypatch.setattr(type(world.store), "experience", lambda *_: (an_outcome(), an_outcome(2)))
 
 
 def test_every_operation_has_its_line_in_the_table(world):

@@ -10,11 +10,12 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from adon import yamlfile
 from adon.access.policy import Action, Object, may
-from adon.errors import Conflict, InvalidInput, Problem, Unavailable
+from adon.errors import Conflict, Forbidden, InvalidInput, Problem, Unavailable
 from adon.templates_catalog.model import Template
 from adon.templates_catalog.questionnaire.asking import QUESTIONS, typed
 from adon.templates_catalog.questionnaire.drafting import Draft, draft
 from adon.templates_catalog.questionnaire.text import as_yaml
+from apps.rest.api.drafting import likened, served
 from apps.rest.api.templates import save
 from apps.rest.guard import action
 from apps.rest.page import frame
@@ -66,6 +67,20 @@ def draft_template() -> AnyResponse:
     return _shown(said, (), found=found, text=as_yaml(found))
 
 
+@page.post("/templates/self-service")
+@action(Action.TEMPLATE_SELF_SERVICE)
+def serve_yourself() -> AnyResponse:
+    """Save a draft without a performance engineer; shows the template, or what lacks."""
+    text = request.form.get("yaml", "")
+    try:
+        saved = served(yamlfile.parse_model(text, Template))
+    except InvalidInput as error:
+        return _shown({}, error.problems, text=text, status=error.status)
+    except (Conflict, Forbidden, Unavailable) as error:
+        return _shown({}, (Problem("", str(error)),), text=text, status=error.status)
+    return redirect(url_for("page.show_template", name=saved.name, version=saved.version), 303)
+
+
 @page.post("/templates/add")
 @action(Action.TEMPLATE_ADD)
 def add_draft() -> AnyResponse:
@@ -100,6 +115,7 @@ def _shown(
         problems=problems,
         draft=found,
         text=text,
+        similar=None if found is None else likened(found.template),
         adding=may(g.actor, Action.TEMPLATE_ADD, Object("template")).allowed,
     )
     return Response(shown, status)
