@@ -159,7 +159,7 @@ def test_the_picture_has_both_tables_and_every_outcome_inside() -> None:
     assert all(0 <= x <= WIDTH and 0 <= y <= HEIGHT for x, y in drawn.points)
     assert drawn.today != drawn.proposed
     assert [tick.text for tick in drawn.up] == ["1", "4", "7", "10"]
-    assert [tick.text for tick in drawn.beside] == ["700 Mbps", "1.8 Gbps", "2.9 Gbps", "4 Gbps"]
+    assert [tick.text for tick in drawn.beside] == ["1 Gbps", "2 Gbps", "3 Gbps", "4 Gbps"]
     assert [tick.text for tick in drawn.across] == ["1 Gbps", "2 Gbps", "3 Gbps", "4 Gbps", "5 Gbps"]
 
 

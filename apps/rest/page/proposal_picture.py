@@ -2,7 +2,7 @@
 
 Both tables are drawn over the values that were met.  An outcome stands at its metric's value and at the score
 that its response would have in the proposed table, so that the line of the proposed table runs through the
-middle of the points if it is right.
+middle of the points if it is right, and how far they are from it shows what the metric does not explain.
 """
 
 from __future__ import annotations
@@ -18,8 +18,12 @@ from apps.rest.page.words import value as in_words
 WIDTH, HEIGHT = 560.0, 260.0
 LEFT, RIGHT, TOP, BOTTOM = 40.0, 90.0, 12.0, 34.0
 SCORES = (1.0, 4.0, 7.0, 10.0)
-BEYOND = 0.8
-"""Scores above 10 and below 1 that are shown; outcomes further out stand at the edge."""
+ROOM = 0.8
+"""Scores above the greatest and below the least that is shown."""
+OUTSIDE = 0.02
+"""The share of outcomes at either end that need not be in the picture: they stand at its edge."""
+LINE = 14.0
+"""Scores whose words would stand nearer to each other are left out, but for 1 and 10."""
 TICKS = 5
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 AROUND = 0.03
@@ -67,30 +71,34 @@ def picture(found: MetricEvidence, response: str) -> Picture | None:
         return None
     low, high = _span(x for x, _ in found.points)
     low_response, high_response = found.scale
+    per_score = (high_response - low_response) / (BEST_SCORE - WORST_SCORE)
 
     def across(value: float) -> float:
         return round(LEFT + (value - low) / (high - low) * (WIDTH - LEFT - RIGHT), 1)
 
     def scored(response: float) -> float:
-        share = (response - low_response) / (high_response - low_response)
-        return WORST_SCORE + (BEST_SCORE - WORST_SCORE) * share
+        return WORST_SCORE + (response - low_response) / per_score
+
+    lowest, highest = _reach([scored(y) for _, y in found.points])
+
+    def up(score: float) -> float:
+        share = (min(max(score, lowest), highest) - lowest) / (highest - lowest)
+        return round(HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM), 1)
 
     def curve(table: LookupTable) -> str:
         places = sorted({low, high, *(x for x, _ in table.points if low < x < high)})
-        steps = [(across(x), _up(table.score(x))) for x in places]
+        steps = [(across(x), up(table.score(x))) for x in places]
         return "M" + "L".join(f"{x:g} {y:g}" for x, y in _stepped(steps, table))
 
-    responses = [low_response + (one - WORST_SCORE) / 9 * (high_response - low_response) for one in SCORES]
+    responses = (low_response + (score - WORST_SCORE) * per_score for score in (lowest, highest))
     return Picture(
         metric=found.metric,
         today=curve(found.today),
         proposed=curve(found.proposed),
-        points=tuple((across(x), _up(scored(y))) for x, y in found.points),
+        points=tuple((across(x), up(scored(y))) for x, y in found.points),
         across=tuple(Tick(across(x), in_words(x, found.metric)) for x in ticks(low, high)),
-        up=tuple(Tick(_up(one), f"{one:g}") for one in SCORES),
-        beside=tuple(
-            Tick(_up(one), in_words(at, response)) for one, at in zip(SCORES, responses, strict=True)
-        ),
+        up=tuple(Tick(up(one), f"{one:g}") for one in (SCORES if up(1) - up(4) >= LINE else SCORES[::3])),
+        beside=tuple(Tick(up(scored(at)), in_words(at, response)) for at in ticks(*responses)),
     )
 
 
@@ -111,10 +119,13 @@ def _span(values: Iterable[float]) -> tuple[float, float]:
     return max(0.0, low - around), high + around
 
 
-def _up(score: float) -> float:
-    lowest, highest = WORST_SCORE - BEYOND, BEST_SCORE + BEYOND
-    share = (min(max(score, lowest), highest) - lowest) / (highest - lowest)
-    return round(HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM), 1)
+def _reach(scores: list[float]) -> tuple[float, float]:
+    """The scores from which to which the picture reaches: from 1 to 10, and nearly all outcomes."""
+    ranked = sorted(scores)
+    left_out = int(OUTSIDE * len(ranked))
+    low, high = min(WORST_SCORE, ranked[left_out]), max(BEST_SCORE, ranked[-1 - left_out])
+    room = ROOM * (high - low) / (BEST_SCORE - WORST_SCORE)
+    return low - room, high + room
 
 
 def _stepped(steps: Sequence[tuple[float, float]], table: LookupTable) -> list[tuple[float, float]]:
