@@ -18,6 +18,8 @@ from apps.rest.services import services
 
 SHOWN = 5
 """The most similar ones; of others nobody wants to know."""
+RECENT = 1000
+"""So many of a template's latest flows tell how it fares."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ def similar(template: Template) -> list[Found]:
     return [
         Found(
             one,
-            success(one.reference, store.experience(known[one.reference].name)),
+            success(one.reference, store.experience(known[one.reference].name, RECENT)),
             excess(template, known[one.reference]),
         )
         for one in ranked(template, known.values())[:SHOWN]

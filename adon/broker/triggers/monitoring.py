@@ -35,9 +35,8 @@ NOTHING = Monitoring()
 def wanted(world: World) -> Monitoring:
     """What the flows that run want watched; of several periods the shortest.
 
-    A site without a measurement point has nobody who could watch.
+    Whether a site has a measurement point that could watch, the collector knows.
     """
-    points = world.configuration.measurements.points
     periods: dict[tuple[str, str], float] = {}
     series: set[tuple[str, str]] = set()
     for flow in world.flows.running():
@@ -48,8 +47,7 @@ def wanted(world: World) -> Monitoring:
         for monitor in _monitors(flow, template):
             for metric in monitor.metrics:
                 place = (ends[monitor.of], metric)
-                if place[0] in points:
-                    periods[place] = min(monitor.period, periods.get(place, monitor.period))
+                periods[place] = min(monitor.period, periods.get(place, monitor.period))
         series |= {(ends[t.when.of], t.when.metric) for t in template.triggers if t.when.of is not None}
     watches = (Watching(site, metric, periods[site, metric]) for site, metric in sorted(periods))
     return Monitoring(tuple(watches), frozenset(series))
