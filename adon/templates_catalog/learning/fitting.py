@@ -3,7 +3,9 @@
 **Tables.**  The samples are put into groups of about equal size by the metric's value, and the mean
 responses of the groups are made monotone in the metric's good direction by isotonic regression (pool
 adjacent violators; Barlow and others, 1972).  The least fitted response scores 1 and the greatest 10, as in
-[ADON] table 2.  A value beyond any that was met scores as the last one met: nothing is known there.
+[ADON] table 2.  A value beyond any that was met scores as the last one met: nothing is known there.  The
+tables of several metrics are fitted in turns, each to what the others leave (backfitting; Breiman and
+Friedman 1985): else what one metric moves would be noise in the table of another.
 
 **Weights.**  With tables of one scale a weight says how far a metric moves the response from its worst to its
 best.  They are the coefficients of a regression of the response on the scores that may not be negative, where
@@ -36,6 +38,7 @@ GROUPS = 12
 GROUP = 5
 """Samples in a group, at least."""
 FEWEST_GROUPS = 3
+TURNS = 3
 STRETCHES = 4
 """Stretches of time for stacking."""
 FLAT = 1e-9
@@ -65,6 +68,12 @@ class Fitted:
 
     table: LookupTable
     scale: tuple[float, float]
+
+    def response(self, values: Values) -> Values:
+        """The response that belongs to each value."""
+        low, high = self.scale
+        share = (scores(self.table, values) - WORST_SCORE) / (BEST_SCORE - WORST_SCORE)
+        return np.asarray(low + share * (high - low))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +126,23 @@ def fit_table(metric: Metric, values: Values, response: Values) -> Fitted | None
     return Fitted(LookupTable(points=points), (low, high)) if len(points) > 1 else None
 
 
+def fit_tables(data: Data) -> dict[Metric, Fitted]:
+    """The tables of all metrics together; those of which nothing comes are missing."""
+    found: dict[Metric, Fitted] = {}
+    moved = {metric: np.zeros(len(data)) for metric in data.metrics}
+    for _ in range(TURNS):
+        for metric in data.metrics:
+            left = data.response - sum(part for other, part in moved.items() if other != metric)
+            fitted = fit_table(metric, data.conditions[metric], left)
+            found.pop(metric, None)
+            moved[metric] = np.zeros(len(data))
+            if fitted is not None:
+                found[metric] = fitted
+                part = fitted.response(data.conditions[metric])
+                moved[metric] = part - part.mean()
+    return {metric: found[metric] for metric in data.metrics if metric in found}
+
+
 def _groups(values: Values, response: Values) -> tuple[Values, Values, Values]:
     """Per group of neighbouring values: its mean value, its mean response, its size."""
     count = min(GROUPS, len(values) // GROUP)
@@ -160,11 +186,7 @@ def today(template: Template, data: Data) -> Scoring:
 def fit(template: Template, data: Data) -> Scoring | None:
     """The scoring that these samples lead to; None if no metric explains anything."""
     before = today(template, data)
-    learnt = {
-        metric: fitted
-        for metric in data.metrics
-        if (fitted := fit_table(metric, data.conditions[metric], data.response)) is not None
-    }
+    learnt = fit_tables(data)
     varied = frozenset(metric for metric in data.metrics if varies(data.conditions[metric]))
     free = sum(before.weights.get(metric, 0.0) for metric in varied)
     shares = _shares(tuple(learnt), data)
@@ -184,9 +206,9 @@ def _shares(metrics: tuple[Metric, ...], data: Data) -> dict[Metric, float]:
         return {}
     columns = np.zeros((len(data), len(metrics)))
     for held in np.array_split(np.arange(len(data)), STRETCHES):
-        others = data.part(np.setdiff1d(np.arange(len(data)), held))
+        others = fit_tables(data.part(np.setdiff1d(np.arange(len(data)), held)))
         for number, metric in enumerate(metrics):
-            fitted = fit_table(metric, others.conditions[metric], others.response)
+            fitted = others.get(metric)
             if fitted is not None:
                 columns[held, number] = scores(fitted.table, data.conditions[metric][held])
     moved = nnls(columns - columns.mean(axis=0), data.response - data.response.mean())[0]
