@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from adon.broker.effects import Effect, MonitoringChanged, Watching
 from adon.broker.events import Event
-from adon.broker.flow import Flow
+from adon.broker.register import Group
 from adon.broker.world import World
 from adon.templates_catalog.model import Template
 from adon.templates_catalog.triggers import Monitor, StartMonitoring
@@ -39,24 +39,27 @@ def wanted(world: World) -> Monitoring:
     """
     periods: dict[tuple[str, str], float] = {}
     series: set[tuple[str, str]] = set()
-    for flow in world.flows.running():
-        template = world.flows.need(flow).template
-        if not template.monitoring and not template.triggers:
-            continue
-        ends = dict(zip(("source", "destination"), world.flows.ends(flow), strict=True))
-        for monitor in _monitors(flow, template):
-            for metric in monitor.metrics:
-                place = (ends[monitor.of], metric)
-                periods[place] = min(monitor.period, periods.get(place, monitor.period))
-        series |= {(ends[t.when.of], t.when.metric) for t in template.triggers if t.when.of is not None}
+    for direction in world.flows.directions():
+        ends = dict(zip(("source", "destination"), direction, strict=True))
+        for group in world.flows.groups(direction):
+            template = group.kind.need.template
+            for monitor in _monitors(world, group, template):
+                for metric in monitor.metrics:
+                    place = (ends[monitor.of], metric)
+                    periods[place] = min(monitor.period, periods.get(place, monitor.period))
+            series |= {(ends[t.when.of], t.when.metric) for t in template.triggers if t.when.of is not None}
     watches = (Watching(site, metric, periods[site, metric]) for site, metric in sorted(periods))
     return Monitoring(tuple(watches), frozenset(series))
 
 
-def _monitors(flow: Flow, template: Template) -> Iterator[Monitor | StartMonitoring]:
+def _monitors(world: World, group: Group, template: Template) -> Iterator[Monitor | StartMonitoring]:
+    """What a template wants watched from the beginning, and what triggers of some of its flows began."""
     yield from template.monitoring
     for trigger in template.triggers:
-        if isinstance(trigger.do, StartMonitoring) and flow.triggered.last(trigger.name) is not None:
+        if isinstance(trigger.do, StartMonitoring) and any(
+            flow is not None and flow.triggered.last(trigger.name) is not None
+            for flow in map(world.flows.get, group.numbers)
+        ):
             yield trigger.do
 
 
