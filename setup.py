@@ -35,6 +35,7 @@ setup(
         "referencing>=0.30",
         "requests>=2.31,<3",
         "rich>=13,<16",
+        "scipy>=1.11,<2",
         "sqlalchemy>=2.0,<3",
         "typer>=0.12,<1",
         "urllib3>=2.1,<3",

@@ -123,7 +123,11 @@ def problems(
 
 def dump(model: BaseModel) -> str:
     """A model as YAML text that :func:`parse_model` reads back as an equal model."""
-    data = model.model_dump(mode="json", by_alias=True)
+    return dump_data(model.model_dump(mode="json", by_alias=True))
+
+
+def dump_data(data: Any) -> str:
+    """Plain JSON values as YAML text that :func:`read_yaml` reads back equal."""
     # Text beyond ASCII is escaped: PyYAML writes a lone U+0085 as it is and reads it back as a space.
     return str(yaml.dump(data, Dumper=_Dumper, sort_keys=False, width=100))
 

@@ -44,6 +44,7 @@ READERS: Mapping[str, frozenset[str]] = {
     "compute": frozenset({CONTROLLER, COLLECTOR}),
     "policy": frozenset({CONTROLLER}),
     "policy.measurement_access": frozenset({COLLECTOR, WEB}),
+    "policy.self_service": frozenset({WEB}),
     "controller": frozenset({CONTROLLER}),
     "discovery": frozenset({CONTROLLER}),
     "slices": frozenset({CONTROLLER}),

@@ -24,6 +24,11 @@ class Action(StrEnum):
     FLOW_REPORT = "flow.report"
     TEMPLATE_ADD = "template.add"
     TEMPLATE_READ = "template.read"
+    TEMPLATE_DRAFT = "template.draft"
+    TEMPLATE_SELF_SERVICE = "template.self_service"
+    PROPOSAL_READ = "proposal.read"
+    PROPOSAL_LEARN = "proposal.learn"
+    PROPOSAL_DECIDE = "proposal.decide"
     PATH_READ = "path.read"
     MEASUREMENT_READ = "measurement.read"
     MEASUREMENT_START = "measurement.start"
@@ -120,6 +125,15 @@ GRANTS: Mapping[Action, Mapping[Role, Scope]] = {
     },
     Action.TEMPLATE_ADD: {Role.ADMIN: Scope.ANY, Role.PERFORMANCE_ENGINEER: Scope.ANY},
     Action.TEMPLATE_READ: _EVERY_ROLE,
+    Action.TEMPLATE_DRAFT: _EVERY_ROLE,
+    Action.TEMPLATE_SELF_SERVICE: {  # within what adon.access.self_service allows
+        Role.ADMIN: Scope.ANY,
+        Role.PERFORMANCE_ENGINEER: Scope.ANY,
+        Role.RESEARCHER: Scope.ANY,
+    },
+    Action.PROPOSAL_READ: _STAFF,
+    Action.PROPOSAL_LEARN: {Role.ADMIN: Scope.ANY, Role.PERFORMANCE_ENGINEER: Scope.ANY},
+    Action.PROPOSAL_DECIDE: {Role.ADMIN: Scope.ANY, Role.PERFORMANCE_ENGINEER: Scope.ANY},
     Action.PATH_READ: _EVERY_ROLE,
     Action.MEASUREMENT_READ: _EVERY_ROLE,
     Action.MEASUREMENT_START: _MEASURES,

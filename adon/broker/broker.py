@@ -21,6 +21,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from adon.broker import compute, evidence, heeding, maintaining, probing, reading, tracing, whatif
+from adon.broker.catalog import proposals as proposing
+from adon.broker.catalog.kept import Proposals
 from adon.broker.effects import (
     AdmitConnections,
     Announce,
@@ -52,7 +54,10 @@ from adon.broker.events import (
     MaintenanceAsked,
     MaintenanceCancelled,
     MeasurementArrived,
+    ObservationArrived,
     PortChanged,
+    ProposalDecided,
+    ProposalMade,
     RuleRemoved,
     RulesReported,
     SiteReported,
@@ -81,6 +86,8 @@ from adon.broker.register import Register
 from adon.broker.sites import working
 from adon.broker.sites.jobs import Jobs, SiteJob
 from adon.broker.sites.standing import Standings
+from adon.broker.triggers.monitoring import Monitoring, Watchkeeper
+from adon.broker.triggers.watching import Triggers
 from adon.broker.unannounced import Unannounced
 from adon.broker.watch import Watch
 from adon.broker.world import World
@@ -92,6 +99,7 @@ from adon.flowvisor.rule import Entry
 from adon.flowvisor.topology import Topology
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.needs import needs
+from adon.templates_catalog.proposal import Proposal
 from measurement.model import Metric
 from measurement.psconfig.mesh import Need
 from measurement.sites.model import JobOrder, Shape
@@ -108,6 +116,7 @@ class Broker:
     :param rules: the rules that run wanted.
     :param windows: every maintenance window ever asked for.
     :param last_number: the highest flow number ever given.
+    :param proposals: at least those that are open; ``last_proposal`` is the highest number ever given.
     :param circuits: the overlays' paths that the last run had.
     :param identity: who sends the hellos that find links; needed where ``discovery`` is configured.
     :param jobs: the jobs at compute sites that are not over, and before them those that ended lately.
@@ -123,6 +132,8 @@ class Broker:
         rules: Iterable[Entry] = (),
         windows: Iterable[Window] = (),
         last_number: int = 0,
+        proposals: Iterable[Proposal] = (),
+        last_proposal: int = 0,
         identity: Identity | None = None,
         circuits: OverlayPaths = NO_CIRCUITS,
         jobs: Iterable[SiteJob] = (),
@@ -148,6 +159,7 @@ class Broker:
             windows=Windows(windows),
             standings=Standings(configuration.compute, known_jobs),
             jobs=Jobs(known_jobs, last_job),
+            proposals=Proposals.of(proposals, last_proposal),
         )
         for flow in heir.flows:
             self.world.flows.put(flow)
@@ -155,6 +167,8 @@ class Broker:
         self._watch = Watch(self.world)
         self._housekeeping = Housekeeping(self.world, self._placing)
         self._unannounced = Unannounced(self.world, self._placing, self._taken)
+        self._triggers = Triggers(self.world, self._placing)
+        self._watchkeeper = Watchkeeper(self.world)
         self._last_number = max([last_number, *(flow.number for flow in left)])
         self._inheritance: Inheritance | None = heir
 
@@ -172,6 +186,11 @@ class Broker:
     def quiet(self) -> frozenset[str]:
         """The paths on which no load-generating test may run."""
         return self.world.quiet
+
+    @property
+    def monitoring(self) -> Monitoring:
+        """What is to be watched at the ends of the flows that run."""
+        return self._watchkeeper.now
 
     @property
     def needs(self) -> Mapping[Metric, Need]:
@@ -194,6 +213,7 @@ class Broker:
         set_back = self._housekeeping.mind_the_clock(event.at)
         if set_back:
             self._unannounced.clock_set_back(set_back)
+            self._triggers.clock_set_back(set_back)
         effects = self._settle_inheritance(event)
         if isinstance(event, UnannouncedPackets):
             return [*effects, *self._unannounced_came(event)]
@@ -207,6 +227,8 @@ class Broker:
         if news or heeded.changed:
             effects += self._placing.network_changed(event)
         effects += self._unannounced.settle(event)
+        fired = self._triggers.heed(event)
+        effects += [*fired, *self._watchkeeper.changed(event, fired=bool(fired))]
         return [*effects, *self._closing(event)]
 
     def _closing(self, event: Event) -> list[Effect]:
@@ -243,6 +265,10 @@ class Broker:
                 return self._answered(event.id, event.command, lambda: self._transfer(event))
             case TemplateSaved():
                 return self._answered(event.id, event.command, lambda: self._template(event))
+            case ProposalMade():
+                return self._answered(event.id, event.command, lambda: proposing.made(world, event))
+            case ProposalDecided():
+                return self._answered(event.id, event.command, lambda: proposing.decided(world, event))
             case MaintenanceAsked():
                 return self._answered(
                     event.id, event.command, lambda: maintaining.asked(world, placing, event)
@@ -275,6 +301,8 @@ class Broker:
             case RuleRemoved():
                 effects = placing.act(network.rule_removed(event), event)
                 return [*effects, *evidence.rule_removed(world, placing, event)]
+            case ObservationArrived():
+                return []  # only triggers wait for it
             case ConnectionsRefused():
                 return self._unannounced.refused_by_switch(event)
             case FirstPacket():

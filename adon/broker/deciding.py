@@ -143,6 +143,7 @@ def decision_of(
     path: str | None = None,
     sites: Sites = NO_SITES,
     granted: Granted | None = None,
+    trigger: str | None = None,
 ) -> Decision:
     """Write a decision down.
 
@@ -150,6 +151,7 @@ def decision_of(
     :param flow: the flow as it was before.
     :param path: the path it gets, if it gets one by this decision.
     :param granted: what the queue ladder gives it there.
+    :param trigger: what of its template's triggers led to it.
     """
     return Decision(
         id=f"d-{event.id}.{number}",
@@ -169,4 +171,5 @@ def decision_of(
         alarm=event.alarm.id if isinstance(event, AlarmRaised | AlarmCleared) else None,
         slice=flow.slice,
         granted=granted,
+        trigger=trigger,
     )

@@ -66,6 +66,7 @@ class Decision:
     :param alarm: the id of the alarm that this event was about, if it was about one.
     :param slice: the slice that the flow belongs to, if there are slices.
     :param granted: what the queue ladder gives it on the path, beside what it asked.
+    :param trigger: the trigger of its template that led to it, and what that saw, if one did.
     """
 
     id: str
@@ -85,6 +86,7 @@ class Decision:
     alarm: str | None = None
     slice: str | None = None
     granted: Granted | None = None
+    trigger: str | None = None
 
     def body(self) -> dict[str, Any]:
         """The decision as plain JSON values (``inf`` as the string ``"inf"``)."""

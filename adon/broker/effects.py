@@ -16,9 +16,11 @@ from adon.broker.flow import Flow
 from adon.broker.maintenance import Window
 from adon.broker.sites.jobs import SiteJob
 from adon.errors import AdonError
+from adon.flowvisor.circuits import Order
 from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.rule import Change, Entry, Rule
 from adon.templates_catalog.model import Template
+from adon.templates_catalog.proposal import Proposal
 from measurement.model import Metric, Observation, PathKey
 from measurement.psconfig.mesh import Need
 from measurement.sites.model import JobOrder, Shape
@@ -240,3 +242,41 @@ class ShapesChanged(Effect):
     """Tell the collector for which sizes of request sites are to be asked for T_q."""
 
     shapes: tuple[Shape, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SaveProposal(Effect):
+    """Keep a proposal as it is now."""
+
+    proposal: Proposal
+
+
+@dataclass(frozen=True, slots=True)
+class Watching:
+    """A metric, as the measurement point of a site names it, is to be sampled so often (seconds)."""
+
+    site: str
+    metric: str
+    period: float
+
+
+@dataclass(frozen=True, slots=True)
+class MonitoringChanged(Effect):
+    """Tell the collector all that is to be watched for the flows that run now, in the place of what was.
+
+    :param series: pairs of site and series whose values the broker wants to be told of.
+    """
+
+    watches: tuple[Watching, ...]
+    series: frozenset[tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityWanted(Effect):
+    """Ask whoever provides a circuit for another capacity of it.
+
+    Circuits are configured, not reserved (:class:`adon.flowvisor.circuits.StaticProvider`): people are asked.
+    """
+
+    order: Order
+    reason: str

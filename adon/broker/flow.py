@@ -20,6 +20,7 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
+from adon.broker.triggers.record import NOTHING, Triggered
 from adon.errors import Conflict
 from adon.flowvisor.ladder import Granted
 from adon.flowvisor.path import FiveTuple
@@ -140,6 +141,7 @@ class Flow:
     :param misses: consecutive measurements at which its path missed the QSpec (``patience``).
     :param slice: the name of the slice it belongs to, if there are slices.
     :param granted: what the queue ladder of its port gives it, beside what it asked.
+    :param triggered: what its template's triggers did to it.
     :param aggregated: it had more connections than a switch has room for: they share one pair of rules.
     """
 
@@ -171,6 +173,7 @@ class Flow:
     aggregated: bool = False
     advised: bool = False
     unannounced: bool = False
+    triggered: Triggered = NOTHING
 
     @property
     def hosts(self) -> tuple[str, str]:

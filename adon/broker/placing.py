@@ -209,7 +209,12 @@ class Placing:
         return [*effects, *self._refresh(flow, need, choice, event)]
 
     def reexamine(
-        self, flow: Flow, event: Event, measured: Measurement | None = None, alarm: Alarm | None = None
+        self,
+        flow: Flow,
+        event: Event,
+        measured: Measurement | None = None,
+        alarm: Alarm | None = None,
+        trigger: str | None = None,
     ) -> list[Effect]:
         """Look again at a running flow: move it, or note how its path keeps the QSpec.
 
@@ -217,6 +222,8 @@ class Placing:
 
         :param alarm: an alarm on its path that is acted on: it waives caution, and the decision is recorded
             whatever it is.
+        :param trigger: what of its template's triggers has fired: patience is waived, and the decision is
+            recorded whatever it is.
         """
         if self._changing(flow):
             self._overlooked[flow.number] = self._overlooked.get(flow.number) if alarm is None else alarm
@@ -229,15 +236,19 @@ class Placing:
                 return fled
         flow = with_misses(flow, present, measured)
         waived = self._waived(flow, need, choice, alarm, event)
+        if trigger is not None and waived is Waived.NOTHING:
+            waived = Waived.PATIENCE
         dwell = self._world.damping.dwell(flow.number, need.template.selection.min_dwell)
         advice = advise(flow, need, choice, event.at, waived, dwell)
-        reason = advice.reason if alarm is None else f"{words(alarm)}: {advice.reason}"
+        urged = trigger if alarm is None else words(alarm)
+        reason = advice.reason if urged is None else f"{urged}: {advice.reason}"
         best = choice.record(choice.selection.path)
         if advice.move and best is not None:
             if not advise(flow, need, choice, event.at, Waived.PATIENCE, dwell).move:
                 self._world.alarms.hurried(flow.number, event.at)
-            return self._move(flow, need, choice, best.path, reason, event)
-        effects = self._stay(flow, need, choice, reason, event, always=alarm is not None)
+            return self._move(flow, need, choice, best.path, reason, event, trigger)
+        always = urged is not None
+        effects = self._stay(flow, need, choice, reason, event, always=always, trigger=trigger)
         return effects if measured is not None else [*effects, *self._refresh(flow, need, choice, event)]
 
     def _waived(self, flow: Flow, need: Need, choice: Choice, alarm: Alarm | None, event: Event) -> Waived:
@@ -256,6 +267,7 @@ class Placing:
         *,
         always: bool = False,
         tell: bool = False,
+        trigger: str | None = None,
     ) -> list[Effect]:
         record = choice.record(flow.path)
         now_is = Quality.UNKNOWN if record is None else Quality(quality(record, need.qspec))
@@ -264,7 +276,7 @@ class Placing:
         if not changed and not always and not tell:
             return []
         reason = f"QSpec {now_is}: {why if always or tell or record is None else record.why}"
-        decision = self._decide(flow, need, choice, Outcome.STAY, reason, event)
+        decision = self._decide(flow, need, choice, Outcome.STAY, reason, event, trigger=trigger)
         if tell and not changed and self._digests.get(flow.number) == decision.digest():
             return []
         self._digests[flow.number] = decision.digest()
@@ -286,10 +298,17 @@ class Placing:
         return self.act(self._want(flow.id, rules, event), event)
 
     def _move(
-        self, flow: Flow, need: Need, choice: Choice, path: str, reason: str, event: Event
+        self,
+        flow: Flow,
+        need: Need,
+        choice: Choice,
+        path: str,
+        reason: str,
+        event: Event,
+        trigger: str | None = None,
     ) -> list[Effect]:
         self._digests.pop(flow.number, None)
-        decision = self._decide(flow, need, choice, Outcome.MOVE, reason, event, path)
+        decision = self._decide(flow, need, choice, Outcome.MOVE, reason, event, path, trigger=trigger)
         self._remember(flow)
         self._world.flows.counters(flow).begin_anew()
         self._world.damping.moved(flow.number, event.at, need.template.selection.min_dwell)
@@ -561,11 +580,12 @@ class Placing:
         event: Event,
         path: str | None = None,
         sites: compute.Sites = compute.NO_SITES,
+        trigger: str | None = None,
     ) -> Decision:
         self._decided.append(flow.number)
         number, where = len(self._decided), flow.path if outcome is Outcome.STAY else path
         granted = grading.granted(self._world, flow, where)
-        return decision_of(number, flow, need, choice, outcome, reason, event, path, sites, granted)
+        return decision_of(number, flow, need, choice, outcome, reason, event, path, sites, granted, trigger)
 
 
 def _recorded(event: Event, decision: Decision, flow: Flow, level: str, text: str) -> list[Effect]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from adon.broker import scheduler
 from adon.broker.abilities import Abilities
 from adon.broker.alarms import Alarms
+from adon.broker.catalog.kept import Proposals
 from adon.broker.connected import Connected
 from adon.broker.damping import Damping
 from adon.broker.edge import Ledger
@@ -66,6 +67,7 @@ class World:
     :param connected: how many connections unannounced flows have in each switch.
     :param standings: how compute sites stand, as they reported, and what their word is worth.
     :param jobs: the jobs at compute sites that are not over.
+    :param proposals: the open proposals to change a template's scoring.
     """
 
     configuration: Configuration
@@ -92,6 +94,7 @@ class World:
     connected: Connected = field(default_factory=Connected)
     standings: Standings = field(default_factory=lambda: Standings({}))
     jobs: Jobs = field(default_factory=Jobs)
+    proposals: Proposals = field(default_factory=Proposals)
 
     def shun(self, path: str | None, why: str, now: float) -> None:
         """Do not use a path for the policy's hold-off, longer if it fails again and again."""

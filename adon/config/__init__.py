@@ -36,6 +36,7 @@ from adon.config.measuring import (
 )
 from adon.config.network import Host, PathEndpoint, Site, Switch, TransitPath
 from adon.config.operation import ComputeSite, Controller, CookieRange, MeasurementGrant, Policy
+from adon.config.self_service import SelfService
 from adon.config.slices import (
     DscpByPriority,
     FireflyCollector,
@@ -85,6 +86,7 @@ __all__ = [
     "ReactiveEntry",
     "ResultArchive",
     "Retention",
+    "SelfService",
     "Site",
     "Slice",
     "SlurmAdapter",

@@ -12,6 +12,7 @@ from adon.config.availability import HighAvailability
 from adon.config.compute_sites import AnyAdapter
 from adon.config.connecting import Connections, ControllerTls, OpenFlowVersion, transport_problems
 from adon.config.parts import Port, PositiveRate, Section, Span, raise_all
+from adon.config.self_service import SelfService
 from adon.config.slices import DscpByPriority, FireflyCollector, LadderPolicy, ReactiveEntry
 from adon.templates_catalog.model import Name
 from adon.units import Duration
@@ -111,6 +112,9 @@ class Policy(Section):
     )
     dscp_by_priority: tuple[DscpByPriority, ...] = Field(
         default=(), description="what flows are marked with; request, template and slice come before"
+    )
+    self_service: SelfService | None = Field(
+        default=None, description="when a template needs no performance engineer; never without it"
     )
 
 

@@ -15,8 +15,10 @@ from pydantic import TypeAdapter
 from adon.broker.decision import Decision, finite
 from adon.broker.flow import Flow
 from adon.broker.maintenance import Window
+from adon.broker.outcomes import FlowOutcome
 from adon.broker.sites.jobs import SiteJob
 from adon.templates_catalog.model import Template
+from adon.templates_catalog.proposal import Finding, Proposal
 
 Json = dict[str, Any]
 
@@ -119,3 +121,54 @@ def flow_number(flow: str) -> int:
     if head != "f" or not digits.isdecimal():
         raise ValueError(f"{flow!r} is not a flow's id such as f-17")
     return int(digits)
+
+
+@cache
+def _proposals() -> TypeAdapter[Proposal]:
+    return TypeAdapter(Proposal)
+
+
+@cache
+def _findings() -> TypeAdapter[Finding]:
+    return TypeAdapter(Finding)
+
+
+@cache
+def _outcomes() -> TypeAdapter[FlowOutcome]:
+    return TypeAdapter(FlowOutcome)
+
+
+def encode_proposal(proposal: Proposal) -> Json:
+    """A proposal as JSON values."""
+    body: Json = _proposals().dump_python(proposal, mode="json")
+    return body
+
+
+def decode_proposal(body: Mapping[str, Any]) -> Proposal:
+    """The proposal that :func:`encode_proposal` wrote.
+
+    :raises ValueError: for a body that is no proposal of this version.
+    """
+    return _proposals().validate_python(body)
+
+
+def encode_finding(finding: Finding) -> Json:
+    """What was learnt as JSON values, on its way to the controller."""
+    body: Json = _findings().dump_python(finding, mode="json")
+    return body
+
+
+def decode_finding(body: Mapping[str, Any]) -> Finding:
+    """The finding that :func:`encode_finding` wrote.
+
+    :raises ValueError: for a body that is none.
+    """
+    return _findings().validate_python(body)
+
+
+def decode_outcome(body: Mapping[str, Any]) -> FlowOutcome:
+    """What a flow left behind.
+
+    :raises ValueError: for a body that is no outcome of this version.
+    """
+    return _outcomes().validate_python(body)

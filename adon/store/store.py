@@ -22,6 +22,7 @@ from adon.broker.decision import Decision
 from adon.broker.effects import RuleState
 from adon.broker.flow import Flow, FlowState
 from adon.broker.maintenance import Window
+from adon.broker.outcomes import FlowOutcome
 from adon.broker.sites.jobs import SiteJob
 from adon.errors import Unavailable
 from adon.flowvisor.overlay import OverlayPaths
@@ -30,10 +31,12 @@ from adon.store import (
     access_rows,
     decision_rows,
     document_rows,
+    experience_rows,
     flow_rows,
     job_rows,
     lease,
     maintenance_rows,
+    proposal_rows,
     rule_rows,
     template_rows,
 )
@@ -44,6 +47,7 @@ from adon.store.lease import Held, Lease
 from adon.store.rule_rows import SavedRule
 from adon.store.template_rows import SavedTemplate
 from adon.templates_catalog.model import Template
+from adon.templates_catalog.proposal import Proposal, ProposalState
 
 WANTED = frozenset({RuleState.PENDING, RuleState.INSTALLED, RuleState.FAILED})
 """The states of the rules that belong in the switches."""
@@ -158,6 +162,11 @@ class Store:
         """Keep a job at a compute site as it is now."""
         with self._writing() as connection:
             job_rows.save(connection, job)
+
+    def save_proposal(self, proposal: Proposal) -> None:
+        """Keep a proposal as it is now."""
+        with self._writing() as connection:
+            proposal_rows.save(connection, proposal)
 
     def save_token(self, token: Token) -> None:
         """Keep a new token.
@@ -317,6 +326,31 @@ class Store:
         """The highest job number ever saved, 0 before the first."""
         with self._reading() as connection:
             return job_rows.last_number(connection)
+
+    def proposal(self, number: int) -> Proposal:
+        """One proposal to change a template's scoring.
+
+        :raises NotFound: if there is none of this number.
+        """
+        with self._reading() as connection:
+            return proposal_rows.read(connection, number)
+
+    def proposals(
+        self, template: str | None = None, state: ProposalState | None = None, limit: int | None = None
+    ) -> tuple[Proposal, ...]:
+        """Proposals, the newest first."""
+        with self._reading() as connection:
+            return proposal_rows.listed(connection, template, state, limit)
+
+    def last_proposal_number(self) -> int:
+        """The highest number of a proposal ever saved, 0 before the first."""
+        with self._reading() as connection:
+            return proposal_rows.last_number(connection)
+
+    def experience(self, template: str, limit: int = 5000) -> tuple[FlowOutcome, ...]:
+        """What the latest flows of a template, in whatever version, left behind; the oldest first."""
+        with self._reading() as connection:
+            return experience_rows.read(connection, template, limit)
 
     def tokens(self) -> tuple[Token, ...]:
         """All tokens, revoked and expired ones too, oldest first."""

@@ -22,7 +22,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_REVISION = "0005"
+SCHEMA_REVISION = "0006"
 """The migration that this code's tables are at."""
 
 metadata = MetaData(
@@ -167,3 +167,14 @@ jobs = Table(
     Column("body", JSON, nullable=False),
 )
 """Jobs at compute sites, each as last saved, with what became of it."""
+
+proposals = Table(
+    "proposals",
+    metadata,
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("template", String(64), nullable=False, index=True),
+    Column("state", String(16), nullable=False, index=True),
+    Column("at", Double, nullable=False),
+    Column("body", JSON, nullable=False),
+)
+"""Proposals to change a template's scoring, by the template's name; those that were decided on too."""

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -27,6 +28,7 @@ from adon.frozenmap import Frozen, FrozenMap
 from adon.marking import Marking
 from adon.templates_catalog.best_practice import BestPractice, doubled
 from adon.templates_catalog.lookup import LookupTable, as_text, from_text
+from adon.templates_catalog.triggers import Monitor, Trigger, check_triggers
 from adon.units import Duration, Rate, Ratio, Size, format_rate
 from measurement.model import Metric
 
@@ -168,25 +170,32 @@ class RSpec(Value):
         return value
 
 
+def check_ports(ports: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """Refuse what is neither a port nor a range of ports.
+
+    :raises ValueError: naming every one that is not, by its place.
+    """
+    ranges = [port_range(port) for port in ports]
+    wrong = [
+        f"{row}: {ports[row]!r} is not a port or a range such as '20000-20199'"
+        for row, (first, last) in enumerate(ranges)
+        if not 1 <= first <= last <= 65535
+    ]
+    if wrong:
+        raise ValueError("\n".join(wrong))
+    return ports
+
+
+Ports = Annotated[tuple[int | str, ...], AfterValidator(check_ports)]
+"""Ports (``1247``) and ranges of them (``20000-20199``)."""
+
+
 class MatchRule(Value):
     """Which requests this template is for: by application type, by port, by DSCP."""
 
     applications: tuple[Name, ...] = ()
-    ports: tuple[int | str, ...] = ()
+    ports: Ports = ()
     dscp: tuple[Annotated[int, Field(ge=0, le=63)], ...] = ()
-
-    @field_validator("ports")
-    @classmethod
-    def _ports(cls, ports: tuple[int | str, ...]) -> tuple[int | str, ...]:
-        ranges = [port_range(port) for port in ports]
-        wrong = [
-            f"{row}: {ports[row]!r} is not a port or a range such as '20000-20199'"
-            for row, (first, last) in enumerate(ranges)
-            if not 1 <= first <= last <= 65535
-        ]
-        if wrong:
-            raise ValueError("\n".join(wrong))
-        return ports
 
 
 def port_range(port: int | str) -> tuple[int, int]:
@@ -264,6 +273,8 @@ class Template(Value):
     notes: str = ""
     marking: Marking | None = None
     best_practices: tuple[BestPractice, ...] = Field(default=(), max_length=100)
+    triggers: Annotated[tuple[Trigger, ...], AfterValidator(check_triggers)] = ()
+    monitoring: Annotated[tuple[Monitor, ...], Field(max_length=16)] = ()
 
     @field_validator("weights")
     @classmethod

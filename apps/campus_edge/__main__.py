@@ -28,9 +28,10 @@ from adon.store.lease import CONTROLLER, Lease, LeaseLost, check_shared
 from adon.store.store import WANTED, Store
 from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.catalog import Catalog
+from adon.templates_catalog.proposal import ProposalState
 from apps.campus_edge import connections, fireflies, hello_key, listening
 from apps.campus_edge.commands import Commands
-from apps.campus_edge.executor import Executor
+from apps.campus_edge.executor import Executor, monitoring_to_json
 from apps.campus_edge.gate import Gate, Terms
 from apps.campus_edge.leading import Leadership
 from apps.campus_edge.loop import DecisionLoop, Inbox, Stamps
@@ -152,6 +153,8 @@ def _serve(shell: _Shell, board: Switchboard, lease: Lease | None) -> None:
         rules=[saved.rule for saved in store.rules(states=WANTED)],
         windows=store.windows(),
         last_number=store.last_flow_number(),
+        proposals=store.proposals(state=ProposalState.OPEN),
+        last_proposal=store.last_proposal_number(),
         circuits=store.circuits(),
         jobs=store.remembered_jobs(JOBS_REMEMBERED),
         last_job=store.last_job_number(),
@@ -201,6 +204,8 @@ def _receiver(
             peer.send("standing", {"active": True})
             peer.send("quiet", {"paths": sorted(broker.quiet)})
             peer.send("needs", needs_to_json(broker.needs))
+            watched = broker.monitoring
+            peer.send("monitor", monitoring_to_json(watched.watches, watched.series))
         if kind == SITES_ASKED or (kind == "hello" and payload.get("role") == "collector"):
             peer.send("shapes", sites_codec.shapes_to_json(broker.shapes))
             for orders in sites_codec.orders_to_json(broker.orders):

@@ -31,6 +31,9 @@ from adon.broker.events import (
     MaintenanceAsked,
     MaintenanceCancelled,
     MeasurementArrived,
+    ObservationArrived,
+    ProposalDecided,
+    ProposalMade,
     SiteReported,
     SnapshotAsked,
     SyncAsked,
@@ -53,7 +56,7 @@ from apps.campus_edge.loop import Stamps
 from apps.link import Peer
 from measurement import codec as measurement_codec
 from measurement.anomaly import alarm as alarms
-from measurement.model import Measurement
+from measurement.model import Measurement, Observation
 from measurement.sites import codec as sites_codec
 
 log = logging.getLogger(__name__)
@@ -98,6 +101,8 @@ class Commands:
             "flow.cancel": self._cancel,
             "flow.report": self._report,
             "template.add": self._template,
+            "proposal.add": self._proposal,
+            "proposal.decide": self._decision_on_proposal,
             "maintenance.add": self._maintenance,
             "maintenance.cancel": lambda command, payload: MaintenanceCancelled(
                 *self._stamps(), command, _number(payload, "number"), _text(payload, "requester")
@@ -120,6 +125,8 @@ class Commands:
         """
         if kind == "measurement":
             self._put(MeasurementArrived(*self._stamps(), _measurement(payload)))
+        elif kind == "observation":
+            self._put(ObservationArrived(*self._stamps(), _observation(payload)))
         elif kind == "alarm":
             self._put(self._news_of(_alarm(payload)))
         elif kind == "site":
@@ -216,6 +223,25 @@ class Commands:
             self._authors[event.id] = author
         return event
 
+    def _proposal(self, command: str, payload: dict[str, Any]) -> Event:
+        try:
+            finding = codec.decode_finding(payload["finding"])
+        except (KeyError, ValueError) as error:
+            raise InvalidInput.of("finding", f"is none: {str(error)[:200]}") from error
+        return ProposalMade(*self._stamps(), command, finding, _text(payload, "proposer"))
+
+    def _decision_on_proposal(self, command: str, payload: dict[str, Any]) -> Event:
+        accepted, reason = payload.get("accepted"), payload.get("reason", "")
+        if not isinstance(accepted, bool):
+            raise InvalidInput.of("accepted", "must be true or false")
+        if not isinstance(reason, str) or len(reason) > 500:
+            raise InvalidInput.of("reason", "must be a text of at most 500 characters")
+        who = _text(payload, "who")
+        event = ProposalDecided(*self._stamps(), command, _number(payload, "number"), accepted, who, reason)
+        with self._lock:
+            self._authors[event.id] = who  # if a template version comes of it
+        return event
+
     def _maintenance(self, command: str, payload: dict[str, Any]) -> Event:
         request = check_model(payload.get("request"), WindowRequest)
         return MaintenanceAsked(*self._stamps(), command, request, _text(payload, "requester"))
@@ -278,6 +304,13 @@ def _measurement(payload: Mapping[str, Any]) -> Measurement:
         return measurement_codec.from_json(payload)
     except (ValueError, OverflowError) as error:  # an integer too large for a float overflows
         raise InvalidInput.of("measurement", str(error)) from error
+
+
+def _observation(payload: Mapping[str, Any]) -> Observation:
+    try:
+        return measurement_codec.observation_from_json(payload)
+    except (ValueError, OverflowError) as error:
+        raise InvalidInput.of("observation", str(error)) from error
 
 
 def _alarm(payload: Mapping[str, Any]) -> alarms.Alarm:

@@ -23,9 +23,11 @@ from adon.broker.effects import (
     AdmitConnections,
     Announce,
     Answer,
+    CapacityWanted,
     DropConnections,
     Effect,
     EstimateScored,
+    MonitoringChanged,
     NeedsChanged,
     OrderJob,
     QuietPaths,
@@ -38,6 +40,7 @@ from adon.broker.effects import (
     SaveFlow,
     SaveJob,
     SaveMaintenance,
+    SaveProposal,
     SaveRules,
     SaveTemplate,
     SendBatch,
@@ -45,6 +48,7 @@ from adon.broker.effects import (
     SendPacket,
     ShapesChanged,
     WakeAt,
+    Watching,
 )
 from adon.broker.events import Event
 from adon.broker.flow import FlowState
@@ -57,7 +61,16 @@ from measurement.psconfig.needs import to_json as needs_to_json
 from measurement.sites import codec as sites_codec
 
 log = logging.getLogger(__name__)
-SAVES = (SaveFlow, SaveDecision, SaveRules, SaveTemplate, SaveCircuits, SaveMaintenance, SaveJob)
+SAVES = (
+    SaveFlow,
+    SaveDecision,
+    SaveRules,
+    SaveTemplate,
+    SaveCircuits,
+    SaveMaintenance,
+    SaveJob,
+    SaveProposal,
+)
 LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
@@ -143,6 +156,13 @@ class Executor:
                 self.tell("quiet", {"paths": sorted(effect.paths)}, "collector")
             case RequestMeasurement():
                 self._request(effect)
+            case MonitoringChanged():
+                self.tell("monitor", monitoring_to_json(effect.watches, effect.series), "collector")
+            case CapacityWanted(order=order):
+                where = (order.circuit, order.source, order.destination, order.capacity)
+                log.warning(
+                    "event=capacity.wanted circuit=%s from=%s to=%s bps=%.0f reason=%r", *where, effect.reason
+                )
             case NeedsChanged():
                 self.tell("needs", dict(needs_to_json(effect.needs)), "collector")
             case ShapesChanged():
@@ -204,8 +224,18 @@ class Executor:
                 self.store.save_job(save.job)
             case SaveMaintenance():
                 self.store.save_window(save.window)
+            case SaveProposal():
+                self.store.save_proposal(save.proposal)
             case SaveTemplate():
                 self.store.save_template(save.template, self.commands.author(save.cause), event.at)
+
+
+def monitoring_to_json(watches: Iterable[Watching], series: Iterable[tuple[str, str]]) -> dict[str, object]:
+    """What the collector is told to watch."""
+    return {
+        "watches": [{"site": one.site, "metric": one.metric, "period": one.period} for one in watches],
+        "series": [list(pair) for pair in sorted(series)],
+    }
 
 
 def recurs(save: Effect) -> bool:

@@ -89,6 +89,31 @@ class Client:
         """Save a template; without a version of its own, as the next one."""
         return self._call("POST", "/templates", body=template)
 
+    def similar(self, template: Mapping[str, Any]) -> Json:
+        """The templates that a specification is like, and whether it may be registered by self-service."""
+        return self._call("POST", "/template-drafts/similar", body=template)
+
+    def serve_yourself(self, template: Mapping[str, Any]) -> Json:
+        """Save a template without a performance engineer, where the policy allows it."""
+        return self._call("POST", "/self-service", body=template)
+
+    def learn(self, template: str) -> Json:
+        """Have a template's scoring learnt; the proposal that comes of it."""
+        return self._call("POST", "/proposals", body={"template": template})
+
+    def proposals(self, template: str | None = None, state: str | None = None) -> list[Json]:
+        """Proposals to change the scoring of templates, the newest first."""
+        return self._items("/proposals", {"template": template, "state": state})
+
+    def proposal(self, proposal: str) -> Json:
+        """One proposal with its evidence."""
+        return self._call("GET", f"/proposals/{_part(proposal)}")
+
+    def decide_proposal(self, proposal: str, *, accept: bool, reason: str) -> Json:
+        """Accept a proposal, or refuse it; the proposal as it is then."""
+        deed = "accept" if accept else "refuse"
+        return self._call("POST", f"/proposals/{_part(proposal)}/{deed}", body={"reason": reason})
+
     def network(self) -> Json:
         """Every directed path (``items``), the edge switches, and how good estimates were."""
         return self._call("GET", "/paths")

@@ -43,6 +43,8 @@ def print_decision(decision: dict[str, Any]) -> None:
     typer.echo(decision["reason"])
     if decision["alarm"] is not None:
         typer.echo(f"because of alarm {decision['alarm']}")
+    if decision.get("trigger"):
+        typer.echo(f"because of {decision['trigger']}")
     candidates = (
         (
             one["path"] + (" *" if one["path"] == decision["path"] else ""),

@@ -140,6 +140,12 @@ def show(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
     typer.echo(status(found))
     rows = ((step["at"], step["state"], step["path"] or "-", step["reason"]) for step in history)
     print_table(("Time", "State", "Path", "Reason"), rows, "no history")
+    if found["triggers"]:
+        fired = (
+            (one["at"], str(one["count"]), "on" if one["on"] else "over", one["text"])
+            for one in found["triggers"]
+        )
+        print_table(("Last fired", "Times", "Now", "Trigger"), fired, "")
     if decisions:
         print_decision(decisions[-1])
 

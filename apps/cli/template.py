@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adon.errors import InvalidInput, Problem
+from apps.cli import drafting, proposals
 from apps.cli.common import JsonFlag, client, print_json, print_table
 
 if TYPE_CHECKING:
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from measurement.model import Metric
 
 app = typer.Typer(help="Application templates: what applications need.", no_args_is_help=True)
+app.command()(drafting.draft)
+for _command in (drafting.similar, proposals.learn, proposals.proposals, proposals.accept, proposals.refuse):
+    app.command()(_command)
 
 WIDTH = 40
 """Characters of the longest bar in the picture of a table."""
@@ -39,14 +43,22 @@ def validate(files: Annotated[list[Path], typer.Argument(help="Template files (Y
 
 
 @app.command()
-def add(ctx: typer.Context, file: Path, json_: JsonFlag = False) -> None:
+def add(
+    ctx: typer.Context,
+    file: Path,
+    self_service: Annotated[
+        bool, typer.Option("--self-service", help="Without an engineer, if a similar one succeeded before.")
+    ] = False,
+    json_: JsonFlag = False,
+) -> None:
     """Save a template file in the catalog; without a version of its own, as the next one."""
     from adon.templates_catalog.model import Template
     from adon.yamlfile import load_model
 
     template = load_model(file, Template)
     # Only what the file says: a version that it does not name is the catalog's to give.
-    saved = client(ctx).add_template(template.model_dump(mode="json", by_alias=True, exclude_unset=True))
+    document = template.model_dump(mode="json", by_alias=True, exclude_unset=True)
+    saved = client(ctx).serve_yourself(document) if self_service else client(ctx).add_template(document)
     if json_:
         print_json(saved)
     else:

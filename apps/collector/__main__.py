@@ -24,6 +24,7 @@ from apps.collector import contacts, files, orders
 from apps.collector.collector import Collector, Inbox
 from apps.collector.conductor import Conductor
 from apps.collector.control import Control
+from apps.collector.deployed import Deployed
 from apps.collector.identity import next_start
 from apps.collector.keeper import Keeper
 from apps.collector.links import WebSide, listen
@@ -31,7 +32,7 @@ from apps.collector.orders import Plan
 from apps.collector.readers import Readers
 from apps.collector.sites import working
 from apps.collector.telling import telling
-from apps.collector.watching import watching
+from apps.collector.watching import reader_of, watching
 from apps.collector.ways_in import directory, ways_in
 from apps.collector.workers import Workers
 from apps.link import LinkClient, LinkServer
@@ -138,7 +139,13 @@ def _collect(file: Path, folder: Path, data: Path, controller: Path) -> int:
         server = LinkServer(data / SOCKET, control.handle)
         ends.callback(server.close)
         web.server = server
-        listen(link, inbox, keeper, conductor, plan_for)
+
+        def leads() -> bool:
+            return collector.leads
+
+        reads = (configuration, folder, identity, pause, inbox.keep, leads)
+        deployed = Deployed(frozenset(configuration.measurements.points), reader_of(*reads))
+        listen(link, inbox, keeper, conductor, plan_for, deployed.want)
         url = ends.enter_context(ways_in(configuration, folder, inbox, known))
         collector = Collector(
             inbox,
@@ -152,10 +159,10 @@ def _collect(file: Path, folder: Path, data: Path, controller: Path) -> int:
         link.on(
             "standing", lambda told: inbox.call(lambda: collector.follow(active=told.get("active") is True))
         )
-        ends.enter_context(working(configuration, folder, link, lambda: collector.leads))
-        ends.enter_context(
-            watching(configuration, folder, identity, pause, inbox.keep, lambda: collector.leads)
-        )
+        ends.enter_context(working(configuration, folder, link, leads))
+        ends.enter_context(watching(*reads))
+        deployed.start()  # what was wanted meanwhile has waited
+        ends.callback(deployed.close)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, lambda _number, _frame: collector.stop())
         LOG.info("event=started tests=%d ingest=%s", len(plan.tests), url or "-")

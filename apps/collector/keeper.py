@@ -64,6 +64,7 @@ class Keeper:
         self._saved_at = clock()
         self._unsaved: set[Series] = set()
         self._state = WatchState()
+        self._awaited: frozenset[tuple[str, str]] = frozenset()
 
     def resume(self) -> None:
         """Begin, or go on where another collector left off: what it remembered, and what came after that."""
@@ -93,6 +94,8 @@ class Keeper:
         for value in held:
             if isinstance(value, Measurement):
                 self._told(value)
+            elif (value.key.source, value.metric) in self._awaited:
+                self._tell.send("observation", codec.observation_to_json(value))
         self._watched(held)
         self._save()
         return kept
@@ -106,6 +109,10 @@ class Keeper:
     def expect(self, periods: Mapping[Series, float]) -> None:
         """From now on values of these series are expected so often; infinity: not at all."""
         self._watch = Watch(replace(self._watch.policy, periods=periods))
+
+    def tell_of(self, series: frozenset[tuple[str, str]]) -> None:
+        """From now on tell the controller of values of hosts, by site and series, that triggers wait for."""
+        self._awaited = series
 
     def greet(self) -> None:
         """Tell a controller that has (again) come the latest of everything, with the true times.

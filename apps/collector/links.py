@@ -9,6 +9,7 @@ from typing import Any
 from adon.errors import AdonError
 from apps.collector.collector import Inbox
 from apps.collector.conductor import Conductor
+from apps.collector.deployed import Lists, read_lists, read_series
 from apps.collector.keeper import Keeper
 from apps.collector.orders import Plan
 from apps.link import LinkClient, LinkServer
@@ -62,11 +63,13 @@ def listen(
     keeper: Keeper,
     conductor: Conductor,
     plan_for: Callable[[Mapping[Metric, Need]], Plan],
+    watch: Callable[[Lists], None] = lambda _: None,
 ) -> None:
     """Have the controller's messages carried out by the collector's thread.
 
     :param plan_for: the plan that meets what templates need; worked out in the link's thread, because it
         may take seconds.
+    :param watch: has watched what flows that run want watched.
     """
 
     def on_quiet(payload: dict[str, Any]) -> None:
@@ -98,6 +101,16 @@ def listen(
         else:
             inbox.call(lambda: _replan(keeper, conductor, plan))
 
+    def on_monitor(payload: dict[str, Any]) -> None:
+        try:
+            series, lists = read_series(payload), read_lists(payload)
+        except ValueError:
+            _bad("monitor", payload)
+            return
+        inbox.call(lambda: keeper.tell_of(series))
+        watch(lists)
+
+    link.on("monitor", on_monitor)
     link.on("quiet", on_quiet)
     link.on("needs", on_needs)
     link.on("measure", on_measure)

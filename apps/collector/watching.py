@@ -102,6 +102,23 @@ def watching(
             stopping.take(None)
 
 
+def reader_of(
+    configuration: Configuration,
+    folder: Path,
+    identity: Identity,
+    pause: Callable[[float], None],
+    keep: Callable[[Sequence[Value]], Appended],
+    leads: Callable[[], bool],
+) -> Callable[[str, Sequence[Wanted]], Watcher]:
+    """What makes a reader of one point, for what comes and goes with flows (:mod:`.deployed`)."""
+
+    def reader(point: str, wanted: Sequence[Wanted]) -> Watcher:
+        tasks = Upkeep(wanted, contacts.points(configuration, folder, pause, identity))
+        return Watcher(f"deployed-{point}", tasks, keep, leads, every=_every(wanted))
+
+    return reader
+
+
 def _every(wanted: Sequence[Wanted]) -> float:
     return min(LONGEST, max(SHORTEST, min(each.period for each in wanted) / 2))
 

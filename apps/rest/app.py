@@ -13,12 +13,14 @@ from apps.rest.api import (
     alarms,
     controllers,
     decisions,
+    drafting,
     events,
     flows,
     health,
     measuring,
     network,
     operations,
+    proposals,
     rules,
     schedule,
     sites,
@@ -26,11 +28,23 @@ from apps.rest.api import (
 )
 from apps.rest.json_body import MAX_BODY, StrictJson
 from apps.rest.models import ProblemDocument
-from apps.rest.page import frame, measuring_views, network_views, rule_views, site_views, trace_views, views
+from apps.rest.page import (
+    draft_views,
+    frame,
+    measuring_views,
+    network_views,
+    proposal_views,
+    rule_views,
+    site_views,
+    trace_views,
+    views,
+)
 from apps.rest.services import NAME, Services
 
 PARTS = (
     templates.api,
+    drafting.api,
+    proposals.api,
     flows.api,
     decisions.api,
     network.api,
@@ -76,7 +90,8 @@ def create_app(parts: Services) -> OpenAPI:
     for api in PARTS:
         app.register_api(api)
     seeing = (network_views.page, rule_views.page, trace_views.page, site_views.page)
-    frame.install(app, (views.page, measuring_views.page, *seeing))
+    cataloguing = (draft_views.page, proposal_views.page)
+    frame.install(app, (views.page, measuring_views.page, *seeing, *cataloguing))
     app.after_request(_harden)
     guard.require_actions(app)
     return app

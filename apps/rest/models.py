@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow, FlowRequest, FlowState, Quality
+from adon.broker.triggers.record import Fired
 from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import MetricName, Template
@@ -71,6 +72,21 @@ class Connection(View):
     source_port: int | None = None
 
 
+class FiredView(View):
+    """What a trigger of a flow's template saw and did, the last time."""
+
+    name: str
+    at: Time
+    count: int = Field(description="how often it has fired for this flow")
+    on: bool = Field(description="its condition was not over since")
+    text: str
+
+    @classmethod
+    def of(cls, fired: Fired) -> Self:
+        """The trigger as it is answered."""
+        return cls(name=fired.trigger, at=fired.at, count=fired.count, on=fired.on, text=fired.text)
+
+
 class FlowView(View):
     """A flow, and where it is in its life."""
 
@@ -106,6 +122,7 @@ class FlowView(View):
     granted: dict[str, Any] | None = Field(description="by the queue ladder, beside what was asked; bits/s")
     aggregated: bool = Field(description="its connections share one pair of rules: a switch has no room")
     connections: list[Connection]
+    triggers: list[FiredView] = Field(description="those of its template that have fired, the latest last")
 
     @classmethod
     def of(cls, flow: Flow) -> Self:
@@ -133,6 +150,7 @@ class FlowView(View):
                 )
                 for one in flow.tuples
             ],
+            triggers=[FiredView.of(one) for one in flow.triggered.fired],
         )
 
 
@@ -236,6 +254,7 @@ class DecisionView(View):
     alarm: str | None = Field(description="the alarm that led to it, if one did")
     slice: str | None
     granted: dict[str, Any] | None = Field(description="by the queue ladder, beside what was asked; bits/s")
+    trigger: str | None = Field(default=None, description="the template's trigger that led to it, if one did")
 
     @classmethod
     def of(cls, decision: Decision) -> Self:

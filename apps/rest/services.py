@@ -12,7 +12,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from flask import current_app
 
-from adon.config import Configuration, MeasurementGrant
+from adon.config import Configuration, MeasurementGrant, SelfService
 from adon.errors import Unavailable
 from adon.store.store import Store
 from apps.collector.files import GANTT
@@ -136,6 +136,7 @@ class Services:
     :param grants: who may start and read which measurements, where the configuration says so.
     :param clock: tells seconds since the epoch.
     :param supervisor: ``adon serve``, which knows how reloads went; None in a test of one part.
+    :param self_service: when a template needs no performance engineer; None for never.
     :param leased: whether the controller is one of several, the active one of which has a lease.
     """
 
@@ -152,6 +153,7 @@ class Services:
     clock: Callable[[], float] = time.time
     leased: bool = False
     supervisor: Controller | None = None
+    self_service: SelfService | None = None
 
 
 def services() -> Services:
@@ -209,6 +211,7 @@ def open_services(
             configuration.policy.measurement_access,
             leased=configuration.controller.ha is not None,
             supervisor=supervisor,
+            self_service=configuration.policy.self_service,
         )
     finally:
         stream.close()

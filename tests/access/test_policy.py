@@ -15,6 +15,11 @@ flow.cancel       any    own                   own         any       -
 flow.report       any    own                   own         any       -
 template.add      any    any                   -           -         -
 template.read     any    any                   any         any       any
+template.draft    any    any                   any         any       any
+template.self_service any any                  any         -         -
+proposal.read     any    any                   -           any       any
+proposal.learn    any    any                   -           -         -
+proposal.decide   any    any                   -           -         -
 path.read         any    any                   any         any       any
 measurement.read  any    any                   any         any       any
 measurement.start any    any                   -           any       -

@@ -21,6 +21,9 @@ from adon.broker.events import (
     MaintenanceAsked,
     MaintenanceCancelled,
     MeasurementArrived,
+    ObservationArrived,
+    ProposalDecided,
+    ProposalMade,
     SiteReported,
     SnapshotAsked,
     SyncAsked,
@@ -29,15 +32,19 @@ from adon.broker.events import (
     WhatIfAsked,
 )
 from adon.errors import AdonError, Conflict, InvalidInput, NotFound
+from adon.store import codec
 from adon.store.store import Store
 from apps.campus_edge.commands import Commands
 from apps.campus_edge.loop import Stamps
+from measurement import codec as measurement_codec
 from measurement.anomaly import alarm as alarms
 from measurement.custom.batch.model import JobState as Word
+from measurement.model import Observation, host_key
 from measurement.sites import codec as sites_codec
 from tests.apps.edge import TEMPLATE, measured
 from tests.broker.alarming import alarm, over
 from tests.broker.sites.values import news, report, wait
+from tests.templates_catalog.experience import a_finding
 
 WISH = {"source": "mu-dtn", "destination": "osu-dtn", "size": "10 MB", "template": "soykb"}
 WINDOW = {"scope": "path", "name": "al2s", "begins": 2000.0, "ends": 3000.0}
@@ -92,6 +99,8 @@ GOOD: dict[str, tuple[dict[str, Any], type[Event]]] = {
     "snapshot": ({}, SnapshotAsked),
     "rules.diff": ({}, DifferenceAsked),
     "rules.sync": ({}, SyncAsked),
+    "proposal.add": ({"finding": codec.encode_finding(a_finding()), "proposer": "pia"}, ProposalMade),
+    "proposal.decide": ({"number": 3, "accepted": True, "who": "eve"}, ProposalDecided),
     "maintenance.add": ({"request": WINDOW, "requester": "pat"}, MaintenanceAsked),
     "maintenance.cancel": ({"number": 3, "requester": "pat"}, MaintenanceCancelled),
     "what-if": ({"failure": "path-down", "name": "al2s"}, WhatIfAsked),
@@ -121,6 +130,37 @@ def test_a_measurement_becomes_an_event_and_no_command(world: World) -> None:
     event = world.receive("measurement", **measured("al2s", 50, at=900.0))
     assert isinstance(event, MeasurementArrived)
     assert event.measurement.value == 50e6
+
+
+def test_a_value_of_a_host_becomes_an_event(world: World) -> None:
+    seen = Observation(host_key("mu"), "host.load_1m", 3.5, 900.0, "custom:mu/host")
+    event = world.receive("observation", **measurement_codec.observation_to_json(seen))
+    assert isinstance(event, ObservationArrived)
+    assert event.observation == seen
+    with pytest.raises(InvalidInput, match="observation"):
+        world.receive("observation", key={})
+
+
+@pytest.mark.parametrize(
+    ("kind", "payload", "field"),
+    [
+        ("proposal.add", {"finding": {"template": "soykb@1"}, "proposer": "pia"}, "finding"),
+        ("proposal.add", {"proposer": "pia"}, "finding"),
+        ("proposal.decide", {"number": 3, "accepted": "yes", "who": "eve"}, "accepted"),
+        ("proposal.decide", {"number": 3, "accepted": True, "who": "eve", "reason": "x" * 501}, "reason"),
+        ("proposal.decide", {"number": -3, "accepted": True, "who": "eve"}, "number"),
+    ],
+)
+def test_what_is_no_proposal(world: World, kind: str, payload: dict[str, Any], field: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        world.receive(kind, command="c-1", **payload)
+    assert [problem.field for problem in refused.value.problems] == [field]
+
+
+def test_who_accepts_a_proposal_is_the_author_of_the_version_it_becomes(world: World) -> None:
+    event = world.receive("proposal.decide", command="c-1", number=3, accepted=True, who="eve")
+    assert event is not None
+    assert world.commands.author(event.id) == "eve"
 
 
 def test_an_alarm_becomes_an_event_of_its_beginning_or_of_its_end(world: World) -> None:

@@ -11,8 +11,10 @@ from adon.broker.decision import Outcome
 from adon.broker.effects import (
     Announce,
     Answer,
+    CapacityWanted,
     Effect,
     EstimateScored,
+    MonitoringChanged,
     OrderJob,
     QuietPaths,
     ReadRules,
@@ -28,10 +30,12 @@ from adon.broker.effects import (
     SendPacket,
     ShapesChanged,
     WakeAt,
+    Watching,
 )
 from adon.broker.events import SnapshotAsked
 from adon.broker.flow import FlowState
 from adon.errors import Unavailable
+from adon.flowvisor.circuits import Order
 from apps.campus_edge.executor import Executor
 from measurement import codec
 from measurement.model import Metric, Observation, PathKey
@@ -203,6 +207,29 @@ def test_an_unknown_effect_is_a_bug() -> None:
 
     with pytest.raises(TypeError, match="Dance"):
         carry_out(World(), Dance("e-1"))
+
+
+def test_the_collector_is_told_what_to_watch() -> None:
+    world = World()
+    watches = (Watching("mu", "host", 5.0),)
+    carry_out(world, MonitoringChanged("e-1", watches, frozenset({("mu", "host.load_1m")})))
+    assert world.told == [
+        (
+            "monitor",
+            {
+                "watches": [{"site": "mu", "metric": "host", "period": 5.0}],
+                "series": [["mu", "host.load_1m"]],
+            },
+            "collector",
+        )
+    ]
+
+
+def test_people_read_in_the_log_which_capacity_is_wanted(caplog: pytest.LogCaptureFixture) -> None:
+    carry_out(
+        World(), CapacityWanted("e-1", Order("al2s", "mu", "osu", 3000, 1.2e9), "flow f-1, trigger burst")
+    )
+    assert "event=capacity.wanted circuit=al2s from=mu to=osu bps=1200000000" in caplog.text
 
 
 def test_who_is_told_what() -> None:

@@ -161,3 +161,18 @@ def test_acknowledging(bench: Bench) -> None:
     assert bench.archive.document(ALARM, name)["acknowledged_by"] == "ann"  # type: ignore[index]
     with pytest.raises(KeyError):
         bench.keeper.acknowledge("no such alarm", "ann")
+
+
+def test_the_controller_is_told_of_values_of_hosts_that_triggers_wait_for(bench: Bench) -> None:
+    load = Observation(host_key("mu"), "host.load_1m", 3.5, EPOCH, "custom:mu/host")
+    other = Observation(host_key("osu"), "host.load_1m", 1.5, EPOCH, "custom:osu/host")
+    bench.keeper.keep([load])
+    assert "observation" not in bench.told.kinds()
+    bench.keeper.tell_of(frozenset({("mu", "host.load_1m")}))
+    later = Observation(host_key("mu"), "host.load_1m", 4.5, EPOCH + 5, "custom:mu/host")
+    bench.keeper.keep([later, other])
+    told = [codec.observation_from_json(body) for kind, body in bench.told.sent if kind == "observation"]
+    assert told == [later]
+    bench.keeper.tell_of(frozenset())
+    bench.keeper.keep([Observation(host_key("mu"), "host.load_1m", 5.5, EPOCH + 9, "custom:mu/host")])
+    assert bench.told.kinds().count("observation") == 1

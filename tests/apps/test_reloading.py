@@ -48,6 +48,7 @@ def service(tmp_path: Path) -> Service:
         ((), set()),
         (("policy.drain",), {"controller"}),
         (("policy.measurement_access",), {"collector", "web"}),
+        (("policy.self_service",), {"web"}),
         (("measurements.notify", "measurements.retention"), {"collector"}),
         (("measurements.tests",), {"controller", "collector"}),
         (("slices.genomics",), {"controller"}),

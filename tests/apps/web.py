@@ -14,6 +14,7 @@ from typing import Any
 
 from adon.access.identity import create_token
 from adon.broker import maintaining, whatif
+from adon.broker.catalog.kept import Proposals
 from adon.broker.decision import Decision, Outcome, SiteCost
 from adon.broker.effects import RuleState
 from adon.broker.flow import Flow, FlowRequest, FlowState
@@ -36,6 +37,7 @@ from adon.store.store import Store
 from adon.store.upgrade import upgrade
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
+from adon.templates_catalog.proposal import Proposal, ProposalState, applied
 from adon.yamlfile import check_model
 from apps import journal
 from apps.campus_edge.tally import Tally
@@ -113,6 +115,7 @@ class Controller:
         self.answers: dict[tuple[str, str], Flow] = {}
         self.windows = Windows(self.store.windows())
         self.jobs = Jobs()
+        self.proposals = Proposals.of(self.store.proposals(), self.store.last_proposal_number())
         self.snapshot: dict[str, Any] = snapshot()
         self.tally = Tally()
         self.refused = 0
@@ -137,6 +140,16 @@ class Controller:
                 self.catalog, saved = self.catalog.add(check_model(payload["template"], Template))
                 self.store.save_template(saved, payload["author"], NOW)
                 peer.answer(command, codec.encode_template(saved))
+            case "proposal.add":
+                self.put(
+                    self.proposals.following(
+                        codec.decode_finding(payload["finding"]), payload["proposer"], NOW
+                    )
+                )
+                peer.answer(command, {"number": self.proposals.last})
+            case "proposal.decide":
+                self.decide(payload)
+                peer.answer(command, {"number": payload["number"]})
             case "maintenance.add":
                 wanted = check_model(payload["request"], WindowRequest)
                 window = self.windows.add(wanted, payload["requester"], NOW, Topology(configuration()))
@@ -176,6 +189,21 @@ class Controller:
                 peer.answer(command, dict(self.trace(payload)))
             case "rules.sync":
                 peer.answer(command, {"switches": ["0000000000000a01"]})
+
+    def put(self, proposal: Proposal) -> None:
+        self.proposals.put(proposal)
+        self.store.save_proposal(proposal)
+
+    def decide(self, payload: dict[str, Any]) -> None:
+        proposal, saved = self.proposals.get(payload["number"]), ""
+        if payload["accepted"]:
+            changed = applied(self.catalog.resolve(proposal.finding.template), proposal)
+            self.catalog, template = self.catalog.add(changed)
+            self.store.save_template(template, payload["who"], NOW)
+            saved = template.reference
+        state = ProposalState.ACCEPTED if payload["accepted"] else ProposalState.REFUSED
+        decided = proposal.decided(state, payload["who"], payload["reason"], NOW)
+        self.put(decided.becoming(saved) if saved else decided)
 
     def submit(self, payload: dict[str, Any]) -> Flow:
         key = (payload["requester"], payload.get("idempotency_key", ""))

@@ -22,9 +22,11 @@ from adon.broker.effects import (
     AdmitConnections,
     Announce,
     Answer,
+    CapacityWanted,
     DropConnections,
     Effect,
     EstimateScored,
+    MonitoringChanged,
     NeedsChanged,
     OrderJob,
     QuietPaths,
@@ -38,6 +40,7 @@ from adon.broker.effects import (
     SaveFlow,
     SaveJob,
     SaveMaintenance,
+    SaveProposal,
     SaveRules,
     SaveTemplate,
     SendBatch,
@@ -56,6 +59,7 @@ from adon.broker.events import (
     FlowCancelled,
     FlowSubmitted,
     MeasurementArrived,
+    ObservationArrived,
     PortChanged,
     RuleRemoved,
     RulesReported,
@@ -78,6 +82,7 @@ from adon.flowvisor.rule import Change, Entry, Op, Rule
 from adon.flowvisor.topology import PortState
 from adon.templates_catalog.builtins import builtin_templates, scaled
 from adon.templates_catalog.catalog import Catalog
+from adon.templates_catalog.proposal import Proposal
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Measurement, Metric, Observation, PathKey
 from measurement.psconfig.mesh import Need
@@ -135,6 +140,7 @@ class Stage:
         self.jobs: dict[int, SiteJob] = {}
         self.orders: list[JobOrder] = []
         self.shapes: tuple[Shape, ...] = ()
+        self.proposals: dict[int, Proposal] = {}
         self.decisions: list[Decision] = []
         self.said: list[str] = []
         self.answers: dict[str, Any] = {}
@@ -142,6 +148,8 @@ class Stage:
         self.needs: Mapping[Metric, Need] = {}
         self.batches: list[SendBatch] = []
         self.requested: list[RequestMeasurement] = []
+        self.monitoring: MonitoringChanged | None = None
+        self.capacity: list[CapacityWanted] = []
         self.scores: list[Observation] = []
         self.released: list[bytes] = []
         self._events: set[str] = set()
@@ -162,6 +170,8 @@ class Stage:
             windows=self.windows.values(),
             jobs=self.jobs.values(),
             last_job=max(self.jobs, default=0),
+            proposals=self.proposals.values(),
+            last_proposal=max(self.proposals, default=0),
             last_number=last,
             circuits=self.circuits,
         )
@@ -227,6 +237,11 @@ class Stage:
     def _result(self, key: PathKey, metric: Metric, value: float, tool: str) -> None:
         found = Measurement(key, metric, value, self.now - 1, self.now, f"{tool}-{self._number}", tool)
         self.happen(MeasurementArrived(*self.stamp(), found))
+
+    def observe(self, site: str, metric: str, value: float, part: str = "") -> None:
+        """The collector tells of a value of a host."""
+        seen = Observation(PathKey("", site, part), metric, value, self.now, f"host-{self._number}")
+        self.happen(ObservationArrived(*self.stamp(), seen))
 
     def alarm(self, alarm: Alarm) -> list[Decision]:
         """The collector reports an alarm, raised or cleared; the decisions it led to."""
@@ -335,6 +350,8 @@ class Stage:
                 self.decisions.append(decision)
             case SaveMaintenance(window=window):
                 self.windows[window.number] = window
+            case SaveProposal(proposal=proposal):
+                self.proposals[proposal.number] = proposal
             case SaveRules(rules=rules, state=state):
                 self.rules.update({rule.slot: (rule, state) for rule in rules})
             case SendBatch():
@@ -354,6 +371,10 @@ class Stage:
                 self.answers[command] = value
             case QuietPaths(paths=paths):
                 self.quiet = paths
+            case MonitoringChanged():
+                self.monitoring = effect
+            case CapacityWanted():
+                self.capacity.append(effect)
             case RequestMeasurement():
                 self.requested.append(effect)
             case EstimateScored(observation=observation):

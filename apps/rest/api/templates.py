@@ -63,10 +63,18 @@ def latest() -> list[Template]:
 @action(Action.TEMPLATE_ADD)
 def add_template(body: TemplateBody) -> Response:  # noqa: ARG001 - checks and documents; sent as it came
     """Save a template; without a ``version`` as the next one, unless it equals the latest already."""
-    command = {"template": request.get_json(), "author": requester().name}
-    saved = codec.decode_template(services().controller.call("template.add", command))
+    saved = save(request.get_json())
     where = f"{PREFIX}/templates/{saved.name}/versions/{saved.version}"
     return done(codec.encode_template(saved), HTTPStatus.CREATED, where)
+
+
+def save(document: object) -> Template:
+    """Have the controller save a template, as it was written; the version that it became.
+
+    :raises AdonError: what the controller says against it.
+    """
+    command = {"template": document, "author": requester().name}
+    return codec.decode_template(services().controller.call("template.add", command))
 
 
 @api.get("/templates/<name>", responses=answers(200, TemplateBody, 406))

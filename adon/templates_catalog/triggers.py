@@ -1,0 +1,289 @@
+"""What a template watches for while its flows run, and what is done about it: values and their checks.
+
+[ADON] 3.1: templates "define triggers for dynamic resource adaption"; 3.3: more overlay capacity is asked
+for on a burst.  A trigger is a condition on one number (the flow's own rate, a metric of its path, a metric
+of the host at one of its ends, a workflow's among them), how long it must hold, when it is over (hysteresis),
+and one deed of a closed list.  What happens at run time is in :mod:`adon.broker.triggers`.
+
+Levels are written with their unit, as everywhere.  A metric of a host is in its own unit
+(docs/measurement-custom.md): ``2 GB``, ``30 s`` and ``80 %`` are understood, a bare number is taken as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    StringConstraints,
+    WithJsonSchema,
+    field_serializer,
+    model_serializer,
+    model_validator,
+)
+
+from adon.templates_catalog.lookup import PARSERS, UNITS
+from adon.units import Duration, Ratio, parse_duration, parse_rate, parse_ratio, parse_size
+from measurement.model import Metric
+
+RATE = "flow.rate"
+"""The flow's own rate, by the counters of its rules, in bits/s."""
+
+MOST = 16
+"""Triggers of one template."""
+
+SHORTEST_HOLD_S = 10.0
+LONGEST_PERIOD_S = 600.0
+
+_CUSTOM = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+")
+_LEVELS = ("above", "below", "clear")
+
+End = Literal["source", "destination"]
+"""One of a flow's sites; its host is that of the site's measurement point."""
+
+Label = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$")]
+PointMetric = Annotated[str, StringConstraints(min_length=1, max_length=100)]
+"""A metric as a measurement point names it in its configuration (``host``, ``queue.length``)."""
+
+Level = Annotated[float, WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "number"}]})]
+
+
+class Part(BaseModel):
+    """Base of all models here, as :class:`adon.templates_catalog.model.Value`."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, str_max_length=4000)
+
+
+class Condition(Part):
+    """``metric`` is ``above``, or ``below``, a level; over once it is beyond ``clear`` (hysteresis).
+
+    :param of: whose host, for a metric of a host; none for a metric of the path or the flow itself.
+    :param part: which disk, interface, workflow or batch system of that host; empty for any.
+    """
+
+    metric: Annotated[str, Field(max_length=100)]
+    of: End | None = None
+    part: Annotated[str, Field(max_length=200)] = ""
+    above: Level | None = None
+    below: Level | None = None
+    clear: Level | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read(cls, written: object) -> object:
+        if not isinstance(written, Mapping) or not isinstance(written.get("metric"), str):
+            return written
+        read = dict(written)
+        wrong: list[str] = []
+        for name in _LEVELS:
+            if read.get(name) is not None:
+                try:
+                    read[name] = _level(read["metric"], read[name])
+                except ValueError as error:
+                    wrong.append(f"{name}: {error}")
+        if wrong:
+            raise ValueError("\n".join(wrong))
+        return read
+
+    @field_serializer("above", "below", "clear")
+    def _write(self, value: float | None) -> str | float | None:
+        unit = unit_of(self.metric)
+        return value if value is None or unit is None else f"{value!r} {unit}"
+
+    @model_validator(mode="after")
+    def _sensible(self) -> Self:
+        wrong = list(_wrong_metric(self)) + list(_wrong_levels(self))
+        if wrong:
+            raise ValueError("\n".join(wrong))
+        return self
+
+    @property
+    def host(self) -> bool:
+        """Whether it is about a host, not the path or the flow itself."""
+        return self.of is not None
+
+    @property
+    def level(self) -> float:
+        """What has to be passed."""
+        found = self.below if self.above is None else self.above
+        return 0.0 if found is None else found
+
+    def met_by(self, value: float) -> bool:
+        """Whether a value is beyond the level."""
+        return value > self.level if self.above is not None else value < self.level
+
+    def over_by(self, value: float) -> bool:
+        """Whether a value ends what was met: it is on the good side of ``clear``."""
+        clear = self.level if self.clear is None else self.clear
+        return value <= clear if self.above is not None else value >= clear
+
+
+def unit_of(metric: str) -> str | None:
+    """The unit of a level; None for a metric of a host, which is in its own."""
+    if metric == RATE:
+        return "bps"
+    return UNITS[Metric(metric)] if metric in set(Metric) else None
+
+
+def _level(metric: str, written: object) -> float:
+    if metric == RATE:
+        return parse_rate(written)
+    if metric in set(Metric):
+        return PARSERS[Metric(metric)](written)
+    if isinstance(written, int | float) and not isinstance(written, bool):
+        return float(written)
+    for parse in (parse_size, parse_duration, parse_ratio, parse_rate):
+        try:
+            return float(parse(written))
+        except ValueError:
+            continue
+    raise ValueError(
+        f"{str(written)[:40]!r} is neither a number nor a quantity such as '2 GB', '30 s' or '80 %'"
+    )
+
+
+def _wrong_metric(condition: Condition) -> list[str]:
+    metric = condition.metric
+    if metric == RATE or metric in set(Metric):
+        wrong = [] if condition.of is None else [f"of: {metric} is not of a host; leave it out"]
+        return [*wrong, "part: only a host has parts"] if condition.part and condition.of is None else wrong
+    if _CUSTOM.fullmatch(metric) is None:
+        known = ", ".join([RATE, *Metric])
+        return [
+            f"metric: there is no metric {metric[:40]!r}; known are {known}, and dotted names of a host's"
+        ]
+    return [] if condition.of is not None else [f"of: of which end's host is {metric}? source or destination"]
+
+
+def _wrong_levels(condition: Condition) -> list[str]:
+    above, below, clear = condition.above, condition.below, condition.clear
+    if (above is None) == (below is None):
+        return ["above: give either above or below"]
+    if clear is not None and above is not None and clear > above:
+        return ["clear: is above the level that it ends; it must be at or below it"]
+    if clear is not None and below is not None and clear < below:
+        return ["clear: is below the level that it ends; it must be at or above it"]
+    return []
+
+
+class Reexamine(Part):
+    """Look again at the flow's paths now; patience is waived, its dwell on a path is not."""
+
+    action: Literal["reexamine"]
+
+
+class ChangePriority(Part):
+    """From now on the flow's priority is what was asked and so much more (or less), within 0 to 999."""
+
+    action: Literal["priority"]
+    by: Annotated[int, Field(ge=-999, le=999)]
+
+    @model_validator(mode="after")
+    def _some(self) -> Self:
+        if self.by == 0:
+            raise ValueError("by: would change nothing")
+        return self
+
+
+class ChangeCapacity(Part):
+    """Ask for a circuit of so much more, or less, than the path's capacity."""
+
+    action: Literal["capacity"]
+    more: Ratio | None = None
+    less: Ratio | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.more is None) == (self.less is None):
+            raise ValueError("more: give either more or less, as in '20 %'")
+        if self.more == 0 or self.less in (0, 1):
+            raise ValueError(f"{'more' if self.less is None else 'less'}: must be above zero, and leave some")
+        return self
+
+    @property
+    def factor(self) -> float:
+        """What the capacity is multiplied by."""
+        return 1 + self.more if self.more is not None else 1 - (self.less or 0.0)
+
+
+class RequestTest(Part):
+    """Have one metric of the flow's path measured now, where the schedule has room for it."""
+
+    action: Literal["measure"]
+    metric: Metric
+
+
+class StartMonitoring(Part):
+    """Watch more at one of the flow's ends until it ends."""
+
+    action: Literal["monitor"]
+    of: End
+    metrics: Annotated[tuple[PointMetric, ...], Field(min_length=1, max_length=16)]
+    period: Annotated[Duration, Field(ge=1, le=LONGEST_PERIOD_S)] = 5.0
+
+
+class Notify(Part):
+    """Tell people: in the log and on the event stream."""
+
+    action: Literal["notify"]
+    text: Annotated[str, Field(min_length=1, max_length=200)]
+    level: Literal["info", "warning", "error"] = "warning"
+
+
+Deed = Annotated[
+    Reexamine | ChangePriority | ChangeCapacity | RequestTest | StartMonitoring | Notify,
+    Field(discriminator="action"),
+]
+"""Everything that a trigger may do."""
+
+
+class Trigger(Part):
+    """When something holds for so long, do this; not again before it was over, nor within ``hold``.
+
+    :param for_: seconds for which the condition must hold, from one value to another.
+    :param hold: seconds after it fired in which it does not fire.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", allow_inf_nan=False, str_max_length=4000, populate_by_name=True
+    )
+
+    name: Label
+    when: Condition
+    for_: Duration = Field(default=0.0, alias="for")
+    do: Deed
+    hold: Annotated[Duration, Field(ge=SHORTEST_HOLD_S)] = 600.0
+
+    @model_serializer(mode="wrap")
+    def _by_alias(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        # ``for`` everywhere: what is answered can be sent again as it is.
+        return {"for" if name == "for_" else name: value for name, value in write(self).items()}
+
+
+class Monitor(Part):
+    """What is watched at one of a flow's ends from its deployment until its end ([ADON] 3.1)."""
+
+    of: End
+    metrics: Annotated[tuple[PointMetric, ...], Field(min_length=1, max_length=16)] = ("host",)
+    period: Annotated[Duration, Field(ge=1, le=LONGEST_PERIOD_S)] = 5.0
+
+
+def check_triggers(triggers: tuple[Trigger, ...]) -> tuple[Trigger, ...]:
+    """Refuse too many triggers, and two of one name.
+
+    :raises ValueError: naming the row.
+    """
+    wrong = [] if len(triggers) <= MOST else [f"{MOST}: a template has at most {MOST} triggers"]
+    seen: set[str] = set()
+    for row, trigger in enumerate(triggers):
+        if trigger.name in seen:
+            wrong.append(f"{row}.name: there is another trigger {trigger.name!r}")
+        seen.add(trigger.name)
+    if wrong:
+        raise ValueError("\n".join(wrong))
+    return triggers

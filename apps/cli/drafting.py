@@ -1,0 +1,122 @@
+"""``adon template draft``: the survey, asked in the terminal or answered in a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adon.errors import InvalidInput, Problem
+from apps.cli.common import JsonFlag, client, lines, print_json
+
+if TYPE_CHECKING:
+    from adon.templates_catalog.questionnaire.answers import Answers
+    from adon.templates_catalog.questionnaire.asking import Question
+
+
+def draft(
+    ctx: typer.Context,
+    answers: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The answers (YAML); without it they are asked for.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the draft here.")
+    ] = None,
+    compare: Annotated[
+        bool, typer.Option("--similar", help="Also tell which templates of the catalog it is like.")
+    ] = False,
+) -> None:
+    """Draft a template from a survey; needs no server, but for --similar.
+
+    Prints YAML with a reason beside every number, to look through and add.
+    """
+    from adon.templates_catalog.questionnaire.answers import Answers
+    from adon.templates_catalog.questionnaire.drafting import draft as drafted
+    from adon.templates_catalog.questionnaire.text import as_yaml
+    from adon.yamlfile import load_model
+
+    if output is not None and output.exists():
+        raise InvalidInput(Problem("", "is there already; it is not written over", str(output)))
+    found = drafted(_asked() if answers is None else load_model(answers, Answers))
+    text = as_yaml(found)
+    if compare:
+        _tell(client(ctx).similar(found.document), err=True)
+    if output is None:
+        typer.echo(text, nl=False)
+        return
+    try:
+        output.write_text(text, "utf-8")
+    except OSError as error:
+        raise InvalidInput(Problem("", f"cannot be written: {error.strerror}", str(output))) from error
+    typer.echo(
+        f"{output}: a draft of {found.template.name}; look through it, then: adon template add {output}"
+    )
+
+
+def similar(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(help="A template file (YAML).")],
+    json_: JsonFlag = False,
+) -> None:
+    """Which templates of the catalog a file is like, why, and how their flows fared."""
+    from adon.templates_catalog.model import Template
+    from adon.yamlfile import load_model
+
+    template = load_model(file, Template)
+    found = client(ctx).similar(template.model_dump(mode="json", by_alias=True, exclude_unset=True))
+    if json_:
+        print_json(found)
+    else:
+        _tell(found, err=False)
+
+
+def _tell(found: dict[str, Any], *, err: bool) -> None:
+    for one in found["items"]:
+        typer.echo(one["because"], err=err)
+        fared = (
+            f"{one['kept']} of {one['outcomes']} flows kept their QSpec ({one['kept_at_least']:.0%} at least)"
+        )
+        typer.echo(f"  {fared if one['outcomes'] else 'no flow of it has ended yet'}", err=err)
+    may = "may be added with --self-service" if found["self_service"] else "no self-service"
+    typer.echo(f"{may}: {found['why']}", err=err)
+
+
+def _asked() -> Answers:
+    """The survey, asked question by question; what contradicts itself is asked again."""
+    from adon.templates_catalog.questionnaire.asking import QUESTIONS, typed
+
+    said: dict[str, str] = {}
+    again = {question.key for question in QUESTIONS}
+    while True:
+        for question in QUESTIONS:
+            if question.key in again and question.asked(said):
+                said[question.key] = _ask(question, said.get(question.key, question.default))
+        try:
+            return typed(said)
+        except InvalidInput as error:
+            for line in lines(error):
+                typer.echo(line, err=True)
+            again = _concerned(error, {question.key for question in QUESTIONS})
+
+
+def _concerned(error: InvalidInput, keys: set[str]) -> set[str]:
+    """The questions that a refusal is about: of a contradiction both."""
+    found = {problem.field.partition(".")[0] for problem in error.problems} & keys
+    words = {word.strip(":,.") for problem in error.problems for word in problem.cause.split()}
+    return found | (
+        words & keys if any("contradict" in problem.cause for problem in error.problems) else set()
+    )
+
+
+def _ask(question: Question, before: str) -> str:
+    from adon.templates_catalog.questionnaire.asking import objection
+
+    hint = ", ".join(question.choices) or (f"for example {question.example}" if question.example else "")
+    text = f"{question.text} ({hint})" if hint else question.text
+    while True:
+        said = str(typer.prompt(text, default=before, show_default=bool(before), err=True)).strip()
+        wrong = objection(question, said)
+        if not wrong:
+            return said
+        typer.echo(f"  {wrong}", err=True)

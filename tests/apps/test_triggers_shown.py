@@ -1,0 +1,68 @@
+"""What triggers did is shown where people look at a flow: API, terminal, page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from adon.broker.triggers.record import Fired, Triggered
+from tests.apps.test_page import sign_in
+from tests.apps.web import NOW, SOYKB, decision_for
+
+BURST = "trigger burst: flow.rate 95 Mbps above 90 Mbps for 30 s: 72 Mbps are asked for on al2s"
+LOOK = "trigger low (throughput 3 Mbps below 10 Mbps)"
+
+
+def filled(world):
+    """A flow whose triggers have fired, and a decision by one of them."""
+    flow = world.fill(world.submit("researcher"))
+    store = world.controller.store
+    fired = (
+        Fired("low", NOW - 60, 3e6, on=False, text="trigger low: x"),
+        Fired("burst", NOW, 95e6, 2, text=BURST),
+    )
+    store.save_decision(replace(decision_for(flow), id="d-2", at=NOW + 1, trigger=LOOK))
+    store.save_flow(replace(flow, triggered=Triggered(fired), decision="d-2"), "e-2", NOW)
+    return flow.id
+
+
+def test_the_api_has_them(world):
+    found = world.ask("GET", f"/flows/{filled(world)}").json["triggers"]
+    assert [(one["name"], one["count"], one["on"]) for one in found] == [
+        ("low", 1, False),
+        ("burst", 2, True),
+    ]
+    assert found[1]["text"] == BURST
+    assert world.ask("GET", "/decisions/d-2").json["trigger"] == LOOK
+    assert world.ask("GET", "/decisions/d-1").json["trigger"] is None
+
+
+def test_the_terminal_has_them(world, adon):
+    text = adon("flow", "show", filled(world)).stdout
+    assert BURST in text
+    assert f"because of {LOOK}" in text
+
+
+def test_the_page_has_them(world):
+    text = sign_in(world)[0].get(f"/flows/{filled(world)}").text
+    assert "Trigger burst: flow.rate 95 Mbps above 90 Mbps for 30 s" in text
+    assert "2 times, still so" in text
+    assert f"Decided again because of {LOOK}" in text
+
+
+def test_a_template_s_triggers_travel_as_they_are_written(world):
+    trigger = {
+        "name": "burst",
+        "when": {"metric": "flow.rate", "above": "90 Mbps", "clear": "80 Mbps"},
+        "for": "30 s",
+        "do": {"action": "capacity", "more": "20 %"},
+    }
+    body = {**SOYKB, "name": "bursty", "triggers": [trigger], "monitoring": [{"of": "source"}]}
+    saved = world.ask("POST", "/templates", json=body)
+    assert saved.status_code == 201, saved.text
+    assert saved.json["triggers"][0]["for"] == "30.0 s"
+    again = world.ask("POST", "/templates", json={name: saved.json[name] for name in body})
+    assert again.json["version"] == 1, "what is answered can be sent again, and is the same"
+    wrong = {**body, "triggers": [{**trigger, "do": {"action": "explode"}}]}
+    answer = world.ask("POST", "/templates", json=wrong)
+    assert answer.status_code == 422
+    assert [problem["field"] for problem in answer.json["problems"]] == ["triggers.0.do"]

@@ -1,0 +1,364 @@
+"""Surveys become templates: those of the five known applications rank paths as their templates do."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adon import yamlfile
+from adon.errors import InvalidInput
+from adon.templates_catalog.builtins import builtin_templates
+from adon.templates_catalog.model import Template, normalised
+from adon.templates_catalog.questionnaire.answers import Answers, rounded_up
+from adon.templates_catalog.questionnaire.asking import QUESTIONS, Question, objection, typed
+from adon.templates_catalog.questionnaire.drafting import draft, weights
+from adon.templates_catalog.questionnaire.text import as_yaml
+from adon.templates_catalog.questionnaire.words import ANY, VOCABULARIES, Vocabulary
+from adon.templates_catalog.scoring_tables import scoring_tables
+from measurement.model import Metric
+
+SURVEYS = Path(__file__).parents[1] / "data" / "surveys"
+DOCS = Path(__file__).parents[2] / "docs" / "template-drafts.md"
+BUILTIN = {template.name: template for template in builtin_templates()}
+PLAIN = {"application": "x", "kind": "transfer", "rate": "700 Mbps", "counts": ["speed"]}
+
+
+def answers(**changes: Any) -> Answers:
+    return yamlfile.check_model({**PLAIN, **changes}, Answers)
+
+
+def survey(name: str) -> Answers:
+    return yamlfile.load_model(SURVEYS / f"{name}.yaml", Answers)
+
+
+def paths(template: Template) -> list[dict[Metric, float]]:
+    """Paths around what a template asks for: each metric well inside, at, and beyond its bound."""
+    around: dict[Metric, tuple[float, ...]] = {}
+    for metric in Metric:
+        bound = template.qspec.bound(metric)
+        if bound is None:
+            around[metric] = ({Metric.THROUGHPUT: 1e9, Metric.LOSS: 0.0}.get(metric, 0.02),)
+        elif metric.higher_is_better:
+            around[metric] = (bound * 0.6, bound * 1.05, bound * 1.8)
+        else:
+            around[metric] = (bound * 0.1, bound * 0.7, bound * 1.5)
+    return [dict(zip(around, values, strict=True)) for values in itertools.product(*around.values())]
+
+
+def qualified(template: Template, path: dict[Metric, float]) -> bool:
+    return all(template.qspec.met_by(metric, value) for metric, value in path.items())
+
+
+def q(template: Template, path: dict[Metric, float], best: dict[Metric, float]) -> float:
+    tables = scoring_tables(template, template.qspec, best)
+    return sum(w * tables[m].score(path[m]) for m, w in normalised(template.weights).items())
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_a_known_application_s_survey_leads_to_a_template_that_ranks_as_its_own(name: str) -> None:
+    drafted, known = draft(survey(name)).template, BUILTIN[name]
+    candidates = paths(known)
+    best = {m: min(path[m] for path in candidates) for m in Metric if not m.higher_is_better}
+    ours = [path for path in candidates if qualified(drafted, path)]
+    assert ours == [path for path in candidates if qualified(known, path)], "the same paths qualify"
+    assert ours
+    agree = differ = 0
+    for one, other in itertools.combinations(ours, 2):
+        theirs = q(known, one, best) - q(known, other, best)
+        mine = q(drafted, one, best) - q(drafted, other, best)
+        if abs(theirs) < known.selection.switch_margin:  # no flow would move for it
+            continue
+        agree, differ = agree + (theirs * mine > 0), differ + (theirs * mine <= 0)
+    assert agree > 0
+    assert differ == 0
+    assert q(drafted, max(ours, key=lambda p: q(known, p, best)), best) == pytest.approx(
+        max(q(drafted, path, best) for path in ours)
+    )
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_what_else_a_known_survey_leads_to(name: str) -> None:
+    drafted, known = draft(survey(name)).template, BUILTIN[name]
+    assert (drafted.priority, drafted.protocol, drafted.streams) == (
+        known.priority,
+        known.protocol,
+        known.streams,
+    )
+    assert drafted.match.ports == known.match.ports
+    assert drafted.match.dscp == known.match.dscp
+    assert drafted.qspec.metrics == known.qspec.metrics
+    assert drafted.qspec.streams == known.qspec.streams
+    assert drafted.selection == known.selection
+    assert drafted.rspec == known.rspec
+    assert drafted.cost == known.cost
+    assert set(drafted.weights) == set(known.weights)
+
+
+@pytest.mark.parametrize("name", BUILTIN)
+def test_the_file_reads_back_as_the_draft_and_every_number_says_why(name: str) -> None:
+    found = draft(survey(name))
+    text = as_yaml(found)
+    assert yamlfile.parse_model(text, Template) == found.template
+    told = " ".join(text.replace("#", " ").split())
+    for reason in found.reasons:
+        assert " ".join(reason.because.split()) in told
+        assert reason.because in found.template.notes
+    fields = {reason.field for reason in found.reasons}
+    assert {"qspec.throughput", "weights", "priority"} <= fields
+
+
+def test_amount_and_time_become_a_rate() -> None:
+    found = draft(answers(rate=None, amount="25 GB", within="5 min"))
+    assert found.template.qspec.bound(Metric.THROUGHPUT) == 700e6
+    (why,) = [reason.because for reason in found.reasons if reason.field == "qspec.throughput"]
+    assert why.startswith("25 GB within 5 min are 666.7 Mbps; 5 % more")
+
+
+@pytest.mark.parametrize(
+    ("rate", "up"),
+    [(667e6, 670e6), (700e6, 700e6), (700000000.01, 700e6), (71, 71), (9.5e9, 9.5e9), (0.2, 1)],
+)
+def test_rates_are_rounded_up_to_two_digits(rate: float, up: float) -> None:
+    assert rounded_up(rate) == up
+
+
+@given(st.floats(1, 1e14))
+def test_rounding_up_never_asks_for_less_nor_for_a_tenth_more(rate: float) -> None:
+    assert rate * (1 - 1e-9) <= rounded_up(rate) <= max(rate + 1, rate * 1.1 + 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        (["speed"], {"throughput": 1.0}),
+        (["speed", "no loss"], {"throughput": 0.75, "loss": 0.25}),
+        ([["speed", "no loss"]], {"throughput": 0.5, "loss": 0.5}),
+        (["no loss", ["speed", "steadiness"]], {"loss": 0.61, "throughput": 0.19, "jitter": 0.19}),
+    ],
+)
+def test_a_ranking_becomes_weights(counts: list[Any], expected: dict[str, float]) -> None:
+    assert weights(answers(counts=counts, loss="little", steadiness="steady")) == expected
+
+
+CONTRADICTIONS = [
+    ({"amount": "25 GB", "within": "1 min"}, "rate", "within"),
+    ({"fastest": "100 Mbps"}, "fastest", "rate"),
+    ({"rate": None, "amount": "25 GB", "within": "1 min", "fastest": "100 Mbps"}, "fastest", "within"),
+    ({"kind": "session", "within": "1 min"}, "within", "kind"),
+    ({"transport": "udp", "parallel": 4}, "parallel", "transport"),
+    ({"urgency": "deadline", "amount": "1 GB", "within": "1 min", "waits": "1 h"}, "waits", "within"),
+    ({"counts": ["no loss"]}, "counts", "loss"),
+    ({"counts": ["prompt answers"]}, "counts", "response"),
+    ({"counts": ["steadiness"]}, "counts", "steadiness"),
+    ({"nodes": 4}, "nodes", "analysed"),
+    ({"cores": 4}, "cores", "analysed"),
+    ({"memory": "4 GB"}, "memory", "analysed"),
+    ({"saves": "money"}, "saves", "analysed"),
+    ({"result_share": "10 %"}, "result_share", "analysed"),
+    ({"result_home": False}, "result_home", "analysed"),
+]
+
+
+@pytest.mark.parametrize(("changes", "one", "other"), CONTRADICTIONS)
+def test_a_contradiction_names_both_answers(changes: dict[str, Any], one: str, other: str) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        answers(**changes)
+    (problem,) = refused.value.problems
+    assert problem.field == one
+    assert f"contradicts {other}" in problem.cause or f"contradict {other}" in problem.cause
+
+
+@pytest.mark.parametrize(
+    ("changes", "fields"),
+    [
+        ({"rate": None}, ["amount", "within"]),
+        ({"rate": None, "amount": "1 GB"}, ["within"]),
+        ({"rate": None, "kind": "session"}, ["rate"]),
+        ({"rate": None, "amount": "1 GB", "within": "0 s"}, ["within"]),
+        ({"rate": "0 bps"}, ["rate"]),
+        ({"counts": []}, ["counts"]),
+        ({"counts": ["speed", "throughput"]}, ["counts"]),
+        ({"loss": "quite some"}, ["loss"]),
+        ({"loss": 3}, ["loss"]),
+        ({"response": "80 ms"}, ["response"]),
+        ({"ports": ["http"]}, ["ports.0"]),
+        ({"shoe_size": 44}, ["shoe_size"]),
+    ],
+)
+def test_what_is_missing_or_not_understood_is_told(changes: dict[str, Any], fields: list[str]) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        answers(**changes)
+    assert [problem.field for problem in refused.value.problems] == fields
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "means"),
+    [
+        ("loss", "0.2 %", {"qspec.loss": {"max": "0.2 %"}}),
+        ("loss", "Little or NO packet  loss.", {"qspec.loss": {"max": "0.1 %"}}),
+        ("response", "80 ms round trip", {"qspec.rtt": {"max": "80 ms"}}),
+        ("response", "25 ms one-way", {"qspec.one_way_delay": {"max": "25 ms"}}),
+        ("steadiness", "2 ms", {"qspec.jitter": {"max": "2 ms"}}),
+        ("counts", "time until the result counts", {"metric": "throughput"}),
+    ],
+)
+def test_vague_answers_and_figures_are_understood(question: str, text: str, means: dict[str, Any]) -> None:
+    (vocabulary,) = (one for one in VOCABULARIES if one.question == question)
+    assert vocabulary.word(text).means == means
+
+
+def test_no_phrase_means_two_things() -> None:
+    for vocabulary in VOCABULARIES:
+        said = [text for word in vocabulary.words for text in (word.answer, *word.phrases)]
+        assert len(said) == len(set(said)), vocabulary.question
+        for text in said:
+            assert vocabulary.figure(text) is None or text == ANY
+
+
+def rows(vocabulary: Vocabulary) -> list[str]:
+    """The table of the docs."""
+    found = []
+    for word in vocabulary.words:
+        means = "; ".join(f"`{field}: {_flow(value)}`" for field, value in word.means.items()) or "–"
+        phrases = ", ".join(f"“{phrase}”" for phrase in word.phrases) or "–"
+        found.append(f"| `{vocabulary.question}` | {word.answer} | {phrases} | {means} |")
+    return found
+
+
+def _flow(value: object) -> str:
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name}: {part}" for name, part in value.items()) + "}"
+    return str(value)
+
+
+def test_the_table_of_words_is_in_the_docs() -> None:
+    text = DOCS.read_text()
+    missing = [row for vocabulary in VOCABULARIES for row in rows(vocabulary) if row not in text]
+    assert not missing, "docs/template-drafts.md should hold:\n" + "\n".join(missing)
+
+
+def test_every_answer_is_asked_for_and_explained() -> None:
+    assert {question.key for question in QUESTIONS} == set(Answers.model_fields)
+    text = DOCS.read_text()
+    assert [question.key for question in QUESTIONS if f"`{question.key}`" not in text] == []
+
+
+# -- as it is asked ------------------------------------------------------------------------------------
+
+
+def question(key: str) -> Question:
+    return next(one for one in QUESTIONS if one.key == key)
+
+
+@pytest.mark.parametrize("one", [q for q in QUESTIONS if q.example], ids=lambda one: one.key)
+def test_every_example_is_an_answer(one: Question) -> None:
+    assert objection(one, one.example) == ""
+    assert one.default == "" or objection(one, one.default) == ""
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "told"),
+    [
+        ("application", "", "needs an answer"),
+        ("application", "Soy KB", "pattern"),
+        ("amount", "25", "has no unit"),
+        ("parallel", "many", "integer"),
+        ("parallel", "1000", "128"),
+        ("analysed", "perhaps", "bool"),
+        ("loss", "hm", "is not understood"),
+        ("counts", "speed, beauty", "is not understood"),
+        ("kind", "both", "transfer"),
+        ("ports", "http", "is not a port"),
+    ],
+)
+def test_a_wrong_answer_is_told_at_once(key: str, text: str, told: str) -> None:
+    assert told in objection(question(key), text)
+
+
+def test_what_was_typed_is_the_same_survey() -> None:
+    said = {
+        "application": "soykb",
+        "title": "SoyKB sequencing data transfer",
+        "kind": "transfer",
+        "amount": "25 GB",
+        "within": "5 min",
+        "fastest": "10 Gbps",
+        "loss": "little or no packet loss",
+        "counts": "time until the result, no loss",
+        "analysed": "yes",
+        "nodes": "1",
+        "cores": "8",
+        "memory": "16 GB",
+        "saves": "time",
+        "result_share": "10 %",
+        "software": "irods, pegasus, htcondor",
+        "ports": "1247, 20000-20199",
+    }
+    known = survey("soykb").model_copy(update={"purpose": ""})
+    assert draft(typed(said)).template == draft(known).template
+
+
+def test_what_is_not_asked_is_not_answered() -> None:
+    found = typed({"application": "x", "rate": "1 Mbps", "kind": "session", "nodes": "4", "amount": "1 GB"})
+    assert (found.nodes, found.amount) == (None, None)
+
+
+# -- whatever is answered ------------------------------------------------------------------------------
+
+WORDS = {
+    vocabulary.question: st.sampled_from([word.answer for word in vocabulary.words])
+    for vocabulary in VOCABULARIES
+    if vocabulary.question != "counts"
+}
+FIGURES = st.sampled_from(["1 kbps", "333 kbps", "1234567 bps", "10 Mbps", "0.7 Gbps", "7 Tbps"])
+SURVEYED = st.fixed_dictionaries(
+    {
+        "application": st.from_regex(r"[a-z0-9][a-z0-9._-]{0,20}", fullmatch=True),
+        "kind": st.sampled_from(["transfer", "session"]),
+        "counts": st.lists(
+            st.sampled_from(["speed", "no loss", "prompt answers", "steadiness"]), min_size=1, unique=True
+        ),
+        **WORDS,
+    },
+    optional={
+        "title": st.text(max_size=60),
+        "purpose": st.text(max_size=200),
+        "amount": st.sampled_from(["1 B", "25 GB", "3.3 TiB"]),
+        "within": st.sampled_from(["1 ms", "5 min", "3 h"]),
+        "rate": FIGURES,
+        "fastest": FIGURES,
+        "sessions": st.integers(1, 1000),
+        "parallel": st.integers(1, 128),
+        "transport": st.sampled_from(["tcp", "udp"]),
+        "analysed": st.booleans(),
+        "nodes": st.integers(1, 10),
+        "memory": st.sampled_from(["16 GB", "1 B"]),
+        "result_share": st.sampled_from(["0 %", "10 %", "33.3 %"]),
+        "storage": st.sampled_from(["0 B", "1 TB"]),
+        "waits": st.sampled_from(["1 s", "1 day"]),
+        "sites": st.lists(st.just("osu"), max_size=1),
+        "software": st.lists(
+            st.text(st.characters(min_codepoint=32, max_codepoint=126), min_size=1), max_size=2
+        ),
+    },
+)
+
+
+@settings(max_examples=100)
+@given(SURVEYED)
+def test_whatever_is_answered_is_refused_by_a_question_or_becomes_a_template(said: dict[str, Any]) -> None:
+    try:
+        read = yamlfile.check_model(said, Answers)
+    except InvalidInput as error:
+        fields = {problem.field.partition(".")[0] for problem in error.problems}
+    else:
+        fields = set()
+        found = draft(read)
+        assert yamlfile.parse_model(as_yaml(found), Template) == found.template
+        assert found.template.qspec.bound(Metric.THROUGHPUT) == pytest.approx(read.needed)
+    assert fields <= set(Answers.model_fields), "every refusal names an answer"
