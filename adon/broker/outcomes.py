@@ -84,13 +84,14 @@ class FlowOutcome:
     @property
     def waited(self) -> float:
         """Seconds in the queue until it was first admitted, or until its end."""
-        return (self.ended_at if self.admitted_at is None else self.admitted_at) - self.submitted_at
+        until = self.ended_at if self.admitted_at is None else self.admitted_at
+        return max(0.0, until - self.submitted_at)
 
     @property
     def duration(self) -> float | None:
         """Seconds from the first byte, or else the admission, to the end; None if it was never admitted."""
         began = self.admitted_at if self.started_at is None else self.started_at
-        return None if began is None else self.ended_at - began
+        return None if began is None else max(0.0, self.ended_at - began)
 
     @property
     def kept(self) -> bool:

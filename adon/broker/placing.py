@@ -13,18 +13,20 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from adon.broker import advising, circuits, compute, estimates, fireflies, fleeing, grading, limits
+from adon.broker import advising, circuits, compute, estimates, fireflies, fleeing, grading, leaving, limits
 from adon.broker.alarms import Waived, words
 from adon.broker.choice import Choice, Need
 from adon.broker.damping import ATTEMPTS
 from adon.broker.deciding import advise, choose_path, decision_of, giving_way, with_misses
 from adon.broker.decision import Decision, Outcome
-from adon.broker.effects import Announce, Effect, EstimateScored, SaveDecision, SaveFlow
+from adon.broker.effects import Announce, Effect, EstimateScored, SaveDecision, SaveFlow, SaveOutcome
 from adon.broker.events import Event, LldpReceived, PortChanged, SwitchDown, TransferReported
 from adon.broker.fleeing import Fled
 from adon.broker.flow import Flow, FlowState, Quality
 from adon.broker.network import Outcome as NetworkOutcome
+from adon.broker.outcomes import FlowOutcome
 from adon.broker.refusals import of_a_meter
+from adon.broker.register import Ends
 from adon.broker.room import table_full
 from adon.broker.steering import rules_for_flow, rules_for_paths, rules_for_switches
 from adon.broker.world import World
@@ -63,6 +65,7 @@ class Placing:
         self._behind: dict[int, None] | None = None
         self._deaf: set[int] = set()  # they learn no more connections: a switch refused one
         self._digests: dict[int, str] = {}  # the last to queue or stay: an equal one is not recorded again
+        self._freed: dict[Ends, None] = {}  # between which sites flows gave their place back
 
     def begin(self) -> None:
         """An event comes: number its decisions from 1."""
@@ -100,7 +103,8 @@ class Placing:
             compute_site=sites.site,
             transfer_size=sites.transfer_size,
         )
-        flow = world.flows.put(replace(flow.onto(path, event.at, decision.id), granted=decision.granted))
+        flow = leaving.expecting(flow.onto(path, event.at, decision.id), need, decision)
+        flow = world.flows.put(replace(flow, granted=decision.granted))
         self._promised(flow, need, choice, decision)
         self._digests.pop(flow.number, None)
         text = f"flow {flow.id} is admitted to {path}: {reason}"
@@ -201,8 +205,18 @@ class Placing:
         effects = self._stay(flow, need, choice, fled.reason, event, tell=True)
         return [*effects, *self._refresh(flow, need, choice, event)]
 
+    def look_again(self, flow: Flow, event: Event) -> list[Effect]:
+        """Look at a running flow beside which another has ended, if this event has not decided about it."""
+        return [] if flow.number in self._decided else self.reexamine(flow, event, rules=False)
+
     def reexamine(
-        self, flow: Flow, event: Event, measured: Measurement | None = None, alarm: Alarm | None = None
+        self,
+        flow: Flow,
+        event: Event,
+        measured: Measurement | None = None,
+        alarm: Alarm | None = None,
+        *,
+        rules: bool = True,
     ) -> list[Effect]:
         """Look again at a running flow: move it, or note how its path keeps the QSpec.
 
@@ -210,6 +224,7 @@ class Placing:
 
         :param alarm: an alarm on its path that is acted on: it waives caution, and the decision is recorded
             whatever it is.
+        :param rules: whether those it would get today are looked at, too; a result changes none.
         """
         if self._changing(flow):
             self._overlooked[flow.number] = self._overlooked.get(flow.number) if alarm is None else alarm
@@ -231,7 +246,9 @@ class Placing:
                 self._world.alarms.hurried(flow.number, event.at)
             return self._move(flow, need, choice, best.path, reason, event)
         effects = self._stay(flow, need, choice, reason, event, always=alarm is not None)
-        return effects if measured is not None else [*effects, *self._refresh(flow, need, choice, event)]
+        if measured is not None or not rules:
+            return effects
+        return [*effects, *self._refresh(flow, need, choice, event)]
 
     def _waived(self, flow: Flow, need: Need, choice: Choice, alarm: Alarm | None, event: Event) -> Waived:
         if alarm is None:
@@ -253,7 +270,7 @@ class Placing:
         record = choice.record(flow.path)
         now_is = Quality.UNKNOWN if record is None else Quality(quality(record, need.qspec))
         changed = now_is is not flow.quality
-        flow = self._world.flows.put(replace(flow, quality=now_is))
+        flow = self._world.flows.put(flow.judged(now_is, event.at))
         if not changed and not always and not tell:
             return []
         reason = f"QSpec {now_is}: {why if always or tell or record is None else record.why}"
@@ -286,7 +303,7 @@ class Placing:
         self._remember(flow)
         self._world.flows.counters(flow).begin_anew()
         self._world.damping.moved(flow.number, event.at, need.template.selection.min_dwell)
-        moved = flow.onto(path, event.at, decision.id)
+        moved = leaving.expecting(flow.onto(path, event.at, decision.id), need, decision)
         moved = replace(moved, moves=flow.moves + 1, granted=decision.granted)
         self._world.flows.put(moved)
         self._promised(moved, need, choice, decision)
@@ -455,6 +472,7 @@ class Placing:
                 decision=was.decision,
                 granted=was.granted,
                 aggregated=was.aggregated or crowded,
+                diary=was.diary,
             )
         )
         effects: list[Effect] = [
@@ -468,21 +486,39 @@ class Placing:
     # -- ends ---------------------------------------------------------------------------------------------
 
     def end(self, flow: Flow, state: FlowState, reason: str, event: Event) -> tuple[Flow, list[Effect]]:
-        """A flow's last step: it gives back what it holds, and others may have it."""
+        """A flow's last step: it leaves its outcome and gives back what it holds, and others may have it."""
         held_rules = flow.state.holds_rules
         ended = self._world.flows.put(flow.step(state, event.at, reason, ended_at=event.at))
         self._world.ledger = self._world.ledger.release(flow.number)
+        reported = isinstance(event, TransferReported) and state is FlowState.FINISHED
+        got = self._achieved(ended, reported=reported) if held_rules else None
         effects: list[Effect] = [
             SaveFlow(event.id, ended),
+            SaveOutcome(event.id, self._outcome(ended, got, reported=reported)),
             Announce(event.id, "info", f"flow {flow.id} is {state}: {reason}", flow.id),
             *fireflies.ended(self._world, ended, event),
         ]
         if not held_rules:
             self._forget(flow.id)
             return ended, effects
-        effects += self._scored(ended, event)
+        self._freed[self._world.flows.ends(ended)] = None
+        effects += self._scored(ended, got, event)
         effects += self.act(self._want(flow.id, (), event), event)
         return ended, [*effects, *self.serve_queue(event)]
+
+    def freed(self) -> list[Ends]:
+        """Between which sites flows gave their place back since this was asked last."""
+        ends = list(self._freed)
+        self._freed.clear()
+        return ends
+
+    def _achieved(self, ended: Flow, *, reported: bool) -> estimates.Achieved | None:
+        return estimates.achieved(ended, self._world.flows.counters(ended), reported=reported)
+
+    def _outcome(self, ended: Flow, got: estimates.Achieved | None, *, reported: bool) -> FlowOutcome:
+        flows = self._world.flows
+        streams, priority = flows.need(ended).streams, flows.priority(ended)
+        return leaving.outcome_of(ended, streams=streams, priority=priority, got=got, reported=reported)
 
     def _forget(self, owner: str) -> None:
         flow = self._world.flows.owner(owner)
@@ -504,12 +540,9 @@ class Placing:
         key = PathKey(str(flow.path), *self._world.flows.ends(flow))
         self._world.estimates.note(flow.number, key, need, choice, decision.id)
 
-    def _scored(self, ended: Flow, event: Event) -> list[Effect]:
+    def _scored(self, ended: Flow, got: estimates.Achieved | None, event: Event) -> list[Effect]:
         """Compare what a flow was promised with what it got."""
-        flows = self._world.flows
-        reported = isinstance(event, TransferReported) and ended.state is FlowState.FINISHED
-        got = estimates.achieved(ended, flows.counters(ended), reported=reported)
-        scored = self._world.estimates.score(ended, flows.need(ended), got, event.at)
+        scored = self._world.estimates.score(ended, self._world.flows.need(ended), got, event.at)
         return [] if scored is None else [EstimateScored(event.id, scored)]
 
     # -- steps shared by these ----------------------------------------------------------------------------

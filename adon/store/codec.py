@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 from adon.broker.decision import Decision, finite
 from adon.broker.flow import Flow
 from adon.broker.maintenance import Window
+from adon.broker.outcomes import FlowOutcome
 from adon.templates_catalog.model import Template
 
 Json = dict[str, Any]
@@ -33,6 +34,25 @@ def _decisions() -> TypeAdapter[Decision]:
 @cache
 def _windows() -> TypeAdapter[Window]:
     return TypeAdapter(Window)
+
+
+@cache
+def _outcomes() -> TypeAdapter[FlowOutcome]:
+    return TypeAdapter(FlowOutcome)
+
+
+def encode_outcome(outcome: FlowOutcome) -> Json:
+    """An outcome as JSON values."""
+    body: Json = finite(_outcomes().dump_python(outcome, mode="json"))
+    return body
+
+
+def decode_outcome(body: Mapping[str, Any]) -> FlowOutcome:
+    """The outcome that :func:`encode_outcome` wrote.
+
+    :raises ValueError: for a body that is no outcome of this version.
+    """
+    return _outcomes().validate_python(body)
 
 
 def encode_window(window: Window) -> Json:

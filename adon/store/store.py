@@ -22,6 +22,7 @@ from adon.broker.decision import Decision
 from adon.broker.effects import RuleState
 from adon.broker.flow import Flow, FlowState
 from adon.broker.maintenance import Window
+from adon.broker.outcomes import FlowOutcome
 from adon.errors import Unavailable
 from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.rule import Entry
@@ -32,6 +33,7 @@ from adon.store import (
     flow_rows,
     lease,
     maintenance_rows,
+    outcome_rows,
     rule_rows,
     template_rows,
 )
@@ -122,6 +124,11 @@ class Store:
         """Keep a decision."""
         with self._writing() as connection:
             decision_rows.save(connection, decision)
+
+    def save_outcome(self, outcome: FlowOutcome) -> None:
+        """Keep what a flow leaves behind; the flow itself has been saved."""
+        with self._writing() as connection:
+            outcome_rows.save(connection, outcome)
 
     def save_template(self, template: Template, author: str, at: float) -> None:
         """Keep a template version; saving the same again changes nothing.
@@ -243,6 +250,29 @@ class Store:
         """What happened to a flow, in order; nothing for a flow that is not known."""
         with self._reading() as connection:
             return flow_rows.history(connection, number)
+
+    def outcome(self, number: int) -> FlowOutcome:
+        """What a flow has left behind.
+
+        :raises NotFound: if it has not ended, or never was.
+        """
+        with self._reading() as connection:
+            return outcome_rows.read(connection, number)
+
+    def outcomes(
+        self,
+        template: str | None = None,
+        since: float | None = None,
+        limit: int = 100,
+        requester: str | None = None,
+    ) -> tuple[FlowOutcome, ...]:
+        """What flows have left behind, those that ended last first.
+
+        :param template: ``soykb`` for all versions of it, ``soykb@3`` for one.
+        :param since: of flows that ended then or later.
+        """
+        with self._reading() as connection:
+            return outcome_rows.listed(connection, template, since, requester, limit)
 
     def decision(self, identifier: str) -> Decision:
         """One decision.

@@ -13,7 +13,19 @@ from typing import Annotated
 
 import typer
 
-from apps.cli import alarm, archive, decision, flow, measure, network, operations, plan, template, topology
+from apps.cli import (
+    alarm,
+    archive,
+    decision,
+    flow,
+    measure,
+    network,
+    operations,
+    outcome,
+    plan,
+    template,
+    topology,
+)
 from apps.cli.common import URL, Commands, JsonFlag, client, print_json
 
 app = typer.Typer(
@@ -33,6 +45,7 @@ app.add_typer(network.rules, name="rules")
 app.add_typer(operations.maintenance, name="maintenance")
 app.command("what-if")(operations.what_if)
 app.add_typer(decision.app, name="decision")
+app.add_typer(outcome.app, name="outcome")
 app.add_typer(plan.app, name="plan")
 app.add_typer(measure.app, name="measure")
 app.add_typer(alarm.app, name="alarm")

@@ -9,6 +9,7 @@ from apps.rest import guard
 from measurement.archive import Archive
 from tests.apps.measured import FELL, NOW
 from tests.apps.web import ROLES, SOYKB, WISH
+from tests.store.values import an_outcome
 
 ALL = frozenset({*ROLES, "rival"})
 STAFF = ALL - {"researcher", "rival"}
@@ -29,6 +30,8 @@ ALLOWED = {
     ("get", "/flows/{id}/history"): OWNER_OR_STAFF,
     ("get", "/flows/{id}/decisions"): OWNER_OR_STAFF,
     ("get", "/decisions/{id}"): OWNER_OR_STAFF,
+    ("get", "/flows/{id}/outcome"): OWNER_OR_STAFF,
+    ("get", "/outcomes"): ALL,
     ("get", "/paths"): ALL,
     ("get", "/network"): STAFF,
     ("get", "/measurements"): ALL,
@@ -105,6 +108,7 @@ def call(world, method, path, who):
 @pytest.fixture
 def filled(world):
     world.fill(world.submit("researcher"))
+    world.controller.store.save_outcome(an_outcome())
     subscribed = {"id": "s-1", "owner": "researcher", "channel": "mail", "target": "a@example.edu"}
     with Archive(world.archive) as archive:
         archive.put_document("subscription", "s-1", NOW, None, {**subscribed, "filter": {}}, is_open=True)

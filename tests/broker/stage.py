@@ -36,6 +36,7 @@ from adon.broker.effects import (
     SaveDecision,
     SaveFlow,
     SaveMaintenance,
+    SaveOutcome,
     SaveRules,
     SaveTemplate,
     SendBatch,
@@ -64,6 +65,7 @@ from adon.broker.events import (
 )
 from adon.broker.flow import Flow, FlowRequest
 from adon.broker.maintenance import Window
+from adon.broker.outcomes import FlowOutcome
 from adon.config import Configuration, load
 from adon.flowvisor.connections import folded
 from adon.flowvisor.cookie import FLOWS_MASK, FLOWS_PREFIX
@@ -127,6 +129,7 @@ class Stage:
         self.rules: dict[object, tuple[Entry, RuleState]] = {}
         self.fireflies: list[bytes] = []
         self.windows: dict[int, Window] = {}
+        self.outcomes: dict[int, FlowOutcome] = {}
         self.decisions: list[Decision] = []
         self.said: list[str] = []
         self.answers: dict[str, Any] = {}
@@ -325,6 +328,10 @@ class Stage:
                 self.decisions.append(decision)
             case SaveMaintenance(window=window):
                 self.windows[window.number] = window
+            case SaveOutcome(outcome=outcome):
+                assert self.flows[outcome.flow].state.final, "the flow is saved before its outcome"
+                assert outcome.flow not in self.outcomes, "a flow ends once"
+                self.outcomes[outcome.flow] = outcome
             case SaveRules(rules=rules, state=state):
                 self.rules.update({rule.slot: (rule, state) for rule in rules})
             case SendBatch():

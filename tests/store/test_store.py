@@ -17,7 +17,7 @@ from adon.errors import Conflict, InvalidInput, NotFound, Unavailable
 from adon.store import tables
 from adon.store.engine import open_engine, parse_url
 from adon.store.store import WANTED, Store
-from tests.store.values import a_decision, a_flow, a_rule, a_template
+from tests.store.values import a_decision, a_flow, a_rule, a_template, an_outcome
 
 
 class TestFlows:
@@ -318,3 +318,53 @@ class TestMaintenance:
         store.save_window(self.WINDOW)
         assert store.windows(since=1999.0) == (self.WINDOW,)
         assert store.windows(since=2000.0) == ()
+
+
+class TestOutcomes:
+    def test_what_a_flow_left_behind(self, store: Store) -> None:
+        left = an_outcome(7)
+        with store.transaction():
+            store.save_flow(a_flow(7, state=FlowState.FINISHED), "e-1")
+            store.save_outcome(left)
+        assert store.outcome(7) == left
+        assert store.outcomes() == (left,)
+
+    def test_one_that_has_not_ended(self, store: Store) -> None:
+        store.save_flow(a_flow(7), "e-1")
+        with pytest.raises(NotFound, match="f-7"):
+            store.outcome(7)
+        assert store.outcomes() == ()
+
+    def test_those_that_ended_last_come_first(self, store: Store) -> None:
+        for number, ended_at in ((1, 1300.0), (2, 1100.0), (3, 1200.0)):
+            store.save_flow(a_flow(number, requester="ada" if number < 3 else "bob"), "e-1")
+            store.save_outcome(an_outcome(number, ended_at=ended_at))
+        assert [one.flow for one in store.outcomes()] == [1, 3, 2]
+        assert [one.flow for one in store.outcomes(limit=2)] == [1, 3]
+        assert [one.flow for one in store.outcomes(since=1200.0)] == [1, 3]
+        assert [one.flow for one in store.outcomes(requester="ada")] == [1, 2]
+
+    @pytest.mark.parametrize(
+        ("template", "found"),
+        [
+            ("soykb", [3, 2, 1]),
+            ("soykb@2", [3]),
+            ("soy", []),
+            ("soykb_x", [4]),
+            ("soykb@", []),
+            ("soykb@99999999999999999999", []),
+            ("soykb@1@1", []),
+        ],
+    )
+    def test_by_template_or_one_version_of_it(self, store: Store, template: str, found: list[int]) -> None:
+        for number, of in ((1, "soykb@1"), (2, "soykb@1"), (3, "soykb@2"), (4, "soykb_x@1")):
+            store.save_flow(a_flow(number), "e-1")
+            store.save_outcome(an_outcome(number, template=of))
+        assert [one.flow for one in store.outcomes(template)] == found
+
+    def test_an_outcome_never_changes(self, store: Store) -> None:
+        store.save_flow(a_flow(), "e-1")
+        store.save_outcome(an_outcome())
+        with pytest.raises(Unavailable):
+            store.save_outcome(an_outcome(state="failed"))
+        assert store.outcome(1).state == "finished"
