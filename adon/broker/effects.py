@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow
@@ -21,6 +22,9 @@ from adon.flowvisor.rule import Change, Entry, Rule
 from adon.templates_catalog.model import Template
 from measurement.model import Metric, Observation, PathKey
 from measurement.psconfig.mesh import Need
+
+if TYPE_CHECKING:
+    from adon.broker.recompute.seen import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,3 +229,10 @@ class SaveOutcome(Effect):
     """Keep what a flow leaves behind; saved after the flow's own last state."""
 
     outcome: FlowOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class SaveSnapshot(Effect):
+    """Keep what a decision saw, so that it can be made again; nothing waits for this."""
+
+    snapshot: Snapshot

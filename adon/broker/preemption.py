@@ -10,7 +10,7 @@ Values and functions only; what becomes of the flow that gives way is the broker
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from adon.broker.edge import preemption_candidate
@@ -20,7 +20,7 @@ from measurement.model import Metric
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A running flow on a layer-2 path.
+    """A running flow on a path.
 
     :param bound: its QSpec's throughput bound in bits/s, 0 if it has none.
     """
@@ -31,12 +31,28 @@ class Holder:
     bound: float
 
 
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """Those whose place a newcomer might take, as they were when it asked.
+
+    :param fallen: the one that would lose its rung of the queue ladder to it.
+    :param holders: those on layer-2 paths that it could be on.
+    :param best: per path name, the best single-stream rate seen, in bits/s.
+    :param decided: the numbers of those that the same event has led to a decision about.
+    """
+
+    fallen: Holder | None
+    holders: tuple[Holder, ...]
+    best: Mapping[str, float]
+    decided: frozenset[int] = frozenset()
+
+
 def gives_way(
     priority: int,
     bound: float,
     holders: Iterable[Holder],
     records: Iterable[CandidateRecord],
-    best: dict[str, float],
+    best: Mapping[str, float],
 ) -> Holder | None:
     """The holder whose place a newcomer may take; None if nobody's.
 

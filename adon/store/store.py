@@ -23,6 +23,7 @@ from adon.broker.effects import RuleState
 from adon.broker.flow import Flow, FlowState
 from adon.broker.maintenance import Window
 from adon.broker.outcomes import FlowOutcome
+from adon.broker.recompute.encoded import Encoded
 from adon.errors import Unavailable
 from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.rule import Entry
@@ -35,6 +36,7 @@ from adon.store import (
     maintenance_rows,
     outcome_rows,
     rule_rows,
+    snapshot_rows,
     template_rows,
 )
 from adon.store.access_rows import KeptAnswer
@@ -42,6 +44,7 @@ from adon.store.engine import DURABLE, WRITES, check_file, check_schema, open_en
 from adon.store.flow_rows import HistoryEntry
 from adon.store.lease import Held, Lease
 from adon.store.rule_rows import SavedRule
+from adon.store.snapshot_rows import SavedSnapshot
 from adon.store.template_rows import SavedTemplate
 from adon.templates_catalog.model import Template
 
@@ -124,6 +127,11 @@ class Store:
         """Keep a decision."""
         with self._writing() as connection:
             decision_rows.save(connection, decision)
+
+    def save_snapshot(self, encoded: Encoded, code: str) -> None:
+        """Keep what a decision saw, and the version of the code that made it."""
+        with self._writing() as connection:
+            snapshot_rows.save(connection, encoded, code)
 
     def save_outcome(self, outcome: FlowOutcome) -> None:
         """Keep what a flow leaves behind; the flow itself has been saved."""
@@ -250,6 +258,22 @@ class Store:
         """What happened to a flow, in order; nothing for a flow that is not known."""
         with self._reading() as connection:
             return flow_rows.history(connection, number)
+
+    def snapshot(self, decision: str) -> SavedSnapshot:
+        """What a decision saw.
+
+        :raises NotFound: if that was not kept.
+        """
+        with self._reading() as connection:
+            return snapshot_rows.read(connection, decision)
+
+    def snapshot_part(self, digest: str) -> str:
+        """A part of what decisions saw.
+
+        :raises NotFound: if there is none of this name.
+        """
+        with self._reading() as connection:
+            return snapshot_rows.part(connection, digest)
 
     def outcome(self, number: int) -> FlowOutcome:
         """What a flow has left behind.

@@ -21,6 +21,7 @@ from typing import Any
 from os_ken.base.app_manager import AppManager
 
 from adon.broker.broker import Broker
+from adon.code_version import code_version
 from adon.config import Configuration, HighAvailability, load
 from adon.errors import AdonError, Conflict
 from adon.flowvisor.roles import Control, StateLoaded, alone, stand_by
@@ -34,6 +35,7 @@ from apps.campus_edge.executor import Executor
 from apps.campus_edge.gate import Gate, Terms
 from apps.campus_edge.leading import Leadership
 from apps.campus_edge.loop import DecisionLoop, Inbox, Stamps
+from apps.campus_edge.remembering import Remembering
 from apps.campus_edge.roles import RoleDesk, step_down
 from apps.campus_edge.standby import refusing
 from apps.campus_edge.switchboard import Switchboard
@@ -154,6 +156,7 @@ def _serve(shell: _Shell, board: Switchboard, lease: Lease | None) -> None:
     link = LinkServer(shell.socket_path, _receiver(broker, commands, board.tally))
     journal = Journal(shell.socket_path.parent)
     executor = Executor(store, board, commands, link.broadcast, journal.sent)
+    executor.remember = Remembering(store, code_version()).keep
     if shell.configuration.policy.fireflies is not None:
         executor.firefly = fireflies.Sender(shell.configuration.policy.fireflies)
     loop = DecisionLoop(shell.inbox, broker, executor.carry_out, board.overdue, stamps)

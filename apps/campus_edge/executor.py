@@ -14,7 +14,7 @@ somebody was told, or what has an end or a beginning in it, is on disk before.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -38,6 +38,7 @@ from adon.broker.effects import (
     SaveMaintenance,
     SaveOutcome,
     SaveRules,
+    SaveSnapshot,
     SaveTemplate,
     SendBatch,
     SendFirefly,
@@ -46,6 +47,7 @@ from adon.broker.effects import (
 )
 from adon.broker.events import Event
 from adon.broker.flow import FlowState
+from adon.broker.recompute.seen import Snapshot
 from adon.store.store import Store
 from apps.campus_edge import fireflies
 from apps.campus_edge.commands import Commands
@@ -90,6 +92,7 @@ class Executor:
     :param tell: sends a message of a kind to the other processes (of one role, or all).
     :param note: keeps what was sent to a switch, for people.
     :param firefly: sends a packet to the collector of scitags' flow records.
+    :param remember: keeps what decisions saw; not asked before all else is done.
     """
 
     store: Store
@@ -98,6 +101,7 @@ class Executor:
     tell: Callable[[str, dict[str, object], str | None], None]
     note: Callable[[Noted], None]
     firefly: Callable[[bytes], None] = fireflies.nowhere
+    remember: Callable[[Sequence[Snapshot]], None] = lambda _: None
 
     def carry_out(self, event: Event, effects: Iterable[Effect]) -> None:
         """Carry out the effects of one event.
@@ -111,9 +115,12 @@ class Executor:
         answers = [effect for effect in listed if isinstance(effect, Answer)]
         self._commit(event, [effect for effect in listed if isinstance(effect, SAVES)], answers)
         for effect in listed:
-            if not isinstance(effect, (*SAVES, Announce)):
+            if not isinstance(effect, (*SAVES, Announce, SaveSnapshot)):
                 self._act(effect)
         self._announce(event, [effect for effect in listed if isinstance(effect, Announce)])
+        snapshots = [effect.snapshot for effect in listed if isinstance(effect, SaveSnapshot)]
+        if snapshots:
+            self.remember(snapshots)
 
     def _act(self, effect: Effect) -> None:
         match effect:

@@ -76,5 +76,8 @@ def print_outcome(one: dict[str, Any]) -> None:
     seen = ", ".join(f"{each['metric']} {value(each['value'], each['unit'])}" for each in one["conditions"])
     if seen:
         typer.echo(f"seen at its admission ({one['decision']}): {seen}")
-    stays = ((stay["path"], stay["since"], stay["until"], format_duration(stay["seconds"])) for stay in one["stays"])
+    stays = (
+        (stay["path"], stay["since"], stay["until"], format_duration(stay["seconds"]))
+        for stay in one["stays"]
+    )
     print_table(("Path", "Since", "Until", "Stayed"), stays, "it never had a path")

@@ -38,6 +38,7 @@ from adon.broker.effects import (
     SaveMaintenance,
     SaveOutcome,
     SaveRules,
+    SaveSnapshot,
     SaveTemplate,
     SendBatch,
     SendFirefly,
@@ -66,6 +67,11 @@ from adon.broker.events import (
 from adon.broker.flow import Flow, FlowRequest
 from adon.broker.maintenance import Window
 from adon.broker.outcomes import FlowOutcome
+from adon.broker.recompute.again import decided_again
+from adon.broker.recompute.codec import Decoder, Encoder
+from adon.broker.recompute.differences import differences
+from adon.broker.recompute.encoded import Encoded
+from adon.broker.recompute.seen import Snapshot
 from adon.config import Configuration, load
 from adon.flowvisor.connections import folded
 from adon.flowvisor.cookie import FLOWS_MASK, FLOWS_PREFIX
@@ -138,6 +144,10 @@ class Stage:
         self.batches: list[SendBatch] = []
         self.requested: list[RequestMeasurement] = []
         self.scores: list[Observation] = []
+        self.parts: dict[str, str] = {}
+        self.snapshots: list[Snapshot] = []
+        self.encoded: list[Encoded] = []
+        self._encoder, self._decoder = Encoder(), Decoder(self.parts.__getitem__)
         self.released: list[bytes] = []
         self._events: set[str] = set()
         self._number = 0
@@ -332,6 +342,8 @@ class Stage:
                 assert self.flows[outcome.flow].state.final, "the flow is saved before its outcome"
                 assert outcome.flow not in self.outcomes, "a flow ends once"
                 self.outcomes[outcome.flow] = outcome
+            case SaveSnapshot(snapshot=snapshot):
+                self._recomputes(snapshot)
             case SaveRules(rules=rules, state=state):
                 self.rules.update({rule.slot: (rule, state) for rule in rules})
             case SendBatch():
@@ -394,6 +406,16 @@ class Stage:
             error = refused[0][1]
             return (BatchFailed(*self.stamp(), effect.dpid, effect.batch, error, tuple(refused)),)
         return (BatchConfirmed(*self.stamp(), effect.dpid, effect.batch),)
+
+    def _recomputes(self, snapshot: Snapshot) -> None:
+        """What a decision saw gives the same decision, after a round trip through text."""
+        recorded = next(one for one in reversed(self.decisions) if one.id == snapshot.decision)
+        encoded = self._encoder.encode(snapshot)
+        self.snapshots.append(snapshot)
+        self.encoded.append(encoded)
+        self.parts |= encoded.parts
+        again = decided_again(self._decoder.decode(encoded.text))
+        assert differences(recorded, again) == ()
 
     def _admit(self, effect: AdmitConnections) -> None:
         """Packets are let through, connections get their rules."""

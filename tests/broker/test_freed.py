@@ -65,7 +65,6 @@ def test_hysteresis_keeps_one_to_whom_the_difference_means_little(tmp_path: Path
     assert the(scene, 6).path == FAIR
 
 
-
 def test_one_that_waited_gives_nothing_back(tmp_path: Path) -> None:
     scene = crowded(tmp_path, "nimble")
     scene.submit("far")
