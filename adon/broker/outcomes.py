@@ -49,7 +49,8 @@ class FlowOutcome:
         None and "" where nothing tells.
     :param stays: its paths in order.
     :param quality: seconds in each quality (``met``, ``degraded``, ``violated``, ``unknown``).
-    :param conditions: per metric, the value on the path at the (first) admission: what the promise was based on.
+    :param conditions: per metric, the value on the path at the (first) admission: what the promise was
+        based on.
     :param promised: bits/s expected at the last move or admission, comparable with ``throughput``.
     :param error: (promised - achieved) / achieved; above zero: too much was promised.
     :param decision: the id of the decision that admitted it.

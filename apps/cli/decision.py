@@ -110,9 +110,10 @@ def recompute(
 ) -> None:
     """Make a recorded decision again, from what it saw, and compare the two field by field.
 
-    Opens the database itself, for reading only; no server is asked.  Exit status: 0 if they are equal, 1 if not.
-    The code that made the decision makes the same again; another version may well decide otherwise, and it
-    is said that it is another one.
+    Opens the database itself, for reading only; no server is asked.  The code that made the decision makes
+    the same again; another version may well decide otherwise, and it is said that it is another one.
+
+    Exit status: 0 if they are equal, 1 if not.
     """
     from apps.cli.recomputing import from_database, from_file, made_again
 

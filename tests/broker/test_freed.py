@@ -24,6 +24,7 @@ def crowded(folder: Path, last: str) -> Scene:
     for name in ("nimble",) * 5 + (last,):
         scene.submit(name)
         scene.settle()
+    scene.wait(1)
     scene.measure(GOOD, Metric.LOSS, 0.0)  # all are looked at once: what their quality is, is known
     assert [flow.path for flow in scene.flows()] == [GOOD] * 5 + [FAIR]
     return scene
