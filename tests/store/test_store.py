@@ -13,9 +13,11 @@ from adon.broker.decision import Outcome
 from adon.broker.effects import RuleState
 from adon.broker.flow import FlowState
 from adon.broker.maintenance import Scope, Window
+from adon.broker.recompute.encoded import Encoded, digest
 from adon.errors import Conflict, InvalidInput, NotFound, Unavailable
 from adon.store import tables
 from adon.store.engine import open_engine, parse_url
+from adon.store.snapshot_rows import SavedSnapshot
 from adon.store.store import WANTED, Store
 from tests.store.values import a_decision, a_flow, a_rule, a_template, an_outcome
 
@@ -368,3 +370,33 @@ class TestOutcomes:
         with pytest.raises(Unavailable):
             store.save_outcome(an_outcome(state="failed"))
         assert store.outcome(1).state == "finished"
+
+
+class TestSnapshots:
+    ONE, OTHER = '{"a":1}', '{"b":2.5}'
+
+    def parts(self, *texts: str) -> dict[str, str]:
+        return {digest(text): text for text in texts}
+
+    def test_what_a_decision_saw(self, store: Store) -> None:
+        encoded = Encoded("d-1", '{"decision":"d-1"}', self.parts(self.ONE, self.OTHER))
+        store.save_snapshot(encoded, "0.1.0+abc")
+        assert store.snapshot("d-1") == SavedSnapshot("d-1", encoded.digest, "0.1.0+abc", encoded.text)
+        assert store.snapshot_part(digest(self.ONE)) == self.ONE
+
+    def test_a_part_that_is_there_is_not_kept_again(self, store: Store, url: str) -> None:
+        store.save_snapshot(Encoded("d-1", "{}", self.parts(self.ONE)), "1")
+        store.save_snapshot(Encoded("d-2", "{}", self.parts(self.ONE, self.OTHER)), "1")
+        store.save_snapshot(Encoded("d-3", "{}", {}), "1")
+        engine = sqlalchemy.create_engine(url)
+        with engine.connect() as connection:
+            assert len(connection.execute(sqlalchemy.select(tables.snapshot_parts)).all()) == 2
+            assert len(connection.execute(sqlalchemy.select(tables.snapshots)).all()) == 3
+        engine.dispose()
+
+    def test_what_was_not_kept(self, store: Store) -> None:
+        store.save_decision(a_decision("d-1"))
+        with pytest.raises(NotFound, match="snapshot of decision"):
+            store.snapshot("d-1")
+        with pytest.raises(NotFound, match="part"):
+            store.snapshot_part("0" * 64)
