@@ -18,7 +18,7 @@ from adon.broker.compute import NO_SITES, Sites
 from adon.broker.decision import Decision, Outcome
 from adon.broker.events import AlarmCleared, AlarmRaised, Event
 from adon.broker.flow import Flow, FlowState
-from adon.broker.preemption import Holder, Rivals
+from adon.broker.preemption import Holder, Rivals, summed_up
 from adon.broker.world import World
 from adon.flowvisor.assessment import CandidateRecord
 from adon.flowvisor.ladder import Granted
@@ -117,7 +117,7 @@ def rivals(
     falls = grading.falls(world, flow, choice)
     since = now - world.configuration.measurements.window
     best = {n: world.performance.best([p.key], Metric.THROUGHPUT, since) for n, p in layer2.items()}
-    holders = tuple(
+    holders = summed_up(
         _holder(world, other)
         for other in flows.alongside(flow)
         if other.path in layer2

@@ -18,6 +18,10 @@ from adon.flowvisor.assessment import CandidateRecord, Verdict
 from measurement.model import Metric
 
 
+STAYS = 1000
+"""Above every priority: who has it gives way to nobody."""
+
+
 @dataclass(frozen=True, slots=True)
 class Holder:
     """A running flow on a path.
@@ -36,7 +40,7 @@ class Rivals:
     """Those whose place a newcomer might take, as they were when it asked.
 
     :param fallen: the one that would lose its rung of the queue ladder to it.
-    :param holders: those on layer-2 paths that it could be on.
+    :param holders: those on layer-2 paths that it could be on, as far as they matter (:func:`summed_up`).
     :param best: per path name, the best single-stream rate seen, in bits/s.
     :param decided: the numbers of those that the same event has led to a decision about.
     """
@@ -45,6 +49,16 @@ class Rivals:
     holders: tuple[Holder, ...]
     best: Mapping[str, float]
     decided: frozenset[int] = frozenset()
+
+
+def summed_up(holders: Iterable[Holder]) -> tuple[Holder, ...]:
+    """The same to :func:`gives_way` as all holders: the one that would go, and who stays beside it as one."""
+    present = tuple(holders)
+    if not present:
+        return ()
+    lowest = min(present, key=lambda one: (one.priority, -one.number))
+    stay = sum(one.bound for one in present if one.path == lowest.path and one is not lowest)
+    return lowest, Holder(0, STAYS, lowest.path, stay)
 
 
 def gives_way(
