@@ -17,7 +17,6 @@ from adon.broker.edge import preemption_candidate
 from adon.flowvisor.assessment import CandidateRecord, Verdict
 from measurement.model import Metric
 
-
 STAYS = 1000
 """Above every priority: who has it gives way to nobody."""
 
