@@ -18,7 +18,7 @@ from adon.broker.recompute.encoded import digest
 from adon.code_version import code_version
 from adon.errors import InvalidInput, NotFound, Problem, Unavailable
 from adon.store import codec
-from apps.cli.common import print_table
+from apps.cli.common import print_table, write
 from apps.cli.databases import state
 
 SHOWN = 80
@@ -49,10 +49,7 @@ class Record:
             "snapshot": self.snapshot,
             "parts": dict(self.parts),
         }
-        try:
-            file.write_text(json.dumps(body, indent=1) + "\n", "utf-8")
-        except OSError as error:
-            raise InvalidInput.of("--save", f"{file}: {error.strerror}") from error
+        write(file, json.dumps(body, indent=1) + "\n", "--save")
 
 
 @dataclass(frozen=True, slots=True)
