@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, bindparam, insert, select
@@ -31,15 +32,19 @@ _KNOWN = select(snapshot_parts.c.digest).where(
 )
 
 
-def save(connection: Connection, encoded: Encoded, code: str) -> None:
-    """Add a snapshot, and those of its parts that are not there yet."""
-    if encoded.parts:
-        known = set(connection.execute(_KNOWN, {"names": list(encoded.parts)}).scalars())
-        new = [{"digest": name, "body": text} for name, text in encoded.parts.items() if name not in known]
+def save(connection: Connection, encoded: Sequence[Encoded], code: str) -> None:
+    """Add snapshots, and those of their parts that are not there yet."""
+    parts = {name: text for one in encoded for name, text in one.parts.items()}
+    if parts:
+        known = set(connection.execute(_KNOWN, {"names": list(parts)}).scalars())
+        new = [{"digest": name, "body": text} for name, text in parts.items() if name not in known]
         if new:
             connection.execute(_ADD_PARTS, new)
-    row = {"decision": encoded.decision, "digest": encoded.digest, "code": code, "body": encoded.text}
-    connection.execute(_ADD, row)
+    rows = [
+        {"decision": one.decision, "digest": one.digest, "code": code, "body": one.text} for one in encoded
+    ]
+    if rows:
+        connection.execute(_ADD, rows)
 
 
 def read(connection: Connection, decision: str) -> SavedSnapshot:

@@ -11,7 +11,7 @@ The SQL is in the ``*_rows`` modules, one per kind of thing.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -128,8 +128,8 @@ class Store:
         with self._writing() as connection:
             decision_rows.save(connection, decision)
 
-    def save_snapshot(self, encoded: Encoded, code: str) -> None:
-        """Keep what a decision saw, and the version of the code that made it."""
+    def save_snapshots(self, encoded: Sequence[Encoded], code: str) -> None:
+        """Keep what some decisions saw, and the version of the code that made them."""
         with self._writing() as connection:
             snapshot_rows.save(connection, encoded, code)
 

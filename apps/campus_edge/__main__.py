@@ -156,10 +156,11 @@ def _serve(shell: _Shell, board: Switchboard, lease: Lease | None) -> None:
     link = LinkServer(shell.socket_path, _receiver(broker, commands, board.tally))
     journal = Journal(shell.socket_path.parent)
     executor = Executor(store, board, commands, link.broadcast, journal.sent)
-    executor.remember = Remembering(store, code_version()).keep
+    remembering = Remembering(store, code_version())
+    executor.remember = remembering.keep
     if shell.configuration.policy.fireflies is not None:
         executor.firefly = fireflies.Sender(shell.configuration.policy.fireflies)
-    loop = DecisionLoop(shell.inbox, broker, executor.carry_out, board.overdue, stamps)
+    loop = DecisionLoop(shell.inbox, broker, executor.carry_out, board.overdue, stamps, remembering)
     gc.collect()
     gc.freeze()  # what is there from the start stays: the collector need not go through it again and again
     gc.set_threshold(YOUNG_OBJECTS)

@@ -14,7 +14,7 @@ somebody was told, or what has an end or a beginning in it, is on disk before.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -101,7 +101,7 @@ class Executor:
     tell: Callable[[str, dict[str, object], str | None], None]
     note: Callable[[Noted], None]
     firefly: Callable[[bytes], None] = fireflies.nowhere
-    remember: Callable[[Sequence[Snapshot]], None] = lambda _: None
+    remember: Callable[[Iterable[Snapshot]], None] = lambda _: None
 
     def carry_out(self, event: Event, effects: Iterable[Effect]) -> None:
         """Carry out the effects of one event.

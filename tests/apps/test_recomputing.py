@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from adon.code_version import code_version
-from adon.errors import Unavailable
+from adon.errors import NotFound, Unavailable
 from adon.store import tables
 from adon.store.store import Store
 from apps.campus_edge.remembering import Remembering
@@ -39,7 +40,10 @@ def keep(stage: Stage, data: Path, code: str) -> None:
     with Store.open(f"sqlite:///{data / 'state.db'}") as store:
         for decision in stage.decisions:
             store.save_decision(decision)
-        Remembering(store, code).keep(stage.snapshots)
+        remembering = Remembering(store, code)
+        remembering.keep(stage.snapshots)
+        while remembering.pending:
+            remembering.do_some()
 
 
 def run(*arguments: object) -> Result:
@@ -141,5 +145,25 @@ def test_a_database_that_is_away_is_not_swallowed(tmp_path: Path, empty_state: P
     stage.submit()
     with Store.open(f"sqlite:///{tmp_path / 'state.db'}") as store:
         change(tmp_path, sqlalchemy.text("DROP TABLE snapshot_parts"))
+        remembering = Remembering(store, "1")
+        remembering.keep(stage.snapshots)
         with pytest.raises(Unavailable):
-            Remembering(store, "1").keep(stage.snapshots)
+            remembering.do_some()
+
+
+def test_memory_has_an_end(tmp_path: Path, empty_state: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "state.db").write_bytes(empty_state.read_bytes())
+    monkeypatch.setattr("apps.campus_edge.remembering.MOST", 10)
+    stage = ready()
+    stage.submit()
+    many = [replace(stage.snapshots[0], decision=f"d-{number}") for number in range(25)]
+    with Store.open(f"sqlite:///{tmp_path / 'state.db'}") as store:
+        remembering = Remembering(store, "1")
+        remembering.keep(many)
+        assert store.snapshot("d-15").code == "1"
+        with pytest.raises(NotFound):
+            store.snapshot("d-24")
+        while remembering.pending:
+            remembering.do_some()
+        remembering.do_some()
+        assert store.snapshot("d-24").code == "1"

@@ -72,6 +72,11 @@ def test_conditions_are_those_of_the_admission_and_the_promise_is_the_last() -> 
     assert (second.promised, dict(second.conditions)) == (6e6, {"throughput": 58e6, "loss": 0.0})
 
 
+def test_an_event_that_comes_a_little_late_takes_nothing_away() -> None:
+    flow = active(10.0).judged(Quality.MET, 8.0).judged(Quality.VIOLATED, 12.0)
+    assert dict(flow.diary.quality) == {"unknown": 0.0, "met": 4.0}
+
+
 def test_the_latest_stays_are_kept() -> None:
     flow = active()
     for number in range(MOST_STAYS + 5):

@@ -380,18 +380,19 @@ class TestSnapshots:
 
     def test_what_a_decision_saw(self, store: Store) -> None:
         encoded = Encoded("d-1", '{"decision":"d-1"}', self.parts(self.ONE, self.OTHER))
-        store.save_snapshot(encoded, "0.1.0+abc")
+        store.save_snapshots([encoded], "0.1.0+abc")
         assert store.snapshot("d-1") == SavedSnapshot("d-1", encoded.digest, "0.1.0+abc", encoded.text)
         assert store.snapshot_part(digest(self.ONE)) == self.ONE
 
     def test_a_part_that_is_there_is_not_kept_again(self, store: Store, url: str) -> None:
-        store.save_snapshot(Encoded("d-1", "{}", self.parts(self.ONE)), "1")
-        store.save_snapshot(Encoded("d-2", "{}", self.parts(self.ONE, self.OTHER)), "1")
-        store.save_snapshot(Encoded("d-3", "{}", {}), "1")
+        store.save_snapshots([Encoded("d-1", "{}", self.parts(self.ONE))], "1")
+        store.save_snapshots([Encoded("d-2", "{}", self.parts(self.ONE, self.OTHER))], "1")
+        store.save_snapshots([Encoded("d-3", "{}", {}), Encoded("d-4", "{}", self.parts(self.ONE))], "1")
+        store.save_snapshots([], "1")
         engine = sqlalchemy.create_engine(url)
         with engine.connect() as connection:
             assert len(connection.execute(sqlalchemy.select(tables.snapshot_parts)).all()) == 2
-            assert len(connection.execute(sqlalchemy.select(tables.snapshots)).all()) == 3
+            assert len(connection.execute(sqlalchemy.select(tables.snapshots)).all()) == 4
         engine.dispose()
 
     def test_what_was_not_kept(self, store: Store) -> None:
