@@ -164,6 +164,21 @@ def test_who_cannot_be_admitted_waits_and_starts_when_a_result_allows_it() -> No
     assert run.took is not None
 
 
+def test_nothing_moves_while_a_flow_waits() -> None:
+    """A more urgent request takes its place on the only path that is good enough."""
+    narrow = tuple(one for one in results() if one.key.path == "al2s")
+    first = then(1, size="30 MB", priority=100, streams=1)
+    second = then(2, 4.0, size="30 MB", priority=900, qspec={"throughput": {"min": "25 Mbps"}})
+    found = past(first, second, measurements=narrow)
+    low, high = Replay(wide(40.0), catalog(), found, "bulk@1").run()
+    assert "queued" in {moment.state for moment in low.moments}
+    assert low.outcome is not None
+    assert high.outcome is not None
+    assert low.outcome.ended_at > high.outcome.ended_at
+    carried = sum(stay.until - stay.since for stay in low.stays if stay.until < UNTIL) * 30e6 / 8
+    assert carried >= 30e6 * 0.95, "its bytes have moved while it had a path, and only then"
+
+
 def test_a_request_that_is_refused_says_why() -> None:
     run = alone(past(then(qspec={"throughput": {"min": "1 Gbps"}})))
     assert (run.state, run.stays, run.took) == ("refused", (), None)

@@ -24,7 +24,7 @@ from adon.broker.recompute.again import decided_again
 from adon.broker.recompute.codec import Decoder, Encoder, parts_of
 from adon.broker.recompute.differences import ABSENT, Difference, differences
 from adon.broker.recompute.encoded import digest
-from adon.broker.recompute.seen import Snapshot
+from adon.broker.recompute.seen import Placed, Snapshot
 from adon.config import LadderPolicy
 from measurement.model import Metric
 from tests.broker import alarming
@@ -95,6 +95,17 @@ def test_one_in_the_place_of_another() -> None:
     assert steps(stage)[1:] == ["displaced", "placed"]
     assert stage.decisions[-1].outcome is Outcome.ADMIT
     assert "in the place of" in stage.decisions[-1].reason
+
+
+def test_worker_nodes_that_others_hold_are_not_free() -> None:
+    read = configuration()
+    small = {name: site.model_copy(update={"worker_nodes": 3}) for name, site in read.compute.items()}
+    stage = ready(read.model_copy(update={"compute": small}))
+    names = [stage.submit(qspec={"throughput": {"min": "1 Mbps"}}).number for _ in range(6)]
+    free = [one.seen.step.free for one in stage.snapshots if isinstance(one.seen.step, Placed)]
+    assert len(names) == len(free)
+    assert sum(free[0].values()) > sum(free[-1].values())
+    assert any(one.outcome is Outcome.QUEUE and "worker nodes free" in one.reason for one in stage.decisions)
 
 
 def test_those_who_flee_together() -> None:
