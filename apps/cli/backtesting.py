@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from adon.broker.backtest.comparison import Backtest, Compared, ways, ways_then
-from adon.broker.backtest.past import Past
-from adon.broker.backtest.replay import Run, alarms_between
+from adon.broker.backtest.past import Past, alarms_between
+from adon.broker.backtest.run import Run
 from adon.broker.flow import Flow
 from adon.config import Configuration
 from adon.errors import InvalidInput, Unavailable

@@ -14,7 +14,8 @@ from adon.broker.backtest.carriage import Carriage, Transfer
 from adon.broker.backtest.comparison import Backtest, backtest, ways
 from adon.broker.backtest.past import Beside, Past, stays_of
 from adon.broker.backtest.picture import picture
-from adon.broker.backtest.replay import Replay, Run
+from adon.broker.backtest.replay import Replay
+from adon.broker.backtest.run import Run
 from adon.broker.diary import Diary
 from adon.broker.flow import Flow, FlowState
 from adon.broker.outcomes import Stay

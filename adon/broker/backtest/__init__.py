@@ -7,7 +7,8 @@ The story, in the order of the modules:
 - :mod:`~adon.broker.backtest.switches`: switches that do as they are told, at once, and count.
 - :mod:`~adon.broker.backtest.carriage`: how fast transfers go on a path (the model, stated below).
 - :mod:`~adon.broker.backtest.replay`: one run: events in their order into a broker
-  (:class:`~adon.broker.broker.Broker`), its effects carried out on the stand-ins; what became of each flow.
+  (:class:`~adon.broker.broker.Broker`), its effects carried out on the stand-ins;
+- :mod:`~adon.broker.backtest.run`: what became of each flow.
 - :mod:`~adon.broker.backtest.comparison`: two runs, flow by flow.
 - :mod:`~adon.broker.backtest.picture`: the comparison as a picture (SVG).
 

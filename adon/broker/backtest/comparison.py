@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adon.broker.backtest.past import Past, stays_of
-from adon.broker.backtest.replay import Replay, Run
+from adon.broker.backtest.replay import Replay
+from adon.broker.backtest.run import Run
 from adon.broker.flow import Flow, FlowState
 from adon.config import Configuration
 from adon.flowvisor.overlay import OverlayPaths

@@ -74,3 +74,8 @@ def streams_tested(parameters: Mapping[str, object]) -> int:
     """How many streams a throughput test had."""
     stated = parameters.get("streams", 1)
     return stated if isinstance(stated, int) and stated >= 1 else 1
+
+
+def alarms_between(alarms: Iterable[Alarm], since: float, until: float) -> tuple[Alarm, ...]:
+    """Those that were raised in this time."""
+    return tuple(sorted((a for a in alarms if since <= a.raised_at < until), key=lambda a: a.raised_at))

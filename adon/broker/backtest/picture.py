@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from html import escape
 
 from adon.broker.backtest.comparison import Backtest, Compared
-from adon.broker.backtest.replay import Run
+from adon.broker.backtest.run import Run
 from adon.units import format_duration
 
 MOST_FLOWS = 200

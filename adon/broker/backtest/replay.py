@@ -11,6 +11,7 @@ from functools import partial
 
 from adon.broker.backtest.carriage import Carriage, Transfer
 from adon.broker.backtest.past import Beside, Past
+from adon.broker.backtest.run import Moment, Run
 from adon.broker.backtest.switches import Passing, Switches, ports_of
 from adon.broker.broker import Broker
 from adon.broker.effects import (
@@ -37,8 +38,8 @@ from adon.broker.events import (
     Tick,
     TransferReported,
 )
-from adon.broker.flow import Flow, FlowState, Quality
-from adon.broker.outcomes import FlowOutcome, Stay
+from adon.broker.flow import Flow, FlowState
+from adon.broker.outcomes import FlowOutcome
 from adon.config import Configuration, LinkDiscovery
 from adon.errors import AdonError
 from adon.flowvisor.overlay import OverlayPaths
@@ -49,79 +50,6 @@ from measurement.model import Measurement, Metric, PathKey
 
 COMPARED_EVERY_S = 3600.0
 """Nobody changes the rules of a replay: switches are compared with what should be no more often."""
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """From then on a flow was in this state, on this path, of this quality."""
-
-    at: float
-    state: str
-    path: str | None
-    quality: str
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """What became of one request.
-
-    :param flow: the number that it had then.
-    :param refused: why it was not taken, if it was not.
-    :param outcome: what it left behind; None if it was refused, or not over at the end of the replay.
-    """
-
-    flow: int
-    template: str
-    submitted_at: float
-    refused: str = ""
-    moments: tuple[Moment, ...] = ()
-    outcome: FlowOutcome | None = None
-
-    @property
-    def state(self) -> str:
-        """How it ended, or how it stood at the end."""
-        return "refused" if self.refused else self.moments[-1].state
-
-    @property
-    def stays(self) -> tuple[Stay, ...]:
-        """Its paths in order, with their times; the last of a flow that is not over has no end."""
-        found: list[Stay] = []
-        for moment, after in itertools.pairwise((*self.moments, None)):
-            if moment is None or moment.path is None:
-                continue
-            until = math.inf if after is None else after.at
-            if found and found[-1].path == moment.path and found[-1].until == moment.at:
-                found[-1] = Stay(moment.path, found[-1].since, until)
-            else:
-                found.append(Stay(moment.path, moment.at, until))
-        return tuple(found)
-
-    @property
-    def moves(self) -> int:
-        """How often it changed from one path to another without waiting between."""
-        return sum(one.until == other.since for one, other in itertools.pairwise(self.stays))
-
-    def violated(self, until: float) -> tuple[tuple[float, float], ...]:
-        """When its QSpec was violated."""
-        spans = [
-            (moment.at, until if after is None else after.at)
-            for moment, after in itertools.pairwise((*self.moments, None))
-            if moment is not None and moment.path is not None and moment.quality == Quality.VIOLATED
-        ]
-        joined: list[tuple[float, float]] = []
-        for since, end in spans:
-            if joined and joined[-1][1] == since:
-                joined[-1] = (joined[-1][0], end)
-            else:
-                joined.append((since, end))
-        return tuple(joined)
-
-    @property
-    def took(self) -> float | None:
-        """Seconds from the request to the end of the transfer; None if it did not finish."""
-        if self.outcome is None or self.outcome.state != FlowState.FINISHED:
-            return None
-        return self.outcome.ended_at - self.submitted_at
 
 
 @dataclass(slots=True)
@@ -303,7 +231,7 @@ class Replay:
         moment = Moment(self._now, flow.state.value, path, flow.quality.value)
         if story.moments and story.moments[-1].at == self._now:
             story.moments.pop()  # what lasted no time was not
-        if not story.moments or _differ(story.moments[-1], moment):
+        if not story.moments or not story.moments[-1].same(moment):
             story.moments.append(moment)
         return self._transfer(flow, story)
 
@@ -380,12 +308,3 @@ def _streams(flow: Flow, catalog: Catalog) -> int:
         return catalog.resolve(flow.template).streams
     except AdonError:
         return 1
-
-
-def _differ(one: Moment, other: Moment) -> bool:
-    return (one.state, one.path, one.quality) != (other.state, other.path, other.quality)
-
-
-def alarms_between(alarms: Iterable[Alarm], since: float, until: float) -> tuple[Alarm, ...]:
-    """Those that were raised in this time."""
-    return tuple(sorted((a for a in alarms if since <= a.raised_at < until), key=lambda a: a.raised_at))

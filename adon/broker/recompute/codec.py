@@ -86,6 +86,8 @@ class Encoder:
 
     def __init__(self) -> None:
         self._digests: OrderedDict[int, tuple[object, str]] = OrderedDict()
+        _roots()  # takes some 20 ms the first time, which no decision is to wait for
+        _exoduses()
 
     def encode(self, snapshot: Snapshot) -> Encoded:
         """One snapshot as text, with the parts that are new."""
