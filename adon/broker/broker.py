@@ -233,9 +233,18 @@ class Broker:
 
     def _closing(self, event: Event) -> list[Effect]:
         """What is asked after every event that may change a flow."""
-        effects = self._placing.regrade(event)
+        effects = self._after_an_end(event)
+        effects += self._placing.regrade(event)
         effects += self._housekeeping.quiet_paths(event)
         effects += self._housekeeping.next_wake(event)
+        return effects
+
+    def _after_an_end(self, event: Event) -> list[Effect]:
+        """Who runs may do better with what a flow has given back; those who waited have had their turn."""
+        effects: list[Effect] = []
+        for ends in self._placing.freed():
+            for flow in self._watch.uneasy(ends, event.at, None):
+                effects += self._placing.look_again(flow, event)
         return effects
 
     def _unannounced_came(self, event: UnannouncedPackets) -> list[Effect]:

@@ -13,7 +13,7 @@ throughput means something different for a flow that wants in and for one that i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from adon.broker.counters import FlowCounters
 from adon.broker.flow import Flow, FlowRequest
@@ -81,11 +81,16 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The selection with what the broker needs to act on it."""
+    """The selection with what the broker needs to act on it.
+
+    :param asked, surveyed: what it was chosen from.
+    """
 
     selection: Selection
     tables: Mapping[Metric, LookupTable]
     paths: Mapping[str, CandidatePath]
+    asked: Situation | None = field(default=None, compare=False, repr=False)
+    surveyed: Survey | None = field(default=None, compare=False, repr=False)
 
     def taking(self, path: str, reason: str) -> Choice:
         """The same findings with another path taken, for this reason."""
@@ -98,16 +103,25 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """The candidates of flows that are alike, and the tables that score them."""
+    """The candidates of flows that are alike, and the tables that score them.
+
+    :param best: the best values seen that tables were generated from.
+    """
 
     found: tuple[Candidate, ...]
     tables: Mapping[Metric, LookupTable]
+    best: Mapping[Metric, float]
 
 
 def survey(need: Need, found: tuple[Candidate, ...], situation: Situation) -> Survey:
     """Join candidates with the tables that score them now."""
     best = _best_seen(found, need, situation)
-    return Survey(found, scoring_tables(need.template, need.qspec, best, need.weights))
+    return survey_of(need, found, best)
+
+
+def survey_of(need: Need, found: tuple[Candidate, ...], best: Mapping[Metric, float]) -> Survey:
+    """Candidates with the tables that score them, from the best values seen on them."""
+    return Survey(found, scoring_tables(need.template, need.qspec, best, need.weights), best)
 
 
 def choose(
@@ -134,7 +148,8 @@ def choose(
     )
     default = need.template.selection.default_path
     selection = select(records, situation.policy.unknown_paths, default)
-    return Choice(selection, tables, {c.key.path: c.path for c in found if c.path is not None})
+    paths = {c.key.path: c.path for c in found if c.path is not None}
+    return Choice(selection, tables, paths, situation, surveyed)
 
 
 def _best_seen(found: Sequence[Candidate], need: Need, s: Situation) -> dict[Metric, float]:
@@ -202,7 +217,7 @@ def knowledge(metric: Metric, path: CandidatePath, flow: Flow | None, need: Need
     changed = s.performance.changed(path.key, metric)
     load = s.loads.get(path.key.path)
     used = None if load is None else load.used()
-    loads = _others(load, flow, need, path, tested, used)
+    loads = others_on(load, flow, need, path, tested, used)
     if flow is not None and flow.path == path.key.path and s.own is not None:
         since = float("-inf") if changed is None else changed.since
         own = own_throughput(s.own, tested, need.streams, loads, path.capacity, s.now, max_age, since)
@@ -230,7 +245,7 @@ def declared(
     return Known(value * share, now, "the links' configuration", Basis.LINKS)
 
 
-def _others(
+def others_on(
     load: PathLoad | None,
     flow: Flow | None,
     need: Need,

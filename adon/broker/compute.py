@@ -8,7 +8,7 @@ travels.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from adon.broker.choice import Choice, Need
@@ -16,14 +16,30 @@ from adon.broker.cost import CostFunctions, NetworkTerms, site_cost, theoretical
 from adon.broker.decision import SiteCost
 from adon.broker.edge import Ledger, place
 from adon.broker.flow import Flow
-from adon.broker.sites.standing import Standings
+from adon.broker.sites.standing import Found, Standings
 from adon.config import Configuration
 from adon.flowvisor.path import Known
 from adon.flowvisor.performance import PerformanceView
 from adon.flowvisor.topology import Topology
+from adon.frozenmap import FrozenMap
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import ComputeRequirement
 from measurement.model import Metric
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What is known of a site beyond its configuration.
+
+    :param wait: T_q by its reports; None if nobody asks it.
+    :param node_rate: Γ_c as its jobs taught it, in bits/s; None where they taught nothing.
+    """
+
+    wait: Found | None = None
+    node_rate: float | None = None
+
+
+NOTHING_TOLD = Told()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +48,7 @@ class Sites:
 
     :param refused: whether the flow must wait because no site can take it.
     :param transfer_size: S_t: the bytes that will travel, as the site chosen has it.
+    :param told: what was known of the sites that were compared.
     """
 
     costs: tuple[SiteCost, ...] = ()
@@ -40,6 +57,7 @@ class Sites:
     refused: bool = False
     transfer_size: int = 0
     ledger: Ledger = field(default_factory=lambda: Ledger({}))
+    told: Mapping[str, Told] = field(default_factory=FrozenMap)
 
 
 NO_SITES = Sites()
@@ -76,11 +94,11 @@ def sites(
     performance: PerformanceView,
     ledger: Ledger,
     now: float,
-    standings: Standings | None = None,
+    told: Callable[[str], Told] = lambda _: NOTHING_TOLD,
 ) -> Sites:
     """Compare the compute sites at both ends of a flow and take the cheapest that has room.
 
-    :param standings: what the sites reported; None where nobody asks them.
+    :param told: what is known of a site beyond its configuration (:func:`as_told`).
     """
     configuration, model = topology.configuration, need.template.cost
     ends = {topology.site_of(flow.request.source): True, topology.site_of(flow.request.destination): False}
@@ -94,7 +112,7 @@ def sites(
         return Sites(transfer_size=flow.request.size, ledger=ledger)
     terms = network_terms(need, choice, performance, now)
     requirement = _requirement(need)
-    reports = Standings({}) if standings is None else standings
+    heard = {name: told(name) for name in names}
     costs = [
         site_cost(
             name,
@@ -105,17 +123,29 @@ def sites(
             requirement=requirement,
             network=terms,
             functions=CostFunctions(),
-            reported=reports.wait(
-                name, requirement.worker_nodes, now, max(requirement.cores, requirement.worker_nodes)
-            ),
-            node_rate=_learnt(reports, name, need.template.name),
+            reported=heard[name].wait,
+            node_rate=heard[name].node_rate,
         )
         for name in names
     ]
     reserve = configuration.policy.reserve_nodes
     found, after = place(flow.number, costs, ledger, requirement.worker_nodes, reserve)
     size = next((cost.transfer_size for cost in costs if cost.site == found.site), flow.request.size)
-    return Sites(found.costs, found.site, found.reason, found.site is None, max(1, size), after)
+    refused = found.site is None
+    return Sites(found.costs, found.site, found.reason, refused, max(1, size), after, FrozenMap(heard))
+
+
+def as_told(standings: Standings, need: Need, now: float) -> Callable[[str], Told]:
+    """What sites reported, and what their jobs taught, for flows that need this."""
+    requirement = _requirement(need)
+    nodes = requirement.worker_nodes
+    cores = max(requirement.cores, nodes)
+
+    def told(site: str) -> Told:
+        learnt = standings.node_rate(site, need.template.name)
+        return Told(standings.wait(site, nodes, now, cores), None if learnt is None else learnt.mean)
+
+    return told
 
 
 def network_terms(need: Need, choice: Choice, performance: PerformanceView, now: float) -> NetworkTerms:
@@ -135,11 +165,6 @@ def network_terms(need: Need, choice: Choice, performance: PerformanceView, now:
         loss.value if isinstance(loss, Known) else None,
     )
     return NetworkTerms(name, theoretical, available)
-
-
-def _learnt(standings: Standings, site: str, template: str) -> float | None:
-    learnt = standings.node_rate(site, template)
-    return None if learnt is None else learnt.mean
 
 
 def _requirement(need: Need) -> ComputeRequirement:

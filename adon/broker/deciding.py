@@ -7,7 +7,7 @@ stay) and :mod:`adon.broker.preemption` (who gives way), and writes the result d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -18,7 +18,7 @@ from adon.broker.compute import NO_SITES, Sites
 from adon.broker.decision import Decision, Outcome
 from adon.broker.events import AlarmCleared, AlarmRaised, Event
 from adon.broker.flow import Flow, FlowState
-from adon.broker.preemption import Holder, gives_way
+from adon.broker.preemption import Holder, Rivals, summed_up
 from adon.broker.world import World
 from adon.flowvisor.assessment import CandidateRecord
 from adon.flowvisor.ladder import Granted
@@ -102,34 +102,37 @@ def with_misses(flow: Flow, current: CandidateRecord | None, measured: Measureme
     return flow if missed else replace(flow, misses=0)
 
 
-def giving_way(world: World, flow: Flow, need: Need, choice: Choice, now: float) -> Flow | None:
-    """The running flow of the same slice whose place a new one may take.
+def rivals(
+    world: World, flow: Flow, need: Need, choice: Choice, now: float, decided: Collection[int] = ()
+) -> Rivals | None:
+    """The running flows of the same slice whose place a new one may take; None if the policy has nobody go.
 
     On a full layer-2 path (algorithm 2, P_min), or on the queue ladder of a port.
+
+    :param decided: the flows that this event has led to a decision about.
     """
     if not world.configuration.policy.preemption or need.qspec.throughput is None:
         return None
-    falls = grading.falls(world, flow, choice)
-    if falls is not None:
-        return falls
     flows, layer2 = world.flows, {n: path for n, path in choice.paths.items() if path.layer is Layer.L2}
+    falls = grading.falls(world, flow, choice)
     since = now - world.configuration.measurements.window
     best = {n: world.performance.best([p.key], Metric.THROUGHPUT, since) for n, p in layer2.items()}
-    holder = gives_way(
-        flows.priority(flow),
-        need.qspec.throughput.min,
-        [
-            Holder(other.number, flows.priority(other), str(other.path), flows.bound(other))
-            for other in flows.alongside(flow)
-            if other.path in layer2
-            and other.slice == flow.slice  # another tenant's flow stays
-            and other.state is FlowState.ACTIVE
-            and not world.network.busy(other.id)
-        ],
-        choice.selection.records,
-        {name: value for name, value in best.items() if value is not None},
+    holders = summed_up(
+        _holder(world, other)
+        for other in flows.alongside(flow)
+        if other.path in layer2
+        and other.slice == flow.slice  # another tenant's flow stays
+        and other.state is FlowState.ACTIVE
+        and not world.network.busy(other.id)
     )
-    return None if holder is None else flows.get(holder.number)
+    fallen = None if falls is None else _holder(world, falls)
+    asked = {one.number for one in (*holders, *(() if fallen is None else (fallen,)))}
+    seen = {name: value for name, value in best.items() if value is not None}
+    return Rivals(fallen, holders, seen, frozenset(asked.intersection(decided)))
+
+
+def _holder(world: World, flow: Flow) -> Holder:
+    return Holder(flow.number, world.flows.priority(flow), str(flow.path), world.flows.bound(flow))
 
 
 def decision_of(

@@ -10,10 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow
 from adon.broker.maintenance import Window
+from adon.broker.outcomes import FlowOutcome
 from adon.broker.sites.jobs import SiteJob
 from adon.errors import AdonError
 from adon.flowvisor.circuits import Order
@@ -24,6 +26,9 @@ from adon.templates_catalog.proposal import Proposal
 from measurement.model import Metric, Observation, PathKey
 from measurement.psconfig.mesh import Need
 from measurement.sites.model import JobOrder, Shape
+
+if TYPE_CHECKING:
+    from adon.broker.recompute.seen import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,3 +285,17 @@ class CapacityWanted(Effect):
 
     order: Order
     reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SaveOutcome(Effect):
+    """Keep what a flow leaves behind; saved after the flow's own last state."""
+
+    outcome: FlowOutcome
+
+
+@dataclass(frozen=True, slots=True)
+class SaveSnapshot(Effect):
+    """Keep what a decision saw, so that it can be made again; nothing waits for this."""
+
+    snapshot: Snapshot

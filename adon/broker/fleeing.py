@@ -22,8 +22,8 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from adon.broker.choice import Choice, Need, choose
-from adon.broker.deciding import choose_path, situation
-from adon.broker.flow import Flow, FlowState
+from adon.broker.deciding import choose_path
+from adon.broker.flow import Flow
 from adon.broker.refuge import NODES, Displaced, Grade, Option, Place, plan
 from adon.broker.world import World
 from adon.flowvisor.assessment import CandidateRecord, Verdict
@@ -49,6 +49,19 @@ class Loss:
 
 
 @dataclass(frozen=True, slots=True)
+class Exodus:
+    """All whom one event displaced, with the paths they could take and the room there."""
+
+    displaced: tuple[Displaced, ...]
+    room: tuple[tuple[PathKey, float], ...]
+    nodes: int = NODES
+
+    def places(self) -> Mapping[int, Place]:
+        """A place per flow number, none of which over-subscribes a path."""
+        return plan(self.displaced, dict(self.room), self.nodes).places
+
+
+@dataclass(frozen=True, slots=True)
 class Fled:
     """One displaced flow with what was found out about it, and its place in the plan."""
 
@@ -57,6 +70,7 @@ class Fled:
     choice: Choice
     loss: Loss
     place: Place
+    exodus: Exodus
 
     @property
     def path(self) -> str | None:
@@ -120,28 +134,31 @@ def planned(
     flows = [flow for flow in world.flows.running() if flow.number in leaving]
     flows.sort(key=lambda flow: (-world.flows.priority(flow), flow.number))
     looked = {flow.number: choose_path(world, flow, now, dead) for flow in flows}
-    displaced = [
+    displaced = tuple(
         Displaced(
             flow.number,
             world.flows.priority(flow),
             world.flows.bound(flow),
-            _options(world, flow, *looked[flow.number], leaving[flow.number], now, dead),
+            options(flow, world.flows.ends(flow), *looked[flow.number], leaving[flow.number]),
         )
         for flow in flows
-    ]
-    keys = {option.key for one in displaced for option in one.options}
+    )
+    keys = sorted({option.key for one in displaced for option in one.options})
     oldest = max((need.template.selection.max_age for need, _ in looked.values()), default=0.0)
-    room = {key: carries(world, key, now, oldest) - staying(world, key, leaving) for key in keys}
-    places = plan(displaced, room, nodes).places
+    room = tuple((key, carries(world, key, now, oldest) - staying(world, key, leaving)) for key in keys)
+    exodus = Exodus(displaced, room, nodes)
+    places = exodus.places()
     return tuple(
-        _fled(flow, *looked[flow.number], leaving[flow.number], places[flow.number]) for flow in flows
+        to_its_place(flow, *looked[flow.number], leaving[flow.number], places[flow.number], exodus)
+        for flow in flows
     )
 
 
-def _fled(flow: Flow, need: Need, choice: Choice, loss: Loss, place: Place) -> Fled:
+def to_its_place(flow: Flow, need: Need, choice: Choice, loss: Loss, place: Place, exodus: Exodus) -> Fled:
+    """A displaced flow with its place in the plan."""
     if place.option is not None:
         choice = choice.taking(place.option.key.path, place.why)
-    return Fled(flow, need, choice, loss, place)
+    return Fled(flow, need, choice, loss, place, exodus)
 
 
 def carries(world: World, key: PathKey, now: float, max_age: float) -> float:
@@ -181,18 +198,15 @@ def _edges_connected(world: World, candidate: Candidate) -> bool:
     return all(configuration.switches[edge].dpid in world.network.topology.connected for edge in edges)
 
 
-def _options(
-    world: World, flow: Flow, need: Need, choice: Choice, loss: Loss, now: float, dead: Mapping[str, str]
-) -> tuple[Option, ...]:
-    ends, records = world.flows.ends(flow), choice.selection.records
-    others = [record for record in records if record.path != flow.path]
+def options(flow: Flow, ends: tuple[str, str], need: Need, choice: Choice, loss: Loss) -> tuple[Option, ...]:
+    """The paths that a displaced flow could take, in the order of the configuration.
+
+    :param ends: the sites it goes from and to.
+    """
+    others = [record for record in choice.selection.records if record.path != flow.path]
     ageless: Choice | None = None
-    if loss.gone and any(record.verdict is Verdict.UNKNOWN for record in others):
-        s = situation(world, ends, now)
-        closed = world.windows.closed(world.network.topology, flow, world.flows.bound(flow), now)
-        own = world.flows.counters(flow) if flow.state is FlowState.ACTIVE else None
-        asks = replace(s, own=own, shunned={**s.shunned, **closed, **dead})
-        ageless = choose(flow, _ageless(need), asks)
+    if loss.gone and choice.asked is not None and any(o.verdict is Verdict.UNKNOWN for o in others):
+        ageless = choose(flow, _ageless(need), choice.asked, choice.surveyed)
     found = ((record.path, _judged(record, ageless)) for record in others)
     return tuple(Option(PathKey(path, *ends), *judged) for path, judged in found if judged is not None)
 

@@ -20,6 +20,7 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
+from adon.broker.diary import NOTHING_YET, Diary
 from adon.broker.triggers.record import NOTHING, Triggered
 from adon.errors import Conflict
 from adon.flowvisor.ladder import Granted
@@ -143,6 +144,7 @@ class Flow:
     :param granted: what the queue ladder of its port gives it, beside what it asked.
     :param triggered: what its template's triggers did to it.
     :param aggregated: it had more connections than a switch has room for: they share one pair of rules.
+    :param diary: what it has met so far.
     """
 
     number: int
@@ -174,6 +176,7 @@ class Flow:
     advised: bool = False
     unannounced: bool = False
     triggered: Triggered = NOTHING
+    diary: Diary = NOTHING_YET
 
     @property
     def hosts(self) -> tuple[str, str]:
@@ -185,6 +188,16 @@ class Flow:
         """``f-17``: how the flow is named at the borders."""
         return f"f-{self.number}"
 
+    @property
+    def bytes_moved(self) -> int:
+        """What is known to have arrived, at most what was to be moved.
+
+        Whichever knows more, the transfer's own report or the switch's counters: these are read every few
+        seconds, so they lag; and they count headers, so they may end above.
+        """
+        reported = 0 if self.bytes_reported is None else self.bytes_reported
+        return min(self.transfer_size, max(self.bytes_delivered, reported))
+
     def step(self, to: FlowState, at: float, reason: str, **changes: object) -> Flow:
         """The flow after one step of its life.
 
@@ -192,8 +205,36 @@ class Flow:
         """
         if to not in STEPS[self.state]:
             raise Conflict("state", f"flow {self.id} is {self.state}; it cannot become {to}")
-        return replace(self, state=to, state_since=at, reason=reason, **changes)  # type: ignore[arg-type]
+        diary = self.diary if to.holds_rules else self._without_path(to, at)
+        return replace(self, state=to, state_since=at, reason=reason, diary=diary, **changes)  # type: ignore[arg-type]
 
     def onto(self, path: str, at: float, decision: str) -> Flow:
         """The flow on a path by a decision: what was found about the path before counts no more."""
-        return replace(self, path=path, path_since=at, quality=Quality.UNKNOWN, misses=0, decision=decision)
+        diary = self._left(at) if self.state.holds_rules and self.path not in (None, path) else self.diary
+        diary = diary.arrived(at, decision)
+        return replace(
+            self,
+            path=path,
+            path_since=at,
+            quality=Quality.UNKNOWN,
+            misses=0,
+            decision=decision,
+            diary=diary,
+        )
+
+    def judged(self, quality: Quality, at: float) -> Flow:
+        """The flow with the quality that its path has now; itself if that is what it had."""
+        if quality is self.quality:
+            return self
+        return replace(self, quality=quality, diary=self.diary.passed(self.quality, at))
+
+    def _left(self, at: float) -> Diary:
+        return self.diary.left(str(self.path), self.path_since, self.quality, at)
+
+    def _without_path(self, to: FlowState, at: float) -> Diary:
+        """Its diary when it has no path any more."""
+        if not self.state.holds_rules or self.path is None:
+            return self.diary
+        if self.state is FlowState.INSTALLING and to is not FlowState.FINISHED:
+            return self.diary.undone()
+        return self._left(at)

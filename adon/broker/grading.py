@@ -8,15 +8,20 @@ acknowledgements and is not graded.  What a flow is granted becomes a queue, a m
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass
+
 from adon.broker.choice import Choice
 from adon.broker.flow import Flow, FlowState
 from adon.broker.tenancy import marking_of
 from adon.broker.world import World
+from adon.config import LadderPolicy
 from adon.errors import NotFound
 from adon.flowvisor.assessment import CandidateRecord, Verdict
-from adon.flowvisor.ladder import Claim, Granted, Ladder, enforced_by
+from adon.flowvisor.ladder import Claim, Granted, Ladder, Means, enforced_by
 from adon.flowvisor.rule import MeterEntry
 from adon.flowvisor.treatment import Treatment
+from adon.templates_catalog.model import QSpec
 
 
 def ladder(world: World, flow: Flow, path: str) -> tuple[str, Ladder]:
@@ -41,11 +46,16 @@ def ladder(world: World, flow: Flow, path: str) -> tuple[str, Ladder]:
 
 def claim(world: World, flow: Flow) -> Claim:
     """What a flow asks of a port."""
-    throughput = world.flows.need(flow).qspec.throughput
+    return claim_of(flow.number, world.flows.priority(flow), world.flows.need(flow).qspec)
+
+
+def claim_of(number: int, priority: int, qspec: QSpec) -> Claim:
+    """What a flow that needs this asks of a port."""
+    throughput = qspec.throughput
     if throughput is None:
-        return Claim(flow.number, world.flows.priority(flow), 0.0)
+        return Claim(number, priority, 0.0)
     target = 0.0 if throughput.target is None else throughput.target
-    return Claim(flow.number, world.flows.priority(flow), throughput.min, target)
+    return Claim(number, priority, throughput.min, target)
 
 
 def refusal(world: World, flow: Flow, path: str) -> str:
@@ -53,35 +63,70 @@ def refusal(world: World, flow: Flow, path: str) -> str:
     return ladder(world, flow, path)[1].refusal(claim(world, flow))
 
 
-def granted(world: World, flow: Flow, path: str | None) -> Granted | None:
-    """What a flow has on a path; None without ladders, or if it fits none any more."""
-    policy = world.configuration.policy.ladder
-    if policy.mode == "off" or path is None or _port(world, world.flows.ends(flow)[0], path) is None:
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The port by which a flow leaves for a path, as far as its ladder goes.
+
+    :param claims: those of all other flows there.
+    :param means: what the switch said that it can hold flows to their grants with.
+    :param number: the port's; -1 if it has not been reported.
+    """
+
+    port: str
+    capacity: float
+    claims: tuple[Claim, ...]
+    means: Means | None
+    number: int
+
+    def granted(self, policy: LadderPolicy, asked: Claim, meter: Callable[[], int | None]) -> Granted | None:
+        """What a flow has there; None if it fits none of the rungs.
+
+        :param meter: gives the number of a meter for it, None if all are in use.
+        """
+        grant = Ladder.of(self.capacity, policy.shares, (*self.claims, asked)).grants().get(asked.number)
+        if grant is None:
+            return None
+        queue = policy.queues[grant.rung]
+        by, why = enforced_by(policy.mode, self.means, self.number, queue)
+        number = queue if by == "queue" else None
+        if by == "meter":
+            number = meter()
+            by, why = (
+                (by, why) if number is not None else ("nothing", "nothing: all meters of ours are in use")
+            )
+        return Granted(
+            port=self.port,
+            share=policy.shares[grant.rung],
+            asked=max(asked.bound, asked.target),
+            guaranteed=grant.guaranteed,
+            lent=grant.lent,
+            ceiling=grant.ceiling,
+            by=by,
+            why=why,
+            number=number,
+        )
+
+
+def gate(world: World, flow: Flow, path: str | None) -> Gate | None:
+    """The port by which a flow leaves for a path; None without ladders, or without such a path."""
+    if world.configuration.policy.ladder.mode == "off" or path is None:
+        return None
+    if _port(world, world.flows.ends(flow)[0], path) is None:
         return None
     port, others = ladder(world, flow, path)
-    asked = claim(world, flow)
-    grant = Ladder.of(others.capacity, others.shares, (*others.claims, asked)).grants().get(flow.number)
-    if grant is None:
-        return None
     dpid = _edge(world, flow)
     state = world.network.topology.ports.get(dpid, {}).get(port)
-    queue = policy.queues[grant.rung]
-    by, why = enforced_by(policy.mode, world.means.get(dpid), -1 if state is None else state.number, queue)
-    number = queue if by == "queue" else None
-    if by == "meter":
-        number = world.meters.number(dpid, flow.number)
-        by, why = (by, why) if number is not None else ("nothing", "nothing: all meters of ours are in use")
-    return Granted(
-        port=port,
-        share=policy.shares[grant.rung],
-        asked=max(asked.bound, asked.target),
-        guaranteed=grant.guaranteed,
-        lent=grant.lent,
-        ceiling=grant.ceiling,
-        by=by,
-        why=why,
-        number=number,
-    )
+    number = -1 if state is None else state.number
+    return Gate(port, others.capacity, others.claims, world.means.get(dpid), number)
+
+
+def granted(world: World, flow: Flow, path: str | None) -> Granted | None:
+    """What a flow has on a path; None without ladders, or if it fits none any more."""
+    through = gate(world, flow, path)
+    if through is None:
+        return None
+    dpid, policy = _edge(world, flow), world.configuration.policy.ladder
+    return through.granted(policy, claim(world, flow), lambda: world.meters.number(dpid, flow.number))
 
 
 def treatment(world: World, flow: Flow) -> Treatment:

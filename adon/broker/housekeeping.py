@@ -136,5 +136,6 @@ class Housekeeping:
         for flow in world.flows.running():
             world.flows.counters(flow).begin_anew()
             if flow.path_since is not None:
-                world.flows.put(replace(flow, path_since=min(flow.path_since, at)))
+                since, diary = min(flow.path_since, at), flow.diary.set_back(at)
+                world.flows.put(replace(flow, path_since=since, diary=diary))
         return by

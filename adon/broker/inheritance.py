@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from adon.broker.effects import Announce, Effect, RuleState, SaveFlow, SaveRules
+from adon.broker.effects import Announce, Effect, RuleState, SaveFlow, SaveOutcome, SaveRules
 from adon.broker.flow import Flow, FlowState
 from adon.broker.intake import unservable
+from adon.broker.leaving import outcome_of
+from adon.broker.outcomes import FlowOutcome
 from adon.broker.wanted import Wanted
 from adon.flowvisor.rule import Entry
 from adon.flowvisor.topology import Topology
@@ -36,7 +38,8 @@ class Inheritance:
             state = FlowState.FAILED if flow.state.holds_rules else FlowState.CANCELLED
             ended = flow.step(state, at, f"it cannot be served after a restart: {why}", ended_at=at)
             text = f"flow {flow.id} is {state}: {ended.reason}"
-            effects += [SaveFlow(cause, ended), Announce(cause, "warning", text, flow.id)]
+            left = SaveOutcome(cause, _outcome(ended))
+            effects += [SaveFlow(cause, ended), left, Announce(cause, "warning", text, flow.id)]
         if self.stale_rules:
             effects.append(SaveRules(cause, self.stale_rules, RuleState.REMOVED))
         return effects
@@ -66,3 +69,10 @@ def standing(topology: Topology) -> set[str]:
     circuits = {f"path-{circuit.index}" for circuit in topology.overlay_paths.circuits}
     switches = {f"switch-{index}" for index, _ in enumerate(topology.configuration.switches)}
     return paths | circuits | switches
+
+
+def _outcome(ended: Flow) -> FlowOutcome:
+    """What a flow leaves whose template may be gone: as much as its request says."""
+    asked = ended.request
+    streams = 1 if asked.streams is None else asked.streams
+    return outcome_of(ended, streams=streams, priority=0 if asked.priority is None else asked.priority)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from weakref import WeakKeyDictionary
 
 from adon.broker.choice import Situation, Survey, record_of, survey
@@ -135,4 +135,4 @@ def good_until(record: CandidateRecord, kind: Kind) -> float:
 
 
 def _equal_or_new(held: Survey, fresh: Survey) -> Survey:
-    return held if held.tables == fresh.tables else fresh
+    return replace(fresh, tables=held.tables) if held.tables == fresh.tables else fresh

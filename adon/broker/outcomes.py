@@ -49,7 +49,8 @@ class FlowOutcome:
         None and "" where nothing tells.
     :param stays: its paths in order.
     :param quality: seconds in each quality (``met``, ``degraded``, ``violated``, ``unknown``).
-    :param conditions: per metric, its value on its path at first admission: what the promise was based on.
+    :param conditions: per metric, the value on the path at the (first) admission: what the promise was
+        based on.
     :param promised: bits/s expected at the last move or admission, comparable with ``throughput``.
     :param error: (promised - achieved) / achieved; above zero: too much was promised.
     :param decision: the id of the decision that admitted it.
@@ -84,13 +85,14 @@ class FlowOutcome:
     @property
     def waited(self) -> float:
         """Seconds in the queue until it was first admitted, or until its end."""
-        return (self.ended_at if self.admitted_at is None else self.admitted_at) - self.submitted_at
+        until = self.ended_at if self.admitted_at is None else self.admitted_at
+        return max(0.0, until - self.submitted_at)
 
     @property
     def duration(self) -> float | None:
         """Seconds from the first byte, or else the admission, to the end; None if it was never admitted."""
         began = self.admitted_at if self.started_at is None else self.started_at
-        return None if began is None else self.ended_at - began
+        return None if began is None else max(0.0, self.ended_at - began)
 
     @property
     def kept(self) -> bool:

@@ -10,28 +10,52 @@ Decisions and flows are saved before a switch is told (R3): the order of effects
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import partial
 
-from adon.broker import advising, circuits, compute, estimates, fireflies, fleeing, grading, limits
+from adon.broker import (
+    advising,
+    circuits,
+    compute,
+    estimates,
+    fireflies,
+    fleeing,
+    grading,
+    leaving,
+    limits,
+    ruling,
+)
 from adon.broker.alarms import Waived, words
 from adon.broker.choice import Choice, Need
 from adon.broker.damping import ATTEMPTS
-from adon.broker.deciding import advise, choose_path, decision_of, giving_way, with_misses
+from adon.broker.deciding import advise, choose_path, decision_of, rivals, with_misses
 from adon.broker.decision import Decision, Outcome
-from adon.broker.effects import Announce, Effect, EstimateScored, SaveDecision, SaveFlow
+from adon.broker.effects import (
+    Announce,
+    Effect,
+    EstimateScored,
+    SaveDecision,
+    SaveFlow,
+    SaveOutcome,
+    SaveSnapshot,
+)
 from adon.broker.events import Event, LldpReceived, PortChanged, SwitchDown, TransferReported
 from adon.broker.fleeing import Fled
 from adon.broker.flow import Flow, FlowState, Quality
 from adon.broker.network import Outcome as NetworkOutcome
+from adon.broker.outcomes import FlowOutcome
+from adon.broker.recompute.looking import Looking
+from adon.broker.recompute.seen import Displaced, Expelled, Looked, Seen, Snapshot, Step
 from adon.broker.refusals import of_a_meter
+from adon.broker.register import Ends
 from adon.broker.room import table_full
+from adon.broker.ruling import Ruling
 from adon.broker.steering import rules_for_flow, rules_for_paths, rules_for_switches
 from adon.broker.world import World
 from adon.flowvisor.assessment import Verdict
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.rule import Entry
-from adon.flowvisor.selection import quality
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Measurement, PathKey
 
@@ -55,6 +79,7 @@ class Placing:
 
     def __init__(self, world: World) -> None:
         self._world = world
+        self._looking = Looking(world)
         self._decided: list[int] = []  # the flows that this event led to a decision about
         self._before: dict[int, _Before] = {}  # to go back to while rules of a running flow change
         # Something happened while their rules were being changed: an alarm, or anything else.
@@ -63,6 +88,7 @@ class Placing:
         self._behind: dict[int, None] | None = None
         self._deaf: set[int] = set()  # they learn no more connections: a switch refused one
         self._digests: dict[int, str] = {}  # the last to queue or stay: an equal one is not recorded again
+        self._freed: dict[Ends, None] = {}  # between which sites flows gave their place back
 
     def begin(self) -> None:
         """An event comes: number its decisions from 1."""
@@ -74,12 +100,10 @@ class Placing:
         """Admit a flow that has no path, or queue it with the reason (algorithm 2, figure 4)."""
         world = self._world
         need, choice = choose_path(world, flow, event.at)
-        holder = giving_way(world, flow, need, choice, event.at) if choice.selection.path is None else None
-        if holder is not None and holder.number in self._decided:
-            holder = None  # one decision per event about a flow: the next event may take its place
-        if holder is not None:
-            instead = f"{holder.path}: in the place of {holder.id}, whose priority is lower"
-            choice = choice.taking(str(holder.path), f"{instead}; {choice.selection.reason}")
+        asks = choice.selection.path is None
+        asked = rivals(world, flow, need, choice, event.at, self._decided) if asks else None
+        holder = ruling.holder_to_go(flow, need, choice, asked)
+        choice = ruling.in_the_place_of(holder, choice)
         sites = compute.sites(
             flow,
             need,
@@ -88,46 +112,55 @@ class Placing:
             world.performance,
             world.ledger,
             event.at,
-            world.standings,
+            compute.as_told(world.standings, need, event.at),
         )
-        path = choice.selection.path
-        if path is None or sites.refused:
-            reason = choice.selection.reason if path is None else sites.reason
-            if not choice.selection.records:
-                reason = circuits.without_any(world, flow)
-            return self._enqueue(flow, need, choice, sites, reason, event)
+        nowhere = "" if choice.selection.records else circuits.without_any(world, flow)
+        ruled = ruling.placed(choice, sites, nowhere)
+        step = partial(self._looking.placed, asked, nowhere, sites)
+        if ruled.path is None:
+            return self._enqueue(flow, need, choice, sites, ruled.reason, event, step)
+        seen = self._looking.seen(flow, choice, step(), event)
         world.ledger = sites.ledger
-        room = [] if holder is None else self._displace(holder, flow, event)
-        reason = choice.selection.reason + (f"; {sites.reason}" if sites.reason else "")
-        decision = self._decide(flow, need, choice, Outcome.ADMIT, reason, event, path, sites)
+        running = None if holder is None else world.flows.get(holder.number)
+        room = [] if running is None else self._displace(running, flow, event)
+        decision = self._decide(flow, need, choice, ruled, event, sites)
         flow = flow.step(
             FlowState.INSTALLING,
             event.at,
-            reason,
+            ruled.reason,
             compute_site=sites.site,
             transfer_size=sites.transfer_size,
         )
-        flow = world.flows.put(replace(flow.onto(path, event.at, decision.id), granted=decision.granted))
+        flow = leaving.expecting(flow.onto(ruled.path, event.at, decision.id), need, decision)
+        flow = world.flows.put(replace(flow, granted=decision.granted))
         self._promised(flow, need, choice, decision)
         self._digests.pop(flow.number, None)
-        text = f"flow {flow.id} is admitted to {path}: {reason}"
+        text = f"flow {flow.id} is admitted to {ruled.path}: {ruled.reason}"
         return [
             *room,
-            *_recorded(event, decision, flow, "info", text),
+            *self._recorded(event, decision, flow, seen, "info", text),
             *self.act(self._install(flow, need, choice, event), event),
         ]
 
     def _enqueue(
-        self, flow: Flow, need: Need, choice: Choice, sites: compute.Sites, reason: str, event: Event
+        self,
+        flow: Flow,
+        need: Need,
+        choice: Choice,
+        sites: compute.Sites,
+        reason: str,
+        event: Event,
+        step: Callable[[], Step],
     ) -> list[Effect]:
-        decision = self._decide(flow, need, choice, Outcome.QUEUE, reason, event, None, sites)
+        decision = self._decide(flow, need, choice, Ruling(Outcome.QUEUE, None, reason), event, sites)
         if flow.state is FlowState.QUEUED and self._digests.get(flow.number) == decision.digest():
             return []
+        seen = self._looking.seen(flow, choice, step(), event)
         self._digests[flow.number] = decision.digest()
         if flow.state is not FlowState.QUEUED:
             flow = flow.step(FlowState.QUEUED, event.at, reason)
         flow = self._world.flows.put(replace(flow, decision=decision.id, reason=reason))
-        return _recorded(event, decision, flow, "info", f"flow {flow.id} waits: {reason}")
+        return self._recorded(event, decision, flow, seen, "info", f"flow {flow.id} waits: {reason}")
 
     def serve_queue(self, event: Event) -> list[Effect]:
         """Try every waiting flow, in order."""
@@ -185,28 +218,37 @@ class Placing:
         """
         busy = {flow.number: flow for flow in self._world.flows.running() if self._changing(flow)}
         concerned = {flow.number: flow for flow in flows} | busy
-        leaving = fleeing.losses(self._world, concerned.values(), event.at)
-        for fled in fleeing.planned(self._world, leaving, event.at):
+        lost = fleeing.losses(self._world, concerned.values(), event.at)
+        # What each saw is taken down first: whoever goes changes what there is to see.
+        planned = [
+            (fled, self._looking.seen(fled.flow, fled.choice, Expelled(fled.loss, fled.exodus), event))
+            for fled in fleeing.planned(self._world, lost, event.at)
+        ]
+        for fled, seen in planned:
             if fled.flow.number in busy:
                 self._overlooked.setdefault(fled.flow.number, None)
             else:
-                effects += self._fled(fled, event)
-        return frozenset(leaving)
+                effects += self._fled(fled, seen, event)
+        return frozenset(lost)
 
     def _changing(self, flow: Flow) -> bool:
         return flow.state is FlowState.INSTALLING or self._world.network.busy(flow.id)
 
-    def _fled(self, fled: Fled, event: Event) -> list[Effect]:
+    def _fled(self, fled: Fled, seen: Seen, event: Event) -> list[Effect]:
         """Bring one flow to its place; without one it stays, marked (spec section 2)."""
-        flow, need, choice = fled.flow, fled.need, fled.choice
-        if fled.path is not None:
+        flow, need, choice, ruled = fled.flow, fled.need, fled.choice, ruling.fled(fled)
+        if ruled.path is not None:
             if isinstance(event, PortChanged | SwitchDown | LldpReceived):
                 self._world.failovers.moving(flow.number, event.id, event.at)
-            return self._move(flow, need, choice, fled.path, fled.reason, event)
-        if fled.loss.vacate:
-            return self._vacate(flow, need, choice, f"leaves {fled.reason}", event)
-        effects = self._stay(flow, need, choice, fled.reason, event, tell=True)
+            return self._move(flow, need, choice, ruled, event, seen)
+        if ruled.outcome is Outcome.QUEUE:
+            return self._vacate(flow, need, choice, ruled, event, seen)
+        effects = self._stay(flow, need, choice, ruled, event, lambda: seen, tell=True)
         return [*effects, *self._refresh(flow, need, choice, event)]
+
+    def look_again(self, flow: Flow, event: Event) -> list[Effect]:
+        """Look at a running flow beside which another has ended, if this event has not decided about it."""
+        return [] if flow.number in self._decided else self.reexamine(flow, event, rules=False)
 
     def reexamine(
         self,
@@ -215,6 +257,8 @@ class Placing:
         measured: Measurement | None = None,
         alarm: Alarm | None = None,
         trigger: str | None = None,
+        *,
+        rules: bool = True,
     ) -> list[Effect]:
         """Look again at a running flow: move it, or note how its path keeps the QSpec.
 
@@ -224,6 +268,7 @@ class Placing:
             whatever it is.
         :param trigger: what of its template's triggers has fired: patience is waived, and the decision is
             recorded whatever it is.
+        :param rules: whether those it would get today are looked at, too; a result changes none.
         """
         if self._changing(flow):
             self._overlooked[flow.number] = self._overlooked.get(flow.number) if alarm is None else alarm
@@ -239,17 +284,19 @@ class Placing:
         if trigger is not None and waived is Waived.NOTHING:
             waived = Waived.PATIENCE
         dwell = self._world.damping.dwell(flow.number, need.template.selection.min_dwell)
-        advice = advise(flow, need, choice, event.at, waived, dwell)
         urged = trigger if alarm is None else words(alarm)
-        reason = advice.reason if urged is None else f"{urged}: {advice.reason}"
-        best = choice.record(choice.selection.path)
-        if advice.move and best is not None:
+        step = Looked(waived, dwell, urged or "")
+        ruled = ruling.looked_at(flow, need, choice, event.at, step.waived, step.dwell, step.urged)
+        see = partial(self._looking.seen, flow, choice, step, event)
+        if ruled.path is not None:
             if not advise(flow, need, choice, event.at, Waived.PATIENCE, dwell).move:
                 self._world.alarms.hurried(flow.number, event.at)
-            return self._move(flow, need, choice, best.path, reason, event, trigger)
+            return self._move(flow, need, choice, ruled, event, see(), trigger)
         always = urged is not None
-        effects = self._stay(flow, need, choice, reason, event, always=always, trigger=trigger)
-        return effects if measured is not None else [*effects, *self._refresh(flow, need, choice, event)]
+        effects = self._stay(flow, need, choice, ruled, event, see, always=always, trigger=trigger)
+        if measured is not None or not rules:
+            return effects
+        return [*effects, *self._refresh(flow, need, choice, event)]
 
     def _waived(self, flow: Flow, need: Need, choice: Choice, alarm: Alarm | None, event: Event) -> Waived:
         if alarm is None:
@@ -262,27 +309,27 @@ class Placing:
         flow: Flow,
         need: Need,
         choice: Choice,
-        why: str,
+        ruled: Ruling,
         event: Event,
+        see: Callable[[], Seen],
         *,
         always: bool = False,
         tell: bool = False,
         trigger: str | None = None,
     ) -> list[Effect]:
-        record = choice.record(flow.path)
-        now_is = Quality.UNKNOWN if record is None else Quality(quality(record, need.qspec))
+        now_is = ruling.quality_now(flow, need, choice)
         changed = now_is is not flow.quality
-        flow = self._world.flows.put(replace(flow, quality=now_is))
+        before, flow = flow, self._world.flows.put(flow.judged(now_is, event.at))
         if not changed and not always and not tell:
             return []
-        reason = f"QSpec {now_is}: {why if always or tell or record is None else record.why}"
-        decision = self._decide(flow, need, choice, Outcome.STAY, reason, event, trigger=trigger)
+        decision = self._decide(before, need, choice, ruled, event, trigger=trigger)
         if tell and not changed and self._digests.get(flow.number) == decision.digest():
             return []
         self._digests[flow.number] = decision.digest()
         level = "warning" if now_is is Quality.VIOLATED else "info"
         flow = self._world.flows.put(replace(flow, decision=decision.id))
-        return _recorded(event, decision, flow, level, f"flow {flow.id} on {flow.path}: {reason}")
+        text = f"flow {flow.id} on {flow.path}: {ruled.reason}"
+        return self._recorded(event, decision, flow, see(), level, text)
 
     def _refresh(self, flow: Flow, need: Need, choice: Choice, event: Event) -> list[Effect]:
         """Give a flow the rules it would get today: ports have new numbers, or a path came to stand by."""
@@ -302,23 +349,24 @@ class Placing:
         flow: Flow,
         need: Need,
         choice: Choice,
-        path: str,
-        reason: str,
+        ruled: Ruling,
         event: Event,
+        seen: Seen,
         trigger: str | None = None,
     ) -> list[Effect]:
         self._digests.pop(flow.number, None)
-        decision = self._decide(flow, need, choice, Outcome.MOVE, reason, event, path, trigger=trigger)
+        decision = self._decide(flow, need, choice, ruled, event, trigger=trigger)
         self._remember(flow)
         self._world.flows.counters(flow).begin_anew()
         self._world.damping.moved(flow.number, event.at, need.template.selection.min_dwell)
-        moved = flow.onto(path, event.at, decision.id)
+        moved = flow.onto(str(ruled.path), event.at, decision.id)
+        moved = leaving.expecting(moved, need, decision)
         moved = replace(moved, moves=flow.moves + 1, granted=decision.granted)
         self._world.flows.put(moved)
         self._promised(moved, need, choice, decision)
-        text = f"flow {flow.id} moves from {flow.path} to {path}: {reason}"
+        text = f"flow {flow.id} moves from {flow.path} to {ruled.path}: {ruled.reason}"
         return [
-            *_recorded(event, decision, moved, "info", text),
+            *self._recorded(event, decision, moved, seen, "info", text),
             *self.act(self._install(moved, need, choice, event), event),
         ]
 
@@ -328,20 +376,24 @@ class Placing:
         ours, theirs = world.flows.priority(flow), world.flows.priority(newcomer)
         why = f"gives way to {newcomer.id} (priority {theirs} above {ours})"
         need, choice = choose_path(world, flow, event.at, {str(flow.path): why})
-        reason = f"{why}; {choice.selection.reason}"
-        if choice.selection.path is not None:
-            return self._move(flow, need, choice, choice.selection.path, reason, event)
-        return self._vacate(flow, need, choice, reason, event)
+        seen = self._looking.seen(flow, choice, Displaced(why), event)
+        ruled = ruling.displaced(choice, why)
+        if ruled.path is not None:
+            return self._move(flow, need, choice, ruled, event, seen)
+        return self._vacate(flow, need, choice, ruled, event, seen)
 
-    def _vacate(self, flow: Flow, need: Need, choice: Choice, reason: str, event: Event) -> list[Effect]:
+    def _vacate(
+        self, flow: Flow, need: Need, choice: Choice, ruled: Ruling, event: Event, seen: Seen
+    ) -> list[Effect]:
         """A running flow goes back to the queue."""
-        decision = self._decide(flow, need, choice, Outcome.QUEUE, reason, event)
+        decision = self._decide(flow, need, choice, ruled, event)
         self._digests[flow.number] = decision.digest()
         waiting = self._world.flows.put(
-            replace(self._without_path(flow, reason, event), decision=decision.id)
+            replace(self._without_path(flow, ruled.reason, event), decision=decision.id)
         )
+        text = f"flow {flow.id} {ruled.reason}"
         return [
-            *_recorded(event, decision, waiting, "warning", f"flow {flow.id} {reason}"),
+            *self._recorded(event, decision, waiting, seen, "warning", text),
             *self.act(self._want(flow.id, (), event), event),
         ]
 
@@ -481,6 +533,7 @@ class Placing:
                 decision=was.decision,
                 granted=was.granted,
                 aggregated=was.aggregated or crowded,
+                diary=was.diary,
             )
         )
         effects: list[Effect] = [
@@ -494,21 +547,39 @@ class Placing:
     # -- ends ---------------------------------------------------------------------------------------------
 
     def end(self, flow: Flow, state: FlowState, reason: str, event: Event) -> tuple[Flow, list[Effect]]:
-        """A flow's last step: it gives back what it holds, and others may have it."""
+        """A flow's last step: it leaves its outcome and gives back what it holds, and others may have it."""
         held_rules = flow.state.holds_rules
         ended = self._world.flows.put(flow.step(state, event.at, reason, ended_at=event.at))
         self._world.ledger = self._world.ledger.release(flow.number)
+        reported = isinstance(event, TransferReported) and state is FlowState.FINISHED
+        got = self._achieved(ended, reported=reported) if held_rules else None
         effects: list[Effect] = [
             SaveFlow(event.id, ended),
+            SaveOutcome(event.id, self._outcome(ended, got, reported=reported)),
             Announce(event.id, "info", f"flow {flow.id} is {state}: {reason}", flow.id),
             *fireflies.ended(self._world, ended, event),
         ]
         if not held_rules:
             self._forget(flow.id)
             return ended, effects
-        effects += self._scored(ended, event)
+        self._freed[self._world.flows.ends(ended)] = None
+        effects += self._scored(ended, got, event)
         effects += self.act(self._want(flow.id, (), event), event)
         return ended, [*effects, *self.serve_queue(event)]
+
+    def freed(self) -> list[Ends]:
+        """Between which sites flows gave their place back since this was asked last."""
+        ends = list(self._freed)
+        self._freed.clear()
+        return ends
+
+    def _achieved(self, ended: Flow, *, reported: bool) -> estimates.Achieved | None:
+        return estimates.achieved(ended, self._world.flows.counters(ended), reported=reported)
+
+    def _outcome(self, ended: Flow, got: estimates.Achieved | None, *, reported: bool) -> FlowOutcome:
+        flows = self._world.flows
+        streams, priority = flows.need(ended).streams, flows.priority(ended)
+        return leaving.outcome_of(ended, streams=streams, priority=priority, got=got, reported=reported)
 
     def _forget(self, owner: str) -> None:
         flow = self._world.flows.owner(owner)
@@ -530,12 +601,9 @@ class Placing:
         key = PathKey(str(flow.path), *self._world.flows.ends(flow))
         self._world.estimates.note(flow.number, key, need, choice, decision.id)
 
-    def _scored(self, ended: Flow, event: Event) -> list[Effect]:
+    def _scored(self, ended: Flow, got: estimates.Achieved | None, event: Event) -> list[Effect]:
         """Compare what a flow was promised with what it got."""
-        flows = self._world.flows
-        reported = isinstance(event, TransferReported) and ended.state is FlowState.FINISHED
-        got = estimates.achieved(ended, flows.counters(ended), reported=reported)
-        scored = self._world.estimates.score(ended, flows.need(ended), got, event.at)
+        scored = self._world.estimates.score(ended, self._world.flows.need(ended), got, event.at)
         return [] if scored is None else [EstimateScored(event.id, scored)]
 
     # -- steps shared by these ----------------------------------------------------------------------------
@@ -575,23 +643,29 @@ class Placing:
         flow: Flow,
         need: Need,
         choice: Choice,
-        outcome: Outcome,
-        reason: str,
+        ruled: Ruling,
         event: Event,
-        path: str | None = None,
         sites: compute.Sites = compute.NO_SITES,
         trigger: str | None = None,
     ) -> Decision:
         self._decided.append(flow.number)
-        number, where = len(self._decided), flow.path if outcome is Outcome.STAY else path
+        number, where = len(self._decided), flow.path if ruled.outcome is Outcome.STAY else ruled.path
         granted = grading.granted(self._world, flow, where)
+        outcome, reason, path = ruled.outcome, ruled.reason, ruled.path
         return decision_of(number, flow, need, choice, outcome, reason, event, path, sites, granted, trigger)
 
-
-def _recorded(event: Event, decision: Decision, flow: Flow, level: str, text: str) -> list[Effect]:
-    """A decision in the store and in the log, with the flow as it is by it."""
-    return [
-        SaveDecision(event.id, decision),
-        SaveFlow(event.id, flow),
-        Announce(event.id, level, text, flow.id),
-    ]
+    def _recorded(
+        self, event: Event, decision: Decision, flow: Flow, seen: Seen, level: str, text: str
+    ) -> list[Effect]:
+        """A decision in the store and in the log, with the flow as it is by it, and what it saw."""
+        meter = None
+        if decision.granted is not None and decision.granted.by == "meter":
+            meter = decision.granted.number
+        gate = grading.gate(self._world, flow, decision.path)
+        snapshot = Snapshot(decision.id, seen, decision.alarm, gate, meter, decision.trigger)
+        return [
+            SaveDecision(event.id, decision),
+            SaveFlow(event.id, flow),
+            Announce(event.id, level, text, flow.id),
+            SaveSnapshot(event.id, snapshot),
+        ]

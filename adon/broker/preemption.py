@@ -10,17 +10,20 @@ Values and functions only; what becomes of the flow that gives way is the broker
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from adon.broker.edge import preemption_candidate
 from adon.flowvisor.assessment import CandidateRecord, Verdict
 from measurement.model import Metric
 
+STAYS = 1000
+"""Above every priority: who has it gives way to nobody."""
+
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A running flow on a layer-2 path.
+    """A running flow on a path.
 
     :param bound: its QSpec's throughput bound in bits/s, 0 if it has none.
     """
@@ -31,12 +34,38 @@ class Holder:
     bound: float
 
 
+@dataclass(frozen=True, slots=True)
+class Rivals:
+    """Those whose place a newcomer might take, as they were when it asked.
+
+    :param fallen: the one that would lose its rung of the queue ladder to it.
+    :param holders: those on layer-2 paths that it could be on, as far as they matter (:func:`summed_up`).
+    :param best: per path name, the best single-stream rate seen, in bits/s.
+    :param decided: the numbers of those that the same event has led to a decision about.
+    """
+
+    fallen: Holder | None
+    holders: tuple[Holder, ...]
+    best: Mapping[str, float]
+    decided: frozenset[int] = frozenset()
+
+
+def summed_up(holders: Iterable[Holder]) -> tuple[Holder, ...]:
+    """The same to :func:`gives_way` as all holders: the one that would go, and who stays beside it as one."""
+    present = tuple(holders)
+    if not present:
+        return ()
+    lowest = min(present, key=lambda one: (one.priority, -one.number))
+    stay = sum(one.bound for one in present if one.path == lowest.path and one is not lowest)
+    return lowest, Holder(0, STAYS, lowest.path, stay)
+
+
 def gives_way(
     priority: int,
     bound: float,
     holders: Iterable[Holder],
     records: Iterable[CandidateRecord],
-    best: dict[str, float],
+    best: Mapping[str, float],
 ) -> Holder | None:
     """The holder whose place a newcomer may take; None if nobody's.
 

@@ -80,10 +80,12 @@ class Watch:
         self._world = world
         self._outlooks: WeakKeyDictionary[Group, Outlook] = WeakKeyDictionary()
 
-    def uneasy(self, ends: Ends, now: float, measured: PathKey) -> Iterator[Flow]:
-        """The flows between these sites that a result may change something for, by number.
+    def uneasy(self, ends: Ends, now: float, measured: PathKey | None) -> Iterator[Flow]:
+        """The flows between these sites that something may change for, by number.
 
         What is done about one may make another uneasy: a flow is judged by what holds when its turn comes.
+
+        :param measured: the path that there is a result of; None if it is something else that happened.
         """
         last, flows = 0, self._world.flows
         numbers = self._uneasy(ends, now, measured, last)

@@ -43,6 +43,25 @@ def _windows() -> TypeAdapter[Window]:
     return TypeAdapter(Window)
 
 
+@cache
+def _outcomes() -> TypeAdapter[FlowOutcome]:
+    return TypeAdapter(FlowOutcome)
+
+
+def encode_outcome(outcome: FlowOutcome) -> Json:
+    """An outcome as JSON values."""
+    body: Json = finite(_outcomes().dump_python(outcome, mode="json"))
+    return body
+
+
+def decode_outcome(body: Mapping[str, Any]) -> FlowOutcome:
+    """The outcome that :func:`encode_outcome` wrote.
+
+    :raises ValueError: for a body that is no outcome of this version.
+    """
+    return _outcomes().validate_python(body)
+
+
 def encode_window(window: Window) -> Json:
     """A maintenance window as JSON values."""
     body: Json = _windows().dump_python(window, mode="json")
@@ -133,11 +152,6 @@ def _findings() -> TypeAdapter[Finding]:
     return TypeAdapter(Finding)
 
 
-@cache
-def _outcomes() -> TypeAdapter[FlowOutcome]:
-    return TypeAdapter(FlowOutcome)
-
-
 def encode_proposal(proposal: Proposal) -> Json:
     """A proposal as JSON values."""
     body: Json = _proposals().dump_python(proposal, mode="json")
@@ -164,11 +178,3 @@ def decode_finding(body: Mapping[str, Any]) -> Finding:
     :raises ValueError: for a body that is none.
     """
     return _findings().validate_python(body)
-
-
-def decode_outcome(body: Mapping[str, Any]) -> FlowOutcome:
-    """What a flow left behind.
-
-    :raises ValueError: for a body that is no outcome of this version.
-    """
-    return _outcomes().validate_python(body)

@@ -11,7 +11,7 @@ The SQL is in the ``*_rows`` modules, one per kind of thing.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Self
 
@@ -23,6 +23,7 @@ from adon.broker.effects import RuleState
 from adon.broker.flow import Flow, FlowState
 from adon.broker.maintenance import Window
 from adon.broker.outcomes import FlowOutcome
+from adon.broker.recompute.encoded import Encoded
 from adon.broker.sites.jobs import SiteJob
 from adon.errors import Unavailable
 from adon.flowvisor.overlay import OverlayPaths
@@ -31,13 +32,14 @@ from adon.store import (
     access_rows,
     decision_rows,
     document_rows,
-    experience_rows,
     flow_rows,
     job_rows,
     lease,
     maintenance_rows,
+    outcome_rows,
     proposal_rows,
     rule_rows,
+    snapshot_rows,
     template_rows,
 )
 from adon.store.access_rows import KeptAnswer
@@ -45,6 +47,7 @@ from adon.store.engine import DURABLE, WRITES, check_file, check_schema, open_en
 from adon.store.flow_rows import HistoryEntry
 from adon.store.lease import Held, Lease
 from adon.store.rule_rows import SavedRule
+from adon.store.snapshot_rows import SavedSnapshot
 from adon.store.template_rows import SavedTemplate
 from adon.templates_catalog.model import Template
 from adon.templates_catalog.proposal import Proposal, ProposalState
@@ -128,6 +131,16 @@ class Store:
         """Keep a decision."""
         with self._writing() as connection:
             decision_rows.save(connection, decision)
+
+    def save_snapshots(self, encoded: Sequence[Encoded], code: str) -> None:
+        """Keep what some decisions saw, and the version of the code that made them."""
+        with self._writing() as connection:
+            snapshot_rows.save(connection, encoded, code)
+
+    def save_outcome(self, outcome: FlowOutcome) -> None:
+        """Keep what a flow leaves behind; the flow itself has been saved."""
+        with self._writing() as connection:
+            outcome_rows.save(connection, outcome)
 
     def save_template(self, template: Template, author: str, at: float) -> None:
         """Keep a template version; saving the same again changes nothing.
@@ -260,6 +273,45 @@ class Store:
         with self._reading() as connection:
             return flow_rows.history(connection, number)
 
+    def snapshot(self, decision: str) -> SavedSnapshot:
+        """What a decision saw.
+
+        :raises NotFound: if that was not kept.
+        """
+        with self._reading() as connection:
+            return snapshot_rows.read(connection, decision)
+
+    def snapshot_part(self, digest: str) -> str:
+        """A part of what decisions saw.
+
+        :raises NotFound: if there is none of this name.
+        """
+        with self._reading() as connection:
+            return snapshot_rows.part(connection, digest)
+
+    def outcome(self, number: int) -> FlowOutcome:
+        """What a flow has left behind.
+
+        :raises NotFound: if it has not ended, or never was.
+        """
+        with self._reading() as connection:
+            return outcome_rows.read(connection, number)
+
+    def outcomes(
+        self,
+        template: str | None = None,
+        since: float | None = None,
+        limit: int = 100,
+        requester: str | None = None,
+    ) -> tuple[FlowOutcome, ...]:
+        """What flows have left behind, those that ended last first.
+
+        :param template: ``soykb`` for all versions of it, ``soykb@3`` for one.
+        :param since: of flows that ended then or later.
+        """
+        with self._reading() as connection:
+            return outcome_rows.listed(connection, template, since, requester, limit)
+
     def decision(self, identifier: str) -> Decision:
         """One decision.
 
@@ -350,7 +402,7 @@ class Store:
     def experience(self, template: str, limit: int = 5000) -> tuple[FlowOutcome, ...]:
         """What the latest flows of a template, in whatever version, left behind; the oldest first."""
         with self._reading() as connection:
-            return experience_rows.read(connection, template, limit)
+            return tuple(reversed(outcome_rows.listed(connection, template, None, None, limit)))
 
     def tokens(self) -> tuple[Token, ...]:
         """All tokens, revoked and expired ones too, oldest first."""

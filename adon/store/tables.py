@@ -22,7 +22,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_REVISION = "0006"
+SCHEMA_REVISION = "0007"
 """The migration that this code's tables are at."""
 
 metadata = MetaData(
@@ -178,3 +178,34 @@ proposals = Table(
     Column("body", JSON, nullable=False),
 )
 """Proposals to change a template's scoring, by the template's name; those that were decided on too."""
+
+outcomes = Table(
+    "outcomes",
+    metadata,
+    Column("flow", BigInteger, ForeignKey("flows.number"), primary_key=True, autoincrement=False),
+    Column("template", String(64), nullable=False),
+    Column("version", Integer, nullable=False),
+    Column("ended_at", Double, nullable=False, index=True),
+    Column("body", JSON, nullable=False),
+    Index("ix_outcomes_template_ended_at", "template", "ended_at"),
+)
+"""What each flow that has ended leaves behind."""
+
+snapshots = Table(
+    "snapshots",
+    metadata,
+    # No foreign key: saved after its decision, which a power failure may have taken back by then.
+    Column("decision", Text, primary_key=True),
+    Column("digest", String(64), nullable=False),
+    Column("code", Text, nullable=False),
+    Column("body", Text, nullable=False),
+)
+"""What a decision saw, and the version of the code that saw it.  Text, not JSON: a digest is of bytes."""
+
+snapshot_parts = Table(
+    "snapshot_parts",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("body", Text, nullable=False),
+)
+"""The parts that snapshots share, by the SHA-256 of their content."""

@@ -21,6 +21,7 @@ from typing import Any
 from os_ken.base.app_manager import AppManager
 
 from adon.broker.broker import Broker
+from adon.code_version import code_version
 from adon.config import Configuration, HighAvailability, load
 from adon.errors import AdonError, Conflict
 from adon.flowvisor.roles import Control, StateLoaded, alone, stand_by
@@ -35,6 +36,7 @@ from apps.campus_edge.executor import Executor, monitoring_to_json
 from apps.campus_edge.gate import Gate, Terms
 from apps.campus_edge.leading import Leadership
 from apps.campus_edge.loop import DecisionLoop, Inbox, Stamps
+from apps.campus_edge.remembering import Remembering
 from apps.campus_edge.roles import RoleDesk, step_down
 from apps.campus_edge.standby import refusing
 from apps.campus_edge.switchboard import Switchboard
@@ -164,9 +166,11 @@ def _serve(shell: _Shell, board: Switchboard, lease: Lease | None) -> None:
     link = LinkServer(shell.socket_path, _receiver(broker, commands, board.tally))
     journal = Journal(shell.socket_path.parent)
     executor = Executor(store, board, commands, link.broadcast, journal.sent)
+    remembering = Remembering(store, code_version())
+    executor.remember = remembering.keep
     if shell.configuration.policy.fireflies is not None:
         executor.firefly = fireflies.Sender(shell.configuration.policy.fireflies)
-    loop = DecisionLoop(shell.inbox, broker, executor.carry_out, board.overdue, stamps)
+    loop = DecisionLoop(shell.inbox, broker, executor.carry_out, board.overdue, stamps, remembering)
     gc.collect()
     gc.freeze()  # what is there from the start stays: the collector need not go through it again and again
     gc.set_threshold(YOUNG_OBJECTS)

@@ -40,8 +40,10 @@ from adon.broker.effects import (
     SaveFlow,
     SaveJob,
     SaveMaintenance,
+    SaveOutcome,
     SaveProposal,
     SaveRules,
+    SaveSnapshot,
     SaveTemplate,
     SendBatch,
     SendFirefly,
@@ -52,6 +54,7 @@ from adon.broker.effects import (
 )
 from adon.broker.events import Event
 from adon.broker.flow import FlowState
+from adon.broker.recompute.seen import Snapshot
 from adon.store.store import Store
 from apps.campus_edge import fireflies
 from apps.campus_edge.commands import Commands
@@ -70,6 +73,7 @@ SAVES = (
     SaveMaintenance,
     SaveJob,
     SaveProposal,
+    SaveOutcome,
 )
 LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
@@ -106,6 +110,7 @@ class Executor:
     :param tell: sends a message of a kind to the other processes (of one role, or all).
     :param note: keeps what was sent to a switch, for people.
     :param firefly: sends a packet to the collector of scitags' flow records.
+    :param remember: keeps what decisions saw; not asked before all else is done.
     """
 
     store: Store
@@ -114,6 +119,7 @@ class Executor:
     tell: Callable[[str, dict[str, object], str | None], None]
     note: Callable[[Noted], None]
     firefly: Callable[[bytes], None] = fireflies.nowhere
+    remember: Callable[[Iterable[Snapshot]], None] = lambda _: None
 
     def carry_out(self, event: Event, effects: Iterable[Effect]) -> None:
         """Carry out the effects of one event.
@@ -127,9 +133,12 @@ class Executor:
         answers = [effect for effect in listed if isinstance(effect, Answer)]
         self._commit(event, [effect for effect in listed if isinstance(effect, SAVES)], answers)
         for effect in listed:
-            if not isinstance(effect, (*SAVES, Announce)):
+            if not isinstance(effect, (*SAVES, Announce, SaveSnapshot)):
                 self._act(effect)
         self._announce(event, [effect for effect in listed if isinstance(effect, Announce)])
+        snapshots = [effect.snapshot for effect in listed if isinstance(effect, SaveSnapshot)]
+        if snapshots:
+            self.remember(snapshots)
 
     def _act(self, effect: Effect) -> None:
         match effect:
@@ -226,6 +235,8 @@ class Executor:
                 self.store.save_window(save.window)
             case SaveProposal():
                 self.store.save_proposal(save.proposal)
+            case SaveOutcome():
+                self.store.save_outcome(save.outcome)
             case SaveTemplate():
                 self.store.save_template(save.template, self.commands.author(save.cause), event.at)
 

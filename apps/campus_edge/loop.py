@@ -38,6 +38,24 @@ class Decides(Protocol):
         """Take one event; say what is to be done."""
 
 
+class Leisure(Protocol):
+    """What is done while no event is waiting."""
+
+    @property
+    def pending(self) -> bool:
+        """Whether there is something to do."""
+
+    def do_some(self) -> None:
+        """Do a part of it, in some milliseconds."""
+
+
+class _Nothing:
+    pending = False
+
+    def do_some(self) -> None:
+        """There is nothing."""
+
+
 def die(where: str) -> None:
     """Log the exception under way and end the process at once: half alive is worse than restarted."""
     log.critical("event=bug where=%s", where, exc_info=True)
@@ -100,6 +118,7 @@ class DecisionLoop(threading.Thread):
     :param carry_out: does what the effects of one event say.
     :param overdue: events for what did not happen in time (a barrier reply), asked for at each turn,
         together with when to ask again.
+    :param leisure: what is done while no event is waiting; all of it before the thread ends.
     """
 
     def __init__(
@@ -109,8 +128,10 @@ class DecisionLoop(threading.Thread):
         carry_out: Callable[[Event, Iterable[Effect]], None],
         overdue: Callable[[float], tuple[list[Event], float | None]],
         stamps: Stamps,
+        leisure: Leisure = _Nothing(),  # noqa: B008 - it has no state
     ) -> None:
         super().__init__(name="decision", daemon=True)
+        self._leisure = leisure
         self._broker = broker
         self._carry_out = carry_out
         self._overdue = overdue
@@ -127,6 +148,8 @@ class DecisionLoop(threading.Thread):
         try:
             while self._turn():
                 pass
+            while self._leisure.pending:
+                self._leisure.do_some()
         except LeaseLost as error:
             step_down(str(error))
         except BaseException:  # noqa: BLE001 - whatever it is, the state behind it is unknown
@@ -137,8 +160,11 @@ class DecisionLoop(threading.Thread):
         for event in late:
             self._decide(event)
         try:
-            event_or_end = self._inbox.get(timeout=self._patience(ask_again))
+            wait = 0.0 if self._leisure.pending else self._patience(ask_again)
+            event_or_end = self._inbox.get(timeout=wait)
         except queue.Empty:
+            if self._leisure.pending:
+                self._leisure.do_some()
             self._tick_if_due()
             return True
         if event_or_end is None:

@@ -68,6 +68,14 @@ class Client:
         body = {"status": status, "bytes": size, "detail": detail}
         return self._call("POST", f"/flows/{_part(flow)}/reports", body=body)
 
+    def outcome(self, flow: str) -> Json:
+        """What a flow left behind."""
+        return self._call("GET", f"/flows/{_part(flow)}/outcome")
+
+    def outcomes(self, template: str | None = None, since: str | None = None, limit: int = 100) -> list[Json]:
+        """What flows left behind, those that ended last first."""
+        return self._items("/outcomes", {"template": template, "since": since, "limit": limit})
+
     def decision(self, decision: str) -> Json:
         """One decision."""
         return self._call("GET", f"/decisions/{_part(decision)}")

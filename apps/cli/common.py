@@ -75,6 +75,17 @@ def print_json(value: object) -> None:
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
+def write(file: Path, text: str, field: str) -> None:
+    """Write a file that an option names.
+
+    :raises InvalidInput: if that cannot be done.
+    """
+    try:
+        file.write_text(text, "utf-8")
+    except OSError as error:
+        raise InvalidInput.of(field, f"{file}: {error.strerror}") from error
+
+
 def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], empty: str) -> None:
     """Rows as a table, or what to do when there are none.
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from apps.cli.common import JsonFlag, client, print_json, print_table
+from adon.errors import InvalidInput
+from apps.cli.common import EXIT_OTHER, JsonFlag, client, print_json, print_table
 
 app = typer.Typer(help="What was chosen, among what, and why.", no_args_is_help=True)
 
@@ -87,3 +89,45 @@ def _print_sites(decision: dict[str, Any]) -> None:
         for site in decision["compute"]
     )
     print_table(("Site", "", "T_t total", "T_q", "T_c", "T_n", "C_D", "Why"), rows, "")
+
+
+Data = Annotated[Path | None, typer.Option(metavar="DIR", help="The folder that the state's database is in.")]
+Url = Annotated[
+    str | None, typer.Option("--store", envvar="ADON_STORE_URL", help="The state's database, if elsewhere.")
+]
+
+
+@app.command()
+def recompute(
+    decision: Annotated[str | None, typer.Argument(help="A decision's id.")] = None,
+    data: Data = None,
+    store: Url = None,
+    from_: Annotated[
+        Path | None, typer.Option("--from", metavar="FILE", help="What --save wrote, instead of a database.")
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write all that is needed, for another version's use.")
+    ] = None,
+    json_: JsonFlag = False,
+) -> None:
+    """Make a recorded decision again, from what it saw, and compare the two field by field.
+
+    Opens the database itself, for reading only; no server is asked.  The code that made the decision makes
+    the same again; another version may well decide otherwise, and it is said that it is another one.
+
+    Exit status: 0 if they are equal, 1 if not.
+    """
+    from apps.cli.recomputing import from_database, from_file, made_again
+
+    if (decision is None) == (from_ is None):
+        raise InvalidInput.of("decision", "name a decision, or a file with --from")
+    record = from_database(str(decision), data, store) if from_ is None else from_file(from_)
+    if save is not None:
+        record.write(save)
+    found = made_again(record)
+    if json_:
+        print_json(found.to_json())
+    else:
+        found.print()
+    if found.differences:
+        raise typer.Exit(EXIT_OTHER)

@@ -151,6 +151,18 @@ def show(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
 
 
 @app.command()
+def outcome(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
+    """What a flow that has ended was promised, got, and met on its way."""
+    from apps.cli.outcome import print_outcome
+
+    found = client(ctx).outcome(flow)
+    if json_:
+        print_json(found)
+    else:
+        print_outcome(found)
+
+
+@app.command()
 def watch(
     ctx: typer.Context,
     flow: FlowId,

@@ -22,6 +22,7 @@ from apps.cli import (
     measure,
     network,
     operations,
+    outcome,
     plan,
     site,
     template,
@@ -49,6 +50,7 @@ app.add_typer(site.sites, name="site")
 app.add_typer(site.jobs, name="job")
 app.add_typer(decision.app, name="decision")
 app.add_typer(advice.app, name="advice")
+app.add_typer(outcome.app, name="outcome")
 app.add_typer(plan.app, name="plan")
 app.add_typer(measure.app, name="measure")
 app.add_typer(alarm.app, name="alarm")

@@ -9,7 +9,7 @@ import typer
 
 from adon.errors import InvalidInput, Problem
 from apps.cli import drafting, proposals
-from apps.cli.common import JsonFlag, client, print_json, print_table
+from apps.cli.common import JsonFlag, client, print_json, print_table, write
 
 if TYPE_CHECKING:
     from adon.templates_catalog.lookup import LookupTable
@@ -123,6 +123,62 @@ def from_rspec(
     except (OSError, UnicodeError) as error:
         raise InvalidInput(Problem("", f"cannot be read: {error}", str(file))) from error
     typer.echo(yamlfile.dump(draft(text, name)), nl=False)
+
+
+@app.command()
+def backtest(
+    file: Annotated[Path, typer.Argument(help="A template file (YAML): the version to try.")],
+    config: Annotated[Path, typer.Option(help="The configuration file.")],
+    since: Annotated[str, typer.Option(metavar="TIME", help="2026-11-21T02:00:00Z, or how long ago: '7 d'.")],
+    until: Annotated[str | None, typer.Option(metavar="TIME", help="As --since (default: now).")] = None,
+    data: Annotated[Path | None, typer.Option(metavar="DIR", help="The folder of the databases.")] = None,
+    store: Annotated[
+        str | None, typer.Option(envvar="ADON_STORE_URL", help="The state's database, if elsewhere.")
+    ] = None,
+    archive: Annotated[
+        str | None, typer.Option(envvar="ADON_ARCHIVE_URL", help="The archive's database, if elsewhere.")
+    ] = None,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Draw moves and violations over time (SVG).")
+    ] = None,
+    json_: JsonFlag = False,
+) -> None:
+    """Play the past again with another version of a template, beside today's; nothing is touched.
+
+    Requests and measurements since then go through the same broker, once with each version. Told is, per
+    flow, its paths, how long its QSpec was violated, how long it took, and the time saved or lost.
+
+    The databases are opened for reading only, and no server is asked.
+    """
+    import time
+
+    from adon.broker.backtest.comparison import backtest as played
+    from adon.broker.backtest.picture import picture as drawn
+    from adon.config import load
+    from adon.templates_catalog.catalog import Catalog
+    from adon.templates_catalog.model import Template
+    from adon.yamlfile import load_model
+    from apps.cli.backtesting import archive_of, moment, past_of, show, to_json
+    from apps.cli.databases import state
+
+    configuration, template, now = load(config), load_model(file, Template), time.time()
+    begins, ends = moment(since, now, "since"), now if until is None else moment(until, now, "until")
+    if ends <= begins:
+        raise InvalidInput.of("until", "is not after since")
+    with (
+        state(data if store is None else None, store) as kept,
+        archive_of(configuration, data, archive) as held,
+    ):
+        catalog = Catalog.of(saved.template for saved in kept.templates())
+        past = past_of(kept, held, configuration.measurements.window, begins, ends)
+        circuits = kept.circuits()
+    found = played(configuration, catalog, past, template, circuits)
+    if picture is not None:
+        write(picture, drawn(found), "--picture")
+    if json_:
+        print_json(to_json(found))
+    else:
+        show(found)
 
 
 def picture(metric: Metric, table: LookupTable) -> list[str]:

@@ -140,7 +140,7 @@ class FlowView(View):
             request=request.model_dump(mode="json", exclude_none=True),
             size_bytes=request.size,
             transfer_size_bytes=flow.transfer_size,
-            bytes_moved=_moved(flow),
+            bytes_moved=flow.bytes_moved,
             granted=None if flow.granted is None else asdict(flow.granted),
             connections=[
                 Connection(
@@ -152,15 +152,6 @@ class FlowView(View):
             ],
             triggers=[FiredView.of(one) for one in flow.triggered.fired],
         )
-
-
-def _moved(flow: Flow) -> int:
-    """Whichever knows more: the transfer's own report, or the switch's counters.
-
-    The counters are read every few seconds, so they lag; and they count headers, so they may end above.
-    """
-    reported = 0 if flow.bytes_reported is None else flow.bytes_reported
-    return min(flow.transfer_size, max(flow.bytes_delivered, reported))
 
 
 class FlowList(View):

@@ -9,11 +9,13 @@ import pytest
 from typer.testing import CliRunner
 
 from adon.broker.flow import FlowState
+from adon.broker.outcomes import Stay
 from apps.cli.main import app
 from measurement.model import Measurement, Metric, Observation, PathKey, host_key
 from tests.apps.measured import NOW
 from tests.apps.test_page import sign_in
 from tests.broker.tuning.values import DEFAULTS, MIB, PRINTED
+from tests.store.values import an_outcome
 
 APPLIED = NOW - 5_000
 
@@ -191,10 +193,20 @@ def finished(world: Any, number: int, ended: float, rate: float) -> None:
     name = world.submit()
     flow = world.fill(name)
     flow = flow.step(FlowState.ACTIVE, ended - 30, "").step(FlowState.FINISHED, ended, "done")
-    flow = replace(
-        flow, path_since=ended - 31, started_at=ended - 30, ended_at=ended, bytes_reported=int(rate * 30 / 8)
-    )
+    flow = replace(flow, path_since=ended - 31, started_at=ended - 30, ended_at=ended)
     world.controller.store.save_flow(flow, "e", ended)
+    left = an_outcome(
+        flow.number,
+        template=flow.template,
+        source=flow.request.source,
+        destination=flow.request.destination,
+        admitted_at=ended - 31,
+        started_at=ended - 30,
+        ended_at=ended,
+        throughput=rate,
+        stays=(Stay("al2s", ended - 31, ended),),
+    )
+    world.controller.store.save_outcome(left)
     assert flow.number == number
 
 

@@ -7,16 +7,20 @@ import socket
 import struct
 import subprocess
 import time
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 from os_ken.ofproto import ofproto_v1_3 as ofp
 
+from adon.broker.decision import Decision
+from adon.code_version import code_version
+from adon.errors import NotFound
 from adon.flowvisor.pipeline import owner_of
 from adon.store.store import Store
+from apps.cli.recomputing import from_database, made_again
 from apps.link import LinkClient
 from tests.apps.edge import (
     BRIDGES,
@@ -143,6 +147,37 @@ def test_a_flow_is_installed_moved_and_removed(controller: Controller, switches:
         (foreign,) = [line for line in switches.rules(bridge, ours=False) if "cookie=0x0" in line]
         assert "priority=0 actions=NORMAL" in foreign
     assert len(of_kind(switches, MEASUREMENT)) == 8
+
+
+def test_the_store_has_what_a_flow_left_behind_and_every_decision_can_be_made_again(
+    controller: Controller, switches: Switches
+) -> None:
+    with controller.client() as link:
+        prepare(link)
+        number = submit(link)
+        await_state(controller, number, "active")
+        link.send("measurement", measured("al2s", 2))
+        eventually(lambda: flow(controller, number).path == "internet", "the flow did not move")
+        link.call("flow.report", {"flow": number, "status": "finished", "bytes": 10_000_000})
+    with Store.open(controller.url, read_only=True) as store:
+        left, decisions = store.outcome(number), store.decisions(number)
+        eventually(lambda: _snapshots(store, decisions) == len(decisions), "a snapshot is missing")
+    assert [stay.path for stay in left.stays] == ["al2s", "internet"]
+    assert left.decision == decisions[0].id
+    assert len(decisions) >= 2
+    for decision in decisions:
+        again = made_again(from_database(decision.id, None, controller.url))
+        assert (again.differences, again.code) == ((), code_version())
+
+
+def _snapshots(store: Store, decisions: Iterable[Decision]) -> int:
+    """How many of these decisions have what they saw: it is saved when all else is done."""
+    found = 0
+    for decision in decisions:
+        with suppress(NotFound):
+            store.snapshot(decision.id)
+            found += 1
+    return found
 
 
 @pytest.mark.parametrize("how", ["stopped", "killed"])

@@ -3,7 +3,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -23,7 +23,9 @@ from adon.broker.effects import (
     SaveDecision,
     SaveFlow,
     SaveJob,
+    SaveOutcome,
     SaveRules,
+    SaveSnapshot,
     SaveTemplate,
     SendBatch,
     SendFirefly,
@@ -34,6 +36,7 @@ from adon.broker.effects import (
 )
 from adon.broker.events import SnapshotAsked
 from adon.broker.flow import FlowState
+from adon.broker.recompute.seen import Seen, Snapshot
 from adon.errors import Unavailable
 from adon.flowvisor.circuits import Order
 from apps.campus_edge.executor import Executor
@@ -42,7 +45,7 @@ from measurement.model import Metric, Observation, PathKey
 from measurement.sites import codec as sites_codec
 from measurement.sites.model import Shape
 from tests.broker.sites.values import job
-from tests.store.values import a_decision, a_flow
+from tests.store.values import a_decision, a_flow, an_outcome
 
 EVENT = SnapshotAsked("e-1", 1000.0, "c-1")
 TEMPLATE: Any = object()
@@ -84,6 +87,9 @@ class World:
 
     def save_job(self, _: object) -> None:
         self.note("job")
+
+    def save_outcome(self, *_: object) -> None:
+        self.note("outcome")
 
     def save_rules(self, *_: object) -> None:
         self.note("rules")
@@ -289,3 +295,20 @@ def test_a_job_is_saved_before_the_collector_hears_of_it() -> None:
     assert sites_codec.shapes_from_json(told_shapes) == shapes
     assert sites_codec.order_from_json(told_order) == asked.order()
     assert role == "collector"
+
+
+def test_what_decisions_saw_is_kept_when_all_else_is_done() -> None:
+    world, snapshot = World(), Snapshot("d-1", cast(Seen, None))
+    anything: Any = world
+    executor = Executor(anything, anything, anything, world.tell, lambda _: None)
+    executor.remember = lambda snapshots: world.note(f"remember {[one.decision for one in snapshots]}")
+    executor.carry_out(EVENT, [SAVE, SaveSnapshot("e-1", snapshot), RULES, SEND, SAY, ANSWER])
+    assert world.log[-1] == "remember ['d-1']"
+    assert world.log.index("send") < world.log.index("tell announce")
+
+
+def test_an_outcome_is_saved_with_the_flow_that_left_it() -> None:
+    world = World()
+    carry_out(world, SAVE, SaveOutcome("e-1", an_outcome()), SEND)
+    assert world.log == ["begin", "flow", "outcome", "commit", "send"]
+    assert world.durable == [True]

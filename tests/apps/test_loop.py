@@ -174,3 +174,39 @@ def test_stop_ends_the_thread_after_what_is_waiting() -> None:
     thread.join(5)
     assert not thread.is_alive()
     assert [event.id for event in broker.events] == ["e-1"]
+
+
+class Chores:
+    """Some things to do when there is time; says when each was done."""
+
+    def __init__(self, log: list[str], count: int) -> None:
+        self._log, self._left = log, count
+
+    @property
+    def pending(self) -> bool:
+        return self._left > 0
+
+    def do_some(self) -> None:
+        self._left -= 1
+        self._log.append("chore")
+
+
+def at_leisure(script: list[Event | str | None], chores: int) -> tuple[list[str], ScriptedInbox]:
+    clock, log = Clock(), list[str]()
+    inbox = ScriptedInbox(clock, [*script, None])
+    carry_out: Any = lambda event, _: log.append(event.id)  # noqa: E731
+    leisure = Chores(log, chores)
+    DecisionLoop(inbox, Broker(), carry_out, nothing_overdue, Stamps(clock), leisure).run()
+    return log, inbox
+
+
+def test_events_go_before_what_has_time() -> None:
+    log, inbox = at_leisure([asked(1), asked(2), "empty", asked(3), "empty"], 2)
+    assert log == ["e-1", "e-2", "chore", "e-3", "chore"]
+    assert inbox.waits[:4] == [0.0] * 4, "nobody waits for an event while there is something to do"
+    assert inbox.waits[-1] == 60.0
+
+
+def test_what_had_no_time_is_done_before_the_end() -> None:
+    log, _ = at_leisure([asked(1)], 3)
+    assert log == ["e-1", "chore", "chore", "chore"]

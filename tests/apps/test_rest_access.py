@@ -13,7 +13,8 @@ from apps.rest.services import NAME
 from measurement.archive import Archive
 from tests.apps.measured import FELL, NOW
 from tests.apps.web import ROLES, SOYKB, WISH
-from tests.templates_catalog.experience import a_proposal, an_outcome
+from tests.store.values import an_outcome
+from tests.templates_catalog.experience import a_proposal
 
 ALL = frozenset({*ROLES, "rival"})
 STAFF = ALL - {"researcher", "rival"}
@@ -43,6 +44,8 @@ ALLOWED = {
     ("get", "/flows/{id}/history"): OWNER_OR_STAFF,
     ("get", "/flows/{id}/decisions"): OWNER_OR_STAFF,
     ("get", "/decisions/{id}"): OWNER_OR_STAFF,
+    ("get", "/flows/{id}/outcome"): OWNER_OR_STAFF,
+    ("get", "/outcomes"): ALL,
     ("get", "/paths"): ALL,
     ("get", "/network"): STAFF,
     ("get", "/measurements"): ALL,
@@ -149,6 +152,7 @@ def call(world, method, path, who):
 @pytest.fixture
 def filled(world):
     world.fill(world.submit("researcher"))
+    world.controller.store.save_outcome(an_outcome())
     subscribed = {"id": "s-1", "owner": "researcher", "channel": "mail", "target": "a@example.edu"}
     with Archive(world.archive) as archive:
         archive.put_document("subscription", "s-1", NOW, None, {**subscribed, "filter": {}}, is_open=True)

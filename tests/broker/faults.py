@@ -17,6 +17,7 @@ from adon.broker.effects import (
     SaveDecision,
     SaveFlow,
     SaveMaintenance,
+    SaveOutcome,
     SaveRules,
     SaveTemplate,
     SendBatch,
@@ -32,7 +33,7 @@ from adon.templates_catalog.model import Template
 from tests.broker.stage import NETWORK, Stage
 from tests.broker.test_overlay import EDGES, PORTS, TEMPLATE
 
-SAVES = (SaveCircuits, SaveDecision, SaveFlow, SaveMaintenance, SaveRules, SaveTemplate)
+SAVES = (SaveCircuits, SaveDecision, SaveFlow, SaveMaintenance, SaveOutcome, SaveRules, SaveTemplate)
 
 
 class Died(Exception):

@@ -15,6 +15,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
 from adon.broker.broker import Broker
 from adon.broker.counters import by_flows
 from adon.broker.decision import Decision
@@ -40,8 +42,10 @@ from adon.broker.effects import (
     SaveFlow,
     SaveJob,
     SaveMaintenance,
+    SaveOutcome,
     SaveProposal,
     SaveRules,
+    SaveSnapshot,
     SaveTemplate,
     SendBatch,
     SendFirefly,
@@ -71,6 +75,12 @@ from adon.broker.events import (
 )
 from adon.broker.flow import Flow, FlowRequest
 from adon.broker.maintenance import Window
+from adon.broker.outcomes import FlowOutcome
+from adon.broker.recompute.again import decided_again
+from adon.broker.recompute.codec import Decoder, Encoder
+from adon.broker.recompute.differences import differences
+from adon.broker.recompute.encoded import Encoded
+from adon.broker.recompute.seen import Snapshot
 from adon.broker.sites.jobs import SiteJob
 from adon.config import Configuration, load
 from adon.flowvisor.connections import folded
@@ -104,6 +114,14 @@ def configuration(**policy: Any) -> Configuration:
     """The example network, with some of its policy changed."""
     read = load(NETWORK)
     return read.model_copy(update={"policy": read.policy.model_copy(update=policy)})
+
+
+def sayable(read: Configuration) -> bool:
+    """Whether a file could say this: some tests bend a part of it until nothing fits."""
+    try:
+        return Configuration.model_validate(read.model_dump(mode="json")) == read
+    except ValidationError:
+        return False
 
 
 def catalog() -> Catalog:
@@ -141,6 +159,7 @@ class Stage:
         self.orders: list[JobOrder] = []
         self.shapes: tuple[Shape, ...] = ()
         self.proposals: dict[int, Proposal] = {}
+        self.outcomes: dict[int, FlowOutcome] = {}
         self.decisions: list[Decision] = []
         self.said: list[str] = []
         self.answers: dict[str, Any] = {}
@@ -151,6 +170,11 @@ class Stage:
         self.monitoring: MonitoringChanged | None = None
         self.capacity: list[CapacityWanted] = []
         self.scores: list[Observation] = []
+        self.parts: dict[str, str] = {}
+        self.snapshots: list[Snapshot] = []
+        self.encoded: list[Encoded] = []
+        self._encoder, self._decoder = Encoder(), Decoder(self.parts.__getitem__)
+        self._sayable = sayable(self.configuration)
         self.released: list[bytes] = []
         self._events: set[str] = set()
         self._number = 0
@@ -352,6 +376,12 @@ class Stage:
                 self.windows[window.number] = window
             case SaveProposal(proposal=proposal):
                 self.proposals[proposal.number] = proposal
+            case SaveOutcome(outcome=outcome):
+                assert self.flows[outcome.flow].state.final, "the flow is saved before its outcome"
+                assert outcome.flow not in self.outcomes, "a flow ends once"
+                self.outcomes[outcome.flow] = outcome
+            case SaveSnapshot(snapshot=snapshot):
+                self._recomputes(snapshot)
             case SaveRules(rules=rules, state=state):
                 self.rules.update({rule.slot: (rule, state) for rule in rules})
             case SendBatch():
@@ -424,6 +454,18 @@ class Stage:
             error = refused[0][1]
             return (BatchFailed(*self.stamp(), effect.dpid, effect.batch, error, tuple(refused)),)
         return (BatchConfirmed(*self.stamp(), effect.dpid, effect.batch),)
+
+    def _recomputes(self, snapshot: Snapshot) -> None:
+        """What a decision saw gives the same decision, after a round trip through text."""
+        if not self._sayable:
+            return
+        recorded = next(one for one in reversed(self.decisions) if one.id == snapshot.decision)
+        encoded = self._encoder.encode(snapshot)
+        self.snapshots.append(snapshot)
+        self.encoded.append(encoded)
+        self.parts |= encoded.parts
+        again = decided_again(self._decoder.decode(encoded.text))
+        assert differences(recorded, again) == ()
 
     def _admit(self, effect: AdmitConnections) -> None:
         """Packets are let through, connections get their rules."""

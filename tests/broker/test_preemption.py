@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from adon.broker.decision import Outcome
 from adon.broker.edge import Ledger
 from adon.broker.flow import FlowState
-from adon.broker.preemption import Holder, gives_way
+from adon.broker.preemption import Holder, gives_way, summed_up
 from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
 from tests.broker.stage import Stage, configuration, know, ready
 
@@ -110,3 +112,27 @@ def test_nobody_is_moved_for_a_flow_that_no_site_can_take() -> None:
     high = stage.submit(priority=900)
     assert stage.flow(high).state is FlowState.QUEUED
     assert stage.flow(low).path == "al2s"
+
+
+holders = st.lists(
+    st.builds(
+        Holder,
+        number=st.integers(1, 99),
+        priority=st.integers(0, 999),
+        path=st.sampled_from(["al2s", "internet"]),
+        bound=st.floats(0, 1e8),
+    ),
+    max_size=8,
+    unique_by=lambda one: one.number,
+)
+
+
+@given(holders, st.integers(0, 999), st.floats(0, 1e8), st.floats(0, 3e8))
+def test_summed_up_they_are_the_same_to_a_newcomer(
+    present: list[Holder], priority: int, bound: float, best: float
+) -> None:
+    about = ([record()], {"al2s": best, "internet": best})
+    assert gives_way(priority, bound, summed_up(present), *about) == gives_way(
+        priority, bound, present, *about
+    )
+    assert len(summed_up(present)) <= 2

@@ -30,7 +30,7 @@ class Forgetful(Memo):
 class Thorough(Watch):
     """Thinks every flow uneasy."""
 
-    def uneasy(self, ends: Ends, now: float, measured: PathKey) -> Iterator[Flow]:
+    def uneasy(self, ends: Ends, now: float, measured: PathKey | None) -> Iterator[Flow]:
         yield from self._world.flows.going(ends)
 
     def look_ahead(self, now: float) -> None:

@@ -7,6 +7,7 @@ from hypothesis import given, settings
 
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow
+from adon.broker.outcomes import FlowOutcome
 from adon.broker.sites.jobs import JobState, SiteJob
 from adon.flowvisor.action import Action, Output, SetEthDst
 from adon.flowvisor.match import Match
@@ -34,6 +35,12 @@ def test_decision_round_trip(decision: Decision) -> None:
     body = codec.encode_decision(decision)
     assert body == decision.body()
     assert codec.decode_decision(through_json(body)) == decision
+
+
+@settings(max_examples=60)
+@given(values.outcomes)
+def test_outcome_round_trip(outcome: FlowOutcome) -> None:
+    assert codec.decode_outcome(through_json(codec.encode_outcome(outcome))) == outcome
 
 
 @settings(max_examples=100)

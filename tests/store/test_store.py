@@ -13,13 +13,15 @@ from adon.broker.decision import Outcome
 from adon.broker.effects import RuleState
 from adon.broker.flow import FlowState
 from adon.broker.maintenance import Scope, Window
+from adon.broker.recompute.encoded import Encoded, digest
 from adon.broker.sites.jobs import JobState
 from adon.errors import Conflict, InvalidInput, NotFound, Unavailable
 from adon.store import tables
 from adon.store.engine import open_engine, parse_url
+from adon.store.snapshot_rows import SavedSnapshot
 from adon.store.store import WANTED, Store
 from tests.broker.sites.values import job
-from tests.store.values import a_decision, a_flow, a_rule, a_template
+from tests.store.values import a_decision, a_flow, a_rule, a_template, an_outcome
 
 
 class TestFlows:
@@ -347,3 +349,84 @@ class TestJobs:
             store.save_job(each)
         assert [each.number for each in store.remembered_jobs(2)] == [5, 7, 2, 4, 6]
         assert [each.number for each in store.remembered_jobs(0)] == [2, 4, 6]
+
+
+class TestOutcomes:
+    def test_what_a_flow_left_behind(self, store: Store) -> None:
+        left = an_outcome(7)
+        with store.transaction():
+            store.save_flow(a_flow(7, state=FlowState.FINISHED), "e-1")
+            store.save_outcome(left)
+        assert store.outcome(7) == left
+        assert store.outcomes() == (left,)
+
+    def test_one_that_has_not_ended(self, store: Store) -> None:
+        store.save_flow(a_flow(7), "e-1")
+        with pytest.raises(NotFound, match="f-7"):
+            store.outcome(7)
+        assert store.outcomes() == ()
+
+    def test_those_that_ended_last_come_first(self, store: Store) -> None:
+        for number, ended_at in ((1, 1300.0), (2, 1100.0), (3, 1200.0)):
+            store.save_flow(a_flow(number, requester="ada" if number < 3 else "bob"), "e-1")
+            store.save_outcome(an_outcome(number, ended_at=ended_at))
+        assert [one.flow for one in store.outcomes()] == [1, 3, 2]
+        assert [one.flow for one in store.outcomes(limit=2)] == [1, 3]
+        assert [one.flow for one in store.outcomes(since=1200.0)] == [1, 3]
+        assert [one.flow for one in store.outcomes(requester="ada")] == [1, 2]
+
+    @pytest.mark.parametrize(
+        ("template", "found"),
+        [
+            ("soykb", [3, 2, 1]),
+            ("soykb@2", [3]),
+            ("soy", []),
+            ("soykb_x", [4]),
+            ("soykb@", []),
+            ("soykb@99999999999999999999", []),
+            ("soykb@1@1", []),
+        ],
+    )
+    def test_by_template_or_one_version_of_it(self, store: Store, template: str, found: list[int]) -> None:
+        for number, of in ((1, "soykb@1"), (2, "soykb@1"), (3, "soykb@2"), (4, "soykb_x@1")):
+            store.save_flow(a_flow(number), "e-1")
+            store.save_outcome(an_outcome(number, template=of))
+        assert [one.flow for one in store.outcomes(template)] == found
+
+    def test_an_outcome_never_changes(self, store: Store) -> None:
+        store.save_flow(a_flow(), "e-1")
+        store.save_outcome(an_outcome())
+        with pytest.raises(Unavailable):
+            store.save_outcome(an_outcome(state="failed"))
+        assert store.outcome(1).state == "finished"
+
+
+class TestSnapshots:
+    ONE, OTHER = '{"a":1}', '{"b":2.5}'
+
+    def parts(self, *texts: str) -> dict[str, str]:
+        return {digest(text): text for text in texts}
+
+    def test_what_a_decision_saw(self, store: Store) -> None:
+        encoded = Encoded("d-1", '{"decision":"d-1"}', self.parts(self.ONE, self.OTHER))
+        store.save_snapshots([encoded], "0.1.0+abc")
+        assert store.snapshot("d-1") == SavedSnapshot("d-1", encoded.digest, "0.1.0+abc", encoded.text)
+        assert store.snapshot_part(digest(self.ONE)) == self.ONE
+
+    def test_a_part_that_is_there_is_not_kept_again(self, store: Store, url: str) -> None:
+        store.save_snapshots([Encoded("d-1", "{}", self.parts(self.ONE))], "1")
+        store.save_snapshots([Encoded("d-2", "{}", self.parts(self.ONE, self.OTHER))], "1")
+        store.save_snapshots([Encoded("d-3", "{}", {}), Encoded("d-4", "{}", self.parts(self.ONE))], "1")
+        store.save_snapshots([], "1")
+        engine = sqlalchemy.create_engine(url)
+        with engine.connect() as connection:
+            assert len(connection.execute(sqlalchemy.select(tables.snapshot_parts)).all()) == 2
+            assert len(connection.execute(sqlalchemy.select(tables.snapshots)).all()) == 4
+        engine.dispose()
+
+    def test_what_was_not_kept(self, store: Store) -> None:
+        store.save_decision(a_decision("d-1"))
+        with pytest.raises(NotFound, match="snapshot of decision"):
+            store.snapshot("d-1")
+        with pytest.raises(NotFound, match="part"):
+            store.snapshot_part("0" * 64)

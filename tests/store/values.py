@@ -5,7 +5,9 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from adon.broker.decision import Decision, Outcome, SiteCost
+from adon.broker.diary import Diary
 from adon.broker.flow import MAX_SIZE, Flow, FlowRequest, FlowState, Quality
+from adon.broker.outcomes import FlowOutcome, Forecast, Stay
 from adon.flowvisor.action import (
     Normal,
     Output,
@@ -24,6 +26,7 @@ from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.match import Masked, Match
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.rule import Bucket, GroupEntry, MeterEntry, Rule
+from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import QSpec, Template
 
 times = st.floats(0, 1e11)
@@ -65,6 +68,29 @@ def a_decision(identifier: str = "d-1", **changes: object) -> Decision:
     return Decision(id=identifier, **(fields | changes))  # type: ignore[arg-type]
 
 
+def an_outcome(flow: int = 1, **changes: object) -> FlowOutcome:
+    fields: dict[str, object] = {
+        "template": "soykb@1",
+        "source": "mu-dtn",
+        "destination": "osu-dtn",
+        "state": "finished",
+        "submitted_at": 1000.0,
+        "ended_at": 1100.0,
+        "requested_bytes": 10**9,
+        "transferred_bytes": 10**9,
+        "admitted_at": 1010.0,
+        "throughput": 8e7,
+        "measured_by": "the transfer's report",
+        "stays": (Stay("al2s", 1010.0, 1100.0),),
+        "quality": {"met": 80.0, "violated": 10.0},
+        "conditions": {"throughput": 9e7, "rtt": 0.033},
+        "promised": 9e7,
+        "error": 0.125,
+        "decision": "d-1",
+    }
+    return FlowOutcome(flow, **(fields | changes))  # type: ignore[arg-type]
+
+
 def a_rule(number: int = 1, dpid: int = 0xA01, priority: int = 30_500, port: int = 5001) -> Rule:
     match = Match(in_port=1, eth_type=0x0800, ip_proto=6, ip_src="10.1.0.10", tp_dst=port)
     actions = (PushVlan(1701), Output(2))
@@ -95,6 +121,17 @@ requests = st.builds(
     label=texts,
 )
 
+diaries = st.builds(
+    Diary,
+    admitted_at=st.none() | times,
+    decision=st.none() | texts,
+    conditions=st.dictionaries(st.sampled_from(["throughput", "loss"]), times, max_size=2).map(FrozenMap),
+    stays=st.lists(st.builds(Stay, path=names, since=times, until=times), max_size=3).map(tuple),
+    quality=st.dictionaries(st.sampled_from(["met", "violated"]), times, max_size=2).map(FrozenMap),
+    since=st.none() | times,
+    promised=st.none() | times,
+)
+
 flows = st.builds(
     Flow,
     number=numbers,
@@ -119,6 +156,7 @@ flows = st.builds(
     bytes_reported=st.none() | st.integers(0, MAX_SIZE),
     started_at=st.none() | times,
     moves=st.integers(0, 9),
+    diary=diaries,
 )
 
 maybe_infinite = st.floats(min_value=0, allow_nan=False, allow_infinity=True)
@@ -238,4 +276,41 @@ entries = st.one_of(
         burst=st.integers(0, 10**12),
         owner=st.none() | st.integers(0, (1 << 36) - 1),
     ),
+)
+
+stays = st.builds(Stay, path=names, since=times, until=times)
+
+forecasts = st.builds(
+    Forecast,
+    expected=maybe_infinite,
+    low=maybe_infinite,
+    high=maybe_infinite,
+    coverage=st.floats(0, 1),
+    terms=st.dictionaries(names, maybe_infinite, max_size=2),
+)
+
+outcomes = st.builds(
+    FlowOutcome,
+    flow=numbers,
+    template=st.just("soykb@3"),
+    source=names,
+    destination=names,
+    state=st.sampled_from(["finished", "failed", "cancelled", "expired"]),
+    submitted_at=times,
+    ended_at=times,
+    requested_bytes=st.integers(1, MAX_SIZE),
+    transferred_bytes=st.integers(0, MAX_SIZE),
+    admitted_at=st.none() | times,
+    started_at=st.none() | times,
+    throughput=st.none() | times,
+    measured_by=texts,
+    stays=st.lists(stays, max_size=3).map(tuple),
+    quality=st.dictionaries(st.sampled_from(["met", "violated"]), times, max_size=2),
+    conditions=st.dictionaries(st.sampled_from(["throughput", "loss"]), times, max_size=2),
+    promised=st.none() | times,
+    error=st.none() | st.floats(-1, 1e6),
+    decision=st.none() | texts,
+    compute_site=st.none() | names,
+    forecast=st.none() | forecasts,
+    slice=st.none() | names,
 )

@@ -37,8 +37,10 @@ from apps.rest.advice_models import (
 from apps.rest.answers import done, json_answer
 from apps.rest.api.common import PREFIX, FlowAddress, Query, answers, blueprint, flow_number
 from apps.rest.guard import action, check_flow, requester
-from apps.rest.past_transfers import past_transfers
 from apps.rest.services import services
+
+MOST_OUTCOMES = 5_000
+"""The latest outcomes of a template that are looked through for those of one path."""
 
 api = blueprint("advice", "TCP and transfer advice")
 
@@ -212,7 +214,7 @@ def _require_applied(advice: Advice) -> None:
 
 
 def _confirmation(subject: Subject, advice: Advice, applied_at: float) -> Confirmation:
-    found = past_transfers(subject.template.name)
+    found = services().store.outcomes(template=subject.template.name, limit=MOST_OUTCOMES)
     outcomes = comparable(found, subject.path.name, subject.sender.name, subject.receiver.name)
     predicted = None if advice.prediction is None else advice.prediction.gain
     return confirm(outcomes, applied_at, predicted)

@@ -19,6 +19,7 @@ from apps.rest.api.network import path_list, waiting
 from apps.rest.api.templates import latest
 from apps.rest.guard import action, check_flow, only_own
 from apps.rest.models import DecisionView, FlowView
+from apps.rest.outcome_models import OutcomeView
 from apps.rest.page import form, frame
 from apps.rest.page.advising import advice_for
 from apps.rest.page.frame import COOKIE, sessions
@@ -118,6 +119,7 @@ def show_flow(id_: str) -> str:
         "flow.html",
         flow=FlowView.of(flow),
         decisions=decisions,
+        outcome=_outcome(flow),
         history=store.history(flow.number),
         spares=spares(flow),
         rules=rules_of(flow),
@@ -133,6 +135,16 @@ def _flow(name: str, wanted: Action) -> Flow:
     flow = services().store.flow(flow_number(name))
     check_flow(wanted, flow)
     return flow
+
+
+def _outcome(flow: Flow) -> OutcomeView | None:
+    """What a flow that has ended leaves behind; None where that was not kept yet when it ended."""
+    if not flow.state.final:
+        return None
+    try:
+        return OutcomeView.of(services().store.outcome(flow.number))
+    except NotFound:
+        return None
 
 
 @page.get("/templates")

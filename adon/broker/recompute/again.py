@@ -1,0 +1,166 @@
+"""From what a decision saw to the decision, by the functions that the broker decides with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from adon.broker import compute, ruling
+from adon.broker.choice import Choice, Need, Situation, choose, survey_of
+from adon.broker.compute import NO_SITES, Sites
+from adon.broker.counters import FlowCounters
+from adon.broker.deciding import decision_of
+from adon.broker.decision import Decision
+from adon.broker.edge import Ledger
+from adon.broker.events import Tick
+from adon.broker.fleeing import options, to_its_place
+from adon.broker.grading import claim_of
+from adon.broker.load import PathLoad
+from adon.broker.recompute.seen import (
+    Displaced,
+    Expelled,
+    Load,
+    Looked,
+    OwnRates,
+    Placed,
+    Seen,
+    Snapshot,
+)
+from adon.broker.ruling import Ruling
+from adon.flowvisor.ladder import Granted
+from adon.flowvisor.performance import Counters, FlowLoad, PerformanceView
+
+
+def decided_again(snapshot: Snapshot) -> Decision:
+    """The decision that this code makes from what was seen."""
+    seen = snapshot.seen
+    need = Need.of(seen.template, seen.flow.request)
+    found = _ruled(seen, need, _chosen(seen, need))
+    decision = decision_of(
+        int(snapshot.decision.rpartition(".")[2]),
+        seen.flow,
+        need,
+        found.choice,
+        found.ruling.outcome,
+        found.ruling.reason,
+        Tick(seen.event, seen.at),
+        found.ruling.path,
+        found.sites,
+        _granted(snapshot, need),
+        snapshot.trigger,
+    )
+    return replace(decision, alarm=snapshot.alarm)
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    choice: Choice
+    ruling: Ruling
+    sites: Sites = NO_SITES
+
+
+def _ruled(seen: Seen, need: Need, choice: Choice) -> _Found:
+    flow = seen.flow
+    match seen.step:
+        case Placed():
+            return _placed(seen, seen.step, need, choice)
+        case Looked(waived=waived, dwell=dwell, urged=urged):
+            return _Found(choice, ruling.looked_at(flow, need, choice, seen.at, waived, dwell, urged))
+        case Expelled():
+            return _expelled(seen, seen.step, need, choice)
+        case Displaced(why=why):
+            return _Found(choice, ruling.displaced(choice, why))
+
+
+def _placed(seen: Seen, step: Placed, need: Need, choice: Choice) -> _Found:
+    holder = None
+    if choice.selection.path is None:
+        holder = ruling.holder_to_go(seen.flow, need, choice, step.rivals)
+    choice = ruling.in_the_place_of(holder, choice)
+    ledger = Ledger(step.free)
+    performance = _performance(seen)
+    sites = compute.sites(
+        seen.flow, need, choice, seen.topology, performance, ledger, seen.at, step.told.__getitem__
+    )
+    return _Found(choice, ruling.placed(choice, sites, step.nowhere), sites)
+
+
+def _expelled(seen: Seen, step: Expelled, need: Need, choice: Choice) -> _Found:
+    flow, topology = seen.flow, seen.topology
+    ends = topology.site_of(flow.request.source), topology.site_of(flow.request.destination)
+    mine = options(flow, ends, need, choice, step.loss)
+    displaced = tuple(
+        replace(one, options=mine) if one.number == flow.number else one for one in step.exodus.displaced
+    )
+    exodus = replace(step.exodus, displaced=displaced)
+    fled = to_its_place(flow, need, choice, step.loss, exodus.places()[flow.number], exodus)
+    return _Found(fled.choice, ruling.fled(fled))
+
+
+# -- what was seen, as the functions take it ----------------------------------------------------------------
+
+
+def _chosen(seen: Seen, need: Need) -> Choice:
+    flow, configuration = seen.flow, seen.configuration
+    situation = Situation(
+        now=seen.at,
+        topology=seen.topology,
+        performance=_performance(seen),
+        policy=configuration.policy,
+        window=configuration.measurements.window,
+        loads={name: _RememberedLoad(load) for name, load in seen.loads.items()},
+        shunned=seen.shut,
+        own=None if seen.own is None else _RememberedRates(seen.own),
+    )
+    candidates = seen.topology.candidates(flow.request.source, flow.request.destination)
+    return choose(flow, need, situation, survey_of(need, candidates, seen.best))
+
+
+def _performance(seen: Seen) -> PerformanceView:
+    view = PerformanceView()
+    for known in seen.paths:
+        for result in known.results:
+            view.record(result)
+        for metric, changed in known.changes:
+            view.supersede(known.key, metric, changed)
+    return view
+
+
+def _granted(snapshot: Snapshot, need: Need) -> Granted | None:
+    if snapshot.gate is None:
+        return None
+    flow, ladder = snapshot.seen.flow, snapshot.seen.configuration.policy.ladder
+    priority = need.template.priority if flow.request.priority is None else flow.request.priority
+    asked = claim_of(flow.number, priority, need.qspec)
+    return snapshot.gate.granted(ladder, asked, lambda: snapshot.meter)
+
+
+class _RememberedLoad(PathLoad):
+    """The load of a path as a decision saw it: the sums it asked for."""
+
+    def __init__(self, load: Load) -> None:
+        super().__init__(lambda _: None)
+        self._seen = load
+
+    def used(self) -> Counters | None:
+        """As :meth:`PathLoad.used`."""
+        return self._seen.used
+
+    def without(self, own: tuple[float, int] | None, *times: float) -> list[FlowLoad]:  # noqa: ARG002
+        """As :meth:`PathLoad.without`, of whom and between which times it was asked then."""
+        return list(self._seen.others)
+
+
+class _RememberedRates(FlowCounters):
+    """A flow's own rates as a decision saw them."""
+
+    def __init__(self, own: OwnRates) -> None:
+        super().__init__()
+        self._own = own
+
+    def rate(self, start: float, end: float) -> float | None:  # noqa: ARG002
+        """As :meth:`FlowCounters.rate`, while the last test ran."""
+        return self._own.during
+
+    def latest(self) -> tuple[float, float] | None:
+        """As :meth:`FlowCounters.latest`."""
+        return self._own.latest

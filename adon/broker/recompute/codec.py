@@ -1,0 +1,273 @@
+"""What a decision saw, as text and back, exactly; and the digests that name its parts.
+
+The text is JSON in which nothing is left open: no white space, keys in the order of the fields, floats in
+Python's shortest form that reads back the same, infinities as ``"inf"`` and ``"-inf"``.  Keys are *not*
+sorted: the order of paths in a configuration decides between equals.  Parts are named by the digest of their
+text, so equal parts are kept once, whoever saw them.
+
+An :class:`Encoder` encodes a part once per object: configuration, topology and templates stay for as long
+as nothing about them changes, what is known of a path until the next result.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, TypeAdapter
+
+from adon.broker.decision import finite
+from adon.broker.fleeing import Exodus, Loss
+from adon.broker.flow import Flow
+from adon.broker.grading import Gate
+from adon.broker.recompute.encoded import Encoded, digest
+from adon.broker.recompute.seen import (
+    Displaced,
+    Expelled,
+    Known,
+    Load,
+    Looked,
+    OwnRates,
+    Placed,
+    Seen,
+    Snapshot,
+    Step,
+)
+from adon.config import Configuration
+from adon.flowvisor.overlay import OverlayPaths
+from adon.flowvisor.performance import Changed
+from adon.flowvisor.topology import PortState, Topology
+from adon.frozenmap import FrozenMap
+from adon.templates_catalog.model import Template
+from measurement import codec as measured
+from measurement.model import Metric
+
+KEPT = 4096
+"""Parts that an encoder remembers."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Expelled:
+    """As :class:`Expelled`, the others named by their digest."""
+
+    loss: Loss
+    exodus: str
+    kind: Literal["expelled"] = "expelled"
+
+
+@dataclass(frozen=True, slots=True)
+class _Root:
+    """A snapshot with digests in the place of its parts."""
+
+    decision: str
+    event: str
+    at: float
+    alarm: str | None
+    flow: Flow
+    shut: Mapping[str, str]
+    best: Mapping[Metric, float]
+    loads: Mapping[str, Load]
+    own: OwnRates | None
+    step: Annotated[Placed | Looked | _Expelled | Displaced, Field(discriminator="kind")]
+    gate: Gate | None
+    meter: int | None
+    trigger: str | None
+    paths: tuple[str, ...]
+    template: str
+    topology: str
+    configuration: str
+
+
+class Encoder:
+    """See the module's text."""
+
+    def __init__(self) -> None:
+        self._digests: OrderedDict[int, tuple[object, str]] = OrderedDict()
+        _roots()  # takes some 20 ms the first time, which no decision is to wait for
+        _exoduses()
+
+    def encode(self, snapshot: Snapshot) -> Encoded:
+        """One snapshot as text, with the parts that are new."""
+        seen, parts = snapshot.seen, dict[str, str]()
+        step: Any = seen.step
+        if isinstance(step, Expelled):
+            step = _Expelled(step.loss, self._part(step.exodus, _exodus_to_json, parts))
+        root = _Root(
+            decision=snapshot.decision,
+            event=seen.event,
+            at=seen.at,
+            alarm=snapshot.alarm,
+            flow=seen.flow,
+            shut=seen.shut,
+            best=seen.best,
+            loads=seen.loads,
+            own=seen.own,
+            step=step,
+            gate=snapshot.gate,
+            meter=snapshot.meter,
+            trigger=snapshot.trigger,
+            paths=tuple(self._part(known, _known_to_json, parts) for known in seen.paths),
+            template=self._part(seen.template, _model_to_json, parts),
+            topology=self._part(seen.topology, _topology_to_json, parts),
+            configuration=self._part(seen.configuration, _model_to_json, parts),
+        )
+        return Encoded(snapshot.decision, _text(_roots().dump_python(root, mode="json")), FrozenMap(parts))
+
+    def _part(self, value: Any, to_json: Callable[[Any], object], parts: dict[str, str]) -> str:
+        held = self._digests.get(id(value))  # the value is kept with its digest, so no other has its id
+        if held is not None:
+            self._digests.move_to_end(id(value))
+            return held[1]
+        text = _text(to_json(value))
+        name = digest(text)
+        parts[name] = text
+        self._digests[id(value)] = (value, name)
+        if len(self._digests) > KEPT:
+            self._digests.popitem(last=False)
+        return name
+
+
+class Decoder:
+    """Reads snapshots back; a part that several have is read once.
+
+    :param fetch: the text of a part by its digest.
+    """
+
+    def __init__(self, fetch: Callable[[str], str]) -> None:
+        self._fetch = fetch
+        self._parts: dict[str, Any] = {}
+
+    def decode(self, text: str) -> Snapshot:
+        """The snapshot that :meth:`Encoder.encode` wrote.
+
+        :raises ValueError: for text that is none of this version, or a part that is not what its name says.
+        """
+        root = _roots().validate_python(json.loads(text))
+        configuration = self._part(root.configuration, Configuration.model_validate)
+        topology = self._part(root.topology, lambda body: _topology_from_json(body, configuration))
+        if topology.configuration is not configuration:  # equal topologies of two configurations
+            topology = replace(topology, configuration=configuration)
+        step: Step = (
+            Expelled(root.step.loss, self._part(root.step.exodus, _exodus_from_json))
+            if isinstance(root.step, _Expelled)
+            else root.step
+        )
+        seen = Seen(
+            event=root.event,
+            at=root.at,
+            flow=root.flow,
+            shut=root.shut,
+            best=root.best,
+            loads=root.loads,
+            own=root.own,
+            step=step,
+            paths=tuple(self._part(name, _known_from_json) for name in root.paths),
+            template=self._part(root.template, Template.model_validate),
+            topology=topology,
+            configuration=configuration,
+        )
+        return Snapshot(root.decision, seen, root.alarm, root.gate, root.meter, root.trigger)
+
+    def _part(self, name: str, from_json: Callable[[Any], Any]) -> Any:
+        if name not in self._parts:
+            text = self._fetch(name)
+            if digest(text) != name:
+                raise ValueError(f"part {name[:12]}: its content is not what its name says")
+            self._parts[name] = from_json(json.loads(text))
+        return self._parts[name]
+
+
+def parts_of(text: str) -> tuple[str, ...]:
+    """The digests of the parts that a snapshot refers to.
+
+    :raises ValueError: for text that is no snapshot of this version.
+    """
+    root = _roots().validate_python(json.loads(text))
+    more = (root.step.exodus,) if isinstance(root.step, _Expelled) else ()
+    return tuple(dict.fromkeys((*root.paths, root.template, root.topology, root.configuration, *more)))
+
+
+# -- the parts ------------------------------------------------------------------------------------------
+
+
+@cache
+def _roots() -> TypeAdapter[_Root]:
+    return TypeAdapter(_Root)
+
+
+@cache
+def _exoduses() -> TypeAdapter[Exodus]:
+    return TypeAdapter(Exodus)
+
+
+def _text(value: object) -> str:
+    return json.dumps(finite(value), separators=(",", ":"), allow_nan=False)
+
+
+def _model_to_json(model: Configuration | Template) -> object:
+    return model.model_dump(mode="json")
+
+
+def _exodus_to_json(exodus: Exodus) -> object:
+    return _exoduses().dump_python(exodus, mode="json")
+
+
+def _exodus_from_json(body: Any) -> Exodus:
+    return _exoduses().validate_python(body)
+
+
+def _known_to_json(known: Known) -> object:
+    changes = [
+        [metric.value, [changed.since, changed.why, changed.less]] for metric, changed in known.changes
+    ]
+    results = [measured.to_json(result) for result in known.results]
+    return {"key": measured.key_to_json(known.key), "results": results, "changes": changes}
+
+
+def _known_from_json(body: Any) -> Known:
+    changes = tuple((Metric(metric), _changed(*changed)) for metric, changed in body["changes"])
+    results = tuple(measured.from_json(result) for result in body["results"])
+    return Known(measured.key_from_json(body["key"]), results, changes)
+
+
+def _changed(since: float | str, why: str, less: bool) -> Changed:
+    return Changed(float(since), why, less)
+
+
+def _topology_to_json(topology: Topology) -> object:
+    ports = {
+        _hex(dpid): {name: [one.number, one.live, one.mac, one.admin, one.oper] for name, one in held.items()}
+        for dpid, held in topology.ports.items()
+    }
+    return {
+        "ports": ports,
+        "connected": [_hex(dpid) for dpid in sorted(topology.connected)],
+        "circuits": topology.overlay_paths.to_json(),
+        "seen": [[_hex(a), one, _hex(b), other] for a, one, b, other in sorted(topology.seen)],
+        "penalties": dict(topology.penalties),
+        "groupless": [_hex(dpid) for dpid in sorted(topology.groupless)],
+    }
+
+
+def _topology_from_json(body: Any, configuration: Configuration) -> Topology:
+    ports = {
+        int(dpid, 16): FrozenMap({name: PortState(*one) for name, one in held.items()})
+        for dpid, held in body["ports"].items()
+    }
+    return Topology(
+        configuration,
+        ports=FrozenMap(ports),
+        connected=frozenset(int(dpid, 16) for dpid in body["connected"]),
+        overlay_paths=OverlayPaths.from_json(body["circuits"]),
+        seen=frozenset((int(a, 16), one, int(b, 16), other) for a, one, b, other in body["seen"]),
+        penalties=FrozenMap(body["penalties"]),
+        groupless=frozenset(int(dpid, 16) for dpid in body["groupless"]),
+    )
+
+
+def _hex(dpid: int) -> str:
+    return f"{dpid:016x}"

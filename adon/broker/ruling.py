@@ -1,0 +1,114 @@
+"""What follows from what was found about a flow: functions of values, without the broker's state.
+
+:mod:`adon.broker.placing` gathers, asks these and acts; :mod:`adon.broker.recompute` asks them again about
+what was seen then.  So there is one text of every rule, and a decision and its recomputation cannot come
+apart.  Sources: [ADON] 3.3, algorithm 2; spec sections 2 to 4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from adon.broker.alarms import Waived
+from adon.broker.choice import Choice, Need
+from adon.broker.compute import Sites
+from adon.broker.deciding import advise
+from adon.broker.decision import Outcome
+from adon.broker.fleeing import Fled
+from adon.broker.flow import Flow, Quality
+from adon.broker.preemption import Holder, Rivals, gives_way
+from adon.flowvisor.selection import quality
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What is to become of a flow.
+
+    :param path: the path it gets by this, if it gets one.
+    """
+
+    outcome: Outcome
+    path: str | None
+    reason: str
+
+
+def holder_to_go(flow: Flow, need: Need, choice: Choice, rivals: Rivals | None) -> Holder | None:
+    """The running flow whose place a newcomer without a path takes.
+
+    One that the same event decided about stays: the next event may take its place.
+    """
+    if rivals is None or need.qspec.throughput is None:
+        return None
+    priority = need.template.priority if flow.request.priority is None else flow.request.priority
+    records, bound = choice.selection.records, need.qspec.throughput.min
+    found = rivals.fallen
+    if found is None:
+        found = gives_way(priority, bound, rivals.holders, records, rivals.best)
+    return None if found is None or found.number in rivals.decided else found
+
+
+def in_the_place_of(holder: Holder | None, choice: Choice) -> Choice:
+    """The choice with that flow's path taken; as it is where nobody gives way."""
+    if holder is None:
+        return choice
+    instead = f"{holder.path}: in the place of f-{holder.number}, whose priority is lower"
+    return choice.taking(holder.path, f"{instead}; {choice.selection.reason}")
+
+
+def placed(choice: Choice, sites: Sites, nowhere: str) -> Ruling:
+    """A flow without a path: admitted, or queued with the reason (algorithm 2, figure 4).
+
+    :param nowhere: why there is no path at all, where there is none.
+    """
+    path, reason = choice.selection.path, choice.selection.reason
+    if path is None:
+        return Ruling(Outcome.QUEUE, None, reason if choice.selection.records else nowhere)
+    if sites.refused:
+        return Ruling(Outcome.QUEUE, None, sites.reason)
+    return Ruling(Outcome.ADMIT, path, reason + (f"; {sites.reason}" if sites.reason else ""))
+
+
+def looked_at(
+    flow: Flow, need: Need, choice: Choice, now: float, waived: Waived, dwell: float, urged: str = ""
+) -> Ruling:
+    """A running flow: it moves if hysteresis agrees, else it stays (spec section 2).
+
+    :param urged: the alarm, or the trigger of its template, that it is looked at for, in words.
+    """
+    advice = advise(flow, need, choice, now, waived, dwell)
+    reason = f"{urged}: {advice.reason}" if urged else advice.reason
+    best = choice.record(choice.selection.path)
+    if advice.move and best is not None:
+        return Ruling(Outcome.MOVE, best.path, reason)
+    return staying(flow, need, choice, reason, told=bool(urged))
+
+
+def staying(flow: Flow, need: Need, choice: Choice, why: str, *, told: bool) -> Ruling:
+    """A running flow stays where it is.
+
+    :param told: whether the reason tells why; else it tells how its path stands.
+    """
+    record = choice.record(flow.path)
+    text = why if told or record is None else record.why
+    return Ruling(Outcome.STAY, None, f"QSpec {quality_now(flow, need, choice)}: {text}")
+
+
+def quality_now(flow: Flow, need: Need, choice: Choice) -> Quality:
+    """How a flow's path keeps its QSpec."""
+    record = choice.record(flow.path)
+    return Quality.UNKNOWN if record is None else Quality(quality(record, need.qspec))
+
+
+def fled(found: Fled) -> Ruling:
+    """A flow that lost its path: it goes to its place in the plan; without one it waits or stays, marked."""
+    if found.path is not None:
+        return Ruling(Outcome.MOVE, found.path, found.reason)
+    if found.loss.vacate:
+        return Ruling(Outcome.QUEUE, None, f"leaves {found.reason}")
+    return staying(found.flow, found.need, found.choice, found.reason, told=True)
+
+
+def displaced(choice: Choice, why: str) -> Ruling:
+    """A flow that gives way to another: another path, or the queue; it is never dropped."""
+    path, reason = choice.selection.path, f"{why}; {choice.selection.reason}"
+    return Ruling(Outcome.QUEUE if path is None else Outcome.MOVE, path, reason)

@@ -1,0 +1,42 @@
+"""Outcomes: what flows that have ended leave behind."""
+
+from __future__ import annotations
+
+from flask import Response
+from pydantic import Field
+
+from adon.access.policy import Action
+from apps.rest.answers import json_answer
+from apps.rest.api.common import FlowAddress, Query, answers, blueprint
+from apps.rest.guard import action, check_flow, only_own
+from apps.rest.outcome_models import OutcomeList, OutcomeView
+from apps.rest.services import services
+from apps.rest.times import Time
+
+api = blueprint("outcomes", "What transfers that have ended were promised, got, and met on their way")
+
+
+class OutcomeQuery(Query):
+    """Which outcomes."""
+
+    template: str | None = Field(default=None, max_length=80, description="soykb, or soykb@3")
+    since: Time | None = Field(default=None, description="of flows that ended then or later")
+    limit: int = Field(default=100, ge=1, le=1000)
+
+
+@api.get("/outcomes", responses=answers(200, OutcomeList))
+@action(Action.FLOW_READ)
+def list_outcomes(query: OutcomeQuery) -> Response:
+    """What flows left behind, those that ended last first; a researcher sees their own."""
+    own = only_own(Action.FLOW_READ, "flow")
+    found = services().store.outcomes(query.template, query.since, query.limit, own)
+    return json_answer(OutcomeList(items=[OutcomeView.of(one) for one in found]).body())
+
+
+@api.get("/flows/<id>/outcome", responses=answers(200, OutcomeView))
+@action(Action.FLOW_READ)
+def get_outcome(path: FlowAddress) -> Response:
+    """What a flow left behind; 404 as long as it has not ended."""
+    store = services().store
+    check_flow(Action.FLOW_READ, store.flow(path.number))
+    return json_answer(OutcomeView.of(store.outcome(path.number)).body())

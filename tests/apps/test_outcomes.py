@@ -1,0 +1,128 @@
+"""What flows leave behind, as programs, people at a terminal and people before a browser see it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from adon.broker.flow import FlowState
+from adon.broker.outcomes import Forecast, Stay
+from tests.apps.test_page import sign_in
+from tests.apps.web import NOW
+from tests.store.values import an_outcome
+
+
+def leave(world, who="researcher", **changes):
+    """A flow that has ended, with what it left behind."""
+    name = world.submit(who)
+    store = world.controller.store
+    flow = store.flow(int(name[2:]))
+    store.save_flow(replace(flow, state=FlowState.FINISHED, ended_at=NOW), "e-2", NOW)
+    stays = (Stay("al2s", NOW - 90, NOW - 30), Stay("internet", NOW - 30, NOW))
+    times = {"submitted_at": NOW - 100, "admitted_at": NOW - 90, "ended_at": NOW, "stays": stays}
+    store.save_outcome(an_outcome(flow.number, **{**times, "moves": 1, "decision": "d-1", **changes}))
+    return name
+
+
+def test_an_outcome_is_told_with_units_in_the_fields_names(world):
+    name = leave(world)
+    told = world.ask("GET", f"/flows/{name}/outcome").json
+    assert (told["flow"], told["state"], told["template"]) == (name, "finished", "soykb@1")
+    assert (told["waited_seconds"], told["duration_seconds"]) == (10, 90)
+    assert (told["throughput_bps"], told["promised_bps"], told["error"]) == (8e7, 9e7, 0.125)
+    assert (told["kept"], told["quality_seconds"]) == (False, {"met": 80, "violated": 10})
+    assert [(stay["path"], stay["seconds"]) for stay in told["stays"]] == [("al2s", 60), ("internet", 30)]
+    assert {"metric": "rtt", "value": 0.033, "unit": "s"} in told["conditions"]
+    assert (told["forecast"], told["foretold"]) == (None, None)
+    assert told["ended_at"].endswith("Z")
+
+
+def test_a_forecast_is_told_with_whether_it_held(world):
+    name = leave(world, forecast=Forecast(80.0, 60.0, float("inf"), 0.9, {"network": 75.0}))
+    told = world.ask("GET", f"/flows/{name}/outcome").json
+    assert told["forecast"] == {
+        "expected_seconds": 80.0,
+        "low_seconds": 60.0,
+        "high_seconds": "inf",
+        "coverage": 0.9,
+        "terms": {"network": 75.0},
+    }
+    assert told["foretold"] is True
+
+
+def test_a_flow_that_has_not_ended_has_none(world):
+    name = world.submit()
+    for unknown in (name, "f-99", "f-x"):
+        answer = world.ask("GET", f"/flows/{unknown}/outcome")
+        assert (answer.status_code, answer.mimetype) == (404, "application/problem+json")
+
+
+def test_outcomes_are_filtered(world):
+    first, second = leave(world), leave(world, template="rivvir@2", ended_at=NOW - 50)
+
+    def asked(query, as_="admin"):
+        return [one["flow"] for one in world.ask("GET", f"/outcomes{query}", as_).json["items"]]
+
+    assert asked("") == [first, second]
+    assert asked("?template=rivvir") == asked("?template=rivvir@2") == [second]
+    assert asked("?template=rivvir@1") == []
+    assert asked("?limit=1") == [first]
+    since = world.ask("GET", f"/flows/{first}/outcome").json["ended_at"]
+    assert asked(f"?since={since}") == [first]
+
+
+def test_a_researcher_sees_their_own_outcomes_only(world):
+    mine, theirs = leave(world), leave(world, "rival")
+    found = world.ask("GET", "/outcomes", "researcher").json["items"]
+    assert [one["flow"] for one in found] == [mine]
+    assert world.ask("GET", f"/flows/{theirs}/outcome", "researcher").status_code == 403
+
+
+@pytest.mark.parametrize("query", ["?limit=0", "?since=yesterday", "?templates=soykb"])
+def test_a_wrong_query_is_refused(world, query):
+    assert world.ask("GET", f"/outcomes{query}").status_code == 422
+
+
+def test_the_command_line_tells_it(adon, world):
+    assert "no flow has ended yet" in adon("outcome", "list").stdout
+    name = leave(world)
+    listed = adon("outcome", "list").stdout
+    for text in (name, "finished", "soykb@1", "mu-dtn > osu-dtn", "80 Mbps", "90 Mbps", "+12 %", "broken"):
+        assert text in listed
+    shown = adon("flow", "outcome", name).stdout
+    for text in (
+        "achieved 80 Mbps (the transfer's report)",
+        "promised 90 Mbps: off by +12 %",
+        "QSpec broken: met 80 s, violated 10 s",
+        "rtt 33 ms",
+        "internet",
+    ):
+        assert text in shown
+    assert json.loads(adon("flow", "outcome", name, "--json").stdout)["flow"] == name
+    assert len(json.loads(adon("outcome", "list", "--json").stdout)) == 1
+    assert adon("outcome", "list", "--template", "rivvir").stdout == "no flow has ended yet\n"
+    assert adon("flow", "outcome", world.submit()).exit_code == 1
+
+
+def test_the_command_line_tells_of_one_that_never_had_a_path(adon, world):
+    name = leave(
+        world, admitted_at=None, stays=(), state="expired", throughput=None, promised=None, quality={}
+    )
+    assert "it never had a path" in adon("flow", "outcome", name).stdout
+
+
+def test_the_flow_s_page_shows_it(world):
+    name = leave(world)
+    text = sign_in(world)[0].get(f"/flows/{name}").text
+    for shown in ("What it left behind", "QSpec broken", "80 Mbps", "+12 %", "internet", "round trip 33 ms"):
+        assert shown in text
+
+
+def test_the_page_of_a_flow_that_left_none_says_nothing_of_it(world):
+    name = world.submit()
+    store = world.controller.store
+    assert "What it left behind" not in sign_in(world)[0].get(f"/flows/{name}").text
+    store.save_flow(replace(store.flow(1), state=FlowState.FINISHED, ended_at=NOW), "e-2", NOW)
+    assert "What it left behind" not in sign_in(world)[0].get(f"/flows/{name}").text

@@ -1,0 +1,81 @@
+"""A past to play again: one path that becomes bad while a transfer is on it, beside one that stays fair."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from adon.broker.backtest.past import Past
+from adon.broker.flow import Flow, FlowRequest, FlowState
+from adon.templates_catalog.catalog import Catalog
+from adon.templates_catalog.model import Template
+from measurement.model import Measurement, Metric, PathKey
+
+START = 1_000_000.0
+BAD_FROM, UNTIL = START + 120, START + 900
+TEST_S = 1.0
+
+
+def template(**selection: Any) -> Template:
+    """A bulk transfer of one stream that needs 8 Mbps; ``selection`` says how eager it is to move."""
+    calm = {"patience": 50, "switch_margin": 100, "min_dwell": "0 s", "max_age": "200 s"}
+    body = {
+        "name": "bulk",
+        "qspec": {"throughput": {"min": "8 Mbps"}},
+        "weights": {"throughput": 1},
+        "tables": {"throughput": {"points": [["1 Mbps", 1], ["60 Mbps", 10]]}},
+        "selection": {**calm, **selection},
+        "cost": None,
+    }
+    return Template.model_validate(body)
+
+
+EAGER = template(patience=1)
+"""Moves at the first miss."""
+
+
+def catalog() -> Catalog:
+    return Catalog().add(template())[0]
+
+
+def request(**fields: Any) -> FlowRequest:
+    asked = {
+        "source": "mu-dtn",
+        "destination": "osu-dtn",
+        "size": "600 MB",
+        "template": "bulk",
+        "ports": [5001],
+    }
+    return FlowRequest.model_validate(asked | fields)
+
+
+def then(number: int = 1, after: float = 2.0, **fields: Any) -> Flow:
+    """A flow as the store has it: asked for so many seconds after the start, finished long ago."""
+    asked = {name: fields.pop(name) for name in list(fields) if name in FlowRequest.model_fields}
+    flow = Flow(number, request(**{"ports": [5000 + number], **asked}), "ann", "bulk@1", START + after)
+    ended = {
+        "state": FlowState.FINISHED,
+        "ended_at": START + 500,
+        "path": "al2s",
+        "path_since": START + after,
+    }
+    return replace(flow, **{**ended, **fields})
+
+
+def result(path: str, at: float, mbps: float, streams: int = 1) -> Measurement:
+    key, name = PathKey(path, "mu", "osu"), f"{path}-{at:g}"
+    return Measurement(
+        key, Metric.THROUGHPUT, mbps * 1e6, at - TEST_S, at, name, "iperf3", {"streams": streams}
+    )
+
+
+def results(every: float = 60.0) -> tuple[Measurement, ...]:
+    """al2s gives 30 Mbps until it is bad and 5 from then on, the internet path 20 all the time."""
+    times = [START + number * every for number in range(int((UNTIL - START) / every) + 1)]
+    good = [result("al2s", at, 30.0 if at < BAD_FROM else 5.0) for at in times]
+    fair = [result("internet", at + 3, 20.0) for at in times]
+    return tuple(sorted((*good, *fair), key=lambda one: one.observed_at))
+
+
+def past(*flows: Flow, **changes: Any) -> Past:
+    return replace(Past(START, UNTIL, flows or (then(),), results()), **changes)
