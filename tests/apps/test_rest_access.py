@@ -15,6 +15,7 @@ from tests.apps.measured import FELL, NOW
 from tests.apps.web import ROLES, SOYKB, WISH
 from tests.store.values import an_outcome
 from tests.templates_catalog.experience import a_proposal
+from tests.templates_catalog.experience import an_outcome as a_success
 
 ALL = frozenset({*ROLES, "rival"})
 STAFF = ALL - {"researcher", "rival"}
@@ -167,7 +168,7 @@ def generous(world, monkeypatch):
     """Self-service as the table has it; what the policy asks besides is tried elsewhere."""
     easy = SelfService(similarity=0.1, outcomes=1, kept=0.1)
     world.app.extensions[NAME] = replace(world.app.extensions[NAME], self_service=easy)
-    monkeypatch.setattr(type(world.store), "experience", lambda *_: (an_outcome(), an_outcome(2)))
+    monkeypatch.setattr(type(world.store), "experience", lambda *_: (a_success(), a_success(2)))
 
 
 def test_every_operation_has_its_line_in_the_table(world):
