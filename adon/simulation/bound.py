@@ -63,7 +63,7 @@ class Program:
 
     def matrices(self) -> tuple[Any, Any, Any, Any]:
         """``A_ub, b_ub, A_eq, b_eq`` over the pieces; sparse, in gigabits so that numbers stay near one."""
-        from scipy.sparse import coo_matrix
+        from scipy.sparse import coo_matrix  # type: ignore[import-untyped]
 
         rows: dict[object, int] = {}
         limits: list[float] = []
@@ -225,7 +225,7 @@ def _identity(count: int) -> Any:
 
 
 def _solved(objective: Any, a_ub: Any, b_ub: Any, a_eq: Any, b_eq: Any, bounds: Any) -> float:
-    from scipy.optimize import linprog
+    from scipy.optimize import linprog  # type: ignore[import-untyped]
 
     done = linprog(objective, A_ub=a_ub, b_ub=b_ub, A_eq=a_eq, b_eq=b_eq, bounds=bounds, method="highs")
     if done.status != 0:

@@ -257,7 +257,7 @@ def request(transfer: Transfer) -> FlowRequest:
     return FlowRequest(
         source=f"{transfer.source}-dtn",
         destination=f"{transfer.destination}-dtn",
-        size=f"{transfer.size} B",  # type: ignore[arg-type]
+        size=f"{transfer.size} B",
         template=transfer.template,
         ports=(FIRST_PORT + transfer.number,),
         priority=transfer.priority,

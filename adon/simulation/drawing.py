@@ -113,7 +113,7 @@ class Pareto:
     def draw(self, chance: random.Random) -> float:
         """One size, by inversion."""
         share = 1 - (self.least / self.most) ** self.shape
-        return self.least / (1 - chance.random() * share) ** (1 / self.shape)
+        return float(self.least / (1 - chance.random() * share) ** (1 / self.shape))
 
 
 Sizes = Chosen | LogNormal | Pareto

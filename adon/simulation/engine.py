@@ -243,22 +243,22 @@ class Engine:
         for one in moving:
             one.violated = not self._keeps(one)
 
-    def _demand(self, path: Path, transfer: Transfer) -> Demand:
+    def _demand(self, path: Path, transfer: Transfer) -> Demand[Resource]:
         own = self._network.stream_limit(path, transfer.source, self._now)
         limit = min(own, transfer.ceiling / transfer.streams)
         return Demand(path.way(transfer.source), transfer.streams, limit)
 
-    def _test_demand(self, testing: _Testing) -> Demand:
+    def _test_demand(self, testing: _Testing) -> Demand[Resource]:
         limit = self._network.stream_limit(testing.path, testing.test.source, self._now)
         return Demand(testing.path.way(testing.test.source), self._workload.plan.streams, limit)
 
     def _fill(
-        self, capacities: dict[Resource, float], demands: Sequence[Demand], rates: Sequence[float]
+        self, capacities: dict[Resource, float], demands: Sequence[Demand[Resource]], rates: Sequence[float]
     ) -> None:
         carried = dict.fromkeys(capacities, 0.0)
         for demand, rate in zip(demands, rates, strict=True):
             for link in demand.over:
-                carried[link] += rate * demand.streams  # type: ignore[index]
+                carried[link] += rate * demand.streams
         self._full = {way for way, bits in carried.items() if bits >= FULL * capacities[way]}
 
     def _keeps(self, running: _Running) -> bool:

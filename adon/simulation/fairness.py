@@ -14,13 +14,17 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+K = TypeVar("K", bound=Hashable)
+"""What a link is known by."""
 
 EXACT = 1e-12
 """Relative difference of two levels that count as one: sums of floating-point numbers."""
 
 
 @dataclass(frozen=True, slots=True)
-class Demand:
+class Demand(Generic[K]):
     """Streams that take the same way.
 
     :param over: the links on it.
@@ -29,7 +33,7 @@ class Demand:
     :raises ValueError: for no stream, or a negative limit.
     """
 
-    over: tuple[Hashable, ...]
+    over: tuple[K, ...]
     streams: int = 1
     limit: float = math.inf
 
@@ -40,7 +44,7 @@ class Demand:
             raise ValueError(f"limit: must be zero or more, not {self.limit!r}")
 
 
-def max_min(capacities: Mapping[Hashable, float], demands: Sequence[Demand]) -> list[float]:
+def max_min(capacities: Mapping[K, float], demands: Sequence[Demand[K]]) -> list[float]:
     """Bits/s of one stream of each demand.
 
     :param capacities: bits/s of every link that a demand names.
@@ -68,9 +72,9 @@ def max_min(capacities: Mapping[Hashable, float], demands: Sequence[Demand]) -> 
     return rates
 
 
-def _crowds(demands: Sequence[Demand]) -> dict[Hashable, int]:
+def _crowds(demands: Sequence[Demand[K]]) -> dict[K, int]:
     """How many streams still grow on each link."""
-    crowd: dict[Hashable, int] = {}
+    crowd: dict[K, int] = {}
     for demand in demands:
         for link in demand.over:
             crowd[link] = crowd.get(link, 0) + demand.streams
@@ -78,10 +82,10 @@ def _crowds(demands: Sequence[Demand]) -> dict[Hashable, int]:
 
 
 def _stopped(
-    demands: Sequence[Demand],
+    demands: Sequence[Demand[K]],
     growing: set[int],
-    left: Mapping[Hashable, float],
-    crowd: Mapping[Hashable, int],
+    left: Mapping[K, float],
+    crowd: Mapping[K, int],
     level: float,
 ) -> set[int]:
     """Whom this level is the last of."""
