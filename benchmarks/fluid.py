@@ -27,10 +27,10 @@ from adon.simulation.policy import Finished, Happening, Order, Submitted, Take, 
 from adon.simulation.steps import Steps
 from adon.simulation.workload import Transfer, Workload
 from adon.templates_catalog.model import Template
-from benchmarks.fluid_scenarios import L2, L3, SCENARIOS, Carry, Scenario
+from benchmarks.fluid_scenarios import L2, L3, SCENARIOS, SLOWER, Carry, Scenario
 from benchmarks.summary import table
 from mininet_topos.isolation import default_folder, run_folder, run_isolated
-from mininet_topos.mu_osu import MuOsu
+from mininet_topos.mu_osu import DEFAULT_SCALE, MuOsu
 
 ROUNDS = 3
 BOUND = 0.10
@@ -122,7 +122,7 @@ def predicted(scenario: Scenario, started: Sequence[float]) -> list[float]:
 
 def network(scenario: Scenario) -> Network:
     """The testbed as it is described, with the scenario's changes."""
-    described = MuOsu()
+    described = MuOsu(DEFAULT_SCALE * SLOWER)
     goodput = {L2: described.l2_goodput, L3: described.l3_goodput}
     links = {name: _link(scenario, name, rate) for name, rate in goodput.items()}
     paths = tuple(

@@ -18,9 +18,9 @@ from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
-from benchmarks.fluid_scenarios import L2, L3, SCENARIOS, Carry, Others, Scenario
+from benchmarks.fluid_scenarios import L2, L3, SCENARIOS, SLOWER, Carry, Others, Scenario
 from mininet_topos.cross_traffic import CrossTraffic
-from mininet_topos.mu_osu import MU, OSU, MuOsu, dtn_addresses
+from mininet_topos.mu_osu import DEFAULT_SCALE, MU, OSU, MuOsu, dtn_addresses
 from mininet_topos.static_rules import pin
 from mininet_topos.testbed import BURST, QDISC, Testbed, testbed
 from mininet_topos.topology import Shape
@@ -42,7 +42,7 @@ def main() -> None:
     """Build, try everything, write the answer."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     folder, answer, rounds = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-    network = MuOsu()
+    network = MuOsu(DEFAULT_SCALE * SLOWER)
     found: dict[str, list[Any]] = {one.name: [] for one in SCENARIOS}
     with testbed(network.topology(), folder, OPENFLOW_PORT) as bed:
         for path in (L2, L3):
