@@ -266,7 +266,7 @@ class Engine:
         if path is None or running.rate <= 0:
             return False
         rtt, loss = self._rtt(path, transfer.source), self._network.loss(path, self._now)
-        return kept(self._workload.qspec(transfer), transfer.streams, running.rate, rtt, loss)
+        return kept(self._workload.qspec(transfer), running.rate, rtt, loss)
 
     def _rtt(self, path: Path, source: str) -> float:
         queues = (self._network.links[way[0]].queue for way in path.way(source) if way in self._full)

@@ -71,14 +71,13 @@ class Workload:
         return self.templates[transfer.template].qspec
 
 
-def kept(qspec: QSpec, streams: int, rate: float, rtt: float, loss: float) -> bool:
+def kept(qspec: QSpec, rate: float, rtt: float, loss: float) -> bool:
     """Whether a transfer has what its QSpec says, as it is and not as anybody measured it.
 
-    The throughput bound is meant for the QSpec's number of streams; the transfer has ``streams`` that share
-    ``rate`` evenly.
+    :param rate: bits/s of all its streams together: the decision core judges a running flow so, too.
     """
     bound = qspec.throughput
-    if bound is not None and rate * bound.streams / streams < bound.min * (1 - 1e-9):
+    if bound is not None and rate < bound.min * (1 - 1e-9):
         return False
     delayed = qspec.rtt is not None and rtt > qspec.rtt.max
     lost = qspec.loss is not None and loss > qspec.loss.max
