@@ -186,7 +186,8 @@ class Broker:
 
     def _closing(self, event: Event) -> list[Effect]:
         """What is asked after every event that may change a flow."""
-        effects = self._placing.regrade(event)
+        effects = self._placing.interrupt(event)
+        effects += self._placing.regrade(event)
         effects += self._housekeeping.quiet_paths(event)
         effects += self._housekeeping.next_wake(event)
         return effects

@@ -319,6 +319,18 @@ class Placing:
             *self.act(self._want(flow.id, (), event), event),
         ]
 
+    def interrupt(self, event: Event) -> list[Effect]:
+        """Stop the flows that let others go first, where that is the policy."""
+        world, effects = self._world, list[Effect]()
+        if not world.configuration.policy.interrupting:
+            return effects
+        world.interrupting.look(world)
+        for flow, why in world.interrupting.to_stop(world, event.at):
+            if flow.number not in self._decided:
+                need, choice = choose_path(world, flow, event.at)
+                effects += self._vacate(flow, need, choice, f"is stopped: it {why}", event)
+        return effects
+
     def learn(self, flow: Flow, connection: FiveTuple, event: Event) -> list[Effect]:
         """Give one more connection of an active flow rules of its own."""
         if flow.number in self._deaf or flow.aggregated or connection in flow.tuples:
