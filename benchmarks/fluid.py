@@ -1,9 +1,10 @@
 """The simulator beside the real testbed: completion times as predicted and as measured.
 
-The scenarios of :mod:`benchmarks.fluid_scenarios` run on the Mininet testbed (Open vSwitch's userspace data path,
-HTB links, real TCP by the Linux kernel; see docs/testbed.md) and in :mod:`adon.simulation`.  The simulator is told the
-links' configured goodput, the sizes and streams, and when each transfer's first stream was accepted; never a rate
-that was measured.  What is compared is the time from there until the receiver has read the last byte.
+The scenarios of :mod:`benchmarks.fluid_scenarios` run on the Mininet testbed (Open vSwitch's userspace data
+path, HTB links, real TCP by the Linux kernel; see docs/testbed.md) and in :mod:`adon.simulation`.  The
+simulator is told the links' configured goodput, the sizes and streams, and when each transfer's first stream
+was accepted; never a rate that was measured.  What is compared is the time from there until the receiver has
+read the last byte.
 
 Needs root.  Bound: a median absolute error of at most 10 % in every scenario.
 """
@@ -162,6 +163,7 @@ def report(results: Mapping[str, Any]) -> str:
     every = [abs(one["error"]) for s in results["scenarios"].values() for each in s["rounds"] for one in each]
     verdict = "kept" if passed(results) else "MISSED"
     return (
-        f"{table(rows)}\n\nAll {len(every)} transfers: median absolute error {statistics.median(every):.1%}; bound "
-        f"{BOUND:.0%} per scenario: {verdict}. Per transfer the medians of the rounds; {results['emulation']}"
+        f"{table(rows)}\n\nAll {len(every)} transfers: median absolute error {statistics.median(every):.1%}; "
+        f"bound {BOUND:.0%} per scenario: {verdict}. Per transfer the medians of the rounds; "
+        f"{results['emulation']}"
     )

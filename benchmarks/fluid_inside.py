@@ -1,8 +1,10 @@
-"""The scenarios of the fluid model on the real testbed: ``python -m benchmarks.fluid_inside FOLDER ANSWER ROUNDS``.
+"""The scenarios of the fluid model on the real testbed.
 
-The first process of a testbed (:mod:`mininet_topos.isolation`).  Writes one JSON value: how the network is emulated,
-and per scenario a list of rounds, each a list of transfers with ``started`` (seconds since the scenario began) and
-``seconds``, as the receiver counted them.
+``python -m benchmarks.fluid_inside FOLDER ANSWER ROUNDS``.
+
+The first process of a testbed (:mod:`mininet_topos.isolation`).  Writes one JSON value: how the network is
+emulated, and per scenario a list of rounds, each a list of transfers with ``started`` (seconds since the
+scenario began) and ``seconds``, as the receiver counted them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """What is tried on the real testbed and in the simulator: a handful of scenarios, each in one sentence.
 
-Sizes are for 58 Mbit/s of TCP goodput on layer 2 and 6.5 on layer 3 (1:100); all of them, and rates, are divided
-by :data:`SLOWER`, so that two busy cores still forward at line rate.  Times are seconds from the beginning.
+Sizes are for 58 Mbit/s of TCP goodput on layer 2 and 6.5 on layer 3 (1:100); all of them, and rates, are
+divided by :data:`SLOWER`, so that two busy cores still forward at line rate.  Times are seconds from the
+beginning.
 """
 
 from __future__ import annotations
@@ -69,7 +70,8 @@ SCENARIOS = (
         Carry(0.5 + 3 * number, (40 + 8 * (number % 3)) * MB, 1 + number % 2) for number in range(5)
     )),
     Scenario("limited", "Two applications send at rates of their own; who has no limit takes the rest.", (
-        Carry(0.5, 15 * MB, rate=10e6 / SLOWER), Carry(0.5, 30 * MB, rate=20e6 / SLOWER), Carry(1.0, 40 * MB, 2),
+        Carry(0.5, 15 * MB, rate=10e6 / SLOWER), Carry(0.5, 30 * MB, rate=20e6 / SLOWER), Carry(1.0, 40 * MB,
+        2),
     )),
     Scenario("others", "Six of other people's streams come for ten seconds.", (
         Carry(0.5, 90 * MB, 2),

@@ -1,9 +1,9 @@
 """The workload suite: named workloads, each with its story in one sentence.
 
-Rates and sizes are real ones, not scaled.  From the papers: two paths of 5.8 Gbps and 650 Mbps that are sold as
-10 and 1 Gbps, SoyKB transfers of 25 GB (and up to terabytes), Neuroblastoma beside them ([ADON] chapter 5,
-figures 18-21); a port of 1 Gbps with ElderCare, RIVVIR, a GENI classroom and Neuroblastoma (the journal version,
-spec section 10b).  Arrivals, loads and everything else is ours.  To add one: docs/simulation.md.
+Rates and sizes are real ones, not scaled.  From the papers: two paths of 5.8 Gbps and 650 Mbps that are sold
+as 10 and 1 Gbps, SoyKB transfers of 25 GB (and up to terabytes), Neuroblastoma beside them ([ADON] chapter 5,
+figures 18-21); a port of 1 Gbps with ElderCare, RIVVIR, a GENI classroom and Neuroblastoma (the journal
+version, spec section 10b).  Arrivals, loads and everything else is ours.  To add one: docs/simulation.md.
 """
 
 from __future__ import annotations
@@ -169,11 +169,11 @@ def at_times(first: float, *changes: tuple[float, float]) -> Steps:
 
 
 def _figure_18() -> Description:
-    """t1 SoyKB; t2 it is over; t3 Neuroblastoma, higher priority; t4 SoyKB with 600 Mbps; t6 SoyKB with 700."""
+    """SoyKB at t1, over at t2; Neuroblastoma at t3, more urgent; 600 Mbps of SoyKB at t4, 700 at t6."""
     one = Chosen((25 * GB,))
     return Description(
         "figure-18",
-        "The thesis's afternoon: SoyKB alone, then Neuroblastoma takes layer 2, and two more SoyKB transfers come.",
+        "The thesis's afternoon: SoyKB alone, then Neuroblastoma beside it, and two more SoyKB transfers.",
         thesis(),
         (
             Source("soykb", Listed((0.0,)), one, MU_OSU),
@@ -190,7 +190,7 @@ def _journal() -> Description:
     paths = tuple(Path(n, layer, ("mu", "osu"), (n,), 1 * G) for n, layer in (("l2", 2), ("l3", 3)))
     return Description(
         "journal-ports",
-        "Video, remote desktops and a class at their own rates share two ports of 1 Gbps with transfers of five streams.",
+        "Video, remote desktops and a class share two ports of 1 Gbps with transfers of five streams.",
         Network(links, paths),
         (
             Source("eldercare", Poisson(12), Chosen((100 * M * 600 / 8,)), MU_OSU, ceiling=100 * M),
@@ -316,7 +316,7 @@ def descriptions() -> tuple[Description, ...]:
         ),
         Description(
             "long-fat",
-            "Long paths and finite windows: no single stream fills a path, several transfers side by side do.",
+            "Long paths and finite windows: no single stream fills a path, several transfers do.",
             replace(thesis(link(9.4 * G, 0.050), link(2 * G, 0.035), sold=2 * G), hosts={"mu": WINDOW}),
             (Source("bulk", Poisson(80), SOYKB, MU_OSU, slack=slack),),
         ),

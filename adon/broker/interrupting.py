@@ -1,20 +1,20 @@
 """Less left goes first: running flows are stopped, and waiting ones held back, for those with less to carry.
 
 Shortest remaining processing time first has the smallest mean completion time of all ways to serve one path
-(Schrage, *Operations Research* 16(3), 1968), and needs no knowledge of what will come.  Equal sharing, which is
-what TCP does, makes everybody late; letting flows wait *without* stopping anybody makes small ones wait behind
-large ones, which is worse still (docs/simulation.md has the figures).  So this is a policy of its own,
-``policy.interrupting``, off unless asked for: a flow that is stopped goes back to the queue, and its transfer has
-to be by a tool that heeds that and later goes on where it was.
+(Schrage, *Operations Research* 16(3), 1968), and needs no knowledge of what will come.  Equal sharing, which
+is what TCP does, makes everybody late; letting flows wait *without* stopping anybody makes small ones wait
+behind large ones, which is worse still (docs/simulation.md has the figures).  So this is a policy of its own,
+``policy.interrupting``, off unless asked for: a flow that is stopped goes back to the queue, and its
+transfer has to be by a tool that heeds that and later goes on where it was.
 
-On a path that one flow can fill, the flow that comes first by priority, then by what is left, runs; who shares
-it and has clearly more left is stopped, and who waits and has no less left is held back.  Paths that no single
-flow fills (windows, hosts) are shared as ever: whether one flow fills a path is seen when two run together there
-for the first time, by whether both together have much more than the best single test.
+On a path that one flow can fill, the flow that comes first by priority, then by what is left, runs; who
+shares it and has clearly more left is stopped, and who waits and has no less left is held back.  Paths that
+no single flow fills (windows, hosts) are shared as ever: whether one flow fills a path is seen when two run
+together there for the first time, by whether both together have much more than the best single test.
 
-Neither interrupts nor is interrupted who has a rate of its own (UDP, a ceiling well below what the path gives) or
-an unknown size (unannounced).  Nobody starves: :data:`LONGEST_S` after it was asked for a flow is neither held back
-nor stopped any more, and before that nobody is stopped who has not run for :data:`LEAST_S`.
+Neither interrupts nor is interrupted who has a rate of its own (UDP, a ceiling well below what the path
+gives) or an unknown size (unannounced).  Nobody starves: :data:`LONGEST_S` after it was asked for a flow is
+neither held back nor stopped any more, and before that nobody is stopped who has not run for :data:`LEAST_S`.
 
 Reads the world and changes nothing in it; what is kept is what was seen of paths.  Bytes, bits/s, seconds.
 """
@@ -102,7 +102,7 @@ class Interrupting:
                 yield flow, words
 
     def _filled(self, world: World, key: PathKey, now: float) -> float | None:
-        """What a path gives to one flow if one flow fills it; None if not, or as long as that is not known."""
+        """What a path gives to one flow if one flow fills it; None if not, or while that is not known."""
         window = world.configuration.measurements.window
         best = world.performance.best([key], Metric.THROUGHPUT, now - window)
         together = self.together.get(key)

@@ -1,4 +1,4 @@
-"""Transfers over a simulated network, flow by flow: how good are decisions, and how good could they be?
+"""Transfers over a simulated network, flow by flow: how good decisions are, and how good they could be.
 
 A simulation answers what no testbed can: hours of a busy network in seconds, the same hours for every way
 of deciding, with and without foresight.  The story in the order of the modules:

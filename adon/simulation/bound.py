@@ -1,18 +1,18 @@
 """What no schedule can beat: lower bounds by linear programs over intervals of time.
 
 Time is cut into intervals at the requests, the changes of the network and between; x(j, p, t) are the bits of
-transfer j that go over path p in interval t.  What is asked of them holds for every schedule that the simulator
-could run, whoever decides, with pauses and moves at no cost:
+transfer j that go over path p in interval t.  What is asked of them holds for every schedule that the
+simulator could run, whoever decides, with pauses and moves at no cost:
 
-- no link carries more in an interval than its capacity allows (where b of other people's streams share it, our
-  streams, S at most if all were there, leave them at least b/(b + S) of it);
+- no link carries more in an interval than its capacity allows (where b of other people's streams share it,
+  our streams, S at most if all were there, leave them at least b/(b + S) of it);
 - a transfer has in an interval at most what its streams and its host can, on one path at a time;
 - all its bits are sent, none before it was asked for.
 
 A transfer's completion is at least its mean busy time plus half its size over its best rate (the last bit
 cannot follow the mean bit sooner), where every bit counts from the beginning of its interval; and at least
-its request plus the time that it takes alone (Goemans, SODA 1997, on mean busy times).  Minimising the mean of
-these gives a number below every schedule's mean.  For deadlines: the largest sum of parts sent by then.
+its request plus the time that it takes alone (Goemans, SODA 1997, on mean busy times).  Minimising the mean
+of these gives a number below every schedule's mean.  For deadlines: the largest sum of parts sent by then.
 
 scipy's HiGHS solves them; it is imported when it is needed.
 """
@@ -52,8 +52,8 @@ class Piece:
 class Program:
     """The constraints that both bounds share.
 
-    :param until: when a good schedule is over; after that time is cut more coarsely, to the end of all changes
-        and as much longer as anybody may need.
+    :param until: when a good schedule is over; after that time is cut more coarsely, to the end of all
+        changes and as much longer as anybody may need.
     """
 
     def __init__(self, workload: Workload, until: float, intervals: int = INTERVALS) -> None:

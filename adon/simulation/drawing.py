@@ -1,8 +1,8 @@
 """From a named description and a source of chance to a workload.
 
 A description says which network, and per :class:`Source` who asks: when (:class:`Poisson`, :class:`Bursts`,
-:class:`Diurnal`, :class:`Listed`), how much (:class:`Chosen`, :class:`LogNormal`, :class:`Pareto`), with which
-template, and how tight the deadlines are.  The same description and chance give the same workload.
+:class:`Diurnal`, :class:`Listed`), how much (:class:`Chosen`, :class:`LogNormal`, :class:`Pareto`), with
+which template, and how tight the deadlines are.  The same description and chance give the same workload.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Bursts:
 
 @dataclass(frozen=True, slots=True)
 class Diurnal:
-    """Requests whose rate rises and falls like a sine: between ``1 - swing`` and ``1 + swing`` of the mean."""
+    """Requests whose rate rises and falls like a sine: 1 - ``swing`` to 1 + ``swing`` of the mean."""
 
     per_hour: float
     swing: float

@@ -1,11 +1,11 @@
 """What a run came to, in four numbers: completion times (mean and 95th percentile), deadlines, violations.
 
-- A *completion time* runs from the request to the last byte, so waiting costs.  A transfer that was refused, or
-  had not ended when the simulation did, counts with a stated *penalty*: from its request to twice the
+- A *completion time* runs from the request to the last byte, so waiting costs.  A transfer that was refused,
+  or had not ended when the simulation did, counts with a stated *penalty*: from its request to twice the
   simulation's end.  Nobody gains by not serving.
 - *Deadlines* are the share of those transfers that have one which met it; None where none has one.
-- *Violations* are the share of a transfer's time on a path in which its QSpec was missed (the truth, not what was
-  measured), the mean over all transfers that ever had a path.
+- *Violations* are the share of a transfer's time on a path in which its QSpec was missed (the truth, not
+  what was measured), the mean over all transfers that ever had a path.
 """
 
 from __future__ import annotations

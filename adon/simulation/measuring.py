@@ -1,8 +1,8 @@
 """What perfSONAR's tests would tell of the simulated network: when they run, what they miss the truth by.
 
 A throughput test is a transfer like any other for as long as it runs: it takes its share and gets what is
-left ([ADON] 5.2: 5.5 -> 4.8 Gbps).  Light tests take nothing.  Errors are drawn from a seed and the test's own
-name, so that the same test errs alike under every policy.
+left ([ADON] 5.2: 5.5 -> 4.8 Gbps).  Light tests take nothing.  Errors are drawn from a seed and the test's
+own name, so that the same test errs alike under every policy.
 """
 
 from __future__ import annotations

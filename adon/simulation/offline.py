@@ -1,15 +1,16 @@
 """Who knows the future: the best schedule found, with all requests, sizes and changes of the network known.
 
-A schedule is a *priority list*: at every event the transfers that are there are gone through in its order, and
-each is put onto the path where it has most beside those before it; where it would have less than ``worth`` of
-what it would have there alone, it waits.  So queueing is deliberate, and a transfer may be paused and moved at
-no cost.  What the transfers then have is worked out by the same simulator as for everybody else: TCP's shares,
-not shares by decree.
+A schedule is a *priority list*: at every event the transfers that are there are gone through in its order,
+and each is put onto the path where it has most beside those before it; where it would have less than
+``worth`` of what it would have there alone, it waits.  So queueing is deliberate, and a transfer may be
+paused and moved at no cost.  What the transfers then have is worked out by the same simulator as for
+everybody else: TCP's shares, not shares by decree.
 
 The search (list scheduling, then local search: Pinedo, Scheduling, ch. 14) begins with the classical orders,
 smallest first, smallest remainder first, earliest deadline first, first come first served, each with several
-values of ``worth``, and then improves the best by swapping two transfers, binding one to a path, or letting it
-go.  It finds good schedules, not provably the best; what nobody can beat is :mod:`adon.simulation.bound`'s.
+values of ``worth``, and then improves the best by swapping two transfers, binding one to a path, or letting
+it go.  It finds good schedules, not provably the best; what nobody can beat is
+:mod:`adon.simulation.bound`'s.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ Cost = Callable[[Measures], tuple[float, ...]]
 class Schedule:
     """See the module's text.
 
-    :param order: the transfers' numbers, first to be served first; None: by what is left of each, least first.
+    :param order: the transfers' numbers, first to be served first; None: by what is left of each, least
+        first.
     :param worth: the part of what it would have alone below which a transfer waits.
     :param bound: transfers that use one path only, by number.
     :param pauses: whether a transfer that has begun may wait again, or move while its path works.
@@ -81,7 +83,7 @@ class Planned:
         taken = _Taken(self.workload, view.now)
         for transfer in sorted(self.active.values(), key=lambda one: self._place(one, view)):
             number, present = transfer.number, self.on.get(transfer.number)
-            path = self._kept(transfer, present, view.now) or self._best(transfer, taken)
+            path = self._kept(present, view.now) or self._best(transfer, taken)
             if path is None:
                 if present is not None:
                     del self.on[number]
@@ -98,7 +100,7 @@ class Planned:
             return not fixed, transfer.size - view.sent(transfer.number), transfer.number
         return not fixed, self._rank[transfer.number], transfer.number
 
-    def _kept(self, transfer: Transfer, present: str | None, now: float) -> Path | None:
+    def _kept(self, present: str | None, now: float) -> Path | None:
         """The path that it has and keeps, whoever else there is."""
         if self.schedule.pauses or present is None:
             return None

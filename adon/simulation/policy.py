@@ -182,7 +182,7 @@ class AtOnce:
 
 @dataclass
 class Always(AtOnce):
-    """The first path of one layer, whatever happens to it; the first of all where there is none of that layer."""
+    """The first path of one layer, whatever happens to it; without any of that layer the first of all."""
 
     layer: int = 2
 

@@ -111,7 +111,7 @@ def best_rate(network: Network, transfer: Transfer, now: float) -> float:
 
 
 def rate_on(network: Network, transfer: Transfer, name: str, now: float) -> float:
-    """Bits/s that it has on a path with none of ours beside it: its limits, its share among others' streams."""
+    """Bits/s that it has on a path with none of ours beside it: its own limits, its share among others."""
     path = network.path(name)
     if not path.works(now):
         return 0.0

@@ -142,7 +142,7 @@ def test_an_outage_stops_everything_and_is_told_if_ports_go_down(seen: bool) -> 
 
 
 def test_a_test_takes_its_share_and_tells_it() -> None:
-    """A test of 10 s from the start, beside one transfer of 2 Gbit: each has half of it while both are there."""
+    """A test of 10 s from the start, beside a transfer of 2 Gbit: each has half while both are there."""
     script = Script()
     plan = Plan(throughput_period=1000, noise=0.0, streams=1)
     (record,) = run(workload(transfer(megabytes=250), plan=plan, end=100), script, measured=True)
