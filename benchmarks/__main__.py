@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
+    admission_estimates,
     anomaly,
     archive,
     durable_write,
@@ -118,6 +119,12 @@ BENCHMARKS: dict[str, Benchmark] = {
     "paths": Benchmark("Candidate paths", paths.run, paths.report, paths.passed),
     "failures": Benchmark("When something fails", failures.run, failures.report, failures.passed),
     "workloads": Benchmark("The workload suite", workloads.run, workloads.report, workloads.passed),
+    "admission_estimates": Benchmark(
+        "Transfer times told at admission",
+        admission_estimates.run,
+        admission_estimates.report,
+        admission_estimates.passed,
+    ),
     "fluid": Benchmark("The simulator beside the testbed", fluid.run, fluid.report, fluid.passed),
 }
 

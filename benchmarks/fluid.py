@@ -40,24 +40,38 @@ LONGEST_S = 1000.0
 
 def run(folder: Path, seed: int) -> dict[str, Any]:  # noqa: ARG001 - nothing is drawn
     """All scenarios, each round one after the other, and what the simulator says of them."""
-    answer, log = folder / "measured.json", folder / "testbed.log"
-    with run_folder(default_folder("fluid")) as place, log.open("wb") as said:
-        argv = [sys.executable, "-m", "benchmarks.fluid_inside", str(place.path), str(answer), str(ROUNDS)]
-        with run_isolated(argv, place, stdout=said, stderr=said) as process:
-            if process.wait() != 0 or not answer.exists():
-                raise RuntimeError(f"the testbed failed: {log.read_text()[-3000:]}")
-    found = json.loads(answer.read_text())
+    found = tried(folder, ROUNDS)
     return {
         "emulation": found["emulation"],
         "scenarios": {one.name: compared(one, found["scenarios"][one.name]) for one in SCENARIOS},
     }
 
 
+def tried(folder: Path, rounds: int) -> dict[str, Any]:
+    """What was measured on the testbed: how it is emulated, and per scenario its rounds.
+
+    :raises RuntimeError: if the testbed failed.
+    """
+    answer, log = folder / "measured.json", folder / "testbed.log"
+    with run_folder(default_folder("fluid")) as place, log.open("wb") as said:
+        argv = [sys.executable, "-m", "benchmarks.fluid_inside", str(place.path), str(answer), str(rounds)]
+        with run_isolated(argv, place, stdout=said, stderr=said) as process:
+            if process.wait() != 0 or not answer.exists():
+                raise RuntimeError(f"the testbed failed: {log.read_text()[-3000:]}")
+    told: dict[str, Any] = json.loads(answer.read_text())
+    return told
+
+
 def compared(scenario: Scenario, rounds: Sequence[Sequence[Mapping[str, float]]]) -> dict[str, Any]:
     """Per transfer and round: started, measured and predicted seconds, and the relative error."""
     told = [
         [
-            {**one, "predicted": seconds, "error": seconds / one["seconds"] - 1}
+            {
+                "started": one["started"],
+                "seconds": one["seconds"],
+                "predicted": seconds,
+                "error": seconds / one["seconds"] - 1,
+            }
             for one, seconds in zip(each, predicted(scenario, [one["started"] for one in each]), strict=True)
         ]
         for each in rounds
@@ -121,14 +135,18 @@ def predicted(scenario: Scenario, started: Sequence[float]) -> list[float]:
     return [(ends[one.number] or math.inf) - one.at for one in asked]
 
 
+def goodput() -> dict[str, float]:
+    """Bits/s of TCP goodput that the testbed's paths are configured for."""
+    described = MuOsu(DEFAULT_SCALE * SLOWER)
+    return {L2: described.l2_goodput, L3: described.l3_goodput}
+
+
 def network(scenario: Scenario) -> Network:
     """The testbed as it is described, with the scenario's changes."""
-    described = MuOsu(DEFAULT_SCALE * SLOWER)
-    goodput = {L2: described.l2_goodput, L3: described.l3_goodput}
-    links = {name: _link(scenario, name, rate) for name, rate in goodput.items()}
+    rates = goodput()
+    links = {name: _link(scenario, name, rate) for name, rate in rates.items()}
     paths = tuple(
-        SimulatedPath(name, layer, ("mu", "osu"), (name,), goodput[name])
-        for name, layer in ((L2, 2), (L3, 3))
+        SimulatedPath(name, layer, ("mu", "osu"), (name,), rates[name]) for name, layer in ((L2, 2), (L3, 3))
     )
     return Network(links, paths)
 

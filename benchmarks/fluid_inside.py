@@ -57,7 +57,7 @@ def main() -> None:
     answer.write_text(json.dumps(told))
 
 
-def tried(bed: Testbed, network: MuOsu, scenario: Scenario) -> list[dict[str, float]]:
+def tried(bed: Testbed, network: MuOsu, scenario: Scenario) -> list[dict[str, Any]]:
     """One round of one scenario."""
     with ExitStack() as stack:
         receivers = [
@@ -73,7 +73,14 @@ def tried(bed: Testbed, network: MuOsu, scenario: Scenario) -> list[dict[str, fl
             time.sleep(max(0.0, began + at - time.time()))
             act()
         ends = [_reported(receiver) for receiver in receivers]
-    return [{"started": one["started_at"] - began, "seconds": one["seconds"]} for one in ends]
+    return [
+        {
+            "started": one["started_at"] - began,
+            "seconds": one["seconds"],
+            "per_second": one["per_second"],
+        }
+        for one in ends
+    ]
 
 
 def _actions(
