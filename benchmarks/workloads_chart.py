@@ -41,7 +41,7 @@ def chart(results: Mapping[str, Any], file: Path) -> None:
             figure.add_scatter(
                 x=[statistics.median(values)], y=[policy], mode="markers", marker=middle, row=1, col=column
             )
-    figure.update_xaxes(type="log", col=1)
+    figure.update_xaxes(type="log", tickvals=[1, 1.5, 2, 3, 5, 10, 30], col=1)
     figure.update_xaxes(tickformat=".0%", range=[-0.03, 1.03], col=2)
     figure.update_xaxes(tickformat=".0%", range=[-0.03, 1.03], col=3)
     figure.update_layout(
