@@ -15,11 +15,12 @@ k + n streams together had B = T·(k+n)/n, and s streams of a new flow can expec
 tested the rest of the path may be out of one stream's reach (window, loss), so nothing is extrapolated.
 
 When flows *ended* since the test, how much of their share comes back follows from what the path carried in
-all during the test, as far as that was counted: the test and our flows beside it, C.  If the best test ever,
-T*, is more than C, the difference is other people's, m = (T* - C)/(T/n) streams of them if TCP shares evenly,
-and they take their part of what was freed.  With p streams of ours there now, a new flow can expect::
+all during the test, as far as that was counted: the test and our flows beside it, C.  The path carries W, the
+greater of the best test ever and what our flows had; C is W at most.  The difference is other people's, which
+are m = (W - C)/(T/n) streams if TCP shares evenly, and take their part of what was freed.  With p streams of
+ours there now, a new flow can expect::
 
-    s · max(T*, C) / (p + m + max(s, n))          at most what s streams of the best test had
+    s · W / (p + m + max(s, n))          at most what s streams of the best test had
 
 The better of this and the above holds; it is asked only where there are fewer streams of ours than then.
 
@@ -268,8 +269,8 @@ def _with_freed(
     each = tested.value / n
     if together is None or best is None or each <= 0 or ours >= together.streams:
         return 0.0
-    whole = max(best, together.bits)
-    theirs = (whole - together.bits) / each
+    whole = max(best, together.bits - tested.value)  # counters may be of a time just before the test
+    theirs = (whole - min(whole, together.bits)) / each
     return min(streams * whole / (ours + theirs + max(streams, n)), streams * best / n)
 
 

@@ -100,3 +100,17 @@ def test_the_same_seed_gives_the_same_run() -> None:
     of = world(*(transfer(n, at=100 + 2.0 * n, megabytes=700) for n in range(1, 20)), plan=Plan(noise=0.1))
     one, other = (brokered(of)[1] for _ in range(2))
     assert [(r.ended, r.stays) for r in one] == [(r.ended, r.stays) for r in other]
+
+
+def test_an_estimate_is_raised_by_those_who_have_left() -> None:
+    """The test at 120 s had a quarter beside three; two of them are over when the fourth asks."""
+    asked = [transfer(1, at=70, megabytes=25_000)]
+    asked += [transfer(n, at=100, megabytes=2000) for n in (2, 3)]
+    of = world(*asked, transfer(4, at=170, megabytes=2000), over=network(1e9))
+    ours, records = brokered(of)
+    assert all(record.ended is not None and record.ended < 170 for record in records[1:3])
+    admitted = next(one for one in ours.decisions if one.flow == "f-4")
+    (candidate,) = admitted.candidates
+    (throughput,) = [metric for metric in candidate.metrics if metric.metric == "throughput"]
+    assert throughput.value == pytest.approx(0.5e9, rel=0.05)
+    assert throughput.observed_at == pytest.approx(1_000_000 + 125)
