@@ -20,10 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
+    admission_estimates,
     anomaly,
     archive,
     durable_write,
     failures,
+    fluid,
     footprint,
     install,
     many_flows,
@@ -34,6 +36,7 @@ from benchmarks import (
     reaction,
     scheduling,
     setups,
+    workloads,
 )
 
 RESULTS = Path(__file__).parent / "results"
@@ -44,6 +47,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("which", nargs="*", choices=[*BENCHMARKS, []], help="default: all")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--workload", help="of the workload suite, this one only")
     arguments = parser.parse_args()
     passed = True
     with tempfile.TemporaryDirectory(prefix="adon-bench-") as folder:
@@ -51,7 +55,7 @@ def main() -> int:
         for name in arguments.which or BENCHMARKS:
             inside = Path(folder) / name
             inside.mkdir()
-            passed &= measured(name, inside, arguments.seed)
+            passed &= measured(name, inside, arguments.seed, arguments.workload)
     return 0 if passed else 1
 
 
@@ -114,14 +118,23 @@ BENCHMARKS: dict[str, Benchmark] = {
     "anomaly": Benchmark("Anomaly detection", anomaly.run, anomaly.report, anomaly.passed),
     "paths": Benchmark("Candidate paths", paths.run, paths.report, paths.passed),
     "failures": Benchmark("When something fails", failures.run, failures.report, failures.passed),
+    "workloads": Benchmark("The workload suite", workloads.run, workloads.report, workloads.passed),
+    "admission_estimates": Benchmark(
+        "Transfer times told at admission",
+        admission_estimates.run,
+        admission_estimates.report,
+        admission_estimates.passed,
+    ),
+    "fluid": Benchmark("The simulator beside the testbed", fluid.run, fluid.report, fluid.passed),
 }
 
 
-def measured(name: str, folder: Path, seed: int) -> bool:
+def measured(name: str, folder: Path, seed: int, workload: str | None = None) -> bool:
     """Run one, print and keep its figures; whether its bounds hold."""
     known = BENCHMARKS[name]
     began = time.monotonic()
-    results = known.run(folder, seed)
+    alone = workload is not None and name == "workloads"
+    results = workloads.run(folder, seed, workload) if alone else known.run(folder, seed)
     print(f"\n## {known.title}\n\n{known.report(results)}\n\n({time.monotonic() - began:.0f} s)", flush=True)
     keep(name, {"seed": seed, "results": results, "machine": machine(folder)})
     return known.passed(results)

@@ -100,7 +100,7 @@ from adon.flowvisor.topology import Topology
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.needs import needs
 from adon.templates_catalog.proposal import Proposal
-from measurement.model import Metric
+from measurement.model import Measurement, Metric
 from measurement.psconfig.mesh import Need
 from measurement.sites.model import JobOrder, Shape
 
@@ -234,6 +234,7 @@ class Broker:
     def _closing(self, event: Event) -> list[Effect]:
         """What is asked after every event that may change a flow."""
         effects = self._after_an_end(event)
+        effects += self._placing.interrupt(event)
         effects += self._placing.regrade(event)
         effects += self._housekeeping.quiet_paths(event)
         effects += self._housekeeping.next_wake(event)
@@ -435,9 +436,19 @@ class Broker:
         if not self.world.performance.record(event.measurement, event.at):
             return []
         key, effects = event.measurement.key, list[Effect]()
+        self._note_carried(event.measurement)
         for flow in self._watch.uneasy((key.source, key.destination), event.at, key):
             effects += self._placing.reexamine(flow, event, event.measurement)
         return [*effects, *self._placing.serve_queue(event)]
+
+    def _note_carried(self, tested: Measurement) -> None:
+        """Keep what a path carried in all during a throughput test, where counters tell it."""
+        if tested.metric is not Metric.THROUGHPUT:
+            return
+        load = self.world.flows.loads((tested.key.source, tested.key.destination)).get(tested.key.path)
+        used = None if load is None else load.used()
+        if load is not None and used is not None and used.observed_at >= tested.started_at:
+            self.world.performance.note_carried(tested, used.used, load.streams)
 
     def _reported(self, event: RulesReported) -> list[Effect]:
         """A switch's rules: repair them, count, and if it was new look at everything again."""

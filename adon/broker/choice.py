@@ -224,7 +224,16 @@ def knowledge(metric: Metric, path: CandidatePath, flow: Flow | None, need: Need
         if own is not None:
             return own
     estimate = estimate_throughput(
-        tested, s.now, max_age, path.capacity, need.qspec.streams, loads, used, changed
+        tested,
+        s.now,
+        max_age,
+        path.capacity,
+        need.qspec.streams,
+        loads,
+        used,
+        changed,
+        s.performance.carried(path.key),
+        s.performance.best([path.key], metric, 0.0),
     )
     if isinstance(estimate, Known):
         return estimate

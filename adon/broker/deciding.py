@@ -40,6 +40,8 @@ def choose_path(
     own = world.flows.counters(flow) if flow.state is FlowState.ACTIVE else None
     given_up = world.damping.given_up(flow.number)
     closed = world.windows.closed(world.network.topology, flow, world.flows.bound(flow), now)
+    if world.configuration.policy.interrupting:
+        without = {**world.interrupting.held_back(world, flow, now), **without}
     without = {**limits.closed(world, flow, kind.need, now), **closed, **given_up, **without}
     asks = replace(s, own=own, shunned={**s.shunned, **without})
 

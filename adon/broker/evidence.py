@@ -20,9 +20,11 @@ from adon.broker.steering import attached
 from adon.broker.world import World
 from adon.flowvisor.cookie import Kind, cookie_owner
 from adon.flowvisor.path import FiveTuple
+from adon.flowvisor.performance import Changed
 from adon.flowvisor.pipeline import owner_of
 from adon.flowvisor.rule import ReportedRule, Rule
 from adon.units import format_duration
+from measurement.model import Metric, PathKey
 
 MAX_LEARNT = 64
 """Connections learnt per flow; more share the learning rule's path without rules of their own."""
@@ -95,12 +97,25 @@ def _judge(world: World, placing: Placing, flow: Flow, event: Event, *, at_far_e
         return effects
     if evidence is Evidence.SWALLOWED:
         counters.begin_anew()
-        world.shun(flow.path, f"packets of {flow.id} leave but none arrive", event.at)
+        why = f"packets of {flow.id} leave but none arrive"
+        world.shun(flow.path, why, event.at)
+        _supersede(world, flow, why, event.at)
         effects.append(Announce(event.id, "warning", f"flow {flow.id}: {evidence}", flow.id))
         return [*effects, *placing.reexamine(counted, event)]
     if counted.bytes_delivered > flow.bytes_delivered and _settled(world, counted, event.at):
         world.damping.succeeded(str(counted.path))
     return [*effects, *_end_unused(world, placing, counted, event)]
+
+
+def _supersede(world: World, flow: Flow, why: str, now: float) -> None:
+    """What was measured before a path swallowed packets says nothing of it any more.
+
+    Without this the flow would come back when the hold-off is over, because of the values that made it choose
+    the path at first.  Nothing is known until a newer result; the capacity is not called into question.
+    """
+    key = PathKey(str(flow.path), *world.flows.ends(flow))
+    for metric in Metric:
+        world.performance.supersede(key, metric, Changed(now, why, less=False))
 
 
 def _settled(world: World, flow: Flow, now: float) -> bool:

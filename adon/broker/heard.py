@@ -22,7 +22,7 @@ class Heard(PerformanceView):
         self.version = 0
         self._newest = -math.inf
         self._versions: dict[PathKey, int] = {}
-        self._best_of: dict[tuple[PathKey, Metric], tuple[int, int, float | None]] = {}
+        self._best_of: dict[tuple[PathKey, Metric, bool], tuple[int, int, float | None]] = {}
 
     def of(self, key: PathKey) -> int:
         """How often what is known of one directed path has changed."""
@@ -43,6 +43,11 @@ class Heard(PerformanceView):
         self._noted(key)
         super().supersede(key, metric, changed)
 
+    def note_carried(self, tested: Measurement, beside: float, streams: int) -> None:
+        """As :meth:`PerformanceView.note_carried`."""
+        self._noted(tested.key)
+        super().note_carried(tested, beside, streams)
+
     def best(self, keys: Iterable[PathKey], metric: Metric, since: float) -> float | None:
         """As :meth:`PerformanceView.best`; the hours of each path are gone through once per change."""
         found = [self._best_on(key, metric, since) for key in keys]
@@ -53,10 +58,11 @@ class Heard(PerformanceView):
 
     def _best_on(self, key: PathKey, metric: Metric, since: float) -> float | None:
         version, hour = self.of(key), math.floor(since / _HOUR_S)
-        held = self._best_of.get((key, metric))
+        place = (key, metric, hour > 0)  # the best ever, and the best of a window, are asked for in turns
+        held = self._best_of.get(place)
         if held is None or held[:2] != (version, hour):
             held = (version, hour, super().best([key], metric, since))
-            self._best_of[key, metric] = held
+            self._best_of[place] = held
         return held[2]
 
     def _noted(self, key: PathKey) -> None:

@@ -46,7 +46,7 @@ from adon.broker.flow import Flow, FlowState, Quality
 from adon.broker.network import Outcome as NetworkOutcome
 from adon.broker.outcomes import FlowOutcome
 from adon.broker.recompute.looking import Looking
-from adon.broker.recompute.seen import Displaced, Expelled, Looked, Seen, Snapshot, Step
+from adon.broker.recompute.seen import Displaced, Expelled, Looked, Seen, Snapshot, Step, Stopped
 from adon.broker.refusals import of_a_meter
 from adon.broker.register import Ends
 from adon.broker.room import table_full
@@ -396,6 +396,19 @@ class Placing:
             *self._recorded(event, decision, waiting, seen, "warning", text),
             *self.act(self._want(flow.id, (), event), event),
         ]
+
+    def interrupt(self, event: Event) -> list[Effect]:
+        """Stop the flows that let others go first, where that is the policy."""
+        world, effects = self._world, list[Effect]()
+        if not world.configuration.policy.interrupting:
+            return effects
+        world.interrupting.look(world)
+        for flow, why in world.interrupting.to_stop(world, event.at):
+            if flow.number not in self._decided:
+                need, choice = choose_path(world, flow, event.at)
+                seen = self._looking.seen(flow, choice, Stopped(why), event)
+                effects += self._vacate(flow, need, choice, ruling.stopped(why), event, seen)
+        return effects
 
     def learn(self, flow: Flow, connection: FiveTuple, event: Event) -> list[Effect]:
         """Give one more connection of an active flow rules of its own."""

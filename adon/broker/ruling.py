@@ -112,3 +112,8 @@ def displaced(choice: Choice, why: str) -> Ruling:
     """A flow that gives way to another: another path, or the queue; it is never dropped."""
     path, reason = choice.selection.path, f"{why}; {choice.selection.reason}"
     return Ruling(Outcome.QUEUE if path is None else Outcome.MOVE, path, reason)
+
+
+def stopped(why: str) -> Ruling:
+    """A flow that lets others go first, where that is the policy (:mod:`adon.broker.interrupting`)."""
+    return Ruling(Outcome.QUEUE, None, f"is stopped: it {why}")

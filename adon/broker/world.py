@@ -20,6 +20,7 @@ from adon.broker.estimates import Estimates
 from adon.broker.failover import Failovers
 from adon.broker.flow import Flow
 from adon.broker.heard import Heard
+from adon.broker.interrupting import Interrupting, in_turn
 from adon.broker.links import Links
 from adon.broker.maintenance import Windows
 from adon.broker.memo import Memo
@@ -59,6 +60,7 @@ class World:
     :param quiet: the paths on which no load-generating test may run.
     :param damping: what moved, failed or was refused again and again (R17).
     :param memo: what was found about paths and still holds.
+    :param interrupting: what was seen of paths that flows share, where that is the policy.
     :param room: what switches have said about their tables.
     :param abilities: what the switches have said that they can do, and what they lack.
     :param means: per datapath id, the queues and meters that the switch has, as far as it has said.
@@ -85,6 +87,7 @@ class World:
     windows: Windows = field(default_factory=Windows)
     quiet: frozenset[str] = frozenset()
     memo: Memo = field(default_factory=Memo)
+    interrupting: Interrupting = field(default_factory=Interrupting)
     damping: Damping = field(default_factory=Damping)
     room: Room = field(default_factory=Room)
     abilities: Abilities = field(default_factory=Abilities)
@@ -110,5 +113,7 @@ class World:
 
     def queue(self, now: float) -> tuple[Flow, ...]:
         """The waiting flows, first to be served first."""
+        if self.configuration.policy.interrupting:
+            return in_turn(self, tuple(self.flows.queued()))
         aging = self.configuration.policy.aging
         return scheduler.order(self.flows.queued(), now, self.flows.priority, aging)

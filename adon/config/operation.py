@@ -86,6 +86,9 @@ class Policy(Section):
     preemption: bool = Field(
         default=True, description="a higher priority may take the place of the lowest on layer 2 (P_min)"
     )
+    interrupting: bool = Field(
+        default=False, description="running flows are stopped for those that have less left to carry"
+    )
     failed_path_holdoff: Duration = 30.0
     standby_paths: int | None = Field(
         default=None,

@@ -13,8 +13,16 @@ k + n streams together had B = T·(k+n)/n, and s streams of a new flow can expec
 
 ``max(..., n)`` says that no stream is promised more than a tested stream got: with fewer streams than
 tested the rest of the path may be out of one stream's reach (window, loss), so nothing is extrapolated.
-For the same reason an estimate is not raised when a flow *ended* since the test: how much of its share
-comes back was not measured, and the next test tells.
+
+When flows *ended* since the test, how much of their share comes back follows from what the path carried in
+all during the test, as far as that was counted: the test and our flows beside it, C.  The path carries W, the
+greater of the best test ever and what our flows had; C is W at most.  The difference is other people's, which
+are m = (W - C)/(T/n) streams if TCP shares evenly, and take their part of what was freed.  With p streams of
+ours there now, a new flow can expect::
+
+    s · W / (p + m + max(s, n))          at most what s streams of the best test had
+
+The better of this and the above holds; it is asked only where there are fewer streams of ours than then.
 
 Where every flow admitted since is limited (its RSpec ceiling, or what it was seen to use if that is
 more), it takes at most its limit, so T less the limits is a second lower bound; the better one holds.
@@ -70,6 +78,15 @@ def _unusable(observed_at: float, now: float, max_age: float, changed: Changed |
     return ""
 
 
+@dataclass(frozen=True, slots=True)
+class Carried:
+    """What a path carried in all during a test: bits/s of the test and of our flows with ``streams``."""
+
+    bits: float
+    streams: int
+    observed_at: float
+
+
 class PerformanceView:
     """The newest value per directed path and metric, and the best per hour over ``window`` seconds."""
 
@@ -77,6 +94,7 @@ class PerformanceView:
         self._latest: dict[tuple[PathKey, Metric], Measurement] = {}
         self._best: dict[tuple[PathKey, Metric], dict[int, float]] = {}
         self._changed: dict[tuple[PathKey, Metric], Changed] = {}
+        self._carried: dict[PathKey, Carried] = {}
         self._buckets = max(1, math.ceil(window / _BUCKET)) + 1
 
     def record(self, measurement: Measurement, now: float | None = None) -> bool:
@@ -115,6 +133,15 @@ class PerformanceView:
     def changed(self, key: PathKey, metric: Metric) -> Changed | None:
         """Since when one metric of one direction is different, if it is known to be."""
         return self._changed.get((key, metric))
+
+    def note_carried(self, tested: Measurement, beside: float, streams: int) -> None:
+        """Beside a path's newest test our flows, with so many streams, had so many bits/s."""
+        self._carried[tested.key] = Carried(tested.value + beside, streams, tested.observed_at)
+
+    def carried(self, key: PathKey) -> Carried | None:
+        """What the path carried in all during its newest test; None if that is not known."""
+        tested, noted = self.latest(key, Metric.THROUGHPUT), self._carried.get(key)
+        return noted if tested is not None and noted and noted.observed_at == tested.observed_at else None
 
     def best(self, keys: Iterable[PathKey], metric: Metric, since: float) -> float | None:
         """The best value seen on these directed paths since then; None if nothing was seen.
@@ -198,18 +225,24 @@ def estimate_throughput(
     loads: Sequence[FlowLoad],
     counters: Counters | None = None,
     changed: Changed | None = None,
+    together: Carried | None = None,
+    best: float | None = None,
 ) -> Knowledge:
     """What a flow of ``streams`` streams can expect on a path, in bits/s, with its basis named.
 
     :param tested: the newest active test; its parameter ``streams`` (default 1) is the module's n.
     :param capacity: bits/s the path can carry; no estimate exceeds it.
     :param loads: the flows on the path now, the one that asks left out.
+    :param together: what the path carried in all during the test, if that is known; ``best``: the best test.
     :param changed: since when the path is known to be different; while it does *less* than it did, counters
         are no basis, since they take its capacity for granted.
     """
     test = usable(tested, now, max_age, changed)
     if tested is not None and isinstance(test, Known):
         value, basis = _from_test(tested, streams, loads)
+        freed = _with_freed(tested, streams, loads, together, best)
+        if freed > value:
+            value, basis = freed, Basis.FAIR_SHARE
         return Known(min(value, capacity), tested.observed_at, tested.source, basis)
     trusted = changed is None or not changed.less
     if counters is not None and trusted and not _unusable(counters.observed_at, now, max_age):
@@ -226,6 +259,19 @@ def _from_test(tested: Measurement, streams: int, loads: Sequence[FlowLoad]) -> 
         return alone, Basis.TEST
     fair = _share(tested, streams, before, sum(load.streams for load in since))
     return max(fair, _less_charges(alone, since)), Basis.FAIR_SHARE
+
+
+def _with_freed(
+    tested: Measurement, streams: int, loads: Sequence[FlowLoad], together: Carried | None, best: float | None
+) -> float:
+    """The docstring's last formula; 0 if what it needs is not known."""
+    n, ours = _streams_of(tested), sum(load.streams for load in loads)
+    each = tested.value / n
+    if together is None or best is None or each <= 0 or ours >= together.streams:
+        return 0.0
+    whole = max(best, together.bits - tested.value)  # counters may be of a time just before the test
+    theirs = (whole - min(whole, together.bits)) / each
+    return min(streams * whole / (ours + theirs + max(streams, n)), streams * best / n)
 
 
 def _share(tested: Measurement, streams: int, before: int, since: int) -> float:

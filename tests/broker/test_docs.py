@@ -62,6 +62,11 @@ def imports(package: str) -> set[str]:
         ("adon/flowvisor", ("adon.broker", "adon.store", "adon.access", "sqlalchemy")),
         ("adon/broker", ("adon.store", "adon.access", "os_ken", "sqlalchemy", "requests", "time", "random")),
         ("adon/broker", ("socket", "threading", "logging")),
+        (
+            "adon/simulation",
+            ("adon.store", "adon.access", "os_ken", "sqlalchemy", "requests", "time", "threading"),
+        ),
+        ("adon/broker", ("adon.simulation",)),
         ("adon/access", ("adon.broker", "adon.flowvisor", "sqlalchemy", "os_ken")),
         ("apps/rest", ("adon.broker.broker", "os_ken", "mininet_topos")),
         ("apps/collector", ("adon.broker", "adon.store", "os_ken", "mininet_topos")),

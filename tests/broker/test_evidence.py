@@ -55,3 +55,21 @@ def test_the_far_edge_says_whether_packets_arrive() -> None:
     assert stage.flow(flow).evidence == Evidence.ARRIVING
     assert stage.flow(flow).bytes_sent == 100_000
     assert stage.flow(flow).bytes_delivered > 0
+
+
+def test_a_path_that_swallowed_packets_is_unknown_until_it_is_measured_again() -> None:
+    """Otherwise the flow would come back when the hold-off is over, by values from before."""
+    stage = ready(internet=6.5)
+    flow = stage.submit(qspec={"throughput": {"min": "6 Mbps"}})
+    for _ in range(6):
+        stage.pass_time(5)
+        stage.carry(flow, 100_000, arrive=False)
+    stage.pass_time(6)
+    assert stage.flow(flow).path == "internet"
+    for _ in range(24):
+        stage.pass_time(5)
+        stage.carry(flow, 4_000_000)
+    assert stage.flow(flow).path == "internet", "the hold-off of al2s has been over for long"
+    stage.measure_loss("al2s")
+    stage.measure("al2s", 58.0)
+    assert stage.flow(flow).path == "al2s"

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from adon.flowvisor.path import Basis, Known, Unknown
 from adon.flowvisor.performance import (
+    Carried,
     Changed,
     Counters,
     FlowLoad,
@@ -327,3 +328,75 @@ def test_counters_are_no_substitute_where_a_path_does_less_than_it_did(
     """Its capacity, which they take for granted, is what the change calls into question."""
     tested, seen = result(50.0, NOW - 10), Counters(20.0, NOW, "counters")
     assert estimate_throughput(tested, NOW, 60.0, 100.0, 1, (), seen, changed) == expected
+
+
+def freed(
+    value: float,
+    carried: Carried | None,
+    best: float | None,
+    *loads: FlowLoad,
+    streams: int = 1,
+    tested: int = 1,
+) -> float:
+    found = estimate_throughput(
+        result(value, streams=tested), NOW, 60.0, 100.0, streams, loads, None, None, carried, best
+    )
+    assert isinstance(found, Known)
+    return found.value
+
+
+def there(streams: int) -> FlowLoad:
+    return FlowLoad(streams, NOW - 100)
+
+
+class TestFlowsThatHaveLeft:
+    """A path of 60 in all; a test of one stream beside five of ours had 10."""
+
+    five = Carried(60.0, 5, NOW)
+
+    @pytest.mark.parametrize(("left", "expected"), [(5, 10.0), (4, 12.0), (2, 20.0), (0, 60.0)])
+    def test_what_they_had_is_shared_by_who_is_left(self, left: int, expected: float) -> None:
+        loads = (there(left),) if left else ()
+        assert freed(10.0, self.five, 60.0, *loads) == pytest.approx(expected)
+
+    def test_other_people_take_their_part(self) -> None:
+        """Beside two of ours the test had 10, so all had 30: the other 30 are three streams of others."""
+        assert freed(10.0, Carried(30.0, 2, NOW), 60.0) == pytest.approx(60 / 4)
+
+    def test_nobody_gets_more_than_the_best_test(self) -> None:
+        """A path that no stream fills: two of ours and the test had 20 each, and never had one more."""
+        assert freed(20.0, Carried(60.0, 2, NOW), 20.0) == 20.0
+
+    def test_who_came_since_is_no_reason_to_raise_it(self) -> None:
+        came = FlowLoad(7, NOW)
+        assert freed(10.0, self.five, 60.0, came) == freed(10.0, None, None, came)
+
+    @pytest.mark.parametrize(("carried", "best"), [(None, 60.0), (Carried(60.0, 5, NOW), None)])
+    def test_what_is_not_known_raises_nothing(self, carried: Carried | None, best: float | None) -> None:
+        assert freed(10.0, carried, best) == 10.0
+
+    @given(
+        st.floats(0.1, 60),
+        st.integers(1, 8),
+        st.floats(0, 60),
+        st.integers(0, 8),
+        st.integers(1, 4),
+        st.integers(1, 4),
+    )
+    @settings(max_examples=100)
+    def test_it_never_lowers_an_estimate_nor_exceeds_the_best_test(
+        self, value: float, were: int, beside: float, present: int, streams: int, tested: int
+    ) -> None:
+        best, loads = max(60.0, value), (there(present),) if present else ()
+        plain = freed(value, None, None, *loads, streams=streams, tested=tested)
+        found = freed(value, Carried(value + beside, were, NOW), best, *loads, streams=streams, tested=tested)
+        assert plain <= found <= max(plain, streams * best / tested) * (1 + 1e-9)
+
+    def test_it_is_of_the_newest_test_only(self) -> None:
+        view = PerformanceView()
+        view.record(result(10.0))
+        assert view.carried(THERE) is None
+        view.note_carried(result(10.0), 50.0, 5)
+        assert view.carried(THERE) == Carried(60.0, 5, NOW)
+        view.record(result(12.0, NOW + 60))
+        assert view.carried(THERE) is None

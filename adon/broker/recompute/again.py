@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from adon.broker import compute, ruling
@@ -18,16 +19,19 @@ from adon.broker.load import PathLoad
 from adon.broker.recompute.seen import (
     Displaced,
     Expelled,
+    Known,
     Load,
     Looked,
     OwnRates,
     Placed,
     Seen,
     Snapshot,
+    Stopped,
 )
 from adon.broker.ruling import Ruling
 from adon.flowvisor.ladder import Granted
-from adon.flowvisor.performance import Counters, FlowLoad, PerformanceView
+from adon.flowvisor.performance import Carried, Counters, FlowLoad, PerformanceView
+from measurement.model import Metric, PathKey
 
 
 def decided_again(snapshot: Snapshot) -> Decision:
@@ -69,6 +73,8 @@ def _ruled(seen: Seen, need: Need, choice: Choice) -> _Found:
             return _expelled(seen, seen.step, need, choice)
         case Displaced(why=why):
             return _Found(choice, ruling.displaced(choice, why))
+        case Stopped(why=why):
+            return _Found(choice, ruling.stopped(why))
 
 
 def _placed(seen: Seen, step: Placed, need: Need, choice: Choice) -> _Found:
@@ -116,7 +122,7 @@ def _chosen(seen: Seen, need: Need) -> Choice:
 
 
 def _performance(seen: Seen) -> PerformanceView:
-    view = PerformanceView()
+    view = _RememberedPerformance(seen.paths)
     for known in seen.paths:
         for result in known.results:
             view.record(result)
@@ -132,6 +138,23 @@ def _granted(snapshot: Snapshot, need: Need) -> Granted | None:
     priority = need.template.priority if flow.request.priority is None else flow.request.priority
     asked = claim_of(flow.number, priority, need.qspec)
     return snapshot.gate.granted(ladder, asked, lambda: snapshot.meter)
+
+
+class _RememberedPerformance(PerformanceView):
+    """What was known of paths, and of their past what a decision asked for."""
+
+    def __init__(self, paths: Iterable[Known]) -> None:
+        super().__init__()
+        self._paths = {known.key: known for known in paths}
+
+    def carried(self, key: PathKey) -> Carried | None:
+        """As :meth:`PerformanceView.carried`."""
+        return self._paths[key].carried
+
+    def best(self, keys: Iterable[PathKey], metric: Metric, since: float) -> float | None:  # noqa: ARG002
+        """As :meth:`PerformanceView.best`, of one path's tests: more a decision does not ask again."""
+        (key,) = keys
+        return self._paths[key].best
 
 
 class _RememberedLoad(PathLoad):

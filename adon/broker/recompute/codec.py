@@ -36,10 +36,11 @@ from adon.broker.recompute.seen import (
     Seen,
     Snapshot,
     Step,
+    Stopped,
 )
 from adon.config import Configuration
 from adon.flowvisor.overlay import OverlayPaths
-from adon.flowvisor.performance import Changed
+from adon.flowvisor.performance import Carried, Changed
 from adon.flowvisor.topology import PortState, Topology
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import Template
@@ -72,7 +73,7 @@ class _Root:
     best: Mapping[Metric, float]
     loads: Mapping[str, Load]
     own: OwnRates | None
-    step: Annotated[Placed | Looked | _Expelled | Displaced, Field(discriminator="kind")]
+    step: Annotated[Placed | Looked | _Expelled | Displaced | Stopped, Field(discriminator="kind")]
     gate: Gate | None
     meter: int | None
     trigger: str | None
@@ -225,13 +226,21 @@ def _known_to_json(known: Known) -> object:
         [metric.value, [changed.since, changed.why, changed.less]] for metric, changed in known.changes
     ]
     results = [measured.to_json(result) for result in known.results]
-    return {"key": measured.key_to_json(known.key), "results": results, "changes": changes}
+    carried = known.carried
+    return {
+        "key": measured.key_to_json(known.key),
+        "results": results,
+        "changes": changes,
+        "carried": None if carried is None else [carried.bits, carried.streams, carried.observed_at],
+        "best": known.best,
+    }
 
 
 def _known_from_json(body: Any) -> Known:
     changes = tuple((Metric(metric), _changed(*changed)) for metric, changed in body["changes"])
     results = tuple(measured.from_json(result) for result in body["results"])
-    return Known(measured.key_from_json(body["key"]), results, changes)
+    carried = None if body["carried"] is None else Carried(*body["carried"])
+    return Known(measured.key_from_json(body["key"]), results, changes, carried, body["best"])
 
 
 def _changed(since: float | str, why: str, less: bool) -> Changed:

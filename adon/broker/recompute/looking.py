@@ -82,6 +82,8 @@ class Looking:
             key,
             tuple(result for result in latest if result is not None),
             tuple((metric, changed) for metric, changed in changes if changed is not None),
+            performance.carried(key),
+            performance.best([key], Metric.THROUGHPUT, 0.0),
         )
         self._known[key] = (performance, version, known)
         return known

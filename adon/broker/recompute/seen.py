@@ -13,7 +13,7 @@ from adon.broker.flow import Flow
 from adon.broker.grading import Gate
 from adon.broker.preemption import Rivals
 from adon.config import Configuration
-from adon.flowvisor.performance import Changed, Counters, FlowLoad
+from adon.flowvisor.performance import Carried, Changed, Counters, FlowLoad
 from adon.flowvisor.topology import Topology
 from adon.templates_catalog.model import Template
 from measurement.model import Measurement, Metric, PathKey
@@ -25,11 +25,15 @@ class Known:
 
     :param results: the newest per metric, however old.
     :param changes: since when a metric is different, by an alarm.
+    :param carried: what it carried in all during its newest test, if that was known.
+    :param best: the best test ever, bits/s.
     """
 
     key: PathKey
     results: tuple[Measurement, ...] = ()
     changes: tuple[tuple[Metric, Changed], ...] = ()
+    carried: Carried | None = None
+    best: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +110,15 @@ class Displaced:
     kind: Literal["displaced"] = "displaced"
 
 
-Step = Placed | Looked | Expelled | Displaced
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """A flow was stopped for others that have less left."""
+
+    why: str
+    kind: Literal["stopped"] = "stopped"
+
+
+Step = Placed | Looked | Expelled | Displaced | Stopped
 """How it came to the decision, with what only that way of coming to it looks at."""
 
 

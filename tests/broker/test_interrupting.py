@@ -1,0 +1,158 @@
+"""Less left goes first: whole lives of flows, in the simulator, before switches that count."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adon.broker import interrupting
+from adon.simulation.brokered import Brokered
+from adon.simulation.engine import Record
+from adon.simulation.measuring import Plan
+from adon.simulation.network import Network
+from adon.simulation.tcp import Stream
+from adon.simulation.workload import Transfer
+from tests.simulation.small import network, run, transfer, workload
+
+PLAN = Plan(throughput_period=60, throughput_duration=2, noise=0.0)
+ONE_PATH = network(1e9)
+LARGE, SMALL = 12_500.0, 1_250.0
+"""Megabytes: 100 s and 10 s for one that has the path to itself."""
+
+
+def lives(*asked: Transfer, over: Network = ONE_PATH, on: bool = True, end: float = 9000.0) -> list[Record]:
+    world = workload(*asked, over=over, plan=PLAN, end=end)
+    return run(world, Brokered(world, policy={"interrupting": on}), measured=True)
+
+
+def paused(record: Record) -> bool:
+    return any(path is None for _, path in record.stays)
+
+
+def warmed(*asked: Transfer) -> tuple[Transfer, ...]:
+    """After two that run together for a while, so that it is seen that one fills the path."""
+    first = (transfer(901, at=70, megabytes=SMALL), transfer(902, at=70, megabytes=SMALL))
+    return (*first, *asked)
+
+
+def test_a_large_one_is_stopped_for_a_small_one_and_goes_on_after_it() -> None:
+    *_, large, small = lives(
+        *warmed(transfer(1, at=200, megabytes=LARGE), transfer(2, at=250, megabytes=SMALL))
+    )
+    assert [path for _, path in large.stays] == ["p0", None, "p0"]
+    assert not paused(small)
+    assert small.ended == pytest.approx(260, abs=1.5)
+    assert large.ended == pytest.approx(310, abs=4), "it went on where it was, and no time was lost"
+
+
+def test_without_the_policy_they_share() -> None:
+    *_, large, small = lives(
+        *warmed(transfer(1, at=200, megabytes=LARGE), transfer(2, at=250, megabytes=SMALL)), on=False
+    )
+    assert not paused(large)
+    assert small.ended == pytest.approx(270, abs=2)
+
+
+def test_until_it_is_seen_that_one_fills_the_path_they_share() -> None:
+    large, small = lives(transfer(1, at=70, megabytes=LARGE), transfer(2, at=80, megabytes=LARGE / 2))
+    assert small.began is not None
+    stopped = next(at for at, path in large.stays if path is None)
+    assert 4 < stopped - small.began < 25, "the counters of both are read every 5 s"
+
+
+def test_who_waits_is_held_back_for_who_has_less_left() -> None:
+    """The second large one comes while a small one runs: it waits instead of sharing."""
+    *_, small, large = lives(
+        *warmed(transfer(1, at=200, megabytes=SMALL), transfer(2, at=202, megabytes=LARGE))
+    )
+    assert large.began is not None
+    assert small.ended is not None
+    assert large.began >= small.ended
+    assert small.ended == pytest.approx(210, abs=0.5)
+
+
+@pytest.mark.parametrize("first", ["small", "large"])
+def test_a_higher_priority_goes_first_whatever_is_left(first: str) -> None:
+    at = {"small": (200, 220), "large": (220, 200)}[first]
+    *_, one, other = lives(
+        *warmed(
+            *sorted(
+                (
+                    transfer(1, at=at[0], megabytes=LARGE / 2, priority=100),
+                    transfer(2, at=at[1], megabytes=LARGE, priority=900),
+                ),
+                key=lambda each: each.at,
+            )
+        )
+    )
+    urgent, patient = (one, other) if one.transfer.priority == 900 else (other, one)
+    assert not paused(urgent)
+    assert urgent.ended == pytest.approx(urgent.transfer.at + 100, abs=5)
+    assert patient.ended == pytest.approx(350, abs=8)
+
+
+def test_a_small_difference_is_not_worth_an_interruption() -> None:
+    *_, one, other = lives(
+        *warmed(transfer(1, at=200, megabytes=LARGE), transfer(2, at=205, megabytes=LARGE * 0.9))
+    )
+    stops = [at for record in (one, other) for at, path in record.stays if path is None]
+    assert min(stops, default=400) > 300, "only when little is left of both does it come to a fifth"
+
+
+def test_paths_that_no_single_stream_fills_are_shared() -> None:
+    """A window of 10 MB at 20 ms is 4 Gbps of 10; the counters of two together say so."""
+    wide = network(10e9, mu=Stream(window=10e6))
+    many = [transfer(n, at=70.0 + 40 * (n // 2), megabytes=25_000.0 / (1 + n % 2)) for n in range(1, 9)]
+    assert not any(paused(record) for record in lives(*many, over=wide))
+
+
+def test_after_half_an_hour_nobody_is_stopped_or_held_back() -> None:
+    """Small ones keep coming, and would have a large one wait for ever."""
+    stream = [transfer(n, at=100.0 + 11 * n, megabytes=SMALL) for n in range(2, 260)]
+    large = next(r for r in lives(transfer(1, at=150, megabytes=LARGE), *stream) if r.transfer.number == 1)
+    assert paused(large)
+    stops = [at for at, path in large.stays if path is None]
+    assert max(stops) <= 150 + interrupting.LONGEST_S
+    assert large.ended is not None
+
+
+def test_who_runs_is_left_in_peace_for_a_while() -> None:
+    records = lives(*warmed(*(transfer(n, at=200 + n / 2, megabytes=LARGE / n) for n in range(1, 12))))
+    for record in records:
+        for (since, path), (until, after) in zip(record.stays, record.stays[1:], strict=False):
+            assert path is None or after is not None or until - since >= interrupting.LEAST_S - 0.1
+
+
+def test_who_has_a_rate_of_its_own_is_neither_stopped_nor_waited_for(monkeypatch: Any) -> None:
+    from tests.simulation import small as world
+
+    ceiling = {"bandwidth_ceiling": 2e8}
+    limited = world.EAGER.model_copy(update={"rspec": world.EAGER.rspec.model_copy(update=ceiling)})
+    monkeypatch.setattr(world, "EAGER", limited)
+    asked = warmed(transfer(1, at=200, megabytes=LARGE), transfer(2, at=250, megabytes=SMALL))
+    assert not any(paused(record) for record in lives(*asked))
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(70, 300), st.integers(1, 40), st.sampled_from((100, 500, 900))),
+        min_size=1,
+        max_size=10,
+    )
+)
+@settings(max_examples=15, deadline=None)
+def test_everybody_ends_and_no_time_is_wasted(drawn: list[tuple[int, int, int]]) -> None:
+    """Whoever is stopped, the path is used: all is done when it would be in a row, or soon after."""
+    asked = [
+        transfer(n, at=float(at), megabytes=125.0 * seconds, priority=priority)
+        for n, (at, seconds, priority) in enumerate(sorted(drawn), 1)
+    ]
+    records = lives(*asked)
+    assert all(record.ended is not None for record in records)
+    busy = 0.0
+    for one in asked:
+        busy = max(busy, one.at) + one.bits / 1e9
+    assert max(record.ended or 0.0 for record in records) <= busy + 30 + 0.1 * (busy - asked[0].at)
