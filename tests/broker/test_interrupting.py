@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -9,10 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adon.broker import interrupting
+from adon.broker.decision import Decision
+from adon.broker.effects import Effect, SaveDecision, SaveSnapshot
+from adon.broker.events import Event
+from adon.broker.recompute.again import decided_again
+from adon.broker.recompute.codec import Decoder, Encoder
+from adon.broker.recompute.differences import differences
 from adon.simulation.brokered import Brokered
 from adon.simulation.engine import Record
 from adon.simulation.measuring import Plan
 from adon.simulation.network import Network
+from adon.simulation.policy import View
 from adon.simulation.tcp import Stream
 from adon.simulation.workload import Transfer
 from tests.simulation.small import network, run, transfer, workload
@@ -156,3 +164,34 @@ def test_everybody_ends_and_no_time_is_wasted(drawn: list[tuple[int, int, int]])
     for one in asked:
         busy = max(busy, one.at) + one.bits / 1e9
     assert max(record.ended or 0.0 for record in records) <= busy + 30 + 0.1 * (busy - asked[0].at)
+
+
+class Recomputing(Brokered):
+    """Makes every decision again from what it saw, after a round trip through text."""
+
+    def __init__(self, *asked: Any, **options: Any) -> None:
+        super().__init__(*asked, **options)
+        self.made_again: list[str] = []
+        self._recorded: dict[str, Decision] = {}
+        self._parts: dict[str, str] = {}
+        self._encoder, self._decoder = Encoder(), Decoder(self._parts.__getitem__)
+
+    def _carry_out(self, effect: Effect, view: View) -> Sequence[Event]:
+        if isinstance(effect, SaveDecision):
+            self._recorded[effect.decision.id] = effect.decision
+        elif isinstance(effect, SaveSnapshot):
+            encoded = self._encoder.encode(effect.snapshot)
+            self._parts |= encoded.parts
+            recorded = self._recorded[effect.snapshot.decision]
+            assert differences(recorded, decided_again(self._decoder.decode(encoded.text))) == ()
+            self.made_again.append(recorded.reason)
+        return super()._carry_out(effect, view)
+
+
+def test_decisions_to_stop_and_what_was_freed_are_made_again_from_what_was_seen() -> None:
+    asked = warmed(transfer(1, at=200, megabytes=LARGE), transfer(2, at=250, megabytes=SMALL))
+    world = workload(*asked, over=ONE_PATH, plan=PLAN, end=9000.0)
+    policy = Recomputing(world, policy={"interrupting": True})
+    run(world, policy, measured=True)
+    assert any(reason.startswith("is stopped") for reason in policy.made_again)
+    assert len(policy.made_again) >= len(asked)
