@@ -30,7 +30,7 @@ from adon.store.store import WANTED, Store
 from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.proposal import ProposalState
-from apps.campus_edge import connections, fireflies, hello_key, listening
+from apps.campus_edge import connections, fireflies, hello_key, listening, signals
 from apps.campus_edge.commands import Commands
 from apps.campus_edge.executor import Executor, monitoring_to_json
 from apps.campus_edge.gate import Gate, Terms
@@ -97,19 +97,19 @@ class _Shell:
 
 def run(configuration: Configuration, store_url: str, socket_path: Path) -> None:
     """Start everything and wait for a signal; of several controllers, stand by until it is our turn."""
+    signals.hold()
     where = configuration.controller
     control: dict[int, Control] = {one.dpid: one.control for one in configuration.switches.values()}
     begin = alone(control, _generation(store_url)) if where.ha is None else stand_by(control)
     shell = _Shell(configuration, store_url, socket_path, RoleDesk(begin))
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: shell.ended.set())
     if where.ha is not None:
         check_shared(store_url)
     credentials = None if where.tls is None else Credentials(where.tls)
     listener = listening.listen(where.openflow_host, where.openflow_port)
     board = _switchboard(shell)
     gate = Gate(Terms.of(configuration), credentials, board.tally, board.shown)
-    signal.signal(signal.SIGHUP, lambda *_: gate.reload())
+    ended = shell.ended.set
+    signals.heed({signal.SIGTERM: ended, signal.SIGINT: ended, signal.SIGHUP: gate.reload})
     shell.desk.serve(board)
     threading.Thread(target=listening.accept, args=(listener, gate), name="of-accept", daemon=True).start()
     if where.ha is None:
