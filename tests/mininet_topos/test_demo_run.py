@@ -33,6 +33,11 @@ STORY = [
 SEQUEL = [("RIVVIR steering", "admit", "al2s", None), ("RIVVIR steering", "move", "internet", None)]
 
 
+def listening_to_ctrl_c() -> None:
+    """As in a terminal: whoever is started in the background by a shell inherits that it is ignored."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 class Run:
     """A demo that a user has started in a terminal, with what it has printed."""
 
@@ -45,6 +50,7 @@ class Run:
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
                 start_new_session=True,
+                preexec_fn=listening_to_ctrl_c,
             )
 
     @property
