@@ -31,6 +31,7 @@ from tests.apps.edge import (
     both_edges,
     end,
     eventually,
+    free_port,
     measured,
 )
 from tests.apps.openflow_standin import StandInSwitch
@@ -523,7 +524,7 @@ def test_a_second_controller_on_the_same_data_is_refused(controller: Controller,
     controller.start()
     eventually(lambda: controller.said("event=ready"), "the controller did not start")
     first, controller.log = controller.process, tmp_path / "second.log"
-    document = controller.config.read_text().replace(str(controller.port), str(controller.port + 1 - 2))
+    document = controller.config.read_text().replace(str(controller.port), str(free_port()))
     controller.config.write_text(document)
     try:
         assert controller.start().wait(20) == 2
