@@ -198,6 +198,14 @@ class Flow:
         reported = 0 if self.bytes_reported is None else self.bytes_reported
         return min(self.transfer_size, max(self.bytes_delivered, reported))
 
+    def priority(self, usual: int) -> int:
+        """What the request asked for, else the template's, and what triggers made of it; 0..999.
+
+        :param usual: the template's.
+        """
+        asked = self.request.priority
+        return min(999, max(0, (usual if asked is None else asked) + self.triggered.priority))
+
     def step(self, to: FlowState, at: float, reason: str, **changes: object) -> Flow:
         """The flow after one step of its life.
 

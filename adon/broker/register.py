@@ -150,10 +150,8 @@ class Register:
         return self.kind(flow).ends
 
     def priority(self, flow: Flow) -> int:
-        """What the request asked for, else what the template says, and what triggers made of it; 0..999."""
-        asked = flow.request.priority
-        base = self.need(flow).template.priority if asked is None else asked
-        return min(999, max(0, base + flow.triggered.priority))
+        """A flow's priority now; 0..999."""
+        return flow.priority(self.need(flow).template.priority)
 
     def bound(self, flow: Flow) -> float:
         """Its QSpec's throughput bound in bits/s, 0 without one."""

@@ -39,7 +39,7 @@ def holder_to_go(flow: Flow, need: Need, choice: Choice, rivals: Rivals | None) 
     """
     if rivals is None or need.qspec.throughput is None:
         return None
-    priority = need.template.priority if flow.request.priority is None else flow.request.priority
+    priority = flow.priority(need.template.priority)
     records, bound = choice.selection.records, need.qspec.throughput.min
     found = rivals.fallen
     if found is None:

@@ -171,14 +171,12 @@ def _serve(shell: _Shell, board: Switchboard, lease: Lease | None) -> None:
     if shell.configuration.policy.fireflies is not None:
         executor.firefly = fireflies.Sender(shell.configuration.policy.fireflies)
     loop = DecisionLoop(shell.inbox, broker, executor.carry_out, board.overdue, stamps, remembering)
-    gc.collect()
-    gc.freeze()  # what is there from the start stays: the collector need not go through it again and again
-    gc.set_threshold(YOUNG_OBJECTS)
-    loop.start()
-    shell.desk.feed(StateLoaded())
     # What is loaded by now stays: Python's collector of cycles need not look at it while a decision waits.
     gc.collect()
     gc.freeze()
+    gc.set_threshold(YOUNG_OBJECTS)
+    loop.start()
+    shell.desk.feed(StateLoaded())
     log.info("event=ready network=%s flows=%d", shell.configuration.network, len(broker.flows))
     shell.ended.wait()
     log.info("event=stopping")

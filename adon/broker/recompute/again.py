@@ -135,8 +135,7 @@ def _granted(snapshot: Snapshot, need: Need) -> Granted | None:
     if snapshot.gate is None:
         return None
     flow, ladder = snapshot.seen.flow, snapshot.seen.configuration.policy.ladder
-    priority = need.template.priority if flow.request.priority is None else flow.request.priority
-    asked = claim_of(flow.number, priority, need.qspec)
+    asked = claim_of(flow.number, flow.priority(need.template.priority), need.qspec)
     return snapshot.gate.granted(ladder, asked, lambda: snapshot.meter)
 
 
