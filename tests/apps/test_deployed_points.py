@@ -17,6 +17,7 @@ from measurement import codec
 from measurement.pscheduler import specs
 from tests.apps.test_watching import (  # noqa: F401 - the fixture is used by its name
     RunningPoint,
+    archived,
     collect,
     configured,
     of_owner,
@@ -43,7 +44,7 @@ def test_the_points_observe_while_a_flow_runs_and_the_controller_hears_of_it(
 
     try:
         until(lambda: any(peer.role == "collector" for peer in link.peers), "the collector does not connect")
-        until(lambda: (data / "measurements.db").exists(), "no archive")
+        until(lambda: archived(data), "no archive")
         watches = [
             {"site": "mu", "metric": "host", "period": 1.0},
             {"site": "tacc", "metric": "host", "period": 1.0},

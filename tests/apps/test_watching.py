@@ -121,6 +121,15 @@ def until(held: Callable[[], object], what: str, seconds: float = 40.0) -> None:
         time.sleep(0.2)
 
 
+def archived(data: Path) -> bool:
+    """Whether the collector has made its archive: first there is a file, and only then are tables in it."""
+    try:
+        with Archive(data / "measurements.db", readonly=True):
+            return True
+    except ArchiveError:
+        return False
+
+
 def measured(data: Path, metric: Metric, since: float = 0.0) -> list[Measurement]:
     with Archive(data / "measurements.db", readonly=True) as archive:
         return archive.query(metric=metric, since=since)
@@ -343,7 +352,7 @@ def test_what_goes_on_at_two_points_arrives_in_the_archive_and_ends_with_the_col
 
     process = collect(file, data)
     try:
-        until(lambda: (data / "measurements.db").exists(), "no archive")
+        until(lambda: archived(data), "no archive")
         until(lambda: len(measured(data, Metric.ONE_WAY_DELAY)) >= 4, "no delays")
         until(lambda: {host for host, _ in observed(data)} >= {"mu", "osu"}, "no metrics of hosts")
         until(
