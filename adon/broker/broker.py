@@ -71,6 +71,8 @@ from adon.broker.maintenance import Window, Windows
 from adon.broker.meters import Meters
 from adon.broker.network import Network
 from adon.broker.placing import Placing
+from adon.broker.queueing import keeping
+from adon.broker.queueing.reserving import reserved
 from adon.broker.reactive import Taken
 from adon.broker.register import Register
 from adon.broker.unannounced import Unannounced
@@ -128,14 +130,21 @@ class Broker:
                 check_period=policy.consistency_period,
                 settle=policy.settle,
             ),
-            flows=Register((), lambda name: self.world.catalog.resolve(name), topology.site_of),
+            flows=Register(
+                (),
+                lambda name: self.world.catalog.resolve(name),
+                topology.site_of,
+                lambda flow: keeping.listened(self.world, flow),
+            ),
             ledger=compute.restored(configuration, heir.flows, catalog),
             links=Links(configuration, identity),
             meters=Meters(heir.rules),
             windows=Windows(windows),
+            line=keeping.line_of(policy),
         )
         for flow in heir.flows:
             self.world.flows.put(flow)
+        keeping.restored(self.world)
         self._placing = Placing(self.world)
         self._watch = Watch(self.world)
         self._housekeeping = Housekeeping(self.world, self._placing)
@@ -297,6 +306,7 @@ class Broker:
         """A flow as it is asked for, checked, saved and placed; it has the last number."""
         number = self._last_number + 1
         flow = new_flow(number, asked, self.world.catalog, self.world.network.topology, others)
+        flow = reserved(self.world, flow, event.at)
         rivals = [] if unannounced else self.world.flows.rivals(asked.request)
         self._last_number = number
         self.world.flows.put(replace(flow, unannounced=unannounced))

@@ -7,7 +7,7 @@ stay) and :mod:`adon.broker.preemption` (who gives way), and writes the result d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -18,14 +18,15 @@ from adon.broker.compute import NO_SITES, Sites
 from adon.broker.decision import Decision, Outcome
 from adon.broker.events import AlarmCleared, AlarmRaised, Event
 from adon.broker.flow import Flow, FlowState
-from adon.broker.preemption import Holder, gives_way
+from adon.broker.preemption import Holder, gives_way, only_full
+from adon.broker.queueing import calendar, keeping
 from adon.broker.world import World
 from adon.flowvisor.assessment import CandidateRecord
 from adon.flowvisor.ladder import Granted
 from adon.flowvisor.path import Layer
 from adon.flowvisor.selection import MoveAdvice, hysteresis
 from adon.flowvisor.topology import Candidate
-from measurement.model import Measurement, Metric
+from measurement.model import Measurement, Metric, PathKey
 
 
 def choose_path(
@@ -40,7 +41,8 @@ def choose_path(
     own = world.flows.counters(flow) if flow.state is FlowState.ACTIVE else None
     given_up = world.damping.given_up(flow.number)
     closed = world.windows.closed(world.network.topology, flow, world.flows.bound(flow), now)
-    without = {**limits.closed(world, flow, kind.need, now), **closed, **given_up, **without}
+    booked = calendar.closed(world, flow, now)
+    without = {**limits.closed(world, flow, kind.need, now), **booked, **closed, **given_up, **without}
     asks = replace(s, own=own, shunned={**s.shunned, **without})
 
     def finding(candidate: Candidate) -> CandidateRecord | None:
@@ -110,26 +112,50 @@ def giving_way(world: World, flow: Flow, need: Need, choice: Choice, now: float)
     if not world.configuration.policy.preemption or need.qspec.throughput is None:
         return None
     falls = grading.falls(world, flow, choice)
-    if falls is not None:
+    if falls is not None and keeping.before(world, flow, falls):
         return falls
     flows, layer2 = world.flows, {n: path for n, path in choice.paths.items() if path.layer is Layer.L2}
-    since = now - world.configuration.measurements.window
-    best = {n: world.performance.best([p.key], Metric.THROUGHPUT, since) for n, p in layer2.items()}
+    full = [r.path for r in choice.selection.records if r.path in layer2 and only_full(r)]
+    lowest = flows.lowest(flows.ends(flow))
+    if not full or lowest is None or lowest >= flows.priority(flow):
+        return None
+    best = best_seen(world, [layer2[path].key for path in full], now)
     holder = gives_way(
         flows.priority(flow),
         need.qspec.throughput.min,
         [
-            Holder(other.number, flows.priority(other), str(other.path), flows.bound(other))
+            Holder(
+                other.number,
+                flows.priority(other),
+                str(other.path),
+                flows.bound(other),
+                may_go=_may_go(world, other, flow),
+            )
             for other in flows.alongside(flow)
             if other.path in layer2
-            and other.slice == flow.slice  # another tenant's flow stays
-            and other.state is FlowState.ACTIVE
-            and not world.network.busy(other.id)
         ],
         choice.selection.records,
-        {name: value for name, value in best.items() if value is not None},
+        best,
     )
     return None if holder is None else flows.get(holder.number)
+
+
+def _may_go(world: World, holder: Flow, newcomer: Flow) -> bool:
+    """Whether a running flow may lose its place to a new one.
+
+    Not another tenant's, not one whose rules are being changed, not one with reserved bandwidth; and not one
+    that arrived so much earlier that it would have its turn first by now: so it loses its place to few.
+    """
+    settled = holder.state is FlowState.ACTIVE and not world.network.busy(holder.id)
+    ours = holder.slice == newcomer.slice and holder.booking is None
+    return settled and ours and keeping.before(world, newcomer, holder)
+
+
+def best_seen(world: World, keys: Iterable[PathKey], now: float) -> dict[str, float]:
+    """Per path name the best rate seen there in the archive's window, in bits/s, where one was seen."""
+    since = now - world.configuration.measurements.window
+    found = {key.path: world.performance.best([key], Metric.THROUGHPUT, since) for key in keys}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def decision_of(

@@ -20,10 +20,12 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
+from adon.broker.queueing.booking import Booking
 from adon.errors import Conflict
 from adon.flowvisor.ladder import Granted
 from adon.flowvisor.path import FiveTuple
 from adon.marking import Marking
+from adon.moments import When
 from adon.templates_catalog.model import Name, QSpec, Value, check_weights
 from adon.units import Duration, Size
 from measurement.model import Metric
@@ -85,7 +87,7 @@ class FlowRequest(Value):
 
     Either ``template`` (``soykb`` or ``soykb@3``) or ``application`` names the need; with neither, the
     ports or the DSCP choose the template.  Without ``ports`` the flow's 5-tuples are learnt from its
-    first packets.
+    first packets.  ``not_before`` asks for bandwidth in advance; ``deadline`` is when it is to be done.
     """
 
     source: Name
@@ -100,6 +102,8 @@ class FlowRequest(Value):
     priority: Annotated[int, Field(ge=0, le=999)] | None = None
     streams: Annotated[int, Field(ge=1, le=128)] | None = None
     queue_patience: Duration | None = None
+    not_before: When | None = None
+    deadline: When | None = None
     label: str = Field(default="", max_length=200)
     slice: Name | None = None
     marking: Marking | None = None
@@ -133,6 +137,8 @@ class Flow:
     :param slice: the name of the slice it belongs to, if there are slices.
     :param granted: what the queue ladder of its port gives it, beside what it asked.
     :param aggregated: it had more connections than a switch has room for: they share one pair of rules.
+    :param not_before, deadline: as the request says, in seconds since the epoch.
+    :param booking: what it has reserved in advance.
     """
 
     number: int
@@ -163,6 +169,9 @@ class Flow:
     aggregated: bool = False
     advised: bool = False
     unannounced: bool = False
+    not_before: float | None = None
+    deadline: float | None = None
+    booking: Booking | None = None
 
     @property
     def hosts(self) -> tuple[str, str]:
@@ -173,6 +182,13 @@ class Flow:
     def id(self) -> str:
         """``f-17``: how the flow is named at the borders."""
         return f"f-{self.number}"
+
+    @property
+    def left(self) -> int:
+        """Bytes that are not known to have arrived: what is left of a transfer that was interrupted."""
+        size = self.transfer_size if self.transfer_size > 0 else self.request.size
+        reported = 0 if self.bytes_reported is None else self.bytes_reported
+        return max(0, size - max(self.bytes_delivered, reported))
 
     def step(self, to: FlowState, at: float, reason: str, **changes: object) -> Flow:
         """The flow after one step of its life.

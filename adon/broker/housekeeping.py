@@ -14,6 +14,7 @@ from adon.broker.events import Event, Tick
 from adon.broker.flow import FlowState
 from adon.broker.heard import Heard
 from adon.broker.placing import Placing
+from adon.broker.queueing.reserving import lapsed
 from adon.broker.world import World
 from adon.units import format_duration
 
@@ -40,10 +41,14 @@ class Housekeeping:
         """Do what is due."""
         world, placing = self._world, self._placing
         effects = placing.act(world.network.wake(event.id, event.at), event)
-        for flow in scheduler.expired(world.flows.queued(), event.at, world.flows.patience):
+        for flow in world.flows.overdue(event.at):
             waited = format_duration(event.at - scheduler.waiting_since(flow))
-            reason = f"waited {waited}; last: {flow.reason}"
+            late = flow.deadline is not None and flow.deadline <= event.at
+            reason = f"{'its deadline is past; ' if late else ''}waited {waited}; last: {flow.reason}"
             effects += placing.end(flow, FlowState.EXPIRED, reason, event)[1]
+        effects += lapsed(world, event)
+        if world.line.advance(event.at):
+            effects += placing.serve_queue(event)
         over = [path for path, (until, _) in world.shunned.items() if until <= event.at]
         for path in over:
             del world.shunned[path]
@@ -81,6 +86,7 @@ class Housekeeping:
             world.network.next_wake(),
             world.links.next_wake(),
             world.flows.next_deadline(),
+            world.line.next_change(),
             world.room.next_wake(),
             *(until for until, _ in world.shunned.values()),
             world.windows.next_change(event.at),
@@ -132,6 +138,7 @@ class Housekeeping:
         world.damping.clock_set_back(by)
         world.failovers.clock_set_back(by)
         world.performance = Heard()
+        world.line.clock_set_back(at)
         for flow in world.flows.running():
             world.flows.counters(flow).begin_anew()
             if flow.path_since is not None:

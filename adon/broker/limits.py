@@ -32,10 +32,10 @@ def closed(world: World, flow: Flow, need: Need, now: float) -> dict[str, str]:
     """Per path name why a flow may not have it now."""
     configuration = world.configuration
     sliced = flow.slice is not None and flow.slice in configuration.slices
+    if not sliced and not limited(world):
+        return {}
     graded = configuration.policy.ladder.mode != "off"
     unfit = any(world.abilities.unfit.values())
-    if not sliced and not graded and not unfit and not _rationed(world):
-        return {}
     found = world.network.topology.candidates(flow.request.source, flow.request.destination)
     paths = {c.key.path: c.path for c in found if c.path is not None and c.key.path != flow.path}
     rules = _needed(world, flow, need, paths)
@@ -49,6 +49,12 @@ def closed(world: World, flow: Flow, need: Need, now: float) -> dict[str, str]:
             or (grading.refusal(world, flow, name) if graded else "")
         )
     return {name: reason for name, reason in reasons.items() if reason}
+
+
+def limited(world: World) -> bool:
+    """Whether anything but a slice may close a path to a flow now: ladders, or what switches can hold."""
+    graded = world.configuration.policy.ladder.mode != "off"
+    return graded or any(world.abilities.unfit.values()) or _rationed(world)
 
 
 def no_room(world: World, flow: Flow, entries: Iterable[Entry] | None) -> str:

@@ -17,13 +17,18 @@ from adon.broker import advising, circuits, compute, estimates, fireflies, fleei
 from adon.broker.alarms import Waived, words
 from adon.broker.choice import Choice, Need
 from adon.broker.damping import ATTEMPTS
-from adon.broker.deciding import advise, choose_path, decision_of, giving_way, with_misses
+from adon.broker.deciding import advise, choose_path, decision_of, with_misses
 from adon.broker.decision import Decision, Outcome
 from adon.broker.effects import Announce, Effect, EstimateScored, SaveDecision, SaveFlow
 from adon.broker.events import Event, LldpReceived, PortChanged, SwitchDown, TransferReported
 from adon.broker.fleeing import Fled
 from adon.broker.flow import Flow, FlowState, Quality
 from adon.broker.network import Outcome as NetworkOutcome
+from adon.broker.queueing import claims, keeping
+from adon.broker.queueing.ground import token
+from adon.broker.queueing.refusal import Kept
+from adon.broker.queueing.serving import Serving
+from adon.broker.queueing.trial import Trial, tried
 from adon.broker.refusals import of_a_meter
 from adon.broker.room import table_full
 from adon.broker.steering import rules_for_flow, rules_for_paths, rules_for_switches
@@ -63,6 +68,7 @@ class Placing:
         self._behind: dict[int, None] | None = None
         self._deaf: set[int] = set()  # they learn no more connections: a switch refused one
         self._digests: dict[int, str] = {}  # the last to queue or stay: an equal one is not recorded again
+        self._serving = Serving(world, self._attempt, self._look, self._enqueue)
 
     def begin(self) -> None:
         """An event comes: number its decisions from 1."""
@@ -72,27 +78,30 @@ class Placing:
 
     def place(self, flow: Flow, event: Event) -> list[Effect]:
         """Admit a flow that has no path, or queue it with the reason (algorithm 2, figure 4)."""
-        world = self._world
-        need, choice = choose_path(world, flow, event.at)
-        holder = giving_way(world, flow, need, choice, event.at) if choice.selection.path is None else None
-        if holder is not None and holder.number in self._decided:
-            holder = None  # one decision per event about a flow: the next event may take its place
-        if holder is not None:
-            instead = f"{holder.path}: in the place of {holder.id}, whose priority is lower"
-            choice = choice.taking(str(holder.path), f"{instead}; {choice.selection.reason}")
-        sites = compute.sites(
-            flow, need, choice, world.network.topology, world.performance, world.ledger, event.at
-        )
-        path = choice.selection.path
-        if path is None or sites.refused:
-            reason = choice.selection.reason if path is None else sites.reason
-            if not choice.selection.records:
-                reason = circuits.without_any(world, flow)
-            return self._enqueue(flow, need, choice, sites, reason, event)
+        effects, refused = self._attempt(flow, claims.kept(self._world, flow, event.at), event)
+        if refused is None:
+            return effects
+        return self._enqueue(flow, refused, event)
+
+    def _attempt(self, flow: Flow, kept: Kept, event: Event) -> tuple[list[Effect], Trial | None]:
+        """Admit a flow that has no path, if it can be admitted now; else why it cannot.
+
+        :param kept: what it may not have, because it is kept for somebody before it in the queue.
+        """
+        trial = self._look(flow, kept, event)
+        if trial.path is None:
+            return [], trial
+        return self._admit(flow, trial, trial.path, event), None
+
+    def _look(self, flow: Flow, kept: Kept, event: Event) -> Trial:
+        return tried(self._world, flow, event.at, kept, self._decided)
+
+    def _admit(self, flow: Flow, trial: Trial, path: str, event: Event) -> list[Effect]:
+        world, sites, reason = self._world, trial.sites, trial.reason
         world.ledger = sites.ledger
-        room = [] if holder is None else self._displace(holder, flow, event)
-        reason = choice.selection.reason + (f"; {sites.reason}" if sites.reason else "")
-        decision = self._decide(flow, need, choice, Outcome.ADMIT, reason, event, path, sites)
+        room = [] if trial.holder is None else self._displace(trial.holder, flow, event)
+        decision = self._decide(flow, trial.need, trial.choice, Outcome.ADMIT, reason, event, path, sites)
+        keeping.charged(world, flow)
         flow = flow.step(
             FlowState.INSTALLING,
             event.at,
@@ -101,33 +110,34 @@ class Placing:
             transfer_size=sites.transfer_size,
         )
         flow = world.flows.put(replace(flow.onto(path, event.at, decision.id), granted=decision.granted))
-        self._promised(flow, need, choice, decision)
+        self._promised(flow, trial.need, trial.choice, decision)
         self._digests.pop(flow.number, None)
         text = f"flow {flow.id} is admitted to {path}: {reason}"
         return [
             *room,
             *_recorded(event, decision, flow, "info", text),
-            *self.act(self._install(flow, need, choice, event), event),
+            *self.act(self._install(flow, trial.need, trial.choice, event), event),
         ]
 
-    def _enqueue(
-        self, flow: Flow, need: Need, choice: Choice, sites: compute.Sites, reason: str, event: Event
-    ) -> list[Effect]:
-        decision = self._decide(flow, need, choice, Outcome.QUEUE, reason, event, None, sites)
+    def _enqueue(self, flow: Flow, trial: Trial, event: Event) -> list[Effect]:
+        """Let a flow wait, and tell why; nothing if it waits already, for the same."""
+        reason = trial.reason
+        decision = self._decide(
+            flow, trial.need, trial.choice, Outcome.QUEUE, reason, event, None, trial.sites
+        )
         if flow.state is FlowState.QUEUED and self._digests.get(flow.number) == decision.digest():
+            self._decided.pop()
             return []
         self._digests[flow.number] = decision.digest()
         if flow.state is not FlowState.QUEUED:
             flow = flow.step(FlowState.QUEUED, event.at, reason)
         flow = self._world.flows.put(replace(flow, decision=decision.id, reason=reason))
+        self._serving.told(flow.number, token(trial))
         return _recorded(event, decision, flow, "info", f"flow {flow.id} waits: {reason}")
 
     def serve_queue(self, event: Event) -> list[Effect]:
-        """Try every waiting flow, in order."""
-        effects: list[Effect] = []
-        for flow in self._world.queue(event.at):
-            effects += self.place(flow, event)
-        return effects
+        """Try the waiting flows, in order (:mod:`adon.broker.queueing.serving`)."""
+        return self._serving.serve(event)
 
     # -- a flow that has one ------------------------------------------------------------------------------
 
@@ -153,13 +163,13 @@ class Placing:
 
     @property
     def behind(self) -> bool:
-        """Whether flows or the queue are still to be looked at since the network changed."""
-        return self._behind is not None
+        """Whether flows or the queue are still to be looked at."""
+        return self._behind is not None or self._serving.behind
 
     def catch_up(self, event: Event) -> list[Effect]:
         """Look again at flows that a change of the network may concern, some at a time; then at the queue."""
         if self._behind is None:
-            return []
+            return self._serving.go_on(event)
         effects: list[Effect] = []
         for number in tuple(itertools.islice(self._behind, AT_ONCE)):
             del self._behind[number]
@@ -469,7 +479,7 @@ class Placing:
 
     def end(self, flow: Flow, state: FlowState, reason: str, event: Event) -> tuple[Flow, list[Effect]]:
         """A flow's last step: it gives back what it holds, and others may have it."""
-        held_rules = flow.state.holds_rules
+        held_rules, before = flow.state.holds_rules, self._world.line.wants(flow.number)
         ended = self._world.flows.put(flow.step(state, event.at, reason, ended_at=event.at))
         self._world.ledger = self._world.ledger.release(flow.number)
         effects: list[Effect] = [
@@ -479,10 +489,19 @@ class Placing:
         ]
         if not held_rules:
             self._forget(flow.id)
-            return ended, effects
+            return ended, [*effects, *self._left_room(ended, before, event)]
+        if state is not FlowState.FINISHED:
+            keeping.refunded(self._world, flow)
         effects += self._scored(ended, event)
         effects += self.act(self._want(flow.id, (), event), event)
         return ended, [*effects, *self.serve_queue(event)]
+
+    def _left_room(self, ended: Flow, kept: bool, event: Event) -> list[Effect]:
+        """A flow that waited has ended: what was kept for it, or reserved, others may have.
+
+        :param kept: whether it waited for room.
+        """
+        return self.serve_queue(event) if kept or ended.booking is not None else []
 
     def _forget(self, owner: str) -> None:
         flow = self._world.flows.owner(owner)
@@ -491,6 +510,7 @@ class Placing:
             self._before.pop(flow.number, None)
             self._world.failovers.left_out(flow.number)
             self._digests.pop(flow.number, None)
+            self._serving.forget(flow.number)
             self._overlooked.pop(flow.number, None)
             self._deaf.discard(flow.number)
             self._world.alarms.forget_flow(flow.number)
@@ -517,6 +537,7 @@ class Placing:
     def _without_path(self, flow: Flow, reason: str, event: Event) -> Flow:
         """A flow back in the queue, its worker nodes given back."""
         self._world.ledger = self._world.ledger.release(flow.number)
+        keeping.refunded(self._world, flow)
         return flow.step(
             FlowState.QUEUED, event.at, reason, path=None, path_since=None, compute_site=None, granted=None
         )

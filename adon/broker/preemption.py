@@ -23,12 +23,14 @@ class Holder:
     """A running flow on a layer-2 path.
 
     :param bound: its QSpec's throughput bound in bits/s, 0 if it has none.
+    :param may_go: whether it may lose its place at all.
     """
 
     number: int
     priority: int
     path: str
     bound: float
+    may_go: bool = True
 
 
 def gives_way(
@@ -46,19 +48,19 @@ def gives_way(
     :param best: per path name, the best single-stream rate seen, in bits/s.
     """
     present = tuple(holders)
-    number = preemption_candidate(priority, [(holder.number, holder.priority) for holder in present])
+    number = preemption_candidate(priority, [(one.number, one.priority) for one in present if one.may_go])
     found = next((holder for holder in present if holder.number == number), None)
     if found is None or found.path not in best:
         return None
     record = next((one for one in records if one.path == found.path), None)
-    if record is None or not _only_full(record):
+    if record is None or not only_full(record):
         return None
     stay = sum(one.bound for one in present if one.path == found.path and one is not found)
     return found if best[found.path] - stay >= bound else None
 
 
-def _only_full(record: CandidateRecord) -> bool:
-    """Whether throughput is all that the path lacks; what is unknown or unusable does not become better."""
+def only_full(record: CandidateRecord) -> bool:
+    """Whether room is all that a path lacks: throughput is missed, and nothing else is missed or unknown."""
     if record.verdict is not Verdict.UNQUALIFIED or any(metric.unknown for metric in record.metrics):
         return False
     return [m.metric for m in record.metrics if m.bound_met is False] == [Metric.THROUGHPUT]

@@ -20,6 +20,9 @@ from adon.flowvisor.topology import Candidate
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Metric
 
+SHOWN = 1_000
+"""Waiting flows that are read out by name."""
+
 
 def snapshot(world: World, now: float) -> Mapping[str, object]:
     """Everything a page needs about the present; times in seconds since the epoch, SI units."""
@@ -33,7 +36,8 @@ def snapshot(world: World, now: float) -> Mapping[str, object]:
         "wires": wires(world.network.topology),
         "circuits": circuits(world.network.topology),
         "standby_paths": world.configuration.policy.standby_paths,
-        "queue": [flow.id for flow in world.queue(now)],
+        "queue": [f"f-{number}" for number in world.line.first(SHOWN)],
+        "queued": len(world.line),
         "quiet": sorted(world.quiet),
         "estimates": _estimates(world),
         "reconcile": dict(world.network.reconcile_totals),

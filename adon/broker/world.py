@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from adon.broker import scheduler
 from adon.broker.abilities import Abilities
 from adon.broker.alarms import Alarms
 from adon.broker.connected import Connected
@@ -24,6 +23,8 @@ from adon.broker.maintenance import Windows
 from adon.broker.memo import Memo
 from adon.broker.meters import Meters
 from adon.broker.network import Network
+from adon.broker.queueing.bookings import Bookings
+from adon.broker.queueing.line import Line
 from adon.broker.register import Register
 from adon.broker.room import Room
 from adon.config import Configuration
@@ -62,6 +63,8 @@ class World:
     :param failovers: how long failures of the network lasted for the flows they hit.
     :param meters: which meter number each flow has.
     :param connected: how many connections unannounced flows have in each switch.
+    :param line: the waiting flows in order.
+    :param bookings: what waiting flows have reserved in advance.
     """
 
     configuration: Configuration
@@ -86,6 +89,8 @@ class World:
     failovers: Failovers = field(default_factory=Failovers)
     meters: Meters = field(default_factory=Meters)
     connected: Connected = field(default_factory=Connected)
+    line: Line = field(default_factory=Line)
+    bookings: Bookings = field(default_factory=Bookings)
 
     def shun(self, path: str | None, why: str, now: float) -> None:
         """Do not use a path for the policy's hold-off, longer if it fails again and again."""
@@ -99,7 +104,10 @@ class World:
         """Until when what has just failed is not tried again."""
         return now + max(MIN_HOLDOFF_S, self.configuration.policy.failed_path_holdoff)
 
-    def queue(self, now: float) -> tuple[Flow, ...]:
-        """The waiting flows, first to be served first."""
-        aging = self.configuration.policy.aging
-        return scheduler.order(self.flows.queued(), now, self.flows.priority, aging)
+    def queue(self, count: int | None = None) -> tuple[Flow, ...]:
+        """The waiting flows, first to be served first.
+
+        :param count: no more than so many.
+        """
+        found = (self.flows.get(number) for number in self.line.first(count))
+        return tuple(flow for flow in found if flow is not None)

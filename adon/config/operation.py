@@ -11,6 +11,7 @@ from adon.access.policy import Role
 from adon.config.availability import HighAvailability
 from adon.config.connecting import Connections, ControllerTls, OpenFlowVersion, transport_problems
 from adon.config.parts import Port, PositiveRate, Section, Span, raise_all
+from adon.config.queueing import QueuePolicy
 from adon.config.slices import DscpByPriority, FireflyCollector, LadderPolicy, ReactiveEntry
 from adon.templates_catalog.model import Name
 from adon.units import Duration
@@ -100,6 +101,7 @@ class Policy(Section):
         default=(), description="who may start and read which measurements; without an entry, as roles allow"
     )
     ladder: LadderPolicy = LadderPolicy()
+    queue: QueuePolicy = QueuePolicy()
     reactive: tuple[ReactiveEntry, ...] = Field(
         default=(), description="which unannounced connections become flows; none without an entry (R18)"
     )

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from adon.broker import compute
+from adon.broker.edge import Ledger
 from adon.broker.flow import FlowState
 from tests.broker.stage import Stage, catalog, configuration, ready
 
@@ -45,9 +46,8 @@ def test_a_template_without_a_cost_model_sends_the_raw_data() -> None:
 
 
 def test_no_site_with_room_means_waiting_with_the_reason() -> None:
-    read = configuration()
-    full = {name: site.model_copy(update={"worker_nodes": 1}) for name, site in read.compute.items()}
-    stage = ready(read.model_copy(update={"compute": full}))
+    stage = ready()
+    stage.broker.world.ledger = Ledger(dict.fromkeys(stage.broker.world.ledger.totals, 0))
     flow = stage.submit()
     assert flow.state is FlowState.QUEUED
     assert "no compute site can take it" in flow.reason
