@@ -60,6 +60,7 @@ from adon.broker.events import (
     TraceAsked,
     TransferReported,
     UnannouncedPackets,
+    WaitingAsked,
     WhatIfAsked,
 )
 from adon.broker.flow import Flow, FlowState
@@ -72,6 +73,7 @@ from adon.broker.meters import Meters
 from adon.broker.network import Network
 from adon.broker.placing import Placing
 from adon.broker.queueing import keeping
+from adon.broker.queueing.explaining import explained
 from adon.broker.queueing.reserving import reserved
 from adon.broker.reactive import Taken
 from adon.broker.register import Register
@@ -275,6 +277,18 @@ class Broker:
                     event.command,
                     lambda: [
                         Answer(event.id, event.command, whatif.answered(world, event.scenario, event.at))
+                    ],
+                )
+            case WaitingAsked():
+                return self._answered(
+                    event.id,
+                    event.command,
+                    lambda: [
+                        Answer(
+                            event.id,
+                            event.command,
+                            explained(world, self._flow(event.number), event.at),
+                        )
                     ],
                 )
             case SyncAsked():

@@ -295,3 +295,11 @@ class WhatIfAsked(Event):
 
     command: str
     scenario: Scenario | None
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingAsked(Event):
+    """Somebody wants to know what a waiting flow waits for, and what would help it."""
+
+    command: str
+    number: int

@@ -33,6 +33,7 @@ from adon.broker.events import (
     TemplateSaved,
     TraceAsked,
     TransferReported,
+    WaitingAsked,
     WhatIfAsked,
 )
 from adon.broker.flow import Flow, FlowRequest
@@ -96,6 +97,9 @@ class Commands:
                 *self._stamps(), command, _number(payload, "number"), _text(payload, "requester")
             ),
             "what-if": lambda command, payload: WhatIfAsked(*self._stamps(), command, _scenario(payload)),
+            "flow.waiting": lambda command, payload: WaitingAsked(
+                *self._stamps(), command, _number(payload, "flow")
+            ),
             "snapshot": lambda command, _: SnapshotAsked(*self._stamps(), command),
             "rules.diff": lambda command, _: DifferenceAsked(*self._stamps(), command),
             "trace": self._trace,

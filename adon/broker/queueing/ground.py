@@ -58,7 +58,9 @@ def reaching(world: World) -> bool:
 
 def alongside(world: World, ends: tuple[str, str]) -> Hashable:
     """Who runs between two sites, and whose rules are being changed: who of them could give way."""
-    return (world.flows.version(ends), frozenset(world.network.changing()))
+    flows = (world.flows.owner(owner) for owner in world.network.changing())
+    busy = frozenset(flow.number for flow in flows if flow is not None and world.flows.ends(flow) == ends)
+    return (world.flows.version(ends), busy)
 
 
 def instant(world: World, event: str) -> Hashable:

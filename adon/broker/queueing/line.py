@@ -18,7 +18,7 @@ import math
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import chain, islice
 from types import MappingProxyType
 
 from adon.broker.queueing.refusal import Fate, Refusal
@@ -169,12 +169,12 @@ class Line:
 
     def first(self, count: int | None = None) -> list[int]:
         """The first in line, as they would be served one after the other; those asleep are the last."""
-        found = [*self.due(), *self._merged(), *(number for _, number in self._asleep)]
-        return found if count is None else found[:count]
+        asleep = (number for _, number in self._asleep)
+        return list(islice(chain(self.due(), self._merged(), asleep), count))
 
     def front(self, count: int) -> list[int]:
         """The first in line, without those that are asleep."""
-        return list(islice((*self.due(), *islice(self._merged(), count)), count))
+        return list(islice(chain(self.due(), self._merged()), count))
 
     def _merged(self) -> Iterator[int]:
         """The groups' lines as one: after each flow its group is charged for it."""

@@ -65,6 +65,7 @@ class Turns:
         self._limited = limits.limited(world)
         self._differs = ground.reaching(world)
         self._grounds: dict[Ends, Ground] = {}
+        self._alongside: dict[Ends, Hashable] = {}
         self._claimants: dict[Ends, tuple[Claimant, ...]] = {}
         self._heads: list[tuple[float, Position, Place]] = []
         for ends, together in world.line.directions().items():
@@ -112,7 +113,7 @@ class Turns:
         return refusal.holds(
             self._ground(ends),
             self._now,
-            lambda: ground.alongside(world, ends),
+            lambda: self._beside(ends),
             lambda: ground.instant(world, self._event),
         )
 
@@ -124,6 +125,11 @@ class Turns:
             found = ground.ground(self._world, ends, self._now, limited=self._limited)
             self._grounds[ends] = found
         return found
+
+    def _beside(self, ends: Ends) -> Hashable:
+        if ends not in self._alongside:
+            self._alongside[ends] = ground.alongside(self._world, ends)
+        return self._alongside[ends]
 
     def _claims(self, ends: Ends) -> tuple[Claimant, ...]:
         found = self._claimants.get(ends)
