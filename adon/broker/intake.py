@@ -32,8 +32,8 @@ def new_flow(
 
     :param others: the flows that have not ended.
     :raises InvalidInput: naming each wrong field: an unknown template or host, both ends at one site, a
-        destination the RSpec does not allow, a bound above the RSpec's ceiling or above every path, more worker
-        nodes than any site has, a deadline that no path can meet.
+        destination the RSpec does not allow, a bound above the RSpec's ceiling or above every path, more
+        worker nodes than any site has, a deadline that no path can meet.
     :raises InvalidInput, Forbidden: as :func:`~adon.broker.tenancy.slice_for`.
     :raises Conflict: if another flow between the same hosts has one of the ports.
     """
@@ -183,8 +183,8 @@ def _share(request: FlowRequest, template: Template, slice_name: str | None, top
     if best is not None and throughput.min > shares[best]:
         raise InvalidInput.of(
             "qspec.throughput.min",
-            f"{format_rate(throughput.min)} can never be met: the most that slice {slice_name!r} has of a path "
-            f"is {format_rate(shares[best])} of {best}",
+            f"{format_rate(throughput.min)} can never be met: the most that slice {slice_name!r} has "
+            f"of a path is {format_rate(shares[best])} of {best}",
         )
 
 

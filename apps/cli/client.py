@@ -59,6 +59,10 @@ class Client:
         """The steps of a flow's life."""
         return self._items(f"/flows/{_part(flow)}/history")
 
+    def waiting(self, flow: str) -> Json:
+        """What a waiting flow waits for, when it may start, what would help."""
+        return self._call("GET", f"/flows/{_part(flow)}/waiting")
+
     def cancel(self, flow: str) -> Json:
         """Cancel a flow; the flow as it is then."""
         return self._call("DELETE", f"/flows/{_part(flow)}")

@@ -15,10 +15,11 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow, FlowRequest, FlowState, Quality
+from adon.broker.queueing.booking import Booking
 from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import MetricName, Template
-from apps.rest.times import Time
+from apps.rest.times import Time, to_text
 from measurement.model import Measurement, Metric
 
 UNITS: Mapping[str, str] = {
@@ -104,6 +105,11 @@ class FlowView(View):
     decision: str | None
     slice: str | None
     granted: dict[str, Any] | None = Field(description="by the queue ladder, beside what was asked; bits/s")
+    not_before: Time | None = None
+    deadline: Time | None = None
+    booking: dict[str, Any] | None = Field(
+        default=None, description="what it has reserved: path, rate_bps, begins, ends"
+    )
     aggregated: bool = Field(description="its connections share one pair of rules: a switch has no room")
     connections: list[Connection]
 
@@ -115,7 +121,7 @@ class FlowView(View):
         more = ("path", "path_since", "compute_site", "bytes_sent", "bytes_delivered", "bytes_reported")
         rest = ("evidence", "started_at", "ended_at", "moves", "advised", "decision", "slice", "aggregated")
         return cls(
-            **{name: getattr(flow, name) for name in (*same, *more, *rest)},
+            **{name: getattr(flow, name) for name in (*same, *more, *rest, "not_before", "deadline")},
             final=flow.state.final,
             source=request.source,
             destination=request.destination,
@@ -125,6 +131,7 @@ class FlowView(View):
             transfer_size_bytes=flow.transfer_size,
             bytes_moved=_moved(flow),
             granted=None if flow.granted is None else asdict(flow.granted),
+            booking=None if flow.booking is None else _booked(flow.booking),
             connections=[
                 Connection(
                     protocol=one.protocol,
@@ -134,6 +141,11 @@ class FlowView(View):
                 for one in flow.tuples
             ],
         )
+
+
+def _booked(booking: Booking) -> dict[str, Any]:
+    times = {"begins": to_text(booking.begins), "ends": to_text(booking.ends)}
+    return {"path": booking.path, "rate_bps": booking.rate, **times}
 
 
 def _moved(flow: Flow) -> int:
@@ -384,9 +396,10 @@ class PathList(View):
 
 
 class QueueView(View):
-    """The waiting flows, first to be served first."""
+    """The waiting flows, first to be served first; of very many the first 1 000."""
 
     at: Time
+    waiting: int = Field(default=0, description="all that wait, anybody's")
     items: list[FlowView]
 
 

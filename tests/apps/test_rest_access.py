@@ -27,6 +27,7 @@ ALLOWED = {
     ("delete", "/flows/{id}"): {"admin", "operator", "researcher"},
     ("post", "/flows/{id}/reports"): {"admin", "operator", "researcher"},
     ("get", "/flows/{id}/history"): OWNER_OR_STAFF,
+    ("get", "/flows/{id}/waiting"): OWNER_OR_STAFF,
     ("get", "/flows/{id}/decisions"): OWNER_OR_STAFF,
     ("get", "/decisions/{id}"): OWNER_OR_STAFF,
     ("get", "/paths"): ALL,

@@ -18,6 +18,7 @@ from adon.broker.decision import Decision, Outcome, SiteCost
 from adon.broker.effects import RuleState
 from adon.broker.flow import Flow, FlowRequest, FlowState
 from adon.broker.maintenance import WindowRequest, Windows
+from adon.broker.queueing.explaining import explained
 from adon.broker.scenario import Failure, Scenario
 from adon.config import MeasurementGrant
 from adon.errors import Conflict, InvalidInput
@@ -58,6 +59,7 @@ from tests.apps.measured import (
     put_execution,
     the_plan,
 )
+from tests.broker.queueing.scenes import full
 from tests.broker.stage import configuration
 from tests.broker.test_whatif import three_on_al2s
 
@@ -146,6 +148,10 @@ class Controller:
                 scenario = None if asked is None else Scenario(Failure(asked), payload["name"])
                 stage = three_on_al2s()
                 peer.answer(command, dict(whatif.answered(stage.broker.world, scenario, stage.now)))
+            case "flow.waiting":
+                stage, _, waiting = full()
+                told = explained(stage.broker.world, waiting, stage.now)
+                peer.answer(command, {**told, "id": f"f-{payload['flow']}"})
             case "snapshot":
                 peer.answer(command, self.snapshot)
             case "tally":
@@ -427,6 +433,7 @@ def snapshot() -> dict[str, Any]:
         "circuits": [circuit("al2s", 3000), circuit("internet", None)],
         "standby_paths": None,
         "queue": [],
+        "queued": 0,
         "quiet": [],
         "estimates": [{**ends, "basis": "active test", "count": 4, "median": 0.125, "spread": 0.25}],
         "reconcile": {"missing": 2, "wrong": 0, "extra": 1, "blocked": 0},

@@ -78,7 +78,7 @@ def _outages(world: World, path: str, now: float) -> list[tuple[float, float]]:
 def closed(world: World, flow: Flow, now: float) -> dict[str, str]:
     """The paths on which a flow would be in the way of what others have reserved, each with the reason.
 
-    Its own path it may keep.
+    Its own path it may keep, and what it has reserved is its own.
     """
     if not len(world.bookings):
         return {}
@@ -88,13 +88,19 @@ def closed(world: World, flow: Flow, now: float) -> dict[str, str]:
     end, found = forecast_end(flow, bound, now), {}
     for candidate in world.network.topology.between(*world.flows.ends(flow)):
         key = candidate.key
-        if key.path == flow.path or not world.bookings.any_on(key):
+        if key.path in (flow.path, _own(flow, now)) or not world.bookings.any_on(key):
             continue
         full = fills_up(world, key, bound, now, flow.number)
         if full < end:
             words = f"others have reserved it: from {minutes_text(full)} on there is no room"
             found[key.path] = f"{words} for {format_rate(bound)}"
     return found
+
+
+def _own(flow: Flow, now: float) -> str | None:
+    """The path that a flow has reserved, once its time has begun."""
+    booked = flow.booking
+    return booked.path if booked is not None and booked.begins <= now < booked.ends else None
 
 
 def fills_up(world: World, key: PathKey, bound: float, now: float, number: int) -> float:

@@ -101,7 +101,7 @@ def reserved(world: World, flow: Flow, now: float) -> Flow:
     policy = world.configuration.policy.queue
     with supposed(world, flow) as asked:
         bound, choice = world.flows.bound(asked), choose_path(world, asked, now)[1]
-        keys = [PathKey(path, *world.flows.ends(asked)) for path in suitable(choice)]
+        keys = [PathKey(path, *world.flows.ends(asked)) for path in suitable(world, asked, choice)]
     since = max(now, flow.not_before)
     wish = wish_of(flow.left * 8, bound, since, flow.deadline, policy.headroom)
     places = [
@@ -113,11 +113,15 @@ def reserved(world: World, flow: Flow, now: float) -> Flow:
     return replace(flow, booking=booking)
 
 
-def suitable(choice: Choice) -> list[str]:
-    """The candidates that lack nothing for good, as far as is known; those usable now, if there are any."""
-    fitting = [record for record in choice.selection.records if not lacks_more(record)]
-    usable = [record.path for record in fitting if record.verdict is not Verdict.EXCLUDED]
-    return usable if usable else [record.path for record in fitting]
+def suitable(world: World, flow: Flow, choice: Choice) -> list[str]:
+    """The candidates that lack nothing for good, as far as is known; those that work now, if there are any.
+
+    Maintenance and what others have reserved is in the calendar, and closes a path for a time only.
+    """
+    source, destination = flow.hosts
+    works = {one.key.path: one.usable for one in world.network.topology.candidates(source, destination)}
+    fitting = [record.path for record in choice.selection.records if not lacks_more(record)]
+    return [path for path in fitting if works.get(path)] or fitting
 
 
 def lacks_more(record: CandidateRecord) -> bool:

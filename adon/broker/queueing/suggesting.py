@@ -27,7 +27,7 @@ from adon.broker.world import World
 from adon.errors import NotFound
 from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
 from adon.flowvisor.selection import value_text
-from adon.templates_catalog.model import ComputeRequirement, QSpec
+from adon.templates_catalog.model import QSpec
 from adon.units import format_size
 from measurement.model import Metric, PathKey
 
@@ -205,7 +205,7 @@ def _fewer_nodes(world: World, trial: Trial, now: float) -> Iterator[Suggestion]
     reserve = world.configuration.policy.reserve_nodes
     frees = {world.ledger.residual(cost.site) - reserve for cost in trial.sites.costs}
     for nodes in sorted((free for free in frees if 1 <= free < asked.worker_nodes), reverse=True):
-        fewer = ComputeRequirement(worker_nodes=nodes, cores=asked.cores, memory=asked.memory)
+        fewer = asked.model_copy(update={"worker_nodes": nodes})
         rspec = trial.need.template.rspec.model_copy(update={"compute": fewer})
         need = replace(trial.need, template=trial.need.template.model_copy(update={"rspec": rspec}))
         found = compute.sites(

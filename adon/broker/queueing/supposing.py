@@ -17,7 +17,8 @@ NOBODY = 0
 def supposed(world: World, flow: Flow, **changes: object) -> Iterator[Flow]:
     """The flow with another request; the register forgets it afterwards."""
     request = flow.request.model_copy(update=changes)
+    size = request.size if "size" in changes else flow.transfer_size
     try:
-        yield replace(flow, number=NOBODY, request=request, booking=None)
+        yield replace(flow, number=NOBODY, request=request, transfer_size=size, booking=None)
     finally:
         world.flows.forget(NOBODY)

@@ -17,6 +17,7 @@ from adon.broker.queueing.refusal import NONE, Kept
 from adon.broker.queueing.reserving import honoured, under_way
 from adon.broker.queueing.together import held_back
 from adon.broker.world import World
+from adon.moments import minutes_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,11 +64,19 @@ def tried(
         return Trial(flow, need, choice, sites, None, reason, passing=spared)
     if sites.refused:
         return Trial(flow, need, choice, sites, None, sites.reason, by_site=True)
-    apart = _apart(world, flow, need, path, kept, sites, now)
+    apart = _asleep(flow, now) or _apart(world, flow, need, path, kept, sites, now)
     if apart:
         return Trial(flow, need, choice, replace(sites, site=None), None, apart, passing=True)
     reason += f"; {sites.reason}" if sites.reason else ""
     return Trial(flow, need, choice, sites, path, reason, None if spared else holder)
+
+
+def _asleep(flow: Flow, now: float) -> str:
+    """That a flow does not want to start yet; empty if it does."""
+    if flow.not_before is None or flow.not_before <= now:
+        return ""
+    booked = "" if flow.booking is None else f": reserved, {flow.booking.words}"
+    return f"it is not to start before {minutes_text(flow.not_before)}{booked}"
 
 
 def _apart(

@@ -25,6 +25,7 @@ from apps.rest.models import (
     HistoryEntry,
     ReportBody,
 )
+from apps.rest.queue_models import WaitingView
 from apps.rest.services import services
 
 api = blueprint("flows", "Transfers: from the request to the outcome")
@@ -146,6 +147,22 @@ def get_history(path: FlowAddress) -> Response:
     steps = services().store.history(flow.number)
     items = [HistoryEntry(at=one.at, state=one.state, reason=one.reason, path=one.path) for one in steps]
     return json_answer(FlowHistory(items=items).body())
+
+
+@api.get("/flows/<id>/waiting", responses=answers(200, WaitingView, 409))
+@action(Action.FLOW_READ)
+def get_waiting(path: FlowAddress) -> Response:
+    """What a waiting flow waits for, when it may start, and what change of it would be admitted now."""
+    return json_answer(waiting(_flow(path, Action.FLOW_READ)).body())
+
+
+def waiting(flow: Flow) -> WaitingView:
+    """What the controller says about a waiting flow.
+
+    :raises Conflict: if it does not wait.
+    :raises Unavailable: if the controller does not answer.
+    """
+    return WaitingView.answered(services().controller.call("flow.waiting", {"flow": flow.number}))
 
 
 @api.get("/flows/<id>/decisions", responses=answers(200, DecisionList))
