@@ -85,4 +85,6 @@ def _apart(
     """Why a flow that could go waits all the same; empty if it does not."""
     if sites.site is not None and sites.site in kept.sites:
         return f"{sites.site}: {kept.sites[sites.site]}"
-    return "" if under_way(flow, now) else held_back(world, flow, need, path, now)
+    if under_way(flow, now):
+        return ""
+    return held_back(world, replace(flow, transfer_size=sites.transfer_size), need, path, now)
