@@ -9,7 +9,7 @@ alone, events in, effects out.
 - *cold*: the same as *changes*, with everything forgotten that was worked out before;
 - *submit*: one more request, which has to wait;
 - *read-out*: the prepared read-out, with the queue in it;
-- *why*: what one waiting flow waits for, when it may start, what change would be admitted now;
+- *why*: what one waiting flow waits for, when it may start, what change would help;
 - *yardstick*: choosing a path for one flow from nothing, which is the same whatever the number of flows.
 
 The issue asks for less than 100 ms (median) for *changes* and *admits* among 10 000 flows, and less than 1 s for

@@ -57,6 +57,11 @@ SNAPSHOT_AGE_S = 0.5
 """A read-out this young is given again rather than prepared anew, however many ask."""
 
 
+WAITING_AGE_S = 2.0
+"""So long what a flow waits for is told again as it was: open pages ask every few seconds."""
+MOST_TOLD = 1_000
+
+
 PROTOCOL_NUMBERS = {"tcp": 6, "udp": 17, "sctp": 132, "icmp": 1}
 """IP protocols that a packet can be traced of."""
 
@@ -87,6 +92,7 @@ class Commands:
         self._authors: dict[str, str] = {}
         self._lock = threading.Lock()
         self._snapshot: tuple[float, dict[str, Any]] | None = None
+        self._waiting: dict[str, tuple[float, dict[str, Any]]] = {}
         self._kinds: Mapping[str, Callable[[str, dict[str, Any]], Event]] = {
             "flow.submit": self._submit,
             "flow.cancel": self._cancel,
@@ -126,6 +132,8 @@ class Commands:
         command = _text(payload, "command")
         if kind == "snapshot" and self._fresh_snapshot(peer, command):
             return
+        if kind == "flow.waiting" and self._told_before(peer, command, payload):
+            return
         asked = self._asked_by(peer, kind, payload)
         event = self._kinds[kind](command, payload)
         with self._lock:
@@ -139,6 +147,13 @@ class Commands:
     def _fresh_snapshot(self, peer: Peer, command: str) -> bool:
         known = self._snapshot
         if known is None or time.monotonic() - known[0] > SNAPSHOT_AGE_S:
+            return False
+        peer.answer(command, known[1])
+        return True
+
+    def _told_before(self, peer: Peer, command: str, payload: dict[str, Any]) -> bool:
+        known = self._waiting.get(f"f-{_number(payload, 'flow')}")
+        if known is None or time.monotonic() - known[0] > WAITING_AGE_S:
             return False
         peer.answer(command, known[1])
         return True
@@ -236,6 +251,10 @@ class Commands:
         body = _plain(effect)
         if asked.kind == "snapshot":
             self._snapshot = (time.monotonic(), body)
+        if asked.kind == "flow.waiting":
+            if len(self._waiting) >= MOST_TOLD:
+                self._waiting = {}
+            self._waiting[str(body["id"])] = (time.monotonic(), body)
         asked.peer.answer(effect.command, body)
 
 

@@ -22,6 +22,7 @@ from adon.broker.events import (
     SyncAsked,
     TemplateSaved,
     TransferReported,
+    WaitingAsked,
     WhatIfAsked,
 )
 from adon.errors import AdonError, Conflict, InvalidInput, NotFound
@@ -83,6 +84,7 @@ GOOD: dict[str, tuple[dict[str, Any], type[Event]]] = {
     "flow.report": ({"flow": 3, "status": "finished", "bytes": 10}, TransferReported),
     "template.add": ({"template": TEMPLATE, "author": "eve"}, TemplateSaved),
     "snapshot": ({}, SnapshotAsked),
+    "flow.waiting": ({"flow": 3}, WaitingAsked),
     "rules.diff": ({}, DifferenceAsked),
     "rules.sync": ({}, SyncAsked),
     "maintenance.add": ({"request": WINDOW, "requester": "pat"}, MaintenanceAsked),
@@ -236,6 +238,19 @@ def test_a_snapshot_just_made_is_given_again(world: World) -> None:
         ("c-1", {"paths": [], "network": "x"}),
         ("c-2", {"paths": [], "network": "x"}),
     ]
+
+
+def test_what_a_flow_waits_for_is_told_again_for_a_moment(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Open pages ask every few seconds."""
+    assert world.receive("flow.waiting", command="c-1", flow=3)
+    world.answer("c-1", {"id": "f-3", "before": 1})
+    assert world.receive("flow.waiting", command="c-2", flow=3) is None
+    assert world.peer.answers[-1] == ("c-2", {"id": "f-3", "before": 1})
+    assert world.receive("flow.waiting", command="c-3", flow=4), "another flow"
+    monkeypatch.setattr("apps.campus_edge.commands.WAITING_AGE_S", -1.0)
+    assert world.receive("flow.waiting", command="c-4", flow=3)
 
 
 def test_an_old_snapshot_is_made_anew(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,7 +80,7 @@ def _room_on(world: World, trial: Trial, paths: Sequence[str], now: float) -> St
             return None
         spans.append(now + found)
     running = sum(len(_numbers(world, key)) for key in keys)
-    why = f"{running} flows run on {', '.join(paths)}, and {len(before)} who wait for them are before it"
+    why = f"running on {', '.join(paths)}: {running}; waiting for the same, and before it: {len(before)}"
     return Start(min(spans), spans[1], max(spans), why)
 
 

@@ -12,15 +12,25 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from adon.broker.broker import Broker
+from adon.broker.edge import Ledger
 from adon.broker.effects import SaveDecision, SaveFlow, WakeAt
-from adon.broker.events import FlowCancelled, MaintenanceAsked, MaintenanceCancelled, Tick, TransferReported
+from adon.broker.events import (
+    FlowCancelled,
+    MaintenanceAsked,
+    MaintenanceCancelled,
+    SyncAsked,
+    Tick,
+    TransferReported,
+)
 from adon.broker.flow import FlowState
 from adon.broker.maintenance import WindowRequest
 from adon.broker.queueing import serving
-from adon.errors import AdonError
+from adon.errors import AdonError, InvalidInput
 from measurement.model import Metric
 from tests.broker import test_watch
+from tests.broker.queueing.scenes import why
 from tests.broker.scene import NAMES, TEMPLATES, Scene
+from tests.broker.stage import OSU_EDGE, know, ready
 
 RATES = (1e9, 4e9, 8e9, 15e9, 40e9)
 
@@ -241,3 +251,74 @@ def test_saved_flows_stay_as_they_are_when_nothing_is_told(tmp_path: Path) -> No
     stamp = scene.stamp()
     effects = scene.broker._placing.serve_queue(Tick(*stamp))
     assert not [effect for effect in effects if isinstance(effect, SaveFlow)]
+
+
+# -- what a refusal rests on ------------------------------------------------------------------------------
+
+
+def test_a_refusal_ends_when_what_it_rests_on_grows_too_old(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene = crowded(tmp_path, 3)
+    heard(scene, 1.1e9)
+    asked = trials(scene, monkeypatch)
+    for seconds in (55.0, 10.0):  # careful flows trust a value for a minute
+        scene.now += seconds
+        scene.broker._placing.serve_queue(Tick(*scene.stamp()))
+    assert asked == [1]
+
+
+def test_a_refusal_for_lack_of_nodes_does_not_outlast_its_event() -> None:
+    stage = ready()
+    world = stage.broker.world
+    before, world.ledger = world.ledger, Ledger(dict.fromkeys(world.ledger.totals, 0))
+    waiting = stage.submit()
+    stage.happen(SyncAsked(*stage.stamp(), "c"))
+    stage.broker._placing.serve_queue(Tick(*stage.stamp()))
+    assert stage.flow(waiting).state is FlowState.QUEUED
+    world.ledger = before
+    effects = stage.broker._placing.serve_queue(Tick(*stage.stamp()))
+    assert [effect.flow.path for effect in effects if isinstance(effect, SaveFlow)] == ["al2s"]
+
+
+def test_who_may_give_way_only_now_is_asked_now() -> None:
+    """The one of low priority is active at last; nothing else has changed."""
+    stage = ready(internet=2.0)
+    stage.silent.add(OSU_EDGE)
+    low = stage.submit(priority=100, streams=12, qspec={"throughput": {"min": "6 Mbps"}})
+    stage.now += 1
+    know(stage, al2s=4.5, internet=2.0)
+    high = stage.submit(priority=900)
+    stage.now += 1
+    know(stage, internet=2.1)
+    assert (stage.flow(low).state, stage.flow(high).state) == (FlowState.INSTALLING, FlowState.QUEUED)
+    stage.silent.clear()
+    stage.answer_late()
+    assert stage.flow(low).state is FlowState.ACTIVE
+    stage.broker._placing.begin()
+    effects = stage.broker._placing.serve_queue(Tick(*stage.stamp()))
+    admitted = [effect.flow.id for effect in effects if isinstance(effect, SaveFlow) and effect.flow.path]
+    assert high.id in admitted
+
+
+# -- at the limits ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", ["1 B", "1000000000000000000 B"])
+@pytest.mark.parametrize("bound", ["1e-320 bps", "5e-324 bps", "1 bps", "60.6 Mbps"])
+@pytest.mark.parametrize("patience", ["1e-9 s", "1e300 s"])
+def test_sizes_and_rates_at_the_limits_of_a_double(size: str, bound: str, patience: str) -> None:
+    stage = ready(al2s=1.0, internet=1e-300)
+    wish = {"size": size, "queue_patience": patience, "qspec": {"throughput": {"min": bound}}}
+    flow = stage.submit("neuroblastoma", **wish)
+    stage.pass_time(1)
+    know(stage, al2s=1e-300, internet=1e9)
+    if stage.flow(flow).state is FlowState.QUEUED:
+        assert why(stage, flow)["id"] == flow.id
+        assert stage.cancel(flow).state is FlowState.CANCELLED
+
+
+@pytest.mark.parametrize("bound", ["1e308 bps", "1.7976931348623157e308 bps"])
+def test_a_rate_beyond_everything_is_refused_naming_the_best(bound: str) -> None:
+    with pytest.raises(InvalidInput, match=r"al2s, has 60\.6 Mbps|RSpec's ceiling"):
+        ready().submit("neuroblastoma", qspec={"throughput": {"min": bound}})
