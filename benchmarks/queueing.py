@@ -12,8 +12,8 @@ alone, events in, effects out.
 - *why*: what one waiting flow waits for, when it may start, what change would help;
 - *yardstick*: choosing a path for one flow from nothing, which is the same whatever the number of flows.
 
-The issue asks for less than 100 ms (median) for *changes* and *admits* among 10 000 flows, and less than 1 s for
-*cold*.
+The issue asks for less than 100 ms (median) for *changes* and *admits* among 10 000 flows, and less than 1 s
+for *cold*.
 """
 
 from __future__ import annotations
