@@ -309,3 +309,26 @@ def test_high_availability_and_how_switches_are_driven() -> None:
 def test_a_wrong_ha_section_is_refused(key: str, cause: str) -> None:
     (problem,) = problems_of(EXAMPLE.read_text() + f"controller: {{ha: {{{key}}}}}\n")
     assert cause in problem
+
+
+def test_how_the_queue_is_served(tmp_path: Path) -> None:
+    """Spans have units; a weight is of a slice that there is, or of anybody where requesters share."""
+    plain = EXAMPLE.read_text()
+
+    def read(queue: str) -> config.QueuePolicy:
+        file = tmp_path / "network.yaml"
+        file.write_text(f"{plain}  queue: {queue}\n")
+        return config.load(file).policy.queue
+
+    assert read("{}") == config.QueuePolicy()
+    assert read("{overtaken_for: 5 min, groups: requester, weights: {ann: 2}}").overtaken_for == 300.0
+    for wrong, cause in (
+        ("{weights: {nobody: 2}}", "there is no slice 'nobody'"),
+        ("{overtaken_for: 300}", "has no unit"),
+        ("{together: sometimes}", "in_turn"),
+        ("{reservable: 1.5}", "less than or equal to 1"),
+        ("{fair: true}", "queue.fair"),
+    ):
+        with pytest.raises(InvalidInput) as caught:
+            read(wrong)
+        assert cause in str(caught.value)
