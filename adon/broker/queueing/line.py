@@ -16,7 +16,7 @@ from __future__ import annotations
 import heapq
 import math
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from types import MappingProxyType
@@ -206,9 +206,9 @@ class Line:
         those = self.alike(number) if number in self._waiters else None
         return those is not None and those.wants is not None
 
-    def wanting(self, resource: Resource) -> list[Alike]:
+    def wanting(self, resource: Resource) -> Collection[Alike]:
         """Those who wait for this to have room."""
-        return list(self._wanting.get(resource, ()))
+        return self._wanting.get(resource, {}).keys()
 
     @property
     def wanted(self) -> bool:

@@ -104,7 +104,7 @@ class Serving:
         effects = self._serve_due(event)
         left = AT_ONCE
         while True:
-            left, done = self._go_through(event, left)
+            left, done, turns = self._go_through(event, left)
             effects += done
             if left == 0:
                 return effects
@@ -112,16 +112,19 @@ class Serving:
                 break
             self._cursors, self._again = {}, False
         self._cursors = None
-        return [*effects, *self._tell_first(event)]
+        return [*effects, *self._tell_first(event, turns)]
 
-    def _go_through(self, event: Event, left: int) -> tuple[int, list[Effect]]:
-        """Try who has not had a turn in this round, so many at most; 0 if there are more."""
+    def _go_through(self, event: Event, left: int) -> tuple[int, list[Effect], Turns]:
+        """Try who has not had a turn in this round, so many at most; 0 if there are more.
+
+        :returns: also the turns as they stand at the end.
+        """
         cursors = {} if self._cursors is None else self._cursors
         effects: list[Effect] = []
         turns = self.turns(event)
         while (place := turns.next()) is not None:
             if left == 0:
-                return 0, effects
+                return 0, effects, turns
             left -= 1
             flow = self._world.flows.get(place.position[1])
             if flow is None:
@@ -133,7 +136,7 @@ class Serving:
                 turns = self.turns(event)  # others may find more room by it, or less
             elif turns.refused(place, trial):
                 turns = self.turns(event)  # what it waits for is kept for it from here on
-        return max(1, left), effects
+        return max(1, left), effects, turns
 
     def turns(self, event: Event) -> Turns:
         """Who is to be tried now."""
@@ -154,10 +157,9 @@ class Serving:
                 effects.append(Announce(event.id, "warning", text, flow.id))
         return effects
 
-    def _tell_first(self, event: Event) -> list[Effect]:
+    def _tell_first(self, event: Event, turns: Turns) -> list[Effect]:
         """Tell those at the head of the line if what keeps them has changed."""
         effects: list[Effect] = []
-        turns = self.turns(event)
         for number in self._world.line.front(TOLD):
             flow = self._world.flows.get(number)
             held = turns.refusal(number)

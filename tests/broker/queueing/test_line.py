@@ -132,10 +132,10 @@ def test_what_is_wanted_is_forgotten_with_the_last_who_wants_it() -> None:
     those = line.alike(1)
     assert those is not None
     line.want(those, KEY, ("al2s",))
-    assert line.wanting(KEY) == [those]
+    assert list(line.wanting(KEY)) == [those]
     assert line.wants(2)
     line.want(those, "mu-hpc")
-    assert (line.wanting(KEY), line.wanting("mu-hpc")) == ([], [those])
+    assert (list(line.wanting(KEY)), list(line.wanting("mu-hpc"))) == ([], [those])
     line.drop(1)
     assert line.wanted
     line.drop(2)
