@@ -72,9 +72,10 @@ from adon.broker.maintenance import Window, Windows
 from adon.broker.meters import Meters
 from adon.broker.network import Network
 from adon.broker.placing import Placing
-from adon.broker.queueing import keeping
+from adon.broker.queueing import claims, keeping
 from adon.broker.queueing.explaining import explained
 from adon.broker.queueing.reserving import reserved
+from adon.broker.queueing.supposing import supposed
 from adon.broker.reactive import Taken
 from adon.broker.register import Register
 from adon.broker.unannounced import Unannounced
@@ -320,12 +321,20 @@ class Broker:
         """A flow as it is asked for, checked, saved and placed; it has the last number."""
         number = self._last_number + 1
         flow = new_flow(number, asked, self.world.catalog, self.world.network.topology, others)
-        flow = reserved(self.world, flow, event.at)
+        flow = self._reserved(flow, event.at)
         rivals = [] if unannounced else self.world.flows.rivals(asked.request)
         self._last_number = number
         self.world.flows.put(replace(flow, unannounced=unannounced))
         effects = [SaveFlow(event.id, self._flow(number)), *self._unannounced.gives_way(rivals, event)]
         return [*effects, *self._placing.place(self._flow(number), event)]
+
+    def _reserved(self, flow: Flow, now: float) -> Flow:
+        """With what it asks for in advance reserved, where that takes nothing from who has waited long."""
+        if flow.not_before is None:
+            return flow
+        with supposed(self.world, flow) as asked:
+            kept = claims.kept(self.world, asked, now).paths
+        return reserved(self.world, flow, now, kept)
 
     def _taken(self, taken: Taken, event: Event) -> tuple[Flow, list[Effect]]:
         """An unannounced flow begins as any other does.

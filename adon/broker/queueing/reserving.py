@@ -18,8 +18,9 @@ counts as always.  From ``not_before`` on it may start earlier, like anybody.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from adon.broker.choice import Choice
 from adon.broker.deciding import choose_path
@@ -91,9 +92,11 @@ def found(wish: Wish, places: Iterable[Place]) -> Booking | None:
     return best
 
 
-def reserved(world: World, flow: Flow, now: float) -> Flow:
+def reserved(world: World, flow: Flow, now: float, kept: Mapping[str, str] = MappingProxyType({})) -> Flow:
     """A requested flow, with what it asks for in advance reserved.
 
+    :param kept: the paths that are kept for somebody who has waited long: what would be reserved there now
+        would be taken from them.
     :raises InvalidInput: if that cannot be had: what is in the way, and what would do instead.
     """
     if flow.not_before is None:
@@ -102,12 +105,16 @@ def reserved(world: World, flow: Flow, now: float) -> Flow:
     with supposed(world, flow) as asked:
         bound, choice = world.flows.bound(asked), choose_path(world, asked, now)[1]
         keys = [PathKey(path, *world.flows.ends(asked)) for path in suitable(world, asked, choice)]
+    free = [key for key in keys if key.path not in kept]
     since = max(now, flow.not_before)
     wish = wish_of(flow.left * 8, bound, since, flow.deadline, policy.headroom)
     places = [
-        Place(key, taken(world, key, now), int(policy.reservable * carries(world, key, now))) for key in keys
+        Place(key, taken(world, key, now), int(policy.reservable * carries(world, key, now))) for key in free
     ]
     booking = found(wish, places)
+    if booking is None and len(free) < len(keys):
+        why = "; ".join(f"{key.path}: {kept[key.path]}" for key in keys if key.path in kept)
+        raise InvalidInput.of("not_before", f"this cannot be reserved at present: {why}")
     if booking is None:
         raise _refused(wish, places)
     return replace(flow, booking=booking)

@@ -9,12 +9,11 @@ all flows grow older at the same pace, hence the order of two of them is settled
 That is why the line can be kept instead of being sorted at every event.
 
 **Deadlines.**  A transfer that is expected to last d and is due at D has the slack D - now - d.  When that is
-less than ``slack`` · d the flow *hurries*: it counts as ``hurry`` steps of priority more urgent (least slack
-first among equals would need the line sorted anew at every instant; earliest deadline first among those that
-hurry is what turns come to).  When the slack is gone the deadline cannot be met any more, whoever is
-overtaken for it, and the flow has its ordinary turn again.  D is the earliest *feasible* deadline in this
-sense (Stankovic et al., *Deadline Scheduling for Real-Time Systems*, 1998, 2.3: EDF without those that are
-late already).
+less than ``slack`` · d the flow *hurries*: it counts as ``hurry`` steps of priority more urgent.  Among those
+that hurry priority and age decide (least slack first would need the line sorted anew at every instant).  When
+the slack is gone the deadline cannot be met any more, whoever is overtaken for it, and the flow has its
+ordinary turn again: only *feasible* deadlines count (the overload policy of Abbott and Garcia-Molina,
+*Scheduling Real-Time Transactions*, ACM TODS 17(3), 1992).
 
 **The bound.**  A flow of priority p that arrived at s is never preceded by a flow of its group that arrives
 after::

@@ -16,6 +16,7 @@ from adon.broker.flow import Flow, FlowState
 from adon.broker.queueing.keeping import place_of
 from adon.broker.queueing.turns import safe_from
 from adon.config.queueing import QueuePolicy
+from adon.errors import InvalidInput
 from tests.broker.queueing.scenes import full
 from tests.broker.scene import NAMES, Scene
 from tests.broker.stage import Stage, configuration, know, ready
@@ -84,6 +85,20 @@ def test_a_path_that_never_carried_so_much_is_not_kept() -> None:
     waits(stage, 400)
     assert stage.flow(waiting).state is FlowState.QUEUED
     assert stage.submit(**SMALL).path == "al2s"
+
+
+def test_nothing_is_reserved_of_what_is_kept() -> None:
+    """Who reserves again and again would else take it from those who wait."""
+    stage, waiting = crowd()
+    wish: dict[str, Any] = {
+        "size": "10 MB",
+        "not_before": "1 min",
+        "qspec": {"throughput": {"min": "6 Mbps"}},
+    }
+    assert stage.submit(**wish).booking.path == "al2s"
+    waits(stage, 400)
+    with pytest.raises(InvalidInput, match=f"al2s: it is kept for {waiting.id}"):
+        stage.submit(**wish)
 
 
 def test_worker_nodes_are_kept_too() -> None:

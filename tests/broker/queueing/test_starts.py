@@ -11,6 +11,8 @@ from adon.broker.queueing.together import Job, finishes
 
 RUNNERS = st.lists(st.builds(Runner, st.floats(1, 1e3), st.integers(1, 16)), max_size=6)
 
+Lanes = dict[str, tuple[float, list[Runner]]]
+
 
 def wisher(number: int, bound: float, bits: float = 100.0, *lanes: str) -> Wisher:
     return Wisher(number, bits, 1, 1, bound, lanes if lanes else ("a",))
@@ -38,7 +40,7 @@ def test_it_starts_at_the_first_finish_after_which_its_share_is_enough(
 ) -> None:
     """A bound that is kept beside so many streams."""
     found = starts({"a": (capacity, runners)}, [wisher(1, capacity / (1 + beside + 0.5))], 1)
-    jobs = {number: one for number, one in enumerate(runners)}
+    jobs = dict(enumerate(runners))
     times = finishes(capacity, [Job(number, one.bits, one.streams) for number, one in jobs.items()])
     moments = [0.0, *sorted(times.values())]
 
