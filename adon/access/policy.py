@@ -40,6 +40,10 @@ class Action(StrEnum):
     MAINTENANCE_ADD = "maintenance.add"
     MAINTENANCE_CANCEL = "maintenance.cancel"
     WHAT_IF = "network.what_if"
+    RESERVATION_ADD = "reservation.add"
+    RESERVATION_READ = "reservation.read"
+    RESERVATION_RELEASE = "reservation.release"
+    FORECAST_READ = "forecast.read"
     COMPUTE_READ = "compute.read"
     METRICS_READ = "metrics.read"
     TOKEN_CREATE = "token.create"  # noqa: S105 - the name of an action
@@ -133,6 +137,20 @@ GRANTS: Mapping[Action, Mapping[Role, Scope]] = {
     Action.MAINTENANCE_ADD: {Role.ADMIN: Scope.ANY, Role.PERFORMANCE_ENGINEER: Scope.ANY},
     Action.MAINTENANCE_CANCEL: {Role.ADMIN: Scope.ANY, Role.PERFORMANCE_ENGINEER: Scope.ANY},
     Action.WHAT_IF: _STAFF,
+    Action.RESERVATION_ADD: {
+        Role.ADMIN: Scope.ANY,
+        Role.OPERATOR: Scope.ANY,
+        Role.PERFORMANCE_ENGINEER: Scope.OWN,
+        Role.RESEARCHER: Scope.OWN,
+    },
+    Action.RESERVATION_READ: _OWN_OR_STAFF,
+    Action.RESERVATION_RELEASE: {
+        Role.ADMIN: Scope.ANY,
+        Role.OPERATOR: Scope.ANY,
+        Role.PERFORMANCE_ENGINEER: Scope.OWN,
+        Role.RESEARCHER: Scope.OWN,
+    },
+    Action.FORECAST_READ: _STAFF,
     Action.COMPUTE_READ: _EVERY_ROLE,
     Action.METRICS_READ: _STAFF,
     Action.TOKEN_CREATE: {Role.ADMIN: Scope.ANY},

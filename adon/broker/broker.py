@@ -49,6 +49,8 @@ from adon.broker.events import (
     MaintenanceCancelled,
     MeasurementArrived,
     PortChanged,
+    ReservationAsked,
+    ReservationReleased,
     RuleRemoved,
     RulesReported,
     SnapshotAsked,
@@ -73,6 +75,9 @@ from adon.broker.network import Network
 from adon.broker.placing import Placing
 from adon.broker.reactive import Taken
 from adon.broker.register import Register
+from adon.broker.resources import reserving
+from adon.broker.resources.offer import configured_offers
+from adon.broker.resources.reservation import Reservation
 from adon.broker.unannounced import Unannounced
 from adon.broker.watch import Watch
 from adon.broker.world import World
@@ -98,6 +103,7 @@ class Broker:
     :param flows: flows that had not ended when the last run did.
     :param rules: the rules that run wanted.
     :param windows: every maintenance window ever asked for.
+    :param reservations: every reservation ever made.
     :param last_number: the highest flow number ever given.
     :param circuits: the overlays' paths that the last run had.
     :param identity: who sends the hellos that find links; needed where ``discovery`` is configured.
@@ -111,6 +117,7 @@ class Broker:
         flows: Iterable[Flow] = (),
         rules: Iterable[Entry] = (),
         windows: Iterable[Window] = (),
+        reservations: Iterable[Reservation] = (),
         last_number: int = 0,
         identity: Identity | None = None,
         circuits: OverlayPaths = NO_CIRCUITS,
@@ -129,7 +136,8 @@ class Broker:
                 settle=policy.settle,
             ),
             flows=Register((), lambda name: self.world.catalog.resolve(name), topology.site_of),
-            ledger=compute.restored(configuration, heir.flows, catalog),
+            ledger=compute.restored(configuration, heir.flows, catalog, reservations),
+            offers=configured_offers(configuration),
             links=Links(configuration, identity),
             meters=Meters(heir.rules),
             windows=Windows(windows),
@@ -225,6 +233,12 @@ class Broker:
             case MaintenanceCancelled():
                 return self._answered(
                     event.id, event.command, lambda: maintaining.cancelled(world, placing, event)
+                )
+            case ReservationAsked():
+                return self._answered(event.id, event.command, lambda: reserving.asked(world, event))
+            case ReservationReleased():
+                return self._answered(
+                    event.id, event.command, lambda: reserving.released(world, placing, event)
                 )
             case SwitchUp():
                 # The answers come in this order: what it can do is known before it counts as connected.

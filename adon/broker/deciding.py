@@ -14,10 +14,10 @@ from types import MappingProxyType
 from adon.broker import grading, limits
 from adon.broker.alarms import Waived
 from adon.broker.choice import Choice, Need, Situation, choose, held_back
-from adon.broker.compute import NO_SITES, Sites
 from adon.broker.decision import Decision, Outcome
 from adon.broker.events import AlarmCleared, AlarmRaised, Event
 from adon.broker.flow import Flow, FlowState
+from adon.broker.optimisation.placement import NOWHERE, Placement
 from adon.broker.preemption import Holder, gives_way
 from adon.broker.world import World
 from adon.flowvisor.assessment import CandidateRecord
@@ -141,7 +141,7 @@ def decision_of(
     reason: str,
     event: Event,
     path: str | None = None,
-    sites: Sites = NO_SITES,
+    sites: Placement = NOWHERE,
     granted: Granted | None = None,
 ) -> Decision:
     """Write a decision down.
@@ -166,6 +166,8 @@ def decision_of(
         tables={m.value: table.model_dump(mode="json") for m, table in choice.tables.items()},
         compute=sites.costs,
         compute_site=sites.site,
+        forecast=sites.forecast if outcome is Outcome.ADMIT else None,
+        starts=sites.starts if outcome is Outcome.QUEUE else None,
         alarm=event.alarm.id if isinstance(event, AlarmRaised | AlarmCleared) else None,
         slice=flow.slice,
         granted=granted,

@@ -14,6 +14,7 @@ from enum import StrEnum
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow
 from adon.broker.maintenance import Window
+from adon.broker.resources.reservation import Reservation
 from adon.errors import AdonError
 from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.rule import Change, Entry, Rule
@@ -217,3 +218,10 @@ class WakeAt(Effect):
     """Send a Tick at this time; a later WakeAt with an earlier time brings it forward."""
 
     at: float
+
+
+@dataclass(frozen=True, slots=True)
+class SaveReservation(Effect):
+    """Keep a reservation of resources."""
+
+    reservation: Reservation

@@ -13,6 +13,7 @@ from typing import Literal
 from adon.broker.flow import FlowRequest
 from adon.broker.maintenance import WindowRequest
 from adon.broker.question import Question
+from adon.broker.resources.reservation import ReservationRequest
 from adon.broker.scenario import Scenario
 from adon.flowvisor.features import SwitchFeatures
 from adon.flowvisor.path import FiveTuple
@@ -295,3 +296,21 @@ class WhatIfAsked(Event):
 
     command: str
     scenario: Scenario | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReservationAsked(Event):
+    """Somebody wants resources kept for them."""
+
+    command: str
+    request: ReservationRequest
+    requester: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReservationReleased(Event):
+    """Somebody who may do so ends a reservation, before it or in the middle of it."""
+
+    command: str
+    number: int
+    requester: str

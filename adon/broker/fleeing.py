@@ -4,7 +4,8 @@ Gathers for :mod:`adon.broker.refuge` what it plans with: the flows that an even
 each could take, and the room that each path has.  Nothing is changed, and nothing is measured first: on a
 failure the last known values decide (R16).
 
-*Room* is what the path carries less the throughput bounds of the flows that stay on it.  What it carries is
+*Room* is what the path carries less the throughput bounds of the flows that stay on it and what is kept free
+for reservations.  What it carries is
 its configured capacity, or less where a fresh test says so: a test with n streams that measured T beside k
 streams saw T·(k+n)/n altogether (:func:`adon.flowvisor.performance.carried`).
 
@@ -25,6 +26,7 @@ from adon.broker.choice import Choice, Need, choose
 from adon.broker.deciding import choose_path, situation
 from adon.broker.flow import Flow, FlowState
 from adon.broker.refuge import NODES, Displaced, Grade, Option, Place, plan
+from adon.broker.resources.paths import kept_free
 from adon.broker.world import World
 from adon.flowvisor.assessment import CandidateRecord, Verdict
 from adon.flowvisor.path import Known
@@ -131,7 +133,10 @@ def planned(
     ]
     keys = {option.key for one in displaced for option in one.options}
     oldest = max((need.template.selection.max_age for need, _ in looked.values()), default=0.0)
-    room = {key: carries(world, key, now, oldest) - staying(world, key, leaving) for key in keys}
+    room = {
+        key: carries(world, key, now, oldest) - staying(world, key, leaving) - kept_free(world, key, now)
+        for key in keys
+    }
     places = plan(displaced, room, nodes).places
     return tuple(
         _fled(flow, *looked[flow.number], leaving[flow.number], places[flow.number]) for flow in flows

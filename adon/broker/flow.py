@@ -20,6 +20,7 @@ from typing import Annotated
 
 from pydantic import Field, field_validator
 
+from adon.broker.outcomes import Forecast
 from adon.errors import Conflict
 from adon.flowvisor.ladder import Granted
 from adon.flowvisor.path import FiveTuple
@@ -133,6 +134,9 @@ class Flow:
     :param slice: the name of the slice it belongs to, if there are slices.
     :param granted: what the queue ladder of its port gives it, beside what it asked.
     :param aggregated: it had more connections than a switch has room for: they share one pair of rules.
+    :param forecast: when its transfer was expected to be over, told when it was first admitted.
+    :param ends_by: when it is expected to have given back what it holds, at the latest.
+    :param starts: when it is expected to start, while it waits and that can be told.
     """
 
     number: int
@@ -163,6 +167,9 @@ class Flow:
     aggregated: bool = False
     advised: bool = False
     unannounced: bool = False
+    forecast: Forecast | None = None
+    ends_by: float | None = None
+    starts: float | None = None
 
     @property
     def hosts(self) -> tuple[str, str]:

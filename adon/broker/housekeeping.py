@@ -14,6 +14,7 @@ from adon.broker.events import Event, Tick
 from adon.broker.flow import FlowState
 from adon.broker.heard import Heard
 from adon.broker.placing import Placing
+from adon.broker.resources import reserving
 from adon.broker.world import World
 from adon.units import format_duration
 
@@ -34,6 +35,7 @@ class Housekeeping:
         self._now = 0.0
         self._polled_at = 0.0
         self._compared_at = 0.0
+        self._ticked_at: float | None = None
         self._announced_wake: float | None = None
 
     def tick(self, event: Tick) -> list[Effect]:
@@ -52,6 +54,10 @@ class Housekeeping:
         else:
             effects += placing.catch_up(event)
         effects += maintaining.crossed(world, placing, event)
+        since = event.at if self._ticked_at is None else self._ticked_at
+        self._ticked_at = event.at
+        effects += reserving.crossed(world, placing, since, event)
+        effects += placing.awaited(since, event)
         return [*effects, *self._poll(event)]
 
     def _poll(self, event: Tick) -> list[Effect]:
@@ -84,6 +90,8 @@ class Housekeeping:
             world.room.next_wake(),
             *(until for until, _ in world.shunned.values()),
             world.windows.next_change(event.at),
+            reserving.next_change(world, event.at),
+            self._placing.next_start(event.at),
             event.at if self._placing.behind else None,
         ]
         wake = min(time for time in times if time is not None)
@@ -123,6 +131,7 @@ class Housekeeping:
         self._now = at
         self._polled_at -= by
         self._compared_at -= by
+        self._ticked_at = None
         self._announced_wake = None
         world.shunned = {path: (until - by, why) for path, (until, why) in world.shunned.items()}
         world.network.clock_set_back(by)

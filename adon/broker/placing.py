@@ -10,6 +10,7 @@ Decisions and flows are saved before a switch is told (R3): the order of effects
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
@@ -24,7 +25,11 @@ from adon.broker.events import Event, LldpReceived, PortChanged, SwitchDown, Tra
 from adon.broker.fleeing import Fled
 from adon.broker.flow import Flow, FlowState, Quality
 from adon.broker.network import Outcome as NetworkOutcome
+from adon.broker.optimisation import joint
+from adon.broker.optimisation.joint import with_plan
+from adon.broker.optimisation.placement import NOWHERE, Placement, Planned
 from adon.broker.refusals import of_a_meter
+from adon.broker.resources.reservation import Reservation
 from adon.broker.room import table_full
 from adon.broker.steering import rules_for_flow, rules_for_paths, rules_for_switches
 from adon.broker.world import World
@@ -63,6 +68,7 @@ class Placing:
         self._behind: dict[int, None] | None = None
         self._deaf: set[int] = set()  # they learn no more connections: a switch refused one
         self._digests: dict[int, str] = {}  # the last to queue or stay: an equal one is not recorded again
+        self._awaiting: dict[int, float] = {}  # could have begun, and wait until then for something better
 
     def begin(self) -> None:
         """An event comes: number its decisions from 1."""
@@ -70,8 +76,11 @@ class Placing:
 
     # -- a flow that has no path --------------------------------------------------------------------------
 
-    def place(self, flow: Flow, event: Event) -> list[Effect]:
-        """Admit a flow that has no path, or queue it with the reason (algorithm 2, figure 4)."""
+    def place(self, flow: Flow, event: Event, planned: Planned | None = None) -> list[Effect]:
+        """Admit a flow that has no path, or queue it with the reason (algorithm 2, figure 4).
+
+        :param planned: what a plan for several flows has for it (:mod:`adon.broker.optimisation.joint`).
+        """
         world = self._world
         need, choice = choose_path(world, flow, event.at)
         holder = giving_way(world, flow, need, choice, event.at) if choice.selection.path is None else None
@@ -80,16 +89,15 @@ class Placing:
         if holder is not None:
             instead = f"{holder.path}: in the place of {holder.id}, whose priority is lower"
             choice = choice.taking(str(holder.path), f"{instead}; {choice.selection.reason}")
-        sites = compute.sites(
-            flow, need, choice, world.network.topology, world.performance, world.ledger, event.at
-        )
-        path = choice.selection.path
+        choice = with_plan(choice, planned, event.at)
+        # What it waited for once, it does not wait for longer than it was told then.
+        latest = self._awaiting.get(flow.number, math.inf)
+        sites = compute.placement(world, flow, need, choice, event.at, latest, planned)
+        path = choice.selection.path if sites.path is None else sites.path
         if path is None or sites.refused:
-            reason = choice.selection.reason if path is None else sites.reason
-            if not choice.selection.records:
-                reason = circuits.without_any(world, flow)
-            return self._enqueue(flow, need, choice, sites, reason, event)
-        world.ledger = sites.ledger
+            return self._waits(flow, need, choice, sites, event)
+        choice = compute.along(choice, sites)
+        world.ledger = sites.held(world.ledger, flow, event.at)
         room = [] if holder is None else self._displace(holder, flow, event)
         reason = choice.selection.reason + (f"; {sites.reason}" if sites.reason else "")
         decision = self._decide(flow, need, choice, Outcome.ADMIT, reason, event, path, sites)
@@ -99,10 +107,14 @@ class Placing:
             reason,
             compute_site=sites.site,
             transfer_size=sites.transfer_size,
+            forecast=sites.forecast if flow.forecast is None else flow.forecast,
+            ends_by=sites.ends_by(event.at),
+            starts=None,
         )
         flow = world.flows.put(replace(flow.onto(path, event.at, decision.id), granted=decision.granted))
         self._promised(flow, need, choice, decision)
         self._digests.pop(flow.number, None)
+        self._awaiting.pop(flow.number, None)
         text = f"flow {flow.id} is admitted to {path}: {reason}"
         return [
             *room,
@@ -110,23 +122,56 @@ class Placing:
             *self.act(self._install(flow, need, choice, event), event),
         ]
 
+    def _waits(self, flow: Flow, need: Need, choice: Choice, sites: Placement, event: Event) -> list[Effect]:
+        """No path, no site with room, or something better soon."""
+        reason = choice.selection.reason if choice.selection.path is None else sites.reason
+        if not choice.selection.records:
+            reason = circuits.without_any(self._world, flow)
+        if sites.awaits and sites.starts is not None and choice.selection.path is not None:
+            self._awaiting.setdefault(flow.number, sites.starts)
+        return self._enqueue(flow, need, choice, sites, reason, event)
+
     def _enqueue(
-        self, flow: Flow, need: Need, choice: Choice, sites: compute.Sites, reason: str, event: Event
+        self, flow: Flow, need: Need, choice: Choice, sites: Placement, reason: str, event: Event
     ) -> list[Effect]:
+        starts = None if choice.selection.path is None else sites.starts
+        sites = replace(sites, starts=starts)
         decision = self._decide(flow, need, choice, Outcome.QUEUE, reason, event, None, sites)
         if flow.state is FlowState.QUEUED and self._digests.get(flow.number) == decision.digest():
             return []
         self._digests[flow.number] = decision.digest()
         if flow.state is not FlowState.QUEUED:
             flow = flow.step(FlowState.QUEUED, event.at, reason)
-        flow = self._world.flows.put(replace(flow, decision=decision.id, reason=reason))
+        flow = self._world.flows.put(replace(flow, decision=decision.id, reason=reason, starts=starts))
         return _recorded(event, decision, flow, "info", f"flow {flow.id} waits: {reason}")
 
     def serve_queue(self, event: Event) -> list[Effect]:
-        """Try every waiting flow, in order."""
+        """Try every waiting flow, in order; the first of them that could be served are planned together."""
         effects: list[Effect] = []
-        for flow in self._world.queue(event.at):
-            effects += self.place(flow, event)
+        waiting = self._world.queue(event.at)
+        plan = joint.planned(self._world, waiting, event.at)
+        for flow in waiting:
+            effects += self.place(flow, event, plan.get(flow.number))
+        return effects
+
+    def resources_freed(self, reservations: Iterable[Reservation], event: Event) -> list[Effect]:
+        """What these reservations kept may be had again: who waits, or runs, may want it."""
+        gone = list(reservations)
+        if any(one.place.key is not None for one in gone):
+            return self.network_changed(event)
+        return self.serve_queue(event) if gone else []
+
+    def next_start(self, now: float) -> float | None:
+        """When the next flow that awaits something better is tried again, whatever came of that."""
+        return min((at for at in self._awaiting.values() if at > now), default=None)
+
+    def awaited(self, since: float, event: Event) -> list[Effect]:
+        """Try the flows whose time has come since then."""
+        effects: list[Effect] = []
+        for number, at in sorted(self._awaiting.items()):
+            flow = self._world.flows.get(number)
+            if since < at <= event.at and flow is not None and flow.state is FlowState.QUEUED:
+                effects += self.place(flow, event)
         return effects
 
     # -- a flow that has one ------------------------------------------------------------------------------
@@ -491,6 +536,7 @@ class Placing:
             self._before.pop(flow.number, None)
             self._world.failovers.left_out(flow.number)
             self._digests.pop(flow.number, None)
+            self._awaiting.pop(flow.number, None)
             self._overlooked.pop(flow.number, None)
             self._deaf.discard(flow.number)
             self._world.alarms.forget_flow(flow.number)
@@ -515,11 +561,10 @@ class Placing:
     # -- steps shared by these ----------------------------------------------------------------------------
 
     def _without_path(self, flow: Flow, reason: str, event: Event) -> Flow:
-        """A flow back in the queue, its worker nodes given back."""
+        """A flow back in the queue, what it held of a site given back."""
         self._world.ledger = self._world.ledger.release(flow.number)
-        return flow.step(
-            FlowState.QUEUED, event.at, reason, path=None, path_since=None, compute_site=None, granted=None
-        )
+        nothing = dict.fromkeys(("path", "path_since", "compute_site", "granted", "ends_by"))
+        return flow.step(FlowState.QUEUED, event.at, reason, **nothing)
 
     def _remember(self, flow: Flow) -> None:
         self._before[flow.number] = _Before(flow, self._world.network.wanted(flow.id))
@@ -553,7 +598,7 @@ class Placing:
         reason: str,
         event: Event,
         path: str | None = None,
-        sites: compute.Sites = compute.NO_SITES,
+        sites: Placement = NOWHERE,
     ) -> Decision:
         self._decided.append(flow.number)
         number, where = len(self._decided), flow.path if outcome is Outcome.STAY else path

@@ -10,10 +10,9 @@ Values and functions only; what becomes of the flow that gives way is the broker
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from adon.broker.edge import preemption_candidate
 from adon.flowvisor.assessment import CandidateRecord, Verdict
 from measurement.model import Metric
 
@@ -55,6 +54,16 @@ def gives_way(
         return None
     stay = sum(one.bound for one in present if one.path == found.path and one is not found)
     return found if best[found.path] - stay >= bound else None
+
+
+def preemption_candidate(new_priority: int, running: Sequence[tuple[int, int]]) -> int | None:
+    """The flow that a new one of ``new_priority`` may push off the full layer-2 path (P_min rule).
+
+    :param running: number and priority of each flow on layer 2; a larger priority is more urgent.
+    :returns: the flow of lowest priority, the youngest of several; None unless it is strictly below.
+    """
+    lower = [(priority, -number) for number, priority in running if priority < new_priority]
+    return -min(lower)[1] if lower else None
 
 
 def _only_full(record: CandidateRecord) -> bool:

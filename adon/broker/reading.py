@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from adon.broker.limits import occupancy
 from adon.broker.link_reading import links
 from adon.broker.network_reading import circuits, sites, wires
+from adon.broker.resources.reading import site_json
 from adon.broker.room import count
 from adon.broker.world import World
 from adon.flowvisor.path import Known
@@ -39,6 +40,7 @@ def snapshot(world: World, now: float) -> Mapping[str, object]:
         "reconcile": dict(world.network.reconcile_totals),
         "slices": [_slice(world, name) for name in world.configuration.slices],
         "failover": world.failovers.reading(),
+        "compute": [site_json(offer, world.ledger.book(offer.name), now) for offer in world.offers.values()],
     }
 
 

@@ -7,14 +7,16 @@ known of a flow's packets, :mod:`~adon.broker.housekeeping` what time changes;
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from adon.broker import scheduler
 from adon.broker.abilities import Abilities
 from adon.broker.alarms import Alarms
 from adon.broker.connected import Connected
+from adon.broker.cost.functions import CostFunctions
+from adon.broker.cost.learning import Experience
 from adon.broker.damping import Damping
-from adon.broker.edge import Ledger
 from adon.broker.estimates import Estimates
 from adon.broker.failover import Failovers
 from adon.broker.flow import Flow
@@ -25,6 +27,8 @@ from adon.broker.memo import Memo
 from adon.broker.meters import Meters
 from adon.broker.network import Network
 from adon.broker.register import Register
+from adon.broker.resources.ledger import Ledger
+from adon.broker.resources.offer import Offer
 from adon.broker.room import Room
 from adon.config import Configuration
 from adon.flowvisor.kpaths import PathCache
@@ -44,7 +48,7 @@ class World:
     :param catalog: the templates, all versions.
     :param network: the topology as switches report it, and the rules wanted and believed in them.
     :param flows: the flows that have not ended or still have rules in a switch.
-    :param ledger: the worker nodes held at each compute site.
+    :param ledger: what flows hold of compute sites, and what is reserved of them and of paths.
     :param links: the links between switches that were found.
     :param performance: what has been measured.
     :param alarms: the alarms in force on paths, and which of them were acted on.
@@ -62,6 +66,9 @@ class World:
     :param failovers: how long failures of the network lasted for the flows they hit.
     :param meters: which meter number each flow has.
     :param connected: how many connections unannounced flows have in each switch.
+    :param offers: what each compute site offers now.
+    :param experience: what finished jobs have taught.
+    :param functions: the cost functions that templates may name.
     """
 
     configuration: Configuration
@@ -86,6 +93,9 @@ class World:
     failovers: Failovers = field(default_factory=Failovers)
     meters: Meters = field(default_factory=Meters)
     connected: Connected = field(default_factory=Connected)
+    offers: Mapping[str, Offer] = field(default_factory=dict)
+    experience: Experience = field(default_factory=Experience)
+    functions: CostFunctions = field(default_factory=CostFunctions)
 
     def shun(self, path: str | None, why: str, now: float) -> None:
         """Do not use a path for the policy's hold-off, longer if it fails again and again."""

@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 from adon.broker.decision import Decision, finite
 from adon.broker.flow import Flow
 from adon.broker.maintenance import Window
+from adon.broker.resources.reservation import Reservation
 from adon.templates_catalog.model import Template
 
 Json = dict[str, Any]
@@ -47,6 +48,25 @@ def decode_window(body: Mapping[str, Any]) -> Window:
     :raises ValueError: for a body that is no window of this version.
     """
     return _windows().validate_python(body)
+
+
+@cache
+def _reservations() -> TypeAdapter[Reservation]:
+    return TypeAdapter(Reservation)
+
+
+def encode_reservation(reservation: Reservation) -> Json:
+    """A reservation as JSON values."""
+    body: Json = _reservations().dump_python(reservation, mode="json")
+    return body
+
+
+def decode_reservation(body: Mapping[str, Any]) -> Reservation:
+    """The reservation that :func:`encode_reservation` wrote.
+
+    :raises ValueError: for a body that is no reservation of this version.
+    """
+    return _reservations().validate_python(body)
 
 
 def encode_flow(flow: Flow) -> Json:

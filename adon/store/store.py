@@ -22,6 +22,7 @@ from adon.broker.decision import Decision
 from adon.broker.effects import RuleState
 from adon.broker.flow import Flow, FlowState
 from adon.broker.maintenance import Window
+from adon.broker.resources.reservation import Reservation
 from adon.errors import Unavailable
 from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.rule import Entry
@@ -32,6 +33,7 @@ from adon.store import (
     flow_rows,
     lease,
     maintenance_rows,
+    reservation_rows,
     rule_rows,
     template_rows,
 )
@@ -151,6 +153,11 @@ class Store:
         """Keep a maintenance window as it is now."""
         with self._writing() as connection:
             maintenance_rows.save(connection, window)
+
+    def save_reservation(self, reservation: Reservation) -> None:
+        """Keep a reservation of resources as it is now."""
+        with self._writing() as connection:
+            reservation_rows.save(connection, reservation)
 
     def save_token(self, token: Token) -> None:
         """Keep a new token.
@@ -281,6 +288,19 @@ class Store:
         """Maintenance windows, by number, cancelled ones too; with ``since`` those that end after that."""
         with self._reading() as connection:
             return maintenance_rows.listed(connection, since)
+
+    def reservation(self, number: int) -> Reservation:
+        """One reservation, released or over as it may be.
+
+        :raises NotFound: if there is none of this number.
+        """
+        with self._reading() as connection:
+            return reservation_rows.read(connection, number)
+
+    def reservations(self, since: float | None = None, owner: str | None = None) -> tuple[Reservation, ...]:
+        """Reservations, by number, released ones too; with ``since`` those that end after that."""
+        with self._reading() as connection:
+            return reservation_rows.listed(connection, since, owner)
 
     def tokens(self) -> tuple[Token, ...]:
         """All tokens, revoked and expired ones too, oldest first."""

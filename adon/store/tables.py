@@ -22,7 +22,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_REVISION = "0004"
+SCHEMA_REVISION = "0006"
 """The migration that this code's tables are at."""
 
 metadata = MetaData(
@@ -156,3 +156,13 @@ maintenance = Table(
     Column("body", JSON, nullable=False),
 )
 """Maintenance windows, those that are over and those that were cancelled too."""
+
+reservations = Table(
+    "reservations",
+    metadata,
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("owner", Text, nullable=False, index=True),
+    Column("ends", Double, nullable=False, index=True),
+    Column("body", JSON, nullable=False),
+)
+"""Reservations of resources, those that are over and those that were released too."""

@@ -146,6 +146,7 @@ def _serve(shell: _Shell, board: Switchboard, lease: Lease | None) -> None:
         flows=store.unfinished_flows(),
         rules=[saved.rule for saved in store.rules(states=WANTED)],
         windows=store.windows(),
+        reservations=store.reservations(),
         last_number=store.last_flow_number(),
         circuits=store.circuits(),
         identity=hello_key.identity(shell.configuration),

@@ -28,6 +28,8 @@ from adon.broker.events import (
     MaintenanceAsked,
     MaintenanceCancelled,
     MeasurementArrived,
+    ReservationAsked,
+    ReservationReleased,
     SnapshotAsked,
     SyncAsked,
     TemplateSaved,
@@ -38,6 +40,7 @@ from adon.broker.events import (
 from adon.broker.flow import Flow, FlowRequest
 from adon.broker.maintenance import WindowRequest
 from adon.broker.question import Question
+from adon.broker.resources.reservation import ReservationRequest
 from adon.broker.scenario import Failure, Scenario
 from adon.errors import AdonError, Conflict, InvalidInput
 from adon.store import codec
@@ -93,6 +96,15 @@ class Commands:
             "template.add": self._template,
             "maintenance.add": self._maintenance,
             "maintenance.cancel": lambda command, payload: MaintenanceCancelled(
+                *self._stamps(), command, _number(payload, "number"), _text(payload, "requester")
+            ),
+            "reservation.add": lambda command, payload: ReservationAsked(
+                *self._stamps(),
+                command,
+                check_model(payload.get("request"), ReservationRequest),
+                _text(payload, "requester"),
+            ),
+            "reservation.release": lambda command, payload: ReservationReleased(
                 *self._stamps(), command, _number(payload, "number"), _text(payload, "requester")
             ),
             "what-if": lambda command, payload: WhatIfAsked(*self._stamps(), command, _scenario(payload)),

@@ -36,6 +36,7 @@ from adon.broker.effects import (
     SaveDecision,
     SaveFlow,
     SaveMaintenance,
+    SaveReservation,
     SaveRules,
     SaveTemplate,
     SendBatch,
@@ -53,7 +54,7 @@ from measurement import codec
 from measurement.psconfig.needs import to_json as needs_to_json
 
 log = logging.getLogger(__name__)
-SAVES = (SaveFlow, SaveDecision, SaveRules, SaveTemplate, SaveCircuits, SaveMaintenance)
+SAVES = (SaveFlow, SaveDecision, SaveRules, SaveTemplate, SaveCircuits, SaveMaintenance, SaveReservation)
 LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
 
@@ -194,6 +195,8 @@ class Executor:
                 self.store.save_circuits(save.paths, event.at)
             case SaveMaintenance():
                 self.store.save_window(save.window)
+            case SaveReservation():
+                self.store.save_reservation(save.reservation)
             case SaveTemplate():
                 self.store.save_template(save.template, self.commands.author(save.cause), event.at)
 

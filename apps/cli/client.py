@@ -234,6 +234,23 @@ class Client:
         """What a failure would do, or without one every single failure, the most damage first."""
         return self._items("/what-if", {"failure": failure, "name": name})
 
+    def reserve(self, reservation: Mapping[str, Any]) -> Json:
+        """Have resources of one place kept for oneself."""
+        key = {"Idempotency-Key": uuid.uuid4().hex}
+        return self._call("POST", "/reservations", body=reservation, headers=key)
+
+    def reservations(self, *, all_: bool) -> list[Json]:
+        """Reservations; those that are over only if all are asked for."""
+        return self._items("/reservations", {"all": "true" if all_ else "false"})
+
+    def release(self, reservation: str) -> Json:
+        """Release a reservation."""
+        return self._call("DELETE", f"/reservations/{_part(reservation)}")
+
+    def compute(self) -> list[Json]:
+        """Every compute site, and what is free of it."""
+        return self._items("/compute")
+
     def _text(self, path: str) -> str:
         """What is no JSON.
 

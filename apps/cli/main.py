@@ -13,7 +13,19 @@ from typing import Annotated
 
 import typer
 
-from apps.cli import alarm, archive, decision, flow, measure, network, operations, plan, template, topology
+from apps.cli import (
+    alarm,
+    archive,
+    decision,
+    flow,
+    measure,
+    network,
+    operations,
+    plan,
+    reserve,
+    template,
+    topology,
+)
 from apps.cli.common import URL, Commands, JsonFlag, client, print_json
 
 app = typer.Typer(
@@ -31,6 +43,7 @@ app.add_typer(topology.links, name="link")
 app.add_typer(topology.circuits, name="circuit")
 app.add_typer(network.rules, name="rules")
 app.add_typer(operations.maintenance, name="maintenance")
+app.add_typer(reserve.app, name="reserve")
 app.command("what-if")(operations.what_if)
 app.add_typer(decision.app, name="decision")
 app.add_typer(plan.app, name="plan")

@@ -18,6 +18,8 @@ from adon.broker.events import (
     MaintenanceAsked,
     MaintenanceCancelled,
     MeasurementArrived,
+    ReservationAsked,
+    ReservationReleased,
     SnapshotAsked,
     SyncAsked,
     TemplateSaved,
@@ -34,6 +36,7 @@ from tests.broker.alarming import alarm, over
 
 WISH = {"source": "mu-dtn", "destination": "osu-dtn", "size": "10 MB", "template": "soykb"}
 WINDOW = {"scope": "path", "name": "al2s", "begins": 2000.0, "ends": 3000.0}
+RESERVATION = {"compute": "osu-hpc", "worker_nodes": 1, "ends": 2000.0}
 SUBMIT = {"command": "c-1", "request": WISH, "requester": "ann"}
 
 
@@ -87,6 +90,8 @@ GOOD: dict[str, tuple[dict[str, Any], type[Event]]] = {
     "rules.sync": ({}, SyncAsked),
     "maintenance.add": ({"request": WINDOW, "requester": "pat"}, MaintenanceAsked),
     "maintenance.cancel": ({"number": 3, "requester": "pat"}, MaintenanceCancelled),
+    "reservation.add": ({"request": RESERVATION, "requester": "ann"}, ReservationAsked),
+    "reservation.release": ({"number": 3, "requester": "ann"}, ReservationReleased),
     "what-if": ({"failure": "path-down", "name": "al2s"}, WhatIfAsked),
 }
 

@@ -56,6 +56,11 @@ ALLOWED = {
     ("post", "/maintenance"): {"admin", "performance_engineer"},
     ("delete", "/maintenance/{id}"): {"admin", "performance_engineer"},
     ("get", "/what-if"): STAFF,
+    ("get", "/compute"): ALL,
+    ("get", "/reservations"): ALL,
+    ("post", "/reservations"): ALL - {"auditor"},
+    ("get", "/reservations/{id}"): OWNER_OR_STAFF,
+    ("delete", "/reservations/{id}"): {"admin", "operator", "researcher"},
     ("get", "/events"): ALL,
     ("get", "/metrics"): STAFF,
     ("get", "/healthz"): ALL | {"anonymous"},
@@ -68,6 +73,7 @@ WINDOW = {
     "begins": "2099-11-21T02:00:00Z",
     "ends": "2099-11-21T04:00:00Z",
 }
+RESERVATION = {"compute": "osu-hpc", "worker_nodes": 1, "ends": "2025-10-10T00:00:00Z"}
 BODIES = {
     "/templates": SOYKB,
     "/flows": WISH,
@@ -76,9 +82,11 @@ BODIES = {
     "/measurements": {"path": "al2s", "source": "mu", "destination": "osu", "test": "rtt"},
     "/alarms/{id}/acknowledge": {},
     "/maintenance": WINDOW,
+    "/reservations": RESERVATION,
     "/subscriptions": {"channel": "mail", "target": "ann@example.edu"},
 }
 IDS = {"decisions": "d-1", "alarms": FELL.id, "flows": "f-1", "subscriptions": "s-1", "maintenance": "m-1"}
+IDS["reservations"] = "r-1"
 QUERIES = {
     "/rules": "?flow=f-1",
     "/rules/explain": "?of=f-1",
@@ -109,6 +117,7 @@ def filled(world):
     with Archive(world.archive) as archive:
         archive.put_document("subscription", "s-1", NOW, None, {**subscribed, "filter": {}}, is_open=True)
     world.ask("POST", "/maintenance", json=WINDOW)
+    world.ask("POST", "/reservations", "researcher", json=RESERVATION)
     return world
 
 

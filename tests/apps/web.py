@@ -14,13 +14,20 @@ from typing import Any
 
 from adon.access.identity import create_token
 from adon.broker import maintaining, whatif
+from adon.broker.broker import Broker
 from adon.broker.decision import Decision, Outcome, SiteCost
-from adon.broker.effects import RuleState
+from adon.broker.effects import Answer, RuleState, SaveReservation
+from adon.broker.events import Event, ReservationAsked, ReservationReleased
 from adon.broker.flow import Flow, FlowRequest, FlowState
 from adon.broker.maintenance import WindowRequest, Windows
+from adon.broker.resources.amounts import Amounts
+from adon.broker.resources.book import Book, Hold, Who
+from adon.broker.resources.offer import configured_offers
+from adon.broker.resources.reading import site_json
+from adon.broker.resources.reservation import ReservationRequest
 from adon.broker.scenario import Failure, Scenario
 from adon.config import MeasurementGrant
-from adon.errors import Conflict, InvalidInput
+from adon.errors import AdonError, Conflict, InvalidInput
 from adon.flowvisor.action import Output
 from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
 from adon.flowvisor.cookie import Kind, cookie
@@ -108,6 +115,8 @@ class Controller:
         self.seen: list[tuple[str, dict[str, Any]]] = []
         self.answers: dict[tuple[str, str], Flow] = {}
         self.windows = Windows(self.store.windows())
+        self.broker = Broker(configuration(), self.catalog)
+        self.reserved: dict[tuple[str, str], Any] = {}
         self.snapshot: dict[str, Any] = snapshot()
         self.tally = Tally()
         self.refused = 0
@@ -141,6 +150,8 @@ class Controller:
                 window = self.windows.cancel(payload["number"], NOW)
                 self.store.save_window(window)
                 peer.answer(command, dict(maintaining.as_json(window, NOW)))
+            case "reservation.add" | "reservation.release":
+                peer.answer(command, self.reserve(kind, payload))
             case "what-if":
                 asked = payload.get("failure")
                 scenario = None if asked is None else Scenario(Failure(asked), payload["name"])
@@ -160,6 +171,25 @@ class Controller:
                 peer.answer(command, dict(self.trace(payload)))
             case "rules.sync":
                 peer.answer(command, {"switches": ["0000000000000a01"]})
+
+    def reserve(self, kind: str, payload: dict[str, Any]) -> Any:
+        """As the real one: its broker is asked, and what it wants saved is saved."""
+        key = (payload["requester"], payload.get("idempotency_key", ""))
+        if key[1] and key in self.reserved:
+            return self.reserved[key]
+        event: Event
+        if kind == "reservation.add":
+            asked = check_model(payload["request"], ReservationRequest)
+            event = ReservationAsked("e-r", NOW, "c", asked, payload["requester"])
+        else:
+            event = ReservationReleased("e-r", NOW, "c", payload["number"], payload["requester"])
+        for effect in self.broker.handle(event):
+            if isinstance(effect, SaveReservation):
+                self.store.save_reservation(effect.reservation)
+            elif isinstance(effect, Answer):
+                answer = effect.value if isinstance(effect.value, AdonError) else dict(effect.value)
+        self.reserved[key] = answer
+        return answer
 
     def submit(self, payload: dict[str, Any]) -> Flow:
         key = (payload["requester"], payload.get("idempotency_key", ""))
@@ -436,6 +466,10 @@ def snapshot() -> dict[str, Any]:
                 "rules": {"0000000000000a01": 4},
                 "paths": [{"path": "al2s", "source": "mu", "destination": "osu", "reserved": 7e6}],
             }
+        ],
+        "compute": [
+            site_json(offer, Book.of(offer.limits, {1: Hold(Amounts(nodes=4), Who("ann", 1))}), NOW)
+            for offer in configured_offers(configuration()).values()
         ],
         "failover": {"buckets": [["0.5", 2], ["+Inf", 3]], "seconds": 1.75, "open": 0},
     }

@@ -36,6 +36,7 @@ from adon.broker.effects import (
     SaveDecision,
     SaveFlow,
     SaveMaintenance,
+    SaveReservation,
     SaveRules,
     SaveTemplate,
     SendBatch,
@@ -64,6 +65,7 @@ from adon.broker.events import (
 )
 from adon.broker.flow import Flow, FlowRequest
 from adon.broker.maintenance import Window
+from adon.broker.resources.reservation import Reservation
 from adon.config import Configuration, load
 from adon.flowvisor.connections import folded
 from adon.flowvisor.cookie import FLOWS_MASK, FLOWS_PREFIX
@@ -127,6 +129,7 @@ class Stage:
         self.rules: dict[object, tuple[Entry, RuleState]] = {}
         self.fireflies: list[bytes] = []
         self.windows: dict[int, Window] = {}
+        self.reservations: dict[int, Reservation] = {}
         self.decisions: list[Decision] = []
         self.said: list[str] = []
         self.answers: dict[str, Any] = {}
@@ -152,6 +155,7 @@ class Stage:
             flows=unfinished,
             rules=wanted,
             windows=self.windows.values(),
+            reservations=self.reservations.values(),
             last_number=last,
             circuits=self.circuits,
         )
@@ -323,6 +327,8 @@ class Stage:
             case SaveDecision(decision=decision):
                 assert decision.id not in {known.id for known in self.decisions}
                 self.decisions.append(decision)
+            case SaveReservation(reservation=reservation):
+                self.reservations[reservation.number] = reservation
             case SaveMaintenance(window=window):
                 self.windows[window.number] = window
             case SaveRules(rules=rules, state=state):

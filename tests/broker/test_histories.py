@@ -186,7 +186,7 @@ class Histories(RuleBasedStateMachine):
     @invariant()
     def who_runs_holds_worker_nodes_and_nobody_else_does(self) -> None:
         running = {f.number: f.compute_site for f in self.stage.broker.flows if f.state.holds_rules}
-        held = {number: a.site for number, a in self.stage.broker.world.ledger.allocations.items()}
+        held = dict(self.stage.broker.world.ledger.holders)
         assert held == {number: site for number, site in running.items() if site is not None}
 
     @invariant()

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from adon.broker.decision import Outcome
-from adon.broker.edge import Ledger
 from adon.broker.flow import FlowState
-from adon.broker.preemption import Holder, gives_way
+from adon.broker.preemption import Holder, gives_way, preemption_candidate
+from adon.broker.resources.amounts import Limits
+from adon.broker.resources.ledger import Ledger
 from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
 from tests.broker.stage import Stage, configuration, know, ready
 
@@ -106,7 +107,26 @@ def test_the_policy_can_forbid_it() -> None:
 
 def test_nobody_is_moved_for_a_flow_that_no_site_can_take() -> None:
     stage, low = crowded()
-    stage.broker.world.ledger = Ledger(dict.fromkeys(stage.broker.world.ledger.totals, 0))
+    stage.broker.world.ledger = Ledger.of(
+        dict.fromkeys(stage.broker.world.ledger.sites, Limits(nodes=0)), (), 0
+    )
     high = stage.submit(priority=900)
     assert stage.flow(high).state is FlowState.QUEUED
     assert stage.flow(low).path == "al2s"
+
+
+@pytest.mark.parametrize(
+    ("priority", "running", "candidate"),
+    [
+        (500, [], None),
+        (500, [(1, 500)], None),
+        (500, [(1, 499)], 1),
+        (500, [(1, 600), (2, 700)], None),
+        (900, [(1, 300), (2, 100), (3, 200)], 2),
+        (900, [(1, 100), (3, 100), (2, 100)], 3),
+    ],
+)
+def test_only_the_lowest_and_only_if_lower(
+    priority: int, running: list[tuple[int, int]], candidate: int | None
+) -> None:
+    assert preemption_candidate(priority, running) == candidate

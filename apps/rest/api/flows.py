@@ -10,10 +10,17 @@ from pydantic import Field
 
 from adon.access.policy import Action
 from adon.broker.flow import Flow, FlowState
-from adon.errors import InvalidInput
 from adon.store import codec
 from apps.rest.answers import check_if_match, done, json_answer
-from apps.rest.api.common import PREFIX, FlowAddress, Query, answers, blueprint, flow_number
+from apps.rest.api.common import (
+    PREFIX,
+    FlowAddress,
+    Query,
+    answers,
+    blueprint,
+    flow_number,
+    idempotency_key,
+)
 from apps.rest.guard import action, check_flow, only_own, requester
 from apps.rest.models import (
     DecisionList,
@@ -28,8 +35,6 @@ from apps.rest.models import (
 from apps.rest.services import services
 
 api = blueprint("flows", "Transfers: from the request to the outcome")
-
-MAX_KEY = 200
 
 
 class FlowQuery(Query):
@@ -91,9 +96,7 @@ def submit(wish: object, key: str | None = None) -> Flow:
         "groups": sorted(actor.groups),
     }
     if key is not None:
-        if not 1 <= len(key) <= MAX_KEY or not key.isprintable():
-            raise InvalidInput.of("Idempotency-Key", f"must be 1 to {MAX_KEY} printable characters")
-        command["idempotency_key"] = key
+        command["idempotency_key"] = idempotency_key(key)
     return codec.decode_flow(services().controller.call("flow.submit", command))
 
 
