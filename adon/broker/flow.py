@@ -134,7 +134,7 @@ class Flow:
     :param slice: the name of the slice it belongs to, if there are slices.
     :param granted: what the queue ladder of its port gives it, beside what it asked.
     :param aggregated: it had more connections than a switch has room for: they share one pair of rules.
-    :param forecast: when its transfer was expected to be over, told when it was first admitted.
+    :param forecast: when its transfer was expected to be over, told at ``forecast_at``, its first admission.
     :param ends_by: when it is expected to have given back what it holds, at the latest.
     :param starts: when it is expected to start, while it waits and that can be told.
     """
@@ -168,6 +168,7 @@ class Flow:
     advised: bool = False
     unannounced: bool = False
     forecast: Forecast | None = None
+    forecast_at: float | None = None
     ends_by: float | None = None
     starts: float | None = None
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 
 from adon.flowvisor.performance import FUTURE_TOLERANCE, Changed, PerformanceView
-from adon.moments import Moments
+from adon.variation import Moments
 from measurement.model import Measurement, Metric, PathKey
 
 _HOUR_S = 3600.0

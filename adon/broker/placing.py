@@ -107,7 +107,8 @@ class Placing:
             reason,
             compute_site=sites.site,
             transfer_size=sites.transfer_size,
-            forecast=sites.forecast if flow.forecast is None else flow.forecast,
+            forecast=sites.forecast if flow.forecast_at is None else flow.forecast,
+            forecast_at=event.at if flow.forecast_at is None else flow.forecast_at,
             ends_by=sites.ends_by(event.at),
             starts=None,
         )

@@ -37,8 +37,8 @@ from dataclasses import dataclass
 
 from adon.flowvisor.path import Basis, Knowledge, Known, Unknown
 from adon.flowvisor.steadiness import Steadiness
-from adon.moments import Moments
 from adon.units import format_duration
+from adon.variation import Moments
 from measurement.model import Measurement, Metric, PathKey
 
 FUTURE_TOLERANCE = 5.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from adon.moments import NONE, Moments
+from adon.variation import NONE, Moments
 from measurement.model import Metric, PathKey
 
 _HOUR_S = 3600.0

@@ -251,6 +251,15 @@ class Client:
         """Every compute site, and what is free of it."""
         return self._items("/compute")
 
+    def forecast_calibration(self, template: str | None, limit: int) -> list[Json]:
+        """How well forecasts of completion held."""
+        return self._items("/forecasts/calibration", {"template": template, "limit": limit})
+
+    def forecast_plot(self, template: str | None, limit: int) -> str:
+        """The same as a picture (SVG)."""
+        chosen = "" if template is None else f"&template={_part(template)}"
+        return self._text(f"/forecasts/calibration/plot?limit={limit}{chosen}")
+
     def _text(self, path: str) -> str:
         """What is no JSON.
 

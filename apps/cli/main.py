@@ -18,6 +18,7 @@ from apps.cli import (
     archive,
     decision,
     flow,
+    forecast,
     measure,
     network,
     operations,
@@ -44,6 +45,7 @@ app.add_typer(topology.circuits, name="circuit")
 app.add_typer(network.rules, name="rules")
 app.add_typer(operations.maintenance, name="maintenance")
 app.add_typer(reserve.app, name="reserve")
+app.add_typer(forecast.app, name="forecast")
 app.command("what-if")(operations.what_if)
 app.add_typer(decision.app, name="decision")
 app.add_typer(plan.app, name="plan")

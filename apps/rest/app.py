@@ -14,6 +14,7 @@ from apps.rest.api import (
     decisions,
     events,
     flows,
+    forecasts,
     health,
     measuring,
     network,
@@ -31,6 +32,7 @@ from apps.rest.services import NAME, Services
 PARTS = (
     templates.api,
     flows.api,
+    forecasts.api,
     decisions.api,
     network.api,
     rules.api,

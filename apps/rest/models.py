@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow, FlowRequest, FlowState, Quality
+from adon.broker.outcomes import Forecast
 from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import MetricName, Template
@@ -71,6 +72,25 @@ class Connection(View):
     source_port: int | None = None
 
 
+class ForecastView(View):
+    """When a transfer was expected to be over, in seconds from its admission on."""
+
+    expected_seconds: float
+    low_seconds: float
+    high_seconds: float
+    coverage: float = Field(description="the share of such intervals that should hold the truth")
+    terms: dict[str, float] = Field(description="what the expectation is the sum of, in seconds")
+
+    @classmethod
+    def of(cls, found: Forecast | Mapping[str, Any] | None) -> Self | None:
+        """The forecast as it is answered."""
+        if found is None:
+            return None
+        body = asdict(found) if isinstance(found, Forecast) else found
+        seconds = {f"{name}_seconds": body[name] for name in ("expected", "low", "high")}
+        return cls.model_validate({**seconds, "coverage": body["coverage"], "terms": dict(body["terms"])})
+
+
 class FlowView(View):
     """A flow, and where it is in its life."""
 
@@ -105,6 +125,9 @@ class FlowView(View):
     slice: str | None
     granted: dict[str, Any] | None = Field(description="by the queue ladder, beside what was asked; bits/s")
     aggregated: bool = Field(description="its connections share one pair of rules: a switch has no room")
+    forecast: ForecastView | None = Field(default=None, description="told when it was admitted")
+    forecast_at: Time | None = None
+    starts: Time | None = Field(default=None, description="when it is expected to start, while it waits")
     connections: list[Connection]
 
     @classmethod
@@ -125,6 +148,9 @@ class FlowView(View):
             transfer_size_bytes=flow.transfer_size,
             bytes_moved=_moved(flow),
             granted=None if flow.granted is None else asdict(flow.granted),
+            forecast=ForecastView.of(flow.forecast),
+            forecast_at=flow.forecast_at,
+            starts=flow.starts,
             connections=[
                 Connection(
                     protocol=one.protocol,
@@ -214,6 +240,11 @@ class SiteCostView(View):
     available_bps: Seconds
     path: str | None
     why: str
+    campus: str = ""
+    deviations: dict[str, float] = Field(
+        default_factory=dict, description="standard deviations of terms, in their units; none: not observed"
+    )
+    origins: dict[str, str] = Field(default_factory=dict, description="who says what a term is")
 
 
 class DecisionView(View):
@@ -236,6 +267,8 @@ class DecisionView(View):
     alarm: str | None = Field(description="the alarm that led to it, if one did")
     slice: str | None
     granted: dict[str, Any] | None = Field(description="by the queue ladder, beside what was asked; bits/s")
+    forecast: ForecastView | None = None
+    starts: Time | None = Field(default=None, description="when it is expected to start, if it waits")
 
     @classmethod
     def of(cls, decision: Decision) -> Self:
@@ -243,6 +276,7 @@ class DecisionView(View):
         body = decision.body()
         body["candidates"] = [_candidate(candidate) for candidate in body["candidates"]]
         body["compute"] = [_site_cost(site) for site in body["compute"]]
+        body["forecast"] = ForecastView.of(body["forecast"])
         return cls.model_validate(body)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from adon.broker.forecasting.calibration import Calibration
 from adon.broker.resources.reservation import Reservation, Stage
 from adon.broker.resources.reserving import as_json
 from adon.templates_catalog.model import Name
@@ -121,3 +123,46 @@ class ComputeSiteList(View):
 
     at: Time
     items: list[ComputeSiteView]
+
+
+class CurvePoint(View):
+    """Of the intervals that should hold so many truths, so many did."""
+
+    nominal: float
+    observed: float
+
+
+class CalibrationView(View):
+    """How well the forecasts of some finished flows held.
+
+    ``least`` and ``most`` bound the coverage with 95 % confidence; ``bias`` and ``error`` are the median of
+    (expected - took) / took and of its size; ``score`` is the median interval score over what was taken.
+    """
+
+    flows: str = Field(description="all, at once, after a wait")
+    count: int
+    nominal: float
+    covered: float
+    least: float
+    most: float
+    bias: float
+    error: float
+    score: float | None
+    curve: list[CurvePoint]
+
+    @classmethod
+    def of(cls, flows: str, found: Calibration) -> Self:
+        """The calibration as it is answered."""
+        same = ("count", "nominal", "covered", "least", "most", "bias", "error")
+        return cls(
+            flows=flows,
+            **{name: getattr(found, name) for name in same},
+            score=found.score if math.isfinite(found.score) else None,
+            curve=[CurvePoint(nominal=level, observed=share) for level, share in found.curve],
+        )
+
+
+class CalibrationList(View):
+    """Forecasts of all finished flows, and apart of those that ran at once and that had waited."""
+
+    items: list[CalibrationView]

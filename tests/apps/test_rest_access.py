@@ -57,6 +57,8 @@ ALLOWED = {
     ("delete", "/maintenance/{id}"): {"admin", "performance_engineer"},
     ("get", "/what-if"): STAFF,
     ("get", "/compute"): ALL,
+    ("get", "/forecasts/calibration"): STAFF,
+    ("get", "/forecasts/calibration/plot"): STAFF,
     ("get", "/reservations"): ALL,
     ("post", "/reservations"): ALL - {"auditor"},
     ("get", "/reservations/{id}"): OWNER_OR_STAFF,

@@ -21,7 +21,7 @@ import math
 from dataclasses import dataclass
 
 from adon.broker.uncertain import Uncertain
-from adon.moments import NONE, Moments
+from adon.variation import NONE, Moments
 
 PRIOR_JOBS = 1.0
 """κ0: what is configured counts as much as so many jobs."""

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from adon.broker.estimates import summarise
-from adon.moments import Moments
+from adon.variation import Moments
 
 ENOUGH_ERRORS = 5
 ENOUGH_TESTS = 3

@@ -26,8 +26,8 @@ from adon.broker.optimisation.schedule import (
     cost_of,
 )
 
-TRIALS = 6_000
-"""About 30 ms of searching on a machine of 2020."""
+TRIALS = 3_000
+"""About 20 ms of searching on one core of a machine of 2020."""
 
 EXACT_REQUESTS = 6
 """More requests than this are not searched exactly: the trials would be spent in one corner of the tree."""

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adon.broker.cost.learning import PRIOR_SPREAD, Experience, Job, updated
-from adon.moments import Moments, moments
+from adon.variation import Moments, moments
 
 JOB = Job("osu-hpc", "soykb", 10**9, 4, 20.0, 10**8)  # 100 Mbit/s per node, a tenth left
 

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from adon.broker.cost.spread import IQR_OF_NORMAL, of_rate
-from adon.moments import NONE, moments
+from adon.variation import NONE, moments
 
 
 def test_nobody_has_observed_anything() -> None:

@@ -1,0 +1,52 @@
+"""How well forecasts of completion held: coverage and calibration, in figures and as a picture."""
+
+from __future__ import annotations
+
+from flask import Response
+from pydantic import Field
+
+from adon.access.policy import Action
+from adon.broker.flow import FlowState
+from adon.broker.forecasting.calibration import Calibration, by_wait
+from adon.broker.forecasting.flows import outcomes
+from apps.rest.answers import answer, json_answer
+from apps.rest.api.common import Query, answers, blueprint
+from apps.rest.calibration_picture import picture
+from apps.rest.guard import action
+from apps.rest.reservation_models import CalibrationList, CalibrationView
+from apps.rest.services import services
+
+api = blueprint("forecasts", "How well forecasts of completion held")
+
+
+class ForecastQuery(Query):
+    """Of which flows."""
+
+    template: str | None = Field(default=None, max_length=80, description="soykb, or soykb@3")
+    limit: int = Field(default=500, ge=1, le=5000, description="of so many finished flows, the newest")
+
+
+@api.get("/forecasts/calibration", responses=answers(200, CalibrationList))
+@action(Action.FORECAST_READ)
+def get_calibration(query: ForecastQuery) -> Response:
+    """Coverage, calibration curve and errors of the forecasts of finished flows."""
+    found = judged(query.template, query.limit)
+    items = [CalibrationView.of(name, one) for name, one in found.items()]
+    return json_answer(CalibrationList(items=items).body())
+
+
+@api.get("/forecasts/calibration/plot", responses={"200": {"content": {"image/svg+xml": {}}}})
+@action(Action.FORECAST_READ)
+def plot_calibration(query: ForecastQuery) -> Response:
+    """The calibration curve as a picture (SVG)."""
+    return answer(picture(judged(query.template, query.limit)).encode(), "image/svg+xml")
+
+
+def judged(template: str | None, limit: int) -> dict[str, Calibration]:
+    """The forecasts of finished flows, all together and by whether the flow had waited."""
+    flows = services().store.flows(state=FlowState.FINISHED, limit=limit)
+    return dict(by_wait(outcomes(one for one in flows if template is None or _of(one.template, template))))
+
+
+def _of(reference: str, template: str) -> bool:
+    return template in (reference, reference.partition("@")[0])
