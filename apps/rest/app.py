@@ -26,7 +26,15 @@ from apps.rest.api import (
 )
 from apps.rest.json_body import MAX_BODY, StrictJson
 from apps.rest.models import ProblemDocument
-from apps.rest.page import frame, measuring_views, network_views, rule_views, trace_views, views
+from apps.rest.page import (
+    frame,
+    measuring_views,
+    network_views,
+    resource_views,
+    rule_views,
+    trace_views,
+    views,
+)
 from apps.rest.services import NAME, Services
 
 PARTS = (
@@ -76,7 +84,7 @@ def create_app(parts: Services) -> OpenAPI:
     for api in PARTS:
         app.register_api(api)
     seeing = (network_views.page, rule_views.page, trace_views.page)
-    frame.install(app, (views.page, measuring_views.page, *seeing))
+    frame.install(app, (views.page, measuring_views.page, resource_views.page, *seeing))
     app.after_request(_harden)
     guard.require_actions(app)
     return app

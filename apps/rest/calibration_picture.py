@@ -50,7 +50,8 @@ def _curve(name: str, one: Calibration) -> list[str]:
         f'<circle cx="{_x(level):.1f}" cy="{_y(share):.1f}" r="3" fill="{colour}"/>'
         for level, share in one.curve
     ]
-    bar = _line(_x(one.nominal), _y(one.least), _x(one.nominal), _y(one.most), colour, ' stroke-width="2"')
+    at = _x(one.nominal) + 4 * list(_COLOURS).index(name) if name in _COLOURS else _x(one.nominal)
+    bar = _line(at, _y(one.least), at, _y(one.most), colour, ' stroke-width="2"')
     return [f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.5"/>', *dots, bar]
 
 

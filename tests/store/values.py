@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 from adon.broker.decision import Decision, Outcome, SiteCost
 from adon.broker.flow import MAX_SIZE, Flow, FlowRequest, FlowState, Quality
+from adon.broker.outcomes import Forecast
 from adon.flowvisor.action import (
     Normal,
     Output,
@@ -24,6 +25,7 @@ from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.match import Masked, Match
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.rule import Bucket, GroupEntry, MeterEntry, Rule
+from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import QSpec, Template
 
 times = st.floats(0, 1e11)
@@ -95,6 +97,15 @@ requests = st.builds(
     label=texts,
 )
 
+forecasts = st.builds(
+    Forecast,
+    times,
+    times,
+    times,
+    st.floats(0, 1),
+    st.dictionaries(st.sampled_from(["network", "queue"]), times).map(FrozenMap),
+)
+
 flows = st.builds(
     Flow,
     number=numbers,
@@ -119,13 +130,21 @@ flows = st.builds(
     bytes_reported=st.none() | st.integers(0, MAX_SIZE),
     started_at=st.none() | times,
     moves=st.integers(0, 9),
+    forecast=st.none() | forecasts,
+    forecast_at=st.none() | times,
+    ends_by=st.none() | times,
+    starts=st.none() | times,
 )
 
 maybe_infinite = st.floats(min_value=0, allow_nan=False, allow_infinity=True)
 
+spreads = st.dictionaries(st.sampled_from(["total", "network"]), st.floats(0, 1e9), max_size=2)
+
 site_costs = st.builds(
     SiteCost,
     site=names,
+    deviations=spreads.map(FrozenMap),
+    origins=st.just(FrozenMap({"queue": "as configured"})),
     local=st.booleans(),
     **dict.fromkeys(
         ("cost", "total", "queue", "compute", "network", "duplication", "theoretical", "available"),
@@ -171,6 +190,8 @@ decisions = st.builds(
     tables=st.none() | st.dictionaries(names, st.lists(times, max_size=2), max_size=2),
     compute=st.lists(site_costs, max_size=2).map(tuple),
     compute_site=st.none() | names,
+    forecast=st.none() | forecasts,
+    starts=st.none() | times,
 )
 
 masked = st.builds(Masked, st.integers(0, (1 << 64) - 1), st.integers(0, (1 << 64) - 1))
