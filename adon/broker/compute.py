@@ -313,8 +313,9 @@ def _standing(
     reserve = world.configuration.policy.reserve_nodes
     demand, who = demand_of(need), Who(flow.requester, flow.number)
     asked = demand + Amounts(nodes=reserve)
-    cost, way = next(pair for pair in costs if pair[0].site == offer.name)
-    lasts = _lasts(world, flow, need, cost, way) if book.reserved or book.held else math.inf
+    # Without reservations there is never less than now, however long it lasts.
+    here = [pair for pair in costs if pair[0].site == offer.name] if book.reserved else []
+    lasts = max((_lasts(world, flow, need, *pair) for pair in here), default=math.inf)
     short = book.lacking(asked, now, now, now + lasts, who)
     if not short:
         return Standing()

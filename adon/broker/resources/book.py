@@ -20,12 +20,19 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from operator import add, neg, sub
 from typing import NamedTuple
 
 from adon.broker.resources.amounts import NOTHING, Amounts, Limits, Shortage
 from adon.broker.resources.reservation import Reservation
 from adon.errors import Conflict
 from adon.frozenmap import FrozenMap
+
+_Vector = tuple[int, ...]
+_ZERO: _Vector = NOTHING.vector
+
+_REMEMBERED = 64
+"""Answers about when something will be free that a book keeps."""
 
 
 class Who(NamedTuple):
@@ -66,6 +73,7 @@ class Book:
     holds: Mapping[int, Hold] = field(default_factory=FrozenMap)
     reserved: tuple[Reservation, ...] = ()
     held: Amounts = NOTHING
+    _found: dict[object, float | None] = field(init=False, default_factory=dict, compare=False, repr=False)
 
     @classmethod
     def of(cls, limits: Limits, holds: Mapping[int, Hold], reserved: tuple[Reservation, ...] = ()) -> Book:
@@ -167,6 +175,20 @@ class Book:
         hold = None if who.flow is None else self.holds.get(who.flow)
         return asked if hold is None else asked.at_least(hold.amounts)
 
+    def _given_back(self, asked: Amounts, now: float, after: float) -> float | None:
+        """When enough is given back, where nothing is reserved and so nothing is ever taken again."""
+        pairs = zip(self.limits.vector, asked.vector, self.held.vector, strict=True)
+        short = [-1 if limit is None else amount + held - limit for limit, amount, held in pairs]
+        start = after
+        for hold in sorted(self.holds.values(), key=lambda hold: hold.until):
+            if all(one <= 0 for one in short) and hold.until > after:
+                return start
+            if not now < hold.until < math.inf:
+                continue
+            start = max(after, hold.until)
+            short = [left - amount for left, amount in zip(short, hold.amounts.vector, strict=True)]
+        return start if all(one <= 0 for one in short) else None
+
     def overdrawn(self, now: float) -> tuple[Shortage, ...]:
         """What is committed now and not there: a flow is late, or the place has shrunk."""
         held, reserved = self._shares(now, now)
@@ -192,10 +214,25 @@ class Book:
         """The first time from ``after`` on at which these amounts are free for so long; None if never.
 
         As far as is known now: whoever holds something gives it back when expected, and who is late, never.
+        Asked again for the same it is not worked out again: those that wait in a queue are alike.
         """
+        if not self.reserved and not reserving:  # what is free only grows, for everybody alike
+            length, who = 0.0, Who("")
+        asked_for = (asked, now, after, length, who, reserving)
+        if asked_for not in self._found:
+            if len(self._found) >= _REMEMBERED:
+                self._found.clear()
+            self._found[asked_for] = self._earliest(asked, now, after, length, who, reserving=reserving)
+        return self._found[asked_for]
+
+    def _earliest(
+        self, asked: Amounts, now: float, after: float, length: float, who: Who, *, reserving: bool
+    ) -> float | None:
         start: float | None = None
         if reserving:
             asked = self._with_its_own(asked, who)
+        elif not self.reserved:
+            return self._given_back(asked, now, after)
         steps = self.profile(now, who, reserving=reserving)
         for step, end in zip(steps, [*(step.at for step in steps[1:]), math.inf], strict=True):
             if end <= after:
@@ -214,9 +251,9 @@ class _Sweep:
 
     def __init__(self, book: Book, now: float, mine: Who, reserving: bool) -> None:
         self._limits, self._mine, self._reserving = book.limits, mine, reserving
-        self._held: dict[Who, Amounts] = {}
-        self._reserved: dict[Who, Amounts] = {}
-        self._others = NOTHING
+        self._held: dict[Who, _Vector] = {}
+        self._reserved: dict[Who, _Vector] = {}
+        self._others = _ZERO
         apart = mine.flow if reserving else None
         self._changes = sorted(_changes(book, now, apart), key=lambda change: change.at)
         self._next = 0
@@ -226,36 +263,40 @@ class _Sweep:
         while self._next < len(self._changes) and self._changes[self._next].at <= at:
             self._apply(self._changes[self._next])
             self._next += 1
-        own = self._reserved if self._reserving else self._held
-        return self._limits.less(self._others + own.get(self._mine, NOTHING))
+        own = (self._reserved if self._reserving else self._held).get(self._mine, _ZERO)
+        return self._limits.less(Amounts(*map(add, self._others, own)))
 
     def _apply(self, change: _Change) -> None:
         before = self._committed(change.key)
         of = self._reserved if change.reserved else self._held
-        had = of.get(change.key, NOTHING)
-        of[change.key] = had + change.amounts if change.more else had - change.amounts
+        of[change.key] = tuple(map(add, of.get(change.key, _ZERO), change.more))
         if change.key != self._mine:
-            self._others = self._others - before + self._committed(change.key)
+            now_is = self._committed(change.key)
+            self._others = tuple(map(sub, map(add, self._others, now_is), before))
 
-    def _committed(self, key: Who) -> Amounts:
-        return self._held.get(key, NOTHING).at_least(self._reserved.get(key, NOTHING))
+    def _committed(self, key: Who) -> _Vector:
+        return tuple(map(max, self._held.get(key, _ZERO), self._reserved.get(key, _ZERO)))
 
 
 class _Change(NamedTuple):
+    """At this time somebody has so much more, or less, of what they hold or have reserved."""
+
     at: float
     key: Who
-    amounts: Amounts
-    more: bool
+    more: _Vector
     reserved: bool
 
 
 def _changes(book: Book, now: float, apart: int | None) -> Iterator[_Change]:
+    at_first: dict[Who, _Vector] = {}
     for hold in book.holds.values():
-        key = book._key(hold.who, apart)
-        yield _Change(-math.inf, key, hold.amounts, True, False)
+        key, amounts = book._key(hold.who, apart), hold.amounts.vector
+        at_first[key] = tuple(map(add, at_first.get(key, _ZERO), amounts))
         if now < hold.until < math.inf:
-            yield _Change(hold.until, key, hold.amounts, False, False)
+            yield _Change(hold.until, key, tuple(map(neg, amounts)), reserved=False)
+    for key, held in at_first.items():
+        yield _Change(-math.inf, key, held, reserved=False)
     for one in book.reserved:
-        key = Who(one.owner, one.flow)
-        yield _Change(one.begins, key, one.amounts, True, True)
-        yield _Change(one.ends, key, one.amounts, False, True)
+        key, amounts = Who(one.owner, one.flow), one.amounts.vector
+        yield _Change(one.begins, key, amounts, reserved=True)
+        yield _Change(one.ends, key, tuple(map(neg, amounts)), reserved=True)
