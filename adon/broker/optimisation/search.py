@@ -2,9 +2,10 @@
 
 First, orders by several rules (as given; heaviest first; Smith's ratio of value to weight) are made into
 schedules, each request by its option with the earliest end; the best one is improved by exchanging neighbours
-in the order.  For at most :data:`EXACT_REQUESTS` requests all orders and options are then searched depth
-first from there (branch and bound; Land and Doig 1960).  A branch is cut when even with each of those left at
-its best, as if alone with what is placed, it could not beat the best so far.
+in the order, and by giving one request another option.  For at most :data:`EXACT_REQUESTS` requests all
+orders and options are then searched depth first from there (branch and bound; Land and Doig 1960).  A branch
+is cut when even with each of those left at its best, as if alone with what is placed, it could not beat the
+best so far.
 
 The search is bounded in *trials* (how often an option's earliest start was looked for), not in time: the same
 problem has the same plan everywhere.  What was not searched to the end is told with its lower bound.
@@ -12,8 +13,8 @@ problem has the same plan everywhere.  What was not searched to the end is told 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 from adon.broker.optimisation.bound import lower_bound
 from adon.broker.optimisation.schedule import (
@@ -26,7 +27,9 @@ from adon.broker.optimisation.schedule import (
     cost_of,
 )
 
-TRIALS = 3_000
+NOTHING: Mapping[int, Option] = MappingProxyType({})
+
+TRIALS = 2_000
 """About 20 ms of searching on one core of a machine of 2020."""
 
 EXACT_REQUESTS = 6
@@ -61,6 +64,7 @@ class _Search:
         self._problem = problem
         self._trials = trials
         self._order: Sequence[Request] = ()
+        self._forced: Mapping[int, Option] = NOTHING
         self.best: dict[int, Assigned] = {}
         self.cost = 0
 
@@ -80,28 +84,40 @@ class _Search:
                 self._try(order)
 
     def by_exchange(self) -> None:
-        """Exchange neighbours in the order as long as that is better."""
+        """Exchange neighbours in the order, or give one another option, as long as that is better."""
         better = True
         while better and self._trials > 0:
             better = False
-            for place, _ in enumerate(pairwise(self._order)):
-                changed = list(self._order)
-                changed[place], changed[place + 1] = changed[place + 1], changed[place]
-                better = self._try(changed) or better
+            for order, forced in self._neighbours():
                 if self._trials <= 0:
                     return
+                better = self._try(order, forced) or better
 
-    def _try(self, order: Sequence[Request]) -> bool:
-        """Schedule in this order; whether that is better than the best so far."""
+    def _neighbours(self) -> Iterator[tuple[Sequence[Request], Mapping[int, Option]]]:
+        for place in range(len(self._order) - 1):
+            changed = list(self._order)
+            changed[place], changed[place + 1] = changed[place + 1], changed[place]
+            yield changed, self._forced
+        for request in tuple(self._order):
+            for option in request.options:
+                if option is not self.best[request.number].option:
+                    yield self._order, {**self._forced, request.number: option}
+
+    def _try(self, order: Sequence[Request], forced: Mapping[int, Option] = NOTHING) -> bool:
+        """Schedule in this order; whether that is better than the best so far.
+
+        :param forced: options that requests must have; the others get the one that is over first.
+        """
         timeline, places = Timeline.of(self._problem), dict[int, Assigned]()
         for request in order:
-            one = self._soonest(timeline, request.options)
+            wish = forced.get(request.number)
+            one = self._soonest(timeline, request.options if wish is None else (wish,))
             timeline.take(one.option, one.start)
             places[request.number] = one
         cost = cost_of(order, places)
         if self.best and cost >= self.cost:
             return False
-        self.best, self.cost, self._order = places, cost, tuple(order)
+        self.best, self.cost, self._order, self._forced = places, cost, tuple(order), forced
         return True
 
     def _soonest(self, timeline: Timeline, options: Sequence[Option]) -> Assigned:

@@ -113,6 +113,27 @@ class TestLater:
         assert stage.flow(first).state is FlowState.ACTIVE, "it is late"
         assert stage.flow(waits).compute_site == "mu-hpc", "nobody waits twice"
 
+    def test_who_finds_it_taken_again_does_not_wait_for_longer_than_was_said(self) -> None:
+        stage = ready(slow_here_fast_there())
+        first = stage.submit(size="100 MB")
+        waits = stage.submit(size="100 MB")
+        urgent = stage.submit(size="100 MB", priority=900)
+        assert {waits.state, urgent.state} == {FlowState.QUEUED}
+        stage.pass_time(5)
+        know(stage, al2s=58.0)
+        stage.report(first)
+        assert stage.flow(urgent).compute_site == "osu-hpc"
+        ends_by, starts = stage.flow(urgent).ends_by, waits.starts
+        assert ends_by is not None
+        assert starts is not None
+        assert ends_by > starts
+        while stage.now < starts + 1:
+            stage.pass_time(1)
+            stage.carry(urgent, 1000)
+            know(stage, al2s=58.0)
+        assert stage.flow(urgent).state is FlowState.ACTIVE
+        assert stage.flow(waits).compute_site == "mu-hpc"
+
     def test_who_is_not_patient_enough_takes_what_there_is(self) -> None:
         stage = ready(slow_here_fast_there())
         stage.submit(size="100 MB")

@@ -20,7 +20,7 @@ from adon.broker.optimisation.schedule import (
     cost_of,
     feasible,
 )
-from adon.broker.optimisation.search import EXACT_REQUESTS, solve
+from adon.broker.optimisation.search import EXACT_REQUESTS, _Search, solve
 
 HORIZON = 30
 """Starts that the brute force looks at; nothing small has to start later."""
@@ -81,6 +81,15 @@ CASES = {
     "what can never be served is left out": (
         problem(request(1, option(4, (0, 2))), request(2, option(3, (0, 1)))),
         {2: 0},
+    ),
+    "what is over first is not always what leaves most to the others": (
+        problem(
+            request(0, option(6, (0, 2)), option(6, (0, 1)), weight=4),
+            request(1, option(8, (1, 1)), option(1, (1, 1)), weight=5),
+            request(2, option(9, (0, 1)), option(7, (0, 2)), weight=3),
+            room=(((0, 2),), ((0, 3),)),
+        ),
+        {0: 0, 1: 0, 2: 0},
     ),
     "what needs nothing starts at once": (
         problem(request(1, option(4)), request(2, option(3))),
@@ -164,6 +173,29 @@ def test_three_at_once_too(found: Problem) -> None:
     plan = solve(found, trials=100_000)
     assert plan.exact
     assert plan.cost == best_of_all(found)
+
+
+@settings(max_examples=60)
+@given(problems(most=4, longest=6))
+def test_from_a_poor_start_the_search_comes_to_the_best_order_and_options(found: Problem) -> None:
+    """Against every order and every option, each in turn at its earliest start: nothing good is cut."""
+    asked = [
+        Request(one.number, one.weight, tuple(filter(found.possible, one.options))) for one in servable(found)
+    ]
+    search = _Search(Problem(tuple(asked), found.room), 10**9)
+    search._try(asked)
+    assert search.exactly()
+    costs = []
+    for order in itertools.permutations(asked):
+        for chosen in itertools.product(*(one.options for one in order)):
+            timeline, cost = Timeline.of(found), 0
+            for one, each in zip(order, chosen, strict=True):
+                start = timeline.earliest(each)
+                assert start is not None
+                timeline.take(each, start)
+                cost += one.weight * (start + each.value)
+            costs.append(cost)
+    assert search.cost == min(costs)
 
 
 @settings(max_examples=100)
