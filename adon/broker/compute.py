@@ -22,6 +22,7 @@ from dataclasses import dataclass
 
 from adon.broker import scheduler
 from adon.broker.choice import Choice, Need, knowledge
+from adon.broker.cost.learning import Learnt
 from adon.broker.cost.site import Legs, Work, site_cost
 from adon.broker.cost.spread import of_rate
 from adon.broker.cost.terms import NO_NETWORK, NetworkTerms, theoretical_throughput
@@ -257,11 +258,10 @@ def _costs(
             legs = [(Legs(way.terms), way) for way in ways or (NO_WAY,)]
         else:
             legs = [(_elsewhere(world, need, ends, offer.campus, now), NO_WAY)]
-        rate = world.experience.rate(offer.name, name, offer.node_rate)
-        late = world.experience.lateness(offer.name)
+        now_is, rate, late = _as_it_stands(world, offer, name)
         for leg, way in legs:
             cost = site_cost(
-                offer,
+                now_is,
                 local=offer.campus == ends[0],
                 work=work,
                 legs=leg,
@@ -271,6 +271,15 @@ def _costs(
             )
             found.append((cost, way))
     return found
+
+
+def _as_it_stands(world: World, offer: Offer, template: str) -> tuple[Offer, Learnt, Learnt | None]:
+    """What a site offers now, Γ_c of one of its nodes, and the factor by which jobs waited longer than said.
+
+    The one place where what sites say themselves, and what their jobs have taught, comes into a decision.
+    """
+    rate = world.experience.rate(offer.name, template, offer.node_rate)
+    return offer, rate, world.experience.lateness(offer.name)
 
 
 def _elsewhere(world: World, need: Need, ends: tuple[str, str], campus: str, now: float) -> Legs:
