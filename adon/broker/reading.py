@@ -40,7 +40,9 @@ def snapshot(world: World, now: float) -> Mapping[str, object]:
         "reconcile": dict(world.network.reconcile_totals),
         "slices": [_slice(world, name) for name in world.configuration.slices],
         "failover": world.failovers.reading(),
-        "compute": [site_json(offer, world.ledger.book(offer.name), now) for offer in world.offers.values()],
+        "resources": [
+            site_json(offer, world.ledger.book(offer.name), now) for offer in world.offers.values()
+        ],
     }
 
 

@@ -247,9 +247,9 @@ class Client:
         """Release a reservation."""
         return self._call("DELETE", f"/reservations/{_part(reservation)}")
 
-    def compute(self) -> list[Json]:
+    def resources(self) -> list[Json]:
         """Every compute site, and what is free of it."""
-        return self._items("/compute")
+        return self._items("/resources")
 
     def forecast_calibration(self, template: str | None, limit: int) -> list[Json]:
         """How well forecasts of completion held."""

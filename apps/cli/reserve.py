@@ -110,7 +110,7 @@ def free(ctx: typer.Context, json_: JsonFlag = False) -> None:
     """Every compute site: what it has, what flows hold of it, what is free for anybody now."""
     from adon.broker.resources.amounts import KINDS, amount_text
 
-    found = client(ctx).compute()
+    found = client(ctx).resources()
     if json_:
         print_json(found)
         return

@@ -119,7 +119,7 @@ def test_one_that_is_not_there(world, address):
 
 
 def test_compute_sites_with_what_is_free(world):
-    sites = {one["name"]: one for one in world.ask("GET", "/compute", "researcher").json["items"]}
+    sites = {one["name"]: one for one in world.ask("GET", "/resources", "researcher").json["items"]}
     assert sites["mu-hpc"]["limits"] == {"nodes": 4, "cores": 64}
     assert sites["mu-hpc"]["held"] == {"nodes": 4}
     assert sites["mu-hpc"]["free"] == {"nodes": 0, "cores": 64}
@@ -128,7 +128,7 @@ def test_compute_sites_with_what_is_free(world):
 
 def test_without_the_controller_there_is_no_read_out(world):
     world.stop_controller()
-    assert world.ask("GET", "/compute").status_code == 503
+    assert world.ask("GET", "/resources").status_code == 503
 
 
 # -- the command line ----------------------------------------------------------------------------------

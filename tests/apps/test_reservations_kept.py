@@ -40,7 +40,7 @@ def test_a_killed_controller_has_lost_no_reservation(controller: Controller) -> 
     with controller.client() as link:
         with pytest.raises(Conflict, match=r"does not fit: 6 worker nodes free, 11 needed; it would from"):
             asked(link, requester="bob")
-        (site,) = [one for one in link.call("snapshot", {})["compute"] if one["name"] == "osu-hpc"]
+        (site,) = [one for one in link.call("snapshot", {})["resources"] if one["name"] == "osu-hpc"]
         assert site["free"]["nodes"] == 6
         released = link.call("reservation.release", {"number": 1, "requester": "ann"})
         assert released["stage"] == "released"
@@ -53,7 +53,7 @@ def test_one_that_ends_is_over_by_itself(controller: Controller) -> None:
         link.call("reservation.add", {"request": wish, "requester": "ann"})
 
         def free() -> bool:
-            (site,) = [one for one in link.call("snapshot", {})["compute"] if one["name"] == "osu-hpc"]
+            (site,) = [one for one in link.call("snapshot", {})["resources"] if one["name"] == "osu-hpc"]
             return bool(site["free"]["nodes"] == 16)
 
         assert not free()

@@ -56,7 +56,7 @@ ALLOWED = {
     ("post", "/maintenance"): {"admin", "performance_engineer"},
     ("delete", "/maintenance/{id}"): {"admin", "performance_engineer"},
     ("get", "/what-if"): STAFF,
-    ("get", "/compute"): ALL,
+    ("get", "/resources"): ALL,
     ("get", "/forecasts/calibration"): STAFF,
     ("get", "/forecasts/calibration/plot"): STAFF,
     ("get", "/reservations"): ALL,

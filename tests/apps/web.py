@@ -467,7 +467,7 @@ def snapshot() -> dict[str, Any]:
                 "paths": [{"path": "al2s", "source": "mu", "destination": "osu", "reserved": 7e6}],
             }
         ],
-        "compute": [
+        "resources": [
             site_json(offer, Book.of(offer.limits, {1: Hold(Amounts(nodes=4), Who("ann", 1))}), NOW)
             for offer in configured_offers(configuration()).values()
         ],

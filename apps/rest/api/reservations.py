@@ -26,7 +26,7 @@ from apps.rest.services import services
 api = blueprint("resources", "Compute sites, and reservations of sites and paths")
 
 
-@api.get("/compute", responses=answers(200, ComputeSiteList))
+@api.get("/resources", responses=answers(200, ComputeSiteList))
 @action(Action.COMPUTE_READ)
 def list_sites() -> Response:
     """Every compute site: what it has, what flows hold of it, what is free."""
@@ -39,7 +39,9 @@ def compute_sites() -> ComputeSiteList:
     :raises Unavailable: if the controller does not answer.
     """
     snapshot = services().snapshots.get()
-    return ComputeSiteList(at=snapshot["at"], items=[ComputeSiteView.of(one) for one in snapshot["compute"]])
+    return ComputeSiteList(
+        at=snapshot["at"], items=[ComputeSiteView.of(one) for one in snapshot["resources"]]
+    )
 
 
 class ReservationQuery(Query):
