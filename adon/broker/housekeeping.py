@@ -136,6 +136,7 @@ class Housekeeping:
         world.shunned = {path: (until - by, why) for path, (until, why) in world.shunned.items()}
         world.network.clock_set_back(by)
         world.room.clock_set_back(by)
+        self._placing.clock_set_back(by)
         world.alarms.clock_set_back(by)
         world.links.clock_set_back(by)
         world.damping.clock_set_back(by)

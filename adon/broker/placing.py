@@ -166,6 +166,10 @@ class Placing:
         """When the next flow that awaits something better is tried again, whatever came of that."""
         return min((at for at in self._awaiting.values() if at > now), default=None)
 
+    def clock_set_back(self, by: float) -> None:
+        """The clock now shows ``by`` seconds less than it did."""
+        self._awaiting = {number: at - by for number, at in self._awaiting.items()}
+
     def awaited(self, since: float, event: Event) -> list[Effect]:
         """Try the flows whose time has come since then."""
         effects: list[Effect] = []

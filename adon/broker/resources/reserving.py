@@ -29,6 +29,9 @@ from adon.broker.world import World
 from adon.errors import Conflict, InvalidInput, Problem
 from adon.units import format_duration
 
+MOST_EACH = 100
+"""Reservations that one person may have at a time."""
+
 
 def asked(world: World, event: ReservationAsked) -> list[Effect]:
     """Take a new reservation.
@@ -39,6 +42,8 @@ def asked(world: World, event: ReservationAsked) -> list[Effect]:
     request = event.request
     begins = event.at if request.begins is None else max(event.at, request.begins)
     _check(world, request, begins, event.at)
+    if sum(one.owner == event.requester for one in world.ledger.reservations) >= MOST_EACH:
+        raise Conflict("reservation", f"{event.requester} has {MOST_EACH} already; release some")
     who = Who(event.requester, _flow(world, request, event.requester))
     wanted = request.amounts
     if request.compute is not None:  # what the policy keeps free is nobody's to reserve

@@ -140,6 +140,19 @@ class TestLater:
         hurried = stage.submit(size="100 MB", queue_patience="5 s")
         assert hurried.compute_site == "mu-hpc"
 
+    def test_a_clock_that_is_set_back_does_not_make_anybody_wait_longer(self) -> None:
+        stage = ready(slow_here_fast_there())
+        first = stage.submit(size="100 MB")
+        waits = stage.submit(size="100 MB")
+        assert waits.starts is not None
+        left = waits.starts - stage.now
+        stage.now -= 1000
+        for _ in range(int(left) + 2):
+            stage.pass_time(1)
+            stage.carry(first, 1000)
+            know(stage, al2s=58.0)
+        assert stage.flow(waits).compute_site == "mu-hpc"
+
     def test_the_once_is_forgotten_by_a_restart_and_no_more(self) -> None:
         stage = ready(slow_here_fast_there())
         stage.submit(size="100 MB")
