@@ -153,6 +153,16 @@ class TestLater:
             know(stage, al2s=58.0)
         assert stage.flow(waits).compute_site == "mu-hpc"
 
+    def test_what_was_promised_is_shifted_with_the_clock(self) -> None:
+        stage = ready(slow_here_fast_there())
+        stage.submit(size="100 MB")
+        waits = stage.submit(size="100 MB")
+        placing = stage.broker._placing
+        assert placing.next_start(stage.now) == waits.starts
+        placing.clock_set_back(10.0)
+        assert waits.starts is not None
+        assert placing.next_start(stage.now) == waits.starts - 10
+
     def test_the_once_is_forgotten_by_a_restart_and_no_more(self) -> None:
         stage = ready(slow_here_fast_there())
         stage.submit(size="100 MB")
