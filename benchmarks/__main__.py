@@ -33,6 +33,7 @@ from benchmarks import (
     moves,
     paths,
     polling,
+    queueing,
     reaction,
     scheduling,
     setups,
@@ -105,6 +106,9 @@ BENCHMARKS: dict[str, Benchmark] = {
     ),
     "many_flows_switches": Benchmark(
         "A result among many flows, to the barrier", many_flows_switches.run, many_flows_switches.report
+    ),
+    "queueing": Benchmark(
+        "A decision over many waiting flows", queueing.run, queueing.report, queueing.passed
     ),
     "install": Benchmark("10 000 rules to the barrier reply", install.run, install.report, install.passed),
     "moves": Benchmark("Moves of live flows", moves.run, moves.report, moves.passed),

@@ -309,3 +309,36 @@ def test_high_availability_and_how_switches_are_driven() -> None:
 def test_a_wrong_ha_section_is_refused(key: str, cause: str) -> None:
     (problem,) = problems_of(EXAMPLE.read_text() + f"controller: {{ha: {{{key}}}}}\n")
     assert cause in problem
+
+
+def test_how_the_queue_is_served(tmp_path: Path) -> None:
+    """Spans have units; a weight is of a slice that there is, or of anybody where requesters share."""
+    plain = EXAMPLE.read_text()
+
+    def read(queue: str) -> config.QueuePolicy:
+        file = tmp_path / "network.yaml"
+        file.write_text(f"{plain}  queue: {queue}\n")
+        return config.load(file).policy.queue
+
+    assert read("{}") == config.QueuePolicy()
+    assert read("{overtaken_for: 5 min, groups: requester, weights: {ann: 2}}").overtaken_for == 300.0
+    for wrong, cause in (
+        ("{weights: {nobody: 2}}", "there is no slice 'nobody'"),
+        ("{overtaken_for: 300}", "has no unit"),
+        ("{together: sometimes}", "in_turn"),
+        ("{reservable: 1.5}", "less than or equal to 1"),
+        ("{fair: true}", "queue.fair"),
+    ):
+        with pytest.raises(InvalidInput) as caught:
+            read(wrong)
+        assert cause in str(caught.value)
+
+
+def test_what_a_compute_site_has_is_not_limited_unless_it_is_said() -> None:
+    text = EXAMPLE.read_text().replace(
+        "    cores: 64\n", "    memory: 2 TB\n    gpus: 8\n    storage: 1 PB\n"
+    )
+    text = text.replace("    queue_wait: 20 s\n", "    queue_wait: 20 s\n    queue_wait_deviation: 3 s\n")
+    site = yamlfile.parse_model(text, config.Configuration).compute["mu-hpc"]
+    assert (site.cores, site.memory, site.gpus, site.storage) == (None, 2 * 10**12, 8, 10**15)
+    assert (site.queue_wait, site.queue_wait_deviation) == (20.0, 3.0)

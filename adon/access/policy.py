@@ -45,6 +45,10 @@ class Action(StrEnum):
     MAINTENANCE_ADD = "maintenance.add"
     MAINTENANCE_CANCEL = "maintenance.cancel"
     WHAT_IF = "network.what_if"
+    RESERVATION_ADD = "reservation.add"
+    RESERVATION_READ = "reservation.read"
+    RESERVATION_RELEASE = "reservation.release"
+    FORECAST_READ = "forecast.read"
     COMPUTE_READ = "compute.read"
     JOB_SUBMIT = "job.submit"
     JOB_READ = "job.read"
@@ -150,6 +154,20 @@ GRANTS: Mapping[Action, Mapping[Role, Scope]] = {
     Action.MAINTENANCE_ADD: {Role.ADMIN: Scope.ANY, Role.PERFORMANCE_ENGINEER: Scope.ANY},
     Action.MAINTENANCE_CANCEL: {Role.ADMIN: Scope.ANY, Role.PERFORMANCE_ENGINEER: Scope.ANY},
     Action.WHAT_IF: _STAFF,
+    Action.RESERVATION_ADD: {
+        Role.ADMIN: Scope.ANY,
+        Role.OPERATOR: Scope.ANY,
+        Role.PERFORMANCE_ENGINEER: Scope.OWN,
+        Role.RESEARCHER: Scope.OWN,
+    },
+    Action.RESERVATION_READ: _OWN_OR_STAFF,
+    Action.RESERVATION_RELEASE: {
+        Role.ADMIN: Scope.ANY,
+        Role.OPERATOR: Scope.ANY,
+        Role.PERFORMANCE_ENGINEER: Scope.OWN,
+        Role.RESEARCHER: Scope.OWN,
+    },
+    Action.FORECAST_READ: _STAFF,
     Action.COMPUTE_READ: _EVERY_ROLE,
     Action.JOB_SUBMIT: {
         Role.ADMIN: Scope.ANY,

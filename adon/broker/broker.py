@@ -58,6 +58,8 @@ from adon.broker.events import (
     PortChanged,
     ProposalDecided,
     ProposalMade,
+    ReservationAsked,
+    ReservationReleased,
     RuleRemoved,
     RulesReported,
     SiteReported,
@@ -70,6 +72,7 @@ from adon.broker.events import (
     TraceAsked,
     TransferReported,
     UnannouncedPackets,
+    WaitingAsked,
     WhatIfAsked,
 )
 from adon.broker.flow import Flow, FlowState
@@ -81,8 +84,15 @@ from adon.broker.maintenance import Window, Windows
 from adon.broker.meters import Meters
 from adon.broker.network import Network
 from adon.broker.placing import Placing
+from adon.broker.queueing import claims, keeping
+from adon.broker.queueing.explaining import explained
+from adon.broker.queueing.reserving import reserved
+from adon.broker.queueing.supposing import supposed
 from adon.broker.reactive import Taken
 from adon.broker.register import Register
+from adon.broker.resources import reserving
+from adon.broker.resources.offer import configured_offers
+from adon.broker.resources.reservation import Reservation
 from adon.broker.sites import working
 from adon.broker.sites.jobs import Jobs, SiteJob
 from adon.broker.sites.standing import Standings
@@ -115,6 +125,7 @@ class Broker:
     :param flows: flows that had not ended when the last run did.
     :param rules: the rules that run wanted.
     :param windows: every maintenance window ever asked for.
+    :param reservations: every reservation ever made.
     :param last_number: the highest flow number ever given.
     :param proposals: at least those that are open; ``last_proposal`` is the highest number ever given.
     :param circuits: the overlays' paths that the last run had.
@@ -131,6 +142,7 @@ class Broker:
         flows: Iterable[Flow] = (),
         rules: Iterable[Entry] = (),
         windows: Iterable[Window] = (),
+        reservations: Iterable[Reservation] = (),
         last_number: int = 0,
         proposals: Iterable[Proposal] = (),
         last_proposal: int = 0,
@@ -152,17 +164,25 @@ class Broker:
                 check_period=policy.consistency_period,
                 settle=policy.settle,
             ),
-            flows=Register((), lambda name: self.world.catalog.resolve(name), topology.site_of),
-            ledger=compute.restored(configuration, heir.flows, catalog),
+            flows=Register(
+                (),
+                lambda name: self.world.catalog.resolve(name),
+                topology.site_of,
+                lambda flow: keeping.listened(self.world, flow),
+            ),
+            ledger=compute.restored(configuration, heir.flows, catalog, reservations),
+            offers=configured_offers(configuration),
             links=Links(configuration, identity),
             meters=Meters(heir.rules),
             windows=Windows(windows),
             standings=Standings(configuration.compute, known_jobs),
             jobs=Jobs(known_jobs, last_job),
             proposals=Proposals.of(proposals, last_proposal),
+            line=keeping.line_of(policy),
         )
         for flow in heir.flows:
             self.world.flows.put(flow)
+        keeping.restored(self.world)
         self._placing = Placing(self.world)
         self._watch = Watch(self.world)
         self._housekeeping = Housekeeping(self.world, self._placing)
@@ -287,6 +307,12 @@ class Broker:
                 return self._answered(
                     event.id, event.command, lambda: maintaining.cancelled(world, placing, event)
                 )
+            case ReservationAsked():
+                return self._answered(event.id, event.command, lambda: reserving.asked(world, event))
+            case ReservationReleased():
+                return self._answered(
+                    event.id, event.command, lambda: reserving.released(world, placing, event)
+                )
             case SwitchUp():
                 # The answers come in this order: what it can do is known before it counts as connected.
                 return [ReadFeatures(event.id, event.dpid), *network.switch_up(event).effects]
@@ -331,6 +357,18 @@ class Broker:
                         Answer(event.id, event.command, whatif.answered(world, event.scenario, event.at))
                     ],
                 )
+            case WaitingAsked():
+                return self._answered(
+                    event.id,
+                    event.command,
+                    lambda: [
+                        Answer(
+                            event.id,
+                            event.command,
+                            explained(world, self._flow(event.number), event.at),
+                        )
+                    ],
+                )
             case SyncAsked():
                 answer: dict[str, object] = {"switches": sorted(network.topology.connected)}
                 return [*network.recheck(event.id).effects, Answer(event.id, event.command, answer)]
@@ -368,11 +406,20 @@ class Broker:
         """A flow as it is asked for, checked, saved and placed; it has the last number."""
         number = self._last_number + 1
         flow = new_flow(number, asked, self.world.catalog, self.world.network.topology, others)
+        flow = self._reserved(flow, event.at)
         rivals = [] if unannounced else self.world.flows.rivals(asked.request)
         self._last_number = number
         self.world.flows.put(replace(flow, unannounced=unannounced))
         effects = [SaveFlow(event.id, self._flow(number)), *self._unannounced.gives_way(rivals, event)]
         return [*effects, *self._placing.place(self._flow(number), event)]
+
+    def _reserved(self, flow: Flow, now: float) -> Flow:
+        """With what it asks for in advance reserved, where that takes nothing from who has waited long."""
+        if flow.not_before is None:
+            return flow
+        with supposed(self.world, flow) as asked:
+            kept = claims.kept(self.world, asked, now).paths
+        return reserved(self.world, flow, now, kept)
 
     def _taken(self, taken: Taken, event: Event) -> tuple[Flow, list[Effect]]:
         """An unannounced flow begins as any other does.

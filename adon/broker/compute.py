@@ -1,172 +1,207 @@
-"""Where a flow's data is computed: the cost of every site it may use, and the ledger that follows.
+"""What a flow sees of compute sites and of past promises, gathered from the broker's state.
 
-Joins what :mod:`adon.broker.choice` found about the network with the cost model
-(:mod:`adon.broker.cost`, algorithm 4) and edge optimisation (:mod:`adon.broker.edge`, algorithm 2).  A
-template without a cost model, or a network without compute sites, has nothing to choose: the raw data
-travels.
+What is made of it is in :mod:`adon.broker.comparing`.  Nothing is changed here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Iterable
+from dataclasses import replace
 
-from adon.broker.choice import Choice, Need
-from adon.broker.cost import CostFunctions, NetworkTerms, site_cost, theoretical_throughput
-from adon.broker.decision import SiteCost
-from adon.broker.edge import Ledger, place
+from adon.broker import scheduler
+from adon.broker.choice import Choice, Need, knowledge
+from adon.broker.comparing import (
+    NO_WAY,
+    Observed,
+    Regarded,
+    SiteSeen,
+    asked_of,
+    costs_of,
+    forecast_of,
+    terms_of,
+    ways_of,
+)
+from adon.broker.cost.learnt import Learnt
+from adon.broker.cost.site import Legs
+from adon.broker.cost.terms import NO_NETWORK, NetworkTerms
+from adon.broker.deciding import situation
 from adon.broker.flow import Flow
-from adon.broker.sites.standing import Found, Standings
+from adon.broker.resources.amounts import Amounts
+from adon.broker.resources.book import Book, Who
+from adon.broker.resources.ledger import Ledger
+from adon.broker.resources.offer import Offer, configured_offers, demand_of, requirement_of
+from adon.broker.resources.paths import hold_of
+from adon.broker.resources.reservation import Reservation
+from adon.broker.uncertain import Uncertain
+from adon.broker.world import World
 from adon.config import Configuration
 from adon.flowvisor.path import Known
-from adon.flowvisor.performance import PerformanceView
-from adon.flowvisor.topology import Topology
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.catalog import Catalog
-from adon.templates_catalog.model import ComputeRequirement
 from measurement.model import Metric
 
 
-@dataclass(frozen=True, slots=True)
-class Told:
-    """What is known of a site beyond its configuration.
-
-    :param wait: T_q by its reports; None if nobody asks it.
-    :param node_rate: Γ_c as its jobs taught it, in bits/s; None where they taught nothing.
-    """
-
-    wait: Found | None = None
-    node_rate: float | None = None
-
-
-NOTHING_TOLD = Told()
-
-
-@dataclass(frozen=True, slots=True)
-class Sites:
-    """The compute side of a decision.
-
-    :param refused: whether the flow must wait because no site can take it.
-    :param transfer_size: S_t: the bytes that will travel, as the site chosen has it.
-    :param told: what was known of the sites that were compared.
-    """
-
-    costs: tuple[SiteCost, ...] = ()
-    site: str | None = None
-    reason: str = ""
-    refused: bool = False
-    transfer_size: int = 0
-    ledger: Ledger = field(default_factory=lambda: Ledger({}))
-    told: Mapping[str, Told] = field(default_factory=FrozenMap)
-
-
-NO_SITES = Sites()
-
-
-def empty_ledger(configuration: Configuration) -> Ledger:
-    """All worker nodes of all configured sites, none of them held."""
-    return Ledger({name: site.worker_nodes for name, site in configuration.compute.items()})
-
-
-def restored(configuration: Configuration, flows: Iterable[Flow], catalog: Catalog) -> Ledger:
-    """The ledger as the flows of an earlier run left it.
+def restored(
+    configuration: Configuration,
+    flows: Iterable[Flow],
+    catalog: Catalog,
+    reservations: Iterable[Reservation] = (),
+    now: float = -math.inf,
+) -> Ledger:
+    """The ledger as an earlier run left it.
 
     A site that is configured no more is dropped; of one that has shrunk, what is left is handed out in
     the order of ``flows``.
 
+    :param reservations: all that were ever made.
+    :param now: those that are over by then are left out.
     :raises NotFound: if the catalog lacks the template of a flow.
     """
-    ledger = empty_ledger(configuration)
+    limits = {name: offer.limits for name, offer in configured_offers(configuration).items()}
+    ledger = Ledger.of(limits, reservations, now)
+    held: dict[str, dict[int, Amounts]] = {name: {} for name in limits}
+    known: dict[int, Flow] = {}
     for flow in flows:
         site = flow.compute_site
-        if flow.state.holds_rules and site is not None and site in ledger.totals:
-            asked = _requirement(Need.of(catalog.resolve(flow.template), flow.request)).worker_nodes
-            nodes = min(asked, ledger.residual(site))
-            ledger = ledger.allocate(flow.number, site, nodes) if nodes > 0 else ledger
-    return ledger
-
-
-def sites(
-    flow: Flow,
-    need: Need,
-    choice: Choice,
-    topology: Topology,
-    performance: PerformanceView,
-    ledger: Ledger,
-    now: float,
-    told: Callable[[str], Told] = lambda _: NOTHING_TOLD,
-) -> Sites:
-    """Compare the compute sites at both ends of a flow and take the cheapest that has room.
-
-    :param told: what is known of a site beyond its configuration (:func:`as_told`).
-    """
-    configuration, model = topology.configuration, need.template.cost
-    ends = {topology.site_of(flow.request.source): True, topology.site_of(flow.request.destination): False}
-    allowed = need.template.rspec.sites
-    names = [
-        name
-        for name, site in configuration.compute.items()
-        if site.site in ends and (not allowed or site.site in allowed or ends[site.site])
-    ]
-    if model is None or not names:
-        return Sites(transfer_size=flow.request.size, ledger=ledger)
-    terms = network_terms(need, choice, performance, now)
-    requirement = _requirement(need)
-    heard = {name: told(name) for name in names}
-    costs = [
-        site_cost(
-            name,
-            configuration.compute[name],
-            local=ends[configuration.compute[name].site],
-            size=flow.request.size,
-            model=model,
-            requirement=requirement,
-            network=terms,
-            functions=CostFunctions(),
-            reported=heard[name].wait,
-            node_rate=heard[name].node_rate,
-        )
-        for name in names
-    ]
-    reserve = configuration.policy.reserve_nodes
-    found, after = place(flow.number, costs, ledger, requirement.worker_nodes, reserve)
-    size = next((cost.transfer_size for cost in costs if cost.site == found.site), flow.request.size)
-    refused = found.site is None
-    return Sites(found.costs, found.site, found.reason, refused, max(1, size), after, FrozenMap(heard))
-
-
-def as_told(standings: Standings, need: Need, now: float) -> Callable[[str], Told]:
-    """What sites reported, and what their jobs taught, for flows that need this."""
-    requirement = _requirement(need)
-    nodes = requirement.worker_nodes
-    cores = max(requirement.cores, nodes)
-
-    def told(site: str) -> Told:
-        learnt = standings.node_rate(site, need.template.name)
-        return Told(standings.wait(site, nodes, now, cores), None if learnt is None else learnt.mean)
-
-    return told
-
-
-def network_terms(need: Need, choice: Choice, performance: PerformanceView, now: float) -> NetworkTerms:
-    """Γ_t and Γ_a of the chosen path; without one both are unknown."""
-    name = choice.selection.path
-    record, path = choice.record(name), choice.paths.get(name) if name is not None else None
-    if record is None or path is None:
-        return NetworkTerms(None, 0.0, None)
-    available = next((m.value for m in record.metrics if m.metric == Metric.THROUGHPUT), None)
-    max_age = need.template.selection.max_age
-    rtt, loss = (performance.knowledge(path.key, m, now, max_age) for m in (Metric.RTT, Metric.LOSS))
-    theoretical = theoretical_throughput(
-        path.capacity,
-        need.streams,
-        None,
-        rtt.value if isinstance(rtt, Known) else None,
-        loss.value if isinstance(loss, Known) else None,
+        if flow.state.holds_rules and site in held:
+            need = Need.of(catalog.resolve(flow.template), flow.request)
+            held[site][flow.number], known[flow.number] = demand_of(need), flow
+    return ledger.inheriting(
+        {
+            site: {number: hold_of(known[number], a) for number, a in asked.items()}
+            for site, asked in held.items()
+        }
     )
-    return NetworkTerms(name, theoretical, available)
 
 
-def _requirement(need: Need) -> ComputeRequirement:
-    asked = need.template.rspec.compute
-    return ComputeRequirement() if asked is None else asked
+def regarded(
+    world: World, flow: Flow, need: Need, choice: Choice, now: float, latest: float = math.inf
+) -> Regarded:
+    """What a comparison for a flow looks at now.
+
+    :param latest: no start later than this is waited for while something can be had at once.
+    """
+    latest = min(latest, scheduler.deadline(flow, world.flows.patience))
+    seen = Regarded(paths=_observed(world, choice, now), latest=latest)
+    if need.template.cost is None:
+        return seen
+    sites = [_as_it_stands(world, offer, flow, need, now) for offer in _offers(world, flow, need)]
+    return replace(seen, sites=tuple(_with_room(world, flow, need, choice, seen, one, now) for one in sites))
+
+
+def _observed(world: World, choice: Choice, now: float) -> FrozenMap[str, Observed]:
+    """How far off rates of each candidate have been."""
+    since, found = now - world.configuration.measurements.window, dict[str, Observed]()
+    for record in choice.selection.records:
+        path = choice.paths.get(record.path)
+        rate = next((one for one in record.metrics if one.metric == Metric.THROUGHPUT), None)
+        if path is not None:
+            errors = () if rate is None else tuple(world.estimates.errors(path.key, rate.basis))
+            tests = world.performance.seen(path.key, Metric.THROUGHPUT, since)
+            found[record.path] = Observed(errors, tests)
+    return FrozenMap(found)
+
+
+# -- sites ------------------------------------------------------------------------------------------------
+
+
+def _offers(world: World, flow: Flow, need: Need) -> list[Offer]:
+    """The sites that the RSpec allows; what is at the source's campus it always allows."""
+    allowed, source = need.template.rspec.sites, world.flows.ends(flow)[0]
+    return [
+        offer
+        for offer in world.offers.values()
+        if not allowed or offer.campus in allowed or offer.campus == source
+    ]
+
+
+def _as_it_stands(world: World, offer: Offer, flow: Flow, need: Need, now: float) -> SiteSeen:
+    """What a site offers now, and Γ_c of one of its nodes.
+
+    The one place where what sites say themselves, and what their jobs have taught, comes into a decision.
+    What is configured as not ours stays so, whatever the site says.
+    """
+    asked, ends = requirement_of(need.template), world.flows.ends(flow)
+    nodes = asked.worker_nodes
+    told = world.standings.wait(offer.name, nodes, now, max(asked.cores, nodes))
+    if told is not None and offer.queue_wait is not None:
+        wait = told.wait if math.isfinite(told.wait.mean) else None
+        offer = replace(offer, queue_wait=wait, why=told.why, origin="by its own reports")
+    legs = None if offer.campus in ends else _elsewhere(world, need, ends, offer.campus, now)
+    return SiteSeen(offer, _rate(world, offer, need.template.name), legs=legs)
+
+
+def _rate(world: World, offer: Offer, template: str) -> Learnt:
+    learnt = world.standings.node_rate(offer.name, template)
+    if learnt is None:
+        return Learnt(Uncertain(offer.node_rate), "as configured")
+    jobs = world.standings.rates.seen[offer.name, template].count
+    return Learnt(learnt, "learnt from 1 finished job" if jobs == 1 else f"learnt from {jobs} finished jobs")
+
+
+def _elsewhere(world: World, need: Need, ends: tuple[str, str], campus: str, now: float) -> Legs:
+    """The ways of the data by a third campus: raw there, the result from there."""
+    return Legs(
+        _best_leg(world, need, (ends[0], campus), now), onward=_best_leg(world, need, (campus, ends[1]), now)
+    )
+
+
+def _best_leg(world: World, need: Need, ends: tuple[str, str], now: float) -> NetworkTerms:
+    """What the best path between two sites carries, by what is known of it."""
+    seen, since = situation(world, ends, now), now - world.configuration.measurements.window
+    found = [NO_NETWORK]
+    for candidate in world.network.topology.between(*ends):
+        if candidate.usable and candidate.path is not None:
+            known = knowledge(Metric.THROUGHPUT, candidate.path, None, need, seen)
+            if isinstance(known, Known):
+                errors = tuple(world.estimates.errors(candidate.key, known.basis))
+                tests = world.performance.seen(candidate.key, Metric.THROUGHPUT, since)
+                observed = Observed(errors, tests)
+                found.append(terms_of(need, candidate.path, known.value, observed, world.performance, now))
+    return max(found, key=lambda terms: -1.0 if terms.rate is None else terms.rate)
+
+
+# -- who has room -----------------------------------------------------------------------------------------
+
+
+def _with_room(
+    world: World, flow: Flow, need: Need, choice: Choice, seen: Regarded, site: SiteSeen, now: float
+) -> SiteSeen:
+    """The site with what the flow can have of it, and when it can have what it asks."""
+    book = world.ledger.sites.get(site.offer.name)
+    if book is None or site.legs is not None:
+        return site
+    asked, who = asked_of(need, world.configuration.policy.reserve_nodes), Who(flow.requester, flow.number)
+    # Without reservations there is never less than now, however long it lasts.
+    lasts = _lasts(world, flow, need, choice, seen, site) if book.reserved else math.inf
+    free = book.free(now, now, now + lasts, who)
+    if free.holds(asked):
+        return replace(site, free=free)
+    opens = book.earliest(asked, now, now, lasts, who) if book.limits.holds(asked) else None
+    return replace(site, free=free, reserved=_reserved(book, who, now), opens=opens)
+
+
+def _reserved(book: Book, who: Who, now: float) -> str:
+    others = [one.id for one in book.reserved if one.ends > now and one.owner != who.owner]
+    return f"reserved by {', '.join(others)}" if others else ""
+
+
+def _lasts(world: World, flow: Flow, need: Need, choice: Choice, seen: Regarded, site: SiteSeen) -> float:
+    """For how many seconds a flow would hold what it takes of a site, at the latest."""
+    model = need.template.cost
+    if model is None:
+        return math.inf
+    ways = ways_of(flow, need, choice, seen) or [NO_WAY]
+    costs = costs_of(flow, need, choice, model, [site], ways, world.functions)
+    told = [forecast_of(flow, need, cost, way) for cost, way in costs]
+    return max((math.inf if one is None else one.high for one in told), default=math.inf)
+
+
+def free_nodes(world: World, site: str, flow: Flow, now: float) -> float:
+    """Worker nodes of a site that a flow could have now; infinite where nobody counts them."""
+    book = world.ledger.sites.get(site)
+    if book is None:
+        return 0
+    nodes = book.free(now, now, now, Who(flow.requester, flow.number)).nodes
+    return math.inf if nodes is None else nodes

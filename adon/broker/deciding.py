@@ -7,25 +7,26 @@ stay) and :mod:`adon.broker.preemption` (who gives way), and writes the result d
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
 from adon.broker import grading, limits
 from adon.broker.alarms import Waived
 from adon.broker.choice import Choice, Need, Situation, choose, held_back
-from adon.broker.compute import NO_SITES, Sites
 from adon.broker.decision import Decision, Outcome
 from adon.broker.events import AlarmCleared, AlarmRaised, Event
 from adon.broker.flow import Flow, FlowState
-from adon.broker.preemption import Holder, Rivals, summed_up
+from adon.broker.optimisation.placement import NOWHERE, Placement
+from adon.broker.preemption import Holder, Rivals, only_full, summed_up
+from adon.broker.queueing import calendar, keeping
 from adon.broker.world import World
 from adon.flowvisor.assessment import CandidateRecord
 from adon.flowvisor.ladder import Granted
 from adon.flowvisor.path import Layer
 from adon.flowvisor.selection import MoveAdvice, hysteresis
 from adon.flowvisor.topology import Candidate
-from measurement.model import Measurement, Metric
+from measurement.model import Measurement, Metric, PathKey
 
 
 def choose_path(
@@ -40,9 +41,10 @@ def choose_path(
     own = world.flows.counters(flow) if flow.state is FlowState.ACTIVE else None
     given_up = world.damping.given_up(flow.number)
     closed = world.windows.closed(world.network.topology, flow, world.flows.bound(flow), now)
+    booked = calendar.closed(world, flow, now)
     if world.configuration.policy.interrupting:
         without = {**world.interrupting.held_back(world, flow, now), **without}
-    without = {**limits.closed(world, flow, kind.need, now), **closed, **given_up, **without}
+    without = {**limits.closed(world, flow, kind.need, now), **booked, **closed, **given_up, **without}
     asks = replace(s, own=own, shunned={**s.shunned, **without})
 
     def finding(candidate: Candidate) -> CandidateRecord | None:
@@ -115,26 +117,43 @@ def rivals(
     """
     if not world.configuration.policy.preemption or need.qspec.throughput is None:
         return None
-    flows, layer2 = world.flows, {n: path for n, path in choice.paths.items() if path.layer is Layer.L2}
     falls = grading.falls(world, flow, choice)
-    since = now - world.configuration.measurements.window
-    best = {n: world.performance.best([p.key], Metric.THROUGHPUT, since) for n, p in layer2.items()}
+    if falls is not None and keeping.before(world, flow, falls):
+        return Rivals(_holder(world, falls), decided=frozenset({falls.number}.intersection(decided)))
+    flows, layer2 = world.flows, {n: path for n, path in choice.paths.items() if path.layer is Layer.L2}
+    full = [r.path for r in choice.selection.records if r.path in layer2 and only_full(r)]
+    lowest = flows.lowest(flows.ends(flow))
+    if not full or lowest is None or lowest >= flows.priority(flow):
+        return Rivals()
+    best = best_seen(world, [layer2[path].key for path in full], now)
     holders = summed_up(
-        _holder(world, other)
+        _holder(world, other, may_go=_may_go(world, other, flow))
         for other in flows.alongside(flow)
         if other.path in layer2
-        and other.slice == flow.slice  # another tenant's flow stays
-        and other.state is FlowState.ACTIVE
-        and not world.network.busy(other.id)
     )
-    fallen = None if falls is None else _holder(world, falls)
-    asked = {one.number for one in (*holders, *(() if fallen is None else (fallen,)))}
-    seen = {name: value for name, value in best.items() if value is not None}
-    return Rivals(fallen, holders, seen, frozenset(asked.intersection(decided)))
+    return Rivals(None, holders, best, frozenset({one.number for one in holders}.intersection(decided)))
 
 
-def _holder(world: World, flow: Flow) -> Holder:
-    return Holder(flow.number, world.flows.priority(flow), str(flow.path), world.flows.bound(flow))
+def _holder(world: World, flow: Flow, *, may_go: bool = True) -> Holder:
+    return Holder(flow.number, world.flows.priority(flow), str(flow.path), world.flows.bound(flow), may_go)
+
+
+def _may_go(world: World, holder: Flow, newcomer: Flow) -> bool:
+    """Whether a running flow may lose its place to a new one.
+
+    Not another tenant's, not one whose rules are being changed, not one with reserved bandwidth; and not one
+    that arrived so much earlier that it would have its turn first by now: so it loses its place to few.
+    """
+    settled = holder.state is FlowState.ACTIVE and not world.network.busy(holder.id)
+    ours = holder.slice == newcomer.slice and holder.booking is None
+    return settled and ours and keeping.before(world, newcomer, holder)
+
+
+def best_seen(world: World, keys: Iterable[PathKey], now: float) -> dict[str, float]:
+    """Per path name the best rate seen there in the archive's window, in bits/s, where one was seen."""
+    since = now - world.configuration.measurements.window
+    found = {key.path: world.performance.best([key], Metric.THROUGHPUT, since) for key in keys}
+    return {name: value for name, value in found.items() if value is not None}
 
 
 def decision_of(
@@ -146,7 +165,7 @@ def decision_of(
     reason: str,
     event: Event,
     path: str | None = None,
-    sites: Sites = NO_SITES,
+    sites: Placement = NOWHERE,
     granted: Granted | None = None,
     trigger: str | None = None,
 ) -> Decision:
@@ -173,6 +192,8 @@ def decision_of(
         tables={m.value: table.model_dump(mode="json") for m, table in choice.tables.items()},
         compute=sites.costs,
         compute_site=sites.site,
+        forecast=sites.forecast if outcome is Outcome.ADMIT else None,
+        starts=sites.starts if outcome is Outcome.QUEUE else None,
         alarm=event.alarm.id if isinstance(event, AlarmRaised | AlarmCleared) else None,
         slice=flow.slice,
         granted=granted,

@@ -11,12 +11,14 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from adon.broker.outcomes import Forecast
 from adon.flowvisor.assessment import CandidateRecord
 from adon.flowvisor.ladder import Granted
+from adon.frozenmap import FrozenMap
 
 
 class Outcome(StrEnum):
@@ -38,6 +40,11 @@ class SiteCost:
     ``total`` is T_t, ``queue`` T_q, ``compute`` T_c, ``network`` T_n, ``duplication`` C_D; sizes in
     bytes, rates in bits/s: ``compute_size`` S_c, ``transfer_size`` S_t, ``node_rate`` Γ_c, ``theoretical``
     Γ_t, ``available`` Γ_a.
+
+    :param campus: where the site is.
+    :param deviations: the standard deviation of a term by its name (``busy`` is T_c without T_q, ``result``
+        the result in bytes); what is not there has none that anybody has observed.
+    :param origins: who says what a term and its spread are.
     """
 
     site: str
@@ -56,6 +63,9 @@ class SiteCost:
     available: float
     path: str | None
     why: str = ""
+    campus: str = ""
+    deviations: Mapping[str, float] = field(default_factory=FrozenMap)
+    origins: Mapping[str, str] = field(default_factory=FrozenMap)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +77,8 @@ class Decision:
     :param slice: the slice that the flow belongs to, if there are slices.
     :param granted: what the queue ladder gives it on the path, beside what it asked.
     :param trigger: the trigger of its template that led to it, and what that saw, if one did.
+    :param forecast: when its transfer is expected to be over, if it is admitted and that can be told.
+    :param starts: when it is expected to start, if it waits and that can be told.
     """
 
     id: str
@@ -87,6 +99,8 @@ class Decision:
     slice: str | None = None
     granted: Granted | None = None
     trigger: str | None = None
+    forecast: Forecast | None = None
+    starts: float | None = None
 
     def body(self) -> dict[str, Any]:
         """The decision as plain JSON values (``inf`` as the string ``"inf"``)."""

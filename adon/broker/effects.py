@@ -16,6 +16,7 @@ from adon.broker.decision import Decision
 from adon.broker.flow import Flow
 from adon.broker.maintenance import Window
 from adon.broker.outcomes import FlowOutcome
+from adon.broker.resources.reservation import Reservation
 from adon.broker.sites.jobs import SiteJob
 from adon.errors import AdonError
 from adon.flowvisor.circuits import Order
@@ -299,3 +300,10 @@ class SaveSnapshot(Effect):
     """Keep what a decision saw, so that it can be made again; nothing waits for this."""
 
     snapshot: Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class SaveReservation(Effect):
+    """Keep a reservation of resources."""
+
+    reservation: Reservation

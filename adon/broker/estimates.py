@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import statistics
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -106,6 +106,10 @@ class Estimates:
         }
         source = f"decision:{promise.decision}"
         return Observation(promise.key, METRIC, error, at, source, "adon", parameters)
+
+    def errors(self, key: PathKey, basis: str) -> Sequence[float]:
+        """The latest relative errors on one directed path and basis, the oldest first."""
+        return tuple(self._errors.get((key, basis), ()))
 
     def forget(self, flow: int) -> None:
         """A flow has ended."""

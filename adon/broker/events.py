@@ -13,6 +13,7 @@ from typing import Literal
 from adon.broker.flow import FlowRequest
 from adon.broker.maintenance import WindowRequest
 from adon.broker.question import Question
+from adon.broker.resources.reservation import ReservationRequest
 from adon.broker.scenario import Scenario
 from adon.broker.sites.jobs import JobRequest
 from adon.flowvisor.features import SwitchFeatures
@@ -357,3 +358,29 @@ class ObservationArrived(Event):
     """A value of a host that a trigger of a running flow waits for."""
 
     observation: Observation
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingAsked(Event):
+    """Somebody wants to know what a waiting flow waits for, and what would help it."""
+
+    command: str
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReservationAsked(Event):
+    """Somebody wants resources kept for them."""
+
+    command: str
+    request: ReservationRequest
+    requester: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReservationReleased(Event):
+    """Somebody who may do so ends a reservation, before it or in the middle of it."""
+
+    command: str
+    number: int
+    requester: str

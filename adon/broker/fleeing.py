@@ -4,7 +4,8 @@ Gathers for :mod:`adon.broker.refuge` what it plans with: the flows that an even
 each could take, and the room that each path has.  Nothing is changed, and nothing is measured first: on a
 failure the last known values decide (R16).
 
-*Room* is what the path carries less the throughput bounds of the flows that stay on it.  What it carries is
+*Room* is what the path carries less the throughput bounds of the flows that stay on it and what is kept free
+for reservations.  What it carries is
 its configured capacity, or less where a fresh test says so: a test with n streams that measured T beside k
 streams saw T·(k+n)/n altogether (:func:`adon.flowvisor.performance.carried`).
 
@@ -25,6 +26,7 @@ from adon.broker.choice import Choice, Need, choose
 from adon.broker.deciding import choose_path
 from adon.broker.flow import Flow
 from adon.broker.refuge import NODES, Displaced, Grade, Option, Place, plan
+from adon.broker.resources.paths import kept_free
 from adon.broker.world import World
 from adon.flowvisor.assessment import CandidateRecord, Verdict
 from adon.flowvisor.path import Known
@@ -145,7 +147,7 @@ def planned(
     )
     keys = sorted({option.key for one in displaced for option in one.options})
     oldest = max((need.template.selection.max_age for need, _ in looked.values()), default=0.0)
-    room = tuple((key, carries(world, key, now, oldest) - staying(world, key, leaving)) for key in keys)
+    room = tuple((key, _room(world, key, leaving, now, oldest)) for key in keys)
     exodus = Exodus(displaced, room, nodes)
     places = exodus.places()
     return tuple(
@@ -159,6 +161,11 @@ def to_its_place(flow: Flow, need: Need, choice: Choice, loss: Loss, place: Plac
     if place.option is not None:
         choice = choice.taking(place.option.key.path, place.why)
     return Fled(flow, need, choice, loss, place, exodus)
+
+
+def _room(world: World, key: PathKey, leaving: Mapping[int, Loss], now: float, oldest: float) -> float:
+    """What of a path displaced flows may have, in bits/s."""
+    return carries(world, key, now, oldest) - staying(world, key, leaving) - kept_free(world, key, now)
 
 
 def carries(world: World, key: PathKey, now: float, max_age: float) -> float:

@@ -21,11 +21,13 @@ from typing import Annotated
 from pydantic import Field, field_validator
 
 from adon.broker.diary import NOTHING_YET, Diary
+from adon.broker.queueing.booking import Booking
 from adon.broker.triggers.record import NOTHING, Triggered
 from adon.errors import Conflict
 from adon.flowvisor.ladder import Granted
 from adon.flowvisor.path import FiveTuple
 from adon.marking import Marking
+from adon.moments import When
 from adon.templates_catalog.model import Name, QSpec, Value, check_weights
 from adon.units import Duration, Size
 from measurement.model import Metric
@@ -94,7 +96,7 @@ class FlowRequest(Value):
 
     Either ``template`` (``soykb`` or ``soykb@3``) or ``application`` names the need; with neither, the
     ports or the DSCP choose the template.  Without ``ports`` the flow's 5-tuples are learnt from its
-    first packets.
+    first packets.  ``not_before`` asks for bandwidth in advance; ``deadline`` is when it is to be done.
     """
 
     source: Name
@@ -109,6 +111,8 @@ class FlowRequest(Value):
     priority: Annotated[int, Field(ge=0, le=999)] | None = None
     streams: Annotated[int, Field(ge=1, le=128)] | None = None
     queue_patience: Duration | None = None
+    not_before: When | None = None
+    deadline: When | None = None
     label: str = Field(default="", max_length=200)
     slice: Name | None = None
     marking: Marking | None = None
@@ -145,6 +149,10 @@ class Flow:
     :param triggered: what its template's triggers did to it.
     :param aggregated: it had more connections than a switch has room for: they share one pair of rules.
     :param diary: what it has met so far.
+    :param not_before, deadline: as the request says, in seconds since the epoch.
+    :param booking: what it has reserved in advance.
+    :param ends_by: when it is expected to have given back what it holds, at the latest.
+    :param starts: when it is expected to start, while it waits and that can be told.
     """
 
     number: int
@@ -177,6 +185,11 @@ class Flow:
     unannounced: bool = False
     triggered: Triggered = NOTHING
     diary: Diary = NOTHING_YET
+    not_before: float | None = None
+    deadline: float | None = None
+    booking: Booking | None = None
+    ends_by: float | None = None
+    starts: float | None = None
 
     @property
     def hosts(self) -> tuple[str, str]:
@@ -195,8 +208,17 @@ class Flow:
         Whichever knows more, the transfer's own report or the switch's counters: these are read every few
         seconds, so they lag; and they count headers, so they may end above.
         """
-        reported = 0 if self.bytes_reported is None else self.bytes_reported
-        return min(self.transfer_size, max(self.bytes_delivered, reported))
+        return min(self.transfer_size, self._arrived)
+
+    @property
+    def left(self) -> int:
+        """Bytes that are not known to have arrived: what is left of a transfer that was interrupted."""
+        size = self.transfer_size if self.transfer_size > 0 else self.request.size
+        return max(0, size - self._arrived)
+
+    @property
+    def _arrived(self) -> int:
+        return max(self.bytes_delivered, 0 if self.bytes_reported is None else self.bytes_reported)
 
     def priority(self, usual: int) -> int:
         """What the request asked for, else the template's, and what triggers made of it; 0..999.

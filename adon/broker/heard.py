@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable
 
 from adon.flowvisor.performance import FUTURE_TOLERANCE, Changed, PerformanceView
+from adon.variation import Moments
 from measurement.model import Measurement, Metric, PathKey
 
 _HOUR_S = 3600.0
@@ -23,6 +24,7 @@ class Heard(PerformanceView):
         self._newest = -math.inf
         self._versions: dict[PathKey, int] = {}
         self._best_of: dict[tuple[PathKey, Metric, bool], tuple[int, int, float | None]] = {}
+        self._seen_of: dict[tuple[PathKey, Metric], tuple[int, int, Moments]] = {}
 
     def of(self, key: PathKey) -> int:
         """How often what is known of one directed path has changed."""
@@ -55,6 +57,15 @@ class Heard(PerformanceView):
         if not values:
             return None
         return max(values) if metric.higher_is_better else min(values)
+
+    def seen(self, key: PathKey, metric: Metric, since: float) -> Moments:
+        """As :meth:`PerformanceView.seen`; the hours of each path are gone through once per change."""
+        version, hour = self.of(key), math.floor(since / _HOUR_S)
+        held = self._seen_of.get((key, metric))
+        if held is None or held[:2] != (version, hour):
+            held = (version, hour, super().seen(key, metric, since))
+            self._seen_of[key, metric] = held
+        return held[2]
 
     def _best_on(self, key: PathKey, metric: Metric, since: float) -> float | None:
         version, hour = self.of(key), math.floor(since / _HOUR_S)

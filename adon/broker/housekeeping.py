@@ -14,6 +14,8 @@ from adon.broker.events import Event, Tick
 from adon.broker.flow import FlowState
 from adon.broker.heard import Heard
 from adon.broker.placing import Placing
+from adon.broker.queueing.reserving import lapsed
+from adon.broker.resources import reserving
 from adon.broker.world import World
 from adon.units import format_duration
 
@@ -34,16 +36,21 @@ class Housekeeping:
         self._now = 0.0
         self._polled_at = 0.0
         self._compared_at = 0.0
+        self._ticked_at: float | None = None
         self._announced_wake: float | None = None
 
     def tick(self, event: Tick) -> list[Effect]:
         """Do what is due."""
         world, placing = self._world, self._placing
         effects = placing.act(world.network.wake(event.id, event.at), event)
-        for flow in scheduler.expired(world.flows.queued(), event.at, world.flows.patience):
+        for flow in world.flows.overdue(event.at):
             waited = format_duration(event.at - scheduler.waiting_since(flow))
-            reason = f"waited {waited}; last: {flow.reason}"
+            late = flow.deadline is not None and flow.deadline <= event.at
+            reason = f"{'its deadline is past; ' if late else ''}waited {waited}; last: {flow.reason}"
             effects += placing.end(flow, FlowState.EXPIRED, reason, event)[1]
+        effects += lapsed(world, event)
+        if world.line.advance(event.at):
+            effects += placing.serve_queue(event)
         over = [path for path, (until, _) in world.shunned.items() if until <= event.at]
         for path in over:
             del world.shunned[path]
@@ -52,6 +59,10 @@ class Housekeeping:
         else:
             effects += placing.catch_up(event)
         effects += maintaining.crossed(world, placing, event)
+        since = event.at if self._ticked_at is None else self._ticked_at
+        self._ticked_at = event.at
+        effects += reserving.crossed(world, placing, since, event)
+        effects += placing.awaited(since, event)
         return [*effects, *self._poll(event)]
 
     def _poll(self, event: Tick) -> list[Effect]:
@@ -81,9 +92,12 @@ class Housekeeping:
             world.network.next_wake(),
             world.links.next_wake(),
             world.flows.next_deadline(),
+            world.line.next_change(),
             world.room.next_wake(),
             *(until for until, _ in world.shunned.values()),
             world.windows.next_change(event.at),
+            reserving.next_change(world, event.at),
+            self._placing.next_start(event.at),
             event.at if self._placing.behind else None,
         ]
         wake = min(time for time in times if time is not None)
@@ -123,16 +137,19 @@ class Housekeeping:
         self._now = at
         self._polled_at -= by
         self._compared_at -= by
+        self._ticked_at = None
         self._announced_wake = None
         world.shunned = {path: (until - by, why) for path, (until, why) in world.shunned.items()}
         world.network.clock_set_back(by)
         world.room.clock_set_back(by)
+        self._placing.clock_set_back(by)
         world.alarms.clock_set_back(by)
         world.links.clock_set_back(by)
         world.damping.clock_set_back(by)
         world.standings.clock_set_back(by)
         world.failovers.clock_set_back(by)
         world.performance = Heard()
+        world.line.clock_set_back(at)
         for flow in world.flows.running():
             world.flows.counters(flow).begin_anew()
             if flow.path_since is not None:

@@ -15,12 +15,15 @@ from adon.broker.tenancy import slice_for
 from adon.errors import AdonError, Conflict, InvalidInput, NotFound, Problem
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.topology import Topology
+from adon.moments import minutes_text
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
-from adon.units import format_rate
+from adon.units import format_duration, format_rate, format_size
 
 PROTOCOLS = {"tcp": 6, "udp": 17}
 """IP protocol numbers of the transports a template can name."""
+FARTHEST_S = 366 * 86_400.0
+"""A time that is farther ahead is a slip of the pen."""
 
 
 def new_flow(
@@ -31,7 +34,8 @@ def new_flow(
     :param others: the flows that have not ended.
     :raises InvalidInput: naming each wrong field: an unknown template or host, both ends at one site, a
         destination the RSpec does not allow, a bound above the RSpec's ceiling or above every path, a job
-        that no compute site at the destination would run.
+        that no compute site at the destination would run, more worker nodes than any site has, a deadline
+        that no path can meet.
     :raises InvalidInput, Forbidden: as :func:`~adon.broker.tenancy.slice_for`.
     :raises Conflict: if another flow between the same hosts has one of the ports.
     """
@@ -40,8 +44,11 @@ def new_flow(
     _hosts(request, template, topology)
     _bounds(request, template, topology)
     _job(request, template, topology)
+    _nodes(template, topology)
+    not_before, deadline = _times(request, template, topology, event.at)
     tuples = tuple(FiveTuple(PROTOCOLS[template.protocol], port) for port in sorted(set(request.ports)))
     slice_name = slice_for(event, template, PROTOCOLS[template.protocol], tuples, topology.configuration)
+    _share(request, template, slice_name, topology)
     _distinct(request, template, others, catalog)
     return Flow(
         number=number,
@@ -53,6 +60,8 @@ def new_flow(
         transfer_size=request.size,
         tuples=tuples,
         slice=slice_name,
+        not_before=not_before,
+        deadline=deadline,
     )
 
 
@@ -105,15 +114,86 @@ def _bounds(request: FlowRequest, template: Template, topology: Topology) -> Non
             "qspec.throughput.min",
             f"{format_rate(asked)} is above the RSpec's ceiling of {format_rate(ceiling)}",
         )
-    found = topology.candidates(request.source, request.destination)
     # Paths over an overlay come and go with its links: what they cannot do now, they may do later.
-    capacities = {c.key.path: topology.capacity_of(c.key.path) for c in found}
-    known = {path: capacity for path, capacity in capacities.items() if capacity is not None}
-    best = max(known, key=lambda path: known[path], default=None)
-    if best is not None and not topology.configuration.overlays and asked > known[best]:
+    best = _best(request, topology)
+    if best is not None and asked > best[1]:
         raise InvalidInput.of(
             "qspec.throughput.min",
-            f"{format_rate(asked)} can never be met: the best path, {best}, has {format_rate(known[best])}",
+            f"{format_rate(asked)} can never be met: the best path, {best[0]}, has {format_rate(best[1])}",
+        )
+
+
+def _best(request: FlowRequest, topology: Topology) -> tuple[str, float] | None:
+    """The path of the largest capacity; None if none is known, or others may come (overlays)."""
+    if topology.configuration.overlays:
+        return None
+    found = topology.candidates(request.source, request.destination)
+    capacities = {one.key.path: topology.capacity_of(one.key.path) for one in found}
+    known = {path: capacity for path, capacity in capacities.items() if capacity is not None}
+    return max(known.items(), key=lambda one: one[1], default=None)
+
+
+def _nodes(template: Template, topology: Topology) -> None:
+    """No compute site has so many worker nodes, whoever holds them now."""
+    asked, configured = template.rspec.compute, topology.configuration.compute
+    if asked is None or template.cost is None or not configured:
+        return
+    reserve = topology.configuration.policy.reserve_nodes
+    largest = max(configured, key=lambda name: configured[name].worker_nodes)
+    most = configured[largest].worker_nodes
+    if asked.worker_nodes + reserve > most:
+        kept = f" and {reserve} kept in reserve" if reserve else ""
+        raise InvalidInput.of(
+            "template",
+            f"{template.reference} asks for {asked.worker_nodes} worker nodes{kept}, which can never be met: "
+            f"the largest site, {largest}, has {most}",
+        )
+
+
+def _times(
+    request: FlowRequest, template: Template, topology: Topology, now: float
+) -> tuple[float | None, float | None]:
+    """``not_before`` and ``deadline`` as times, if they can be kept at all."""
+    not_before = None if request.not_before is None else request.not_before.seen_from(now)
+    deadline = None if request.deadline is None else request.deadline.seen_from(now)
+    begins = now if not_before is None else max(now, not_before)
+    for field, at in (("not_before", not_before), ("deadline", deadline)):
+        if at is not None and at > now + FARTHEST_S:
+            raise InvalidInput.of(field, f"{minutes_text(at)} is more than a year ahead")
+    if deadline is None:
+        return not_before, None
+    if deadline <= begins:
+        than = "past" if not_before is None or deadline <= now else "not after not_before"
+        raise InvalidInput.of("deadline", f"{minutes_text(deadline)} is {than}")
+    best = None if template.cost is not None else _best(request, topology)
+    if best is not None and begins + request.size * 8 / best[1] > deadline:
+        needed = format_duration(request.size * 8 / best[1])
+        raise InvalidInput.of(
+            "deadline",
+            f"can never be met: {format_size(request.size)} take {needed} on the best path, {best[0]}, "
+            f"which has {format_rate(best[1])}; {format_duration(deadline - begins)} are left",
+        )
+    return not_before, deadline
+
+
+def _share(request: FlowRequest, template: Template, slice_name: str | None, topology: Topology) -> None:
+    """A bound above all that the flow's slice may have of any path."""
+    throughput = template.qspec.overridden(request.qspec).throughput
+    tenant = None if slice_name is None else topology.configuration.slices.get(slice_name)
+    if throughput is None or tenant is None or topology.configuration.overlays:
+        return
+    found = topology.candidates(request.source, request.destination)
+    shares = {
+        one.key.path: tenant.share_of(one.key.path) * capacity
+        for one in found
+        if (capacity := topology.capacity_of(one.key.path)) is not None
+    }
+    best = max(shares, key=lambda path: shares[path], default=None)
+    if best is not None and throughput.min > shares[best]:
+        raise InvalidInput.of(
+            "qspec.throughput.min",
+            f"{format_rate(throughput.min)} can never be met: the most that slice {slice_name!r} has "
+            f"of a path is {format_rate(shares[best])} of {best}",
         )
 
 

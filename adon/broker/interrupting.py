@@ -13,8 +13,9 @@ no single flow fills (windows, hosts) are shared as ever: whether one flow fills
 together there for the first time, by whether both together have much more than the best single test.
 
 Neither interrupts nor is interrupted who has a rate of its own (UDP, a ceiling well below what the path
-gives) or an unknown size (unannounced).  Nobody starves: :data:`LONGEST_S` after it was asked for a flow is
-neither held back nor stopped any more, and before that nobody is stopped who has not run for :data:`LEAST_S`.
+gives) or an unknown size (unannounced).  Nobody starves: a flow that was asked for
+:data:`~adon.broker.queueing.turns.LONGEST_S` ago is neither held back nor stopped any more, and before that
+nobody is stopped who has not run for :data:`LEAST_S`.
 
 Reads the world and changes nothing in it; what is kept is what was seen of paths.  Bytes, bits/s, seconds.
 """
@@ -26,7 +27,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from adon.broker.flow import Flow, FlowState
+from adon.broker.queueing.turns import LONGEST_S
 from adon.broker.register import Ends
+from adon.broker.scheduler import arrived
 from measurement.model import Metric, PathKey
 
 if TYPE_CHECKING:
@@ -42,7 +45,6 @@ MOST_OF_IT = 0.7
 """A flow whose ceiling is below this part of what the path gives has a rate of its own."""
 
 LEAST_S = 10.0
-LONGEST_S = 1800.0
 
 
 @dataclass(slots=True)
@@ -50,9 +52,11 @@ class Interrupting:
     """See the module's text.
 
     :param together: bits/s that several flows had together, at most, per directed path.
+    :param version: how often that has changed: who is held back rests on it.
     """
 
     together: dict[PathKey, float] = field(default_factory=dict)
+    version: int = 0
 
     def look(self, world: World) -> None:
         """Note what flows that run together have, as far as their counters tell."""
@@ -61,7 +65,12 @@ class Interrupting:
                 used = load.used() if len(load.numbers) > 1 else None
                 if used is not None and used.used > 0:
                     key = PathKey(path, *ends)
-                    self.together[key] = max(used.used, self.together.get(key, 0.0))
+                    self._seen(key, used.used)
+
+    def _seen(self, key: PathKey, rate: float) -> None:
+        if rate > self.together.get(key, 0.0):
+            self.together[key] = rate
+            self.version += 1
 
     def held_back(self, world: World, flow: Flow, now: float) -> dict[str, str]:
         """Per path name, whom a waiting flow lets go first there."""
@@ -111,16 +120,6 @@ class Interrupting:
         return best
 
 
-def left(flow: Flow) -> int:
-    """Bytes of a flow that are not known to have arrived."""
-    return max(0, flow.transfer_size - flow.bytes_delivered)
-
-
-def in_turn(world: World, flows: tuple[Flow, ...]) -> tuple[Flow, ...]:
-    """Waiting flows in the order in which they are to be tried: by priority, then by what is left."""
-    return tuple(sorted(flows, key=lambda flow: (-world.flows.priority(flow), left(flow), flow.number)))
-
-
 def _on(world: World, ends: Ends, path: str) -> list[Flow]:
     load = world.flows.loads(ends)[path]
     flows = (world.flows.get(number) for number in sorted(load.numbers))
@@ -132,7 +131,7 @@ def _goes_first(world: World, one: Flow, other: Flow, rate: float | None, clearl
     if rate is None or one is other or not (_fills(world, one, rate) and _fills(world, other, rate)):
         return False
     ours, theirs = world.flows.priority(one), world.flows.priority(other)
-    return ours > theirs or (ours == theirs and left(one) * clearly < left(other))
+    return ours > theirs or (ours == theirs and one.left * clearly < other.left)
 
 
 def _fills(world: World, flow: Flow, rate: float) -> bool:
@@ -144,7 +143,7 @@ def _fills(world: World, flow: Flow, rate: float) -> bool:
 
 
 def _patient_enough(flow: Flow, now: float) -> bool:
-    return now - flow.submitted_at > LONGEST_S
+    return now >= arrived(flow) + LONGEST_S
 
 
 def _words(first: Flow) -> str:

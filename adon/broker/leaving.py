@@ -26,7 +26,9 @@ def expecting(flow: Flow, need: Need, decision: Decision) -> Flow:
     seen = {one.metric: one.value for one in metrics if one.value is not None}
     rate = seen.get(Metric.THROUGHPUT.value)
     promised = None if rate is None else rate * need.streams / need.qspec.streams
-    return replace(flow, diary=flow.diary.expects(promised, seen, decision.id))
+    diary = flow.diary.expects(promised, seen, decision.id)
+    first = diary.decision == decision.id
+    return replace(flow, diary=replace(diary, forecast=decision.forecast) if first else diary)
 
 
 def outcome_of(

@@ -1,4 +1,4 @@
-"""Which paths are closed to a flow now: by its slice, by the queue ladder, or because a switch is full.
+"""Which paths are closed to a flow: by its slice, the queue ladder, a full switch, reservations of others.
 
 Asked before a path is chosen, so before any rule is compiled; a decision shows each closed path with the
 reason.  The path that a flow is on is never closed to it: limits are for admission and moves.  Sources:
@@ -15,6 +15,7 @@ from adon.broker import grading
 from adon.broker.choice import Choice, Need
 from adon.broker.flow import Flow
 from adon.broker.intake import PROTOCOLS
+from adon.broker.resources import paths as reserved_paths
 from adon.broker.room import Occupancy, count, shortage
 from adon.broker.steering import rules_for_flow
 from adon.broker.tenancy import ask_of
@@ -34,8 +35,9 @@ def closed(world: World, flow: Flow, need: Need, now: float) -> dict[str, str]:
     sliced = flow.slice is not None and flow.slice in configuration.slices
     graded = configuration.policy.ladder.mode != "off"
     unfit = any(world.abilities.unfit.values())
-    if not sliced and not graded and not unfit and not _rationed(world):
-        return {}
+    reserved = reserved_paths.closed(world, flow, now)
+    if not sliced and not limited(world):
+        return reserved
     found = world.network.topology.candidates(flow.request.source, flow.request.destination)
     paths = {c.key.path: c.path for c in found if c.path is not None and c.key.path != flow.path}
     rules = _needed(world, flow, need, paths)
@@ -47,8 +49,15 @@ def closed(world: World, flow: Flow, need: Need, now: float) -> dict[str, str]:
             or (_unfit(world, path) if unfit else "")
             or (_of_slice(world, flow, need, path, rules) if sliced else "")
             or (grading.refusal(world, flow, name) if graded else "")
+            or reserved.get(name, "")
         )
     return {name: reason for name, reason in reasons.items() if reason}
+
+
+def limited(world: World) -> bool:
+    """Whether anything but a slice may close a path to a flow now: ladders, or what switches can hold."""
+    graded = world.configuration.policy.ladder.mode != "off"
+    return graded or any(world.abilities.unfit.values()) or _rationed(world)
 
 
 def no_room(world: World, flow: Flow, entries: Iterable[Entry] | None) -> str:

@@ -10,6 +10,7 @@ Decisions and flows are saved before a switch is told (R3): the order of effects
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -17,7 +18,6 @@ from functools import partial
 from adon.broker import (
     advising,
     circuits,
-    compute,
     estimates,
     fireflies,
     fleeing,
@@ -29,7 +29,7 @@ from adon.broker import (
 from adon.broker.alarms import Waived, words
 from adon.broker.choice import Choice, Need
 from adon.broker.damping import ATTEMPTS
-from adon.broker.deciding import advise, choose_path, decision_of, rivals, with_misses
+from adon.broker.deciding import advise, choose_path, decision_of, with_misses
 from adon.broker.decision import Decision, Outcome
 from adon.broker.effects import (
     Announce,
@@ -44,11 +44,19 @@ from adon.broker.events import Event, LldpReceived, PortChanged, SwitchDown, Tra
 from adon.broker.fleeing import Fled
 from adon.broker.flow import Flow, FlowState, Quality
 from adon.broker.network import Outcome as NetworkOutcome
+from adon.broker.optimisation.placement import NOWHERE, Placement
+from adon.broker.optimisation.plan import UNPLANNED, Arranged
 from adon.broker.outcomes import FlowOutcome
-from adon.broker.recompute.looking import Looking
-from adon.broker.recompute.seen import Displaced, Expelled, Looked, Seen, Snapshot, Step, Stopped
+from adon.broker.queueing import claims, keeping
+from adon.broker.queueing.ground import token
+from adon.broker.queueing.refusal import Kept
+from adon.broker.queueing.serving import Serving
+from adon.broker.queueing.trial import Trial, tried
+from adon.broker.recompute.looking import Looking, placed
+from adon.broker.recompute.seen import Displaced, Expelled, Looked, Seen, Snapshot, Stopped
 from adon.broker.refusals import of_a_meter
 from adon.broker.register import Ends
+from adon.broker.resources.reservation import Reservation
 from adon.broker.room import table_full
 from adon.broker.ruling import Ruling
 from adon.broker.steering import rules_for_flow, rules_for_paths, rules_for_switches
@@ -89,6 +97,8 @@ class Placing:
         self._deaf: set[int] = set()  # they learn no more connections: a switch refused one
         self._digests: dict[int, str] = {}  # the last to queue or stay: an equal one is not recorded again
         self._freed: dict[Ends, None] = {}  # between which sites flows gave their place back
+        self._awaiting: dict[int, float] = {}  # could have begun, and wait until then for something better
+        self._serving = Serving(world, self._attempt, self._look, self._enqueue)
 
     def begin(self) -> None:
         """An event comes: number its decisions from 1."""
@@ -98,75 +108,104 @@ class Placing:
 
     def place(self, flow: Flow, event: Event) -> list[Effect]:
         """Admit a flow that has no path, or queue it with the reason (algorithm 2, figure 4)."""
-        world = self._world
-        need, choice = choose_path(world, flow, event.at)
-        asks = choice.selection.path is None
-        asked = rivals(world, flow, need, choice, event.at, self._decided) if asks else None
-        holder = ruling.holder_to_go(flow, need, choice, asked)
-        choice = ruling.in_the_place_of(holder, choice)
-        sites = compute.sites(
-            flow,
-            need,
-            choice,
-            world.network.topology,
-            world.performance,
-            world.ledger,
-            event.at,
-            compute.as_told(world.standings, need, event.at),
-        )
-        nowhere = "" if choice.selection.records else circuits.without_any(world, flow)
-        ruled = ruling.placed(choice, sites, nowhere)
-        step = partial(self._looking.placed, asked, nowhere, sites)
-        if ruled.path is None:
-            return self._enqueue(flow, need, choice, sites, ruled.reason, event, step)
-        seen = self._looking.seen(flow, choice, step(), event)
-        world.ledger = sites.ledger
-        running = None if holder is None else world.flows.get(holder.number)
-        room = [] if running is None else self._displace(running, flow, event)
-        decision = self._decide(flow, need, choice, ruled, event, sites)
+        effects, refused = self._attempt(flow, claims.kept(self._world, flow, event.at), event)
+        if refused is None:
+            return effects
+        return self._enqueue(flow, refused, event)
+
+    def _attempt(
+        self, flow: Flow, kept: Kept, event: Event, plan: Arranged = UNPLANNED
+    ) -> tuple[list[Effect], Trial | None]:
+        """Admit a flow that has no path, if it can be admitted now; else why it cannot.
+
+        :param kept: what it may not have, because it is kept for somebody before it in the queue.
+        :param plan: of several flows together, this one maybe among them.
+        """
+        trial = self._look(flow, kept, event, plan)
+        if trial.path is not None:
+            return self._admit(flow, trial, trial.path, event), None
+        if trial.alone and trial.sites.starts is not None:
+            self._awaiting.setdefault(flow.number, trial.sites.starts)
+        return [], trial
+
+    def _look(self, flow: Flow, kept: Kept, event: Event, plan: Arranged = UNPLANNED) -> Trial:
+        # What it waited for once, it does not wait for longer than it was told then.
+        latest = self._awaiting.get(flow.number, math.inf)
+        return tried(self._world, flow, event.at, kept, self._decided, plan=plan, latest=latest)
+
+    def _seen(self, flow: Flow, trial: Trial, event: Event) -> Seen:
+        return self._looking.seen(flow, trial.choice, placed(trial), event)
+
+    def _admit(self, flow: Flow, trial: Trial, path: str, event: Event) -> list[Effect]:
+        world, need, choice, sites = self._world, trial.need, trial.choice, trial.sites
+        seen = self._seen(flow, trial, event)
+        world.ledger = sites.held(world.ledger, flow, event.at)
+        room = [] if trial.holder is None else self._displace(trial.holder, flow, event)
+        decision = self._decide(flow, need, choice, trial.ruled, event, sites)
+        keeping.charged(world, flow)
         flow = flow.step(
             FlowState.INSTALLING,
             event.at,
-            ruled.reason,
+            trial.reason,
             compute_site=sites.site,
             transfer_size=sites.transfer_size,
+            ends_by=sites.ends_by(event.at),
+            starts=None,
         )
-        flow = leaving.expecting(flow.onto(ruled.path, event.at, decision.id), need, decision)
+        flow = leaving.expecting(flow.onto(path, event.at, decision.id), need, decision)
         flow = world.flows.put(replace(flow, granted=decision.granted))
         self._promised(flow, need, choice, decision)
         self._digests.pop(flow.number, None)
-        text = f"flow {flow.id} is admitted to {ruled.path}: {ruled.reason}"
+        self._awaiting.pop(flow.number, None)
+        text = f"flow {flow.id} is admitted to {path}: {trial.reason}"
         return [
             *room,
             *self._recorded(event, decision, flow, seen, "info", text),
             *self.act(self._install(flow, need, choice, event), event),
         ]
 
-    def _enqueue(
-        self,
-        flow: Flow,
-        need: Need,
-        choice: Choice,
-        sites: compute.Sites,
-        reason: str,
-        event: Event,
-        step: Callable[[], Step],
-    ) -> list[Effect]:
-        decision = self._decide(flow, need, choice, Ruling(Outcome.QUEUE, None, reason), event, sites)
+    def _enqueue(self, flow: Flow, trial: Trial, event: Event) -> list[Effect]:
+        """Let a flow wait, and tell why; nothing if it waits already, for the same."""
+        reason = trial.reason
+        decision = self._decide(flow, trial.need, trial.choice, trial.ruled, event, trial.sites)
         if flow.state is FlowState.QUEUED and self._digests.get(flow.number) == decision.digest():
+            self._decided.pop()
             return []
-        seen = self._looking.seen(flow, choice, step(), event)
+        seen = self._seen(flow, trial, event)
         self._digests[flow.number] = decision.digest()
         if flow.state is not FlowState.QUEUED:
             flow = flow.step(FlowState.QUEUED, event.at, reason)
-        flow = self._world.flows.put(replace(flow, decision=decision.id, reason=reason))
+        starts = trial.sites.starts
+        flow = self._world.flows.put(replace(flow, decision=decision.id, reason=reason, starts=starts))
+        self._serving.told(flow.number, token(trial))
         return self._recorded(event, decision, flow, seen, "info", f"flow {flow.id} waits: {reason}")
 
     def serve_queue(self, event: Event) -> list[Effect]:
-        """Try every waiting flow, in order."""
+        """Try the waiting flows, in order (:mod:`adon.broker.queueing.serving`)."""
+        return self._serving.serve(event)
+
+    def resources_freed(self, reservations: Iterable[Reservation], event: Event) -> list[Effect]:
+        """What these reservations kept may be had again: who waits, or runs, may want it."""
+        gone = list(reservations)
+        if any(one.place.key is not None for one in gone):
+            return self.network_changed(event)
+        return self.serve_queue(event) if gone else []
+
+    def next_start(self, now: float) -> float | None:
+        """When the next flow that awaits something better is tried again, whatever came of that."""
+        return min((at for at in self._awaiting.values() if at > now), default=None)
+
+    def clock_set_back(self, by: float) -> None:
+        """The clock now shows ``by`` seconds less than it did."""
+        self._awaiting = {number: at - by for number, at in self._awaiting.items()}
+
+    def awaited(self, since: float, event: Event) -> list[Effect]:
+        """Try the flows whose time has come since then."""
         effects: list[Effect] = []
-        for flow in self._world.queue(event.at):
-            effects += self.place(flow, event)
+        for number, at in sorted(self._awaiting.items()):
+            flow = self._world.flows.get(number)
+            if since < at <= event.at and flow is not None and flow.state is FlowState.QUEUED:
+                effects += self.place(flow, event)
         return effects
 
     # -- a flow that has one ------------------------------------------------------------------------------
@@ -193,13 +232,13 @@ class Placing:
 
     @property
     def behind(self) -> bool:
-        """Whether flows or the queue are still to be looked at since the network changed."""
-        return self._behind is not None
+        """Whether flows or the queue are still to be looked at."""
+        return self._behind is not None or self._serving.behind
 
     def catch_up(self, event: Event) -> list[Effect]:
         """Look again at flows that a change of the network may concern, some at a time; then at the queue."""
         if self._behind is None:
-            return []
+            return self._serving.go_on(event)
         effects: list[Effect] = []
         for number in tuple(itertools.islice(self._behind, AT_ONCE)):
             del self._behind[number]
@@ -561,7 +600,7 @@ class Placing:
 
     def end(self, flow: Flow, state: FlowState, reason: str, event: Event) -> tuple[Flow, list[Effect]]:
         """A flow's last step: it leaves its outcome and gives back what it holds, and others may have it."""
-        held_rules = flow.state.holds_rules
+        held_rules, before = flow.state.holds_rules, self._world.line.wants(flow.number)
         ended = self._world.flows.put(flow.step(state, event.at, reason, ended_at=event.at))
         self._world.ledger = self._world.ledger.release(flow.number)
         reported = isinstance(event, TransferReported) and state is FlowState.FINISHED
@@ -574,11 +613,20 @@ class Placing:
         ]
         if not held_rules:
             self._forget(flow.id)
-            return ended, effects
+            return ended, [*effects, *self._left_room(ended, before, event)]
+        if state is not FlowState.FINISHED:
+            keeping.refunded(self._world, flow)
         self._freed[self._world.flows.ends(ended)] = None
         effects += self._scored(ended, got, event)
         effects += self.act(self._want(flow.id, (), event), event)
         return ended, [*effects, *self.serve_queue(event)]
+
+    def _left_room(self, ended: Flow, kept: bool, event: Event) -> list[Effect]:
+        """A flow that waited has ended: what was kept for it, or reserved, others may have.
+
+        :param kept: whether it waited for room.
+        """
+        return self.serve_queue(event) if kept or ended.booking is not None else []
 
     def freed(self) -> list[Ends]:
         """Between which sites flows gave their place back since this was asked last."""
@@ -601,6 +649,8 @@ class Placing:
             self._before.pop(flow.number, None)
             self._world.failovers.left_out(flow.number)
             self._digests.pop(flow.number, None)
+            self._serving.forget(flow.number)
+            self._awaiting.pop(flow.number, None)
             self._overlooked.pop(flow.number, None)
             self._deaf.discard(flow.number)
             self._world.alarms.forget_flow(flow.number)
@@ -622,11 +672,11 @@ class Placing:
     # -- steps shared by these ----------------------------------------------------------------------------
 
     def _without_path(self, flow: Flow, reason: str, event: Event) -> Flow:
-        """A flow back in the queue, its worker nodes given back."""
+        """A flow back in the queue, what it held of a site given back."""
         self._world.ledger = self._world.ledger.release(flow.number)
-        return flow.step(
-            FlowState.QUEUED, event.at, reason, path=None, path_since=None, compute_site=None, granted=None
-        )
+        keeping.refunded(self._world, flow)
+        nothing = dict.fromkeys(("path", "path_since", "compute_site", "granted", "ends_by"))
+        return flow.step(FlowState.QUEUED, event.at, reason, **nothing)
 
     def _remember(self, flow: Flow) -> None:
         self._before[flow.number] = _Before(flow, self._world.network.wanted(flow.id))
@@ -658,7 +708,7 @@ class Placing:
         choice: Choice,
         ruled: Ruling,
         event: Event,
-        sites: compute.Sites = compute.NO_SITES,
+        sites: Placement = NOWHERE,
         trigger: str | None = None,
     ) -> Decision:
         self._decided.append(flow.number)

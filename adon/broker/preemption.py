@@ -10,15 +10,15 @@ Values and functions only; what becomes of the flow that gives way is the broker
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from adon.broker.edge import preemption_candidate
 from adon.flowvisor.assessment import CandidateRecord, Verdict
+from adon.frozenmap import FrozenMap
 from measurement.model import Metric
 
 STAYS = 1000
-"""Above every priority: who has it gives way to nobody."""
+"""Above every priority."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,14 @@ class Holder:
     """A running flow on a path.
 
     :param bound: its QSpec's throughput bound in bits/s, 0 if it has none.
+    :param may_go: whether it may lose its place at all.
     """
 
     number: int
     priority: int
     path: str
     bound: float
+    may_go: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,20 +46,22 @@ class Rivals:
     :param decided: the numbers of those that the same event has led to a decision about.
     """
 
-    fallen: Holder | None
-    holders: tuple[Holder, ...]
-    best: Mapping[str, float]
+    fallen: Holder | None = None
+    holders: tuple[Holder, ...] = ()
+    best: Mapping[str, float] = FrozenMap()
     decided: frozenset[int] = frozenset()
 
 
 def summed_up(holders: Iterable[Holder]) -> tuple[Holder, ...]:
     """The same to :func:`gives_way` as all holders: the one that would go, and who stays beside it as one."""
     present = tuple(holders)
-    if not present:
+    lowest = min(
+        (one for one in present if one.may_go), key=lambda one: (one.priority, -one.number), default=None
+    )
+    if lowest is None:
         return ()
-    lowest = min(present, key=lambda one: (one.priority, -one.number))
     stay = sum(one.bound for one in present if one.path == lowest.path and one is not lowest)
-    return lowest, Holder(0, STAYS, lowest.path, stay)
+    return lowest, Holder(0, STAYS, lowest.path, stay, may_go=False)
 
 
 def gives_way(
@@ -75,19 +79,29 @@ def gives_way(
     :param best: per path name, the best single-stream rate seen, in bits/s.
     """
     present = tuple(holders)
-    number = preemption_candidate(priority, [(holder.number, holder.priority) for holder in present])
+    number = preemption_candidate(priority, [(one.number, one.priority) for one in present if one.may_go])
     found = next((holder for holder in present if holder.number == number), None)
     if found is None or found.path not in best:
         return None
     record = next((one for one in records if one.path == found.path), None)
-    if record is None or not _only_full(record):
+    if record is None or not only_full(record):
         return None
     stay = sum(one.bound for one in present if one.path == found.path and one is not found)
     return found if best[found.path] - stay >= bound else None
 
 
-def _only_full(record: CandidateRecord) -> bool:
-    """Whether throughput is all that the path lacks; what is unknown or unusable does not become better."""
+def preemption_candidate(new_priority: int, running: Sequence[tuple[int, int]]) -> int | None:
+    """The flow that a new one of ``new_priority`` may push off the full layer-2 path (P_min rule).
+
+    :param running: number and priority of each flow on layer 2; a larger priority is more urgent.
+    :returns: the flow of lowest priority, the youngest of several; None unless it is strictly below.
+    """
+    lower = [(priority, -number) for number, priority in running if priority < new_priority]
+    return -min(lower)[1] if lower else None
+
+
+def only_full(record: CandidateRecord) -> bool:
+    """Whether room is all that a path lacks: throughput is missed, and nothing else is missed or unknown."""
     if record.verdict is not Verdict.UNQUALIFIED or any(metric.unknown for metric in record.metrics):
         return False
     return [m.metric for m in record.metrics if m.bound_met is False] == [Metric.THROUGHPUT]

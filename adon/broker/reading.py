@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from adon.broker.limits import occupancy
 from adon.broker.link_reading import links
 from adon.broker.network_reading import circuits, sites, wires
+from adon.broker.resources.reading import site_json
 from adon.broker.room import count
 from adon.broker.world import World
 from adon.flowvisor.path import Known
@@ -19,6 +20,9 @@ from adon.flowvisor.rule import dpid_text, rule_text
 from adon.flowvisor.topology import Candidate
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Metric
+
+SHOWN = 1_000
+"""Waiting flows that are read out by name."""
 
 
 def snapshot(world: World, now: float) -> Mapping[str, object]:
@@ -33,13 +37,17 @@ def snapshot(world: World, now: float) -> Mapping[str, object]:
         "wires": wires(world.network.topology),
         "circuits": circuits(world.network.topology),
         "standby_paths": world.configuration.policy.standby_paths,
-        "queue": [flow.id for flow in world.queue(now)],
+        "queue": [f"f-{number}" for number in world.line.first(SHOWN)],
+        "queued": len(world.line),
         "quiet": sorted(world.quiet),
         "estimates": _estimates(world),
         "reconcile": dict(world.network.reconcile_totals),
         "slices": [_slice(world, name) for name in world.configuration.slices],
         "failover": world.failovers.reading(),
         "compute": world.standings.reading(now),
+        "resources": [
+            site_json(offer, world.ledger.book(offer.name), now) for offer in world.offers.values()
+        ],
     }
 
 

@@ -9,6 +9,7 @@ worked out once per flow.
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -69,14 +70,20 @@ class Register:
     :ivar moved: counts up whenever a flow comes to a path or leaves one.
     :param resolve: the template version of a reference (``soykb@3``).
     :param site_of: the site of a host.
+    :param listen: told of each flow that begins or ceases to wait, or waits for something else.
     """
 
     def __init__(
-        self, flows: Iterable[Flow], resolve: Callable[[str], Template], site_of: Callable[[str], str]
+        self,
+        flows: Iterable[Flow],
+        resolve: Callable[[str], Template],
+        site_of: Callable[[str], str],
+        listen: Callable[[Flow], None] = lambda _: None,
     ) -> None:
         self._flows: dict[int, Flow] = {}
         self._resolve = resolve
         self._site_of = site_of
+        self._listen = listen
         self._kinds: dict[int, Kind] = {}
         self._alike: dict[tuple[object, ...], tuple[Kind, set[int]]] = {}
         self._counters: dict[int, FlowCounters] = {}
@@ -87,6 +94,8 @@ class Register:
         self._queued: set[int] = set()
         self._deadlines: list[tuple[float, int]] = []  # a heap; who does not wait any more is a stale entry
         self.moved = 0
+        self._versions: dict[Ends, int] = {}
+        self._priorities: dict[Ends, Counter[int]] = {}
         self._claims: dict[_Claim, set[int]] = {}
         self._claimed: dict[int, frozenset[_Claim]] = {}
         for flow in flows:
@@ -110,9 +119,12 @@ class Register:
         """Take a flow's new state, and give it back."""
         before = self._flows.get(flow.number)
         self._flows[flow.number] = flow
-        if before is None or (before.state, before.tuples) != (flow.state, flow.tuples):
+        news = before is None or _waits_for(before) != _waits_for(flow)
+        if news:
             self._sort(flow)
         self._locate(flow, before)
+        if news:
+            self._listen(flow)
         return flow
 
     def forget(self, number: int) -> None:
@@ -194,6 +206,19 @@ class Register:
             heapq.heappop(self._deadlines)
         return None
 
+    def overdue(self, now: float) -> list[Flow]:
+        """Take those whose wait is over, the first first; the caller ends them."""
+        found: dict[int, Flow] = {}
+        while self._deadlines and self._deadlines[0][0] <= now:
+            at, number = heapq.heappop(self._deadlines)
+            if number in self._queued and deadline(self._flows[number], self.patience) == at:
+                found[number] = self._flows[number]
+        return list(found.values())
+
+    def version(self, ends: Ends) -> int:
+        """Counts up when a flow between these sites comes to a path, leaves one, or runs in another state."""
+        return self._versions.get(ends, 0)
+
     def rivals(self, request: FlowRequest) -> list[Flow]:
         """The flows that have not ended and may be hard to tell from one that is asked for.
 
@@ -219,6 +244,10 @@ class Register:
     def alongside(self, flow: Flow) -> list[Flow]:
         """The flows that hold rules and go between the same sites, the same way."""
         return self.going(self.ends(flow))
+
+    def lowest(self, ends: Ends) -> int | None:
+        """The lowest priority of a flow that holds rules between these sites, this way."""
+        return min(self._priorities.get(ends, ()), default=None)
 
     def loads(self, ends: Ends) -> Mapping[str, PathLoad]:
         """Per path name, what flows in this direction put on it."""
@@ -269,6 +298,8 @@ class Register:
         """Where it counts as load, and with whom it is looked at."""
         number, was = flow.number, self._places.get(flow.number)
         place = _Place(self.ends(flow), flow.path, flow.path_since) if flow.state.holds_rules else None
+        if place != was or (place is not None and before is not None and before.state is not flow.state):
+            self._versions[self.ends(flow)] = self.version(self.ends(flow)) + 1
         if place != was:
             if was is not None:
                 self._leave(number, was)
@@ -282,6 +313,7 @@ class Register:
         self.moved += 1
         self._places[number] = place
         self._directions.setdefault(place.ends, set()).add(number)
+        self._priorities.setdefault(place.ends, Counter())[self.priority(flow)] += 1
         if place.path is None:
             return
         loads = self._loads.setdefault(place.ends, {})
@@ -297,6 +329,7 @@ class Register:
         self.moved += 1
         del self._places[number]
         self._directions[was.ends].discard(number)
+        self._priorities[was.ends] -= Counter({self.priority(self._flows[number]): 1})
         if was.path is None:
             return
         self._loads[was.ends][was.path].drop(number, was.since)
@@ -331,3 +364,8 @@ def _looks_different(flow: Flow, before: Flow | None) -> bool:
     return before is None or (
         (before.state, before.quality, before.misses) != (flow.state, flow.quality, flow.misses)
     )
+
+
+def _waits_for(flow: Flow) -> tuple[object, ...]:
+    """What decides whether a flow waits, and whom it may be mistaken for."""
+    return (flow.state, flow.tuples, flow.booking)

@@ -7,15 +7,15 @@ apart.  Sources: [ADON] 3.3, algorithm 2; spec sections 2 to 4.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adon.broker.alarms import Waived
 from adon.broker.choice import Choice, Need
-from adon.broker.compute import Sites
 from adon.broker.deciding import advise
 from adon.broker.decision import Outcome
 from adon.broker.fleeing import Fled
 from adon.broker.flow import Flow, Quality
+from adon.broker.optimisation.placement import Placement
 from adon.broker.preemption import Holder, Rivals, gives_way
 from adon.flowvisor.selection import quality
 
@@ -37,14 +37,19 @@ def holder_to_go(flow: Flow, need: Need, choice: Choice, rivals: Rivals | None) 
 
     One that the same event decided about stays: the next event may take its place.
     """
+    found = rival(flow, need, choice, rivals)
+    return None if rivals is None or found is None or found.number in rivals.decided else found
+
+
+def rival(flow: Flow, need: Need, choice: Choice, rivals: Rivals | None) -> Holder | None:
+    """The running flow whose place a newcomer without a path could take, whatever this event did to it."""
     if rivals is None or need.qspec.throughput is None:
         return None
     priority = flow.priority(need.template.priority)
     records, bound = choice.selection.records, need.qspec.throughput.min
-    found = rivals.fallen
-    if found is None:
-        found = gives_way(priority, bound, rivals.holders, records, rivals.best)
-    return None if found is None or found.number in rivals.decided else found
+    if rivals.fallen is not None:
+        return rivals.fallen
+    return gives_way(priority, bound, rivals.holders, records, rivals.best)
 
 
 def in_the_place_of(holder: Holder | None, choice: Choice) -> Choice:
@@ -55,17 +60,30 @@ def in_the_place_of(holder: Holder | None, choice: Choice) -> Choice:
     return choice.taking(holder.path, f"{instead}; {choice.selection.reason}")
 
 
-def placed(choice: Choice, sites: Sites, nowhere: str) -> Ruling:
+def placed(choice: Choice, sites: Placement, nowhere: str, apart: str = "") -> Ruling:
     """A flow without a path: admitted, or queued with the reason (algorithm 2, figure 4).
 
     :param nowhere: why there is no path at all, where there is none.
+    :param apart: why it waits though it could go, where it does.
     """
     path, reason = choice.selection.path, choice.selection.reason
     if path is None:
         return Ruling(Outcome.QUEUE, None, reason if choice.selection.records else nowhere)
     if sites.refused:
         return Ruling(Outcome.QUEUE, None, sites.reason)
+    if apart:
+        return Ruling(Outcome.QUEUE, None, apart)
     return Ruling(Outcome.ADMIT, path, reason + (f"; {sites.reason}" if sites.reason else ""))
+
+
+def sites_of(ruled: Ruling, choice: Choice, sites: Placement) -> Placement:
+    """What a decision records of compute sites.
+
+    A flow that has a path and waits all the same takes none; when one without a path starts, no site can say.
+    """
+    if choice.selection.path is None:
+        return replace(sites, starts=None)
+    return replace(sites, taken=None) if ruled.path is None else sites
 
 
 def looked_at(

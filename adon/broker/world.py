@@ -7,26 +7,30 @@ known of a flow's packets, :mod:`~adon.broker.housekeeping` what time changes;
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from adon.broker import scheduler
 from adon.broker.abilities import Abilities
 from adon.broker.alarms import Alarms
 from adon.broker.catalog.kept import Proposals
 from adon.broker.connected import Connected
+from adon.broker.cost.functions import CostFunctions
 from adon.broker.damping import Damping
-from adon.broker.edge import Ledger
 from adon.broker.estimates import Estimates
 from adon.broker.failover import Failovers
 from adon.broker.flow import Flow
 from adon.broker.heard import Heard
-from adon.broker.interrupting import Interrupting, in_turn
+from adon.broker.interrupting import Interrupting
 from adon.broker.links import Links
 from adon.broker.maintenance import Windows
 from adon.broker.memo import Memo
 from adon.broker.meters import Meters
 from adon.broker.network import Network
+from adon.broker.queueing.bookings import Bookings
+from adon.broker.queueing.line import Line
 from adon.broker.register import Register
+from adon.broker.resources.ledger import Ledger
+from adon.broker.resources.offer import Offer
 from adon.broker.room import Room
 from adon.broker.sites.jobs import Jobs
 from adon.broker.sites.standing import Standings
@@ -48,7 +52,7 @@ class World:
     :param catalog: the templates, all versions.
     :param network: the topology as switches report it, and the rules wanted and believed in them.
     :param flows: the flows that have not ended or still have rules in a switch.
-    :param ledger: the worker nodes held at each compute site.
+    :param ledger: what flows hold of compute sites, and what is reserved of them and of paths.
     :param links: the links between switches that were found.
     :param performance: what has been measured.
     :param alarms: the alarms in force on paths, and which of them were acted on.
@@ -70,6 +74,10 @@ class World:
     :param standings: how compute sites stand, as they reported, and what their word is worth.
     :param jobs: the jobs at compute sites that are not over.
     :param proposals: the open proposals to change a template's scoring.
+    :param line: the waiting flows in order.
+    :param bookings: what waiting flows have reserved in advance.
+    :param offers: what each compute site offers now.
+    :param functions: the cost functions that templates may name.
     """
 
     configuration: Configuration
@@ -98,6 +106,10 @@ class World:
     standings: Standings = field(default_factory=lambda: Standings({}))
     jobs: Jobs = field(default_factory=Jobs)
     proposals: Proposals = field(default_factory=Proposals)
+    line: Line = field(default_factory=Line)
+    bookings: Bookings = field(default_factory=Bookings)
+    offers: Mapping[str, Offer] = field(default_factory=dict)
+    functions: CostFunctions = field(default_factory=CostFunctions)
 
     def shun(self, path: str | None, why: str, now: float) -> None:
         """Do not use a path for the policy's hold-off, longer if it fails again and again."""
@@ -111,9 +123,10 @@ class World:
         """Until when what has just failed is not tried again."""
         return now + max(MIN_HOLDOFF_S, self.configuration.policy.failed_path_holdoff)
 
-    def queue(self, now: float) -> tuple[Flow, ...]:
-        """The waiting flows, first to be served first."""
-        if self.configuration.policy.interrupting:
-            return in_turn(self, tuple(self.flows.queued()))
-        aging = self.configuration.policy.aging
-        return scheduler.order(self.flows.queued(), now, self.flows.priority, aging)
+    def queue(self, count: int | None = None) -> tuple[Flow, ...]:
+        """The waiting flows, first to be served first.
+
+        :param count: no more than so many.
+        """
+        found = (self.flows.get(number) for number in self.line.first(count))
+        return tuple(flow for flow in found if flow is not None)

@@ -36,6 +36,7 @@ from adon.config.measuring import (
 )
 from adon.config.network import Host, PathEndpoint, Site, Switch, TransitPath
 from adon.config.operation import ComputeSite, Controller, CookieRange, MeasurementGrant, Policy
+from adon.config.queueing import QueuePolicy
 from adon.config.self_service import SelfService
 from adon.config.slices import (
     DscpByPriority,
@@ -82,6 +83,7 @@ __all__ = [
     "PSchedulerHost",
     "PathEndpoint",
     "Policy",
+    "QueuePolicy",
     "RabbitQueue",
     "ReactiveEntry",
     "ResultArchive",

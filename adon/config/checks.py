@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from adon.config.links import link_problems
+from adon.config.queueing import wrong_queue
 from adon.config.slices import wrong_slices
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def problems(whole: Configuration) -> Iterator[str]:
         _unproven(whole),
         link_problems(whole),
         wrong_slices(whole),
+        wrong_queue(whole),
     )
 
 

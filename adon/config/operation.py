@@ -12,10 +12,11 @@ from adon.config.availability import HighAvailability
 from adon.config.compute_sites import AnyAdapter
 from adon.config.connecting import Connections, ControllerTls, OpenFlowVersion, transport_problems
 from adon.config.parts import Port, PositiveRate, Section, Span, raise_all
+from adon.config.queueing import QueuePolicy
 from adon.config.self_service import SelfService
 from adon.config.slices import DscpByPriority, FireflyCollector, LadderPolicy, ReactiveEntry
 from adon.templates_catalog.model import Name
-from adon.units import Duration
+from adon.units import Duration, Size
 
 
 class ComputeSite(Section):
@@ -23,15 +24,21 @@ class ComputeSite(Section):
 
     :param site: the campus it is at; a transfer to it goes there.
     :param throughput_per_node: Γ_c, the prior for what one worker node processes.
+    :param cores, memory, gpus, storage: of all its nodes together; what is left out is not counted.
     :param queue_wait: T_q; ``null`` means no resource for us: T_q is infinite.
+    :param queue_wait_deviation: the standard deviation of T_q.
     :param adapter: how it is asked for T_q and capacity, and takes jobs; without it the numbers here stand.
     """
 
     site: Name
     worker_nodes: int = Field(ge=0, le=1_000_000)
-    cores: int = Field(default=0, ge=0)
+    cores: int | None = Field(default=None, ge=0)
+    memory: Size | None = None
+    gpus: int | None = Field(default=None, ge=0)
+    storage: Size | None = None
     throughput_per_node: PositiveRate
     queue_wait: Duration | None = 0.0
+    queue_wait_deviation: Duration = 0.0
     price_per_node_hour: float = Field(default=0.0, ge=0)
     adapter: AnyAdapter | None = None
 
@@ -107,6 +114,7 @@ class Policy(Section):
         default=(), description="who may start and read which measurements; without an entry, as roles allow"
     )
     ladder: LadderPolicy = LadderPolicy()
+    queue: QueuePolicy = QueuePolicy()
     reactive: tuple[ReactiveEntry, ...] = Field(
         default=(), description="which unannounced connections become flows; none without an entry (R18)"
     )

@@ -44,7 +44,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from adon.flowvisor.path import Basis, Knowledge, Known, Unknown
+from adon.flowvisor.steadiness import Steadiness
 from adon.units import format_duration
+from adon.variation import Moments
 from measurement.model import Measurement, Metric, PathKey
 
 FUTURE_TOLERANCE = 5.0
@@ -96,6 +98,7 @@ class PerformanceView:
         self._changed: dict[tuple[PathKey, Metric], Changed] = {}
         self._carried: dict[PathKey, Carried] = {}
         self._buckets = max(1, math.ceil(window / _BUCKET)) + 1
+        self._steadiness = Steadiness(self._buckets)
 
     def record(self, measurement: Measurement, now: float | None = None) -> bool:
         """Take in a result; False if it is no news: a duplicate, or older than the one held.
@@ -113,6 +116,7 @@ class PerformanceView:
         if held is not None and measurement.observed_at <= held.observed_at:
             return False
         self._latest[place] = measurement
+        self._steadiness.note(measurement.key, measurement.metric, measurement.value, measurement.observed_at)
         return True
 
     def latest(self, key: PathKey, metric: Metric) -> Measurement | None:
@@ -158,6 +162,12 @@ class PerformanceView:
         if not seen:
             return None
         return max(seen) if metric.higher_is_better else min(seen)
+
+    def seen(self, key: PathKey, metric: Metric, since: float) -> Moments:
+        """Count, mean and spread of the results that were news, since then or since the path changed."""
+        changed = self.changed(key, metric)
+        start = since if changed is None else max(since, changed.since)
+        return self._steadiness.since(key, metric, start)
 
     def _remember_best(self, measurement: Measurement) -> None:
         better = max if measurement.metric.higher_is_better else min

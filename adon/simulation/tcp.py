@@ -1,7 +1,7 @@
 """What one TCP stream can reach by itself, whatever the path would carry.
 
 The least of its host, one window per round trip, and Mathis' bound for random loss ([ADON] 4.3; Mathis et
-al., CCR 1997): :func:`adon.broker.cost.theoretical_throughput`, for one stream.  Rates are goodput.
+al., CCR 1997): :func:`adon.broker.cost.terms.theoretical_throughput`, for one stream.  Rates are goodput.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from adon.broker.cost import theoretical_throughput
+from adon.broker.cost.terms import theoretical_throughput
 
 TCP_PAYLOAD = 1448
 """Bytes of data in a full segment with time stamps (RFC 7323)."""

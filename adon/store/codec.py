@@ -16,6 +16,7 @@ from adon.broker.decision import Decision, finite
 from adon.broker.flow import Flow
 from adon.broker.maintenance import Window
 from adon.broker.outcomes import FlowOutcome
+from adon.broker.resources.reservation import Reservation
 from adon.broker.sites.jobs import SiteJob
 from adon.templates_catalog.model import Template
 from adon.templates_catalog.proposal import Finding, Proposal
@@ -88,6 +89,25 @@ def decode_job(body: Mapping[str, Any]) -> SiteJob:
     :raises ValueError: for a body that is no job of this version.
     """
     return _jobs().validate_python(body)
+
+
+@cache
+def _reservations() -> TypeAdapter[Reservation]:
+    return TypeAdapter(Reservation)
+
+
+def encode_reservation(reservation: Reservation) -> Json:
+    """A reservation as JSON values."""
+    body: Json = _reservations().dump_python(reservation, mode="json")
+    return body
+
+
+def decode_reservation(body: Mapping[str, Any]) -> Reservation:
+    """The reservation that :func:`encode_reservation` wrote.
+
+    :raises ValueError: for a body that is no reservation of this version.
+    """
+    return _reservations().validate_python(body)
 
 
 def encode_flow(flow: Flow) -> Json:

@@ -24,6 +24,7 @@ from adon.broker.flow import Flow, FlowState
 from adon.broker.maintenance import Window
 from adon.broker.outcomes import FlowOutcome
 from adon.broker.recompute.encoded import Encoded
+from adon.broker.resources.reservation import Reservation
 from adon.broker.sites.jobs import SiteJob
 from adon.errors import Unavailable
 from adon.flowvisor.overlay import OverlayPaths
@@ -38,6 +39,7 @@ from adon.store import (
     maintenance_rows,
     outcome_rows,
     proposal_rows,
+    reservation_rows,
     rule_rows,
     snapshot_rows,
     template_rows,
@@ -180,6 +182,11 @@ class Store:
         """Keep a proposal as it is now."""
         with self._writing() as connection:
             proposal_rows.save(connection, proposal)
+
+    def save_reservation(self, reservation: Reservation) -> None:
+        """Keep a reservation of resources as it is now."""
+        with self._writing() as connection:
+            reservation_rows.save(connection, reservation)
 
     def save_token(self, token: Token) -> None:
         """Keep a new token.
@@ -403,6 +410,19 @@ class Store:
         """What the latest flows of a template, in whatever version, left behind; the oldest first."""
         with self._reading() as connection:
             return tuple(reversed(outcome_rows.listed(connection, template, None, None, limit)))
+
+    def reservation(self, number: int) -> Reservation:
+        """One reservation, released or over as it may be.
+
+        :raises NotFound: if there is none of this number.
+        """
+        with self._reading() as connection:
+            return reservation_rows.read(connection, number)
+
+    def reservations(self, since: float | None = None, owner: str | None = None) -> tuple[Reservation, ...]:
+        """Reservations, by number, released ones too; with ``since`` those that end after that."""
+        with self._reading() as connection:
+            return reservation_rows.listed(connection, since, owner)
 
     def tokens(self) -> tuple[Token, ...]:
         """All tokens, revoked and expired ones too, oldest first."""

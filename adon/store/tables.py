@@ -22,7 +22,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_REVISION = "0007"
+SCHEMA_REVISION = "0008"
 """The migration that this code's tables are at."""
 
 metadata = MetaData(
@@ -209,3 +209,13 @@ snapshot_parts = Table(
     Column("body", Text, nullable=False),
 )
 """The parts that snapshots share, by the SHA-256 of their content."""
+
+reservations = Table(
+    "reservations",
+    metadata,
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("owner", Text, nullable=False, index=True),
+    Column("ends", Double, nullable=False, index=True),
+    Column("body", JSON, nullable=False),
+)
+"""Reservations of resources, those that are over and those that were released too."""

@@ -146,11 +146,12 @@ class QSpec(Value):
 
 
 class ComputeRequirement(Value):
-    """What the application asks of a compute site."""
+    """What the application asks of a compute site, all worker nodes together."""
 
     worker_nodes: int = Field(default=1, ge=1, le=100_000)
     cores: int = Field(default=1, ge=1, le=1_000_000)
     memory: Size = 0
+    gpus: int = Field(default=0, ge=0, le=100_000)
 
 
 class RSpec(Value):

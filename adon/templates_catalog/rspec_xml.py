@@ -36,7 +36,7 @@ MAX_DEPTH = 50
 SLIVER_TYPE = "default-vm"
 """GENI's name for "any virtual machine": the DTN itself is the site's business."""
 
-_INTEGERS = frozenset({"streams", "worker_nodes", "cores"})
+_INTEGERS = frozenset({"streams", "worker_nodes", "cores", "gpus"})
 
 T = TypeVar("T", bound=BaseModel)
 

@@ -154,6 +154,7 @@ def _serve(shell: _Shell, board: Switchboard, lease: Lease | None) -> None:
         flows=store.unfinished_flows(),
         rules=[saved.rule for saved in store.rules(states=WANTED)],
         windows=store.windows(),
+        reservations=store.reservations(),
         last_number=store.last_flow_number(),
         proposals=store.proposals(state=ProposalState.OPEN),
         last_proposal=store.last_proposal_number(),

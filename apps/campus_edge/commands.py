@@ -34,17 +34,21 @@ from adon.broker.events import (
     ObservationArrived,
     ProposalDecided,
     ProposalMade,
+    ReservationAsked,
+    ReservationReleased,
     SiteReported,
     SnapshotAsked,
     SyncAsked,
     TemplateSaved,
     TraceAsked,
     TransferReported,
+    WaitingAsked,
     WhatIfAsked,
 )
 from adon.broker.flow import Flow, FlowRequest
 from adon.broker.maintenance import WindowRequest
 from adon.broker.question import Question
+from adon.broker.resources.reservation import ReservationRequest
 from adon.broker.scenario import Failure, Scenario
 from adon.broker.sites.jobs import JobRequest
 from adon.errors import AdonError, Conflict, InvalidInput
@@ -64,6 +68,11 @@ T = TypeVar("T")
 
 SNAPSHOT_AGE_S = 0.5
 """A read-out this young is given again rather than prepared anew, however many ask."""
+
+
+WAITING_AGE_S = 2.0
+"""So long what a flow waits for is told again as it was: open pages ask every few seconds."""
+MOST_TOLD = 1_000
 
 
 PROTOCOL_NUMBERS = {"tcp": 6, "udp": 17, "sctp": 132, "icmp": 1}
@@ -96,6 +105,7 @@ class Commands:
         self._authors: dict[str, str] = {}
         self._lock = threading.Lock()
         self._snapshot: tuple[float, dict[str, Any]] | None = None
+        self._waiting: dict[str, tuple[float, dict[str, Any]]] = {}
         self._kinds: Mapping[str, Callable[[str, dict[str, Any]], Event]] = {
             "flow.submit": self._submit,
             "flow.cancel": self._cancel,
@@ -107,11 +117,23 @@ class Commands:
             "maintenance.cancel": lambda command, payload: MaintenanceCancelled(
                 *self._stamps(), command, _number(payload, "number"), _text(payload, "requester")
             ),
+            "reservation.add": lambda command, payload: ReservationAsked(
+                *self._stamps(),
+                command,
+                check_model(payload.get("request"), ReservationRequest),
+                _text(payload, "requester"),
+            ),
+            "reservation.release": lambda command, payload: ReservationReleased(
+                *self._stamps(), command, _number(payload, "number"), _text(payload, "requester")
+            ),
             "job.submit": self._job,
             "job.cancel": lambda command, payload: JobCancelled(
                 *self._stamps(), command, _number(payload, "number"), _text(payload, "requester")
             ),
             "what-if": lambda command, payload: WhatIfAsked(*self._stamps(), command, _scenario(payload)),
+            "flow.waiting": lambda command, payload: WaitingAsked(
+                *self._stamps(), command, _number(payload, "flow")
+            ),
             "snapshot": lambda command, _: SnapshotAsked(*self._stamps(), command),
             "rules.diff": lambda command, _: DifferenceAsked(*self._stamps(), command),
             "trace": self._trace,
@@ -144,6 +166,8 @@ class Commands:
         command = _text(payload, "command")
         if kind == "snapshot" and self._fresh_snapshot(peer, command):
             return
+        if kind == "flow.waiting" and self._told_before(peer, command, payload):
+            return
         asked = self._asked_by(peer, kind, payload)
         event = self._kinds[kind](command, payload)
         with self._lock:
@@ -157,6 +181,13 @@ class Commands:
     def _fresh_snapshot(self, peer: Peer, command: str) -> bool:
         known = self._snapshot
         if known is None or time.monotonic() - known[0] > SNAPSHOT_AGE_S:
+            return False
+        peer.answer(command, known[1])
+        return True
+
+    def _told_before(self, peer: Peer, command: str, payload: dict[str, Any]) -> bool:
+        known = self._waiting.get(f"f-{_number(payload, 'flow')}")
+        if known is None or time.monotonic() - known[0] > WAITING_AGE_S:
             return False
         peer.answer(command, known[1])
         return True
@@ -277,6 +308,10 @@ class Commands:
         body = _plain(effect)
         if asked.kind == "snapshot":
             self._snapshot = (time.monotonic(), body)
+        if asked.kind == "flow.waiting":
+            if len(self._waiting) >= MOST_TOLD:
+                self._waiting = {}
+            self._waiting[str(body["id"])] = (time.monotonic(), body)
         asked.peer.answer(effect.command, body)
 
 

@@ -42,6 +42,7 @@ from adon.broker.effects import (
     SaveMaintenance,
     SaveOutcome,
     SaveProposal,
+    SaveReservation,
     SaveRules,
     SaveSnapshot,
     SaveTemplate,
@@ -74,6 +75,7 @@ SAVES = (
     SaveJob,
     SaveProposal,
     SaveOutcome,
+    SaveReservation,
 )
 LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
@@ -237,6 +239,8 @@ class Executor:
                 self.store.save_proposal(save.proposal)
             case SaveOutcome():
                 self.store.save_outcome(save.outcome)
+            case SaveReservation():
+                self.store.save_reservation(save.reservation)
             case SaveTemplate():
                 self.store.save_template(save.template, self.commands.author(save.cause), event.at)
 

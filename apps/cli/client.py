@@ -59,6 +59,10 @@ class Client:
         """The steps of a flow's life."""
         return self._items(f"/flows/{_part(flow)}/history")
 
+    def waiting(self, flow: str) -> Json:
+        """What a waiting flow waits for, when it may start, what would help."""
+        return self._call("GET", f"/flows/{_part(flow)}/waiting")
+
     def cancel(self, flow: str) -> Json:
         """Cancel a flow; the flow as it is then."""
         return self._call("DELETE", f"/flows/{_part(flow)}")
@@ -302,6 +306,32 @@ class Client:
     def cancel_job(self, job: str) -> Json:
         """Have a job ended; the job as it is then."""
         return self._call("DELETE", f"/jobs/{_part(job)}")
+
+    def reserve(self, reservation: Mapping[str, Any]) -> Json:
+        """Have resources of one place kept for oneself."""
+        key = {"Idempotency-Key": uuid.uuid4().hex}
+        return self._call("POST", "/reservations", body=reservation, headers=key)
+
+    def reservations(self, *, all_: bool) -> list[Json]:
+        """Reservations; those that are over only if all are asked for."""
+        return self._items("/reservations", {"all": "true" if all_ else "false"})
+
+    def release(self, reservation: str) -> Json:
+        """Release a reservation."""
+        return self._call("DELETE", f"/reservations/{_part(reservation)}")
+
+    def resources(self) -> list[Json]:
+        """Every compute site, and what is free of it."""
+        return self._items("/resources")
+
+    def forecast_calibration(self, template: str | None, limit: int) -> list[Json]:
+        """How well forecasts of completion held."""
+        return self._items("/forecasts/calibration", {"template": template, "limit": limit})
+
+    def forecast_plot(self, template: str | None, limit: int) -> str:
+        """The same as a picture (SVG)."""
+        chosen = "" if template is None else f"&template={_part(template)}"
+        return self._text(f"/forecasts/calibration/plot?limit={limit}{chosen}")
 
     def _text(self, path: str) -> str:
         """What is no JSON.

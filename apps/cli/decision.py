@@ -62,6 +62,12 @@ def print_decision(decision: dict[str, Any]) -> None:
     print_table(columns, candidates, "no candidates")
     if decision["compute"]:
         _print_sites(decision)
+    if decision["forecast"] is not None:
+        from apps.cli.words import forecast
+
+        typer.echo(f"expected to take {forecast(decision['forecast'])}")
+    if decision["starts"] is not None:
+        typer.echo(f"expected to start about {decision['starts']}")
 
 
 def _metric(one: dict[str, Any]) -> str:
@@ -76,19 +82,29 @@ def _metric(one: dict[str, Any]) -> str:
 
 
 def _print_sites(decision: dict[str, Any]) -> None:
-    from apps.cli.words import seconds
+    from apps.cli.words import cost, with_spread
 
     terms = ("total", "queue", "compute", "network", "duplication")
+    taken = (decision["compute_site"], decision["path"])
     rows = (
         (
-            site["site"] + (" *" if site["site"] == decision["compute_site"] else ""),
+            site["site"] + (" *" if (site["site"], site["path"]) == taken else ""),
             "local" if site["local"] else "remote",
-            *(seconds(site[f"{term}_seconds"]) for term in terms),
-            site["why"],
+            site["path"] or "-",
+            cost(site),
+            *(with_spread(site[f"{term}_seconds"], site["deviations"].get(term)) for term in terms),
+            "; ".join(filter(None, (site["why"], _origins(site["origins"])))) or "-",
         )
         for site in decision["compute"]
     )
-    print_table(("Site", "", "T_t total", "T_q", "T_c", "T_n", "C_D", "Why"), rows, "")
+    columns = ("Site", "", "Path", "Cost", "T_t total", "T_q", "T_c", "T_n", "C_D", "Why, and from what")
+    print_table(columns, rows, "")
+
+
+def _origins(origins: dict[str, str]) -> str:
+    """``T_q as configured, available COV of 9 measurements``."""
+    names = {"queue": "T_q", "node_rate": "rate of a node", "result": "result's size", "available": "rate"}
+    return ", ".join(f"{names.get(term, term)}: {words}" for term, words in origins.items())
 
 
 Data = Annotated[Path | None, typer.Option(metavar="DIR", help="The folder that the state's database is in.")]

@@ -42,6 +42,12 @@ def submit(
     priority: Annotated[int | None, typer.Option(help="0 to 999.")] = None,
     streams: Annotated[int | None, typer.Option(help="Parallel streams it uses.")] = None,
     patience: Annotated[str | None, typer.Option(help="How long it may wait, as in '10 min'.")] = None,
+    not_before: Annotated[
+        str | None, typer.Option(help="Reserve bandwidth from then on: 2026-11-21T22:00:00Z, or '8 h'.")
+    ] = None,
+    deadline: Annotated[
+        str | None, typer.Option(help="To be done by then: 2026-11-22T06:00:00Z, or '8 h'.")
+    ] = None,
     slice_: Annotated[
         str | None, typer.Option("--slice", help="The slice it belongs to, for members of several.")
     ] = None,
@@ -52,11 +58,14 @@ def submit(
     json_: JsonFlag = False,
 ) -> None:
     """Ask for a transfer; returns at once with the flow's id."""
+    from adon.moments import parse_moment
     from adon.units import parse_duration, parse_rate, parse_size
 
     option(at_least, parse_rate, "at_least")
     option(size, parse_size, "size")
     option(patience, parse_duration, "queue_patience")
+    option(not_before, parse_moment, "not_before")
+    option(deadline, parse_moment, "deadline")
     request: dict[str, Any] = {"source": source, "destination": destination, "size": size, "label": label}
     wishes: dict[str, Any] = {
         "template": template,
@@ -65,6 +74,7 @@ def submit(
         "streams": streams,
         "slice": slice_,
     }
+    wishes |= {"not_before": not_before, "deadline": deadline}
     wishes |= {"queue_patience": patience, "ports": port or None, "weights": _weights(weight or [])}
     if job is not None:
         words = job.split()
@@ -160,6 +170,31 @@ def outcome(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
         print_json(found)
     else:
         print_outcome(found)
+
+
+@app.command()
+def why(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
+    """What a waiting flow waits for, when it may start, and what change of it would be admitted now."""
+    found = client(ctx).waiting(flow)
+    if json_:
+        print_json(found)
+        return
+    place = f"{found['id']}: {found['before']} of its group are before it, {found['waiting']} flows wait"
+    typer.echo(f"{place}; until {found['expires_at'] or 'it is cancelled'}")
+    if found["claims"]:
+        typer.echo("what it waits for is kept for it: nobody behind it is admitted there")
+    for obstacle in found["waits_for"]:
+        typer.echo(f"waits for  {obstacle}")
+    start = found["start"]
+    told = (
+        found["start_why"]
+        if start is None
+        else f"{start['expected']} ({start['earliest']} to {start['latest']}): {found['start_why']}"
+    )
+    if told:
+        typer.echo(f"may start  {told}")
+    for one in found["suggestions"]:
+        typer.echo(f"would do   {one['text']} ({one['path']})")
 
 
 @app.command()

@@ -19,11 +19,13 @@ from apps.cli import (
     archive,
     decision,
     flow,
+    forecast,
     measure,
     network,
     operations,
     outcome,
     plan,
+    reserve,
     site,
     template,
     topology,
@@ -45,6 +47,8 @@ app.add_typer(topology.links, name="link")
 app.add_typer(topology.circuits, name="circuit")
 app.add_typer(network.rules, name="rules")
 app.add_typer(operations.maintenance, name="maintenance")
+app.add_typer(reserve.app, name="reserve")
+app.add_typer(forecast.app, name="forecast")
 app.command("what-if")(operations.what_if)
 app.add_typer(site.sites, name="site")
 app.add_typer(site.jobs, name="job")

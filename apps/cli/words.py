@@ -8,7 +8,21 @@ from typing import Any
 from adon.units import format_duration, format_rate, format_ratio, format_size
 from apps.ages import age
 
-__all__ = ["UNITS", "age", "alarms", "error", "progress", "reading", "score", "seconds", "status", "value"]
+__all__ = [
+    "UNITS",
+    "age",
+    "alarms",
+    "cost",
+    "error",
+    "forecast",
+    "progress",
+    "reading",
+    "score",
+    "seconds",
+    "status",
+    "value",
+    "with_spread",
+]
 
 UNITS: Mapping[str, str] = {
     "throughput": "bps",
@@ -32,6 +46,26 @@ def value(number: float | None, unit: str) -> str:
 def seconds(span: float | str) -> str:
     """A time span of a decision."""
     return "impossible" if span == "inf" else format_duration(float(span))
+
+
+def with_spread(span: float | str, deviation: float | None) -> str:
+    """A time span of a decision, with its standard deviation where one has been observed."""
+    return seconds(span) if deviation is None else f"{seconds(span)} ± {format_duration(deviation)}"
+
+
+def cost(site: Mapping[str, Any]) -> str:
+    """What a compute site costs, in the cost function's own unit."""
+    if site["cost"] == "inf":
+        return "impossible"
+    deviation = site["deviations"].get("cost")
+    return f"{site['cost']:.4g}" if deviation is None else f"{site['cost']:.4g} ± {deviation:.2g}"
+
+
+def forecast(found: Mapping[str, Any]) -> str:
+    """``40 s; 90 % between 20 s and 80 s``."""
+    low, high = format_duration(found["low_seconds"]), format_duration(found["high_seconds"])
+    share = f"{100 * found['coverage']:.0f} %"
+    return f"{format_duration(found['expected_seconds'])}; {share} between {low} and {high}"
 
 
 def reading(metric: Mapping[str, Any] | None) -> str:
@@ -62,7 +96,8 @@ def status(flow: Mapping[str, Any]) -> str:
     quality = f" ({flow['quality']})" if flow["quality"] in ("degraded", "violated") else ""
     quality = f" (advised){quality}" if flow["advised"] else quality
     reason = f": {flow['reason']}" if flow["reason"] else ""
-    return f"{flow['id']} {flow['state']}{where}{quality}, {progress(flow)}{reason}"
+    starts = f", expected to start about {flow['starts']}" if flow.get("starts") else ""
+    return f"{flow['id']} {flow['state']}{where}{quality}{starts}, {progress(flow)}{reason}"
 
 
 def score(number: float | None) -> str:

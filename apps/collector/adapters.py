@@ -60,7 +60,7 @@ def build(site: ComputeSite, adapter: Adapter, folder: Path) -> model.ComputeSit
             launch = openstack.Launch(adapter.image, adapter.network, adapter.start_time)
             return openstack.OpenStackSite(openstack.connect(adapter.cloud, clouds, adapter.timeout), launch)
         case _:
-            return StaticSite(site.worker_nodes, site.cores, site.queue_wait)
+            return StaticSite(site.worker_nodes, 0 if site.cores is None else site.cores, site.queue_wait)
 
 
 def _commands(adapter: Adapter, through: Sequence[str], **variables: str | None) -> Commands:

@@ -16,12 +16,14 @@ from apps.rest.api import (
     drafting,
     events,
     flows,
+    forecasts,
     health,
     measuring,
     network,
     operations,
     outcomes,
     proposals,
+    reservations,
     rules,
     schedule,
     sites,
@@ -35,6 +37,7 @@ from apps.rest.page import (
     measuring_views,
     network_views,
     proposal_views,
+    resource_views,
     rule_views,
     site_views,
     trace_views,
@@ -47,6 +50,7 @@ PARTS = (
     drafting.api,
     proposals.api,
     flows.api,
+    forecasts.api,
     decisions.api,
     outcomes.api,
     network.api,
@@ -58,6 +62,7 @@ PARTS = (
     sites.api,
     operations.api,
     advice.api,
+    reservations.api,
     events.api,
     health.api,
     health.open_api,
@@ -91,7 +96,7 @@ def create_app(parts: Services) -> OpenAPI:
     failures.install(app)
     for api in PARTS:
         app.register_api(api)
-    seeing = (network_views.page, rule_views.page, trace_views.page, site_views.page)
+    seeing = (network_views.page, rule_views.page, trace_views.page, site_views.page, resource_views.page)
     cataloguing = (draft_views.page, proposal_views.page)
     frame.install(app, (views.page, measuring_views.page, *seeing, *cataloguing))
     app.after_request(_harden)

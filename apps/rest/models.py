@@ -13,13 +13,15 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from adon.broker.decision import Decision
+from adon.broker.decision import Decision, finite
 from adon.broker.flow import Flow, FlowRequest, FlowState, Quality
+from adon.broker.outcomes import Forecast
+from adon.broker.queueing.booking import Booking
 from adon.broker.triggers.record import Fired
 from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import MetricName, Template
-from apps.rest.times import Time
+from apps.rest.times import Time, to_text
 from measurement.model import Measurement, Metric
 
 UNITS: Mapping[str, str] = {
@@ -87,6 +89,25 @@ class FiredView(View):
         return cls(name=fired.trigger, at=fired.at, count=fired.count, on=fired.on, text=fired.text)
 
 
+class ForecastView(View):
+    """When a transfer was expected to be over, in seconds from its admission on."""
+
+    expected_seconds: Seconds
+    low_seconds: Seconds
+    high_seconds: Seconds
+    coverage: float = Field(description="the share of such intervals that should hold the truth")
+    terms: dict[str, Seconds] = Field(description="what the expectation is the sum of, in seconds")
+
+    @classmethod
+    def of(cls, found: Forecast | Mapping[str, Any] | None) -> Self | None:
+        """The forecast as it is answered."""
+        if found is None:
+            return None
+        body = finite(asdict(found) if isinstance(found, Forecast) else found)
+        seconds = {f"{name}_seconds": body[name] for name in ("expected", "low", "high")}
+        return cls.model_validate({**seconds, "coverage": body["coverage"], "terms": dict(body["terms"])})
+
+
 class FlowView(View):
     """A flow, and where it is in its life."""
 
@@ -120,7 +141,15 @@ class FlowView(View):
     decision: str | None
     slice: str | None
     granted: dict[str, Any] | None = Field(description="by the queue ladder, beside what was asked; bits/s")
+    not_before: Time | None = None
+    deadline: Time | None = None
+    booking: dict[str, Any] | None = Field(
+        default=None, description="what it has reserved: path, rate_bps, begins, ends"
+    )
     aggregated: bool = Field(description="its connections share one pair of rules: a switch has no room")
+    forecast: ForecastView | None = Field(default=None, description="told when it was admitted")
+    forecast_at: Time | None = None
+    starts: Time | None = Field(default=None, description="when it is expected to start, while it waits")
     connections: list[Connection]
     triggers: list[FiredView] = Field(description="those of its template that have fired, the latest last")
 
@@ -132,7 +161,7 @@ class FlowView(View):
         more = ("path", "path_since", "compute_site", "bytes_sent", "bytes_delivered", "bytes_reported")
         rest = ("evidence", "started_at", "ended_at", "moves", "advised", "decision", "slice", "aggregated")
         return cls(
-            **{name: getattr(flow, name) for name in (*same, *more, *rest)},
+            **{name: getattr(flow, name) for name in (*same, *more, *rest, "not_before", "deadline")},
             final=flow.state.final,
             source=request.source,
             destination=request.destination,
@@ -142,6 +171,10 @@ class FlowView(View):
             transfer_size_bytes=flow.transfer_size,
             bytes_moved=flow.bytes_moved,
             granted=None if flow.granted is None else asdict(flow.granted),
+            booking=None if flow.booking is None else _booked(flow.booking),
+            forecast=ForecastView.of(flow.diary.forecast),
+            forecast_at=None if flow.diary.forecast is None else flow.diary.admitted_at,
+            starts=flow.starts,
             connections=[
                 Connection(
                     protocol=one.protocol,
@@ -152,6 +185,11 @@ class FlowView(View):
             ],
             triggers=[FiredView.of(one) for one in flow.triggered.fired],
         )
+
+
+def _booked(booking: Booking) -> dict[str, Any]:
+    times = {"begins": to_text(booking.begins), "ends": to_text(booking.ends)}
+    return {"path": booking.path, "rate_bps": booking.rate, **times}
 
 
 class FlowList(View):
@@ -223,6 +261,11 @@ class SiteCostView(View):
     available_bps: Seconds
     path: str | None
     why: str
+    campus: str = ""
+    deviations: dict[str, float] = Field(
+        default_factory=dict, description="standard deviations of terms, in their units; none: not observed"
+    )
+    origins: dict[str, str] = Field(default_factory=dict, description="who says what a term is")
 
 
 class DecisionView(View):
@@ -246,6 +289,8 @@ class DecisionView(View):
     slice: str | None
     granted: dict[str, Any] | None = Field(description="by the queue ladder, beside what was asked; bits/s")
     trigger: str | None = Field(default=None, description="the template's trigger that led to it, if one did")
+    forecast: ForecastView | None = None
+    starts: Time | None = Field(default=None, description="when it is expected to start, if it waits")
 
     @classmethod
     def of(cls, decision: Decision) -> Self:
@@ -253,6 +298,7 @@ class DecisionView(View):
         body = decision.body()
         body["candidates"] = [_candidate(candidate) for candidate in body["candidates"]]
         body["compute"] = [_site_cost(site) for site in body["compute"]]
+        body["forecast"] = ForecastView.of(body["forecast"])
         return cls.model_validate(body)
 
 
@@ -394,9 +440,10 @@ class PathList(View):
 
 
 class QueueView(View):
-    """The waiting flows, first to be served first."""
+    """The waiting flows, first to be served first; of very many the first 1 000."""
 
     at: Time
+    waiting: int = Field(default=0, description="all that wait, anybody's")
     items: list[FlowView]
 
 

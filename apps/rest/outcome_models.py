@@ -7,9 +7,8 @@ from typing import Self
 
 from pydantic import Field
 
-from adon.broker.decision import finite
-from adon.broker.outcomes import FlowOutcome, Forecast
-from apps.rest.models import UNITS, Seconds, View
+from adon.broker.outcomes import FlowOutcome
+from apps.rest.models import UNITS, ForecastView, View
 from apps.rest.times import Time
 
 
@@ -28,26 +27,6 @@ class ConditionView(View):
     metric: str
     value: float
     unit: str
-
-
-class ForecastView(View):
-    """When the transfer was expected to be over, in seconds from its admission."""
-
-    expected_seconds: Seconds
-    low_seconds: Seconds
-    high_seconds: Seconds
-    coverage: float
-    terms: dict[str, Seconds]
-
-    @classmethod
-    def of(cls, forecast: Forecast) -> Self:
-        """The forecast as it is answered."""
-        told = {f"{name}_seconds": getattr(forecast, name) for name in ("expected", "low", "high")}
-        return cls(
-            **{name: finite(value) for name, value in told.items()},
-            coverage=forecast.coverage,
-            terms=finite(forecast.terms),
-        )
 
 
 class OutcomeView(View):
@@ -102,7 +81,7 @@ class OutcomeView(View):
                 ConditionView(metric=metric, value=value, unit=UNITS.get(metric, ""))
                 for metric, value in outcome.conditions.items()
             ],
-            forecast=None if outcome.forecast is None else ForecastView.of(outcome.forecast),
+            forecast=ForecastView.of(outcome.forecast),
         )
 
 

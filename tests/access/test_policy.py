@@ -36,6 +36,10 @@ maintenance.read  any    any                   any         any       any
 maintenance.add   any    any                   -           -         -
 maintenance.cancel any   any                   -           -         -
 network.what_if   any    any                   -           any       any
+reservation.add   any    own                   own         any       -
+reservation.read  any    any                   own         any       any
+reservation.release any  own                   own         any       -
+forecast.read     any    any                   -           any       any
 compute.read      any    any                   any         any       any
 job.submit        any    own                   own         any       -
 job.read          any    any                   own         any       any

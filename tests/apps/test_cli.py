@@ -215,6 +215,28 @@ def test_flows_are_listed_shown_and_cancelled(adon, world):
     assert (again.exit_code, again.stderr) == (1, "state: flow f-1 is already cancelled\n")
 
 
+def test_why_a_flow_waits(adon, world):
+    name = world.submit()
+    found = adon("flow", "why", name)
+    assert found.exit_code == 0
+    for text in (
+        "waits for  al2s: throughput 5 Mbps",
+        "may start  ",
+        "would do   at least 6.5 Mbps throughput",
+    ):
+        assert text in found.stdout
+    assert '"suggestions"' in adon("flow", "why", name, "--json").stdout
+
+
+def test_a_time_by_which_a_flow_is_to_be_done(adon, world):
+    times = ("--not-before", "2099-11-20T22:00:00Z", "--deadline", "2099-11-21T06:00:00Z")
+    assert adon(*SUBMIT, "--size", "25 GB", *times).exit_code == 0
+    request = world.store.flow(1).request
+    assert request.deadline.at - request.not_before.at == 8 * 3600
+    wrong = adon(*SUBMIT, "--size", "25 GB", "--deadline", "tomorrow")
+    assert (wrong.exit_code, wrong.stderr.startswith("deadline")) == (2, True)
+
+
 def test_a_flow_is_watched_until_it_ends(adon, world):
     done, stopped = world.submit(), world.submit()
     report = adon("flow", "report", done, "finished", "--bytes", "25 GB")

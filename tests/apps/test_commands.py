@@ -24,11 +24,14 @@ from adon.broker.events import (
     ObservationArrived,
     ProposalDecided,
     ProposalMade,
+    ReservationAsked,
+    ReservationReleased,
     SiteReported,
     SnapshotAsked,
     SyncAsked,
     TemplateSaved,
     TransferReported,
+    WaitingAsked,
     WhatIfAsked,
 )
 from adon.errors import AdonError, Conflict, InvalidInput, NotFound
@@ -48,6 +51,7 @@ from tests.templates_catalog.experience import a_finding
 
 WISH = {"source": "mu-dtn", "destination": "osu-dtn", "size": "10 MB", "template": "soykb"}
 WINDOW = {"scope": "path", "name": "al2s", "begins": 2000.0, "ends": 3000.0}
+RESERVATION = {"compute": "osu-hpc", "worker_nodes": 1, "ends": 2000.0}
 SUBMIT = {"command": "c-1", "request": WISH, "requester": "ann"}
 
 
@@ -97,12 +101,15 @@ GOOD: dict[str, tuple[dict[str, Any], type[Event]]] = {
     "flow.report": ({"flow": 3, "status": "finished", "bytes": 10}, TransferReported),
     "template.add": ({"template": TEMPLATE, "author": "eve"}, TemplateSaved),
     "snapshot": ({}, SnapshotAsked),
+    "flow.waiting": ({"flow": 3}, WaitingAsked),
     "rules.diff": ({}, DifferenceAsked),
     "rules.sync": ({}, SyncAsked),
     "proposal.add": ({"finding": codec.encode_finding(a_finding()), "proposer": "pia"}, ProposalMade),
     "proposal.decide": ({"number": 3, "accepted": True, "who": "eve"}, ProposalDecided),
     "maintenance.add": ({"request": WINDOW, "requester": "pat"}, MaintenanceAsked),
     "maintenance.cancel": ({"number": 3, "requester": "pat"}, MaintenanceCancelled),
+    "reservation.add": ({"request": RESERVATION, "requester": "ann"}, ReservationAsked),
+    "reservation.release": ({"number": 3, "requester": "ann"}, ReservationReleased),
     "what-if": ({"failure": "path-down", "name": "al2s"}, WhatIfAsked),
     "job.submit": ({"request": {"site": "osu-hpc", "job": "align"}, "requester": "ann"}, JobAsked),
     "job.cancel": ({"number": 3, "requester": "ann"}, JobCancelled),
@@ -305,6 +312,19 @@ def test_a_snapshot_just_made_is_given_again(world: World) -> None:
         ("c-1", {"paths": [], "network": "x"}),
         ("c-2", {"paths": [], "network": "x"}),
     ]
+
+
+def test_what_a_flow_waits_for_is_told_again_for_a_moment(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Open pages ask every few seconds."""
+    assert world.receive("flow.waiting", command="c-1", flow=3)
+    world.answer("c-1", {"id": "f-3", "before": 1})
+    assert world.receive("flow.waiting", command="c-2", flow=3) is None
+    assert world.peer.answers[-1] == ("c-2", {"id": "f-3", "before": 1})
+    assert world.receive("flow.waiting", command="c-3", flow=4), "another flow"
+    monkeypatch.setattr("apps.campus_edge.commands.WAITING_AGE_S", -1.0)
+    assert world.receive("flow.waiting", command="c-4", flow=3)
 
 
 def test_an_old_snapshot_is_made_anew(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

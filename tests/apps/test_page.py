@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from adon.broker.flow import FlowState
 from apps.rest.page.form import wish
 from apps.rest.page.sessions import LIFETIME, MOST, Sessions
 from tests.apps.measured import FELL
@@ -217,6 +218,29 @@ def test_a_flow_shows_candidates_scores_and_compute_costs(world):
     ):
         assert shown in text
     assert "<script>" not in text + browser.get("/").text
+
+
+def queue_up(world, name):
+    """As if the controller had no path for it."""
+    store = world.controller.store
+    flow = store.flow(int(name[2:]))
+    store.save_flow(flow.step(FlowState.QUEUED, NOW, "no candidate qualifies"), "e-1", NOW)
+
+
+def test_a_waiting_flow_says_why_and_what_would_help(world):
+    name = world.submit()
+    queue_up(world, name)
+    browser, _ = sign_in(world)
+    text = browser.get(f"/flows/{name}").text
+    for shown in (
+        "Why it waits",
+        "throughput 5 Mbps is below 8 Mbps",
+        "What would be admitted now",
+        "6.5 Mbps",
+    ):
+        assert shown in text
+    world.stop_controller()
+    assert browser.get(f"/flows/{name}").status_code == 200
 
 
 def test_cancelling_is_for_those_who_may(world):

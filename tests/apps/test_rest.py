@@ -193,6 +193,31 @@ def test_a_researcher_sees_their_own_flows_only(world):
     assert [flow["id"] for flow in world.ask("GET", "/queue", "operator").json["items"]] == [other, mine]
 
 
+def test_a_waiting_flow_is_explained(world):
+    name = world.submit()
+    told = world.ask("GET", f"/flows/{name}/waiting", "researcher").json
+    assert (told["id"], told["phase"], told["before"]) == (name, "calm", 0)
+    assert any("throughput 5 Mbps is below 8 Mbps" in one for one in told["waits_for"])
+    assert told["start"]["earliest"] < told["start"]["expected"] < told["start"]["latest"]
+    assert told["suggestions"][0]["change"]["qspec"]["throughput"]["min"] == "6500000.0 bps"
+    assert world.ask("GET", f"/flows/{name}/waiting", "rival").status_code == 403
+
+
+def test_times_of_a_request_are_given_back_as_they_were_meant(world):
+    at = "2099-11-21T06:00:00+01:00"
+    name = world.submit(not_before="8 h", deadline=at)
+    request = world.ask("GET", f"/flows/{name}").json["request"]
+    assert (request["not_before"], request["deadline"]) == ("28800.0 s", "2099-11-21T05:00:00Z")
+    answer = world.ask("POST", "/flows", json={**WISH, "deadline": "2099-11-21T06:00:00"})
+    assert (answer.status_code, answer.json["problems"][0]["field"]) == (422, "deadline")
+    assert "has no offset" in answer.json["detail"]
+
+
+def test_the_queue_says_how_many_wait(world):
+    world.controller.snapshot["queued"] = 100_000
+    assert world.ask("GET", "/queue").json["waiting"] == 100_000
+
+
 def test_a_flow_is_cancelled_once(world):
     name = world.submit()
     answer = world.ask("DELETE", f"/flows/{name}", "researcher")

@@ -43,6 +43,7 @@ ALLOWED = {
     ("delete", "/flows/{id}"): {"admin", "operator", "researcher"},
     ("post", "/flows/{id}/reports"): {"admin", "operator", "researcher"},
     ("get", "/flows/{id}/history"): OWNER_OR_STAFF,
+    ("get", "/flows/{id}/waiting"): OWNER_OR_STAFF,
     ("get", "/flows/{id}/decisions"): OWNER_OR_STAFF,
     ("get", "/decisions/{id}"): OWNER_OR_STAFF,
     ("get", "/flows/{id}/outcome"): OWNER_OR_STAFF,
@@ -83,6 +84,13 @@ ALLOWED = {
     ("post", "/jobs"): ALL - {"auditor"},
     ("get", "/jobs/{id}"): OWNER_OR_STAFF,
     ("delete", "/jobs/{id}"): {"admin", "operator", "researcher"},
+    ("get", "/resources"): ALL,
+    ("get", "/forecasts/calibration"): STAFF,
+    ("get", "/forecasts/calibration/plot"): STAFF,
+    ("get", "/reservations"): ALL,
+    ("post", "/reservations"): ALL - {"auditor"},
+    ("get", "/reservations/{id}"): OWNER_OR_STAFF,
+    ("delete", "/reservations/{id}"): {"admin", "operator", "researcher"},
     ("get", "/events"): ALL,
     ("get", "/metrics"): STAFF,
     ("get", "/healthz"): ALL | {"anonymous"},
@@ -95,6 +103,7 @@ WINDOW = {
     "begins": "2099-11-21T02:00:00Z",
     "ends": "2099-11-21T04:00:00Z",
 }
+RESERVATION = {"compute": "osu-hpc", "worker_nodes": 1, "ends": "2025-10-10T00:00:00Z"}
 BODIES = {
     "/templates": SOYKB,
     "/proposals": {"template": "soykb"},
@@ -110,6 +119,7 @@ BODIES = {
     "/maintenance": WINDOW,
     "/advice": {"path": {"rate": "1 Gbps", "rtt": "30 ms"}},
     "/advice/accept": {"flow": "f-1", "applied_at": "2025-10-09T08:00:00Z"},
+    "/reservations": RESERVATION,
     "/jobs": {"site": "osu-hpc", "job": "align"},
     "/subscriptions": {"channel": "mail", "target": "ann@example.edu"},
 }
@@ -121,6 +131,7 @@ IDS = {
     "subscriptions": "s-1",
     "maintenance": "m-1",
     "jobs": "j-1",
+    "reservations": "r-1",
 }
 QUERIES = {
     "/rules": "?flow=f-1",
@@ -160,6 +171,7 @@ def filled(world):
     world.ask("POST", "/maintenance", json=WINDOW)
     world.ask("POST", "/jobs", "researcher", json=BODIES["/jobs"])
     world.controller.put(a_proposal())
+    world.ask("POST", "/reservations", "researcher", json=RESERVATION)
     return world
 
 

@@ -14,17 +14,25 @@ from typing import Any
 
 from adon.access.identity import create_token
 from adon.broker import maintaining, whatif
+from adon.broker.broker import Broker
 from adon.broker.catalog.kept import Proposals
 from adon.broker.decision import Decision, Outcome, SiteCost
-from adon.broker.effects import RuleState
+from adon.broker.effects import Answer, RuleState, SaveReservation
+from adon.broker.events import Event, ReservationAsked, ReservationReleased
 from adon.broker.flow import Flow, FlowRequest, FlowState
 from adon.broker.maintenance import WindowRequest, Windows
+from adon.broker.queueing.explaining import explained
+from adon.broker.resources.amounts import Amounts
+from adon.broker.resources.book import Book, Hold, Who
+from adon.broker.resources.offer import configured_offers
+from adon.broker.resources.reading import site_json
+from adon.broker.resources.reservation import ReservationRequest
 from adon.broker.scenario import Failure, Scenario
 from adon.broker.sites import working
 from adon.broker.sites.jobs import JobRequest, Jobs, JobState
 from adon.broker.sites.standing import Standings
 from adon.config import ConfiguredJob, MeasurementGrant
-from adon.errors import Conflict, InvalidInput
+from adon.errors import AdonError, Conflict, InvalidInput
 from adon.flowvisor.action import Output
 from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
 from adon.flowvisor.cookie import Kind, cookie
@@ -63,6 +71,7 @@ from tests.apps.measured import (
     put_execution,
     the_plan,
 )
+from tests.broker.queueing.scenes import full
 from tests.broker.sites.values import compute_site, job, report, silent, wait
 from tests.broker.stage import configuration
 from tests.broker.test_whatif import three_on_al2s
@@ -116,6 +125,8 @@ class Controller:
         self.windows = Windows(self.store.windows())
         self.jobs = Jobs()
         self.proposals = Proposals.of(self.store.proposals(), self.store.last_proposal_number())
+        self.broker = Broker(configuration(), self.catalog)
+        self.reserved: dict[tuple[str, str], Any] = {}
         self.snapshot: dict[str, Any] = snapshot()
         self.tally = Tally()
         self.refused = 0
@@ -170,11 +181,17 @@ class Controller:
                 ending = self.jobs.put(replace(self.jobs.get(payload["number"]), cancelling=True))
                 self.store.save_job(ending)
                 peer.answer(command, dict(working.as_json(ending)))
+            case "reservation.add" | "reservation.release":
+                peer.answer(command, self.reserve(kind, payload))
             case "what-if":
                 asked = payload.get("failure")
                 scenario = None if asked is None else Scenario(Failure(asked), payload["name"])
                 stage = three_on_al2s()
                 peer.answer(command, dict(whatif.answered(stage.broker.world, scenario, stage.now)))
+            case "flow.waiting":
+                stage, _, waiting = full()
+                told = explained(stage.broker.world, waiting, stage.now)
+                peer.answer(command, {**told, "id": f"f-{payload['flow']}"})
             case "snapshot":
                 peer.answer(command, self.snapshot)
             case "tally":
@@ -204,6 +221,25 @@ class Controller:
         state = ProposalState.ACCEPTED if payload["accepted"] else ProposalState.REFUSED
         decided = proposal.decided(state, payload["who"], payload["reason"], NOW)
         self.put(decided.becoming(saved) if saved else decided)
+
+    def reserve(self, kind: str, payload: dict[str, Any]) -> Any:
+        """As the real one: its broker is asked, and what it wants saved is saved."""
+        key = (payload["requester"], payload.get("idempotency_key", ""))
+        if key[1] and key in self.reserved:
+            return self.reserved[key]
+        event: Event
+        if kind == "reservation.add":
+            asked = check_model(payload["request"], ReservationRequest)
+            event = ReservationAsked("e-r", NOW, "c", asked, payload["requester"])
+        else:
+            event = ReservationReleased("e-r", NOW, "c", payload["number"], payload["requester"])
+        for effect in self.broker.handle(event):
+            if isinstance(effect, SaveReservation):
+                self.store.save_reservation(effect.reservation)
+            elif isinstance(effect, Answer):
+                answer = effect.value if isinstance(effect.value, AdonError) else dict(effect.value)
+        self.reserved[key] = answer
+        return answer
 
     def submit(self, payload: dict[str, Any]) -> Flow:
         key = (payload["requester"], payload.get("idempotency_key", ""))
@@ -471,6 +507,7 @@ def snapshot() -> dict[str, Any]:
         "circuits": [circuit("al2s", 3000), circuit("internet", None)],
         "standby_paths": None,
         "queue": [],
+        "queued": 0,
         "quiet": [],
         "estimates": [{**ends, "basis": "active test", "count": 4, "median": 0.125, "spread": 0.25}],
         "reconcile": {"missing": 2, "wrong": 0, "extra": 1, "blocked": 0},
@@ -480,6 +517,10 @@ def snapshot() -> dict[str, Any]:
                 "rules": {"0000000000000a01": 4},
                 "paths": [{"path": "al2s", "source": "mu", "destination": "osu", "reserved": 7e6}],
             }
+        ],
+        "resources": [
+            site_json(offer, Book.of(offer.limits, {1: Hold(Amounts(nodes=4), Who("ann", 1))}), NOW)
+            for offer in configured_offers(configuration()).values()
         ],
         "failover": {"buckets": [["0.5", 2], ["+Inf", 3]], "seconds": 1.75, "open": 0},
         "compute": compute(),

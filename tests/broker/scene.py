@@ -50,8 +50,8 @@ TEMPLATES = (
 class Scene:
     """Some flows, on four paths; a test says what happens to whom."""
 
-    def __init__(self, folder: Path, broker: Any = Twins) -> None:
-        document = network(PATHS, counters_period="1 h", failed_path_holdoff="10 s")
+    def __init__(self, folder: Path, broker: Any = Twins, **policy: object) -> None:
+        document = network(PATHS, **{"counters_period": "1 h", "failed_path_holdoff": "10 s", **policy})
         path = folder / "network.yaml"
         path.write_text(yaml.safe_dump(document))
         self.broker = broker(load(path), Catalog.of(TEMPLATES))

@@ -44,6 +44,7 @@ from adon.broker.effects import (
     SaveMaintenance,
     SaveOutcome,
     SaveProposal,
+    SaveReservation,
     SaveRules,
     SaveSnapshot,
     SaveTemplate,
@@ -81,6 +82,7 @@ from adon.broker.recompute.codec import Decoder, Encoder
 from adon.broker.recompute.differences import differences
 from adon.broker.recompute.encoded import Encoded
 from adon.broker.recompute.seen import Snapshot
+from adon.broker.resources.reservation import Reservation
 from adon.broker.sites.jobs import SiteJob
 from adon.config import Configuration, load
 from adon.flowvisor.connections import folded
@@ -160,6 +162,7 @@ class Stage:
         self.shapes: tuple[Shape, ...] = ()
         self.proposals: dict[int, Proposal] = {}
         self.outcomes: dict[int, FlowOutcome] = {}
+        self.reservations: dict[int, Reservation] = {}
         self.decisions: list[Decision] = []
         self.said: list[str] = []
         self.answers: dict[str, Any] = {}
@@ -196,6 +199,7 @@ class Stage:
             last_job=max(self.jobs, default=0),
             proposals=self.proposals.values(),
             last_proposal=max(self.proposals, default=0),
+            reservations=self.reservations.values(),
             last_number=last,
             circuits=self.circuits,
         )
@@ -372,6 +376,8 @@ class Stage:
             case SaveDecision(decision=decision):
                 assert decision.id not in {known.id for known in self.decisions}
                 self.decisions.append(decision)
+            case SaveReservation(reservation=reservation):
+                self.reservations[reservation.number] = reservation
             case SaveMaintenance(window=window):
                 self.windows[window.number] = window
             case SaveProposal(proposal=proposal):

@@ -7,6 +7,8 @@ import pytest
 
 from adon.broker import compute
 from adon.broker.flow import FlowState
+from adon.broker.resources.amounts import Limits
+from adon.broker.resources.ledger import Ledger
 from tests.broker.stage import Stage, catalog, configuration, ready
 
 
@@ -14,12 +16,15 @@ from tests.broker.stage import Stage, catalog, configuration, ready
 def test_a_ledger_is_restored_as_far_as_the_site_still_has_nodes(nodes: int) -> None:
     stage = ready()
     flow = stage.submit()
-    held = stage.broker.world.ledger.allocations[flow.number]
+    name = str(flow.compute_site)
+    held = stage.broker.world.ledger.book(name).holds[flow.number]
     read = configuration()
-    site = read.compute[held.site].model_copy(update={"worker_nodes": nodes})
-    smaller = read.model_copy(update={"compute": {**read.compute, held.site: site}})
-    ledger = compute.restored(smaller, [flow], catalog())
-    assert ledger.residual(held.site) == max(0, nodes - held.nodes)
+    site = read.compute[name].model_copy(update={"worker_nodes": nodes})
+    smaller = read.model_copy(update={"compute": {**read.compute, name: site}})
+    book = compute.restored(smaller, [flow], catalog()).book(name)
+    assert book.held.nodes == min(nodes, held.amounts.nodes)
+    if nodes >= held.amounts.nodes:
+        assert book.holds[flow.number] == held, "until when is kept with the flow"
 
 
 def test_only_flows_that_run_hold_nodes() -> None:
@@ -27,7 +32,8 @@ def test_only_flows_that_run_hold_nodes() -> None:
     waiting = replace(flow, state=FlowState.QUEUED)
     elsewhere = replace(flow, compute_site="gone")
     ledger = compute.restored(configuration(), [waiting, elsewhere], catalog())
-    assert ledger == compute.empty_ledger(configuration())
+    assert ledger == compute.restored(configuration(), [], catalog())
+    assert not ledger.holders
 
 
 def test_a_network_without_compute_sites_sends_the_raw_data() -> None:
@@ -45,9 +51,9 @@ def test_a_template_without_a_cost_model_sends_the_raw_data() -> None:
 
 
 def test_no_site_with_room_means_waiting_with_the_reason() -> None:
-    read = configuration()
-    full = {name: site.model_copy(update={"worker_nodes": 1}) for name, site in read.compute.items()}
-    stage = ready(read.model_copy(update={"compute": full}))
+    stage = ready()
+    none = dict.fromkeys(stage.broker.world.ledger.sites, Limits(nodes=0))
+    stage.broker.world.ledger = Ledger.of(none, (), 0)
     flow = stage.submit()
     assert flow.state is FlowState.QUEUED
     assert "no compute site can take it" in flow.reason

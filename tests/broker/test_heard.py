@@ -36,3 +36,14 @@ def test_a_result_of_later_is_told() -> None:
     heard.record(result(A, 1e6, 104.0), 100.0)
     assert not heard.ahead(100.0)
     assert heard.ahead(80.0)
+
+
+def test_the_spread_is_that_of_now() -> None:
+    heard = Heard()
+    for at, value in enumerate((1e6, 2e6)):
+        heard.record(result(A, value, 100.0 + at))
+    assert heard.seen(A, Metric.THROUGHPUT, 0.0).mean == 1.5e6
+    heard.record(result(A, 6e6, 102.0))
+    assert heard.seen(A, Metric.THROUGHPUT, 0.0).mean == 3e6
+    heard.supersede(A, Metric.THROUGHPUT, Changed(20_000.0, "alarm"))
+    assert heard.seen(A, Metric.THROUGHPUT, 0.0).count == 0

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from adon.broker.events import FirstPacket
 from adon.broker.flow import Flow, FlowState
-from adon.errors import Conflict
+from adon.errors import Conflict, InvalidInput
 from adon.flowvisor.action import Output
 from adon.flowvisor.cookie import cookie_tenant
 from adon.flowvisor.match import Match
@@ -47,11 +47,14 @@ class Histories(RuleBasedStateMachine):
         mbps=st.sampled_from(["1 Mbps", "6 Mbps", "7 Mbps"]),
         ports=st.sampled_from([[], [5001], [5002], [5003, 5004]]),
         patience=st.sampled_from(["20 s", "1 h"]),
+        times=st.sampled_from([{}, {}, {"deadline": "60 s"}, {"not_before": "10 s", "deadline": "1 h"}]),
     )
-    def submit(self, template: str, mbps: str, ports: list[int], patience: str) -> None:
+    def submit(
+        self, template: str, mbps: str, ports: list[int], patience: str, times: dict[str, str]
+    ) -> None:
         bound = {"throughput": {"min": mbps}}
-        with suppress(Conflict):  # a port in use
-            self.stage.submit(template, ports=ports, qspec=bound, queue_patience=patience)
+        with suppress(Conflict, InvalidInput):  # a port in use; nothing left to reserve
+            self.stage.submit(template, ports=ports, qspec=bound, queue_patience=patience, **times)
 
     @rule(number=NUMBERS)
     def cancel(self, number: int) -> None:
@@ -186,8 +189,13 @@ class Histories(RuleBasedStateMachine):
     @invariant()
     def who_runs_holds_worker_nodes_and_nobody_else_does(self) -> None:
         running = {f.number: f.compute_site for f in self.stage.broker.flows if f.state.holds_rules}
-        held = {number: a.site for number, a in self.stage.broker.world.ledger.allocations.items()}
+        held = dict(self.stage.broker.world.ledger.holders)
         assert held == {number: site for number, site in running.items() if site is not None}
+
+    @invariant()
+    def who_waits_is_in_line(self) -> None:
+        waiting = sorted(f.number for f in self.stage.broker.flows if f.state is FlowState.QUEUED)
+        assert sorted(self.stage.broker.world.line.first()) == waiting
 
     @invariant()
     def only_running_flows_have_a_path(self) -> None:
@@ -252,6 +260,9 @@ class Histories(RuleBasedStateMachine):
         for kept in (placing._before, placing._overlooked, placing._deaf, placing._digests):
             assert not kept
         assert not broker.world.alarms._hurried
+        assert not placing._serving._told
+        assert not placing._serving._missed
+        assert len(broker.world.line) == len(broker.world.bookings) == 0
         assert not broker.world.estimates._promises
         assert not any(broker.world.meters._taken.values())
         assert set(broker.world.network._wanted) <= {"path-0", "path-1"}

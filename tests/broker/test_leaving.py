@@ -45,7 +45,7 @@ def test_a_finished_flow_tells_what_it_was_promised_and_what_it_got() -> None:
     assert dict(left.conditions) == {"throughput": 58e6, "loss": 0.0}
     admitting = next(one for one in stage.decisions if one.flow == flow.id)
     assert (left.decision, left.compute_site) == (admitting.id, admitting.compute_site)
-    assert left.forecast is None
+    assert left.forecast == admitting.forecast
     assert left.waited == 0
     assert left.duration == 20
 

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.decision import Outcome
-from adon.broker.edge import Ledger
 from adon.broker.flow import FlowState
-from adon.broker.preemption import Holder, gives_way, summed_up
+from adon.broker.preemption import Holder, gives_way, preemption_candidate, summed_up
+from adon.broker.resources.amounts import Limits
+from adon.broker.resources.ledger import Ledger
 from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
 from tests.broker.stage import Stage, configuration, know, ready
 
@@ -108,7 +109,9 @@ def test_the_policy_can_forbid_it() -> None:
 
 def test_nobody_is_moved_for_a_flow_that_no_site_can_take() -> None:
     stage, low = crowded()
-    stage.broker.world.ledger = Ledger(dict.fromkeys(stage.broker.world.ledger.totals, 0))
+    stage.broker.world.ledger = Ledger.of(
+        dict.fromkeys(stage.broker.world.ledger.sites, Limits(nodes=0)), (), 0
+    )
     high = stage.submit(priority=900)
     assert stage.flow(high).state is FlowState.QUEUED
     assert stage.flow(low).path == "al2s"
@@ -121,6 +124,7 @@ holders = st.lists(
         priority=st.integers(0, 999),
         path=st.sampled_from(["al2s", "internet"]),
         bound=st.floats(0, 1e8),
+        may_go=st.booleans(),
     ),
     max_size=8,
     unique_by=lambda one: one.number,
@@ -136,3 +140,20 @@ def test_summed_up_they_are_the_same_to_a_newcomer(
         priority, bound, present, *about
     )
     assert len(summed_up(present)) <= 2
+
+
+@pytest.mark.parametrize(
+    ("priority", "running", "candidate"),
+    [
+        (500, [], None),
+        (500, [(1, 500)], None),
+        (500, [(1, 499)], 1),
+        (500, [(1, 600), (2, 700)], None),
+        (900, [(1, 300), (2, 100), (3, 200)], 2),
+        (900, [(1, 100), (3, 100), (2, 100)], 3),
+    ],
+)
+def test_only_the_lowest_and_only_if_lower(
+    priority: int, running: list[tuple[int, int]], candidate: int | None
+) -> None:
+    assert preemption_candidate(priority, running) == candidate

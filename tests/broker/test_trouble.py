@@ -382,7 +382,7 @@ def test_a_compute_site_that_has_shrunk_is_no_reason_not_to_start() -> None:
     }
     restart_with(stage, without(stage.configuration, compute=compute))
     assert stage.flow(flow).state is FlowState.ACTIVE
-    assert stage.broker.world.ledger.residual(site) == 0
+    assert stage.broker.world.ledger.book(site).limits.nodes == 0
 
 
 def test_a_restarted_controller_goes_on_counting() -> None:

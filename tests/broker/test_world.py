@@ -26,4 +26,4 @@ def test_the_queue_holds_who_waits_and_nobody_else() -> None:
     running = stage.submit(qspec={"throughput": {"min": "6 Mbps"}})
     low, high = stage.submit(priority=1), stage.submit(priority=9)
     assert running.path == "internet"
-    assert [flow.number for flow in stage.broker.world.queue(stage.now)] == [high.number, low.number]
+    assert [flow.number for flow in stage.broker.world.queue()] == [high.number, low.number]

@@ -330,6 +330,32 @@ def test_counters_are_no_substitute_where_a_path_does_less_than_it_did(
     assert estimate_throughput(tested, NOW, 60.0, 100.0, 1, (), seen, changed) == expected
 
 
+class TestSpread:
+    def test_count_mean_and_spread_of_what_was_news(self) -> None:
+        view = PerformanceView()
+        for value, ended in ((4e6, NOW - 30), (6e6, NOW - 20), (6e6, NOW - 20), (9e9, NOW - 40), (5e6, NOW)):
+            view.record(result(value, ended))  # a duplicate and one that is late do not count
+        found = view.seen(THERE, Metric.THROUGHPUT, NOW - 3600)
+        assert (found.count, found.mean) == (3, pytest.approx(5e6))
+        assert found.cov == pytest.approx(0.2)
+        assert view.seen(BACK, Metric.THROUGHPUT, 0).count == 0
+        assert view.seen(THERE, Metric.LOSS, 0).count == 0
+
+    def test_what_was_before_the_window_or_before_a_change_does_not_count(self) -> None:
+        view = PerformanceView()
+        for hour in range(5):
+            view.record(result(1e6 * (hour + 1), NOW + 3600 * hour))
+        assert view.seen(THERE, Metric.THROUGHPUT, NOW + 3 * 3600).count == 2
+        view.supersede(THERE, Metric.THROUGHPUT, Changed(NOW + 4 * 3600, "a plateau"))
+        assert view.seen(THERE, Metric.THROUGHPUT, NOW).count == 1
+
+    def test_memory_is_bounded_by_the_window(self) -> None:
+        view = PerformanceView(window=3 * 3600)
+        for hour in range(50):
+            view.record(result(1e6, NOW + 3600 * hour))
+        assert view.seen(THERE, Metric.THROUGHPUT, 0).count <= 4
+
+
 def freed(
     value: float,
     carried: Carried | None,

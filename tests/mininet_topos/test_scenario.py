@@ -6,9 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.broker.cost import CostFunctions, NetworkTerms, site_cost
-from adon.broker.edge import Ledger, choose_site
+from adon.broker.choice import Need
+from adon.broker.cost.functions import CostFunctions
+from adon.broker.cost.site import Legs, Work, site_cost
+from adon.broker.cost.terms import NetworkTerms
 from adon.broker.flow import FlowRequest
+from adon.broker.optimisation.location import choose
+from adon.broker.resources.offer import Offer, demand_of
 from adon.config import ComputeSite
 from adon.templates_catalog.builtins import builtin_templates
 from measurement.anomaly.live import Settings
@@ -144,22 +148,19 @@ def chosen_site(request, available):
     """The compute site for a flow whose path has ``available`` bits/s, with the demo's own sites."""
     template = next(t for t in templates(SCALE) if t.name == request.template)
     sites = {name: ComputeSite.model_validate(site) for name, site in EXTRA["compute"].items()}
-    network = NetworkTerms(request.path, math.inf, available)
+    work = Work.of(request.size, demand_of(Need(template, template.qspec, {}, 1)), template.cost)
+    legs = Legs(NetworkTerms(request.path, math.inf, available))
     costs = [
         site_cost(
-            name,
-            site,
+            Offer.configured(name, site),
             local=site.site == "mu",
-            size=request.size,
-            model=template.cost,
-            requirement=template.rspec.compute,
-            network=network,
+            work=work,
+            legs=legs,
             functions=CostFunctions(),
         )
         for name, site in sites.items()
     ]
-    free = Ledger({name: site.worker_nodes for name, site in sites.items()})
-    return choose_site(costs, free, template.rspec.compute.worker_nodes, 0).site
+    return choose(costs, {}, 0.0, lambda cost, _: cost.cost).taken.site
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,15 @@ from adon.broker.effects import RuleState
 from adon.broker.flow import FlowState
 from adon.broker.maintenance import Scope, Window
 from adon.broker.recompute.encoded import Encoded, digest
+from adon.broker.resources.amounts import Amounts, Place
+from adon.broker.resources.reservation import Reservation
 from adon.broker.sites.jobs import JobState
 from adon.errors import Conflict, InvalidInput, NotFound, Unavailable
 from adon.store import tables
 from adon.store.engine import open_engine, parse_url
 from adon.store.snapshot_rows import SavedSnapshot
 from adon.store.store import WANTED, Store
+from measurement.model import PathKey
 from tests.broker.sites.values import job
 from tests.store.values import a_decision, a_flow, a_rule, a_template, an_outcome
 
@@ -430,3 +433,24 @@ class TestSnapshots:
             store.snapshot("d-1")
         with pytest.raises(NotFound, match="part"):
             store.snapshot_part("0" * 64)
+
+
+class TestReservations:
+    def test_one_is_read_back_as_it_was_last_saved(self, store: Store) -> None:
+        along = Place.along(PathKey("al2s", "mu", "osu"))
+        made = Reservation(1, along, Amounts(bandwidth=5 * 10**9), 100.0, 200.0, "ann", 17, "tonight", 50.0)
+        store.save_reservation(made)
+        assert store.reservation(1) == made
+        released = replace(made, released_at=120.0)
+        store.save_reservation(released)
+        assert store.reservations() == (released,)
+        with pytest.raises(NotFound, match="r-2"):
+            store.reservation(2)
+
+    def test_those_that_are_over_and_those_of_others_can_be_left_out(self, store: Store) -> None:
+        for number, (ends, owner) in enumerate(((100.0, "ann"), (300.0, "ann"), (200.0, "bob")), 1):
+            site = Place.at("osu-hpc")
+            store.save_reservation(Reservation(number, site, Amounts(nodes=number), 1.0, ends, owner))
+        assert [one.number for one in store.reservations()] == [1, 2, 3]
+        assert [one.number for one in store.reservations(since=100.0)] == [2, 3]
+        assert [one.number for one in store.reservations(owner="ann")] == [1, 2]

@@ -121,6 +121,15 @@ requests = st.builds(
     label=texts,
 )
 
+foretold = st.builds(
+    Forecast,
+    times,
+    times,
+    times,
+    st.floats(0, 1),
+    st.dictionaries(st.sampled_from(["network", "queue"]), times).map(FrozenMap),
+)
+
 diaries = st.builds(
     Diary,
     admitted_at=st.none() | times,
@@ -130,6 +139,7 @@ diaries = st.builds(
     quality=st.dictionaries(st.sampled_from(["met", "violated"]), times, max_size=2).map(FrozenMap),
     since=st.none() | times,
     promised=st.none() | times,
+    forecast=st.none() | foretold,
 )
 
 flows = st.builds(
@@ -157,13 +167,19 @@ flows = st.builds(
     started_at=st.none() | times,
     moves=st.integers(0, 9),
     diary=diaries,
+    ends_by=st.none() | times,
+    starts=st.none() | times,
 )
 
 maybe_infinite = st.floats(min_value=0, allow_nan=False, allow_infinity=True)
 
+spreads = st.dictionaries(st.sampled_from(["total", "network"]), st.floats(0, 1e9), max_size=2)
+
 site_costs = st.builds(
     SiteCost,
     site=names,
+    deviations=spreads.map(FrozenMap),
+    origins=st.just(FrozenMap({"queue": "as configured"})),
     local=st.booleans(),
     **dict.fromkeys(
         ("cost", "total", "queue", "compute", "network", "duplication", "theoretical", "available"),
@@ -209,6 +225,8 @@ decisions = st.builds(
     tables=st.none() | st.dictionaries(names, st.lists(times, max_size=2), max_size=2),
     compute=st.lists(site_costs, max_size=2).map(tuple),
     compute_site=st.none() | names,
+    forecast=st.none() | foretold,
+    starts=st.none() | times,
 )
 
 masked = st.builds(Masked, st.integers(0, (1 << 64) - 1), st.integers(0, (1 << 64) - 1))

@@ -55,7 +55,11 @@ def rspecs(draw: st.DrawFn) -> dict[str, Any]:
     if draw(st.booleans()):
         found["bandwidth_ceiling"] = f"{draw(st.floats(1e13, 1e15))!r} bps"
     if draw(st.booleans()):
-        found["compute"] = {"worker_nodes": draw(st.integers(1, 100_000)), "memory": f"{draw(SIZES)} B"}
+        found["compute"] = {
+            "worker_nodes": draw(st.integers(1, 100_000)),
+            "memory": f"{draw(SIZES)} B",
+            "gpus": draw(st.integers(0, 100_000)),
+        }
     return found
 
 

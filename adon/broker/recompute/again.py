@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from adon.broker import compute, ruling
+from adon.broker import ruling
 from adon.broker.choice import Choice, Need, Situation, choose, survey_of
-from adon.broker.compute import NO_SITES, Sites
+from adon.broker.comparing import along, placement
 from adon.broker.counters import FlowCounters
 from adon.broker.deciding import decision_of
 from adon.broker.decision import Decision
-from adon.broker.edge import Ledger
 from adon.broker.events import Tick
 from adon.broker.fleeing import options, to_its_place
 from adon.broker.grading import claim_of
 from adon.broker.load import PathLoad
+from adon.broker.optimisation.placement import NOWHERE, Placement
+from adon.broker.optimisation.plan import with_plan
+from adon.broker.queueing.reserving import honoured
 from adon.broker.recompute.seen import (
     Displaced,
     Expelled,
@@ -59,7 +61,7 @@ def decided_again(snapshot: Snapshot) -> Decision:
 class _Found:
     choice: Choice
     ruling: Ruling
-    sites: Sites = NO_SITES
+    sites: Placement = NOWHERE
 
 
 def _ruled(seen: Seen, need: Need, choice: Choice) -> _Found:
@@ -78,16 +80,15 @@ def _ruled(seen: Seen, need: Need, choice: Choice) -> _Found:
 
 
 def _placed(seen: Seen, step: Placed, need: Need, choice: Choice) -> _Found:
-    holder = None
+    flow, holder, choice = seen.flow, None, honoured(seen.flow, choice, seen.at)
     if choice.selection.path is None:
-        holder = ruling.holder_to_go(seen.flow, need, choice, step.rivals)
-    choice = ruling.in_the_place_of(holder, choice)
-    ledger = Ledger(step.free)
-    performance = _performance(seen)
-    sites = compute.sites(
-        seen.flow, need, choice, seen.topology, performance, ledger, seen.at, step.told.__getitem__
-    )
-    return _Found(choice, ruling.placed(choice, sites, step.nowhere), sites)
+        holder = ruling.holder_to_go(flow, need, choice, step.rivals)
+    planned = None if step.together is None else step.together.places().get(flow.number)
+    choice = with_plan(ruling.in_the_place_of(holder, choice), planned, seen.at)
+    sites = placement(flow, need, choice, step.regarded, planned)
+    choice = along(choice, sites)
+    ruled = ruling.placed(choice, sites, step.nowhere, step.apart)
+    return _Found(choice, ruled, ruling.sites_of(ruled, choice, sites))
 
 
 def _expelled(seen: Seen, step: Expelled, need: Need, choice: Choice) -> _Found:

@@ -20,10 +20,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, TypeAdapter
 
+from adon.broker.comparing import Regarded
 from adon.broker.decision import finite
 from adon.broker.fleeing import Exodus, Loss
 from adon.broker.flow import Flow
 from adon.broker.grading import Gate
+from adon.broker.optimisation.plan import Together
+from adon.broker.preemption import Rivals
 from adon.broker.recompute.encoded import Encoded, digest
 from adon.broker.recompute.seen import (
     Displaced,
@@ -61,6 +64,18 @@ class _Expelled:
 
 
 @dataclass(frozen=True, slots=True)
+class _Placed:
+    """As :class:`Placed`, those planned together named by their digest."""
+
+    rivals: Rivals | None
+    nowhere: str
+    regarded: Regarded
+    together: str | None
+    apart: str
+    kind: Literal["placed"] = "placed"
+
+
+@dataclass(frozen=True, slots=True)
 class _Root:
     """A snapshot with digests in the place of its parts."""
 
@@ -73,7 +88,7 @@ class _Root:
     best: Mapping[Metric, float]
     loads: Mapping[str, Load]
     own: OwnRates | None
-    step: Annotated[Placed | Looked | _Expelled | Displaced | Stopped, Field(discriminator="kind")]
+    step: Annotated[_Placed | Looked | _Expelled | Displaced | Stopped, Field(discriminator="kind")]
     gate: Gate | None
     meter: int | None
     trigger: str | None
@@ -90,6 +105,7 @@ class Encoder:
         self._digests: OrderedDict[int, tuple[object, str]] = OrderedDict()
         _roots()  # takes some 20 ms the first time, which no decision is to wait for
         _exoduses()
+        _plans()
 
     def encode(self, snapshot: Snapshot) -> Encoded:
         """One snapshot as text, with the parts that are new."""
@@ -97,6 +113,9 @@ class Encoder:
         step: Any = seen.step
         if isinstance(step, Expelled):
             step = _Expelled(step.loss, self._part(step.exodus, _exodus_to_json, parts))
+        elif isinstance(step, Placed):
+            plan = None if step.together is None else self._part(step.together, _plan_to_json, parts)
+            step = _Placed(step.rivals, step.nowhere, step.regarded, plan, step.apart)
         root = _Root(
             decision=snapshot.decision,
             event=seen.event,
@@ -152,11 +171,15 @@ class Decoder:
         topology = self._part(root.topology, lambda body: _topology_from_json(body, configuration))
         if topology.configuration is not configuration:  # equal topologies of two configurations
             topology = replace(topology, configuration=configuration)
-        step: Step = (
-            Expelled(root.step.loss, self._part(root.step.exodus, _exodus_from_json))
-            if isinstance(root.step, _Expelled)
-            else root.step
-        )
+        step: Step
+        match root.step:
+            case _Expelled(loss=loss, exodus=exodus):
+                step = Expelled(loss, self._part(exodus, _exodus_from_json))
+            case _Placed(together=name) as was:
+                plan = None if name is None else self._part(name, _plan_from_json)
+                step = Placed(was.rivals, was.nowhere, was.regarded, plan, was.apart)
+            case Looked() | Displaced() | Stopped() as known:
+                step = known
         seen = Seen(
             event=root.event,
             at=root.at,
@@ -188,7 +211,11 @@ def parts_of(text: str) -> tuple[str, ...]:
     :raises ValueError: for text that is no snapshot of this version.
     """
     root = _roots().validate_python(json.loads(text))
-    more = (root.step.exodus,) if isinstance(root.step, _Expelled) else ()
+    more: tuple[str, ...] = ()
+    if isinstance(root.step, _Expelled):
+        more = (root.step.exodus,)
+    elif isinstance(root.step, _Placed) and root.step.together is not None:
+        more = (root.step.together,)
     return tuple(dict.fromkeys((*root.paths, root.template, root.topology, root.configuration, *more)))
 
 
@@ -219,6 +246,19 @@ def _exodus_to_json(exodus: Exodus) -> object:
 
 def _exodus_from_json(body: Any) -> Exodus:
     return _exoduses().validate_python(body)
+
+
+@cache
+def _plans() -> TypeAdapter[Together]:
+    return TypeAdapter(Together)
+
+
+def _plan_to_json(plan: Together) -> object:
+    return _plans().dump_python(plan, mode="json")
+
+
+def _plan_from_json(body: Any) -> Together:
+    return _plans().validate_python(body)
 
 
 def _known_to_json(known: Known) -> object:

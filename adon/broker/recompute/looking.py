@@ -11,17 +11,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from adon.broker.choice import Choice, Need, Situation, others_on
-from adon.broker.compute import Sites
 from adon.broker.events import Event
 from adon.broker.flow import Flow
 from adon.broker.heard import Heard
 from adon.broker.load import PathLoad
-from adon.broker.preemption import Rivals
+from adon.broker.queueing.trial import Trial
 from adon.broker.recompute.seen import Known, Load, OwnRates, Placed, Seen, Step
 from adon.broker.world import World
 from adon.flowvisor.path import CandidatePath
 from adon.frozenmap import FrozenMap
 from measurement.model import Metric, PathKey
+
+
+def placed(trial: Trial) -> Placed:
+    """What else the step looks at by which a flow without a path is tried."""
+    return Placed(trial.asked, trial.nowhere, trial.regarded, trial.plan, trial.apart)
 
 
 class Looking:
@@ -61,15 +65,6 @@ class Looking:
             topology=asked.topology,
             configuration=self._world.configuration,
         )
-
-    def placed(self, rivals: Rivals | None, nowhere: str, sites: Sites) -> Placed:
-        """What else the step looks at by which a flow without a path is tried.
-
-        :param sites: what was found about compute sites; nobody asks for free nodes where there are none.
-        """
-        ledger = self._world.ledger
-        free = {name: ledger.residual(name) for name in ledger.totals} if sites.costs else {}
-        return Placed(rivals, nowhere, FrozenMap(free), sites.told)
 
     def _what_is_known(self, key: PathKey) -> Known:
         performance = self._world.performance

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from adon.broker.alarms import Waived
-from adon.broker.compute import Told
+from adon.broker.comparing import Regarded
 from adon.broker.fleeing import Exodus, Loss
 from adon.broker.flow import Flow
 from adon.broker.grading import Gate
+from adon.broker.optimisation.plan import Together
 from adon.broker.preemption import Rivals
 from adon.config import Configuration
 from adon.flowvisor.performance import Carried, Changed, Counters, FlowLoad
@@ -65,14 +66,16 @@ class Placed:
 
     :param rivals: whose place it might have taken, where it asked.
     :param nowhere: why there was no path at all, where there was none.
-    :param free: worker nodes free per compute site.
-    :param told: what the sites that were compared had reported, and what their jobs had taught.
+    :param regarded: what was known of compute sites, and how far off promises of the paths had been.
+    :param together: those that were planned together with it; a part of its own, since each refers to it.
+    :param apart: why it waited though it could have gone, where it did.
     """
 
     rivals: Rivals | None
     nowhere: str
-    free: Mapping[str, int]
-    told: Mapping[str, Told]
+    regarded: Regarded
+    together: Together | None = None
+    apart: str = ""
     kind: Literal["placed"] = "placed"
 
 

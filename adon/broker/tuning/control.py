@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from adon.broker.cost import theoretical_throughput
+from adon.broker.cost.terms import theoretical_throughput
 from adon.broker.tuning.facts import HostFacts, PathFacts
 from adon.broker.tuning.item import Compare, Confidence, Gap, Item, Piece, Setting
 from adon.units import format_rate, format_ratio

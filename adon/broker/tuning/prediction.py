@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 
-from adon.broker.cost import theoretical_throughput
+from adon.broker.cost.terms import theoretical_throughput
 from adon.broker.tuning.facts import PathFacts
 from adon.broker.tuning.window import SPREAD, in_mib
 from adon.broker.uncertain import Uncertain

@@ -9,7 +9,7 @@ from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, ConfigDict, Field
 
-from adon.errors import NotFound
+from adon.errors import InvalidInput, NotFound
 from apps.rest import guard
 from apps.rest.json_body import check_body
 
@@ -85,6 +85,19 @@ class Query(BaseModel):
     """Base of all queries: a name that we do not know is a mistake."""
 
     model_config = ConfigDict(extra="forbid")
+
+
+MAX_KEY = 200
+
+
+def idempotency_key(key: str) -> str:
+    """The value of an Idempotency-Key header, if it can be one.
+
+    :raises InvalidInput: if not.
+    """
+    if not 1 <= len(key) <= MAX_KEY or not key.isprintable():
+        raise InvalidInput.of("Idempotency-Key", f"must be 1 to {MAX_KEY} printable characters")
+    return key
 
 
 def flow_number(text: str) -> int:

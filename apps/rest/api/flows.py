@@ -10,10 +10,17 @@ from pydantic import Field
 
 from adon.access.policy import Action
 from adon.broker.flow import Flow, FlowState
-from adon.errors import InvalidInput
 from adon.store import codec
 from apps.rest.answers import check_if_match, done, json_answer
-from apps.rest.api.common import PREFIX, FlowAddress, Query, answers, blueprint, flow_number
+from apps.rest.api.common import (
+    PREFIX,
+    FlowAddress,
+    Query,
+    answers,
+    blueprint,
+    flow_number,
+    idempotency_key,
+)
 from apps.rest.guard import action, check_flow, only_own, requester
 from apps.rest.models import (
     DecisionList,
@@ -25,11 +32,10 @@ from apps.rest.models import (
     HistoryEntry,
     ReportBody,
 )
+from apps.rest.queue_models import WaitingView
 from apps.rest.services import services
 
 api = blueprint("flows", "Transfers: from the request to the outcome")
-
-MAX_KEY = 200
 
 
 class FlowQuery(Query):
@@ -91,9 +97,7 @@ def submit(wish: object, key: str | None = None) -> Flow:
         "groups": sorted(actor.groups),
     }
     if key is not None:
-        if not 1 <= len(key) <= MAX_KEY or not key.isprintable():
-            raise InvalidInput.of("Idempotency-Key", f"must be 1 to {MAX_KEY} printable characters")
-        command["idempotency_key"] = key
+        command["idempotency_key"] = idempotency_key(key)
     return codec.decode_flow(services().controller.call("flow.submit", command))
 
 
@@ -146,6 +150,22 @@ def get_history(path: FlowAddress) -> Response:
     steps = services().store.history(flow.number)
     items = [HistoryEntry(at=one.at, state=one.state, reason=one.reason, path=one.path) for one in steps]
     return json_answer(FlowHistory(items=items).body())
+
+
+@api.get("/flows/<id>/waiting", responses=answers(200, WaitingView, 409))
+@action(Action.FLOW_READ)
+def get_waiting(path: FlowAddress) -> Response:
+    """What a waiting flow waits for, when it may start, and what change of it would be admitted now."""
+    return json_answer(waiting(_flow(path, Action.FLOW_READ)).body())
+
+
+def waiting(flow: Flow) -> WaitingView:
+    """What the controller says about a waiting flow.
+
+    :raises Conflict: if it does not wait.
+    :raises Unavailable: if the controller does not answer.
+    """
+    return WaitingView.answered(services().controller.call("flow.waiting", {"flow": flow.number}))
 
 
 @api.get("/flows/<id>/decisions", responses=answers(200, DecisionList))

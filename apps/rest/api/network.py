@@ -86,7 +86,9 @@ def _seen(items: Iterable[tuple[PathView | EstimateView, str, T]]) -> list[T]:
 def get_queue() -> Response:
     """The waiting flows, first to be served first; a researcher sees their own."""
     at, flows = waiting()
-    return json_answer(QueueView(at=at, items=[FlowView.of(flow) for flow in flows]).body())
+    number = int(services().snapshots.get().get("queued", len(flows)))
+    items = [FlowView.of(flow) for flow in flows]
+    return json_answer(QueueView(at=at, waiting=number, items=items).body())
 
 
 def waiting() -> tuple[float, list[Flow]]:

@@ -10,7 +10,7 @@ from measurement.model import Metric
 
 WEIGHT = "weight-"
 """How the names of the weights' fields begin."""
-PLAIN = ("template", "source", "destination", "size", "label")
+PLAIN = ("template", "source", "destination", "size", "label", "not_before", "deadline")
 
 
 def wish(typed: Mapping[str, str]) -> dict[str, Any]:

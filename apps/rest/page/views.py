@@ -9,7 +9,7 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from adon import yamlfile
 from adon.access.policy import Action, Object, may
-from adon.broker.flow import Flow
+from adon.broker.flow import Flow, FlowState
 from adon.errors import Conflict, Forbidden, InvalidInput, NotAuthenticated, NotFound, Problem, Unavailable
 from adon.templates_catalog.model import Template
 from apps.rest import guard, seen
@@ -25,6 +25,7 @@ from apps.rest.page.advising import advice_for
 from apps.rest.page.frame import COOKIE, sessions
 from apps.rest.page.sessions import LIFETIME
 from apps.rest.page.standing import packet_of, rules_of, spares, switch_names
+from apps.rest.queue_models import WaitingView
 from apps.rest.services import services
 from measurement.anomaly.alarm import Alarm
 from measurement.anomaly.model import Severity
@@ -126,9 +127,20 @@ def show_flow(id_: str) -> str:
         names=switch_names(),
         trace=packet_of(flow),
         advice=advice_for(flow),
+        waiting=_waiting(flow),
         cancellable=cancellable and not flow.state.final,
         refresh=None if flow.state.final else 3,
     )
+
+
+def _waiting(flow: Flow) -> WaitingView | None:
+    """What a flow waits for; None for one that does not wait, or if the controller cannot say."""
+    if flow.state is not FlowState.QUEUED:
+        return None
+    try:
+        return flow_api.waiting(flow)
+    except (Conflict, Unavailable):
+        return None  # it has just been admitted, or the page says elsewhere that nobody answers
 
 
 def _flow(name: str, wanted: Action) -> Flow:

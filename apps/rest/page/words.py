@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 
 from adon.broker.estimates import METRIC as ESTIMATE
+from adon.broker.resources.amounts import KINDS, amount_text
 from adon.units import format_duration, format_rate, format_ratio, format_size
 from apps.ages import age
+from apps.rest.reservation_models import ReservationView
 from apps.rest.runs import read_task
 
 METRICS: Mapping[str, str] = {
@@ -86,10 +88,24 @@ def task(name: str) -> str:
     return f"{read.kind} on {read.key.path}, {read.key.source} → {read.key.destination}{demanded}"
 
 
-FILTERS: Mapping[str, Callable[..., str]] = {
+def amounts(found: Mapping[str, int]) -> list[tuple[str, str]]:
+    """Amounts of resources, each with its words, in the usual order."""
+    return [(kind, amount_text(kind, found[kind])) for kind in KINDS if kind in found]
+
+
+def kinds(reservation: ReservationView) -> dict[str, int]:
+    """What a reservation keeps, by kind of resource."""
+    fields = ("worker_nodes", "cores", "memory_bytes", "gpus", "storage_bytes", "bandwidth_bps")
+    held = {kind: getattr(reservation, field) for kind, field in zip(KINDS, fields, strict=True)}
+    return {kind: amount for kind, amount in held.items() if amount}
+
+
+FILTERS: Mapping[str, Callable[..., object]] = {
     "age": age,
+    "amounts": amounts,
     "clock": clock,
     "error": error,
+    "kinds": kinds,
     "metric": name,
     "rate": rate,
     "rate_of": rate_of,

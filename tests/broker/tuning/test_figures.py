@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import pytest
 
-from adon.broker.cost import theoretical_throughput
+from adon.broker.cost.terms import theoretical_throughput
 from adon.broker.tuning.prediction import Settings, modelled
 from adon.broker.uncertain import Uncertain
 from tests.broker.tuning.values import MIB, path

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from adon.broker.cost import theoretical_throughput
+from adon.broker.cost.terms import theoretical_throughput
 from adon.broker.tuning.reading import read_host
 from mininet_topos.isolation import default_folder, run_folder, run_isolated
 from tests.broker.tuning.lab import FAR

@@ -1,22 +1,25 @@
+"""Algorithm 4: the worked example, what is impossible, and the spread of every term."""
+
 from __future__ import annotations
 
 import math
 from dataclasses import fields
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adon.broker.cost import (
-    CostFunctions,
-    NetworkTerms,
-    seconds_for,
-    site_cost,
-    theoretical_throughput,
-)
+from adon.broker.cost.functions import CostFunctions
+from adon.broker.cost.learnt import Learnt
+from adon.broker.cost.site import Legs, Work, site_cost
+from adon.broker.cost.terms import NetworkTerms, seconds_for, theoretical_throughput
 from adon.broker.decision import SiteCost
+from adon.broker.resources.amounts import Amounts
+from adon.broker.resources.offer import Offer
+from adon.broker.uncertain import Uncertain
 from adon.config import ComputeSite
-from adon.templates_catalog.model import ComputeRequirement, CostModel
+from adon.templates_catalog.model import CostModel
 
 INF = math.inf
 L2 = NetworkTerms("al2s", 10e9, 5.5e9)
@@ -26,20 +29,36 @@ MU = {"site": "mu", "worker_nodes": 4, "throughput_per_node": "800 Mbps", "queue
 OSU = {"site": "osu", "worker_nodes": 64, "throughput_per_node": "3.2 Gbps", "queue_wait": "5 s"}
 
 
-def a_site(base: dict[str, object] = MU, **changes: object) -> ComputeSite:
-    return ComputeSite.model_validate(base | changes)
+def a_site(base: dict[str, object] = MU, **changes: object) -> Offer:
+    return Offer.configured("here", ComputeSite.model_validate(base | changes))
 
 
-def cost(site: ComputeSite | None = None, **changes: object) -> SiteCost:
-    arguments: dict[str, object] = {
-        "local": True,
-        "size": RAW,
-        "model": CostModel(),
-        "requirement": ComputeRequirement(worker_nodes=4),
-        "network": L2,
-        "functions": CostFunctions(),
-    }
-    return site_cost("here", a_site() if site is None else site, **(arguments | changes))  # type: ignore[arg-type]
+def cost(
+    site: Offer | None = None,
+    *,
+    local: bool = True,
+    size: int = RAW,
+    model: CostModel | None = None,
+    nodes: int = 4,
+    ratio: Learnt | None = None,
+    network: NetworkTerms = L2,
+    home: NetworkTerms | None = None,
+    onward: NetworkTerms | None = None,
+    functions: CostFunctions | None = None,
+    node_rate: Learnt | None = None,
+) -> SiteCost:
+    return site_cost(
+        a_site() if site is None else site,
+        local=local,
+        work=Work.of(size, Amounts(nodes=nodes), CostModel() if model is None else model, ratio),
+        legs=Legs(network, home, onward),
+        functions=CostFunctions() if functions is None else functions,
+        node_rate=node_rate,
+    )
+
+
+def learnt(mean: float, deviation: float = 0.0) -> Learnt:
+    return Learnt(Uncertain(mean, deviation), "learnt from 3 finished jobs")
 
 
 class TestTheoreticalThroughput:
@@ -100,7 +119,7 @@ class TestTheoreticalThroughput:
 
 
 class TestWorkedExample:
-    """The numbers of docs/broker-cost.md: 25 GB raw, ratio 1/10, L2 at 5.5 Gbps, L3 at 650 Mbps."""
+    """The numbers of docs/cost-model.md: 25 GB raw, ratio 1/10, L2 at 5.5 Gbps, L3 at 650 Mbps."""
 
     @pytest.mark.parametrize(
         ("network", "t_n_local", "t_t_local", "t_n_remote", "t_t_remote"),
@@ -141,7 +160,7 @@ class TestImpossible:
             ({"network": NetworkTerms(None, 10e9, None)}, "any path is unknown"),
             ({"network": NetworkTerms("al2s", 10e9, 0.0)}, "al2s carries nothing"),
             ({"network": NetworkTerms("al2s", 0.0, 1e9)}, "al2s carries nothing"),
-            ({"node_rate": 0.0}, "never finish"),
+            ({"node_rate": learnt(0.0)}, "never finish"),
             ({"size": 10**400}, "never finish"),
             (
                 {
@@ -154,23 +173,9 @@ class TestImpossible:
         ],
     )
     def test_costs_infinity_and_says_why(self, changes: dict[str, object], why: str) -> None:
-        found = cost(**changes)  # type: ignore[arg-type]
+        found = cost(**changes)
         assert (found.total, found.cost) == (INF, INF)
         assert why in found.why
-
-    def test_an_unknown_site(self) -> None:
-        found = site_cost(
-            "nowhere",
-            None,
-            local=True,
-            size=RAW,
-            model=CostModel(),
-            requirement=ComputeRequirement(),
-            network=L2,
-            functions=CostFunctions(),
-        )
-        assert (found.cost, found.total) == (INF, INF)
-        assert "nowhere" in found.why
 
     @pytest.mark.parametrize("function", ["money", "weighted"])
     def test_a_free_site_that_never_delivers_is_not_cheap(self, function: str) -> None:
@@ -196,7 +201,7 @@ class TestEdges:
         assert cost(size=size, model=CostModel(result_ratio=1)).transfer_size == size
 
     def test_a_learnt_rate_goes_before_the_configured_one(self) -> None:
-        assert cost(node_rate=1.6e9).compute == 20 + 31.25
+        assert cost(node_rate=learnt(1.6e9)).compute == 20 + 31.25
 
     @pytest.mark.parametrize(
         ("size", "rate", "seconds"), [(0, 0.0, 0.0), (1, 8.0, 1.0), (1, 0.0, INF), (1, math.nan, INF)]
@@ -226,11 +231,11 @@ class TestEdges:
         nodes: int,
         wait: float | None,
     ) -> None:
-        arguments: dict[str, object] = {
+        arguments: dict[str, Any] = {
             "local": local,
             "model": CostModel(local_copy=copy, result_ratio=ratio),
             "network": NetworkTerms("al2s", theoretical, available),
-            "requirement": ComputeRequirement(worker_nodes=nodes),
+            "nodes": nodes,
         }
         site = a_site(queue_wait=None if wait is None else f"{wait!r} s")
         found = cost(site, size=size, **arguments)
@@ -300,3 +305,119 @@ class TestCostFunctions:
         functions.register("never", lambda *_: INF)
         found = cost(model=CostModel().model_copy(update={"function": "never"}), functions=functions)
         assert (found.cost, found.why) == (INF, "cost function 'never' gave inf")
+
+
+class TestSpread:
+    """Each term's deviation, by hand: independent terms add in quadrature, quotients by relative spread."""
+
+    STEADY = NetworkTerms("al2s", 10e9, 5.5e9, 0.2, "COV of 9 measurements")
+
+    def test_what_nobody_observed_has_none_and_says_where_it_comes_from(self) -> None:
+        found = cost()
+        assert found.deviations == {}
+        assert found.origins == {
+            "queue": "as configured",
+            "node_rate": "as configured",
+            "result": "the template's",
+        }
+
+    def test_every_term(self) -> None:
+        site = a_site(queue_wait_deviation="3 s")
+        found = cost(
+            site, network=self.STEADY, node_rate=learnt(800e6, 80e6), ratio=learnt(0.1, 0.03), local=True
+        )
+        spread = found.deviations
+        assert spread["queue"] == 3.0
+        assert spread["node_rate"] == 80e6
+        assert spread["available"] == pytest.approx(1.1e9)
+        assert spread["result"] == pytest.approx(0.3 * RAW / 10)
+        assert spread["busy"] == pytest.approx(6.25)
+        assert spread["compute"] == pytest.approx(math.hypot(3, 6.25))
+        assert spread["network"] == pytest.approx(found.network * math.hypot(0.2, 0.3))
+        assert spread["total"] == pytest.approx(math.hypot(3, 6.25, spread["network"]))
+        assert spread["cost"] == spread["total"]
+        assert found.origins["available"] == "COV of 9 measurements"
+
+    def test_raw_data_has_no_doubt_about_its_size(self) -> None:
+        found = cost(a_site(OSU), local=False, network=self.STEADY, ratio=learnt(0.1, 0.03))
+        assert found.deviations["network"] == pytest.approx(0.2 * found.network)
+
+    def test_the_spread_of_another_cost_function_is_carried_through_it(self) -> None:
+        site = a_site(price_per_node_hour=0.5)
+        rate = learnt(800e6, 80e6)
+        paid = cost(site, model=CostModel(function="money"), network=self.STEADY, node_rate=rate)
+        assert paid.deviations["cost"] == pytest.approx(4 * 6.25 / 3600 * 0.5)
+        model = CostModel(function="weighted", time_weight=2, money_weight=0)
+        both = cost(site, model=model, network=self.STEADY, node_rate=rate)
+        assert both.deviations["cost"] == pytest.approx(2 * both.deviations["total"])
+
+    def test_a_function_that_fails_beyond_the_mean_still_has_a_cost(self) -> None:
+        functions = CostFunctions()
+        functions.register("edge", lambda terms, *_: 1 / (terms.total < 90))
+        model = CostModel().model_copy(update={"function": "edge"})
+        found = cost(model=model, functions=functions, network=NetworkTerms("al2s", 10e9, 5.5e9, 2.0))
+        assert (found.cost, found.deviations.get("cost")) == (1.0, None)
+
+    @settings(max_examples=60)
+    @given(st.floats(0, 1e4), st.floats(0, 3), st.floats(0, 3), st.floats(0, 3), st.booleans(), st.booleans())
+    def test_a_total_is_never_surer_than_a_term_and_never_less_sure_than_their_sum(
+        self, wait: float, network: float, rate: float, ratio: float, local: bool, copy: bool
+    ) -> None:
+        found = cost(
+            a_site(queue_wait_deviation=f"{wait!r} s"),
+            local=local,
+            model=CostModel(local_copy=copy),
+            network=NetworkTerms("al2s", 10e9, 5.5e9, network),
+            node_rate=learnt(800e6, rate * 800e6),
+            ratio=learnt(0.1, ratio * 0.1),
+        )
+        parts = [found.deviations.get(name, 0.0) for name in ("queue", "busy", "network", "duplication")]
+        total = found.deviations.get("total", 0.0)
+        assert max(parts) <= total * (1 + 1e-12)
+        assert total <= math.fsum(parts) * (1 + 1e-12)
+
+
+class TestThirdCampus:
+    def test_the_raw_data_goes_there_and_the_result_from_there(self) -> None:
+        found = cost(local=False, network=L2, onward=L3)
+        assert found.network == pytest.approx(36.364 + 30.769, abs=1e-3)
+        assert found.transfer_size == RAW
+
+    def test_no_way_on_means_never(self) -> None:
+        found = cost(local=False, network=L2, onward=NetworkTerms(None, 0.0, None))
+        assert found.cost == INF
+        assert "way on: available throughput of any path is unknown" in found.why
+
+
+@pytest.mark.parametrize(
+    ("site", "demand", "why"),
+    [
+        ({"cores": 32}, Amounts(nodes=1, cores=33), "it has 32 cores, 33 are needed"),
+        (
+            {"memory": "64 GB"},
+            Amounts(nodes=1, memory=65 * 10**9),
+            "it has 64 GB of memory, 65 GB are needed",
+        ),
+        ({"gpus": 0}, Amounts(nodes=1, gpus=1), "it has 0 GPUs, 1 are needed"),
+        (
+            {"storage": "1 TB"},
+            Amounts(nodes=1, storage=2 * 10**12),
+            "it has 1 TB of storage, 2 TB are needed",
+        ),
+    ],
+)
+def test_a_site_that_never_has_enough_costs_infinity(
+    site: dict[str, object], demand: Amounts, why: str
+) -> None:
+    found = site_cost(
+        a_site(MU, **site),
+        local=True,
+        work=Work.of(RAW, demand, CostModel()),
+        legs=Legs(L2),
+        functions=CostFunctions(),
+    )
+    assert (found.cost, why in found.why) == (INF, True), found.why
+    nothing_said = site_cost(
+        a_site(), local=True, work=Work.of(RAW, demand, CostModel()), legs=Legs(L2), functions=CostFunctions()
+    )
+    assert nothing_said.cost < INF

@@ -1,0 +1,349 @@
+"""Every site by every path that a flow may take, compared: from what a decision sees of them to a placement.
+
+Joins what :mod:`adon.broker.choice` found about the network with the cost model (:mod:`adon.broker.cost`,
+algorithm 4) and edge optimisation (:mod:`adon.broker.optimisation.location`, algorithm 2).  A template
+without a cost model, or a network without compute sites, has nothing to choose: the raw data travels.
+
+*Which sites.*  All that are configured and that the RSpec allows.  A flow leads from its source to its
+destination, so a site at a third campus cannot be taken by it; it is compared all the same, with the raw
+data going there and the result from there, and the decision says what it would cost to ask for that.
+
+*Which paths.*  Equation 3 chooses the path of the highest Q.  Paths whose Q is lower by no more than the
+template's ``switch_margin`` are as good in its own terms (hysteresis would not move a flow between them),
+so among those the cost decides, together with the site.  Who has reserved a path in advance has that one.
+
+Values and functions only: :mod:`adon.broker.compute` gathers them from the broker's state, and
+:mod:`adon.broker.recompute` has them again from what was kept of a decision.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from adon.broker.choice import Choice, Need, Situation
+from adon.broker.cost.functions import CostFunctions
+from adon.broker.cost.learnt import Learnt
+from adon.broker.cost.site import Legs, Work, site_cost
+from adon.broker.cost.spread import of_rate
+from adon.broker.cost.terms import NO_NETWORK, NetworkTerms, theoretical_throughput
+from adon.broker.decision import SiteCost
+from adon.broker.flow import Flow
+from adon.broker.forecasting.interval import forecast
+from adon.broker.optimisation.location import Standing, choose, start_text
+from adon.broker.optimisation.placement import Placement, Planned
+from adon.broker.outcomes import Forecast
+from adon.broker.resources.amounts import Amounts, Limits
+from adon.broker.resources.offer import Offer, demand_of
+from adon.flowvisor.assessment import CandidateRecord, Verdict
+from adon.flowvisor.path import CandidatePath, Known
+from adon.flowvisor.performance import PerformanceView
+from adon.frozenmap import FrozenMap
+from adon.templates_catalog.model import CostModel
+from adon.variation import NONE, Moments
+from measurement.model import Metric
+
+MOST_PATHS = 4
+"""So many paths are compared per site, those of the highest Q."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """How far off rates of one directed path have been.
+
+    :param errors: relative errors of past promises on the basis that the present one rests on.
+    :param tests: what was measured there in the archive's window.
+    """
+
+    errors: tuple[float, ...] = ()
+    tests: Moments = NONE
+
+
+UNSEEN = Observed()
+
+
+@dataclass(frozen=True, slots=True)
+class SiteSeen:
+    """One compute site, as it is for one flow.
+
+    :param offer: with T_q by its own reports, where it is asked.
+    :param rate: Γ_c of one of its nodes.
+    :param free: what the flow can have of it for as long as it would stay; None if nothing is known of it.
+    :param reserved: whose reservations keep it from more, in words.
+    :param opens: when what the flow asks will be free, if it is not now and that can be told.
+    :param legs: the ways of the data by it, if it is at a third campus.
+    """
+
+    offer: Offer
+    rate: Learnt
+    free: Limits | None = None
+    reserved: str = ""
+    opens: float | None = None
+    legs: Legs | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Regarded:
+    """All that a comparison looks at beside the choice.
+
+    :param sites: those that the RSpec allows, in the order of the configuration.
+    :param paths: by name, how far off rates of each candidate have been.
+    :param latest: no start later than this is waited for while something can be had at once.
+    """
+
+    sites: tuple[SiteSeen, ...] = ()
+    paths: Mapping[str, Observed] = field(default_factory=FrozenMap)
+    latest: float = math.inf
+
+
+NOTHING_REGARDED = Regarded()
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """A path that a flow may take, with what it is expected to carry and how far off that has been."""
+
+    terms: NetworkTerms
+    errors: Sequence[float] = ()
+
+
+NO_WAY = Way(NO_NETWORK)
+
+
+def placement(
+    flow: Flow,
+    need: Need,
+    choice: Choice,
+    seen: Regarded,
+    planned: Planned | None = None,
+    functions: CostFunctions | None = None,
+) -> Placement:
+    """Compare every site by every path and take the best (algorithm 2).
+
+    :param planned: what a plan for several flows has for this one; it is kept where it can be.
+    :param functions: the cost functions that templates may name; those that there always are, if None.
+    """
+    now = _situation(choice).now
+    if planned is not None and now < planned.starts <= seen.latest:
+        reason = f"starts {start_text(planned.starts, now)}: {planned.why}"
+        return Placement((), None, reason, True, True, planned.starts, flow.request.size)
+    ways, model = ways_of(flow, need, choice, seen), need.template.cost
+    if model is None or not seen.sites:
+        return Placement(transfer_size=flow.request.size, forecast=_raw_forecast(flow, need, ways))
+    functions = CostFunctions() if functions is None else functions
+    costs = costs_of(flow, need, choice, model, seen.sites, ways, functions)
+    ends = ends_of(flow, choice)
+    reserve = _situation(choice).policy.reserve_nodes
+    standing = {one.offer.name: _standing(need, one, ends, reserve) for one in seen.sites}
+    offers = {one.offer.name: one.offer for one in seen.sites}
+    found = choose(
+        [cost for cost, _ in costs],
+        standing,
+        now,
+        lambda cost, seconds: functions.delayed(cost, seconds, offers[cost.site], model),
+        seen.latest,
+    )
+    taken, reason = found.taken, found.reason
+    kept = _as_planned(costs, standing, planned)
+    if kept is not None and planned is not None and kept is not taken:
+        taken, reason = kept, f"{kept.site} by {kept.path}: {planned.why}; {reason}"
+    way = next((way for cost, way in costs if cost is taken), NO_WAY)
+    return Placement(
+        costs=tuple(cost for cost, _ in costs),
+        taken=taken,
+        reason=reason,
+        refused=taken is None,
+        awaits=taken is None and found.at_once,
+        starts=found.starts if taken is None else None,
+        transfer_size=max(1, flow.request.size if taken is None else taken.transfer_size),
+        demand=demand_of(need),
+        forecast=None if taken is None else forecast_of(flow, need, taken, way),
+    )
+
+
+def _as_planned(
+    costs: Sequence[tuple[SiteCost, Way]], standing: Mapping[str, Standing], planned: Planned | None
+) -> SiteCost | None:
+    """The candidate that was planned, if it can be had."""
+    if planned is None or planned.site is None or standing[planned.site].obstacle:
+        return None
+    wanted = (planned.site, planned.path)
+    return next((c for c, _ in costs if (c.site, c.path) == wanted and math.isfinite(c.cost)), None)
+
+
+def along(choice: Choice, placed: Placement) -> Choice:
+    """The choice with the path that goes with the site."""
+    if placed.path is None or placed.path == choice.selection.path:
+        return choice
+    why = f"{placed.path}: cheaper with its site, and its Q is within the switch margin of the highest"
+    return choice.taking(placed.path, f"{why}; {choice.selection.reason}")
+
+
+# -- which paths ------------------------------------------------------------------------------------------
+
+
+def ends_of(flow: Flow, choice: Choice) -> tuple[str, str]:
+    """The campuses that a flow goes from and to."""
+    topology = _situation(choice).topology
+    return topology.site_of(flow.request.source), topology.site_of(flow.request.destination)
+
+
+def _situation(choice: Choice) -> Situation:
+    if choice.asked is None:
+        raise ValueError("the choice does not say what it was made from")
+    return choice.asked
+
+
+def ways_of(flow: Flow, need: Need, choice: Choice, seen: Regarded) -> list[Way]:
+    """The paths that are as good as the one selected, that one first; none without one."""
+    name = choice.selection.path
+    best = choice.record(name)
+    if best is None:
+        return []
+    others = [r for r in choice.selection.records if r.path != name and _as_good(r, best, need)]
+    if flow.booking is not None and flow.booking.path == name:
+        others = []
+    others.sort(key=lambda record: -math.inf if record.q is None else -record.q)
+    found = ((record, choice.paths.get(record.path)) for record in [best, *others][:MOST_PATHS])
+    return [way_of(need, choice, record, path, seen) for record, path in found if path is not None]
+
+
+def _as_good(record: CandidateRecord, best: CandidateRecord, need: Need) -> bool:
+    qualified = record.verdict is Verdict.QUALIFIED and best.verdict is Verdict.QUALIFIED
+    if not qualified or record.q is None or best.q is None:
+        return False
+    return best.q - record.q <= need.template.selection.switch_margin
+
+
+def way_of(need: Need, choice: Choice, record: CandidateRecord, path: CandidatePath, seen: Regarded) -> Way:
+    """One path as a way: Γ_t and Γ_a for all of a flow's streams."""
+    found = next((metric for metric in record.metrics if metric.metric == Metric.THROUGHPUT), None)
+    observed, asked = seen.paths.get(path.key.path, UNSEEN), _situation(choice)
+    value = None if found is None else found.value
+    terms = terms_of(need, path, value, observed, asked.performance, asked.now)
+    return Way(terms, observed.errors)
+
+
+def terms_of(
+    need: Need,
+    path: CandidatePath,
+    value: float | None,
+    observed: Observed,
+    performance: PerformanceView,
+    now: float,
+) -> NetworkTerms:
+    """The network's side of the cost by one path.
+
+    :param value: what it is expected to carry for the QSpec's streams, None if unknown.
+    """
+    max_age = need.template.selection.max_age
+    rtt, loss = (performance.knowledge(path.key, m, now, max_age) for m in (Metric.RTT, Metric.LOSS))
+    theoretical = theoretical_throughput(
+        path.capacity,
+        need.streams,
+        None,
+        rtt.value if isinstance(rtt, Known) else None,
+        loss.value if isinstance(loss, Known) else None,
+    )
+    relative = of_rate(observed.errors, observed.tests)
+    # What was estimated is for the QSpec's streams; a flow that runs more gets more, as estimates.py has it.
+    available = None if value is None else min(path.capacity, value * need.streams / need.qspec.streams)
+    return NetworkTerms(path.key.path, theoretical, available, relative.share, relative.origin)
+
+
+# -- what each costs --------------------------------------------------------------------------------------
+
+
+def priced(
+    flow: Flow,
+    need: Need,
+    choice: Choice,
+    ways: Sequence[Way],
+    seen: Regarded,
+    functions: CostFunctions,
+) -> list[tuple[SiteCost, Way]] | None:
+    """Every site that the flow can take by every way; None where there is nothing to compute.
+
+    Sites at a third campus are left out.
+    """
+    model = need.template.cost
+    if model is None or not seen.sites:
+        return None
+    ends = ends_of(flow, choice)
+    near = [one for one in seen.sites if one.offer.campus in ends]
+    return costs_of(flow, need, choice, model, near, ways, functions)
+
+
+def costs_of(
+    flow: Flow,
+    need: Need,
+    choice: Choice,
+    model: CostModel,
+    sites: Iterable[SiteSeen],
+    ways: Sequence[Way],
+    functions: CostFunctions,
+) -> list[tuple[SiteCost, Way]]:
+    """Sites by paths, each with the way that the flow itself would go."""
+    work, source = Work.of(flow.request.size, demand_of(need), model), ends_of(flow, choice)[0]
+    found = []
+    for site in sites:
+        if site.legs is None:
+            legs = [(Legs(way.terms), way) for way in ways or (NO_WAY,)]
+        else:
+            legs = [(site.legs, NO_WAY)]
+        for leg, way in legs:
+            cost = site_cost(
+                site.offer,
+                local=site.offer.campus == source,
+                work=work,
+                legs=leg,
+                functions=functions,
+                node_rate=site.rate,
+            )
+            found.append((cost, way))
+    return found
+
+
+# -- who has room -----------------------------------------------------------------------------------------
+
+
+def asked_of(need: Need, reserve: int) -> Amounts:
+    """What has to be free of a site for a flow to take it: what it needs, and the policy's reserve (R_T)."""
+    return demand_of(need) + Amounts(nodes=reserve)
+
+
+def _standing(need: Need, site: SiteSeen, ends: tuple[str, str], reserve: int) -> Standing:
+    """Whether a site has room for a flow; if not, from when on."""
+    if site.offer.campus not in ends:
+        campus = site.offer.campus
+        return Standing(f"is at neither end of the transfer; to compute there, ask for one to {campus}")
+    if site.free is None:
+        return Standing("nothing is known about its resources")
+    short = site.free.lacks(asked_of(need, reserve))
+    if not short:
+        return Standing()
+    kept = f" and {reserve} kept in reserve" if reserve else ""
+    nodes = demand_of(need).nodes
+    words = [f"{one.there} free, {nodes} needed{kept}" if one.kind == "nodes" else one.words for one in short]
+    text = "; ".join(words) + (f" ({site.reserved})" if site.reserved else "")
+    return Standing(text, site.opens)
+
+
+# -- when it is over --------------------------------------------------------------------------------------
+
+
+def forecast_of(flow: Flow, need: Need, cost: SiteCost, way: Way) -> Forecast | None:
+    """When the transfer that goes with a site is over, if it begins now."""
+    return _told(flow, need, cost.transfer_size, way)
+
+
+def _raw_forecast(flow: Flow, need: Need, ways: Sequence[Way]) -> Forecast | None:
+    return _told(flow, need, flow.request.size, ways[0]) if ways else None
+
+
+def _told(flow: Flow, need: Need, size: int, way: Way) -> Forecast | None:
+    """A stream over UDP sends at its own pace: of that nothing can be told."""
+    if need.template.protocol != "tcp":
+        return None
+    return forecast(max(0, size - flow.bytes_delivered), way.terms, way.errors)

@@ -1,0 +1,15 @@
+"""A number that goes into a cost, with its spread and whoever says so."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from adon.broker.uncertain import Uncertain
+
+
+@dataclass(frozen=True, slots=True)
+class Learnt:
+    """A number with its spread, and where both come from, in words."""
+
+    value: Uncertain
+    origin: str

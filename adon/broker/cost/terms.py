@@ -1,0 +1,83 @@
+"""The network's side of the cost of a site: Γ_t, Γ_a, and how long some bytes take.
+
+Sizes are bytes, rates bits/s, times seconds: each quotient has its 8.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+MSS = 1460
+"""TCP's maximum segment size in bytes on a 1500-byte path without options."""
+
+
+@dataclass(frozen=True, slots=True)
+class NetworkTerms:
+    """The network's side of T_n for one leg.
+
+    :param path: the transit path the leg would take, None if there is none.
+    :param theoretical: Γ_t in bits/s (:func:`theoretical_throughput`).
+    :param available: Γ_a in bits/s as measured, None if unknown.
+    :param relative: the spread of what it carries, as a share of it.
+    :param origin: who has observed that, in words.
+    """
+
+    path: str | None
+    theoretical: float
+    available: float | None
+    relative: float = 0.0
+    origin: str = ""
+
+    @property
+    def rate(self) -> float | None:
+        """min(Γ_t, Γ_a); None if unknown."""
+        return None if self.available is None else min(self.theoretical, self.available)
+
+
+NO_NETWORK = NetworkTerms(None, 0.0, None)
+
+
+def theoretical_throughput(
+    link_rate: float,
+    streams: int,
+    window_bytes: float | None,
+    rtt: float | None,
+    loss: float | None,
+    mss: int = MSS,
+) -> float:
+    """Γ_t: what TCP can reach at best, in bits/s ([ADON] 4.3; Mathis et al., CCR 1997).
+
+    The least of the link's rate, ``streams`` windows per round trip, and ``streams`` times Mathis'
+    ``8·MSS/(RTT·√loss)·√(3/2)``.  Streams add windows and loss recovery, never link rate.  A term whose
+    inputs are unknown (None), or that is unbounded (no delay, no loss), drops out.
+
+    :raises ValueError: for a negative or undefined quantity, or less than one stream.
+    """
+    quantities = {"link_rate": link_rate, "window_bytes": window_bytes, "rtt": rtt, "loss": loss}
+    for name, value in quantities.items():
+        if value is not None and not value >= 0:
+            raise ValueError(f"{name}: must be zero or more, not {value!r}")
+    if streams < 1:
+        raise ValueError(f"streams: must be at least 1, not {streams!r}")
+    terms = [float(link_rate)]
+    if rtt is not None and rtt > 0:
+        if window_bytes is not None:
+            terms.append(streams * window_bytes * 8 / rtt)
+        # The product of two tiny numbers can be 0: then the term is unbounded like one without loss.
+        damping = 0.0 if loss is None else rtt * math.sqrt(loss)
+        if damping > 0:
+            terms.append(streams * 8 * mss / damping * math.sqrt(3 / 2))
+    return min(terms)
+
+
+def seconds_for(size: int, rate: float) -> float:
+    """How long ``size`` bytes take at ``rate`` bits/s; ∞ at no rate, and where the quotient overflows."""
+    if size == 0:
+        return 0.0
+    if not rate > 0:
+        return math.inf
+    try:
+        return size * 8 / rate
+    except OverflowError:
+        return math.inf

@@ -1,0 +1,251 @@
+"""Several waiting requests at once: which starts now, where and by which path, and which starts later.
+
+Requests that wait are tried in the order of the queue.  Where the first ones take what the later ones need,
+that order is not the best for all of them together: two short transfers may go before a long one, or one may
+go to its second-best site, so that another need not wait.  So those that could be served now and cannot all
+have their best at once are planned together (:mod:`~adon.broker.optimisation.search`): the least weighted sum
+of completion times, with a weight of 1 + priority + steps of age.
+
+What keeps this fair is that the *first* of the queue is given its own best before anything is planned: nobody
+is overtaken for ever, because the order of the queue sees to it that everybody becomes the first.
+
+A path takes no more throughput bounds than it carries (:func:`adon.broker.fleeing.carries`) less what stays
+on it and is reserved, a site no more than it has free; both as they are expected to become free.  Cost
+functions other than time are made times: an option that costs a tenth more counts as taking a tenth longer.
+A path of lower Q than the template's margin allows counts :data:`PER_POINT` longer per point of Q.
+
+Gathers; nothing is changed here.  The plan itself is in :mod:`adon.broker.optimisation.plan`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Iterable, Sequence
+from dataclasses import dataclass, field
+
+from adon.broker import compute, scheduler
+from adon.broker.choice import Choice, Need
+from adon.broker.comparing import MOST_PATHS, Regarded, Way, priced, way_of, ways_of
+from adon.broker.deciding import choose_path
+from adon.broker.decision import SiteCost
+from adon.broker.fleeing import carries
+from adon.broker.flow import Flow
+from adon.broker.optimisation.plan import NOBODY, Together
+from adon.broker.optimisation.schedule import Option, Problem, Request, Steps
+from adon.broker.queueing import claims
+from adon.broker.resources.amounts import KINDS, Amounts, Limits, whole_rate
+from adon.broker.resources.book import Book, Step, Who
+from adon.broker.resources.offer import demand_of
+from adon.broker.resources.paths import book_of
+from adon.broker.world import World
+from adon.flowvisor.assessment import Verdict
+from measurement.model import PathKey
+
+MOST = 16
+"""So many requests are planned together, the first of the queue."""
+
+SCANNED = 128
+"""So many of the queue are looked at for them; kinds of flows that nothing can be done for count once."""
+
+PER_POINT = 0.1
+
+_MS = 1000.0
+_NOBODY = Who("")
+
+
+@dataclass(slots=True)
+class _Gathered:
+    """Requests with their options, and the resources that these name."""
+
+    requests: list[Request] = field(default_factory=list)
+    numbers: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    oldest: float = 0.0
+
+    def resource(self, *name: str) -> int:
+        return self.numbers.setdefault((name[0], name[1], name[2]), len(self.numbers))
+
+
+def together(world: World, waiting: Sequence[Flow], now: float) -> Together:
+    """The first waiting requests that could be served, to be planned together.
+
+    :param waiting: the queue, first to be served first.
+    """
+    if len(waiting) < 2:
+        return NOBODY
+    gathered = _gather(world, waiting, now)
+    if len(gathered.requests) < 2:
+        return NOBODY
+    return Together(Problem(tuple(gathered.requests), _room(world, gathered, now)), now)
+
+
+# -- which requests ---------------------------------------------------------------------------------------
+
+
+def _gather(world: World, waiting: Sequence[Flow], now: float) -> _Gathered:
+    gathered, hopeless = _Gathered(), set[object]()
+    owners = {one.owner for one in world.ledger.reservations}
+    for flow in waiting[:SCANNED]:
+        kept = claims.kept(world, flow, now)
+        alike = (id(world.flows.kind(flow)), flow.slice, kept.by)
+        # Who has reserved something shares it with nobody; who is asleep or has a path booked is not tried.
+        if alike in hopeless or flow.requester in owners or flow.booking is not None or _asleep(flow, now):
+            continue
+        need, choice = choose_path(world, flow, now, kept.paths)
+        options = _options(world, flow, need, choice, gathered, now, kept.sites)
+        if not options:
+            hopeless.add(alike)
+            continue
+        gathered.oldest = max(gathered.oldest, need.template.selection.max_age)
+        gathered.requests.append(Request(flow.number, _weight(world, flow, now), options))
+        if len(gathered.requests) == MOST:
+            break
+    return gathered
+
+
+def _asleep(flow: Flow, now: float) -> bool:
+    return flow.not_before is not None and flow.not_before > now
+
+
+def _weight(world: World, flow: Flow, now: float) -> int:
+    waited = max(0.0, now - scheduler.waiting_since(flow))
+    return 1 + world.flows.priority(flow) + int(waited // world.configuration.policy.aging)
+
+
+def _options(
+    world: World,
+    flow: Flow,
+    need: Need,
+    choice: Choice,
+    gathered: _Gathered,
+    now: float,
+    kept: Container[str],
+) -> tuple[Option, ...]:
+    """Every site by every path; none where it cannot be told how long it would take.
+
+    :param kept: the sites that are kept for somebody before it.
+    """
+    seen = compute.regarded(world, flow, need, choice, now)
+    good = ways_of(flow, need, choice, seen)
+    if not good:
+        return ()
+    ways = [(way, 1.0) for way in good] + _lesser(need, choice, good, seen)
+    found = priced(flow, need, choice, [way for way, _ in ways], seen, world.functions)
+    penalty = {id(way): factor for way, factor in ways}
+    if found is None:
+        return tuple(
+            _raw(world, flow, way, penalty[id(way)], gathered) for way, _ in ways if _known(flow, way)
+        )
+    usable = [
+        (cost, way)
+        for cost, way in found
+        if math.isfinite(cost.cost) and id(way) in penalty and cost.site not in kept
+    ]
+    if not usable:
+        return ()
+    cheapest = min((cost for cost, _ in usable), key=lambda cost: cost.cost)
+    demand = demand_of(need)
+    return tuple(
+        _computed(world, flow, cost, cheapest, penalty[id(way)], demand, gathered) for cost, way in usable
+    )
+
+
+def _lesser(need: Need, choice: Choice, good: Iterable[Way], seen: Regarded) -> list[tuple[Way, float]]:
+    """Qualified paths of a Q below the margin, and by how much longer they count."""
+    taken = {way.terms.path for way in good}
+    best = choice.record(choice.selection.path)
+    found = []
+    for record in choice.selection.records:
+        path = choice.paths.get(record.path)
+        if record.path in taken or path is None or record.verdict is not Verdict.QUALIFIED:
+            continue
+        if best is not None and best.q is not None and record.q is not None:
+            way = way_of(need, choice, record, path, seen)
+            found.append((way, 1.0 + PER_POINT * (best.q - record.q)))
+    return found[:MOST_PATHS]
+
+
+def _known(flow: Flow, way: Way) -> bool:
+    return math.isfinite(_seconds(flow, way))
+
+
+def _seconds(flow: Flow, way: Way) -> float:
+    rate = way.terms.rate
+    return (
+        math.inf if rate is None or rate <= 0 else max(1, flow.request.size - flow.bytes_delivered) * 8 / rate
+    )
+
+
+def _raw(world: World, flow: Flow, way: Way, penalty: float, gathered: _Gathered) -> Option:
+    """The raw data by one path; paths are compared by Q alone, so the best one's time is everybody's."""
+    seconds = _seconds(flow, way)
+    needs = _bandwidth(world, flow, str(way.terms.path), gathered)
+    return Option(_whole(seconds * penalty), _whole(seconds), needs, None, way.terms.path)
+
+
+def _computed(
+    world: World,
+    flow: Flow,
+    cost: SiteCost,
+    cheapest: SiteCost,
+    penalty: float,
+    demand: Amounts,
+    gathered: _Gathered,
+) -> Option:
+    worth = cheapest.total * cost.cost / cheapest.cost if cheapest.cost > 0 else cost.total
+    needs = list(_bandwidth(world, flow, str(cost.path), gathered))
+    for kind, amount in zip(KINDS, demand.vector, strict=True):
+        if amount:
+            needs.append((gathered.resource(cost.site, kind, ""), amount))
+    return Option(_whole(worth * penalty), _whole(cost.total), tuple(needs), cost.site, cost.path)
+
+
+def _bandwidth(world: World, flow: Flow, path: str, gathered: _Gathered) -> tuple[tuple[int, int], ...]:
+    bound = world.flows.bound(flow)
+    key = PathKey(path, *world.flows.ends(flow))
+    return ((gathered.resource(*key), whole_rate(bound)),) if bound > 0 else ()
+
+
+def _whole(seconds: float) -> int:
+    return max(1, math.ceil(seconds * _MS))
+
+
+# -- what is free -----------------------------------------------------------------------------------------
+
+
+def _room(world: World, gathered: _Gathered, now: float) -> tuple[Steps, ...]:
+    """What is free of each resource from now on, in the order of the resources' numbers."""
+    found = []
+    profiles: dict[str, list[Step]] = {}
+    for name in gathered.numbers:
+        if not name[2]:  # a kind of resource of a compute site
+            if name[0] not in profiles:
+                profiles[name[0]] = _of_site(world, name[0]).profile(now, _NOBODY)
+            found.append(_steps(profiles[name[0]], name[1], now))
+        else:
+            key = PathKey(*name)
+            book = book_of(world, key)
+            most = Limits(bandwidth=math.floor(carries(world, key, now, gathered.oldest)))
+            whole = Book.of(most, book.holds, book.reserved)
+            found.append(_steps(whole.profile(now, _NOBODY), "bandwidth", now))
+    return tuple(found)
+
+
+def _of_site(world: World, site: str) -> Book:
+    """The book of a site without what the policy keeps in reserve."""
+    book, reserve = world.ledger.sites[site], world.configuration.policy.reserve_nodes
+    return Book.of(book.limits.less(Amounts(nodes=reserve)), book.holds, book.reserved)
+
+
+def _steps(profile: Sequence[Step], kind: str, now: float) -> Steps:
+    found: list[tuple[int, int]] = []
+    for step in profile:
+        free = dict(step.free.known()).get(kind, _UNLIMITED)
+        at = math.ceil((step.at - now) * _MS)
+        if found and found[-1][0] == at:
+            found.pop()
+        found.append((at, free))
+    return tuple(found)
+
+
+_UNLIMITED = 1 << 62
+"""More than anybody asks for."""

@@ -1,0 +1,21 @@
+"""Those who wait: in which order they are tried, what keeps them, and what is promised to them.
+
+The story, module by module (spec section 4; docs/scheduler.md):
+
+- :mod:`~adon.broker.queueing.turns`: the order within a group: priority, age, deadline; and its bound;
+- :mod:`~adon.broker.queueing.shares`: the order of the groups: a fair share of the bytes served;
+- :mod:`~adon.broker.queueing.line`: both, kept as flows come and go: no event sorts the queue;
+- :mod:`~adon.broker.queueing.keeping`: from a flow to its place in the line;
+- :mod:`~adon.broker.queueing.trial`: would this flow be admitted now?  The one function that says so;
+- :mod:`~adon.broker.queueing.ground`: what a refusal rests on, so that flows that are alike need not be
+  tried each;
+- :mod:`~adon.broker.queueing.claims`: who has waited so long that nobody may overtake any more;
+- :mod:`~adon.broker.queueing.serving`: the line is tried, some at a time;
+- :mod:`~adon.broker.queueing.steps`, :mod:`~adon.broker.queueing.booking`,
+  :mod:`~adon.broker.queueing.bookings`, :mod:`~adon.broker.queueing.calendar`,
+  :mod:`~adon.broker.queueing.reserving`: bandwidth on a path, reserved for a time to come;
+- :mod:`~adon.broker.queueing.together`: at the same time, or one after the other;
+- :mod:`~adon.broker.queueing.starts`, :mod:`~adon.broker.queueing.forecast`: when a waiting flow may start;
+- :mod:`~adon.broker.queueing.explaining`, :mod:`~adon.broker.queueing.suggesting`: what it waits for, and the
+  smallest change that would be admitted now.
+"""

@@ -1,0 +1,154 @@
+"""Nobody is overtaken for ever: who has waited long enough has what it waits for kept for it.
+
+The line says who is tried first, but a flow that needs little may be admitted while one before it, that
+needs more, finds no room.  Let that go on and the large one starves: there is always another small one.  So
+what a flow waits for is *claimed* by it, when room is all that it lacks there and it arrived at least
+``overtaken_for`` seconds ago: nobody who is behind it in the line is admitted to that path (or given worker
+nodes of that site) any more.  This is the reservation for the head of the queue of EASY backfilling (Lifka,
+*The ANL/IBM SP Scheduling System*, 1995), without its exception for those who promise to be gone in time:
+promises of transfers are not kept well enough.
+
+**The bound.**  Let a flow wait from its arrival s on, needing nothing but room on path P.  Whoever is
+admitted to P after s + ``overtaken_for`` and before it, is before it in the line.  In its own group that is
+nobody who arrives after :func:`~adon.broker.queueing.turns.safe_from`; of another group it is, by bytes and
+weights, no more than that group's fair share and one flow (:mod:`~adon.broker.queueing.shares`). Proof.  At
+each trial after that time either it claims P itself, or somebody claims P who is before it, and then the one
+who is tried is kept off P unless it is before both.  ∎
+
+Only room can be claimed.  A path that is down, unknown, or misses another bound is nobody's; nor is what a
+slice or a ladder refuses: there a smaller flow may go ahead as long as the limit stands.  And of a path, what
+it would have to carry must have been seen there, else everybody would be kept off for somebody who can never
+go. A running flow that moves takes no notice of claims: it overtakes nobody who waits, it was admitted
+before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from adon.broker.deciding import best_seen
+from adon.broker.flow import Flow
+from adon.broker.preemption import only_full
+from adon.broker.queueing.keeping import place_of
+from adon.broker.queueing.line import Alike, Resource
+from adon.broker.queueing.refusal import NONE, Kept
+from adon.broker.queueing.trial import Trial
+from adon.broker.queueing.turns import Position
+from adon.broker.resources.amounts import Amounts
+from adon.broker.world import World
+from adon.flowvisor.assessment import CandidateRecord
+from measurement.model import Metric, PathKey
+
+
+@dataclass(frozen=True, slots=True)
+class Claimant:
+    """Who claims something.
+
+    :param place: its group's start tag and its position: whoever is behind is kept off.
+    """
+
+    place: tuple[float, Position]
+    number: int
+    resource: Resource
+
+    @property
+    def name(self) -> str:
+        """The path's or the site's."""
+        return self.resource.path if isinstance(self.resource, PathKey) else self.resource
+
+
+def claimants(world: World, ends: tuple[str, str], now: float) -> tuple[Claimant, ...]:
+    """Per path between two sites, and per compute site, the first in line who claims it."""
+    if not world.line.wanted:
+        return ()
+    found = []
+    resources: list[Resource] = [one.key for one in world.network.topology.between(*ends)]
+    resources += world.ledger.sites
+    for resource in resources:
+        rivals = [
+            Claimant((world.line.shares.tag(those.group), those.positions[0]), number, resource)
+            for those in world.line.wanting(resource)
+            if (number := claims(world, those, now)) is not None
+        ]
+        if rivals:
+            found.append(min(rivals, key=lambda one: one.place))
+    return tuple(found)
+
+
+def kept_from(found: Iterable[Claimant], own: tuple[float, Position]) -> Kept:
+    """What is kept for others from whoever has this place in the line."""
+    before = [one for one in found if one.place < own]
+    if not before:
+        return NONE
+    words = {
+        one.name: f"it is kept for f-{one.number}, which is before in the queue and has waited long enough"
+        for one in before
+    }
+    paths = {one.name: words[one.name] for one in before if isinstance(one.resource, PathKey)}
+    sites = {one.name: words[one.name] for one in before if not isinstance(one.resource, PathKey)}
+    return Kept(paths, sites, tuple((one.name, one.number) for one in before))
+
+
+def kept(world: World, flow: Flow, now: float) -> Kept:
+    """What is kept for others from a flow that waits, or wants in."""
+    found = claimants(world, world.flows.ends(flow), now)
+    if not found:
+        return NONE
+    group, position = place_of(world, flow, now)
+    return kept_from(found, (world.line.shares.tag(group), position))
+
+
+def claims(world: World, those: Alike, now: float) -> int | None:
+    """Who of some that are alike claims what they want: the first, if it has waited long enough."""
+    return those.positions[0][1] if those.wants is not None and has_waited(world, those, now) else None
+
+
+def has_waited(world: World, those: Alike, now: float) -> bool:
+    """Whether the first of some that are alike has waited so long that nobody may overtake it."""
+    waiter = world.line.waiter(those.positions[0][1])
+    longest = world.configuration.policy.queue.overtaken_for
+    return waiter is not None and now - waiter.arrived >= longest
+
+
+def wanted(
+    world: World, trial: Trial, now: float, until_now: Resource | None
+) -> tuple[Resource | None, tuple[str, ...]]:
+    """What a refused flow lacks room of, and nothing else; and all paths where room is all that it lacks.
+
+    :param until_now: what it has wanted so far: of several paths it wants the same one as long as it can.
+    """
+    if trial.by_site:
+        return _site(world, trial), ()
+    if trial.alone:
+        return None, ()
+    throughput = trial.need.qspec.throughput
+    if throughput is None:
+        return None, ()
+    ends = world.flows.ends(trial.flow)
+    full = [record for record in trial.choice.selection.records if only_full(record)]
+    best = best_seen(world, [PathKey(record.path, *ends) for record in full], now)
+    fitting = [record for record in full if best.get(record.path, 0.0) >= throughput.min]
+    if not fitting:
+        return None, ()
+    same = (one for one in fitting if PathKey(one.path, *ends) == until_now)
+    nearest = next(same, max(fitting, key=_throughput))
+    return PathKey(nearest.path, *ends), tuple(record.path for record in fitting)
+
+
+def _throughput(record: CandidateRecord) -> float:
+    value = next((one.value for one in record.metrics if one.metric == Metric.THROUGHPUT), None)
+    return 0.0 if value is None else value
+
+
+def _site(world: World, trial: Trial) -> str | None:
+    """The cheapest site that would do, had it enough of its worker nodes free."""
+    asked = trial.need.template.rspec.compute
+    nodes = (1 if asked is None else asked.worker_nodes) + world.configuration.policy.reserve_nodes
+    needed, books, ends = Amounts(nodes=nodes), world.ledger.sites, world.flows.ends(trial.flow)
+    fitting = [
+        cost
+        for cost in trial.sites.costs
+        if cost.cost < float("inf") and cost.campus in ends and books[cost.site].limits.holds(needed)
+    ]
+    return min(fitting, key=lambda cost: (cost.cost, cost.site)).site if fitting else None

@@ -1,0 +1,137 @@
+"""Would this flow be admitted now, where, and if not, why?  The one function that says so.
+
+The broker admits by it, the queue tries by it, and what is suggested to a waiting user was tried by it.
+Nothing is changed here.  Sources: [ADON] figure 4, algorithm 2; spec sections 3 and 4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+
+from adon.broker import circuits, compute, ruling
+from adon.broker.choice import Choice, Need
+from adon.broker.comparing import NOTHING_REGARDED, Regarded, along, placement
+from adon.broker.deciding import choose_path, rivals
+from adon.broker.flow import Flow
+from adon.broker.optimisation.placement import Placement
+from adon.broker.optimisation.plan import UNPLANNED, Arranged, Together, with_plan
+from adon.broker.preemption import Rivals
+from adon.broker.queueing.refusal import NONE, Kept
+from adon.broker.queueing.reserving import honoured, under_way
+from adon.broker.queueing.together import held_back
+from adon.broker.ruling import Ruling
+from adon.broker.world import World
+from adon.moments import minutes_text
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What was found.
+
+    :param sites: the compute side, as it is recorded with the decision.
+    :param ruled: what is to become of the flow.
+    :param regarded: what was looked at of compute sites and of past promises.
+    :param asked: whose place it might have taken, where it asked.
+    :param nowhere: why there is no path at all, where there is none.
+    :param apart: why it waits though it could go, where it does.
+    :param plan: the plan for several flows that it is in, if it is in one.
+    :param holder: the running flow that would give way to it.
+    :param by_site: refused because no compute site can take it, though a path could.
+    :param alone: refused for what concerns no other flow: something better is expected soon for this one.
+    :param passing: refused for something that does not outlast this event.
+    """
+
+    flow: Flow
+    need: Need
+    choice: Choice
+    sites: Placement
+    ruled: Ruling
+    regarded: Regarded = NOTHING_REGARDED
+    asked: Rivals | None = None
+    nowhere: str = ""
+    apart: str = ""
+    plan: Together | None = None
+    holder: Flow | None = None
+    by_site: bool = False
+    alone: bool = False
+    passing: bool = False
+
+    @property
+    def path(self) -> str | None:
+        """Where it would be admitted; None if it is refused."""
+        return self.ruled.path
+
+    @property
+    def reason(self) -> str:
+        """Why there, or why not, in words."""
+        return self.ruled.reason
+
+
+def tried(
+    world: World,
+    flow: Flow,
+    now: float,
+    kept: Kept = NONE,
+    decided: Collection[int] = frozenset(),
+    *,
+    plan: Arranged = UNPLANNED,
+    latest: float = math.inf,
+) -> Trial:
+    """Try a flow that has no path.
+
+    :param kept: what it may not have, because it is kept for somebody before it.
+    :param decided: the flows that this event has led to a decision about: none of them gives way as well.
+    :param plan: of several flows together, this one maybe among them.
+    :param latest: what it waits for though it could begin, it does not wait for longer than until then.
+    """
+    planned = plan.places.get(flow.number)
+    need, first = choose_path(world, flow, now, kept.paths)
+    first = honoured(flow, first, now)
+    asked = rivals(world, flow, need, first, now, decided) if first.selection.path is None else None
+    holder = ruling.holder_to_go(flow, need, first, asked)
+    spared = holder is None and ruling.rival(flow, need, first, asked) is not None
+    choice = with_plan(ruling.in_the_place_of(holder, first), planned, now)
+    seen = compute.regarded(world, flow, need, choice, now, latest)
+    placed = placement(flow, need, choice, seen, planned, world.functions)
+    choice = along(choice, placed)
+    path, apart = choice.selection.path, ""
+    if path is not None and not placed.refused:
+        apart = _asleep(flow, now) or _apart(world, flow, need, path, kept, placed, now)
+    nowhere = "" if choice.selection.records else circuits.without_any(world, flow)
+    ruled = ruling.placed(choice, placed, nowhere, apart)
+    refused = path is not None and placed.refused
+    return Trial(
+        flow,
+        need,
+        choice,
+        ruling.sites_of(ruled, choice, placed),
+        ruled,
+        seen,
+        asked,
+        nowhere,
+        apart,
+        None if planned is None else plan.together,
+        None if holder is None or ruled.path is None else world.flows.get(holder.number),
+        by_site=refused and not placed.awaits,
+        alone=refused and placed.awaits,
+        passing=bool(apart) or (path is None and spared),
+    )
+
+
+def _asleep(flow: Flow, now: float) -> str:
+    """That a flow does not want to start yet; empty if it does."""
+    if flow.not_before is None or flow.not_before <= now:
+        return ""
+    booked = "" if flow.booking is None else f": reserved, {flow.booking.words}"
+    return f"it is not to start before {minutes_text(flow.not_before)}{booked}"
+
+
+def _apart(world: World, flow: Flow, need: Need, path: str, kept: Kept, sites: Placement, now: float) -> str:
+    """Why a flow that could go waits all the same; empty if it does not."""
+    if sites.site is not None and sites.site in kept.sites:
+        return f"{sites.site}: {kept.sites[sites.site]}"
+    if under_way(flow, now):
+        return ""
+    return held_back(world, replace(flow, transfer_size=sites.transfer_size), need, path, now)

@@ -1,0 +1,151 @@
+"""Whose turn it is within a group: priority, then age; and a deadline that comes near.
+
+Each waiting flow has a *turn*, a time; the smallest is first::
+
+    turn = arrived - aging · (priority + hurry, while its deadline is near)
+
+So ``aging`` seconds of waiting weigh as much as one step of priority, and nothing changes by waiting itself:
+all flows grow older at the same pace, hence the order of two of them is settled when the later one comes.
+That is why the line can be kept instead of being sorted at every event.
+
+**Deadlines.**  A transfer that is expected to last d and is due at D has the slack D - now - d.  When that is
+less than ``slack`` · d the flow *hurries*: it counts as ``hurry`` steps of priority more urgent.  Among those
+that hurry priority and age decide (least slack first would need the line sorted anew at every instant).  When
+the slack is gone the deadline cannot be met any more, whoever is overtaken for it, and the flow has its
+ordinary turn again: only *feasible* deadlines count (the overload policy of Abbott and Garcia-Molina,
+*Scheduling Real-Time Transactions*, ACM TODS 17(3), 1992).
+
+**The bound.**  A flow of priority p that arrived at s is never preceded by a flow of its group that arrives
+after::
+
+    s + aging · (999 - p + hurry)                                       (:func:`safe_from`)
+
+Proof.  Let g arrive at t beyond that, with any priority up to 999, in a hurry or not.  Its turn is at least
+t - aging·(999 + hurry) > s - aging·p, which is the other's turn, or later than it if that one hurries.  ∎
+A property test lets an adversary choose arrivals, priorities and deadlines.
+
+**Less left first.**  Where running flows are stopped for those with less left to carry
+(:mod:`adon.broker.interrupting`), the line is in that order too: by priority (and hurry), then by what is
+left, until a flow has waited for :data:`LONGEST_S`.  From then on it is before all that have not, whatever
+they are: nobody who arrives later than that is ever before it.
+
+Between groups see :mod:`adon.broker.queueing.shares`; against flows that are behind in the line and are
+admitted because they need less, :mod:`adon.broker.queueing.claims`.
+
+Times in seconds since the epoch, sizes in bytes.  Values and functions only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable
+from dataclasses import dataclass
+from enum import StrEnum
+
+HIGHEST = 999
+"""The most urgent priority."""
+LONGEST_S = 1800.0
+"""Whoever has waited for so long is neither stopped nor overtaken for having more left."""
+_HALFWAY = 1e12
+"""Bytes; sizes are compared below it and above it, with more precision below."""
+_AHEAD = 1e11
+"""Seconds by which the turns of those who have waited for so long are before all others."""
+
+Position = tuple[float, int]
+"""A turn, and the flow's number, which decides between equal ones."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The policy's part of the order; see :class:`adon.config.queueing.QueuePolicy`."""
+
+    aging: float = 60.0
+    hurry: int = 240
+    slack: float = 0.25
+    least_first: bool = False
+
+
+class Phase(StrEnum):
+    """How a flow waits."""
+
+    ASLEEP = "asleep"
+    """Its ``not_before`` is still to come: it is not tried."""
+    CALM = "calm"
+    HURRIED = "hurried"
+    """Its deadline is near, and can be met."""
+    PATIENT = "patient"
+    """It has waited for :data:`LONGEST_S`, where less left goes first."""
+    DUE = "due"
+    """What it has reserved has begun: it is tried before everybody else."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiter:
+    """A waiting flow, as far as its place in the line goes.
+
+    :param group: who shares with others (:mod:`adon.broker.queueing.shares`).
+    :param arrived: when it came; not before it wants to start.
+    :param size: bytes that it has to move still.
+    :param lasts: seconds that this is expected to take; infinite if nobody can say.
+    :param bounded: seconds that it takes at most if its throughput bound is kept; infinite without one.
+    :param alike: flows that are equal in this are admitted or refused by the same facts.
+    :param ends: the sites that it goes from and to.
+    :param begins, until: of what it has reserved.
+    """
+
+    number: int
+    group: str
+    priority: int
+    arrived: float
+    size: int
+    lasts: float
+    bounded: float
+    alike: Hashable
+    ends: tuple[str, str]
+    not_before: float = -math.inf
+    deadline: float = math.inf
+    begins: float = math.inf
+    until: float = math.inf
+
+
+def hurries(waiter: Waiter, rules: Rules) -> tuple[float, float]:
+    """From when until when a flow is in a hurry; an empty time if its deadline cannot be met at all."""
+    if math.isinf(waiter.deadline) or math.isinf(waiter.lasts):
+        return (math.inf, math.inf)
+    return waiter.deadline - waiter.lasts * (1 + rules.slack), waiter.deadline - waiter.lasts
+
+
+def phase(waiter: Waiter, now: float, rules: Rules) -> Phase:
+    """How a flow waits at a time."""
+    if waiter.begins <= now < waiter.until:
+        return Phase.DUE
+    if now < waiter.not_before:
+        return Phase.ASLEEP
+    if rules.least_first and now >= waiter.arrived + LONGEST_S:
+        return Phase.PATIENT
+    since, late = hurries(waiter, rules)
+    return Phase.HURRIED if since <= now < late else Phase.CALM
+
+
+def next_change(waiter: Waiter, now: float, rules: Rules) -> float:
+    """When a flow waits in another way next; infinite if never."""
+    patient = waiter.arrived + LONGEST_S if rules.least_first else math.inf
+    times = (waiter.not_before, waiter.begins, waiter.until, patient, *hurries(waiter, rules))
+    return min((at for at in times if at > now), default=math.inf)
+
+
+def turn(waiter: Waiter, now: Phase, rules: Rules) -> Position:
+    """Where a flow is in the line of its group."""
+    if now is Phase.PATIENT:
+        return (waiter.arrived - _AHEAD, waiter.number)
+    steps = waiter.priority + (rules.hurry if now is Phase.HURRIED else 0)
+    if rules.least_first:
+        return (waiter.size / (waiter.size + _HALFWAY) - steps, waiter.number)
+    return (waiter.arrived - rules.aging * steps, waiter.number)
+
+
+def safe_from(waiter: Waiter, rules: Rules) -> float:
+    """No flow of its group that arrives after this is ever before it (the bounds of the module's text)."""
+    if rules.least_first:
+        return waiter.arrived + LONGEST_S
+    return waiter.arrived + rules.aging * (HIGHEST - waiter.priority + rules.hurry)

@@ -1,0 +1,52 @@
+"""``adon forecast``: how well forecasts of completion held."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from adon.errors import InvalidInput
+from apps.cli.common import JsonFlag, client, print_json, print_table
+
+app = typer.Typer(help="Forecasts of when transfers are over.", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    """Forecasts of when transfers are over."""
+
+
+@app.command()
+def calibration(
+    ctx: typer.Context,
+    template: Annotated[str | None, typer.Option(help="soykb, or soykb@3.")] = None,
+    limit: Annotated[int, typer.Option(min=1, max=5000, help="Of so many finished flows.")] = 500,
+    plot: Annotated[Path | None, typer.Option(help="Write the curve here, as SVG.")] = None,
+    json_: JsonFlag = False,
+) -> None:
+    """How often the truth lay within the interval that was told, and how far off expectations were."""
+    api = client(ctx)
+    if plot is not None:
+        try:
+            plot.write_text(api.forecast_plot(template, limit), "utf-8")
+        except OSError as error:
+            raise InvalidInput.of("plot", f"{plot}: {error.strerror}") from error
+    found = api.forecast_calibration(template, limit)
+    if json_:
+        print_json(found)
+        return
+    rows = (
+        (
+            one["flows"],
+            str(one["count"]),
+            f"{100 * one['nominal']:.0f} %",
+            f"{100 * one['covered']:.0f} % ({100 * one['least']:.0f} to {100 * one['most']:.0f} %)",
+            f"{100 * one['bias']:+.0f} %",
+            f"{100 * one['error']:.0f} %",
+        )
+        for one in found
+    )
+    columns = ("Flows", "Count", "Claimed", "Within", "Bias", "Median error")
+    print_table(columns, rows, "no finished flow had a forecast yet")

@@ -1,0 +1,52 @@
+"""What the API answers about waiting: what a flow waits for, when it may start, what would help."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+from pydantic import Field
+
+from apps.rest.models import View
+from apps.rest.times import Time
+
+
+class ForeseenStartView(View):
+    """When a waiting flow may start."""
+
+    earliest: Time
+    expected: Time
+    latest: Time
+
+
+class SuggestionView(View):
+    """A change of the request that would be admitted now; it was decided on before it is told."""
+
+    change: dict[str, Any] = Field(description="the fields of the request as they would be written")
+    text: str
+    path: str = Field(description="where the flow would go")
+
+
+class WaitingView(View):
+    """What a waiting flow waits for."""
+
+    id: str
+    at: Time
+    phase: str = Field(description="asleep, calm, hurried (its deadline is near) or due (reserved)")
+    group: str = Field(description="with whom it shares: its slice, or its requester; empty for all")
+    before: int = Field(description="flows of its group that are before it")
+    waiting: int = Field(description="all flows that wait")
+    expires_at: Time | None
+    not_overtaken_from: Time | None = Field(
+        description="no flow of its group that comes later than this is ever before it"
+    )
+    claims: bool = Field(description="what it waits for is kept for it")
+    waits_for: list[str]
+    start: ForeseenStartView | None = Field(description="none if nobody can say")
+    start_why: str
+    suggestions: list[SuggestionView] = Field(description="the smallest change first")
+
+    @classmethod
+    def answered(cls, body: Mapping[str, Any]) -> Self:
+        """What the controller answered."""
+        return cls.model_validate(body)

@@ -1,0 +1,80 @@
+"""Forecasts, and how they held, through the API, the command line and the page."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from defusedxml.ElementTree import fromstring
+
+from adon.broker.flow import FlowState
+from adon.broker.outcomes import Forecast
+from tests.apps.measured import NOW
+from tests.store.values import an_outcome
+
+FORTY = Forecast(40.0, 20.0, 80.0, 0.9, {"network": 40.0})
+
+
+@pytest.fixture
+def forecast(world):
+    """Finished flows that took so long, in whole seconds after their admission."""
+    for took, waited in ((30, 0), (50, 0), (100, 5)):
+        store = world.controller.store
+        flow = store.flow(int(world.submit()[2:]))
+        diary = replace(flow.diary, admitted_at=NOW, forecast=FORTY)
+        times = {"submitted_at": NOW - waited, "ended_at": NOW + took}
+        store.save_flow(replace(flow, state=FlowState.FINISHED, diary=diary, **times), "end", NOW)
+        store.save_outcome(an_outcome(flow.number, admitted_at=NOW, forecast=FORTY, **times))
+    return world
+
+
+def test_a_flow_tells_when_it_is_expected_to_be_over(forecast):
+    flow = forecast.ask("GET", "/flows/f-1").json
+    assert flow["forecast"] == {
+        "expected_seconds": 40.0,
+        "low_seconds": 20.0,
+        "high_seconds": 80.0,
+        "coverage": 0.9,
+        "terms": {"network": 40.0},
+    }
+    assert (flow["forecast_at"], flow["starts"]) == ("2025-10-09T08:53:20.000Z", None)
+
+
+def test_coverage_of_flows_that_ran_at_once_and_that_had_waited(forecast):
+    items = {one["flows"]: one for one in forecast.ask("GET", "/forecasts/calibration").json["items"]}
+    assert {name: (one["count"], one["covered"]) for name, one in items.items()} == {
+        "all": (3, pytest.approx(2 / 3)),
+        "at once": (2, 1.0),
+        "after a wait": (1, 0.0),
+    }
+    assert items["at once"]["curve"][-1] == {"nominal": 0.99, "observed": 1.0}
+    assert forecast.ask("GET", "/forecasts/calibration?template=soykb").json["items"]
+    assert forecast.ask("GET", "/forecasts/calibration?template=soykb@1").json["items"]
+    assert forecast.ask("GET", "/forecasts/calibration?template=rivvir").json["items"] == []
+    assert forecast.ask("GET", "/forecasts/calibration?limit=0").status_code == 422
+
+
+def test_the_picture_is_one_and_has_a_point_per_level(forecast):
+    answer = forecast.ask("GET", "/forecasts/calibration/plot")
+    assert (answer.status_code, answer.mimetype) == (200, "image/svg+xml")
+    root = fromstring(answer.text)
+    tags = [element.tag.rpartition("}")[2] for element in root.iter()]
+    assert (tags.count("polyline"), tags.count("circle")) == (3, 3 * 11 + 3)
+    assert "all: 3 flows, 67 % within 90 % intervals, median error 33 %" in answer.text
+
+
+def test_without_a_forecast_it_says_so(world):
+    assert world.ask("GET", "/forecasts/calibration").json["items"] == []
+    assert "no finished flow had a forecast yet" in world.ask("GET", "/forecasts/calibration/plot").text
+
+
+def test_the_command(forecast, adon, tmp_path):
+    file = tmp_path / "curve.svg"
+    shown = adon("forecast", "calibration", "--plot", str(file))
+    assert shown.exit_code == 0
+    assert all(word in shown.stdout for word in ("after a wait", "90 %", "67 % (", "33 %"))
+    assert file.read_text().startswith("<svg")
+    assert len(json.loads(adon("forecast", "calibration", "--json").stdout)) == 3
+    nowhere = adon("forecast", "calibration", "--plot", str(tmp_path / "no" / "curve.svg"))
+    assert (nowhere.exit_code, nowhere.stderr.startswith("plot: ")) == (2, True)

@@ -1,0 +1,28 @@
+"""Stages on which flows wait, for transcripts of the queue."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from adon.broker.flow import Flow
+from adon.broker.queueing.explaining import explained
+from tests.broker.stage import Stage, configuration, know, ready
+
+EIGHT = {"throughput": {"min": "8 Mbps"}}
+HOUR = 3600.0
+
+
+def full(**policy: Any) -> tuple[Stage, Flow, Flow]:
+    """Layer 2 is full of one flow of many streams, layer 3 too narrow: a second flow waits."""
+    stage = ready(configuration(**policy))
+    running = stage.submit("neuroblastoma", streams=12, size="700 MB")
+    stage.pass_time(20)
+    know(stage, al2s=5.0, internet=6.5)
+    waiting = stage.submit(qspec=EIGHT)
+    assert (running.path, waiting.path) == ("al2s", None)
+    return stage, stage.flow(running), waiting
+
+
+def why(stage: Stage, flow: Flow) -> Any:
+    """What a waiting user is told."""
+    return explained(stage.broker.world, stage.flow(flow), stage.now)

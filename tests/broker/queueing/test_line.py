@@ -1,0 +1,170 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
+
+from adon.broker.queueing.line import FIRST, Line
+from adon.broker.queueing.turns import Phase, Rules, Waiter, phase, turn
+from measurement.model import PathKey
+from tests.broker.queueing.waiting import ENDS, waiter, waiters
+
+RULES = Rules(aging=60.0, hurry=240, slack=0.25)
+KEY = PathKey("al2s", "mu", "osu")
+
+
+class Lines(RuleBasedStateMachine):
+    """The line that is kept is the line that sorting everybody anew would give."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.line = Line(RULES, {"b": 2.0})
+        self.there: dict[int, Waiter] = {}
+        self.now = 0.0
+
+    @rule(one=waiters(), number=st.integers(1, 12))
+    def comes(self, one: Waiter, number: int) -> None:
+        self.there[number] = replace(one, number=number)
+        self.line.put(self.there[number], self.now)
+
+    @rule(number=st.integers(1, 12))
+    def goes(self, number: int) -> None:
+        self.there.pop(number, None)
+        self.line.drop(number)
+
+    @rule(seconds=st.floats(0, 5e3))
+    def time_passes(self, seconds: float) -> None:
+        self.now += seconds
+        self.line.advance(self.now)
+
+    @rule(seconds=st.floats(31, 5e3))
+    def clock_set_back(self, seconds: float) -> None:
+        self.now = max(0.0, self.now - seconds)
+        self.line.clock_set_back(self.now)
+
+    @rule(group=st.sampled_from("abc"), size=st.integers(1, 10**12))
+    def served(self, group: str, size: int) -> None:
+        self.line.shares.served(group, size)
+
+    @invariant()
+    def as_if_sorted(self) -> None:
+        phases = {number: phase(one, self.now, RULES) for number, one in self.there.items()}
+        assert {number: self.line.phase(number) for number in self.there} == phases
+
+        def those(how: Phase) -> list[Waiter]:
+            return [one for number, one in self.there.items() if phases[number] is how]
+
+        due = sorted((one.begins, one.number) for one in those(Phase.DUE))
+        asleep = sorted((one.not_before, one.number) for one in those(Phase.ASLEEP))
+        waiting = [*those(Phase.CALM), *those(Phase.HURRIED)]
+        lines: dict[str, list[tuple[float, int]]] = {}
+        for one in waiting:
+            lines.setdefault(one.group, []).append(turn(one, phases[one.number], RULES))
+        lines = {group: sorted(line) for group, line in lines.items()}
+        assert {group: list(line) for group, line in self.line.groups().items()} == lines
+        found = self.line.first()
+        assert found[: len(due)] == [number for _, number in due]
+        assert found[len(found) - len(asleep) :] == [number for _, number in asleep]
+        middle = found[len(due) : len(found) - len(asleep)]
+        for group, line in lines.items():
+            mine = [number for number in middle if self.there[number].group == group]
+            assert mine == [number for _, number in line]
+        assert sorted(found) == sorted(self.there)
+        assert self.line.front(3) == [n for n in found if phases[n] is not Phase.ASLEEP][:3]
+
+    @invariant()
+    def who_is_alike_stands_together(self) -> None:
+        together = [those for kinds in self.line.directions().values() for those in kinds.values()]
+        numbers = [number for those in together for _, number in those.positions]
+        calm = [n for n in self.there if self.line.phase(n) in (Phase.CALM, Phase.HURRIED)]
+        assert sorted(numbers) == sorted(calm)
+        for those in together:
+            assert those.positions == sorted(those.positions)
+            kinds = {
+                (self.there[n].alike, self.line.phase(n), self.there[n].ends) for _, n in those.positions
+            }
+            assert len(kinds) == 1
+        assert all(self.line.position(n) in self.line.alike(n).positions for n in calm)  # type: ignore[union-attr]
+
+
+TestLines = Lines.TestCase
+TestLines.settings = settings(max_examples=60, stateful_step_count=20, deadline=None)
+
+
+def test_groups_take_turns_by_what_they_would_be_charged() -> None:
+    line = Line(RULES)
+    for number, group in enumerate("aaabbb", 1):
+        line.put(waiter(number, group=group, size=100), 0.0)
+    assert line.first() == [1, 4, 2, 5, 3, 6]
+    line.shares.served("a", 150)
+    assert line.first() == [4, 5, 1, 6, 2, 3]
+
+
+def test_with_one_group_priority_and_age_are_all() -> None:
+    line = Line(RULES)
+    for number in range(1, 6):
+        line.put(waiter(number, priority=100 * number), 0.0)
+    assert line.first() == [5, 4, 3, 2, 1]
+    assert line.first(2) == [5, 4]
+    assert [line.before(number) for number in (5, 1)] == [0, 4]
+
+
+def test_a_change_is_waited_for_and_then_over() -> None:
+    line = Line(RULES)
+    line.put(waiter(1, deadline=100.0), 0.0)
+    assert line.next_change() == 87.5
+    assert not line.advance(87.0)
+    assert line.advance(87.5)
+    assert line.next_change() == 90.0
+    line.drop(1)
+    assert line.next_change() is None
+    assert not line.advance(1e9)
+
+
+def test_what_is_wanted_is_forgotten_with_the_last_who_wants_it() -> None:
+    line = Line(RULES)
+    for number in (1, 2):
+        line.put(waiter(number), 0.0)
+    those = line.alike(1)
+    assert those is not None
+    line.want(those, KEY, ("al2s",))
+    assert list(line.wanting(KEY)) == [those]
+    assert line.wants(2)
+    line.want(those, "mu-hpc")
+    assert (list(line.wanting(KEY)), list(line.wanting("mu-hpc"))) == ([], [those])
+    line.drop(1)
+    assert line.wanted
+    line.drop(2)
+    assert not line.wanted
+
+
+def test_the_next_behind_a_position() -> None:
+    line = Line(RULES)
+    for number in (1, 2, 3):
+        line.put(waiter(number, arrived=float(number)), 0.0)
+    those = line.alike(1)
+    assert those is not None
+    assert those.after(FIRST) == line.position(1)
+    assert those.after(line.position(2)) == line.position(3)
+    assert those.after(line.position(3)) is None
+
+
+def test_somebody_who_was_put_twice_is_there_once() -> None:
+    line = Line(RULES)
+    line.put(waiter(1), 0.0)
+    line.put(waiter(1, priority=7, ends=ENDS[::-1]), 0.0)
+    assert len(line) == 1
+    assert list(line.directions()) == [ENDS[::-1]]
+    assert math.isclose(line.position(1)[0], -7 * 60.0)
+
+
+def test_an_index_that_is_wrong_is_said() -> None:
+    line = Line(RULES)
+    line.put(waiter(1), 0.0)
+    line._groups[""].clear()
+    with pytest.raises(LookupError):
+        line.drop(1)

@@ -1,0 +1,343 @@
+"""Bandwidth reserved in advance, as transcripts; and the calendar by itself, whatever is asked of it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adon.broker.events import MaintenanceAsked, Tick
+from adon.broker.flow import FlowState
+from adon.broker.maintenance import WindowRequest
+from adon.broker.queueing.booking import Booking
+from adon.broker.queueing.reserving import Place, found, wish_of
+from adon.broker.queueing.steps import Span, Steps, whole_up
+from adon.errors import InvalidInput
+from measurement.model import PathKey
+from tests.broker.queueing.scenes import HOUR, why
+from tests.broker.stage import OSU_EDGE, Stage, know, ready
+
+TONIGHT: dict[str, Any] = {"not_before": "1 h", "deadline": "3 h"}
+
+
+def night(stage: Stage, **fields: Any) -> Any:
+    """20 Mbit/s from an hour on."""
+    wish = {"size": "9 GB", "qspec": {"throughput": {"min": "20 Mbps"}}, **TONIGHT, **fields}
+    return stage.submit(**wish)
+
+
+def keep(stage: Stage, seconds: float, **mbps: float) -> None:
+    """Let time pass, and measure now and then."""
+    for _ in range(int(seconds // 120)):
+        stage.pass_time(120)
+        know(stage, **{"al2s": 58.0, "internet": 6.5, **mbps})
+
+
+# -- transcripts ----------------------------------------------------------------------------------------
+
+
+def test_data_for_tonight_waits_until_then_and_then_goes() -> None:
+    stage = ready()
+    began = stage.now
+    flow = night(stage)
+    assert flow.state is FlowState.QUEUED
+    assert flow.booking == Booking("al2s", 20e6, began + HOUR, began + HOUR + 9e9 * 8 * 1.1 / 20e6)
+    told = why(stage, flow)
+    assert told["phase"] == "asleep"
+    assert told["start"]["expected"] == began + HOUR
+    assert "reserved: 20 Mbps of al2s" in told["waits_for"][0]
+    keep(stage, HOUR - 120)
+    assert stage.flow(flow).state is FlowState.QUEUED
+    stage.pass_time(121)
+    assert (stage.flow(flow).state, stage.flow(flow).path) == (FlowState.ACTIVE, "al2s")
+
+
+def test_a_deadline_without_a_bound_says_how_much() -> None:
+    stage = ready()
+    flow = stage.submit("neuroblastoma", size="9 GB", qspec={"throughput": {"min": "1 Mbps"}}, **TONIGHT)
+    assert flow.booking.rate == pytest.approx(9e9 * 8 * 1.1 / (2 * HOUR))
+    assert flow.booking.ends - flow.booking.begins == pytest.approx(2 * HOUR)
+
+
+def test_at_its_begin_it_goes_before_others_whatever_a_test_shows_then() -> None:
+    """The path has carried 58; just now a test of one stream among many sees 3."""
+    stage = ready()
+    flow = night(stage)
+    keep(stage, HOUR - 120)
+    stage.pass_time(60)
+    know(stage, al2s=3.0, internet=3.0)
+    other = stage.submit()
+    assert other.state is FlowState.QUEUED
+    stage.pass_time(61)
+    mine = stage.flow(flow)
+    assert (mine.state, mine.path) == (FlowState.ACTIVE, "al2s")
+    assert "reserved, 20 Mbps of al2s" in mine.reason
+    (throughput,) = (
+        one
+        for record in stage.last_decision(flow).candidates
+        if record.path == "al2s"
+        for one in record.metrics
+        if one.metric == "throughput"
+    )
+    assert (throughput.value, throughput.basis) == (20e6, "reservation")
+
+
+def test_others_are_kept_off_when_they_would_still_be_there() -> None:
+    stage = ready()
+    night(stage)
+    late = stage.submit(size="100 GB", qspec={"throughput": {"min": "40 Mbps"}})
+    assert late.state is FlowState.QUEUED
+    assert "others have reserved it" in late.reason
+    early = stage.submit(size="1 GB", qspec={"throughput": {"min": "40 Mbps"}})
+    assert early.path == "al2s"
+
+
+def test_a_part_of_the_data_is_suggested_that_would_be_done_before() -> None:
+    stage = ready()
+    night(stage)
+    late = stage.submit(size="100 GB", qspec={"throughput": {"min": "40 Mbps"}})
+    (part,) = (one for one in why(stage, late)["suggestions"] if "size" in one["change"])
+    assert "17.8 GB of the data now" in part["text"]
+    assert (
+        stage.submit(
+            size=part["change"]["size"], qspec=late.request.qspec.model_dump(mode="json", exclude_none=True)
+        ).path
+        == "al2s"
+    )
+
+
+def test_who_is_kept_off_by_a_reservation_learns_until_when() -> None:
+    stage = ready()
+    flow = night(stage)
+    late = stage.submit(size="100 GB", qspec={"throughput": {"min": "40 Mbps"}})
+    assert why(stage, late)["start"]["expected"] == flow.booking.ends
+
+
+def test_what_does_not_fit_beside_others_is_refused_with_the_earliest_window() -> None:
+    stage = ready()
+    night(stage)
+    night(stage)
+    with pytest.raises(InvalidInput) as caught:
+        night(stage, not_before="1 h", deadline="2.2 h")
+    (problem,) = caught.value.problems
+    assert problem.field == "deadline"
+    assert "al2s has 6.4 Mbps left throughout" in problem.cause
+    assert "the earliest window is" in problem.cause
+    assert len(stage.flows) == 2
+    third = night(stage, not_before="1 h", deadline="9 h")
+    assert third.booking.begins == stage.flows[1].booking.ends
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "cause"),
+    [
+        ({"deadline": "30 min"}, "deadline", "not after not_before"),
+        ({"not_before": "10000 h"}, "not_before", "more than a year ahead"),
+        ({"deadline": "2020-01-01T00:00:00Z", "not_before": None}, "deadline", "is past"),
+        ({"qspec": {"throughput": {"min": "50 Mbps"}}}, "qspec.throughput.min", "can never be reserved"),
+        ({"size": "90 GB", "deadline": "2 h"}, "deadline", "can never be reserved"),
+    ],
+)
+def test_what_can_never_be_is_refused_at_once(fields: dict[str, Any], field: str, cause: str) -> None:
+    stage = ready()
+    stage.now = 1_700_000_000.0
+    know(stage, al2s=58.0, internet=6.5)
+    body = {name: value for name, value in {**TONIGHT, **fields}.items() if value is not None}
+    body = {"size": "9 GB", "qspec": {"throughput": {"min": "20 Mbps"}}, **body}
+    with pytest.raises(InvalidInput) as caught:
+        stage.submit(**body)
+    assert caught.value.problems[0].field == field
+    assert cause in caught.value.problems[0].cause
+    assert stage.flows == {}
+
+
+def test_a_deadline_that_no_path_can_meet_is_refused_naming_the_best() -> None:
+    stage = ready()
+    with pytest.raises(InvalidInput) as caught:
+        stage.submit("neuroblastoma", size="1 TB", deadline="1 h")
+    assert "can never be met" in str(caught.value)
+    assert "al2s, which has 60.6 Mbps" in str(caught.value)
+
+
+def test_without_a_bound_and_a_deadline_nobody_knows_how_much() -> None:
+    with pytest.raises(InvalidInput, match="how much to reserve"):
+        wish_of(8e9, 0.0, 0.0, None, 0.1)
+
+
+def test_a_reservation_survives_a_restart() -> None:
+    stage = ready()
+    flow = night(stage)
+    stage.restart_controller()
+    know(stage, al2s=58.0, internet=6.5)
+    late = stage.submit(size="100 GB", qspec={"throughput": {"min": "40 Mbps"}})
+    assert "others have reserved it" in late.reason
+    keep(stage, HOUR)
+    assert stage.flow(flow).state is FlowState.ACTIVE
+
+
+def test_a_reservation_that_is_cancelled_makes_room_at_once() -> None:
+    stage = ready()
+    flow = night(stage)
+    late = stage.submit(size="100 GB", qspec={"throughput": {"min": "40 Mbps"}})
+    assert late.state is FlowState.QUEUED
+    stage.cancel(flow)
+    assert stage.flow(late).state is FlowState.ACTIVE
+    assert len(stage.broker.world.bookings) == 0
+
+
+def test_a_path_that_is_down_when_its_time_comes_is_told_and_the_flow_goes_when_it_is_back() -> None:
+    stage = ready()
+    flow = night(stage)
+    keep(stage, HOUR - 120)
+    stage.disconnect(OSU_EDGE)
+    stage.pass_time(130)
+    assert stage.flow(flow).state is FlowState.QUEUED
+    assert any("cannot begin on 20 Mbps of al2s" in line for line in stage.said)
+    said = sum("cannot begin" in line for line in stage.said)
+    stage.pass_time(60)
+    assert sum("cannot begin" in line for line in stage.said) == said, "it is told once"
+    stage.connect(OSU_EDGE)
+    assert stage.flow(flow).state is FlowState.ACTIVE
+
+
+def test_a_reservation_that_nobody_could_use_is_over_and_the_flow_waits_like_anybody() -> None:
+    stage = ready()
+    flow = night(stage, size="1 GB", deadline="9 h")
+    keep(stage, HOUR - 120)
+    stage.disconnect(OSU_EDGE)
+    stage.pass_time(900)
+    assert stage.flow(flow).booking is None
+    assert any("could not use what it had reserved" in line for line in stage.said)
+    stage.connect(OSU_EDGE)
+    know(stage, al2s=58.0)
+    assert stage.flow(flow).state is FlowState.ACTIVE
+
+
+def test_nothing_is_reserved_in_a_maintenance_window() -> None:
+    stage = ready()
+    now = stage.now
+    wish = {"scope": "path", "name": "al2s", "begins": now + HOUR, "ends": now + 2 * HOUR}
+    stage.command(MaintenanceAsked, WindowRequest.model_validate(wish), "ann")
+    assert night(stage, deadline="9 h").booking.begins == now + 2 * HOUR
+
+
+def test_a_deadline_that_passes_while_it_waits_is_told() -> None:
+    stage = ready(al2s=1.0, internet=1.0)
+    flow = stage.submit(deadline="1 min")
+    stage.pass_time(61)
+    assert stage.flow(flow).state is FlowState.EXPIRED
+    assert "its deadline is past" in stage.flow(flow).reason
+
+
+def test_a_clock_set_back_does_not_lose_a_reservation() -> None:
+    stage = ready()
+    flow = night(stage)
+    keep(stage, HOUR - 240)
+    stage.set_clock_back(1800.0)
+    keep(stage, 1200)
+    assert stage.flow(flow).state is FlowState.QUEUED
+    keep(stage, 900)
+    assert stage.flow(flow).state is FlowState.ACTIVE
+
+
+@pytest.mark.parametrize("state", ["asleep", "due"])
+def test_a_reserved_flow_can_be_cancelled_in_every_state(state: str) -> None:
+    stage = ready()
+    flow = night(stage)
+    if state == "due":
+        keep(stage, HOUR - 120)
+        stage.disconnect(OSU_EDGE)
+        stage.pass_time(130)
+    assert stage.cancel(flow).state is FlowState.CANCELLED
+    assert len(stage.broker.world.line) == len(stage.broker.world.bookings) == 0
+
+
+def test_reserved_bandwidth_does_not_give_way() -> None:
+    stage = ready()
+    flow = night(stage, priority=100, streams=12)
+    keep(stage, HOUR)
+    assert stage.flow(flow).state is FlowState.ACTIVE
+    stage.pass_time(20)
+    know(stage, al2s=4.5, internet=2.0)
+    assert stage.submit(priority=900).state is FlowState.QUEUED
+    assert stage.flow(flow).path == "al2s"
+
+
+# -- the calendar alone ---------------------------------------------------------------------------------
+
+KEYS = [PathKey(name, "mu", "osu") for name in ("al2s", "internet")]
+LIMITS = {"al2s": 50, "internet": 20}
+ASKED = st.tuples(
+    st.floats(1, 400), st.floats(0, 30), st.floats(0, 100), st.none() | st.floats(1, 300), st.booleans()
+)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(ASKED, max_size=12), st.floats(0, 1))
+def test_whatever_is_asked_nothing_is_over_booked(
+    asked: list[tuple[float, float, float, float | None, bool]], headroom: float
+) -> None:
+    """Also if some give theirs back; and who was granted has the room at every moment of it."""
+    booked: dict[int, Booking] = {}
+    for number, (bits, bound, since, left, gives_back) in enumerate(asked):
+        deadline = None if left is None else since + left
+        if bound == 0 and deadline is None:
+            continue
+        wish = wish_of(bits, bound, since, deadline, headroom)
+        places = []
+        for key in KEYS:
+            held = [b for b in booked.values() if b.path == key.path]
+            spans = [Span(b.begins, b.ends, whole_up(b.rate)) for b in held]
+            places.append(Place(key, Steps.of(spans), LIMITS[key.path]))
+        granted = found(wish, places)
+        if granted is None:
+            continue
+        assert granted.begins >= since
+        assert deadline is None or granted.ends <= deadline + 1e-6
+        assert granted.rate * (granted.ends - granted.begins) >= bits * (1 - 1e-9)
+        booked[number] = granted
+        if gives_back and booked:
+            del booked[min(booked)]
+        for path, limit in LIMITS.items():
+            mine = [b for b in booked.values() if b.path == path]
+            moments = [b.begins for b in mine]
+            for at in moments:
+                assert math.fsum(b.rate for b in mine if b.begins <= at < b.ends) <= limit
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["1 GB", "5 GB", "20 GB"]),
+            st.sampled_from(["5 Mbps", "12 Mbps", "30 Mbps"]),
+            st.sampled_from(["5 min", "20 min"]),
+            st.booleans(),
+        ),
+        max_size=7,
+    )
+)
+def test_what_was_granted_begins_on_time_while_the_network_is_as_it_was(
+    asked: list[tuple[str, str, str, bool]],
+) -> None:
+    """Others come and go meanwhile, with and without reservations."""
+    stage = ready()
+    booked = []
+    for size, bound, wait, ahead in asked:
+        fields: dict[str, Any] = {"size": size, "qspec": {"throughput": {"min": bound}}}
+        if ahead:
+            fields |= {"not_before": wait, "deadline": "9 h"}
+        try:
+            flow = stage.submit("neuroblastoma", **fields)
+        except InvalidInput:
+            continue
+        if flow.booking is not None:
+            booked.append(flow)
+    for flow in sorted(booked, key=lambda one: one.booking.begins):
+        stage.now = max(stage.now, flow.booking.begins)
+        stage.happen(Tick(*stage.stamp()))
+        mine = stage.flow(flow)
+        assert mine.state.holds_rules or mine.state.final, (mine.reason, mine.booking)

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
+
+from adon.moments import LATEST, Moment, When, minutes_text, moment_text, parse_moment, time_text
+
+NOW = 1_000_000.0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("2026-11-21T06:00:00Z", 1_795_240_800.0),
+        ("2026-11-21T07:00:00+01:00", 1_795_240_800.0),
+        ("2026-11-21T06:00:00.5Z", 1_795_240_800.5),
+        ("8 h", NOW + 8 * 3600),
+        ("0 s", NOW),
+    ],
+)
+def test_a_time_or_a_span(text: str, expected: float) -> None:
+    assert parse_moment(text).seen_from(NOW) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "cause"),
+    [
+        ("2026-11-21T06:00:00", "has no offset"),
+        ("2026-11-21", "has no offset"),
+        ("2026-13-41T06:00:00Z", "is not a time"),
+        ("tomorrow", "a time is written as"),
+        ("8", "has no unit"),
+        (8, "has no unit"),
+        ("-8 h", "negative"),
+        ("1e400 h", "too large"),
+        (None, "expected a quantity"),
+        ([], "expected a quantity"),
+    ],
+)
+def test_what_is_neither(text: object, cause: str) -> None:
+    with pytest.raises(ValueError, match=cause):
+        parse_moment(text)
+
+
+@settings(max_examples=80)
+@given(st.floats(0, LATEST - 1) | st.integers(0, 2**31).map(float), st.floats(0, 1e12))
+def test_what_is_written_reads_the_same(at: float, after: float) -> None:
+    once = parse_moment(time_text(at))
+    assert parse_moment(moment_text(once)) == once
+    assert abs(once.seen_from(NOW) - at) <= 1e-5 * max(1.0, at / 1e10)
+    span = Moment(after=after)
+    assert parse_moment(moment_text(span)) == span
+
+
+def test_as_a_field() -> None:
+    field = TypeAdapter(When)
+    assert field.dump_python(field.validate_python("8 h"), mode="json") == "28800.0 s"
+    assert field.validate_python(Moment(5.0)) == Moment(5.0)
+    assert field.json_schema()["type"] == "string"
+    with pytest.raises(ValidationError):
+        field.validate_python("soon")
+
+
+@pytest.mark.parametrize(
+    ("at", "text"), [(0.0, "1970-01-01 00:00 UTC"), (2 * LATEST, "never"), (-1, "never")]
+)
+def test_in_words(at: float, text: str) -> None:
+    assert minutes_text(at) == text
