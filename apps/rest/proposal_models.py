@@ -67,7 +67,7 @@ class MetricEvidenceView(View):
         )
 
 
-class EvidenceView(View):
+class ProposalEvidenceView(View):
     """How well both scorings foretell outcomes that they did not see."""
 
     response: Response
@@ -108,7 +108,7 @@ class ProposalView(View):
     reason: str
     saved: str | None = Field(description="the template version that it became")
     weights: dict[str, float]
-    evidence: EvidenceView
+    evidence: ProposalEvidenceView
 
     @classmethod
     def of(cls, proposal: Proposal) -> Self:
@@ -118,7 +118,7 @@ class ProposalView(View):
             **{name: getattr(proposal, name) for name in same},
             template=proposal.finding.template,
             weights=dict(proposal.finding.weights),
-            evidence=EvidenceView.of(proposal.finding.evidence),
+            evidence=ProposalEvidenceView.of(proposal.finding.evidence),
         )
 
 
