@@ -21,6 +21,7 @@ from __future__ import annotations
 import gc
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from itertools import permutations
@@ -48,7 +49,7 @@ from adon.broker.memo import Memo
 from adon.broker.watch import Watch
 from adon.config import Configuration, load
 from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.topology import PortState
+from adon.flowvisor.port import PortState
 from adon.templates_catalog.catalog import Catalog
 from benchmarks.summary import Summary, table
 from measurement.model import Measurement, Metric, PathKey
@@ -123,7 +124,8 @@ class Stage:
             for name, path in configuration.paths.items()
             for way in (tuple(path.ends), tuple(path.ends)[::-1])
         ]
-        self.chance, self.now, self._count, self._ports = chance, 1_000_000.0, 0, 0
+        self.chance, self.now, self._count = chance, 1_000_000.0, 0
+        self._ports = Counter[tuple[str, str]]()
         self._connect()
         for key in self.paths:
             self.broker.world.performance.record(self.result(key, BASE_BPS).measurement)
@@ -223,12 +225,15 @@ class Stage:
             self._carry_out(self.broker.handle(RulesReported(*self.stamp(), number, ())))
 
     def _request(self, name: str, way: tuple[str, str], priority: int) -> FlowRequest:
-        self._ports += 1
+        self._ports[way] += 1  # a port of its own between these two
         hosts = {"source": f"dtn-{way[0]}", "destination": f"dtn-{way[1]}"}
-        wish = {**hosts, "size": f"{1 + self._ports % 997} GB", "template": name, "priority": priority}
-        return FlowRequest.model_validate(
-            {**wish, "ports": [1 + self._ports % 65_535], "queue_patience": "7 d"}
-        )
+        wish = {
+            **hosts,
+            "size": f"{1 + sum(self._ports.values()) % 997} GB",
+            "template": name,
+            "priority": priority,
+        }
+        return FlowRequest.model_validate({**wish, "ports": [self._ports[way]], "queue_patience": "7 d"})
 
     def _submit(self, name: str, way: tuple[str, str], priority: int, *, waits: bool = False) -> float:
         stamp = self.stamp()

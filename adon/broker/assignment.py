@@ -14,12 +14,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from operator import add, sub
-from typing import TYPE_CHECKING
 
+from adon.broker.displaced import Displaced, Option
 from measurement.model import PathKey
-
-if TYPE_CHECKING:
-    from adon.broker.refuge import Displaced, Option
 
 _Q_UNIT = 1e9
 

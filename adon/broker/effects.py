@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow
 from adon.broker.maintenance import Window
 from adon.broker.outcomes import FlowOutcome
+from adon.broker.recompute.seen import Snapshot
 from adon.broker.resources.reservation import Reservation
 from adon.broker.sites.jobs import SiteJob
 from adon.errors import AdonError
@@ -27,9 +27,6 @@ from adon.templates_catalog.proposal import Proposal
 from measurement.model import Metric, Observation, PathKey
 from measurement.psconfig.mesh import Need
 from measurement.sites.model import JobOrder, Shape
-
-if TYPE_CHECKING:
-    from adon.broker.recompute.seen import Snapshot
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,8 +18,8 @@ from adon.broker.scenario import Scenario
 from adon.broker.sites.jobs import JobRequest
 from adon.flowvisor.features import SwitchFeatures
 from adon.flowvisor.path import FiveTuple
+from adon.flowvisor.port import PortState
 from adon.flowvisor.rule import GroupEntry, MeterEntry, ReportedRule, Rule, Slot
-from adon.flowvisor.topology import PortState
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import Template
 from adon.templates_catalog.proposal import Finding

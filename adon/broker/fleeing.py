@@ -24,8 +24,9 @@ from types import MappingProxyType
 
 from adon.broker.choice import Choice, Need, choose
 from adon.broker.deciding import choose_path
+from adon.broker.displaced import Displaced, Grade, Option
 from adon.broker.flow import Flow
-from adon.broker.refuge import NODES, Displaced, Grade, Option, Place, plan
+from adon.broker.refuge import NODES, Exodus, Loss, Place
 from adon.broker.resources.paths import kept_free
 from adon.broker.world import World
 from adon.flowvisor.assessment import CandidateRecord, Verdict
@@ -35,32 +36,6 @@ from adon.flowvisor.topology import Candidate
 from measurement.model import Metric, PathKey
 
 NOTHING: Mapping[str, str] = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True)
-class Loss:
-    """Why a flow cannot stay on its path.
-
-    :param gone: whether anything usable is better than staying.
-    :param vacate: whether it must leave, if there is no other path for the queue (maintenance).
-    """
-
-    why: str
-    gone: bool
-    vacate: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Exodus:
-    """All whom one event displaced, with the paths they could take and the room there."""
-
-    displaced: tuple[Displaced, ...]
-    room: tuple[tuple[PathKey, float], ...]
-    nodes: int = NODES
-
-    def places(self) -> Mapping[int, Place]:
-        """A place per flow number, none of which over-subscribes a path."""
-        return plan(self.displaced, dict(self.room), self.nodes).places
 
 
 @dataclass(frozen=True, slots=True)

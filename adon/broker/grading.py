@@ -8,17 +8,14 @@ acknowledgements and is not graded.  What a flow is granted becomes a queue, a m
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-
 from adon.broker.choice import Choice
 from adon.broker.flow import Flow, FlowState
+from adon.broker.gate import Gate
 from adon.broker.tenancy import marking_of
 from adon.broker.world import World
-from adon.config import LadderPolicy
 from adon.errors import NotFound
 from adon.flowvisor.assessment import CandidateRecord, Verdict
-from adon.flowvisor.ladder import Claim, Granted, Ladder, Means, enforced_by
+from adon.flowvisor.ladder import Claim, Granted, Ladder
 from adon.flowvisor.rule import MeterEntry
 from adon.flowvisor.treatment import Treatment
 from adon.templates_catalog.model import QSpec
@@ -61,50 +58,6 @@ def claim_of(number: int, priority: int, qspec: QSpec) -> Claim:
 def refusal(world: World, flow: Flow, path: str) -> str:
     """Why the ladder has no place for a flow on a path; empty if it has one."""
     return ladder(world, flow, path)[1].refusal(claim(world, flow))
-
-
-@dataclass(frozen=True, slots=True)
-class Gate:
-    """The port by which a flow leaves for a path, as far as its ladder goes.
-
-    :param claims: those of all other flows there.
-    :param means: what the switch said that it can hold flows to their grants with.
-    :param number: the port's; -1 if it has not been reported.
-    """
-
-    port: str
-    capacity: float
-    claims: tuple[Claim, ...]
-    means: Means | None
-    number: int
-
-    def granted(self, policy: LadderPolicy, asked: Claim, meter: Callable[[], int | None]) -> Granted | None:
-        """What a flow has there; None if it fits none of the rungs.
-
-        :param meter: gives the number of a meter for it, None if all are in use.
-        """
-        grant = Ladder.of(self.capacity, policy.shares, (*self.claims, asked)).grants().get(asked.number)
-        if grant is None:
-            return None
-        queue = policy.queues[grant.rung]
-        by, why = enforced_by(policy.mode, self.means, self.number, queue)
-        number = queue if by == "queue" else None
-        if by == "meter":
-            number = meter()
-            by, why = (
-                (by, why) if number is not None else ("nothing", "nothing: all meters of ours are in use")
-            )
-        return Granted(
-            port=self.port,
-            share=policy.shares[grant.rung],
-            asked=max(asked.bound, asked.target),
-            guaranteed=grant.guaranteed,
-            lent=grant.lent,
-            ceiling=grant.ceiling,
-            by=by,
-            why=why,
-            number=number,
-        )
 
 
 def gate(world: World, flow: Flow, path: str | None) -> Gate | None:

@@ -34,9 +34,10 @@ from adon.broker.installer import Installer, Progress
 from adon.broker.refusals import RETRY_S, Refusals, healed
 from adon.broker.wanted import Wanted
 from adon.flowvisor.connections import is_connections
+from adon.flowvisor.port import PortState
 from adon.flowvisor.reconcile import Difference, Phase, difference, phases, restoring
 from adon.flowvisor.rule import Change, Entry, MeterEntry, Op, Rule, Slot, dpid_text, rule_text
-from adon.flowvisor.topology import PortState, Topology
+from adon.flowvisor.topology import Topology
 from adon.units import format_duration
 
 

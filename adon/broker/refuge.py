@@ -23,9 +23,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from enum import IntEnum
 
 from adon.broker.assignment import Problem, Search, greedy, improved
+from adon.broker.displaced import Displaced, Option
 from adon.units import format_rate
 from measurement.model import PathKey
 
@@ -34,49 +34,6 @@ NODES = 20_000
 
 EXACT_FLOWS = 14
 """More flows than this are not searched exactly: the nodes would be spent in one corner of the tree."""
-
-
-class Grade(IntEnum):
-    """How much is known in favour of a path; more is better."""
-
-    UNKNOWN = 0
-    """Usable, and nothing is known, or what was known last missed a bound."""
-    LAST_KNOWN = 1
-    """Its values are too old to trust; the last ones kept every bound."""
-    QUALIFIED = 2
-    """It keeps every bound by values of today."""
-
-
-@dataclass(frozen=True, slots=True)
-class Option:
-    """A path that a displaced flow could take; ``q`` is 0 where there is none."""
-
-    key: PathKey
-    grade: Grade
-    q: float = 0.0
-
-    @property
-    def words(self) -> str:
-        """``al2s (Q 8.2)``."""
-        return {
-            Grade.QUALIFIED: f"{self.key.path} (Q {self.q:.3g})",
-            Grade.LAST_KNOWN: f"{self.key.path} (Q {self.q:.3g} by its last known values)",
-            Grade.UNKNOWN: f"{self.key.path} (nothing is known of it now)",
-        }[self.grade]
-
-
-@dataclass(frozen=True, slots=True)
-class Displaced:
-    """A flow that needs another path.
-
-    :param demand: its throughput bound in bits/s, 0 without one.
-    :param options: the paths it could take, in the order of the configuration, which decides among equals.
-    """
-
-    number: int
-    priority: int
-    demand: float
-    options: tuple[Option, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +51,32 @@ class Plan:
 
     places: Mapping[int, Place]
     exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """Why a flow cannot stay on its path.
+
+    :param gone: whether anything usable is better than staying.
+    :param vacate: whether it must leave, if there is no other path for the queue (maintenance).
+    """
+
+    why: str
+    gone: bool
+    vacate: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Exodus:
+    """All whom one event displaced, with the paths they could take and the room there."""
+
+    displaced: tuple[Displaced, ...]
+    room: tuple[tuple[PathKey, float], ...]
+    nodes: int = NODES
+
+    def places(self) -> Mapping[int, Place]:
+        """A place per flow number, none of which over-subscribes a path."""
+        return plan(self.displaced, dict(self.room), self.nodes).places
 
 
 def plan(displaced: Iterable[Displaced], room: Mapping[PathKey, float], nodes: int = NODES) -> Plan:

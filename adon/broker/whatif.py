@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from adon.broker.displaced import Grade
 from adon.broker.fleeing import Fled, carries, losses, planned, staying
 from adon.broker.flow import Flow
-from adon.broker.refuge import Grade
 from adon.broker.scenario import Failure, Scenario, Supposed, scenarios, supposed
 from adon.broker.world import World
 from adon.flowvisor.selection import quality

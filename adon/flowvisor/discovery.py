@@ -26,7 +26,7 @@ from adon.config.discovery import LinkDiscovery
 from adon.flowvisor import lldp
 from adon.flowvisor.link import Heard, Link, Port, PortKey, SwitchPorts, port_text
 from adon.flowvisor.link_table import Found, Frame, LinkTable, Report
-from adon.flowvisor.topology import PortState
+from adon.flowvisor.port import PortState
 from adon.flowvisor.wiring import Wiring
 
 TELL_AGAIN_S = 60.0

@@ -35,7 +35,7 @@ from measurement.model import Metric
 
 if TYPE_CHECKING:
     from adon.config import Configuration, NetworkLink
-    from adon.flowvisor.topology import PortState
+    from adon.flowvisor.port import PortState
 
 SeenLink = tuple[int, int, int, int]
 """What discovery saw: datapath id and port number of the sender, then of the receiver."""

@@ -23,25 +23,11 @@ from adon.flowvisor.graph import Graph, LinkState, SeenLink, network_graph
 from adon.flowvisor.overlay import Circuit, OverlayPaths, route_of, state_of
 from adon.flowvisor.path import Attachment, CandidatePath, Layer, PathEnd
 from adon.flowvisor.pipeline import Pipeline
+from adon.flowvisor.port import PortState
 from adon.flowvisor.resolving import circuit_path
 from adon.flowvisor.rule import dpid_text
 from adon.frozenmap import FrozenMap
 from measurement.model import PathKey
-
-
-@dataclass(frozen=True, slots=True)
-class PortState:
-    """A port of a switch: its OpenFlow number, whether frames can pass, and its own MAC address.
-
-    :param admin: whether it is switched on.
-    :param oper: whether it has carrier.
-    """
-
-    number: int
-    live: bool
-    mac: str = ""
-    admin: bool = True
-    oper: bool = True
 
 
 @dataclass(frozen=True, slots=True)

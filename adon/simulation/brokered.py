@@ -45,7 +45,7 @@ from adon.broker.events import (
 from adon.broker.flow import Flow, FlowRequest, FlowState
 from adon.config import Configuration
 from adon.errors import AdonError
-from adon.flowvisor.topology import PortState
+from adon.flowvisor.port import PortState
 from adon.simulation.network import Network
 from adon.simulation.policy import (
     Finished,

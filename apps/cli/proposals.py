@@ -128,7 +128,7 @@ def _error(evidence: dict[str, Any], name: str) -> str:
 def _draw(one: dict[str, Any]) -> None:
     """The proposed table as bars, today's score beside each point."""
     from adon.templates_catalog.lookup import LookupTable, from_text
-    from apps.cli.template import picture
+    from apps.cli.bars import picture
     from measurement.model import Metric
 
     metric = Metric(one["metric"])

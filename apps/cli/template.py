@@ -12,16 +12,12 @@ from apps.cli import drafting, proposals
 from apps.cli.common import JsonFlag, client, print_json, print_table, write
 
 if TYPE_CHECKING:
-    from adon.templates_catalog.lookup import LookupTable
-    from measurement.model import Metric
+    pass
 
 app = typer.Typer(help="Application templates: what applications need.", no_args_is_help=True)
 app.command()(drafting.draft)
 for _command in (drafting.similar, proposals.learn, proposals.proposals, proposals.accept, proposals.refuse):
     app.command()(_command)
-
-WIDTH = 40
-"""Characters of the longest bar in the picture of a table."""
 
 
 @app.command()
@@ -92,6 +88,7 @@ def show(
     from adon import yamlfile
     from adon.templates_catalog.model import Template
     from adon.templates_catalog.rspec_xml import export_rspec
+    from apps.cli.bars import picture
 
     name, _, version = reference.partition("@")
     body = client(ctx).template(name, version or None)
@@ -179,16 +176,3 @@ def backtest(
         print_json(to_json(found))
     else:
         show(found)
-
-
-def picture(metric: Metric, table: LookupTable) -> list[str]:
-    """A lookup table as bars, one line per point."""
-    from apps.cli.words import value
-    from measurement.model import Metric as Metrics
-
-    unit = {Metrics.THROUGHPUT: "bps", Metrics.LOSS: "ratio"}.get(metric, "s")
-    best = max((score for _, score in table.points), default=0.0) or 1.0
-    return [
-        f"{value(at, unit):>12} {score:6.2f} {'█' * max(0, round(WIDTH * score / best))}".rstrip()
-        for at, score in table.points
-    ]

@@ -21,8 +21,8 @@ from adon.broker.events import (
 )
 from adon.broker.flow import Flow, FlowRequest
 from adon.config import load
+from adon.flowvisor.port import PortState
 from adon.flowvisor.rule import Op, ReportedRule, Rule, Slot
-from adon.flowvisor.topology import PortState
 from adon.templates_catalog.catalog import Catalog
 from measurement.model import Measurement, Metric, PathKey
 from tests.broker.many import EDGES, network, ports, template

@@ -90,8 +90,8 @@ from adon.flowvisor.cookie import FLOWS_MASK, FLOWS_PREFIX
 from adon.flowvisor.features import SwitchFeatures
 from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.pipeline import is_ours, owner_of
+from adon.flowvisor.port import PortState
 from adon.flowvisor.rule import Change, Entry, Op, Rule
-from adon.flowvisor.topology import PortState
 from adon.templates_catalog.builtins import builtin_templates, scaled
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.proposal import Proposal

@@ -11,7 +11,7 @@ from adon import yamlfile
 from adon.broker.flow import FlowState
 from adon.config import Configuration
 from adon.errors import Conflict
-from adon.flowvisor.topology import PortState
+from adon.flowvisor.port import PortState
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
 from tests.apps.fabric import BRIDGES, DTN_PORT, EDGES, SITES, configuration, dtn_port, plan

@@ -6,7 +6,7 @@ import pytest
 
 from adon.broker.failover import Failovers
 from adon.broker.flow import FlowState
-from adon.flowvisor.topology import PortState
+from adon.flowvisor.port import PortState
 from tests.broker.stage import MU_EDGE, know, ready
 
 

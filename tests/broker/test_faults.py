@@ -22,8 +22,8 @@ from adon.broker.flow import Flow, FlowState
 from adon.broker.maintenance import Scope, WindowRequest
 from adon.errors import Conflict, InvalidInput
 from adon.flowvisor.pipeline import owner_of
+from adon.flowvisor.port import PortState
 from adon.flowvisor.rule import GroupEntry, MeterEntry, Rule
-from adon.flowvisor.topology import PortState
 from tests.broker.faults import Died, Faults, faults, strange
 from tests.broker.test_overlay import PORTS
 from tests.depth import DEPTH

@@ -12,7 +12,7 @@ from adon.broker import fleeing
 from adon.broker.decision import Outcome
 from adon.broker.flow import Flow, FlowState, Quality
 from adon.config import Configuration
-from adon.flowvisor.topology import PortState
+from adon.flowvisor.port import PortState
 from adon.frozenmap import FrozenMap
 from measurement.model import PathKey
 from tests.broker.stage import MU_EDGE, OSU_EDGE, Stage, configuration, know, ready

@@ -20,8 +20,8 @@ from adon.flowvisor.cookie import cookie_tenant
 from adon.flowvisor.match import Match
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.pipeline import is_ours, owner_of
+from adon.flowvisor.port import PortState
 from adon.flowvisor.rule import Change, MeterEntry, Op, Rule
-from adon.flowvisor.topology import PortState
 from measurement.model import Metric
 from tests.broker.alarming import alarm, over
 from tests.broker.slicing import network, part, rules_in

@@ -17,7 +17,7 @@ from adon.config.discovery import LinkDiscovery
 from adon.flowvisor.cookie import Kind, cookie_owner
 from adon.flowvisor.link import LinkState
 from adon.flowvisor.lldp import Identity
-from adon.flowvisor.topology import PortState
+from adon.flowvisor.port import PortState
 from tests.broker.stage import MU_EDGE, OSU_EDGE, PORTS, Stage, configuration, know
 from tests.flowvisor.test_lldp import CHASSIS, END, PORT, TTL, foreign
 

@@ -21,8 +21,9 @@ from adon.broker.network import RETRY_S, Network, Outcome
 from adon.flowvisor.action import Output
 from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.match import Match
+from adon.flowvisor.port import PortState
 from adon.flowvisor.rule import Op, ReportedRule, Rule
-from adon.flowvisor.topology import PortState, Topology
+from adon.flowvisor.topology import Topology
 from tests.broker.stage import MU_EDGE, OSU_EDGE, configuration
 
 

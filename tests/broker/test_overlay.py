@@ -10,7 +10,7 @@ from adon import yamlfile
 from adon.broker.question import Question
 from adon.broker.tracing import traced
 from adon.config import Configuration
-from adon.flowvisor.topology import PortState
+from adon.flowvisor.port import PortState
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
 from tests.broker.stage import MU_EDGE, NETWORK, OSU_EDGE, Stage

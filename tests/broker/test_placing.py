@@ -16,7 +16,7 @@ from adon.broker.network import Outcome
 from adon.broker.placing import Placing
 from adon.broker.world import World
 from adon.flowvisor.path import FiveTuple
-from adon.flowvisor.topology import PortState
+from adon.flowvisor.port import PortState
 from tests.broker.many import EDGES, ports
 from tests.broker.scene import NAMES, PATHS, Scene
 from tests.broker.stage import Stage, ready

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adon.broker.assignment import Problem, improved
-from adon.broker.refuge import EXACT_FLOWS, Displaced, Grade, Option, Plan, plan
+from adon.broker.displaced import Displaced, Grade, Option
+from adon.broker.refuge import EXACT_FLOWS, Plan, plan
 from measurement.model import PathKey
 
 NAMES = ("a", "b", "c")

@@ -13,8 +13,8 @@ from adon.config import Configuration
 from adon.flowvisor.action import Output
 from adon.flowvisor.match import Match
 from adon.flowvisor.path import FiveTuple
+from adon.flowvisor.port import PortState
 from adon.flowvisor.rule import Change, Op, Rule
-from adon.flowvisor.topology import PortState
 from adon.templates_catalog.catalog import Catalog
 from tests.broker.stage import MU_EDGE, OSU_EDGE, PORTS, Stage, catalog, configuration, know, ready
 

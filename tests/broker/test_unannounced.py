@@ -12,8 +12,8 @@ from adon.broker.events import ConnectionsRefused, UnannouncedPackets
 from adon.broker.flow import Flow, FlowState
 from adon.config import ReactiveEntry
 from adon.flowvisor.cookie import Kind
+from adon.flowvisor.port import PortState
 from adon.flowvisor.rule import Rule
-from adon.flowvisor.topology import PortState
 from adon.templates_catalog.builtins import builtin_templates, scaled
 from adon.templates_catalog.catalog import Catalog
 from tests.broker.slicing import network, part

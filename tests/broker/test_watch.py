@@ -17,7 +17,7 @@ from adon.broker.events import (
     RuleRemoved,
 )
 from adon.flowvisor.cookie import Kind, cookie_owner
-from adon.flowvisor.topology import PortState
+from adon.flowvisor.port import PortState
 from measurement.model import Metric
 from tests.broker import test_histories
 from tests.broker.many import EDGES, ports

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from adon.config import Configuration
 from adon.flowvisor.graph import Graph, Link
-from adon.flowvisor.topology import PortState, Topology
+from adon.flowvisor.port import PortState
+from adon.flowvisor.topology import Topology
 
 Edges = Iterable[tuple[int, int]]
 

@@ -14,7 +14,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from adon.config.discovery import LinkDiscovery
 from adon.flowvisor.link import LinkState
 from adon.flowvisor.lldp import Hello, hello_frame
-from adon.flowvisor.topology import PortState
+from adon.flowvisor.port import PortState
 from adon.flowvisor.wiring import Wiring
 from tests.flowvisor.test_lldp import CHASSIS, END, PORT, TTL, foreign, tlv
 from tests.flowvisor.wires import IDENTITY, ODD, Wires, line_of

@@ -9,7 +9,8 @@ import pytest
 from adon.config import Configuration
 from adon.errors import InvalidInput, NotFound, Unavailable
 from adon.flowvisor.path import Attachment, Layer, PathEnd
-from adon.flowvisor.topology import PortState, Topology
+from adon.flowvisor.port import PortState
+from adon.flowvisor.topology import Topology
 from measurement.model import PathKey
 
 MU, OSU = 0xA, 0xB

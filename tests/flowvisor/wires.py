@@ -9,7 +9,7 @@ from adon.flowvisor.discovery import Discovery
 from adon.flowvisor.link import LinkState, PortKey
 from adon.flowvisor.link_table import Found, Frame, LinkChange
 from adon.flowvisor.lldp import Identity
-from adon.flowvisor.topology import PortState
+from adon.flowvisor.port import PortState
 from adon.flowvisor.wiring import Wiring
 
 IDENTITY = Identity("test", b"run-0001", bytes(range(32)))

@@ -11,8 +11,8 @@ from adon.broker.effects import SendBatch
 from adon.config import Configuration
 from adon.flowvisor.cookie import Kind, cookie_owner
 from adon.flowvisor.pipeline import owner_of
+from adon.flowvisor.port import PortState
 from adon.flowvisor.rule import Entry, GroupEntry, MeterEntry, Op, ReportedRule, Rule, Slot
-from adon.flowvisor.topology import PortState
 
 FLOWS_PER_REPORT = 100
 _SENT = frozenset({Kind.FLOW_INGRESS, Kind.FLOW_LEARN})

@@ -22,9 +22,8 @@ from pydantic import Field, TypeAdapter
 
 from adon.broker.comparing import Regarded
 from adon.broker.decision import finite
-from adon.broker.fleeing import Exodus, Loss
 from adon.broker.flow import Flow
-from adon.broker.grading import Gate
+from adon.broker.gate import Gate
 from adon.broker.optimisation.plan import Together
 from adon.broker.preemption import Rivals
 from adon.broker.recompute.encoded import Encoded, digest
@@ -41,10 +40,12 @@ from adon.broker.recompute.seen import (
     Step,
     Stopped,
 )
+from adon.broker.refuge import Exodus, Loss
 from adon.config import Configuration
 from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.performance import Carried, Changed
-from adon.flowvisor.topology import PortState, Topology
+from adon.flowvisor.port import PortState
+from adon.flowvisor.topology import Topology
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import Template
 from measurement import codec as measured

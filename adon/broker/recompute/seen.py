@@ -8,11 +8,11 @@ from typing import Literal
 
 from adon.broker.alarms import Waived
 from adon.broker.comparing import Regarded
-from adon.broker.fleeing import Exodus, Loss
 from adon.broker.flow import Flow
-from adon.broker.grading import Gate
+from adon.broker.gate import Gate
 from adon.broker.optimisation.plan import Together
 from adon.broker.preemption import Rivals
+from adon.broker.refuge import Exodus, Loss
 from adon.config import Configuration
 from adon.flowvisor.performance import Carried, Changed, Counters, FlowLoad
 from adon.flowvisor.topology import Topology

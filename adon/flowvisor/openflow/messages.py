@@ -10,7 +10,7 @@ from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto import ofproto_v1_5 as ofp15
 
 from adon.flowvisor.openflow.wire import BODY, HEADER, MULTIPART, V15
-from adon.flowvisor.topology import PortState
+from adon.flowvisor.port import PortState
 
 _REPORTS: Mapping[int, tuple[str, str]] = {
     ofp.OFPMP_FLOW: ("OFPFlowStatsReply", "OFPFlowDescStatsReply"),
