@@ -18,9 +18,9 @@ from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.match import Match
 from adon.flowvisor.rule import Change, Op, Rule
 from adon.templates_catalog.model import Template
+from apps.cli.bars import picture
 from apps.cli.client import Client, changes
 from apps.cli.main import app
-from apps.cli.template import picture
 from apps.journal import Journal
 from apps.rest.services import NAME
 from measurement.model import Metric
