@@ -5,8 +5,9 @@ algorithm 4) and edge optimisation (:mod:`adon.broker.optimisation.location`, al
 without a cost model, or a network without compute sites, has nothing to choose: the raw data travels.
 
 *Which sites.*  All that are configured and that the RSpec allows.  A flow leads from its source to its
-destination, so a site at a third campus cannot be taken by it; it is compared all the same, with the raw
-data going there and the result from there, and the decision says what it would cost to ask for that.
+destination, so a site at a third campus cannot be taken by it; once the flow has a path, it is compared all
+the same, with the raw data going there and the result from there, and the decision says what it would cost to
+ask for that.
 
 *Which paths.*  Equation 3 chooses the path of the highest Q.  Paths whose Q is lower by no more than the
 template's ``switch_margin`` are as good in its own terms (hysteresis would not move a flow between them),

@@ -9,8 +9,8 @@ import math
 from collections.abc import Iterable
 from dataclasses import replace
 
-from adon.broker import scheduler
-from adon.broker.choice import Choice, Need, knowledge
+from adon.broker import legs, scheduler
+from adon.broker.choice import Choice, Need
 from adon.broker.comparing import (
     NO_WAY,
     Observed,
@@ -19,13 +19,10 @@ from adon.broker.comparing import (
     asked_of,
     costs_of,
     forecast_of,
-    terms_of,
     ways_of,
 )
 from adon.broker.cost.learnt import Learnt
 from adon.broker.cost.site import Legs
-from adon.broker.cost.terms import NO_NETWORK, NetworkTerms
-from adon.broker.deciding import situation
 from adon.broker.flow import Flow
 from adon.broker.resources.amounts import Amounts
 from adon.broker.resources.book import Book, Who
@@ -36,7 +33,6 @@ from adon.broker.resources.reservation import Reservation
 from adon.broker.uncertain import Uncertain
 from adon.broker.world import World
 from adon.config import Configuration
-from adon.flowvisor.path import Known
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.catalog import Catalog
 from measurement.model import Metric
@@ -76,17 +72,28 @@ def restored(
 
 
 def regarded(
-    world: World, flow: Flow, need: Need, choice: Choice, now: float, latest: float = math.inf
+    world: World,
+    flow: Flow,
+    need: Need,
+    choice: Choice,
+    now: float,
+    latest: float = math.inf,
+    *,
+    elsewhere: bool = True,
 ) -> Regarded:
     """What a comparison for a flow looks at now.
 
     :param latest: no start later than this is waited for while something can be had at once.
+    :param elsewhere: whether sites are compared that the flow cannot take, at a third campus; only for one
+        that has a path.
     """
     latest = min(latest, scheduler.deadline(flow, world.flows.patience))
     seen = Regarded(paths=_observed(world, choice, now), latest=latest)
     if need.template.cost is None:
         return seen
-    sites = [_as_it_stands(world, offer, flow, need, now) for offer in _offers(world, flow, need)]
+    elsewhere = elsewhere and choice.selection.path is not None
+    offers = _offers(world, flow, need, elsewhere=elsewhere)
+    sites = [_as_it_stands(world, offer, flow, need, now) for offer in offers]
     return replace(seen, sites=tuple(_with_room(world, flow, need, choice, seen, one, now) for one in sites))
 
 
@@ -106,13 +113,14 @@ def _observed(world: World, choice: Choice, now: float) -> FrozenMap[str, Observ
 # -- sites ------------------------------------------------------------------------------------------------
 
 
-def _offers(world: World, flow: Flow, need: Need) -> list[Offer]:
+def _offers(world: World, flow: Flow, need: Need, *, elsewhere: bool) -> list[Offer]:
     """The sites that the RSpec allows; what is at the source's campus it always allows."""
-    allowed, source = need.template.rspec.sites, world.flows.ends(flow)[0]
+    allowed, ends = need.template.rspec.sites, world.flows.ends(flow)
     return [
         offer
         for offer in world.offers.values()
-        if not allowed or offer.campus in allowed or offer.campus == source
+        if (not allowed or offer.campus in allowed or offer.campus == ends[0])
+        and (elsewhere or offer.campus in ends)
     ]
 
 
@@ -128,8 +136,8 @@ def _as_it_stands(world: World, offer: Offer, flow: Flow, need: Need, now: float
     if told is not None and offer.queue_wait is not None:
         wait = told.wait if math.isfinite(told.wait.mean) else None
         offer = replace(offer, queue_wait=wait, why=told.why, origin="by its own reports")
-    legs = None if offer.campus in ends else _elsewhere(world, need, ends, offer.campus, now)
-    return SiteSeen(offer, _rate(world, offer, need.template.name), legs=legs)
+    by_it = None if offer.campus in ends else _elsewhere(world, need, ends, offer.campus, now)
+    return SiteSeen(offer, _rate(world, offer, need.template.name), legs=by_it)
 
 
 def _rate(world: World, offer: Offer, template: str) -> Learnt:
@@ -142,24 +150,8 @@ def _rate(world: World, offer: Offer, template: str) -> Learnt:
 
 def _elsewhere(world: World, need: Need, ends: tuple[str, str], campus: str, now: float) -> Legs:
     """The ways of the data by a third campus: raw there, the result from there."""
-    return Legs(
-        _best_leg(world, need, (ends[0], campus), now), onward=_best_leg(world, need, (campus, ends[1]), now)
-    )
-
-
-def _best_leg(world: World, need: Need, ends: tuple[str, str], now: float) -> NetworkTerms:
-    """What the best path between two sites carries, by what is known of it."""
-    seen, since = situation(world, ends, now), now - world.configuration.measurements.window
-    found = [NO_NETWORK]
-    for candidate in world.network.topology.between(*ends):
-        if candidate.usable and candidate.path is not None:
-            known = knowledge(Metric.THROUGHPUT, candidate.path, None, need, seen)
-            if isinstance(known, Known):
-                errors = tuple(world.estimates.errors(candidate.key, known.basis))
-                tests = world.performance.seen(candidate.key, Metric.THROUGHPUT, since)
-                observed = Observed(errors, tests)
-                found.append(terms_of(need, candidate.path, known.value, observed, world.performance, now))
-    return max(found, key=lambda terms: -1.0 if terms.rate is None else terms.rate)
+    there = legs.best(world, need, (ends[0], campus), now)
+    return Legs(there, onward=legs.best(world, need, (campus, ends[1]), now))
 
 
 # -- who has room -----------------------------------------------------------------------------------------

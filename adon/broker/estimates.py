@@ -70,9 +70,13 @@ class Summary:
 
 
 class Estimates:
-    """The promises to the flows that run, and the latest errors per path and basis."""
+    """The promises to the flows that run, and the latest errors per path and basis.
+
+    :ivar scored: how many promises have been compared: what errors say changes with it.
+    """
 
     def __init__(self) -> None:
+        self.scored = 0
         self._promises: dict[int, dict[str, Promise]] = {}
         self._errors: dict[tuple[PathKey, str], deque[float]] = {}
 
@@ -95,6 +99,7 @@ class Estimates:
         error = (promise.estimate - comparable) / comparable
         kept = self._errors.setdefault((promise.key, promise.basis), deque(maxlen=KEPT))
         kept.append(error)
+        self.scored += 1
         parameters: Mapping[str, object] = {
             "unit": "ratio",
             "flow": flow.id,

@@ -15,12 +15,14 @@ from adon.broker.alarms import Alarms
 from adon.broker.catalog.kept import Proposals
 from adon.broker.connected import Connected
 from adon.broker.cost.functions import CostFunctions
+from adon.broker.cost.terms import NetworkTerms
 from adon.broker.damping import Damping
 from adon.broker.estimates import Estimates
 from adon.broker.failover import Failovers
 from adon.broker.flow import Flow
 from adon.broker.heard import Heard
 from adon.broker.interrupting import Interrupting
+from adon.broker.lasting import Lasting
 from adon.broker.links import Links
 from adon.broker.maintenance import Windows
 from adon.broker.memo import Memo
@@ -64,6 +66,7 @@ class World:
     :param quiet: the paths on which no load-generating test may run.
     :param damping: what moved, failed or was refused again and again (R17).
     :param memo: what was found about paths and still holds.
+    :param legs: what the best paths between sites carry (:mod:`adon.broker.legs`).
     :param interrupting: what was seen of paths that flows share, where that is the policy.
     :param room: what switches have said about their tables.
     :param abilities: what the switches have said that they can do, and what they lack.
@@ -95,6 +98,7 @@ class World:
     windows: Windows = field(default_factory=Windows)
     quiet: frozenset[str] = frozenset()
     memo: Memo = field(default_factory=Memo)
+    legs: Lasting[NetworkTerms] = field(default_factory=Lasting)
     interrupting: Interrupting = field(default_factory=Interrupting)
     damping: Damping = field(default_factory=Damping)
     room: Room = field(default_factory=Room)

@@ -17,9 +17,11 @@ The largest of all of these is told.  Rational numbers, rounded down at the end.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from math import floor
+from operator import itemgetter
 
 from adon.broker.optimisation.schedule import Option, Problem, Request, Timeline
 
@@ -79,7 +81,7 @@ def _speeds(problem: Problem, shares: Sequence[int]) -> Iterator[tuple[int, int]
 
 
 def _free(steps: Sequence[tuple[int, int]], at: int) -> int:
-    return [free for since, free in steps if since <= at][-1]
+    return steps[bisect_right(steps, at, key=itemgetter(0)) - 1][1]
 
 
 class _Machine:

@@ -20,7 +20,7 @@ Gathers; nothing is changed here.  The plan itself is in :mod:`adon.broker.optim
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from adon.broker import compute, scheduler
@@ -65,14 +65,17 @@ class _Gathered:
         return self.numbers.setdefault((name[0], name[1], name[2]), len(self.numbers))
 
 
-def together(world: World, waiting: Sequence[Flow], now: float) -> Together:
+def together(
+    world: World, waiting: Sequence[Flow], now: float, hopeless: Callable[[int], bool] = lambda _: False
+) -> Together:
     """The first waiting requests that could be served, to be planned together.
 
     :param waiting: the queue, first to be served first.
+    :param hopeless: whether a flow, by its number, is known to have no path now: it need not be looked at.
     """
     if len(waiting) < 2:
         return NOBODY
-    gathered = _gather(world, waiting, now)
+    gathered = _gather(world, [flow for flow in waiting[:SCANNED] if not hopeless(flow.number)], now)
     if len(gathered.requests) < 2:
         return NOBODY
     return Together(Problem(tuple(gathered.requests), _room(world, gathered, now)), now)
@@ -84,7 +87,7 @@ def together(world: World, waiting: Sequence[Flow], now: float) -> Together:
 def _gather(world: World, waiting: Sequence[Flow], now: float) -> _Gathered:
     gathered, hopeless = _Gathered(), set[object]()
     owners = {one.owner for one in world.ledger.reservations}
-    for flow in waiting[:SCANNED]:
+    for flow in waiting:
         kept = claims.kept(world, flow, now)
         alike = (id(world.flows.kind(flow)), flow.slice, kept.by)
         # Who has reserved something shares it with nobody; who is asleep or has a path booked is not tried.
@@ -124,7 +127,7 @@ def _options(
 
     :param kept: the sites that are kept for somebody before it.
     """
-    seen = compute.regarded(world, flow, need, choice, now)
+    seen = compute.regarded(world, flow, need, choice, now, elsewhere=False)
     good = ways_of(flow, need, choice, seen)
     if not good:
         return ()

@@ -130,7 +130,7 @@ class Serving:
         self._plan = UNPLANNED
         turns = self.turns(event)
         if turns.somebody:
-            self._plan = self._arranged(event)
+            self._plan = self._arranged(event, turns)
             turns = self.turns(event) if self._plan.places else turns
         while (place := turns.next()) is not None:
             if left == 0:
@@ -148,9 +148,10 @@ class Serving:
                 turns = self.turns(event)  # what it waits for is kept for it from here on
         return max(1, left), effects, turns
 
-    def _arranged(self, event: Event) -> Arranged:
+    def _arranged(self, event: Event, turns: Turns) -> Arranged:
         """What the first of those who wait get, planned together."""
-        return Arranged.of(joint.together(self._world, self._world.queue(joint.SCANNED), event.at))
+        waiting = self._world.queue(joint.SCANNED)
+        return Arranged.of(joint.together(self._world, waiting, event.at, turns.without_path))
 
     def turns(self, event: Event) -> Turns:
         """Who is to be tried now."""

@@ -93,7 +93,8 @@ def tried(
     holder = ruling.holder_to_go(flow, need, first, asked)
     spared = holder is None and ruling.rival(flow, need, first, asked) is not None
     choice = with_plan(ruling.in_the_place_of(holder, first), planned, now)
-    seen = compute.regarded(world, flow, need, choice, now, latest)
+    begins = planned is None or planned.starts <= now
+    seen = compute.regarded(world, flow, need, choice, now, latest, elsewhere=begins)
     placed = placement(flow, need, choice, seen, planned, world.functions)
     choice = along(choice, placed)
     path, apart = choice.selection.path, ""

@@ -121,6 +121,11 @@ class Turns:
         held = those.held.get(self._fate(those, self._world.line.position(number))[0])
         return held if held is not None and self.holds(held, those.ends) else None
 
+    def without_path(self, number: int) -> bool:
+        """Whether a waiting flow is known to have no path: what it lacks outlasts this event."""
+        held = self.refusal(number)
+        return held is not None and held.instant is None
+
     def kept(self, number: int) -> Kept:
         """What is kept from a waiting flow for those before it."""
         those = self._world.line.alike(number)
