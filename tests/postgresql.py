@@ -43,13 +43,38 @@ def running(folder: Path, options: Sequence[str] = ()) -> Iterator[str]:
     common = {"cwd": folder, "stdout": subprocess.DEVNULL, **who}
     create = [str(program("initdb")), "-D", str(folder / "data"), "-A", "trust", "-U", "adon"]
     subprocess.run(create, check=True, **common)
+    with _serving(folder, options, who) as url:
+        yield url
+
+
+@contextmanager
+def again(folder: Path, options: Sequence[str] = ()) -> Iterator[str]:
+    """The same server once more, after it was killed."""
+    with _serving(folder, options, {"user": "postgres"} if os.geteuid() == 0 else {}) as url:
+        yield url
+
+
+def pid(folder: Path) -> int:
+    """The process of the server that was started there last."""
+    return int((folder / "data" / "postmaster.pid").read_text().split()[0])
+
+
+def alive(folder: Path) -> bool:
+    """Whether that server still takes connections: its socket's owner is there."""
+    return (folder / "data" / "postmaster.pid").exists() and (folder / ".s.PGSQL.5432").exists()
+
+
+@contextmanager
+def _serving(folder: Path, options: Sequence[str], who: dict[str, Any]) -> Iterator[str]:
     settings = ["listen_addresses=", f"unix_socket_directories={folder}", *options]
     chosen = [part for setting in settings for part in ("-c", setting)]
     server = subprocess.Popen(
         [str(program("postgres")), "-D", str(folder / "data"), *chosen],
+        cwd=folder,
+        stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        **common,
+        **who,
     )
     try:
         assert server.stderr is not None

@@ -2,7 +2,8 @@
 
 It is the only caller of the broker, the only user of the writable store, and the place where the clock
 is read.  An exception here is a bug in the core and leaves an unknown state behind, so it stops the
-process, loudly; the supervisor starts a new one, which continues from the store (never half alive).
+process, loudly; the supervisor starts a new one, which continues from the store (never half alive).  A
+database that fails stops it as well: what was decided is in memory and not saved, and nothing was sent of it.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import Protocol
 
 from adon.broker.effects import Effect, WakeAt
 from adon.broker.events import Event, Tick
+from adon.errors import Unavailable
 from adon.store.lease import LeaseLost
 from apps.campus_edge.roles import step_down
 
@@ -25,6 +27,8 @@ log = logging.getLogger(__name__)
 
 EXIT_BUG = 70
 """EX_SOFTWARE of sysexits.h: an internal error was found."""
+EXIT_STORE = 74
+"""EX_IOERR: the database cannot be written."""
 
 
 OFFERS_LIMIT = 256
@@ -61,6 +65,13 @@ def die(where: str) -> None:
     log.critical("event=bug where=%s", where, exc_info=True)
     logging.shutdown()
     os._exit(EXIT_BUG)
+
+
+def lost_store(error: Unavailable) -> None:
+    """End the process at once: a new one goes on from what is saved, when the database is there again."""
+    log.critical("event=store.failed error=%r", str(error))
+    logging.shutdown()
+    os._exit(EXIT_STORE)
 
 
 class Stamps:
@@ -152,6 +163,8 @@ class DecisionLoop(threading.Thread):
                 self._leisure.do_some()
         except LeaseLost as error:
             step_down(str(error))
+        except Unavailable as error:
+            lost_store(error)
         except BaseException:  # noqa: BLE001 - whatever it is, the state behind it is unknown
             die("the decision thread")
 

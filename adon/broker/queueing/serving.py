@@ -12,6 +12,8 @@ flows are admitted, so several groups take turns.
 
 :data:`AT_ONCE` trials are made per event; if there is more to try, the round goes on behind other events.
 What comes meanwhile leads to another round after it: nobody at the end of the line is passed over for ever.
+Half of the trials are for the head of the line then, before the old round goes on: what has just become free
+is not for its tail.
 
 The first in line that could be served and cannot all have their best at once are planned together
 (:mod:`adon.broker.optimisation.joint`): then one may go by its second-best path, or start a little later.
@@ -109,6 +111,10 @@ class Serving:
         self._world.line.advance(event.at)
         effects = self._serve_due(event)
         left = AT_ONCE
+        if self._again:
+            done, used = self._first_again(event, AT_ONCE // 2)
+            effects += done
+            left -= used
         while True:
             left, done, turns = self._go_through(event, left)
             effects += done
@@ -119,6 +125,19 @@ class Serving:
             self._cursors, self._again = {}, False
         self._cursors = None
         return [*effects, *self._tell_first(event, turns)]
+
+    def _first_again(self, event: Event, most: int) -> tuple[list[Effect], int]:
+        """Something changed in the middle of a round: try the head of the line before its tail.
+
+        :returns: also how many trials of the event that took.
+        """
+        under_way, self._cursors = self._cursors, {}
+        left, effects, _ = self._go_through(event, most)
+        if left == 0:
+            self._cursors = under_way
+            return effects, most
+        self._again = False  # everybody has been tried since: nothing of the old round is left
+        return effects, 0
 
     def _go_through(self, event: Event, left: int) -> tuple[int, list[Effect], Turns]:
         """Try who has not had a turn in this round, so many at most; 0 if there are more.

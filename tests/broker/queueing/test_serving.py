@@ -213,9 +213,23 @@ def test_what_comes_in_the_middle_of_a_round_leads_to_another(
     asked = trials(scene, monkeypatch)
     heard(scene, 2e9)
     heard(scene, 3e9)
-    assert asked == [1, 2, 3, 4, 5, 6, 1, 2]
+    assert asked == [1, 2, 3, 4, 1, 2, 5, 6, 3], "first those who are first, then where it was"
     scene.happen(Tick(*scene.stamp()))
-    assert asked == [1, 2, 3, 4, 5, 6, 1, 2, 3, 4], "5 and 6 were tried since the second result"
+    assert asked == [1, 2, 3, 4, 1, 2, 5, 6, 3, 4], "those who were not were tried since the second result"
+    assert not scene.broker._placing.behind
+
+
+def test_what_becomes_free_in_the_middle_of_a_round_is_not_for_the_tail(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(serving, "AT_ONCE", 20)
+    scene = Scene(tmp_path, Broker)
+    scene.know(dict.fromkeys(NAMES, 1e9))
+    for number in range(24):
+        scene.submit("careful", qspec={"throughput": {"min": f"{10_000 + number} Mbps"}})
+    heard(scene, 2e9)
+    heard(scene, 30e9)
+    assert [flow.number for flow in scene.flows() if flow.path is not None] == [1, 2]
 
 
 def test_only_the_first_in_line_are_told_of_a_change_and_the_others_when_they_come_there(

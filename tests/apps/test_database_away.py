@@ -1,0 +1,177 @@
+"""The database goes away in the middle of a decision: real controllers, Open vSwitch, SQLite, PostgreSQL.
+
+Nothing is told to a switch that was not saved; the controller ends and says why; whoever asked is told that
+it did not work (503), and finds nothing half-written when the database is back.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import resource
+import shutil
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adon.access.identity import create_token
+from adon.config import load
+from adon.errors import Unavailable
+from adon.store.store import Store
+from adon.store.upgrade import upgrade
+from apps.campus_edge.loop import EXIT_STORE
+from apps.link import LinkClient
+from apps.rest.app import create_app
+from apps.rest.services import open_services
+from tests import postgresql as server
+from tests.apps.edge import Controller, Switches, both_edges, eventually, measured
+from tests.apps.test_availability import Member
+from tests.apps.test_campus_edge import FLOW, await_state, of_kind, prepare, ready, submit
+
+pytestmark = pytest.mark.integration
+
+WISH: dict[str, Any] = {
+    "source": "mu-dtn",
+    "destination": "osu-dtn",
+    "size": "10 MB",
+    "template": "test-bulk",
+    "ports": [5002],
+}
+
+
+@pytest.fixture
+def controller(tmp_path: Path) -> Iterator[Controller]:
+    built = Controller(tmp_path)
+    yield built
+    built.stop()
+
+
+@pytest.fixture
+def switches(tmp_path: Path, controller: Controller) -> Iterator[Switches]:
+    with both_edges(tmp_path, controller.port) as running:
+        controller.start()
+        ready(controller, running)
+        running.hurry()
+        yield running
+
+
+def no_more_room(controller: Controller) -> None:
+    """As a full disk: the process may write no further into any file than its log is long, and a bit.
+
+    Its log may grow by as much; SQLite's write-ahead log is longer already.
+    """
+    assert controller.process is not None
+    most = controller.log.stat().st_size + 16_384
+    assert (controller.folder / "state.db-wal").stat().st_size > most
+    resource.prlimit(controller.process.pid, resource.RLIMIT_FSIZE, (most, most))
+
+
+def ended(controller: Controller) -> int:
+    assert controller.process is not None
+    return controller.process.wait(20)
+
+
+def test_a_full_disk_ends_the_controller_before_a_switch_hears_of_the_flow(
+    controller: Controller, switches: Switches
+) -> None:
+    token, saved = create_token("ann", ["admin"], time.time())
+    with Store.open(controller.url) as store:
+        store.save_token(saved)
+    with controller.client() as link:
+        prepare(link)
+        number = submit(link)
+        await_state(controller, number, "active")
+    rules = of_kind(switches, FLOW)
+    with open_services(load(controller.config), controller.folder, controller.url) as services:
+        asked = create_app(services).test_client()
+        headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": "k-1"}
+        eventually(lambda: services.controller.connected, "the web side is not connected")
+        no_more_room(controller)
+        answer = asked.post("/api/v1/flows", json=WISH, headers=headers)
+        assert (answer.status_code, answer.mimetype) == (503, "application/problem+json")
+        assert ended(controller) == EXIT_STORE
+        assert controller.said("event=store.failed") == 1
+        assert controller.said("event=bug") == 0
+        assert sorted(cookies(of_kind(switches, FLOW))) == sorted(cookies(rules))
+        shown = asked.get("/api/v1/flows", headers={"Authorization": f"Bearer {token}"}).json
+        assert [one["id"] for one in shown["items"]] == [f"f-{number}"], "nothing is half-written"
+
+        controller.start()
+        eventually(lambda: controller.said("is connected") == 4, "the switches did not come back")
+        eventually(lambda: services.controller.connected, "the web side is not connected again")
+        with controller.client() as link:
+            know(link)
+        again = asked.post("/api/v1/flows", json=WISH, headers=headers)
+        assert (again.status_code, again.json["id"]) == (202, f"f-{number + 1}")
+        await_state(controller, number + 1, "active")
+        assert len(of_kind(switches, FLOW)) == 2 * len(rules)
+
+
+def know(link: LinkClient) -> None:
+    """A restart knows no measurements until they are sent again."""
+    link.send("measurement", measured("al2s", 50))
+    link.send("measurement", measured("internet", 5))
+
+
+def cookies(lines: list[str]) -> list[str]:
+    return [line.partition(",")[0] for line in lines]
+
+
+def test_a_postgresql_that_is_killed_ends_the_controller_which_goes_on_when_it_is_back(
+    tmp_path: Path,
+) -> None:
+    if importlib.util.find_spec("psycopg") is None or not server.installed():
+        pytest.skip("no PostgreSQL server, or no driver, is installed")
+    folder = Path(tempfile.mkdtemp(prefix="adon-pg-"))
+    try:
+        with server.running(folder) as url:
+            upgrade(url)
+            member = Member(tmp_path, "a", url)
+            member.configure(ha=None)
+            with both_edges(tmp_path, member.port) as switches:
+                try:
+                    number = killed_meanwhile(member, switches, folder)
+                    with server.again(folder):
+                        goes_on(member, switches, number)
+                finally:
+                    member.stop()
+    finally:
+        shutil.rmtree(folder)
+
+
+def killed_meanwhile(member: Member, switches: Switches, folder: Path) -> int:
+    """A flow runs; the database is killed, and another flow is asked for."""
+    member.start()
+    ready(member, switches)
+    with member.client() as link:
+        prepare(link)
+        number = submit(link)
+        await_state(member, number, "active")
+        rules = of_kind(switches, FLOW)
+        os.kill(server.pid(folder), signal.SIGQUIT)  # at once, without a checkpoint
+        eventually(lambda: not server.alive(folder), "the database is still there")
+        with pytest.raises(Unavailable):
+            submit(link, ports=[5002])
+    assert member.ended() == EXIT_STORE
+    assert member.said("event=store.failed") == 1
+    assert sorted(cookies(of_kind(switches, FLOW))) == sorted(cookies(rules))
+    return number
+
+
+def goes_on(member: Member, switches: Switches, number: int) -> None:
+    with Store.open(member.url, read_only=True) as store:
+        assert [flow.number for flow in store.flows()] == [number]
+    member.start()
+    eventually(lambda: member.said("is connected") == 4, "the switches did not come back")
+    with member.client() as link:
+        know(link)
+        assert submit(link, ports=[5002]) == number + 1
+        await_state(member, number + 1, "active")
+        link.call("flow.cancel", {"flow": number, "requester": "ann"})
+        link.call("flow.cancel", {"flow": number + 1, "requester": "ann"})
+    eventually(lambda: not of_kind(switches, FLOW), "rules are left")
