@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from adon.broker.choice import Need
+from adon.broker.comparing import asked_of
 from adon.broker.events import FlowSubmitted
 from adon.broker.flow import Flow, FlowRequest
+from adon.broker.resources.amounts import Amounts
+from adon.broker.resources.offer import Offer, configured_offers, demand_of
 from adon.broker.sites.offers import offered_at
 from adon.broker.tenancy import slice_for
 from adon.errors import AdonError, Conflict, InvalidInput, NotFound, Problem
@@ -34,8 +38,8 @@ def new_flow(
     :param others: the flows that have not ended.
     :raises InvalidInput: naming each wrong field: an unknown template or host, both ends at one site, a
         destination the RSpec does not allow, a bound above the RSpec's ceiling or above every path, a job
-        that no compute site at the destination would run, more worker nodes than any site has, a deadline
-        that no path can meet.
+        that no compute site at the destination would run, more of anything than a site at either end has, a
+        deadline that no path can meet.
     :raises InvalidInput, Forbidden: as :func:`~adon.broker.tenancy.slice_for`.
     :raises Conflict: if another flow between the same hosts has one of the ports.
     """
@@ -44,7 +48,7 @@ def new_flow(
     _hosts(request, template, topology)
     _bounds(request, template, topology)
     _job(request, template, topology)
-    _nodes(template, topology)
+    _resources(request, template, topology)
     not_before, deadline = _times(request, template, topology, event.at)
     tuples = tuple(FiveTuple(PROTOCOLS[template.protocol], port) for port in sorted(set(request.ports)))
     slice_name = slice_for(event, template, PROTOCOLS[template.protocol], tuples, topology.configuration)
@@ -133,21 +137,41 @@ def _best(request: FlowRequest, topology: Topology) -> tuple[str, float] | None:
     return max(known.items(), key=lambda one: one[1], default=None)
 
 
-def _nodes(template: Template, topology: Topology) -> None:
-    """No compute site has so many worker nodes, whoever holds them now."""
-    asked, configured = template.rspec.compute, topology.configuration.compute
-    if asked is None or template.cost is None or not configured:
+def _resources(request: FlowRequest, template: Template, topology: Topology) -> None:
+    """No compute site where the data starts or arrives will ever have so much, whoever holds it now."""
+    if template.cost is None:
         return
-    reserve = topology.configuration.policy.reserve_nodes
-    largest = max(configured, key=lambda name: configured[name].worker_nodes)
-    most = configured[largest].worker_nodes
-    if asked.worker_nodes + reserve > most:
-        kept = f" and {reserve} kept in reserve" if reserve else ""
+    configuration, need = topology.configuration, Need.of(template, request)
+    source, destination = topology.site_of(request.source), topology.site_of(request.destination)
+    offers = [
+        offer
+        for offer in configured_offers(configuration).values()
+        if not template.rspec.sites or offer.campus in template.rspec.sites or offer.campus == source
+    ]
+    asked = asked_of(need, configuration.policy.reserve_nodes)
+    lacking = {
+        offer.name: _lacking(offer, asked, configuration.policy.reserve_nodes)
+        for offer in offers
+        if offer.campus in (source, destination)
+    }
+    if offers and all(lacking.values()):
+        told = "; ".join(f"{name} {', '.join(why)}" for name, why in lacking.items())
         raise InvalidInput.of(
             "template",
-            f"{template.reference} asks for {asked.worker_nodes} worker nodes{kept}, which can never be met: "
-            f"the largest site, {largest}, has {most}",
+            f"{template.reference} asks for {demand_of(need).words}, which can never be met: "
+            + (told or f"no compute site is at {source} or {destination}"),
         )
+
+
+def _lacking(offer: Offer, asked: Amounts, reserve: int) -> list[str]:
+    """What a site lacks for ever, in words; nothing if it may have it."""
+    if offer.queue_wait is None:
+        return [offer.why]
+    return [
+        f"has {short.there}"
+        + (f", {reserve} of them kept in reserve" if short.kind == "nodes" and reserve else "")
+        for short in offer.limits.lacks(asked)
+    ]
 
 
 def _times(

@@ -21,11 +21,11 @@ TOPOLOGY = Topology(configuration())
 CATALOG = catalog()
 
 
-def flow(*others: Flow, templates: Catalog = CATALOG, **fields: Any) -> Flow:
+def flow(*others: Flow, templates: Catalog = CATALOG, topology: Topology = TOPOLOGY, **fields: Any) -> Flow:
     body = {"source": "mu-dtn", "destination": "osu-dtn", "size": "1 GB", "template": "soykb", **fields}
     request = FlowRequest.model_validate({key: value for key, value in body.items() if value is not None})
     event = FlowSubmitted("e1", 5.0, "c1", request, "ann")
-    return new_flow(len(others) + 1, event, templates, TOPOLOGY, others)
+    return new_flow(len(others) + 1, event, templates, topology, others)
 
 
 def test_a_request_becomes_a_flow_of_a_template_version() -> None:
@@ -48,6 +48,48 @@ def test_a_refusal_names_field_and_cause(fields: dict[str, Any], field: str, cau
         flow(**fields)
     assert caught.value.problems[0].field == field
     assert cause in str(caught.value.problems[0])
+
+
+def computing(asked: dict[str, Any], **rspec: Any) -> Template:
+    body = {
+        "name": "computes",
+        "weights": {"throughput": 1},
+        "cost": {},
+        "rspec": {"compute": asked, **rspec},
+    }
+    return Template.model_validate(body)
+
+
+@pytest.mark.parametrize(
+    ("asked", "rspec", "cause"),
+    [
+        ({"worker_nodes": 16}, {}, "osu-hpc has 16 worker nodes, 1 of them kept in reserve"),
+        ({"cores": 300}, {}, "mu-hpc has 64 cores; osu-hpc has 256 cores"),
+        ({"worker_nodes": 4}, {"sites": ["osu"]}, None),
+        ({"worker_nodes": 15, "cores": 256}, {}, None),
+    ],
+)
+def test_resources_that_no_site_at_either_end_will_ever_have(
+    asked: dict[str, Any], rspec: dict[str, Any], cause: str | None
+) -> None:
+    templates = Catalog.of([computing(asked, **rspec)])
+    if cause is None:
+        assert flow(template="computes", templates=templates).template == "computes@1"
+        return
+    with pytest.raises(InvalidInput) as caught:
+        flow(template="computes", templates=templates)
+    assert caught.value.problems[0].field == "template"
+    assert "can never be met" in str(caught.value)
+    assert cause in str(caught.value)
+
+
+def test_sites_of_a_third_campus_are_no_help() -> None:
+    """A flow leads from its source to its destination and cannot be computed elsewhere."""
+    read = TOPOLOGY.configuration
+    far = {"far": read.compute["mu-hpc"].model_copy(update={"site": "chicago"})}
+    topology = Topology(read.model_copy(update={"compute": far}))
+    with pytest.raises(InvalidInput, match="no compute site is at mu or osu"):
+        flow(template="computes", templates=Catalog.of([computing({})]), topology=topology)
 
 
 def test_both_unknown_hosts_are_named() -> None:

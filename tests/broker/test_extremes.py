@@ -1,0 +1,88 @@
+"""Values at the limits of a double, and clocks that jump: whatever comes, there is a decision, and it is finite."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from adon.broker.flow import FlowState
+from tests.broker.stage import Stage, know, ready
+
+LARGEST, SMALLEST = sys.float_info.max, math.ulp(0.0)
+EDGES = [0.0, SMALLEST, sys.float_info.min, 1.0, 1e15, 1e300, LARGEST]
+VALUES = st.sampled_from(EDGES) | st.floats(0, allow_infinity=False, allow_nan=False)
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["throughput", "loss", "rtt", "submit", "wait"]), VALUES), max_size=12
+)
+
+
+def all_numbers(stage: Stage) -> None:
+    for decision in stage.decisions:
+        for record in decision.candidates:
+            assert record.q is None or math.isfinite(record.q)
+        for cost in decision.compute:
+            assert not math.isnan(cost.cost)
+            assert not math.isnan(cost.total)
+        told = decision.forecast
+        assert told is None or 0 <= told.low <= told.expected <= told.high
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(STEPS)
+def test_whatever_is_measured_there_is_a_decision(steps: list[tuple[str, float]]) -> None:
+    """Every decision is also made again from its snapshot (``stage``)."""
+    stage = ready()
+    for number, (what, value) in enumerate(steps):
+        match what:
+            case "throughput":
+                stage.measure("al2s", min(value, 1.79e308) / 1e6)
+            case "loss":
+                stage.measure_loss("al2s", min(1.0, value))
+            case "rtt":
+                stage.measure_rtt("al2s", value)
+            case "submit":
+                bound = {"throughput": {"min": f"{min(max(value, SMALLEST), 60e6)!r} bps"}}
+                size = f"{min(10**18, max(1, int(min(value, 1e18))))} B"
+                stage.submit(ports=[6000 + number], size=size, qspec=bound)
+            case "wait":
+                stage.pass_time(min(value, 30.0))
+    all_numbers(stage)
+    for flow in [one for one in stage.flows.values() if not one.state.final]:
+        stage.cancel(flow)
+    stage.pass_time(70)
+    assert not any(stage.rules_of(flow) for flow in stage.flows.values())
+
+
+@pytest.mark.parametrize("by", [-1e6, -3600.0, -31.0, 31.0, 3600.0, 1e6, 1e9])
+@pytest.mark.parametrize("back", [False, True])
+def test_a_clock_that_jumps(by: float, back: bool) -> None:
+    """One flow runs, one waits, one has reserved; the clock jumps, and perhaps back again."""
+    stage = ready()
+    running = stage.submit(queue_patience="1 h")
+    night: dict[str, Any] = {"not_before": "1 h", "deadline": "3 h", "size": "9 GB"}
+    booked = stage.submit(qspec={"throughput": {"min": "20 Mbps"}}, **night)
+    waiting = stage.submit(qspec={"throughput": {"min": "60 Mbps"}}, queue_patience="1 h")
+    for jump in (by, -by) if back else (by,):
+        stage.now += jump
+        know(stage, al2s=58.0, internet=6.5)
+        stage.pass_time(1)
+    all_numbers(stage)
+    states = [stage.flow(flow).state for flow in (running, booked, waiting)]
+    if by < 0 and not back:
+        assert states == [FlowState.ACTIVE, FlowState.QUEUED, FlowState.QUEUED], (
+            "time went back: nothing is over"
+        )
+    stage.pass_time(31)  # what is set back by less is sat out
+    know(stage, al2s=58.0, internet=6.5)
+    late = stage.submit(ports=[7000])
+    assert late.state is FlowState.ACTIVE, late.reason
+    for flow in [one for one in stage.flows.values() if not one.state.final]:
+        stage.cancel(flow)
+    stage.pass_time(70)
+    assert len(stage.broker.flows) == 0
+    assert not stage.broker.world.ledger.holders
