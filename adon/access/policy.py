@@ -25,6 +25,7 @@ class Action(StrEnum):
     TEMPLATE_ADD = "template.add"
     TEMPLATE_READ = "template.read"
     TEMPLATE_DRAFT = "template.draft"
+    TEMPLATE_BACKTEST = "template.backtest"
     TEMPLATE_SELF_SERVICE = "template.self_service"
     PROPOSAL_READ = "proposal.read"
     PROPOSAL_LEARN = "proposal.learn"
@@ -130,6 +131,7 @@ GRANTS: Mapping[Action, Mapping[Role, Scope]] = {
     Action.TEMPLATE_ADD: {Role.ADMIN: Scope.ANY, Role.PERFORMANCE_ENGINEER: Scope.ANY},
     Action.TEMPLATE_READ: _EVERY_ROLE,
     Action.TEMPLATE_DRAFT: _EVERY_ROLE,
+    Action.TEMPLATE_BACKTEST: {Role.ADMIN: Scope.ANY, Role.PERFORMANCE_ENGINEER: Scope.ANY},
     Action.TEMPLATE_SELF_SERVICE: {  # within what adon.access.self_service allows
         Role.ADMIN: Scope.ANY,
         Role.PERFORMANCE_ENGINEER: Scope.ANY,

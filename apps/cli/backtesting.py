@@ -50,13 +50,16 @@ def moment(text: str, now: float, option: str) -> float:
         raise InvalidInput.of(option, f"{error}, nor how long ago it was, as in '7 d'") from None
 
 
-def past_of(store: Store, archive: Archive, window: float, since: float, until: float) -> Past:
+def past_of(
+    store: Store, archive: Archive, window: float, since: float, until: float, most: int = MOST_RESULTS
+) -> Past:
     """What happened in this time, and what was known of the paths when it began.
 
     :param window: seconds of measurements before it.
+    :raises InvalidInput: if there are more results than ``most``.
     """
     flows = tuple(_flows(store, since - DAY_S))
-    measured = tuple(_measurements(archive, since - window, until))
+    measured = tuple(_measurements(archive, since - window, until, most))
     return Past(since, until, flows, measured, _alarms(archive, since, until))
 
 
@@ -71,8 +74,10 @@ def _flows(store: Store, since: float) -> Iterator[Flow]:
         before = page[-1].number
 
 
-def _measurements(archive: Archive, since: float, until: float) -> list[Measurement]:
-    found = archive.query(since=since, until=until, limit=MOST_RESULTS)
+def _measurements(archive: Archive, since: float, until: float, most: int) -> list[Measurement]:
+    found = archive.query(since=since, until=until, limit=most + 1)
+    if len(found) > most:
+        raise InvalidInput.of("since", f"there are more than {most} measurements: replay a shorter time")
     return sorted(found, key=lambda one: (one.observed_at, str(one.series), one.source))
 
 

@@ -138,6 +138,9 @@ def backtest(
     picture: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Draw moves and violations over time (SVG).")
     ] = None,
+    most_results: Annotated[
+        int | None, typer.Option(metavar="N", min=1, help="Refuse to replay more measurements than this.")
+    ] = None,
     json_: JsonFlag = False,
 ) -> None:
     """Play the past again with another version of a template, beside today's; nothing is touched.
@@ -155,7 +158,7 @@ def backtest(
     from adon.templates_catalog.catalog import Catalog
     from adon.templates_catalog.model import Template
     from adon.yamlfile import load_model
-    from apps.cli.backtesting import archive_of, moment, past_of, show, to_json
+    from apps.cli.backtesting import MOST_RESULTS, archive_of, moment, past_of, show, to_json
     from apps.cli.databases import state
 
     configuration, template, now = load(config), load_model(file, Template), time.time()
@@ -167,7 +170,8 @@ def backtest(
         archive_of(configuration, data, archive) as held,
     ):
         catalog = Catalog.of(saved.template for saved in kept.templates())
-        past = past_of(kept, held, configuration.measurements.window, begins, ends)
+        window = configuration.measurements.window
+        past = past_of(kept, held, window, begins, ends, most_results or MOST_RESULTS)
         circuits = kept.circuits()
     found = played(configuration, catalog, past, template, circuits)
     if picture is not None:

@@ -83,7 +83,7 @@ def _serve(options: argparse.Namespace) -> int:
         listener = listening(where.web_host, where.web_port, descriptor)
     except OSError as error:
         raise InvalidInput.of("controller.web_port", f"cannot listen: {error.strerror}") from error
-    with open_services(configuration, options.data, options.store) as services:
+    with open_services(configuration, options.data, options.store, options.config) as services:
         server = Server(listener, create_app(services))
         signal.signal(signal.SIGTERM, _stop)
         log.info("event=web.listening host=%s port=%d", *listener.getsockname()[:2])

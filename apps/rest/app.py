@@ -11,6 +11,7 @@ from apps.rest import failures, guard
 from apps.rest.api import (
     advice,
     alarms,
+    backtests,
     controllers,
     decisions,
     drafting,
@@ -48,6 +49,7 @@ from apps.rest.services import NAME, Services
 PARTS = (
     templates.api,
     drafting.api,
+    backtests.api,
     proposals.api,
     flows.api,
     forecasts.api,

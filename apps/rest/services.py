@@ -18,6 +18,7 @@ from adon.store.store import Store
 from apps.collector.files import GANTT
 from apps.journal import NAME as JOURNAL
 from apps.link import SUPERVISOR, LinkClient
+from apps.rest.backtests import Backtests
 from apps.rest.snapshots import Snapshots
 from apps.rest.stream import Stream
 from measurement.archive import Archive
@@ -137,6 +138,7 @@ class Services:
     :param clock: tells seconds since the epoch.
     :param supervisor: ``adon serve``, which knows how reloads went; None in a test of one part.
     :param self_service: when a template needs no performance engineer; None for never.
+    :param backtests: has templates tried on the past; None where nobody said where the configuration is.
     :param leased: whether the controller is one of several, the active one of which has a lease.
     """
 
@@ -154,6 +156,7 @@ class Services:
     leased: bool = False
     supervisor: Controller | None = None
     self_service: SelfService | None = None
+    backtests: Backtests | None = None
 
 
 def services() -> Services:
@@ -179,9 +182,11 @@ def _drawn(file: Path) -> str:
 
 @contextmanager
 def open_services(
-    configuration: Configuration, data: Path, store_url: str | None = None
+    configuration: Configuration, data: Path, store_url: str | None = None, config: Path | None = None
 ) -> Iterator[Services]:
     """The services over one data directory, until the end of the context.
+
+    :param config: the file of the configuration, for what is done by other processes.
 
     :param store_url: the state's database; SQLite in the data directory if None.
     :raises Unavailable: if the database is not there, or of another version.
@@ -193,6 +198,7 @@ def open_services(
         LinkClient(data / "collector.sock", "web", "the collector"),
     )
     supervisor = LinkClient(data / SUPERVISOR, "web", "adon serve")
+    backtests = None if config is None else Backtests(config, data, url, time.time)
     stream = Stream()
     controller.on("announce", stream.adder("announce"))
     collector.on("alarm", stream.adder("alarm"))
@@ -212,8 +218,11 @@ def open_services(
             leased=configuration.controller.ha is not None,
             supervisor=supervisor,
             self_service=configuration.policy.self_service,
+            backtests=backtests,
         )
     finally:
+        if backtests is not None:
+            backtests.close()
         stream.close()
         controller.close()
         collector.close()

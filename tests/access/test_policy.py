@@ -17,6 +17,7 @@ template.add      any    any                   -           -         -
 template.read     any    any                   any         any       any
 template.draft    any    any                   any         any       any
 template.self_service any any                  any         -         -
+template.backtest any    any                   -           -         -
 proposal.read     any    any                   -           any       any
 proposal.learn    any    any                   -           -         -
 proposal.decide   any    any                   -           -         -

@@ -9,6 +9,7 @@ import pytest
 from adon.config import SelfService
 from adon.errors import AdonError
 from apps.rest import guard
+from apps.rest.backtests import Backtest, Backtests, State
 from apps.rest.services import NAME
 from measurement.archive import Archive
 from tests.apps.measured import FELL, NOW
@@ -31,6 +32,11 @@ ALLOWED = {
     ("post", "/template-drafts"): ALL,
     ("post", "/template-drafts/similar"): ALL,
     ("post", "/self-service"): {"admin", "performance_engineer", "researcher", "rival"},
+    ("post", "/template-backtests"): {"admin", "performance_engineer"},
+    ("get", "/template-backtests"): {"admin", "performance_engineer"},
+    ("get", "/template-backtests/{id}"): {"admin", "performance_engineer"},
+    ("get", "/template-backtests/{id}/picture"): {"admin", "performance_engineer"},
+    ("delete", "/template-backtests/{id}"): {"admin", "performance_engineer"},
     ("get", "/proposals"): STAFF,
     ("post", "/proposals"): {"admin", "performance_engineer"},
     ("get", "/proposals/{id}"): STAFF,
@@ -111,6 +117,7 @@ BODIES = {
     "/proposals/{id}/accept": {},
     "/proposals/{id}/refuse": {"reason": "no"},
     "/template-drafts": {"application": "x", "kind": "session", "rate": "1 Mbps", "counts": ["speed"]},
+    "/template-backtests": {"template": SOYKB, "since": "2025-10-09T08:00:00Z"},
     "/flows": WISH,
     "/flows/{id}/reports": {"status": "progress", "bytes": 1},
     "/rules/sync": {},
@@ -128,6 +135,7 @@ IDS = {
     "decisions": "d-1",
     "alarms": FELL.id,
     "flows": "f-1",
+    "template-backtests": "b-1",
     "subscriptions": "s-1",
     "maintenance": "m-1",
     "jobs": "j-1",
@@ -180,6 +188,10 @@ def generous(world, monkeypatch):
     """Self-service as the table has it; what the policy asks besides is tried elsewhere."""
     easy = SelfService(similarity=0.1, outcomes=1, kept=0.1)
     world.app.extensions[NAME] = replace(world.app.extensions[NAME], self_service=easy)
+    monkeypatch.setattr(Backtests, "_run", lambda *_: None)
+    tried = Backtests(world.archive, world.archive.parent, world.url, lambda: NOW + 10)
+    tried._kept["b-1"] = Backtest("b-1", "soykb", "eve", NOW, NOW - 60, NOW, State.DONE, NOW, None, b"<svg/>")
+    world.app.extensions[NAME] = replace(world.app.extensions[NAME], backtests=tried)
     monkeypatch.setattr(type(world.store), "experience", lambda *_: (a_success(), a_success(2)))
 
 

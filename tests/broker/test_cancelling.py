@@ -170,7 +170,7 @@ def test_what_is_over_is_not_cancelled_and_says_so(state: FlowState) -> None:
     stage, flow = OVER[state]()
     assert stage.flow(flow).state is state
     for _ in range(2):
-        with pytest.raises(Conflict, match="has ended|is already"):
+        with pytest.raises(Conflict, match=r"has ended|is already"):
             stage.cancel(flow)
         stage.pass_time(70)
     assert stage.flow(flow).state is state
@@ -178,7 +178,7 @@ def test_what_is_over_is_not_cancelled_and_says_so(state: FlowState) -> None:
 
 
 def test_a_request_is_never_left_as_a_request() -> None:
-    """It is placed in the event that brings it, so nobody can cancel it before; after a crash it is queued."""
+    """It is placed in the event that brings it; one that is there after all can be cancelled."""
     wish = FlowRequest.model_validate(
         {"source": "mu-dtn", "destination": "osu-dtn", "size": "1 GB", "template": "soykb", "ports": [5001]}
     )

@@ -1,4 +1,4 @@
-"""Values at the limits of a double, and clocks that jump: whatever comes, there is a decision, and it is finite."""
+"""Values at the limits of a double, and clocks that jump: whatever comes, decisions are made, and finite."""
 
 from __future__ import annotations
 

@@ -1,10 +1,11 @@
 """A hundred thousand flows wait: the broker still takes requests, results and cancellations.
 
-No time is asserted; each step's is in the output (``pytest -s``).
+No time is asserted; each step's is in the log (``pytest --log-cli-level=WARNING``).
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import time
 from collections import Counter
@@ -17,9 +18,11 @@ import pytest
 from adon.broker.events import SnapshotAsked
 from adon.broker.flow import Flow, FlowRequest, FlowState
 from tests.broker.queueing.scenes import why
-from tests.broker.stage import Stage, know, ready
+from tests.broker.stage import know, ready
 
 pytestmark = pytest.mark.integration
+
+log = logging.getLogger(__name__)
 
 MANY = 100_000
 PORTS = 50_000
@@ -57,7 +60,7 @@ def waiting(number: int, reference: str, now: float) -> Flow:
 def timed(what: str) -> Iterator[None]:
     begun = time.perf_counter()
     yield
-    print(f"{what}: {(time.perf_counter() - begun) * 1000:.0f} ms")
+    log.warning("%s: %.0f ms", what, (time.perf_counter() - begun) * 1000)
 
 
 def resident() -> int:
@@ -74,7 +77,7 @@ def test_a_hundred_thousand_flows_wait_and_the_core_is_of_use() -> None:
         stage.restart_controller()
         know(stage, al2s=1.0, internet=1.0)
     taken = resident() - before
-    print(f"memory: {taken / MANY:.0f} B per flow")
+    log.warning("memory: %.0f B per flow", taken / MANY)
     assert taken / MANY < MOST_BYTES_PER_FLOW
     line = stage.broker.world.line
     assert len(line) == MANY

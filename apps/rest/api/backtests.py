@@ -1,0 +1,72 @@
+"""Backtests: what another version of a template would have done, as a task behind the requests."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from flask import Response
+from pydantic import Field
+
+from adon.access.policy import Action
+from adon.errors import NotFound, Unavailable
+from apps.rest.answers import answer, done, json_answer
+from apps.rest.api.common import PREFIX, Address, answers, blueprint
+from apps.rest.backtest_models import BacktestBody, BacktestList, BacktestSummary, BacktestView
+from apps.rest.backtests import Backtests, State
+from apps.rest.guard import action, requester
+from apps.rest.services import services
+
+api = blueprint("backtests", "Templates tried on the past")
+
+
+class BacktestAddress(Address):
+    """Which backtest."""
+
+    id: str = Field(max_length=20, description="as in b-5f3a9c0d12ab")
+
+
+def _backtests() -> Backtests:
+    found = services().backtests
+    if found is None:
+        raise Unavailable("this web process was not told where the configuration is")
+    return found
+
+
+@api.get("/template-backtests", responses=answers(200, BacktestList))
+@action(Action.TEMPLATE_BACKTEST)
+def list_backtests() -> Response:
+    """Backtests, the newest first; the last 20 since the web process began."""
+    return json_answer(BacktestList(items=[BacktestSummary.of(one) for one in _backtests().listed]).body())
+
+
+@api.post("/template-backtests", responses=answers(202, BacktestView, 400, 409, 413, 415))
+@action(Action.TEMPLATE_BACKTEST)
+def start_backtest(body: BacktestBody) -> Response:
+    """Replay the past with this version of a template, beside today's; 409 while another one runs."""
+    services().store.template(body.template.name)
+    one = _backtests().start(body.template, body.since, body.until, requester().name)
+    return done(BacktestView.of(one).body(), HTTPStatus.ACCEPTED, f"{PREFIX}/template-backtests/{one.id}")
+
+
+@api.get("/template-backtests/<id>", responses=answers(200, BacktestView))
+@action(Action.TEMPLATE_BACKTEST)
+def get_backtest(path: BacktestAddress) -> Response:
+    """One backtest: how far it is, and the comparison flow by flow when it is done."""
+    return json_answer(BacktestView.of(_backtests().get(path.id)).body())
+
+
+@api.get("/template-backtests/<id>/picture", responses=answers(200, None))
+@action(Action.TEMPLATE_BACKTEST)
+def get_picture(path: BacktestAddress) -> Response:
+    """Moves and violations over time, as SVG; 404 until it is done."""
+    one = _backtests().get(path.id)
+    if one.state is not State.DONE:
+        raise NotFound("picture", one.id)
+    return answer(one.picture, "image/svg+xml")
+
+
+@api.delete("/template-backtests/<id>", responses=answers(200, BacktestView, 409))
+@action(Action.TEMPLATE_BACKTEST)
+def cancel_backtest(path: BacktestAddress) -> Response:
+    """End one that runs."""
+    return done(BacktestView.of(_backtests().cancel(path.id)).body(), HTTPStatus.OK)

@@ -1,0 +1,175 @@
+"""Backtests by REST: a real web process's services, databases of a past, a process for each replay."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adon.access.identity import create_token
+from adon.config import load
+from adon.errors import NotFound
+from adon.store.store import Store
+from apps.rest import backtests
+from apps.rest.app import create_app
+from apps.rest.backtests import Backtests, State
+from apps.rest.services import open_services
+from tests.apps import test_backtesting
+from tests.apps.edge import eventually
+from tests.apps.test_backtesting import fingerprints, text
+from tests.broker.backtesting import EAGER, START, UNTIL
+
+folder = test_backtesting.folder
+BODY: dict[str, Any] = {
+    "template": EAGER.model_dump(mode="json", by_alias=True, exclude_unset=True),
+    "since": text(START),
+    "until": text(UNTIL),
+}
+
+
+class Web:
+    """The application over the past's databases."""
+
+    def __init__(self, client: Any, tokens: dict[str, str], made: Backtests) -> None:
+        self.client, self.tokens, self.made = client, tokens, made
+
+    def ask(self, method: str, path: str, role: str = "performance_engineer", **more: Any) -> Any:
+        headers = {"Authorization": f"Bearer {self.tokens[role]}"}
+        return self.client.open(f"/api/v1{path}", method=method, headers=headers, **more)
+
+    def over(self, where: str) -> Any:
+        return eventually(
+            lambda: found if (found := self.ask("GET", where).json)["state"] != "running" else None
+        )
+
+
+@pytest.fixture
+def web(folder: Path) -> Iterator[Web]:
+    tokens = {}
+    with Store.open(f"sqlite:///{folder / 'state.db'}") as store:
+        for role in ("performance_engineer", "admin", "researcher", "operator", "auditor"):
+            tokens[role], saved = create_token(role, [role], time.time())
+            store.save_token(saved)
+    config = folder / "network.yaml"
+    with open_services(load(config), folder, None, config) as services:
+        assert services.backtests is not None
+        yield Web(create_app(services).test_client(), tokens, services.backtests)
+
+
+def begun(web: Web, **changes: Any) -> str:
+    asked = web.ask("POST", "/template-backtests", json={**BODY, **changes})
+    assert (asked.status_code, asked.json["state"]) == (202, "running"), asked.json
+    return str(asked.headers["Location"]).removeprefix("/api/v1")
+
+
+@pytest.mark.integration
+def test_it_runs_behind_the_request_and_touches_nothing(web: Web, folder: Path) -> None:
+    before = fingerprints(folder)
+    where = begun(web)
+    found = web.over(where)
+    assert (found["state"], found["cause"]) == ("done", "")
+    assert (found["found"]["present"], found["found"]["proposed"]) == ("bulk@1", "bulk@2")
+    flows = {one["flow"]: one for one in found["found"]["flows"]}
+    assert flows["f-1"]["proposed"]["paths"] == ["al2s", "internet"]
+    picture = web.ask("GET", f"{where}/picture")
+    assert (picture.mimetype, b"<svg" in picture.data) == ("image/svg+xml", True)
+    (listed,) = web.ask("GET", "/template-backtests").json["items"]
+    assert (listed["state"], "found" in listed) == ("done", False)
+    assert fingerprints(folder) == before
+
+
+def program(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """What is started instead of Python."""
+    file = folder / "program.sh"
+    file.write_text(f"#!/bin/sh\n{script}\n")
+    file.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(file))
+
+
+@pytest.mark.integration
+def test_one_at_a_time_and_it_can_be_ended(web: Web, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program(folder, monkeypatch, "exec sleep 60")
+    where = begun(web)
+    again = web.ask("POST", "/template-backtests", json=BODY)
+    assert (again.status_code, "one at a time" in again.json["detail"]) == (409, True)
+    assert web.ask("GET", f"{where}/picture").status_code == 404
+    process = eventually(lambda: web.made._process)
+    ended = web.ask("DELETE", where)
+    assert (ended.status_code, ended.json["state"]) == (200, "cancelled")
+    assert process.wait(20) == -signal.SIGKILL
+    assert web.ask("DELETE", where).status_code == 409
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    ("script", "cause"),
+    [
+        ("echo 'since: there are too many' >&2; exit 2", "since: there are too many"),
+        ("echo Traceback >&2; echo MemoryError >&2; exit 1", "it took too much time or memory"),
+        ("kill -XCPU $$", "it took too much time or memory"),
+        ("echo no JSON", "it could not be carried out"),
+    ],
+)
+def test_what_goes_wrong_is_told(
+    web: Web, folder: Path, monkeypatch: pytest.MonkeyPatch, script: str, cause: str
+) -> None:
+    program(folder, monkeypatch, script)
+    found = web.over(begun(web))
+    assert (found["state"], found["found"]) == ("failed", None)
+    assert found["cause"].startswith(cause)
+
+
+@pytest.mark.integration
+def test_too_many_results_are_refused(web: Web, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(backtests, "MOST_RESULTS", 3)
+    found = web.over(begun(web))
+    assert (found["state"], found["cause"]) == (
+        "failed",
+        "since: there are more than 3 measurements: replay a shorter time",
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "status", "field"),
+    [
+        ({"since": text(UNTIL)}, 422, "until"),
+        ({"until": text(time.time() + 3600)}, 422, "until"),
+        ({"since": text(START - 40 * 86_400)}, 422, "since"),
+        ({"since": "yesterday"}, 422, "since"),
+        ({"template": {**BODY["template"], "weights": {"beauty": 1}}}, 422, "template.weights"),
+        ({"template": {**BODY["template"], "name": "none"}}, 404, None),
+        ({"colour": "blue"}, 422, "colour"),
+    ],
+)
+def test_a_wrong_question_starts_nothing(
+    web: Web, change: dict[str, Any], status: int, field: str | None
+) -> None:
+    answer = web.ask("POST", "/template-backtests", json={**BODY, **change})
+    assert answer.status_code == status, answer.json
+    if field is not None:
+        assert answer.json["problems"][0]["field"].startswith(field)
+    assert web.made.listed == ()
+
+
+def test_only_the_last_are_kept(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Backtests, "_run", lambda self, one, _: self._put(one, State.DONE))
+    made = Backtests(folder / "network.yaml", folder, "", time.time)
+    ids = []
+    for _ in range(backtests.KEPT + 2):
+        ids.append(made.start(EAGER, START, UNTIL, "eve").id)
+        eventually(lambda: made.get(ids[-1]).state is State.DONE)
+    assert [one.id for one in made.listed] == ids[:1:-1]
+    with pytest.raises(NotFound):
+        made.get(ids[0])
+
+
+@pytest.mark.parametrize("role", ["researcher", "operator", "auditor"])
+def test_it_is_for_performance_engineers(web: Web, role: str) -> None:
+    assert web.ask("POST", "/template-backtests", role, json=BODY).status_code == 403
+    assert web.ask("GET", "/template-backtests", role).status_code == 403
+    assert web.made.listed == ()
