@@ -179,7 +179,9 @@ def why(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
     if json_:
         print_json(found)
         return
-    place = f"{found['id']}: {found['before']} of its group are before it, {found['waiting']} flows wait"
+    before, waiting = found["before"], found["waiting"]
+    place = f"{found['id']}: {before or 'none'} of its group {'is' if before == 1 else 'are'} before it"
+    place += f", {waiting} {'flow waits' if waiting == 1 else 'flows wait'}"
     typer.echo(f"{place}; until {found['expires_at'] or 'it is cancelled'}")
     if found["claims"]:
         typer.echo("what it waits for is kept for it: nobody behind it is admitted there")

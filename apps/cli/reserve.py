@@ -11,9 +11,9 @@ from apps.cli.common import JsonFlag, client, option, print_json, print_table
 app = typer.Typer(help="Reservations of compute sites and paths.", no_args_is_help=True)
 
 Begins = Annotated[
-    str | None, typer.Option("--from", help="A time such as 2026-11-21T02:00:00Z; at once without one.")
+    str | None, typer.Option("--from", help="2026-11-21T02:00:00Z, or '2 h'; at once without one.")
 ]
-Ends = Annotated[str, typer.Option("--until", help="A time such as 2026-11-21T04:00:00Z.")]
+Ends = Annotated[str, typer.Option("--until", help="2026-11-21T04:00:00Z, or '8 h'.")]
 OfFlow = Annotated[str | None, typer.Option("--flow", help="For this flow of yours alone, as in f-17.")]
 Note = Annotated[str, typer.Option(help="What it is for, in words.")]
 

@@ -58,7 +58,9 @@ def show_site(
         )
         for wait in site["waits"]
     )
-    print_table(("Nodes", "Cores", "Memory", "T_q said", "T_q counted", "Why"), rows, "no T_q is known")
+    configured = f"T_q as configured: {_first_wait(site)}"
+    nothing = configured if site["state"] == "configured" else "no T_q is known"
+    print_table(("Nodes", "Cores", "Memory", "T_q said", "T_q counted", "Why"), rows, nothing)
 
 
 @jobs.command("submit")

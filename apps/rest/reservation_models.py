@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from adon.broker.forecasting.calibration import Calibration
 from adon.broker.resources.reservation import Reservation, Stage
 from adon.broker.resources.reserving import as_json
+from adon.moments import When
 from adon.templates_catalog.model import Name
 from adon.units import Rate, Size
 from apps.rest.api.common import flow_number
@@ -29,8 +30,8 @@ class ReservationBody(BaseModel):
     path: Name | None = None
     source: Name | None = Field(default=None, description="the site that the path leads from")
     destination: Name | None = Field(default=None, description="the site that the path leads to")
-    begins: Time | None = Field(default=None, description="at once, if it is left out")
-    ends: Time
+    begins: When | None = Field(default=None, description="at once, if it is left out")
+    ends: When
     worker_nodes: _Count = 0
     cores: _Count = 0
     gpus: _Count = 0
@@ -40,13 +41,14 @@ class ReservationBody(BaseModel):
     flow: str | None = Field(default=None, max_length=20, description="for this flow of one's own alone")
     note: str = Field(default="", max_length=200)
 
-    def request(self) -> dict[str, Any]:
+    def request(self, now: float) -> dict[str, Any]:
         """What the controller is asked; times in seconds since the epoch.
 
         :raises NotFound: for what cannot be a flow's id.
         """
         asked = self.model_dump(mode="json", exclude={"begins", "ends", "flow"}, exclude_none=True)
-        times = {"begins": self.begins, "ends": self.ends}
+        begins = None if self.begins is None else self.begins.seen_from(now)
+        times = {"begins": begins, "ends": self.ends.seen_from(now)}
         return {**asked, **times, "flow": None if self.flow is None else flow_number(self.flow)}
 
 

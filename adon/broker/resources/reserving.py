@@ -14,7 +14,7 @@ from dataclasses import replace
 from adon.broker.effects import Announce, Answer, Effect, SaveReservation
 from adon.broker.events import Event, ReservationAsked, ReservationReleased
 from adon.broker.placing import Placing
-from adon.broker.resources.amounts import Amounts, Place
+from adon.broker.resources.amounts import Amounts, Place, Shortage
 from adon.broker.resources.book import Book, Who
 from adon.broker.resources.paths import book_of
 from adon.broker.resources.reservation import (
@@ -45,10 +45,10 @@ def asked(world: World, event: ReservationAsked) -> list[Effect]:
     if sum(one.owner == event.requester for one in world.ledger.reservations) >= MOST_EACH:
         raise Conflict("reservation", f"{event.requester} has {MOST_EACH} already; release some")
     who = Who(event.requester, _flow(world, request, event.requester))
-    wanted = request.amounts
-    if request.compute is not None:  # what the policy keeps free is nobody's to reserve
-        wanted += Amounts(nodes=world.configuration.policy.reserve_nodes if request.worker_nodes else 0)
-    _fits(_book(world, request.place), wanted, event.at, begins, request.ends, who)
+    # What the policy keeps free of a site is nobody's to reserve.
+    of_a_site = request.compute is not None and request.worker_nodes > 0
+    kept = world.configuration.policy.reserve_nodes if of_a_site else 0
+    _fits(_book(world, request.place), request.amounts, kept, event.at, begins, request.ends, who)
     reservation = Reservation(
         number=world.ledger.last + 1,
         place=request.place,
@@ -146,20 +146,40 @@ def _flow(world: World, request: ReservationRequest, requester: str) -> int | No
     return request.flow
 
 
-def _fits(book: Book, wanted: Amounts, now: float, begins: float, ends: float, who: Who) -> None:
+def _fits(book: Book, asked: Amounts, kept: int, now: float, begins: float, ends: float, who: Who) -> None:
+    """Refuse what is not free.
+
+    :param kept: worker nodes that the policy keeps free beside it.
+    :raises InvalidInput: for more than there ever is.
+    :raises Conflict: saying what is lacking, and when it would fit.
+    """
+    wanted = asked + Amounts(nodes=kept)
     most = book.limits.lacks(wanted)
     if most:
         raise InvalidInput(
-            Problem(_field(one.kind), f"{one.needed} can never be had: there are {one.there}") for one in most
+            Problem(
+                _field(one.kind),
+                f"{_asked(one, kept)} can never be had: there are {one.there}{_kept(one, kept)}",
+            )
+            for one in most
         )
     short = book.lacking(wanted, now, begins, ends, who, reserving=True)
     if not short:
         return
-    text = "; ".join(one.words for one in short)
+    text = "; ".join(f"{one.there} free, {_asked(one, kept)} needed{_kept(one, kept)}" for one in short)
     opens = book.earliest(wanted, now, begins, ends - begins, who, reserving=True)
     if opens is None or not math.isfinite(opens):
         raise Conflict("reservation", f"does not fit: {text}; nobody can say when it would")
     raise Conflict("reservation", f"does not fit: {text}; it would from {moment_text(opens)} on")
+
+
+def _asked(short: Shortage, kept: int) -> str:
+    """What the requester asked for, without what is kept beside it."""
+    return str(short.asked - kept) if short.kind == "nodes" else short.needed
+
+
+def _kept(short: Shortage, kept: int) -> str:
+    return f", {kept} kept in reserve" if short.kind == "nodes" and kept else ""
 
 
 def _field(kind: str) -> str:

@@ -79,7 +79,7 @@ def reserve(body: ReservationBody, key: str | None = None) -> ReservationView:
 
     :raises AdonError: what the controller says against it.
     """
-    asked: dict[str, object] = {"request": body.request(), "requester": requester().name}
+    asked: dict[str, object] = {"request": body.request(services().clock()), "requester": requester().name}
     if key is not None:
         asked["idempotency_key"] = idempotency_key(key)
     return ReservationView.answered(services().controller.call("reservation.add", asked))
