@@ -101,5 +101,5 @@ def test_how_well_forecasts_held_is_for_staff(forecast):  # noqa: F811
 
 def test_a_flow_s_page_tells_its_forecast_and_the_spread_of_its_costs(forecast):  # noqa: F811
     text = text_of(forecast, address="/flows/f-1")
-    assert "Expected to end" in text
+    assert "Was expected to end" in text, "it has ended"
     assert "90 % between 08:53:40 and 08:54:40" in text

@@ -14,7 +14,7 @@ throughput weighs as much as twice the delay.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from adon.broker import compute
@@ -76,7 +76,9 @@ def _admitted(world: World, trial: Trial, now: float, kept: Kept, **changes: obj
 # -- bounds ---------------------------------------------------------------------------------------------
 
 
-def _relaxed(world: World, trial: Trial, now: float, kept: Kept) -> Iterator[Suggestion]:
+def _relaxed(world: World, trial: Trial, now: float, kept: Kept) -> Iterable[Suggestion]:
+    """The bounds that paths miss, as these have them; of several that lead to one path the smallest change."""
+    found: dict[tuple[str, frozenset[Metric]], Suggestion] = {}
     for record in trial.choice.selection.records:
         missed = [one for one in record.metrics if one.bound_met is False]
         if record.verdict is not Verdict.UNQUALIFIED or any(one.value is None for one in missed):
@@ -89,7 +91,10 @@ def _relaxed(world: World, trial: Trial, now: float, kept: Kept) -> Iterator[Sug
         path = _admitted(world, trial, now, kept, qspec=qspec)
         if path is not None:
             size = math.fsum(_ratio(one, bounds.get(Metric(one.metric), 0.0)) for one in missed)
-            yield Suggestion({"qspec": _written(qspec, bounds)}, _in_words(missed, bounds), path, size)
+            one = Suggestion({"qspec": _written(qspec, bounds)}, _in_words(missed, bounds), path, size)
+            key = path, frozenset(bounds)
+            found[key] = min(one, found.get(key, one), key=lambda each: each.size)
+    return found.values()
 
 
 def _bound_for(record: MetricRecord) -> float | None:
