@@ -278,7 +278,8 @@ class MonitoringChanged(Effect):
 class CapacityWanted(Effect):
     """Ask whoever provides a circuit for another capacity of it.
 
-    Circuits are configured, not reserved (:class:`adon.flowvisor.circuits.StaticProvider`): people are asked.
+    Circuits are configured, not reserved (:class:`adon.flowvisor.circuits.StaticProvider`): whoever runs
+    them is asked.  The last order of a circuit stands; one with its present capacity takes it back.
     """
 
     order: Order

@@ -33,7 +33,7 @@ def list_paths(ctx: typer.Context, json_: JsonFlag = False) -> None:
             path["layer"],
             f"{path['source']} > {path['destination']}",
             "up" if path["usable"] else f"down: {path['reason']}",
-            value(path["capacity_bps"], "bps"),
+            value(path["capacity_bps"], "bps") + _wanted(path),
             *(reading(path["metrics"].get(metric)) for metric in METRICS),
             " ".join(path["flows"]) or "-",
             alarms(path["alarms"]),
@@ -44,6 +44,12 @@ def list_paths(ctx: typer.Context, json_: JsonFlag = False) -> None:
     print_table(columns, rows, "no path is configured; see: adon config check FILE")
     if body["estimates"]:
         _print_estimates(body["estimates"])
+
+
+def _wanted(path: dict[str, Any]) -> str:
+    from apps.cli.words import value
+
+    return "" if path["wanted_bps"] is None else f" ({value(path['wanted_bps'], 'bps')} wanted)"
 
 
 def _print_estimates(estimates: list[dict[str, Any]]) -> None:

@@ -154,7 +154,8 @@ def test_the_commands(adon):
 
 def test_what_does_not_fit_ends_with_its_reason(adon):
     more = adon("reserve", "compute", "osu-hpc", "--nodes", "99", "--until", NIGHT["ends"])
-    assert (more.exit_code, "worker_nodes: 99 can never be had: there are 16 worker nodes, 1 kept in reserve" in more.stderr) == (2, True), more.stderr
+    told = "worker_nodes: 99 can never be had: there are 16 worker nodes, 1 kept in reserve"
+    assert (more.exit_code, told in more.stderr) == (2, True), more.stderr
     soon = adon("reserve", "compute", "osu-hpc", "--nodes", "1", "--until", "2 h")
     assert (soon.exit_code, "1 worker nodes of osu-hpc" in soon.stdout) == (0, True), soon.stderr
     wrong = adon("reserve", "compute", "osu-hpc", "--memory", "64", "--until", NIGHT["ends"])

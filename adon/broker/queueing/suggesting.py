@@ -77,7 +77,7 @@ def _admitted(world: World, trial: Trial, now: float, kept: Kept, **changes: obj
 
 
 def _relaxed(world: World, trial: Trial, now: float, kept: Kept) -> Iterable[Suggestion]:
-    """The bounds that paths miss, as these have them; of several that lead to one path the smallest change."""
+    """The bounds that paths miss, as they have them; of several that lead to one path the smallest change."""
     found: dict[tuple[str, frozenset[Metric]], Suggestion] = {}
     for record in trial.choice.selection.records:
         missed = [one for one in record.metrics if one.bound_met is False]

@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from adon.broker.effects import (
     Announce,
-    CapacityWanted,
     Effect,
     RequestMeasurement,
     SaveFlow,
@@ -19,9 +18,8 @@ from adon.broker.events import Event
 from adon.broker.flow import Flow
 from adon.broker.placing import Placing
 from adon.broker.triggers.evaluation import turned
-from adon.broker.triggers.record import Fired
+from adon.broker.triggers.record import Fired, Ordered
 from adon.broker.world import World
-from adon.flowvisor.circuits import Order
 from adon.templates_catalog.triggers import (
     ChangeCapacity,
     ChangePriority,
@@ -82,7 +80,8 @@ def _done(world: World, flow: Flow, trigger: Trigger, event: Event) -> tuple[Flo
         case ChangePriority(by=by):
             return _priority(world, flow, trigger, by, event)
         case ChangeCapacity():
-            return _capacity(world, flow, trigger, trigger.do.factor, event)
+            flow, told = _capacity(world, flow, trigger, trigger.do.factor, event)
+            return flow, told, []  # the order is that of all flows there (orders.py)
         case RequestTest(metric=metric):
             return _measurement(world, flow, trigger, metric, event)
         case StartMonitoring(of=end, metrics=metrics):
@@ -111,26 +110,22 @@ def _priority(
     return flow, f"its priority goes from {before} to {world.flows.priority(flow)}", []
 
 
-def _capacity(
-    world: World, flow: Flow, trigger: Trigger, factor: float, event: Event
-) -> tuple[Flow, str, list[Effect]]:
+def _capacity(world: World, flow: Flow, trigger: Trigger, factor: float, event: Event) -> tuple[Flow, str]:
     path, topology = str(flow.path), world.network.topology
     capacity = topology.capacity_of(path)
     if capacity is None:
-        return flow, f"no more is asked for: nobody knows the capacity of {path}", []
-    if factor == flow.triggered.capacity:
-        return flow, f"{format_rate(capacity * factor)} were asked for on {path} already", []
-    way = 1 if factor > flow.triggered.capacity else -1
+        return flow, f"no more is asked for: nobody knows the capacity of {path}"
+    before = 1.0 if flow.triggered.wanted_of(path) is None else flow.triggered.capacity
+    if factor == before:
+        return flow, f"{format_rate(capacity * factor)} were asked for on {path} already"
+    way = 1 if factor > before else -1
     knob = turned(flow.triggered.knob("capacity"), "capacity", way, event.at, trigger.hold)
     if knob is None:
-        return flow, _rests(flow, "capacity"), []
-    flow = replace(flow, triggered=replace(flow.triggered.turning(knob), capacity=factor))
-    source, destination = world.flows.ends(flow)
-    candidates = topology.candidates(*flow.hosts)
-    vlan = next((c.path.vlan for c in candidates if c.key.path == path and c.path is not None), None)
-    order = Order(path, source, destination, vlan or 0, capacity * factor)
-    asked = f"{format_rate(order.capacity)} are asked for on {path}, which has {format_rate(capacity)}"
-    return flow, asked, [CapacityWanted(event.id, order, f"flow {flow.id}, trigger {trigger.name}")]
+        return flow, _rests(flow, "capacity")
+    turned_up, ordered = flow.triggered.turning(knob), Ordered(path, capacity * factor)
+    flow = replace(flow, triggered=replace(turned_up, capacity=factor, ordered=ordered))
+    asked = f"{format_rate(capacity * factor)} are asked for on {path}, which has {format_rate(capacity)}"
+    return flow, asked
 
 
 def _measurement(
