@@ -88,7 +88,7 @@ def test_a_full_disk_ends_the_controller_before_a_switch_hears_of_the_flow(
         await_state(controller, number, "active")
     rules = of_kind(switches, FLOW)
     with open_services(load(controller.config), controller.folder, controller.url) as services:
-        asked = create_app(services).test_client()
+        asked: Any = create_app(services).test_client()
         headers = {"Authorization": f"Bearer {token}", "Idempotency-Key": "k-1"}
         eventually(lambda: services.controller.connected, "the web side is not connected")
         no_more_room(controller)

@@ -237,6 +237,28 @@ def test_a_job_from_the_request_to_its_outcome() -> None:
     assert cost.node_rate == pytest.approx(math.sqrt(4e6 * 8e6))
 
 
+def test_a_site_that_finishes_late_is_not_taken_any_more() -> None:
+    """It was the cheapest by its own word; its jobs waited longer and ran slower than it said."""
+    on = stage()
+    tell(on, report("osu-hpc", wait(0.0, 4, 8)))
+    honest = on.submit()
+    assert honest.compute_site == "osu-hpc"
+    on.report(honest)
+    before = next(cost for cost in on.last_decision(honest).compute if cost.site == "osu-hpc")
+    for number in range(1, 6):
+        ask(on, size="1 GB", template="soykb")
+        late = {"submitted": 100.0, "started": 5_500.0}
+        tell(on, news(number, Word.RUNNING, 0.0, **late))
+        tell(on, news(number, Word.SUCCEEDED, 0.0, **late, ended=9_500.0, exit_status=0))
+    tell(on, report("osu-hpc", wait(0.0, 4, 8)))
+    flow = on.submit()
+    cost = next(cost for cost in on.last_decision(flow).compute if cost.site == "osu-hpc")
+    assert cost.queue > before.queue
+    assert cost.node_rate < before.node_rate
+    assert cost.cost > before.cost
+    assert flow.compute_site == "mu-hpc"
+
+
 def test_what_was_learnt_and_what_is_open_survive_a_restart() -> None:
     on = stage()
     ask(on)
