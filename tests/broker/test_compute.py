@@ -6,10 +6,12 @@ from dataclasses import replace
 import pytest
 
 from adon.broker import compute
+from adon.broker.events import TemplateSaved
 from adon.broker.flow import FlowState
 from adon.broker.resources.amounts import Limits
 from adon.broker.resources.ledger import Ledger
-from tests.broker.stage import Stage, catalog, configuration, ready
+from adon.templates_catalog.model import MatchRule
+from tests.broker.stage import Stage, catalog, configuration, know, ready
 
 
 @pytest.mark.parametrize("nodes", [0, 1, 4])
@@ -65,3 +67,32 @@ def test_without_a_path_the_network_terms_are_unknown() -> None:
     costs = stage.last_decision(flow).compute
     assert {cost.path for cost in costs} == {None}
     assert all(math.isinf(cost.cost) for cost in costs if not cost.local)
+
+
+@pytest.mark.parametrize(
+    "error", [ZeroDivisionError("no price list"), KeyError("site"), OverflowError("too large")]
+)
+def test_a_cost_function_that_raises_keeps_nobody_else_waiting(
+    error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The flow waits with the error as the reason, which is recorded; the next flow is served as ever."""
+
+    def broken(*_: object) -> float:
+        raise error
+
+    monkeypatch.setattr("adon.broker.cost.functions.money", broken)
+    stage = ready()
+    cost = stage.templates.get("soykb").cost
+    assert cost is not None
+    paid = cost.model_copy(update={"function": "money"})
+    priced = stage.templates.get("soykb").model_copy(
+        update={"name": "priced", "cost": paid, "match": MatchRule()}
+    )
+    stage.command(TemplateSaved, priced)
+    flow = stage.submit("priced")
+    assert flow.state is FlowState.QUEUED
+    assert {one.cost for one in stage.last_decision(flow).compute} == {math.inf}
+    assert all(f"cost function 'money' failed: {error!r}" in c.why for c in stage.last_decision(flow).compute)
+    assert stage.submit().state is FlowState.ACTIVE
+    know(stage, al2s=58.0)
+    assert stage.cancel(flow).state is FlowState.CANCELLED
