@@ -7,6 +7,7 @@ circuit has it nothing is wanted any more; a flow that ends or moves wants nothi
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from adon.broker.flow import Flow
@@ -30,17 +31,26 @@ class Standing:
 def standing(world: World, key: PathKey) -> Standing | None:
     """What the flows on a directed path want of its circuit; None if it is right as it is."""
     capacity = world.network.topology.capacity_of(key.path)
-    there = [flow for name in world.flows.on(key) if (flow := world.flows.owner(name)) is not None]
-    wants = {flow.id: flow.triggered.wanted_of(key.path) for flow in there}
-    found = {flow: wanted for flow, wanted in wants.items() if wanted is not None}
+    there = [one for one in world.flows.groups((key.source, key.destination)) if one.path == key.path]
+    found: dict[str, float] = {}
+    for group in there:
+        if group.kind.need.template.triggers:  # of all others, which may be thousands, nobody wants anything
+            found |= _wanted(world, sorted(group.numbers), key.path)
     if capacity is None or not found:
         return None
     more = {flow: wanted for flow, wanted in found.items() if wanted > capacity}
     if more:
         return Standing(max(more.values()), tuple(more))
-    if len(found) < len(there) or max(found.values()) >= capacity:
+    if len(found) < sum(len(group.numbers) for group in there) or max(found.values()) >= capacity:
         return None
     return Standing(max(found.values()), tuple(found))
+
+
+def _wanted(world: World, numbers: Iterable[int], path: str) -> dict[str, float]:
+    """Which of these flows want which capacity of a path."""
+    flows = (world.flows.get(number) for number in numbers)
+    asked = {flow.id: flow.triggered.wanted_of(path) for flow in flows if flow is not None}
+    return {flow: wanted for flow, wanted in asked.items() if wanted is not None}
 
 
 def place_of(world: World, flow: Flow) -> PathKey:
