@@ -97,6 +97,7 @@ class FlowRequest(Value):
     Either ``template`` (``soykb`` or ``soykb@3``) or ``application`` names the need; with neither, the
     ports or the DSCP choose the template.  Without ``ports`` the flow's 5-tuples are learnt from its
     first packets.  ``not_before`` asks for bandwidth in advance; ``deadline`` is when it is to be done.
+    ``pausable`` says whether the transfer stops while the flow waits, and goes on where it was.
     """
 
     source: Name
@@ -117,6 +118,7 @@ class FlowRequest(Value):
     slice: Name | None = None
     marking: Marking | None = None
     job: FlowJob | None = None
+    pausable: bool | None = None
 
     @field_validator("size")
     @classmethod

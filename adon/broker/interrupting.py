@@ -3,36 +3,50 @@
 Shortest remaining processing time first has the smallest mean completion time of all ways to serve one path
 (Schrage, *Operations Research* 16(3), 1968), and needs no knowledge of what will come.  Equal sharing, which
 is what TCP does, makes everybody late; letting flows wait *without* stopping anybody makes small ones wait
-behind large ones, which is worse still (docs/simulation.md has the figures).  So this is a policy of its own,
-``policy.interrupting``, off unless asked for: a flow that is stopped goes back to the queue, and its
-transfer has to be by a tool that heeds that and later goes on where it was.
+behind large ones, which is worse still (docs/simulation.md has the figures).
 
-On a path that one flow can fill, the flow that comes first by priority, then by what is left, runs; who
-shares it and has clearly more left is stopped, and who waits and has no less left is held back.  Paths that
-no single flow fills (windows, hosts) are shared as ever: whether one flow fills a path is seen when two run
-together there for the first time, by whether both together have much more than the best single test.
+**Who takes part**: flows that say that they can be stopped (``pausable``, of the request or the template): one
+that is stopped goes back to the queue, and its transfer has to be by a tool that heeds that and later goes
+on where it was.  Who cannot pause neither lets others go first nor is let go first; it shares as ever.  Nor
+does who has a rate of its own (UDP, a ceiling well below what the path gives) or an unknown size
+(unannounced).
 
-Neither interrupts nor is interrupted who has a rate of its own (UDP, a ceiling well below what the path
-gives) or an unknown size (unannounced).  Nobody starves: a flow that was asked for
-:data:`~adon.broker.queueing.turns.LONGEST_S` ago is neither held back nor stopped any more, and before that
-nobody is stopped who has not run for :data:`LEAST_S`.
+**The order**: who was asked for :data:`~adon.broker.queueing.turns.LONGEST_S` ago is first (nobody starves:
+it is neither held back nor stopped any more), then the higher priority, then who has clearly less left.
+
+**What follows**, on a path that one flow can fill (the least left first by the fastest machine first: the
+greedy rule of uniform machines, Pinedo, *Scheduling*, ch. 5):
+
+- who wants in, or looks around, takes no notice of those there who would let it go first, and does not get a
+  path where somebody is whom it lets go first;
+- who shares a path with somebody whom it lets go first takes another one, or else goes back to the queue;
+- who has a path to itself takes another one that is clearly faster and clearly brings it home sooner.
+
+Paths that no single flow fills (windows, hosts) are shared as ever: whether one flow fills a path is seen
+when two run together there for the first time, by whether both together have much more than one alone; a path
+of which a single flow gets nearly the configured capacity is full anyway.
+
+**No thrashing**: a flow is stopped only for somebody who has clearly less left, so two of them never change
+places; nobody is stopped, or moved for its speed, before it has run for :data:`LEAST_S`.
 
 Reads the world and changes nothing in it; what is kept is what was seen of paths.  Bytes, bits/s, seconds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from adon.broker.flow import Flow, FlowState
+from adon.broker.load import PathLoad
 from adon.broker.queueing.turns import LONGEST_S
 from adon.broker.register import Ends
 from adon.broker.scheduler import arrived
 from measurement.model import Metric, PathKey
 
 if TYPE_CHECKING:
+    from adon.broker.choice import Need
     from adon.broker.world import World
 
 CLEARLY = 1.2
@@ -41,10 +55,13 @@ CLEARLY = 1.2
 SEVERAL = 1.4
 """Times the best single test: flows that have so much together share a path that one alone does not fill."""
 
+NEARLY = 0.9
+"""A single test that had this part of a path's configured capacity fills it."""
+
 MOST_OF_IT = 0.7
 """A flow whose ceiling is below this part of what the path gives has a rate of its own."""
 
-LEAST_S = 10.0
+LEAST_S = 2.0
 
 
 @dataclass(slots=True)
@@ -52,11 +69,12 @@ class Interrupting:
     """See the module's text.
 
     :param together: bits/s that several flows had together, at most, per directed path.
-    :param version: how often that has changed: who is held back rests on it.
+    :param version: how often that has changed: who is refused may rest on it.
     """
 
     together: dict[PathKey, float] = field(default_factory=dict)
     version: int = 0
+    _less: dict[PathKey, tuple[PathLoad, PathLoad]] = field(default_factory=dict)
 
     def look(self, world: World) -> None:
         """Note what flows that run together have, as far as their counters tell."""
@@ -64,60 +82,101 @@ class Interrupting:
             for path, load in world.flows.loads(ends).items():
                 used = load.used() if len(load.numbers) > 1 else None
                 if used is not None and used.used > 0:
-                    key = PathKey(path, *ends)
-                    self._seen(key, used.used)
+                    self._seen(PathKey(path, *ends), used.used)
 
     def _seen(self, key: PathKey, rate: float) -> None:
         if rate > self.together.get(key, 0.0):
             self.together[key] = rate
             self.version += 1
 
+    # -- what a flow looks at -----------------------------------------------------------------------------
+
+    def loads(
+        self, world: World, ends: Ends, need: Need, own: str | None, now: float
+    ) -> Mapping[str, PathLoad]:
+        """What flows put on each path, for a flow of this need: without those that would let it go first.
+
+        :param own: the path that it is on; there it sees all that is.
+        """
+        loads = world.flows.loads(ends)
+        if not takes_part(world, need):
+            return loads
+        return {name: self._seen_of(world, ends, name, need, own, now) for name in loads}
+
+    def _seen_of(
+        self, world: World, ends: Ends, path: str, need: Need, own: str | None, now: float
+    ) -> PathLoad:
+        load, key = world.flows.loads(ends)[path], PathKey(path, *ends)
+        rate = None if path == own or not load.numbers else self.filled(world, key, now)
+        if rate is None or not _fills(need, rate):
+            return load
+        gone = frozenset(
+            flow.number for flow in _on(world, ends, path) if _lets_go(world, flow, rate, now)
+        )
+        if not gone:
+            return load
+        held = self._less.get(key)
+        if held is None or held[0] is not load or held[1].stamp != (load.version, gone):
+            held = self._less[key] = (load, load.less(gone))
+        return held[1]
+
     def held_back(self, world: World, flow: Flow, now: float) -> dict[str, str]:
-        """Per path name, whom a waiting flow lets go first there."""
-        if flow.state.holds_rules or _patient_enough(flow, now):
+        """Per path name, whom a flow lets go first there, on paths other than its own."""
+        if not _takes_part(world, flow):
             return {}
         ends = world.flows.ends(flow)
-        reasons: dict[str, str] = {}
-        for path in world.flows.loads(ends):
-            rate = self._filled(world, PathKey(path, *ends), now)
-            first = (other for other in _on(world, ends, path) if _goes_first(world, other, flow, rate, 1.0))
-            words = next((_words(other) for other in first), None)
-            if words is not None:
-                reasons[path] = words
-        return reasons
+        if flow.path is not None and not _works(world, ends, flow.path, now):
+            return {}  # it has to leave: who goes first is settled when it has gone
+        found = ((path, self.before(world, flow, path, now)) for path in world.flows.loads(ends))
+        return {path: words(first) for path, first in found if first is not None and path != flow.path}
 
-    def to_stop(self, world: World, now: float) -> list[tuple[Flow, str]]:
-        """The running flows that let another one go first, and why."""
-        return [
-            found
-            for ends in world.flows.directions()
-            for path in world.flows.loads(ends)
-            for found in self._sharing(world, ends, path, now)
-        ]
+    def holds_back(self, world: World, flow: Flow, now: float) -> bool:
+        """Whether a flow is held back on some path."""
+        return world.configuration.policy.interrupting and bool(self.held_back(world, flow, now))
 
-    def _sharing(self, world: World, ends: Ends, path: str, now: float) -> Iterator[tuple[Flow, str]]:
-        rate = self._filled(world, PathKey(path, *ends), now)
-        settled = [
-            flow
-            for flow in _on(world, ends, path)
-            if flow.state is FlowState.ACTIVE and not world.network.busy(flow.id)
-        ]
-        for flow in settled:
-            if flow.path_since is None or now - flow.path_since < LEAST_S or _patient_enough(flow, now):
-                continue
-            first = (other for other in settled if _goes_first(world, other, flow, rate, CLEARLY))
-            words = next((_words(other) for other in first), None)
-            if words is not None:
-                yield flow, words
+    # -- who goes first -----------------------------------------------------------------------------------
 
-    def _filled(self, world: World, key: PathKey, now: float) -> float | None:
+    def before(self, world: World, flow: Flow, path: str, now: float) -> Flow | None:
+        """Whom a flow lets go first on a path; None if nobody is there whom it would have to."""
+        ends = world.flows.ends(flow)
+        rate = self.filled(world, PathKey(path, *ends), now)
+        if rate is None:
+            return None
+        others = (other for other in _on(world, ends, path) if other is not flow)
+        return next((other for other in others if _goes_first(world, other, flow, rate, now)), None)
+
+    def filled(self, world: World, key: PathKey, now: float) -> float | None:
         """What a path gives to one flow if one flow fills it; None if not, or while that is not known."""
         window = world.configuration.measurements.window
         best = world.performance.best([key], Metric.THROUGHPUT, now - window)
-        together = self.together.get(key)
-        if best is None or together is None or together >= SEVERAL * best:
+        if best is None:
             return None
-        return best
+        capacity = world.network.topology.capacity_of(key.path)
+        if capacity is not None and best >= NEARLY * capacity:
+            return best
+        together = self.together.get(key)
+        return None if together is None or together >= SEVERAL * best else best
+
+    def running(self, world: World, ends: Ends, now: float) -> list[int]:
+        """The flows that run between two sites and take part, who goes first before the others."""
+        flows = [flow for flow in world.flows.going(ends) if _takes_part(world, flow)]
+        return [flow.number for flow in sorted(flows, key=lambda flow: _rank(world, flow, now))]
+
+
+def young(flow: Flow, now: float) -> float | None:
+    """Until when a flow is left in peace; None if it is not."""
+    if flow.path_since is None or now >= flow.path_since + LEAST_S:
+        return None
+    return flow.path_since + LEAST_S
+
+
+def takes_part(world: World, need: Need) -> bool:
+    """Whether flows of this need stop for others, and others for them."""
+    return world.configuration.policy.interrupting and need.pausable and need.template.protocol == "tcp"
+
+
+def _takes_part(world: World, flow: Flow) -> bool:
+    return takes_part(world, world.flows.need(flow)) and not flow.unannounced and not flow.advised
 
 
 def _on(world: World, ends: Ends, path: str) -> list[Flow]:
@@ -126,25 +185,54 @@ def _on(world: World, ends: Ends, path: str) -> list[Flow]:
     return [flow for flow in flows if flow is not None]
 
 
-def _goes_first(world: World, one: Flow, other: Flow, rate: float | None, clearly: float) -> bool:
-    """Whether one goes before the other on a path that gives so much to one flow that fills it."""
-    if rate is None or one is other or not (_fills(world, one, rate) and _fills(world, other, rate)):
+def _works(world: World, ends: Ends, path: str, now: float) -> bool:
+    until, _ = world.shunned.get(path, (0.0, ""))
+    found = next((one for one in world.network.topology.between(*ends) if one.key.path == path), None)
+    return found is not None and found.usable and until <= now
+
+
+def _rank(world: World, flow: Flow, now: float) -> tuple[bool, int, float, int]:
+    return (not _patient(flow, now), -world.flows.priority(flow), left(world, flow, now), flow.number)
+
+
+def _lets_go(world: World, flow: Flow, rate: float, now: float) -> bool:
+    """Whether a running flow lets anybody go first."""
+    return _takes_part(world, flow) and _fills(world.flows.need(flow), rate) and not _patient(flow, now)
+
+
+def _goes_first(world: World, one: Flow, other: Flow, rate: float, now: float) -> bool:
+    """Whether one, who is on a path, goes before the other there."""
+    if not (_takes_part(world, one) and _takes_part(world, other)) or _patient(other, now):
+        return False
+    if not (_fills(world.flows.need(one), rate) and _fills(world.flows.need(other), rate)):
         return False
     ours, theirs = world.flows.priority(one), world.flows.priority(other)
-    return ours > theirs or (ours == theirs and one.left * clearly < other.left)
+    if _patient(one, now) or ours != theirs:
+        return _patient(one, now) or ours > theirs
+    # Who has the path keeps it until somebody has clearly less.
+    mine, its = left(world, one, now), left(world, other, now)
+    return mine * CLEARLY < its if other.path == one.path else mine < its * CLEARLY
 
 
-def _fills(world: World, flow: Flow, rate: float) -> bool:
+def left(world: World, flow: Flow, now: float) -> float:
+    """Bytes that a flow has left, by its rate since it was counted last."""
+    latest = world.flows.counters(flow).latest() if flow.state is FlowState.ACTIVE else None
+    if latest is None:
+        return float(flow.left)
+    rate, at = latest
+    return max(0.0, flow.left - rate * max(0.0, now - at) / 8)
+
+
+def _fills(need: Need, rate: float) -> bool:
     """Whether a flow takes all that a path gives, until it is done."""
-    template = world.flows.need(flow).template
-    ceiling = template.rspec.bandwidth_ceiling
-    elastic = template.protocol == "tcp" and (ceiling is None or ceiling >= MOST_OF_IT * rate)
-    return elastic and not flow.unannounced and not flow.advised
+    ceiling = need.template.rspec.bandwidth_ceiling
+    return ceiling is None or ceiling >= MOST_OF_IT * rate
 
 
-def _patient_enough(flow: Flow, now: float) -> bool:
+def _patient(flow: Flow, now: float) -> bool:
     return now >= arrived(flow) + LONGEST_S
 
 
-def _words(first: Flow) -> str:
-    return f"lets {first.id} go first, which has less left or a higher priority"
+def words(first: Flow) -> str:
+    """Whom a flow lets go first, and why."""
+    return f"lets {first.id} go first, which has less left, a higher priority or waited long"

@@ -22,6 +22,7 @@ from adon.broker import (
     fireflies,
     fleeing,
     grading,
+    interrupting,
     leaving,
     limits,
     ruling,
@@ -53,7 +54,7 @@ from adon.broker.queueing.refusal import Kept
 from adon.broker.queueing.serving import Serving
 from adon.broker.queueing.trial import Trial, tried
 from adon.broker.recompute.looking import Looking, placed
-from adon.broker.recompute.seen import Displaced, Expelled, Looked, Seen, Snapshot, Stopped
+from adon.broker.recompute.seen import Displaced, Expelled, Looked, Seen, Snapshot, Sped, Stopped
 from adon.broker.refusals import of_a_meter
 from adon.broker.register import Ends
 from adon.broker.resources.reservation import Reservation
@@ -97,6 +98,7 @@ class Placing:
         self._deaf: set[int] = set()  # they learn no more connections: a switch refused one
         self._digests: dict[int, str] = {}  # the last to queue or stay: an equal one is not recorded again
         self._freed: dict[Ends, None] = {}  # between which sites flows gave their place back
+        self._peaceful_until: float | None = None  # somebody is to be stopped, or moved, then
         self._awaiting: dict[int, float] = {}  # could have begun, and wait until then for something better
         self._serving = Serving(world, self._attempt, self._look, self._enqueue)
 
@@ -182,7 +184,7 @@ class Placing:
 
     def serve_queue(self, event: Event) -> list[Effect]:
         """Try the waiting flows, in order (:mod:`adon.broker.queueing.serving`)."""
-        return self._serving.serve(event)
+        return [*self._rearrange(event), *self._serving.serve(event)]
 
     def resources_freed(self, reservations: Iterable[Reservation], event: Event) -> list[Effect]:
         """What these reservations kept may be had again: who waits, or runs, may want it."""
@@ -193,7 +195,8 @@ class Placing:
 
     def next_start(self, now: float) -> float | None:
         """When the next flow that awaits something better is tried again, whatever came of that."""
-        return min((at for at in self._awaiting.values() if at > now), default=None)
+        times = [*self._awaiting.values(), *(() if self._peaceful_until is None else (self._peaceful_until,))]
+        return min((at for at in times if at > now), default=None)
 
     def clock_set_back(self, by: float) -> None:
         """The clock now shows ``by`` seconds less than it did."""
@@ -437,17 +440,44 @@ class Placing:
         ]
 
     def interrupt(self, event: Event) -> list[Effect]:
-        """Stop the flows that let others go first, where that is the policy."""
+        """Have flows let others go first, and go where they are over sooner, where that is the policy."""
+        effects = self._rearrange(event)
+        # Who has changed its path, or waits, has left one: it may be somebody else's.
+        return [*effects, *self._serving.serve(event)] if effects else effects
+
+    def _rearrange(self, event: Event) -> list[Effect]:
         world, effects = self._world, list[Effect]()
         if not world.configuration.policy.interrupting:
             return effects
         world.interrupting.look(world)
-        for flow, why in world.interrupting.to_stop(world, event.at):
-            if flow.number not in self._decided:
-                need, choice = choose_path(world, flow, event.at)
-                seen = self._looking.seen(flow, choice, Stopped(why), event)
-                effects += self._vacate(flow, need, choice, ruling.stopped(why), event, seen)
+        self._peaceful_until = None
+        for ends in world.flows.directions():
+            for number in world.interrupting.running(world, ends, event.at):
+                flow = world.flows.get(number)
+                if flow is not None and number not in self._decided and not self._changing(flow):
+                    effects += self._let_go_first(flow, event)
         return effects
+
+    def _let_go_first(self, flow: Flow, event: Event) -> list[Effect]:
+        """One running flow: it lets another go first, or goes where it is over sooner, or stays."""
+        world, path = self._world, str(flow.path)
+        first = world.interrupting.before(world, flow, path, event.at)
+        why = "" if first is None or world.network.busy(first.id) else interrupting.words(first)
+        if first is not None and (not why or first.state is not FlowState.ACTIVE):
+            return []
+        need, choice = choose_path(world, flow, event.at, {path: why} if why else {})
+        left = interrupting.left(world, flow, event.at)
+        ruled = ruling.stopped(choice, why) if why else ruling.sooner(flow, choice, left)
+        if ruled is None:
+            return []
+        peace = interrupting.young(flow, event.at)
+        if peace is not None:
+            self._peaceful_until = min(peace, math.inf if self._peaceful_until is None else self._peaceful_until)
+            return []
+        seen = self._looking.seen(flow, choice, Stopped(why) if why else Sped(left), event)
+        if ruled.path is None:
+            return self._vacate(flow, need, choice, ruled, event, seen)
+        return self._move(flow, need, choice, ruled, event, seen)
 
     def learn(self, flow: Flow, connection: FiveTuple, event: Event) -> list[Effect]:
         """Give one more connection of an active flow rules of its own."""
@@ -675,6 +705,7 @@ class Placing:
         """A flow back in the queue, what it held of a site given back."""
         self._world.ledger = self._world.ledger.release(flow.number)
         keeping.refunded(self._world, flow)
+        self._world.flows.counters(flow).begin_anew()
         nothing = dict.fromkeys(("path", "path_since", "compute_site", "granted", "ends_by"))
         return flow.step(FlowState.QUEUED, event.at, reason, **nothing)
 

@@ -82,12 +82,19 @@ class Brokered:
     """The broker as a :class:`~adon.simulation.policy.Policy`; for one run.
 
     :param policy: settings of the configuration's policy that are not the defaults.
+    :param pausable: whether the transfers are by tools that stop, and go on where they were.
     """
 
     def __init__(
-        self, workload: Workload, name: str = "ours", policy: Mapping[str, Any] | None = None
+        self,
+        workload: Workload,
+        name: str = "ours",
+        policy: Mapping[str, Any] | None = None,
+        *,
+        pausable: bool = False,
     ) -> None:
         self.name = name
+        self._pausable = pausable
         self.quiet: frozenset[str] = frozenset()
         self.decisions: list[Decision] = []
         self._wiring = Wiring.of(workload.network)
@@ -131,7 +138,8 @@ class Brokered:
         match what:
             case Submitted(transfer):
                 self._asked[transfer.number] = transfer
-                yield FlowSubmitted(*self._stamp(view), str(transfer.number), request(transfer), "somebody")
+                asked = request(transfer, pausable=self._pausable)
+                yield FlowSubmitted(*self._stamp(view), str(transfer.number), asked, "somebody")
             case Finished(transfer):
                 flow = self._flows[transfer.number]
                 stamp = self._stamp(view)
@@ -252,8 +260,11 @@ def _port(site: str, toward: str) -> str:
     return f"{site}-edge-{toward}"
 
 
-def request(transfer: Transfer) -> FlowRequest:
-    """What a researcher would ask for."""
+def request(transfer: Transfer, *, pausable: bool = False) -> FlowRequest:
+    """What a researcher would ask for.
+
+    :param pausable: whether the transfer is by a tool that stops, and goes on where it was.
+    """
     return FlowRequest(
         source=f"{transfer.source}-dtn",
         destination=f"{transfer.destination}-dtn",
@@ -263,6 +274,7 @@ def request(transfer: Transfer) -> FlowRequest:
         priority=transfer.priority,
         streams=transfer.streams,
         label=str(transfer.number),
+        pausable=pausable,
     )
 
 

@@ -268,6 +268,9 @@ class Template(Value):
     cost: CostModel | None = None
     protocol: Literal["tcp", "udp"] = "tcp"
     streams: int = Field(default=1, ge=1, le=128, description="parallel streams its transfers use")
+    pausable: bool = Field(
+        default=False, description="its transfers stop while their flow waits, and go on where they were"
+    )
     advise: bool = Field(
         default=False, description="its flows are decided on, recorded and shown, and no rule is sent"
     )

@@ -13,6 +13,7 @@ from adon.broker.deciding import decision_of
 from adon.broker.decision import Decision
 from adon.broker.events import Tick
 from adon.broker.fleeing import options, to_its_place
+from adon.broker.flow import Flow
 from adon.broker.grading import claim_of
 from adon.broker.load import PathLoad
 from adon.broker.optimisation.placement import NOWHERE, Placement
@@ -28,6 +29,7 @@ from adon.broker.recompute.seen import (
     Placed,
     Seen,
     Snapshot,
+    Sped,
     Stopped,
 )
 from adon.broker.ruling import Ruling
@@ -76,7 +78,13 @@ def _ruled(seen: Seen, need: Need, choice: Choice) -> _Found:
         case Displaced(why=why):
             return _Found(choice, ruling.displaced(choice, why))
         case Stopped(why=why):
-            return _Found(choice, ruling.stopped(why))
+            return _Found(choice, ruling.stopped(choice, why))
+        case Sped(left=left):
+            return _Found(choice, ruling.sooner(flow, choice, left) or _as_it_was(flow, need, choice))
+
+
+def _as_it_was(flow: Flow, need: Need, choice: Choice) -> ruling.Ruling:
+    return ruling.staying(flow, need, choice, "no path brings it home sooner", told=True)
 
 
 def _placed(seen: Seen, step: Placed, need: Need, choice: Choice) -> _Found:

@@ -38,6 +38,7 @@ from adon.broker.recompute.seen import (
     Seen,
     Snapshot,
     Step,
+    Sped,
     Stopped,
 )
 from adon.broker.refuge import Exodus, Loss
@@ -89,7 +90,7 @@ class _Root:
     best: Mapping[Metric, float]
     loads: Mapping[str, Load]
     own: OwnRates | None
-    step: Annotated[_Placed | Looked | _Expelled | Displaced | Stopped, Field(discriminator="kind")]
+    step: Annotated[_Placed | Looked | _Expelled | Displaced | Stopped | Sped, Field(discriminator="kind")]
     gate: Gate | None
     meter: int | None
     trigger: str | None
@@ -179,7 +180,7 @@ class Decoder:
             case _Placed(together=name) as was:
                 plan = None if name is None else self._part(name, _plan_from_json)
                 step = Placed(was.rivals, was.nowhere, was.regarded, plan, was.apart)
-            case Looked() | Displaced() | Stopped() as known:
+            case Looked() | Displaced() | Stopped() | Sped() as known:
                 step = known
         seen = Seen(
             event=root.event,

@@ -115,13 +115,24 @@ class Displaced:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """A flow was stopped for others that have less left."""
+    """A flow let others go first that have less left."""
 
     why: str
     kind: Literal["stopped"] = "stopped"
 
 
-Step = Placed | Looked | Expelled | Displaced | Stopped
+@dataclass(frozen=True, slots=True)
+class Sped:
+    """A running flow was looked at for a path that brings it home sooner.
+
+    :param left: bytes that it had left.
+    """
+
+    left: float
+    kind: Literal["sped"] = "sped"
+
+
+Step = Placed | Looked | Expelled | Displaced | Stopped | Sped
 """How it came to the decision, with what only that way of coming to it looks at."""
 
 
