@@ -326,6 +326,7 @@ class Broker:
                 return self._reported(event)
             case CountersReported():
                 effects = evidence.count_some(world, placing, event)
+                world.filling.counted(world, event.at)
                 self._watch.look_ahead(event.at)
                 return effects
             case BatchConfirmed():
@@ -507,5 +508,6 @@ class Broker:
         effects += self._unannounced.reported(event)
         fresh = now != before
         effects += evidence.count(self.world, self._placing, event, fresh=fresh)
+        self.world.filling.counted(self.world, event.at)
         self._watch.look_ahead(event.at)
         return [*effects, *self._placing.network_changed(event)] if fresh else effects

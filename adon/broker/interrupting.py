@@ -43,7 +43,7 @@ from adon.broker.load import PathLoad
 from adon.broker.queueing.turns import LONGEST_S
 from adon.broker.register import Ends
 from adon.broker.scheduler import arrived
-from measurement.model import Metric, PathKey
+from measurement.model import PathKey
 
 if TYPE_CHECKING:
     from adon.broker.choice import Need
@@ -51,12 +51,6 @@ if TYPE_CHECKING:
 
 CLEARLY = 1.2
 """Times what the other has left: a smaller difference is not worth an interruption."""
-
-SEVERAL = 1.4
-"""Times the best single test: flows that have so much together share a path that one alone does not fill."""
-
-NEARLY = 0.9
-"""A single test that had this part of a path's configured capacity fills it."""
 
 MOST_OF_IT = 0.7
 """A flow whose ceiling is below this part of what the path gives has a rate of its own."""
@@ -66,28 +60,9 @@ LEAST_S = 2.0
 
 @dataclass(slots=True)
 class Interrupting:
-    """See the module's text.
+    """See the module's text; what it keeps is there to be quick."""
 
-    :param together: bits/s that several flows had together, at most, per directed path.
-    :param version: how often that has changed: who is refused may rest on it.
-    """
-
-    together: dict[PathKey, float] = field(default_factory=dict)
-    version: int = 0
     _less: dict[PathKey, tuple[PathLoad, PathLoad]] = field(default_factory=dict)
-
-    def look(self, world: World) -> None:
-        """Note what flows that run together have, as far as their counters tell."""
-        for ends in world.flows.directions():
-            for path, load in world.flows.loads(ends).items():
-                used = load.used() if len(load.numbers) > 1 else None
-                if used is not None and used.used > 0:
-                    self._seen(PathKey(path, *ends), used.used)
-
-    def _seen(self, key: PathKey, rate: float) -> None:
-        if rate > self.together.get(key, 0.0):
-            self.together[key] = rate
-            self.version += 1
 
     # -- what a flow looks at -----------------------------------------------------------------------------
 
@@ -99,7 +74,7 @@ class Interrupting:
         :param own: the path that it is on; there it sees all that is.
         """
         loads = world.flows.loads(ends)
-        if not takes_part(world, need):
+        if not _may_take_part(world, need):
             return loads
         return {name: self._seen_of(world, ends, name, need, own, now) for name in loads}
 
@@ -107,7 +82,7 @@ class Interrupting:
         self, world: World, ends: Ends, path: str, need: Need, own: str | None, now: float
     ) -> PathLoad:
         load, key = world.flows.loads(ends)[path], PathKey(path, *ends)
-        rate = None if path == own or not load.numbers else self.filled(world, key, now)
+        rate = None if path == own or not load.numbers else world.filling.filled(world, key, now)
         if rate is None or not _fills(need, rate):
             return load
         gone = frozenset(
@@ -122,7 +97,7 @@ class Interrupting:
 
     def held_back(self, world: World, flow: Flow, now: float) -> dict[str, str]:
         """Per path name, whom a flow lets go first there, on paths other than its own."""
-        if not _takes_part(world, flow):
+        if not takes_part(world, flow):
             return {}
         ends = world.flows.ends(flow)
         if flow.path is not None and not _works(world, ends, flow.path, now):
@@ -139,44 +114,33 @@ class Interrupting:
     def before(self, world: World, flow: Flow, path: str, now: float) -> Flow | None:
         """Whom a flow lets go first on a path; None if nobody is there whom it would have to."""
         ends = world.flows.ends(flow)
-        rate = self.filled(world, PathKey(path, *ends), now)
+        rate = world.filling.filled(world, PathKey(path, *ends), now)
         if rate is None:
             return None
         others = (other for other in _on(world, ends, path) if other is not flow)
         return next((other for other in others if _goes_first(world, other, flow, rate, now)), None)
 
-    def filled(self, world: World, key: PathKey, now: float) -> float | None:
-        """What a path gives to one flow if one flow fills it; None if not, or while that is not known."""
-        window = world.configuration.measurements.window
-        best = world.performance.best([key], Metric.THROUGHPUT, now - window)
-        if best is None:
-            return None
-        capacity = world.network.topology.capacity_of(key.path)
-        if capacity is not None and best >= NEARLY * capacity:
-            return best
-        together = self.together.get(key)
-        return None if together is None or together >= SEVERAL * best else best
-
     def running(self, world: World, ends: Ends, now: float) -> list[int]:
         """The flows that run between two sites and take part, who goes first before the others."""
-        flows = [flow for flow in world.flows.going(ends) if _takes_part(world, flow)]
+        flows = [flow for flow in world.flows.going(ends) if takes_part(world, flow)]
         return [flow.number for flow in sorted(flows, key=lambda flow: _rank(world, flow, now))]
 
 
-def young(flow: Flow, now: float) -> float | None:
-    """Until when a flow is left in peace; None if it is not."""
-    if flow.path_since is None or now >= flow.path_since + LEAST_S:
+def young(flow: Flow, now: float, least: float) -> float | None:
+    """Until when a flow that came to its path a moment ago is left in peace; None if it is not."""
+    if flow.path_since is None or now >= flow.path_since + least:
         return None
-    return flow.path_since + LEAST_S
+    return flow.path_since + least
 
 
-def takes_part(world: World, need: Need) -> bool:
-    """Whether flows of this need stop for others, and others for them."""
+def _may_take_part(world: World, need: Need) -> bool:
+    """Whether flows of this need may take part."""
     return world.configuration.policy.interrupting and need.pausable and need.template.protocol == "tcp"
 
 
-def _takes_part(world: World, flow: Flow) -> bool:
-    return takes_part(world, world.flows.need(flow)) and not flow.unannounced and not flow.advised
+def takes_part(world: World, flow: Flow) -> bool:
+    """Whether a flow stops for others, and others for it."""
+    return _may_take_part(world, world.flows.need(flow)) and not flow.unannounced and not flow.advised
 
 
 def _on(world: World, ends: Ends, path: str) -> list[Flow]:
@@ -197,14 +161,14 @@ def _rank(world: World, flow: Flow, now: float) -> tuple[bool, int, float, int]:
 
 def _lets_go(world: World, flow: Flow, rate: float, now: float) -> bool:
     """Whether a running flow lets anybody go first."""
-    return _takes_part(world, flow) and _fills(world.flows.need(flow), rate) and not _patient(flow, now)
+    return takes_part(world, flow) and _takes_all(world, flow, rate) and not _patient(flow, now)
 
 
 def _goes_first(world: World, one: Flow, other: Flow, rate: float, now: float) -> bool:
     """Whether one, who is on a path, goes before the other there."""
-    if not (_takes_part(world, one) and _takes_part(world, other)) or _patient(other, now):
+    if not (takes_part(world, one) and takes_part(world, other)) or _patient(other, now):
         return False
-    if not (_fills(world.flows.need(one), rate) and _fills(world.flows.need(other), rate)):
+    if not (_takes_all(world, one, rate) and _takes_all(world, other, rate)):
         return False
     ours, theirs = world.flows.priority(one), world.flows.priority(other)
     if _patient(one, now) or ours != theirs:
@@ -223,8 +187,12 @@ def left(world: World, flow: Flow, now: float) -> float:
     return max(0.0, flow.left - rate * max(0.0, now - at) / 8)
 
 
+def _takes_all(world: World, flow: Flow, rate: float) -> bool:
+    return flow.number not in world.filling.limited and _fills(world.flows.need(flow), rate)
+
+
 def _fills(need: Need, rate: float) -> bool:
-    """Whether a flow takes all that a path gives, until it is done."""
+    """Whether a flow of this need takes all that a path gives, until it is done."""
     ceiling = need.template.rspec.bandwidth_ceiling
     return ceiling is None or ceiling >= MOST_OF_IT * rate
 

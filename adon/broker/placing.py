@@ -449,7 +449,6 @@ class Placing:
         world, effects = self._world, list[Effect]()
         if not world.configuration.policy.interrupting:
             return effects
-        world.interrupting.look(world)
         self._peaceful_until = None
         for ends in world.flows.directions():
             for number in world.interrupting.running(world, ends, event.at):
@@ -465,12 +464,15 @@ class Placing:
         why = "" if first is None or world.network.busy(first.id) else interrupting.words(first)
         if first is not None and (not why or first.state is not FlowState.ACTIVE):
             return []
+        if not why and flow.number in world.filling.limited:
+            return []  # it is not its path that it waits for
         need, choice = choose_path(world, flow, event.at, {path: why} if why else {})
         left = interrupting.left(world, flow, event.at)
         ruled = ruling.stopped(choice, why) if why else ruling.sooner(flow, choice, left)
         if ruled is None:
             return []
-        peace = interrupting.young(flow, event.at)
+        least = interrupting.LEAST_S
+        peace = interrupting.young(flow, event.at, least if why else world.damping.dwell(flow.number, least))
         if peace is not None:
             self._peaceful_until = min(peace, math.inf if self._peaceful_until is None else self._peaceful_until)
             return []
@@ -683,6 +685,7 @@ class Placing:
             self._awaiting.pop(flow.number, None)
             self._overlooked.pop(flow.number, None)
             self._deaf.discard(flow.number)
+            self._world.filling.forget(flow.number)
             self._world.alarms.forget_flow(flow.number)
             self._world.damping.forget(flow.number)
             self._world.estimates.forget(flow.number)

@@ -21,6 +21,7 @@ from adon.broker.estimates import Estimates
 from adon.broker.failover import Failovers
 from adon.broker.flow import Flow
 from adon.broker.heard import Heard
+from adon.broker.filling import Filling
 from adon.broker.interrupting import Interrupting
 from adon.broker.lasting import Lasting
 from adon.broker.links import Links
@@ -67,7 +68,8 @@ class World:
     :param damping: what moved, failed or was refused again and again (R17).
     :param memo: what was found about paths and still holds.
     :param legs: what the best paths between sites carry (:mod:`adon.broker.legs`).
-    :param interrupting: what was seen of paths that flows share, where that is the policy.
+    :param interrupting: whom flows let go first, where that is the policy.
+    :param filling: what transfers tell of paths, where that is the policy.
     :param room: what switches have said about their tables.
     :param abilities: what the switches have said that they can do, and what they lack.
     :param means: per datapath id, the queues and meters that the switch has, as far as it has said.
@@ -100,6 +102,7 @@ class World:
     memo: Memo = field(default_factory=Memo)
     legs: Lasting[NetworkTerms] = field(default_factory=Lasting)
     interrupting: Interrupting = field(default_factory=Interrupting)
+    filling: Filling = field(default_factory=Filling)
     damping: Damping = field(default_factory=Damping)
     room: Room = field(default_factory=Room)
     abilities: Abilities = field(default_factory=Abilities)
