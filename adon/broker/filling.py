@@ -58,6 +58,7 @@ class Filling:
     elastic: set[int] = field(default_factory=set)
     limited: set[int] = field(default_factory=set)
     version: int = 0
+    _since: dict[PathKey, tuple[int, float]] = field(default_factory=dict)
 
     def filled(self, world: World, key: PathKey, now: float) -> float | None:
         """What a path gives to one flow if one flow fills it; None if not, or while that is not known."""
@@ -77,8 +78,9 @@ class Filling:
         for ends in world.flows.directions():
             for path, load in world.flows.loads(ends).items():
                 flows = [flow for n in sorted(load.numbers) if (flow := world.flows.get(n)) is not None]
-                if flows:
-                    self._look(world, PathKey(path, *ends), flows, now)
+                key = PathKey(path, *ends)
+                if flows and self._undisturbed(key, load.comings, now):
+                    self._look(world, key, flows, now)
 
     def quiet(self, world: World, now: float) -> frozenset[str]:
         """The paths on which transfers tell more than tests would."""
@@ -96,6 +98,13 @@ class Filling:
         """A flow has ended."""
         self.elastic.discard(number)
         self.limited.discard(number)
+
+    def _undisturbed(self, key: PathKey, comings: int, now: float) -> bool:
+        """Whether nobody has come to a path or gone since its counters were read before this time."""
+        since = self._since.get(key)
+        if since is None or since[0] != comings or since[1] > now:
+            since = self._since[key] = (comings, now)
+        return since[1] < now
 
     # -- one path -----------------------------------------------------------------------------------------
 

@@ -126,11 +126,11 @@ class Interrupting:
         return [flow.number for flow in sorted(flows, key=lambda flow: _rank(world, flow, now))]
 
 
-def young(flow: Flow, now: float, least: float) -> float | None:
+def young(flow: Flow, now: float) -> float | None:
     """Until when a flow that came to its path a moment ago is left in peace; None if it is not."""
-    if flow.path_since is None or now >= flow.path_since + least:
+    if flow.path_since is None or now >= flow.path_since + LEAST_S:
         return None
-    return flow.path_since + least
+    return flow.path_since + LEAST_S
 
 
 def _may_take_part(world: World, need: Need) -> bool:
@@ -173,9 +173,10 @@ def _goes_first(world: World, one: Flow, other: Flow, rate: float, now: float) -
     ours, theirs = world.flows.priority(one), world.flows.priority(other)
     if _patient(one, now) or ours != theirs:
         return _patient(one, now) or ours > theirs
-    # Who has the path keeps it until somebody has clearly less.
     mine, its = left(world, one, now), left(world, other, now)
-    return mine * CLEARLY < its if other.path == one.path else mine < its * CLEARLY
+    if other.path == one.path:
+        return (mine, one.number) < (its, other.number)
+    return mine < its * CLEARLY  # who has the path keeps it until somebody has clearly less
 
 
 def left(world: World, flow: Flow, now: float) -> float:

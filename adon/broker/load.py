@@ -29,6 +29,7 @@ class PathLoad:
 
     def __init__(self, rate: Callable[[int], Rate | None]) -> None:
         self.version = 0
+        self.comings = 0  # and goings
         self.left_out: frozenset[int] = frozenset()
         self.numbers: dict[int, float] = {}  # per flow the bits/s that it reserves
         self._rate = rate
@@ -58,6 +59,7 @@ class PathLoad:
 
     def _changed(self) -> None:
         self.version += 1
+        self.comings += 1
         self._streams_until = self._used = self._reserved = None
 
     @property

@@ -395,12 +395,15 @@ class Placing:
         event: Event,
         seen: Seen,
         trigger: str | None = None,
+        *,
+        forced: bool = False,
     ) -> list[Effect]:
         self._digests.pop(flow.number, None)
         decision = self._decide(flow, need, choice, ruled, event, trigger=trigger)
         self._remember(flow)
         self._world.flows.counters(flow).begin_anew()
-        self._world.damping.moved(flow.number, event.at, need.template.selection.min_dwell)
+        if not forced:
+            self._world.damping.moved(flow.number, event.at, need.template.selection.min_dwell)
         moved = flow.onto(str(ruled.path), event.at, decision.id)
         moved = leaving.expecting(moved, need, decision)
         moved = replace(moved, moves=flow.moves + 1, granted=decision.granted)
@@ -467,19 +470,25 @@ class Placing:
         if not why and flow.number in world.filling.limited:
             return []  # it is not its path that it waits for
         need, choice = choose_path(world, flow, event.at, {path: why} if why else {})
-        left = interrupting.left(world, flow, event.at)
-        ruled = ruling.stopped(choice, why) if why else ruling.sooner(flow, choice, left)
+        sped = self._sped(flow, event)
+        ruled = (
+            ruling.stopped(choice, why) if why else ruling.sooner(flow, choice, sped.left, sped.least)
+        )
         if ruled is None:
             return []
-        least = interrupting.LEAST_S
-        peace = interrupting.young(flow, event.at, least if why else world.damping.dwell(flow.number, least))
+        peace = interrupting.young(flow, event.at)
         if peace is not None:
             self._peaceful_until = min(peace, math.inf if self._peaceful_until is None else self._peaceful_until)
             return []
-        seen = self._looking.seen(flow, choice, Stopped(why) if why else Sped(left), event)
+        seen = self._looking.seen(flow, choice, Stopped(why) if why else sped, event)
         if ruled.path is None:
             return self._vacate(flow, need, choice, ruled, event, seen)
-        return self._move(flow, need, choice, ruled, event, seen)
+        return self._move(flow, need, choice, ruled, event, seen, forced=bool(why))
+
+    def _sped(self, flow: Flow, event: Event) -> Sped:
+        """What is left of a flow, and what it has to gain by a change: each time twice as much."""
+        least = self._world.damping.dwell(flow.number, ruling.SOONER_S)
+        return Sped(interrupting.left(self._world, flow, event.at), least)
 
     def learn(self, flow: Flow, connection: FiveTuple, event: Event) -> list[Effect]:
         """Give one more connection of an active flow rules of its own."""

@@ -24,7 +24,7 @@ from measurement.model import Metric
 FASTER = 1.2
 """So much more a path has to give before a running flow changes to it for its speed alone."""
 SOONER_S = 2.0
-"""And so much earlier the flow has to be over by that."""
+"""And so much earlier the flow has to be over by that: each time twice as much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +147,11 @@ def stopped(choice: Choice, why: str) -> Ruling:
     return Ruling(Outcome.MOVE, path, f"it {why}; {choice.selection.reason}")
 
 
-def sooner(flow: Flow, choice: Choice, left: float) -> Ruling | None:
+def sooner(flow: Flow, choice: Choice, left: float, least: float) -> Ruling | None:
     """A flow that would be over clearly sooner on the best path than on its own goes there.
 
     :param left: bytes.
+    :param least: seconds that it has to gain.
     """
     best, own = choice.record(choice.selection.path), choice.record(flow.path)
     if best is None or own is None or best is own:
@@ -159,7 +160,7 @@ def sooner(flow: Flow, choice: Choice, left: float) -> Ruling | None:
     if there is None or here is None or here <= 0 or there < FASTER * here:
         return None
     gained = left * 8 / here - left * 8 / there
-    if gained < SOONER_S:
+    if gained < least:
         return None
     return Ruling(Outcome.MOVE, best.path, f"{best.path} brings it home {gained:.0f} s sooner than {own.path}")
 

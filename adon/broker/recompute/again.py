@@ -79,8 +79,9 @@ def _ruled(seen: Seen, need: Need, choice: Choice) -> _Found:
             return _Found(choice, ruling.displaced(choice, why))
         case Stopped(why=why):
             return _Found(choice, ruling.stopped(choice, why))
-        case Sped(left=left):
-            return _Found(choice, ruling.sooner(flow, choice, left) or _as_it_was(flow, need, choice))
+        case Sped(left=left, least=least):
+            ruled = ruling.sooner(flow, choice, left, least)
+            return _Found(choice, _as_it_was(flow, need, choice) if ruled is None else ruled)
 
 
 def _as_it_was(flow: Flow, need: Need, choice: Choice) -> ruling.Ruling:

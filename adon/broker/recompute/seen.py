@@ -126,9 +126,11 @@ class Sped:
     """A running flow was looked at for a path that brings it home sooner.
 
     :param left: bytes that it had left.
+    :param least: seconds that it had to gain by a change.
     """
 
     left: float
+    least: float
     kind: Literal["sped"] = "sped"
 
 
