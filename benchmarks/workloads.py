@@ -9,7 +9,7 @@ Four measures per workload and policy: mean and 95th percentile of the completio
 is refused or never ends counts as over at twice the simulation's end), the share of deadlines met, and the
 share of time in which a running transfer missed its QSpec.
 
-*Ours, interrupting* is ours with ``policy.interrupting``, which needs transfer tools that can pause.
+*Ours, interrupting* is ours with ``policy.interrupting``, and every transfer says that it can pause.
 *Present only* (in the last table) serves the smallest remainder first, pauses and moves at no cost, and
 knows all capacities as they are now, but nothing of the future; *no pauses* is the best schedule found in
 which nobody who has begun is paused.
@@ -69,7 +69,7 @@ def run(folder: Path, seed: int, only: str | None = None) -> dict[str, Any]:  # 
 
 def policies(workload: Workload, seed: int) -> tuple[Policy, ...]:
     """One of each, new: for one run."""
-    interrupting = Brokered(workload, INTERRUPTING, {"interrupting": True})
+    interrupting = Brokered(workload, INTERRUPTING, {"interrupting": True}, pausable=True)
     return (Brokered(workload, OURS), interrupting, *simple_policies(seed), Hedera("Hedera", seed=seed))
 
 

@@ -21,6 +21,7 @@ Of flows that take part in :mod:`adon.broker.interrupting` only.  Bits/s, second
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -42,6 +43,8 @@ HALF = 0.5
 """A stream that has less than this part of what another has beside it is limited by itself."""
 OLD_S = 120.0
 """A direction with flows whose last result is so old wants tests, whoever fills the path."""
+VERIFIED_S = 900.0
+"""So long transfers are believed without a test: a mistake about who takes its share ends by then."""
 TOOL = "rule counters"
 
 
@@ -58,6 +61,7 @@ class Filling:
     elastic: set[int] = field(default_factory=set)
     limited: set[int] = field(default_factory=set)
     version: int = 0
+    _tested: dict[PathKey, float] = field(default_factory=dict)
     _since: dict[PathKey, tuple[int, float]] = field(default_factory=dict)
 
     def filled(self, world: World, key: PathKey, now: float) -> float | None:
@@ -76,7 +80,9 @@ class Filling:
         if not world.configuration.policy.interrupting:
             return
         for ends in world.flows.directions():
-            for path, load in world.flows.loads(ends).items():
+            loads = world.flows.loads(ends)
+            for path in {group.path for group in world.flows.groups(ends) if group.kind.need.pausable}:
+                load = loads[path]
                 flows = [flow for n in sorted(load.numbers) if (flow := world.flows.get(n)) is not None]
                 key = PathKey(path, *ends)
                 if flows and self._undisturbed(key, load.comings, now):
@@ -86,11 +92,15 @@ class Filling:
         """The paths on which transfers tell more than tests would."""
         recent = now - 2 * world.configuration.policy.counters_period
         found = set()
+        if not world.configuration.policy.interrupting:
+            return frozenset()
         for ends in world.flows.directions():
             for path, load in world.flows.loads(ends).items():
-                latest = world.performance.latest(PathKey(path, *ends), Metric.THROUGHPUT)
+                key = PathKey(path, *ends)
+                latest = world.performance.latest(key, Metric.THROUGHPUT)
                 told = latest is not None and latest.tool == TOOL and latest.observed_at >= recent
-                if told and len(load.numbers) == 1 and not _wanted(world, path, now):
+                verified = now - self._tested.get(key, -math.inf) <= VERIFIED_S
+                if told and verified and len(load.numbers) == 1 and not _wanted(world, path, now):
                     found.add(path)
         return frozenset(found)
 
@@ -112,6 +122,13 @@ class Filling:
         since = now - world.configuration.measurements.window
         return world.performance.best([key], Metric.THROUGHPUT, since)
 
+    def _usual(self, world: World, key: PathKey, now: float) -> float | None:
+        """What one flow has of a path: what the last that took its share had a while ago, or the best."""
+        latest = world.performance.latest(key, Metric.THROUGHPUT)
+        if latest is not None and latest.tool == TOOL and now - latest.observed_at <= OLD_S:
+            return latest.value
+        return self._best(world, key, now)
+
     def _look(self, world: World, key: PathKey, flows: Sequence[Flow], now: float) -> None:
         rates = {flow.number: _rate(world, flow, now) for flow in flows}
         known = {number: rate for number, rate in rates.items() if rate is not None}
@@ -126,8 +143,8 @@ class Filling:
                 self._judge(number, shares=rate >= HALF * most)
             return
         flow, rate = flows[0], known[flows[0].number]
-        best = self._best(world, key, now)
-        if best is not None and rate >= MOST_OF_IT * best:
+        usual = self._usual(world, key, now)
+        if usual is not None and rate >= MOST_OF_IT * usual:
             self._judge(flow.number, shares=True)
         elif flow.number not in self.elastic:
             self.limited.add(flow.number)
@@ -138,6 +155,7 @@ class Filling:
         tested = world.performance.latest(key, Metric.THROUGHPUT)
         if tested is None or tested.tool == TOOL:
             return
+        self._tested[key] = tested.observed_at
         during = {
             flow: world.flows.counters(flow).rate(tested.started_at, tested.observed_at) for flow in flows
         }

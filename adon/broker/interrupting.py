@@ -122,7 +122,9 @@ class Interrupting:
 
     def running(self, world: World, ends: Ends, now: float) -> list[int]:
         """The flows that run between two sites and take part, who goes first before the others."""
-        flows = [flow for flow in world.flows.going(ends) if takes_part(world, flow)]
+        groups = [group for group in world.flows.groups(ends) if group.kind.need.pausable]
+        found = (world.flows.get(number) for group in groups for number in group.numbers)
+        flows = [flow for flow in found if flow is not None and takes_part(world, flow)]
         return [flow.number for flow in sorted(flows, key=lambda flow: _rank(world, flow, now))]
 
 

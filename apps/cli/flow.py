@@ -48,6 +48,10 @@ def submit(
     deadline: Annotated[
         str | None, typer.Option(help="To be done by then: 2026-11-22T06:00:00Z, or '8 h'.")
     ] = None,
+    pausable: Annotated[
+        bool | None,
+        typer.Option(help="Whether its tool stops while the flow waits, and goes on where it was."),
+    ] = None,
     slice_: Annotated[
         str | None, typer.Option("--slice", help="The slice it belongs to, for members of several.")
     ] = None,
@@ -74,7 +78,7 @@ def submit(
         "streams": streams,
         "slice": slice_,
     }
-    wishes |= {"not_before": not_before, "deadline": deadline}
+    wishes |= {"not_before": not_before, "deadline": deadline, "pausable": pausable}
     wishes |= {"queue_patience": patience, "ports": port or None, "weights": _weights(weight or [])}
     if job is not None:
         words = job.split()

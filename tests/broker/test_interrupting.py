@@ -33,7 +33,7 @@ LARGE, SMALL = 12_500.0, 1_250.0
 
 def lives(*asked: Transfer, over: Network = ONE_PATH, on: bool = True, end: float = 9000.0) -> list[Record]:
     world = workload(*asked, over=over, plan=PLAN, end=end)
-    return run(world, Brokered(world, policy={"interrupting": on}), measured=True)
+    return run(world, Brokered(world, policy={"interrupting": on}, pausable=on), measured=True)
 
 
 def paused(record: Record) -> bool:
@@ -191,7 +191,7 @@ class Recomputing(Brokered):
 def test_decisions_to_stop_and_what_was_freed_are_made_again_from_what_was_seen() -> None:
     asked = warmed(transfer(1, at=200, megabytes=LARGE), transfer(2, at=250, megabytes=SMALL))
     world = workload(*asked, over=ONE_PATH, plan=PLAN, end=9000.0)
-    policy = Recomputing(world, policy={"interrupting": True})
+    policy = Recomputing(world, policy={"interrupting": True}, pausable=True)
     run(world, policy, measured=True)
     assert any(reason.startswith("is stopped") for reason in policy.made_again)
     assert len(policy.made_again) >= len(asked)
