@@ -481,10 +481,13 @@ class Broker:
     # -- measurements and switches ------------------------------------------------------------------------
 
     def _measured(self, event: MeasurementArrived) -> list[Effect]:
+        confirmed = self.world.filling.confirmed(self.world, event.measurement)
         if not self.world.performance.record(event.measurement, event.at):
             return []
         key, effects = event.measurement.key, list[Effect]()
         self._note_carried(event.measurement)
+        if confirmed is not None:
+            self.world.performance.record(confirmed)
         for flow in self._watch.uneasy((key.source, key.destination), event.at, key):
             effects += self._placing.reexamine(flow, event, event.measurement)
         return [*effects, *self._placing.serve_queue(event)]

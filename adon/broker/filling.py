@@ -23,11 +23,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from adon.broker.flow import Flow, FlowState
 from adon.broker.register import Ends
+from adon.flowvisor.performance import carried
 from measurement.model import Measurement, Metric, PathKey
 
 if TYPE_CHECKING:
@@ -39,10 +40,12 @@ NEARLY = 0.9
 """One that had this part of a path's configured capacity fills it."""
 MOST_OF_IT = 0.7
 """Who has less than this part of what the path gave before may have a rate of its own."""
-HALF = 0.5
+EVENLY = 0.8
 """A stream that has less than this part of what another has beside it is limited by itself."""
 OLD_S = 120.0
 """A direction with flows whose last result is so old wants tests, whoever fills the path."""
+BEHIND_S = 1e-3
+"""So much later than a test that confirms it a transfer's result is: the newer one counts."""
 VERIFIED_S = 900.0
 """So long transfers are believed without a test: a mistake about who takes its share ends by then."""
 TOOL = "rule counters"
@@ -87,6 +90,28 @@ class Filling:
                 key = PathKey(path, *ends)
                 if flows and self._undisturbed(key, load.comings, now):
                     self._look(world, key, flows, now)
+
+    def confirmed(self, world: World, tested: Measurement) -> Measurement | None:
+        """What a transfer told of a path before an active test there, if that test confirms it.
+
+        To be asked before the test is recorded.  Beside one transfer a test has half of the path, which says
+        nothing new; without this it would stand for the path when the transfer is gone.
+        """
+        key, told = tested.key, world.performance.latest(tested.key, Metric.THROUGHPUT)
+        if tested.metric is not Metric.THROUGHPUT:
+            return None
+        self._tested[key] = tested.observed_at
+        load = world.flows.loads((key.source, key.destination)).get(key.path)
+        if told is None or told.tool != TOOL or load is None or len(load.numbers) != 1:
+            return None
+        recent = tested.started_at - 2 * world.configuration.policy.counters_period
+        flow = world.flows.get(next(iter(load.numbers)))
+        if flow is None or told.observed_at < recent or told.started_at != flow.path_since:
+            return None
+        whole = carried(tested, world.flows.need(flow).streams)
+        if not MOST_OF_IT * told.value <= whole <= told.value / MOST_OF_IT:
+            return None
+        return replace(told, observed_at=tested.observed_at + BEHIND_S)
 
     def quiet(self, world: World, now: float) -> frozenset[str]:
         """The paths on which transfers tell more than tests would."""
@@ -140,7 +165,7 @@ class Filling:
             each = {flow.number: known[flow.number] / world.flows.need(flow).streams for flow in flows}
             most = max(each.values())
             for number, rate in each.items():
-                self._judge(number, shares=rate >= HALF * most)
+                self._judge(number, shares=rate >= EVENLY * most)
             return
         flow, rate = flows[0], known[flows[0].number]
         usual = self._usual(world, key, now)
@@ -155,14 +180,11 @@ class Filling:
         tested = world.performance.latest(key, Metric.THROUGHPUT)
         if tested is None or tested.tool == TOOL:
             return
-        self._tested[key] = tested.observed_at
-        during = {
-            flow: world.flows.counters(flow).rate(tested.started_at, tested.observed_at) for flow in flows
-        }
+        during = {flow: _rate_beside(world, flow, tested) for flow in flows}
         known = {flow: rate for flow, rate in during.items() if rate is not None}
         for flow, rate in known.items():
             each = rate / world.flows.need(flow).streams
-            self._judge(flow.number, shares=each >= HALF * tested.value / streams_of(tested))
+            self._judge(flow.number, shares=each >= EVENLY * tested.value / streams_of(tested))
         if known and len(known) == len(flows):
             self._seen(key, tested.value + sum(known.values()))
 
@@ -210,6 +232,15 @@ def _rate(world: World, flow: Flow, now: float) -> float | None:
     latest = world.flows.counters(flow).latest()
     recent = now - 2 * world.configuration.policy.counters_period
     return None if latest is None or latest[1] < recent else latest[0]
+
+
+def _rate_beside(world: World, flow: Flow, tested: Measurement) -> float | None:
+    """What a flow had during a test, or during its greater part: a flow that came shortly before it counts."""
+    counted_from = math.inf if flow.path_since is None else flow.path_since
+    begins = max(tested.started_at, counted_from + world.configuration.policy.counters_period)
+    if tested.observed_at - begins < (tested.observed_at - tested.started_at) / 2:
+        return None
+    return world.flows.counters(flow).rate(begins, tested.observed_at)
 
 
 def _wanted(world: World, path: str, now: float) -> bool:

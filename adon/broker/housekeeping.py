@@ -112,7 +112,9 @@ class Housekeeping:
             self._world.configuration.policy.no_test_above_reserved,
             self._world.network.topology,
         )
-        quiet = self._world.windows.quiet(topology, event.at) | self._world.filling.quiet(self._world, event.at)
+        quiet = self._world.windows.quiet(topology, event.at) | self._world.filling.quiet(
+            self._world, event.at
+        )
         if share is not None:
             quiet |= {
                 path

@@ -5,11 +5,11 @@ Shortest remaining processing time first has the smallest mean completion time o
 is what TCP does, makes everybody late; letting flows wait *without* stopping anybody makes small ones wait
 behind large ones, which is worse still (docs/simulation.md has the figures).
 
-**Who takes part**: flows that say that they can be stopped (``pausable``, of the request or the template): one
-that is stopped goes back to the queue, and its transfer has to be by a tool that heeds that and later goes
-on where it was.  Who cannot pause neither lets others go first nor is let go first; it shares as ever.  Nor
-does who has a rate of its own (UDP, a ceiling well below what the path gives) or an unknown size
-(unannounced).
+**Who takes part**: flows that say that they can be stopped (``pausable``, of the request or the template):
+one that is stopped goes back to the queue, and its transfer has to be by a tool that heeds that and later
+goes on where it was.  Who cannot pause neither lets others go first nor is let go first; it shares as ever.
+Nor does who has a rate of its own (UDP, a ceiling well below what the path gives, an application that is seen
+not to take its share: :mod:`adon.broker.filling`), has reserved its place, or is unannounced.
 
 **The order**: who was asked for :data:`~adon.broker.queueing.turns.LONGEST_S` ago is first (nobody starves:
 it is neither held back nor stopped any more), then the higher priority, then who has clearly less left.
@@ -85,9 +85,7 @@ class Interrupting:
         rate = None if path == own or not load.numbers else world.filling.filled(world, key, now)
         if rate is None or not _fills(need, rate):
             return load
-        gone = frozenset(
-            flow.number for flow in _on(world, ends, path) if _lets_go(world, flow, rate, now)
-        )
+        gone = frozenset(flow.number for flow in _on(world, ends, path) if _lets_go(world, flow, rate, now))
         if not gone:
             return load
         held = self._less.get(key)
@@ -142,7 +140,9 @@ def _may_take_part(world: World, need: Need) -> bool:
 
 def takes_part(world: World, flow: Flow) -> bool:
     """Whether a flow stops for others, and others for it."""
-    return _may_take_part(world, world.flows.need(flow)) and not flow.unannounced and not flow.advised
+    return _may_take_part(world, world.flows.need(flow)) and not (
+        flow.unannounced or flow.advised or flow.booking
+    )
 
 
 def _on(world: World, ends: Ends, path: str) -> list[Flow]:

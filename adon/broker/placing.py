@@ -98,7 +98,7 @@ class Placing:
         self._deaf: set[int] = set()  # they learn no more connections: a switch refused one
         self._digests: dict[int, str] = {}  # the last to queue or stay: an equal one is not recorded again
         self._freed: dict[Ends, None] = {}  # between which sites flows gave their place back
-        self._peaceful_until: float | None = None  # somebody is to be stopped, or moved, then
+        self._peaceful_until = math.inf  # somebody is to be stopped, or moved, then
         self._awaiting: dict[int, float] = {}  # could have begun, and wait until then for something better
         self._serving = Serving(world, self._attempt, self._look, self._enqueue)
 
@@ -195,8 +195,8 @@ class Placing:
 
     def next_start(self, now: float) -> float | None:
         """When the next flow that awaits something better is tried again, whatever came of that."""
-        times = [*self._awaiting.values(), *(() if self._peaceful_until is None else (self._peaceful_until,))]
-        return min((at for at in times if at > now), default=None)
+        times = (*self._awaiting.values(), self._peaceful_until)
+        return min((at for at in times if now < at < math.inf), default=None)
 
     def clock_set_back(self, by: float) -> None:
         """The clock now shows ``by`` seconds less than it did."""
@@ -452,7 +452,7 @@ class Placing:
         world, effects = self._world, list[Effect]()
         if not world.configuration.policy.interrupting:
             return effects
-        self._peaceful_until = None
+        self._peaceful_until = math.inf
         for ends in world.flows.directions():
             for number in world.interrupting.running(world, ends, event.at):
                 flow = world.flows.get(number)
@@ -471,14 +471,12 @@ class Placing:
             return []  # it is not its path that it waits for
         need, choice = choose_path(world, flow, event.at, {path: why} if why else {})
         sped = self._sped(flow, event)
-        ruled = (
-            ruling.stopped(choice, why) if why else ruling.sooner(flow, choice, sped.left, sped.least)
-        )
+        ruled = ruling.stopped(choice, why) if why else ruling.sooner(flow, choice, sped.left, sped.least)
         if ruled is None:
             return []
         peace = interrupting.young(flow, event.at)
         if peace is not None:
-            self._peaceful_until = min(peace, math.inf if self._peaceful_until is None else self._peaceful_until)
+            self._peaceful_until = min(peace, self._peaceful_until)
             return []
         seen = self._looking.seen(flow, choice, Stopped(why) if why else sped, event)
         if ruled.path is None:

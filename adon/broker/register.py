@@ -356,7 +356,8 @@ def _key(kind: Kind) -> tuple[object, ...]:
     """What tells two kinds apart."""
     need = kind.need
     weights = tuple(sorted(need.weights.items()))
-    return (need.template.reference, need.qspec, weights, need.streams, need.pausable, kind.source, kind.destination)
+    same = (need.template.reference, need.qspec, weights, need.streams, need.pausable)
+    return (*same, kind.source, kind.destination)
 
 
 def _looks_different(flow: Flow, before: Flow | None) -> bool:

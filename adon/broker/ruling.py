@@ -19,6 +19,7 @@ from adon.broker.optimisation.placement import Placement
 from adon.broker.preemption import Holder, Rivals, gives_way
 from adon.flowvisor.assessment import CandidateRecord
 from adon.flowvisor.selection import quality
+from adon.units import format_duration
 from measurement.model import Metric
 
 FASTER = 1.2
@@ -162,7 +163,8 @@ def sooner(flow: Flow, choice: Choice, left: float, least: float) -> Ruling | No
     gained = left * 8 / here - left * 8 / there
     if gained < least:
         return None
-    return Ruling(Outcome.MOVE, best.path, f"{best.path} brings it home {gained:.0f} s sooner than {own.path}")
+    reason = f"{best.path} brings it home {format_duration(gained)} sooner than {own.path}"
+    return Ruling(Outcome.MOVE, best.path, reason)
 
 
 def throughput_of(record: CandidateRecord) -> float | None:

@@ -19,9 +19,9 @@ from adon.broker.cost.terms import NetworkTerms
 from adon.broker.damping import Damping
 from adon.broker.estimates import Estimates
 from adon.broker.failover import Failovers
+from adon.broker.filling import Filling
 from adon.broker.flow import Flow
 from adon.broker.heard import Heard
-from adon.broker.filling import Filling
 from adon.broker.interrupting import Interrupting
 from adon.broker.lasting import Lasting
 from adon.broker.links import Links

@@ -94,7 +94,7 @@ class Policy(Section):
         default=True, description="a higher priority may take the place of the lowest on layer 2 (P_min)"
     )
     interrupting: bool = Field(
-        default=False, description="flows that say that they are pausable are stopped for others that have less left"
+        default=False, description="flows that are pausable are stopped for others that have less left"
     )
     failed_path_holdoff: Duration = 30.0
     standby_paths: int | None = Field(

@@ -82,7 +82,8 @@ class Brokered:
     """The broker as a :class:`~adon.simulation.policy.Policy`; for one run.
 
     :param policy: settings of the configuration's policy that are not the defaults.
-    :param pausable: whether the transfers are by tools that stop, and go on where they were.
+    :param pausable: whether the transfers are by tools that stop, and go on where they were; None: as their
+        templates say.
     """
 
     def __init__(
@@ -91,7 +92,7 @@ class Brokered:
         name: str = "ours",
         policy: Mapping[str, Any] | None = None,
         *,
-        pausable: bool = False,
+        pausable: bool | None = None,
     ) -> None:
         self.name = name
         self._pausable = pausable
@@ -260,10 +261,11 @@ def _port(site: str, toward: str) -> str:
     return f"{site}-edge-{toward}"
 
 
-def request(transfer: Transfer, *, pausable: bool = False) -> FlowRequest:
+def request(transfer: Transfer, *, pausable: bool | None = None) -> FlowRequest:
     """What a researcher would ask for.
 
-    :param pausable: whether the transfer is by a tool that stops, and goes on where it was.
+    :param pausable: whether the transfer is by a tool that stops, and goes on where it was; None: as its
+        template says.
     """
     return FlowRequest(
         source=f"{transfer.source}-dtn",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from adon.broker import interrupting
 from adon.broker.decision import Decision
 from adon.broker.effects import Effect, SaveDecision, SaveSnapshot
 from adon.broker.events import Event
+from adon.broker.queueing.turns import LONGEST_S
 from adon.broker.recompute.again import decided_again
 from adon.broker.recompute.codec import Decoder, Encoder
 from adon.broker.recompute.differences import differences
@@ -23,7 +25,7 @@ from adon.simulation.network import Network
 from adon.simulation.policy import View
 from adon.simulation.tcp import Stream
 from adon.simulation.workload import Transfer
-from tests.simulation.small import network, run, transfer, workload
+from tests.simulation.small import EAGER, network, run, transfer, workload
 
 PLAN = Plan(throughput_period=60, throughput_duration=2, noise=0.0)
 ONE_PATH = network(1e9)
@@ -64,11 +66,24 @@ def test_without_the_policy_they_share() -> None:
     assert small.ended == pytest.approx(270, abs=2)
 
 
+def sold(over: Network, *rates: float) -> Network:
+    """The same paths, configured to carry other rates than they do."""
+    paths = [replace(path, advertised=rate) for path, rate in zip(over.paths, rates, strict=True)]
+    return replace(over, paths=tuple(paths))
+
+
 def test_until_it_is_seen_that_one_fills_the_path_they_share() -> None:
-    large, small = lives(transfer(1, at=70, megabytes=LARGE), transfer(2, at=80, megabytes=LARGE / 2))
+    asked = transfer(1, at=70, megabytes=LARGE), transfer(2, at=80, megabytes=LARGE / 2)
+    large, small = lives(*asked, over=sold(ONE_PATH, 2e9))
     assert small.began is not None
     stopped = next(at for at, path in large.stays if path is None)
     assert 4 < stopped - small.began < 25, "the counters of both are read every 5 s"
+
+
+def test_a_path_that_one_had_nearly_all_of_is_filled_by_one() -> None:
+    large, small = lives(transfer(1, at=70, megabytes=LARGE), transfer(2, at=80, megabytes=LARGE / 2))
+    assert small.began is not None
+    assert next(at for at, path in large.stays if path is None) - small.began < 0.1
 
 
 def test_who_waits_is_held_back_for_who_has_less_left() -> None:
@@ -103,11 +118,90 @@ def test_a_higher_priority_goes_first_whatever_is_left(first: str) -> None:
 
 
 def test_a_small_difference_is_not_worth_an_interruption() -> None:
+    """Nor is it a reason to share: who comes waits."""
     *_, one, other = lives(
         *warmed(transfer(1, at=200, megabytes=LARGE), transfer(2, at=205, megabytes=LARGE * 0.9))
     )
-    stops = [at for record in (one, other) for at, path in record.stays if path is None]
-    assert min(stops, default=400) > 300, "only when little is left of both does it come to a fifth"
+    assert not paused(one)
+    assert one.ended == pytest.approx(300, abs=2)
+    assert other.began == pytest.approx(one.ended, abs=0.5)
+
+
+def test_who_cannot_do_without_a_path_takes_another_one_at_once() -> None:
+    two = network(1e9, 0.5e9)
+    large, small = lives(transfer(1, at=100, megabytes=LARGE), transfer(2, at=150, megabytes=SMALL), over=two)
+    assert [path for _, path in small.stays] == ["p0"]
+    assert [path for _, path in large.stays] == ["p0", "p1", "p0"], "and comes back when it is free"
+    assert large.stays[1][0] - 150 < 0.1
+    assert large.stays[2][0] - (small.ended or 0.0) < 0.1
+
+
+def test_who_is_nearly_over_does_not_change_its_path_for_speed() -> None:
+    two = network(1e9, 0.9e9)
+    one, other = lives(
+        transfer(1, at=100, megabytes=SMALL), transfer(2, at=102, megabytes=SMALL * 0.9), over=two
+    )
+    assert [len(record.stays) for record in (one, other)] == [1, 1]
+
+
+STEADY = "steady"
+"""A template whose transfers cannot pause."""
+
+
+def mixed(*asked: Transfer, over: Network = ONE_PATH) -> list[Record]:
+    """Whether a transfer can pause its template says."""
+    bulk = EAGER.model_copy(update={"pausable": True})
+    templates = {"bulk": bulk, STEADY: EAGER.model_copy(update={"name": STEADY})}
+    world = replace(workload(*asked, over=over, plan=PLAN, end=9000.0), templates=templates)
+    return run(world, Brokered(world, policy={"interrupting": True}), measured=True)
+
+
+@pytest.mark.parametrize("large", ["bulk", STEADY])
+@pytest.mark.parametrize("small", ["bulk", STEADY])
+def test_only_who_can_pause_is_stopped_and_only_for_others_who_can(large: str, small: str) -> None:
+    one, other = mixed(
+        transfer(1, at=100, megabytes=LARGE, template=large),
+        transfer(2, at=150, megabytes=SMALL, template=small),
+    )
+    assert paused(one) is (large == small == "bulk")
+    assert not paused(other)
+    assert other.began == pytest.approx(150, abs=0.5), "nobody is held back either"
+
+
+@given(
+    st.lists(
+        st.tuples(st.integers(70, 300), st.integers(1, 40), st.sampled_from(("bulk", STEADY))),
+        min_size=2,
+        max_size=10,
+    )
+)
+@settings(max_examples=15, deadline=None)
+def test_who_cannot_pause_never_has_to_and_nobody_is_stopped_again_and_again(
+    drawn: list[tuple[int, int, str]],
+) -> None:
+    asked = [
+        transfer(n, at=float(at), megabytes=125.0 * seconds, template=template)
+        for n, (at, seconds, template) in enumerate(sorted(drawn), 1)
+    ]
+    for record in mixed(*asked, over=network(1e9, 0.4e9)):
+        assert record.ended is not None
+        stops = sum(path is None for _, path in record.stays)
+        later = sum(other.at >= record.transfer.at for other in asked) - 1
+        assert stops <= (later if record.transfer.template == "bulk" else 0)
+
+
+def test_an_application_with_a_rate_of_its_own_is_found_out() -> None:
+    """Nothing but its rate says that it does not take what the path gives."""
+    slowly = transfer(1, at=200, megabytes=LARGE / 4, ceiling=2e8)
+    world = workload(
+        *warmed(slowly, transfer(2, at=250, megabytes=SMALL)), over=network(1e9, 0.9e9), plan=PLAN
+    )
+    policy = Brokered(world, policy={"interrupting": True}, pausable=True)
+    *_, slow, small = run(world, policy, measured=True)
+    assert not paused(slow)
+    assert not paused(small)
+    assert sum("brings it home" in one.reason for one in policy.decisions if one.flow == "f-3") <= 1
+    assert slow.ended == pytest.approx(200 + 125, abs=3)
 
 
 def test_paths_that_no_single_stream_fills_are_shared() -> None:
@@ -123,7 +217,7 @@ def test_after_half_an_hour_nobody_is_stopped_or_held_back() -> None:
     large = next(r for r in lives(transfer(1, at=150, megabytes=LARGE), *stream) if r.transfer.number == 1)
     assert paused(large)
     stops = [at for at, path in large.stays if path is None]
-    assert max(stops) <= 150 + interrupting.LONGEST_S
+    assert max(stops) <= 150 + LONGEST_S
     assert large.ended is not None
 
 
@@ -188,10 +282,20 @@ class Recomputing(Brokered):
         return super()._carry_out(effect, view)
 
 
-def test_decisions_to_stop_and_what_was_freed_are_made_again_from_what_was_seen() -> None:
+@pytest.mark.parametrize(
+    ("over", "words"),
+    [
+        (ONE_PATH, ["is stopped: it lets f-4 go first"]),
+        (network(1e9, 0.5e9), ["it lets f-4 go first", "p0 brings it home"]),
+    ],
+)
+def test_decisions_to_stop_and_to_change_are_made_again_from_what_was_seen(
+    over: Network, words: list[str]
+) -> None:
     asked = warmed(transfer(1, at=200, megabytes=LARGE), transfer(2, at=250, megabytes=SMALL))
-    world = workload(*asked, over=ONE_PATH, plan=PLAN, end=9000.0)
+    world = workload(*asked, over=over, plan=PLAN, end=9000.0)
     policy = Recomputing(world, policy={"interrupting": True}, pausable=True)
     run(world, policy, measured=True)
-    assert any(reason.startswith("is stopped") for reason in policy.made_again)
+    for each in words:
+        assert any(reason.startswith(each) for reason in policy.made_again)
     assert len(policy.made_again) >= len(asked)

@@ -116,7 +116,7 @@ def tried(
         None if planned is None else plan.together,
         None if holder is None or ruled.path is None else world.flows.get(holder.number),
         by_site=refused and not placed.awaits,
-        alone=refused and placed.awaits,
+        alone=(refused and placed.awaits) or bool(apart),
         passing=bool(apart) or (path is None and (spared or world.interrupting.holds_back(world, flow, now))),
     )
 

@@ -37,8 +37,8 @@ from adon.broker.recompute.seen import (
     Placed,
     Seen,
     Snapshot,
-    Step,
     Sped,
+    Step,
     Stopped,
 )
 from adon.broker.refuge import Exodus, Loss
