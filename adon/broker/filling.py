@@ -22,7 +22,7 @@ Of flows that take part in :mod:`adon.broker.interrupting` only.  Bits/s, second
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -162,10 +162,7 @@ class Filling:
         self._beside_a_test(world, key, flows)
         if len(flows) > 1:
             self._seen(key, sum(known.values()))
-            each = {flow.number: known[flow.number] / world.flows.need(flow).streams for flow in flows}
-            most = max(each.values())
-            for number, rate in each.items():
-                self._judge(number, shares=rate >= EVENLY * most)
+            self._compare(world, key, flows, known, now)
             return
         flow, rate = flows[0], known[flows[0].number]
         usual = self._usual(world, key, now)
@@ -174,6 +171,17 @@ class Filling:
         elif flow.number not in self.elastic:
             self.limited.add(flow.number)
         self._record(world, key, flow, rate, now)
+
+    def _compare(
+        self, world: World, key: PathKey, flows: Sequence[Flow], rates: Mapping[int, float], now: float
+    ) -> None:
+        """Who has less than another is limited; that all have as much says something of a full path only."""
+        each = {flow.number: rates[flow.number] / world.flows.need(flow).streams for flow in flows}
+        most, usual = max(each.values()), self._usual(world, key, now)
+        full = usual is not None and sum(rates.values()) >= MOST_OF_IT * usual
+        for number, rate in each.items():
+            if full or rate < EVENLY * most:
+                self._judge(number, shares=rate >= EVENLY * most)
 
     def _beside_a_test(self, world: World, key: PathKey, flows: Sequence[Flow]) -> None:
         """What flows had during the last active test tells who shares, and what the path carries."""
@@ -235,7 +243,7 @@ def _rate(world: World, flow: Flow, now: float) -> float | None:
 
 
 def _rate_beside(world: World, flow: Flow, tested: Measurement) -> float | None:
-    """What a flow had during a test, or during its greater part: a flow that came shortly before it counts."""
+    """What a flow had during a test, or during its greater part if it came shortly before."""
     counted_from = math.inf if flow.path_since is None else flow.path_since
     begins = max(tested.started_at, counted_from + world.configuration.policy.counters_period)
     if tested.observed_at - begins < (tested.observed_at - tested.started_at) / 2:

@@ -162,6 +162,44 @@ def test_whether_one_flow_fills_a_path(
     assert known.filled(held, P0, 20.0) == (best if filled else None)
 
 
+def result(value: float, began: float, ended: float, tool: str) -> Measurement:
+    return Measurement(P0, Metric.THROUGHPUT, value, began, ended, "t", tool, {"streams": 1})
+
+
+@pytest.mark.parametrize(
+    ("test", "told", "flows", "confirms"),
+    [
+        (0.5e9, 1e9, 1, True),  # beside one transfer a test has half
+        (0.45e9, 1e9, 1, True),
+        (0.1e9, 1e9, 1, False),  # the path carries less than it did
+        (1e9, 1e9, 1, False),  # or the transfer pauses
+        (0.5e9, 1e9, 2, False),
+        (0.5e9, None, 1, False),
+    ],
+)
+def test_a_test_beside_a_transfer_confirms_what_that_told(
+    test: float, told: float | None, flows: int, confirms: bool
+) -> None:
+    asked = [transfer(n, at=100.0, megabytes=125_000) for n in range(1, flows + 1)]
+    world = workload(*asked, over=network(1e9), plan=replace(PLAN, throughput_period=1e6), end=120.0)
+    policy = Brokered(world, policy={"interrupting": True})
+    run(world, policy, measured=True)
+    held, known = policy.broker.world, policy.broker.world.filling
+    flow = held.flows.get(1)
+    assert flow is not None
+    assert flow.path_since is not None
+    now = flow.path_since + 60
+    if told is not None:
+        held.performance.record(result(told, flow.path_since, now, TOOL))
+    tested = result(test, now, now + 10, "iperf3")
+    found = known.confirmed(held, tested)
+    assert (found is not None) is confirms
+    if found is not None:
+        held.performance.record(tested)
+        assert held.performance.record(found), "it is the newer one"
+        assert found.value == told
+
+
 @pytest.mark.parametrize(("said", "streams"), [(4, 4), (None, 1), (0, 1), ("many", 1)])
 def test_the_streams_of_a_test(said: object, streams: int) -> None:
     parameters = {} if said is None else {"streams": said}
