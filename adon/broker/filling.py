@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 
 from adon.broker.flow import Flow, FlowState
 from adon.broker.register import Ends
-from adon.flowvisor.performance import carried
+from adon.flowvisor.performance import BY_TRANSFER, carried, streams_of
 from measurement.model import Measurement, Metric, PathKey
 
 if TYPE_CHECKING:
@@ -48,7 +48,6 @@ BEHIND_S = 1e-3
 """So much later than a test that confirms it a transfer's result is: the newer one counts."""
 VERIFIED_S = 900.0
 """So long transfers are believed without a test: a mistake about who takes its share ends by then."""
-TOOL = "rule counters"
 
 
 @dataclass(slots=True)
@@ -102,7 +101,7 @@ class Filling:
             return None
         self._tested[key] = tested.observed_at
         load = world.flows.loads((key.source, key.destination)).get(key.path)
-        if told is None or told.tool != TOOL or load is None or len(load.numbers) != 1:
+        if told is None or told.tool != BY_TRANSFER or load is None or len(load.numbers) != 1:
             return None
         recent = tested.started_at - 2 * world.configuration.policy.counters_period
         flow = world.flows.get(next(iter(load.numbers)))
@@ -123,7 +122,7 @@ class Filling:
             for path, load in world.flows.loads(ends).items():
                 key = PathKey(path, *ends)
                 latest = world.performance.latest(key, Metric.THROUGHPUT)
-                told = latest is not None and latest.tool == TOOL and latest.observed_at >= recent
+                told = latest is not None and latest.tool == BY_TRANSFER and latest.observed_at >= recent
                 verified = now - self._tested.get(key, -math.inf) <= VERIFIED_S
                 if told and verified and len(load.numbers) == 1 and not _wanted(world, path, now):
                     found.add(path)
@@ -141,6 +140,11 @@ class Filling:
             since = self._since[key] = (comings, now)
         return since[1] < now
 
+    def clock_set_back(self) -> None:
+        """Times that were noted say nothing any more."""
+        self._tested.clear()
+        self._since.clear()
+
     # -- one path -----------------------------------------------------------------------------------------
 
     def _best(self, world: World, key: PathKey, now: float) -> float | None:
@@ -150,7 +154,7 @@ class Filling:
     def _usual(self, world: World, key: PathKey, now: float) -> float | None:
         """What one flow has of a path: what the last that took its share had a while ago, or the best."""
         latest = world.performance.latest(key, Metric.THROUGHPUT)
-        if latest is not None and latest.tool == TOOL and now - latest.observed_at <= OLD_S:
+        if latest is not None and latest.tool == BY_TRANSFER and now - latest.observed_at <= OLD_S:
             return latest.value
         return self._best(world, key, now)
 
@@ -186,7 +190,7 @@ class Filling:
     def _beside_a_test(self, world: World, key: PathKey, flows: Sequence[Flow]) -> None:
         """What flows had during the last active test tells who shares, and what the path carries."""
         tested = world.performance.latest(key, Metric.THROUGHPUT)
-        if tested is None or tested.tool == TOOL:
+        if tested is None or tested.tool == BY_TRANSFER:
             return
         during = {flow: _rate_beside(world, flow, tested) for flow in flows}
         known = {flow: rate for flow, rate in during.items() if rate is not None}
@@ -221,16 +225,10 @@ class Filling:
                 flow.path_since,
                 now,
                 f"rule counters of {flow.id}",
-                TOOL,
+                BY_TRANSFER,
                 {"streams": streams_of(tested)},
             )
         )
-
-
-def streams_of(tested: Measurement) -> int:
-    """The streams of a throughput test."""
-    stated = tested.parameters.get("streams", 1)
-    return stated if isinstance(stated, int) and stated >= 1 else 1
 
 
 def _rate(world: World, flow: Flow, now: float) -> float | None:

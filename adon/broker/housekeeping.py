@@ -150,6 +150,7 @@ class Housekeeping:
         world.damping.clock_set_back(by)
         world.standings.clock_set_back(by)
         world.failovers.clock_set_back(by)
+        world.filling.clock_set_back()
         world.performance = Heard()
         world.line.clock_set_back(at)
         for flow in world.flows.running():

@@ -125,6 +125,7 @@ class Basis(StrEnum):
     """What a value that a decision used was based on; the decision names it (spec section 2)."""
 
     TEST = "active test"
+    TRANSFER = "a transfer that had the path to itself, by its rule counters"
     COUNTERS = "capacity less the switch's counters"
     OWN = "the flow's own rate by its rule counters, less the effect of our test"
     LINKS = "composed from what its links are configured to give"

@@ -52,6 +52,9 @@ from measurement.model import Measurement, Metric, PathKey
 FUTURE_TOLERANCE = 5.0
 """Seconds by which the clock of a measurement point may be ahead of ours."""
 
+BY_TRANSFER = "rule counters"
+"""The tool of a result that a transfer alone on its path gave (:mod:`adon.broker.filling`)."""
+
 _BUCKET = 3600.0
 
 
@@ -266,7 +269,7 @@ def _from_test(tested: Measurement, streams: int, loads: Sequence[FlowLoad]) -> 
     before = sum(load.streams for load in loads if load.admitted_at < tested.started_at)
     alone = _share(tested, streams, before, 0)
     if not since:
-        return alone, Basis.TEST
+        return alone, Basis.TRANSFER if tested.tool == BY_TRANSFER else Basis.TEST
     fair = _share(tested, streams, before, sum(load.streams for load in since))
     return max(fair, _less_charges(alone, since)), Basis.FAIR_SHARE
 
@@ -275,7 +278,7 @@ def _with_freed(
     tested: Measurement, streams: int, loads: Sequence[FlowLoad], together: Carried | None, best: float | None
 ) -> float:
     """The docstring's last formula; 0 if what it needs is not known."""
-    n, ours = _streams_of(tested), sum(load.streams for load in loads)
+    n, ours = streams_of(tested), sum(load.streams for load in loads)
     each = tested.value / n
     if together is None or best is None or each <= 0 or ours >= together.streams:
         return 0.0
@@ -286,16 +289,17 @@ def _with_freed(
 
 def _share(tested: Measurement, streams: int, before: int, since: int) -> float:
     """The formula of the module's docstring: k = ``before``, j = ``since``, s = ``streams``."""
-    return streams * carried(tested, before) / (before + max(since + streams, _streams_of(tested)))
+    return streams * carried(tested, before) / (before + max(since + streams, streams_of(tested)))
 
 
 def carried(tested: Measurement, before: int) -> float:
     """What a test and the ``before`` streams beside it had altogether, in bits/s: the docstring's B."""
-    streams = _streams_of(tested)
+    streams = streams_of(tested)
     return tested.value * (before + streams) / streams
 
 
-def _streams_of(tested: Measurement) -> int:
+def streams_of(tested: Measurement) -> int:
+    """The parallel streams of a throughput test."""
     stated = tested.parameters.get("streams", 1)
     return stated if isinstance(stated, int) and stated >= 1 else 1
 

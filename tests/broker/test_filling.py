@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adon.broker import filling
-from adon.broker.filling import TOOL, Filling, streams_of
+from adon.broker.filling import Filling
+from adon.flowvisor.performance import BY_TRANSFER, streams_of
 from adon.simulation.brokered import Brokered
 from adon.simulation.measuring import Plan
 from adon.simulation.network import Network
@@ -49,7 +50,7 @@ class Watching(Brokered):
 
     def told(self) -> list[Measurement]:
         """What transfers told of p0."""
-        return [one for one in self.results if one.tool == TOOL]
+        return [one for one in self.results if one.tool == BY_TRANSFER]
 
 
 def watched(
@@ -190,7 +191,7 @@ def test_a_test_beside_a_transfer_confirms_what_that_told(
     assert flow.path_since is not None
     now = flow.path_since + 60
     if told is not None:
-        held.performance.record(result(told, flow.path_since, now, TOOL))
+        held.performance.record(result(told, flow.path_since, now, BY_TRANSFER))
     tested = result(test, now, now + 10, "iperf3")
     found = known.confirmed(held, tested)
     assert (found is not None) is confirms

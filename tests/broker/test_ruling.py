@@ -47,7 +47,7 @@ GB = 1e9
 def at(path: str, rate: float | None, verdict: Verdict = Verdict.QUALIFIED) -> CandidateRecord:
     """What is found of a path that gives so much."""
     found = MetricRecord("throughput", rate, unknown="" if rate is not None else "never measured")
-    return CandidateRecord(path, 2, verdict, "", rate, (found,))
+    return CandidateRecord(path, "layer2", verdict, "", rate, (found,))
 
 
 def between(own: float | None, other: float | None, best: str | None = "other") -> Choice:
