@@ -122,14 +122,17 @@ class MuOsu:
     """The two-campus network at one scale.
 
     :param scale: the paper's rates are divided by it.
-    :raises InvalidInput: if it is not a number above zero.
+    :param layer3: bits/s of a single TCP stream on the layer-3 path at full scale.
+    :raises InvalidInput: if one of them is not a number above zero.
     """
 
     scale: float = DEFAULT_SCALE
+    layer3: float = L3_GOODPUT
 
     def __post_init__(self) -> None:
-        if not 0 < self.scale < float("inf"):
-            raise InvalidInput.of("scale", f"{self.scale} is not a number above zero")
+        for name, value in (("scale", self.scale), ("layer3", self.layer3)):
+            if not 0 < value < float("inf"):
+                raise InvalidInput.of(name, f"{value} is not a number above zero")
 
     @property
     def l2_goodput(self) -> float:
@@ -139,7 +142,7 @@ class MuOsu:
     @property
     def l3_goodput(self) -> float:
         """Bits/s that one TCP stream gets on the idle layer-3 path."""
-        return L3_GOODPUT / self.scale
+        return self.layer3 / self.scale
 
     @property
     def overlay(self) -> Shape:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from adon.errors import AdonError, NotFound, Unavailable
-from mininet_topos.mu_osu import DEFAULT_SCALE, MuOsu
+from mininet_topos.mu_osu import DEFAULT_SCALE, L3_GOODPUT, MuOsu
 from mininet_topos.openvswitch import OpenVSwitch
 from mininet_topos.points import measurement_points
 from mininet_topos.testbed import testbed
@@ -91,6 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--folder", type=Path, required=True)
     parser.add_argument("--openflow-port", type=int, default=DEFAULT_OPENFLOW_PORT)
     parser.add_argument("--scale", type=float, default=DEFAULT_SCALE)
+    parser.add_argument("--layer3", type=float, default=L3_GOODPUT, help="bits/s at full scale")
     options = parser.parse_args(arguments)
     ended = threading.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -104,7 +105,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(options: argparse.Namespace, ended: threading.Event) -> None:
-    network = MuOsu(options.scale)
+    network = MuOsu(options.scale, options.layer3)
     with (
         testbed(network.topology(), options.folder, options.openflow_port) as built,
         measurement_points(built) as points,

@@ -105,6 +105,7 @@ from adon.config import Configuration
 from adon.errors import AdonError, Conflict, NotFound
 from adon.flowvisor.lldp import Identity
 from adon.flowvisor.overlay import OverlayPaths
+from adon.flowvisor.performance import streams_of
 from adon.flowvisor.rule import Entry
 from adon.flowvisor.topology import Topology
 from adon.templates_catalog.catalog import Catalog
@@ -115,6 +116,8 @@ from measurement.psconfig.mesh import Need
 from measurement.sites.model import JobOrder, Shape
 
 NO_CIRCUITS = OverlayPaths()
+SAME_COMPANY = 0.5
+"""Streams by which those there now may differ from those beside a test for counters to be of both."""
 
 
 class Broker:
@@ -497,9 +500,14 @@ class Broker:
         if tested.metric is not Metric.THROUGHPUT:
             return
         load = self.world.flows.loads((tested.key.source, tested.key.destination)).get(tested.key.path)
+        beside = 0.0 if load is None else load.average(tested.started_at, tested.observed_at)
+        self.world.performance.note_beside(tested, beside)
         used = None if load is None else load.used()
-        if load is not None and used is not None and used.observed_at >= tested.started_at:
+        fresh = used is not None and used.observed_at >= tested.started_at
+        if load is not None and used is not None and fresh and abs(load.streams - beside) < SAME_COMPANY:
             self.world.performance.note_carried(tested, used.used, load.streams)
+        elif beside > 0:  # each stream had what one of the test's had
+            self.world.performance.note_carried(tested, tested.value * beside / streams_of(tested), beside)
 
     def _reported(self, event: RulesReported) -> list[Effect]:
         """A switch's rules: repair them, count, and if it was new look at everything again."""

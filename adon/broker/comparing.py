@@ -31,7 +31,8 @@ from adon.broker.cost.spread import of_rate
 from adon.broker.cost.terms import NO_NETWORK, NetworkTerms, theoretical_throughput
 from adon.broker.decision import SiteCost
 from adon.broker.flow import Flow
-from adon.broker.forecasting.interval import forecast
+from adon.broker.forecasting.interval import forecast, foretold
+from adon.broker.forecasting.sharing import PAYLOAD, Company, Whole, lasts, present, whole
 from adon.broker.optimisation.location import Standing, choose, start_text
 from adon.broker.optimisation.placement import Placement, Planned
 from adon.broker.outcomes import Forecast
@@ -39,7 +40,7 @@ from adon.broker.resources.amounts import Amounts, Limits
 from adon.broker.resources.offer import Offer, demand_of
 from adon.flowvisor.assessment import CandidateRecord, Verdict
 from adon.flowvisor.path import CandidatePath, Known
-from adon.flowvisor.performance import PerformanceView
+from adon.flowvisor.performance import PerformanceView, streams_of
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import CostModel
 from adon.variation import NONE, Moments
@@ -51,14 +52,18 @@ MOST_PATHS = 4
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """How far off rates of one directed path have been.
+    """What was learnt of one directed path, and who is there.
 
     :param errors: relative errors of past promises on the basis that the present one rests on.
     :param tests: what was measured there in the archive's window.
+    :param company: who would share the path; None where nobody has looked.
+    :param lasted: how much longer transfers took there than was worked out from their company, as a share.
     """
 
     errors: tuple[float, ...] = ()
     tests: Moments = NONE
+    company: Company | None = None
+    lasted: tuple[float, ...] = ()
 
 
 UNSEEN = Observed()
@@ -103,10 +108,15 @@ NOTHING_REGARDED = Regarded()
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """A path that a flow may take, with what it is expected to carry and how far off that has been."""
+    """A path that a flow may take, with what it is expected to carry and how far off that has been.
+
+    :param carries: what it carries altogether, where its last test tells.
+    """
 
     terms: NetworkTerms
     errors: Sequence[float] = ()
+    observed: Observed = UNSEEN
+    carries: Whole | None = None
 
 
 NO_WAY = Way(NO_NETWORK)
@@ -197,6 +207,12 @@ def _situation(choice: Choice) -> Situation:
 
 
 def ways_of(flow: Flow, need: Need, choice: Choice, seen: Regarded) -> list[Way]:
+    """The paths that a flow may take."""
+    found = ((record, choice.paths.get(record.path)) for record in within_margin(flow, need, choice))
+    return [way_of(need, choice, record, path, seen) for record, path in found if path is not None]
+
+
+def within_margin(flow: Flow, need: Need, choice: Choice) -> list[CandidateRecord]:
     """The paths that are as good as the one selected, that one first; none without one."""
     name = choice.selection.path
     best = choice.record(name)
@@ -206,8 +222,7 @@ def ways_of(flow: Flow, need: Need, choice: Choice, seen: Regarded) -> list[Way]
     if flow.booking is not None and flow.booking.path == name:
         others = []
     others.sort(key=lambda record: -math.inf if record.q is None else -record.q)
-    found = ((record, choice.paths.get(record.path)) for record in [best, *others][:MOST_PATHS])
-    return [way_of(need, choice, record, path, seen) for record, path in found if path is not None]
+    return [best, *others][:MOST_PATHS]
 
 
 def _as_good(record: CandidateRecord, best: CandidateRecord, need: Need) -> bool:
@@ -223,7 +238,34 @@ def way_of(need: Need, choice: Choice, record: CandidateRecord, path: CandidateP
     observed, asked = seen.paths.get(path.key.path, UNSEEN), _situation(choice)
     value = None if found is None else found.value
     terms = terms_of(need, path, value, observed, asked.performance, asked.now)
-    return Way(terms, observed.errors)
+    carries = whole_of(path, observed.company, asked.performance, asked.now, need)
+    return Way(terms, observed.errors, observed, carries)
+
+
+def whole_of(
+    path: CandidatePath, company: Company | None, performance: PerformanceView, now: float, need: Need
+) -> Whole | None:
+    """What a path carries altogether; None where no test tells, or it is not any more what it was."""
+    key = path.key
+    tested, max_age = performance.latest(key, Metric.THROUGHPUT), need.template.selection.max_age
+    known = isinstance(performance.knowledge(key, Metric.THROUGHPUT, now, max_age), Known)
+    if (
+        tested is None
+        or company is None
+        or not known
+        or performance.changed(key, Metric.THROUGHPUT) is not None
+    ):
+        return None
+    best, counted = performance.best([key], Metric.THROUGHPUT, 0.0), performance.carried(key)
+    there = performance.beside(key)
+    return whole(
+        tested.value,
+        streams_of(tested),
+        present(company.beside, tested.started_at, tested.observed_at) if there is None else there,
+        tested.value if best is None else best,
+        0.0 if counted is None else counted.bits,
+        path.capacity * PAYLOAD,
+    )
 
 
 def terms_of(
@@ -347,4 +389,8 @@ def _told(flow: Flow, need: Need, size: int, way: Way) -> Forecast | None:
     """A stream over UDP sends at its own pace: of that nothing can be told."""
     if need.template.protocol != "tcp":
         return None
-    return forecast(max(0, size - flow.bytes_delivered), way.terms, way.errors)
+    left, company = max(0, size - flow.bytes_delivered), way.observed.company
+    if way.carries is None or company is None:
+        return forecast(left, way.terms, way.errors)
+    seconds = lasts(left * 8.0, need.streams, way.carries, company, way.terms.theoretical)
+    return foretold(seconds, way.observed.lasted, way.terms.relative)

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from adon.broker import legs, scheduler
 from adon.broker.choice import Choice, Need
+from adon.broker.company import company_of
 from adon.broker.comparing import (
     NO_WAY,
     Observed,
@@ -20,6 +21,7 @@ from adon.broker.comparing import (
     costs_of,
     forecast_of,
     ways_of,
+    within_margin,
 )
 from adon.broker.cost.learnt import Learnt
 from adon.broker.cost.site import Legs
@@ -88,7 +90,7 @@ def regarded(
         that has a path.
     """
     latest = min(latest, scheduler.deadline(flow, world.flows.patience))
-    seen = Regarded(paths=_observed(world, choice, now), latest=latest)
+    seen = Regarded(paths=_observed(world, flow, need, choice, now), latest=latest)
     if need.template.cost is None:
         return seen
     elsewhere = elsewhere and choice.selection.path is not None
@@ -97,16 +99,22 @@ def regarded(
     return replace(seen, sites=tuple(_with_room(world, flow, need, choice, seen, one, now) for one in sites))
 
 
-def _observed(world: World, choice: Choice, now: float) -> FrozenMap[str, Observed]:
-    """How far off rates of each candidate have been."""
+def _observed(world: World, flow: Flow, need: Need, choice: Choice, now: float) -> FrozenMap[str, Observed]:
+    """What was learnt of each candidate, and who is on those that the flow may take."""
     since, found = now - world.configuration.measurements.window, dict[str, Observed]()
+    may_take = {record.path for record in within_margin(flow, need, choice)}
     for record in choice.selection.records:
         path = choice.paths.get(record.path)
         rate = next((one for one in record.metrics if one.metric == Metric.THROUGHPUT), None)
-        if path is not None:
-            errors = () if rate is None else tuple(world.estimates.errors(path.key, rate.basis))
-            tests = world.performance.seen(path.key, Metric.THROUGHPUT, since)
-            found[record.path] = Observed(errors, tests)
+        if path is None:
+            continue
+        errors = () if rate is None else tuple(world.estimates.errors(path.key, rate.basis))
+        observed = Observed(errors, world.performance.seen(path.key, Metric.THROUGHPUT, since))
+        if record.path in may_take:
+            company = company_of(world, flow, need, path.key, now)
+            lasted = tuple(world.estimates.lasted(path.key, waited=flow.submitted_at < now))
+            observed = replace(observed, company=company, lasted=lasted)
+        found[record.path] = observed
     return FrozenMap(found)
 
 

@@ -35,6 +35,9 @@ METRIC = "estimate.throughput_error"
 KEPT = 200
 """Errors per path and basis that the summary looks back on."""
 
+ENOUGH = 5
+"""Transfers of one path, from which its own say how long they last there."""
+
 SHORTEST_S = 1.0
 """A transfer that reports to have taken less is too short to have a rate."""
 
@@ -79,6 +82,27 @@ class Estimates:
         self.scored = 0
         self._promises: dict[int, dict[str, Promise]] = {}
         self._errors: dict[tuple[PathKey, str], deque[float]] = {}
+        self._lasted: dict[tuple[PathKey | tuple[str, str], bool], deque[float]] = {}
+
+    def took(self, key: PathKey, expected: float, seconds: float, *, waited: bool) -> None:
+        """A transfer on a directed path took so long; ``expected`` was worked out at its admission.
+
+        :param waited: whether it had to wait first: then others are about to come as well.
+        """
+        if expected > 0 and seconds >= SHORTEST_S:
+            error = seconds / expected - 1
+            for place in (key, (key.source, key.destination)):
+                self._lasted.setdefault((place, waited), deque(maxlen=KEPT)).append(error)
+
+    def lasted(self, key: PathKey, *, waited: bool) -> Sequence[float]:
+        """How much longer transfers took there than was worked out, as a share; the oldest first.
+
+        Those on the path itself, or on all paths that lead there, while these are few.
+        """
+        own = self._lasted.get((key, waited), ())
+        if len(own) >= ENOUGH:
+            return tuple(own)
+        return tuple(self._lasted.get(((key.source, key.destination), waited), ()))
 
     def note(self, flow: int, key: PathKey, need: Need, choice: Choice, decision: str) -> None:
         """A flow gets this path; nothing is noted where no throughput was estimated."""

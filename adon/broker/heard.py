@@ -45,10 +45,15 @@ class Heard(PerformanceView):
         self._noted(key)
         super().supersede(key, metric, changed)
 
-    def note_carried(self, tested: Measurement, beside: float, streams: int) -> None:
+    def note_carried(self, tested: Measurement, beside: float, streams: float) -> None:
         """As :meth:`PerformanceView.note_carried`."""
         self._noted(tested.key)
         super().note_carried(tested, beside, streams)
+
+    def note_beside(self, tested: Measurement, streams: float) -> None:
+        """As :meth:`PerformanceView.note_beside`."""
+        self._noted(tested.key)
+        super().note_beside(tested, streams)
 
     def best(self, keys: Iterable[PathKey], metric: Metric, since: float) -> float | None:
         """As :meth:`PerformanceView.best`; the hours of each path are gone through once per change."""

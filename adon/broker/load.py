@@ -12,10 +12,14 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, insort
+from collections import deque
 from collections.abc import Callable
 from itertools import accumulate
 
 from adon.flowvisor.performance import Counters, FlowLoad
+
+GONE = 64
+"""So many who have left a path are remembered: a test's result comes seconds after its end."""
 
 Rate = tuple[float, float]
 """Bits/s, and when they were counted."""
@@ -37,6 +41,7 @@ class PathLoad:
         self._streams_until: list[int] | None = None
         self._used: tuple[Counters | None] | None = None
         self._reserved: float | None = None
+        self._gone: deque[tuple[float, float, int]] = deque(maxlen=GONE)  # (since, until, streams)
 
     def put(self, number: int, streams: int, admitted_at: float | None, reserved: float) -> None:
         """A flow comes to this path; without a time of admission it counts as reserved only."""
@@ -45,12 +50,25 @@ class PathLoad:
             insort(self._admitted, (admitted_at, number, streams))
         self._changed()
 
-    def drop(self, number: int, admitted_at: float | None) -> None:
-        """A flow leaves it."""
+    def drop(self, number: int, admitted_at: float | None, at: float | None = None) -> None:
+        """A flow leaves it.
+
+        :param at: when, if that is known.
+        """
         del self.numbers[number]
         if admitted_at is not None:
-            del self._admitted[bisect_left(self._admitted, (admitted_at, number, 0))]
+            _, _, streams = self._admitted.pop(bisect_left(self._admitted, (admitted_at, number, 0)))
+            if at is not None:
+                self._gone.append((admitted_at, at, streams))
         self._changed()
+
+    def average(self, begin: float, end: float) -> float:
+        """How many streams of flows were here on average between two times, those who left meanwhile too."""
+        stays = [*self._gone, *((since, math.inf, streams) for since, _, streams in self._admitted)]
+        if end <= begin:
+            return float(sum(streams for since, until, streams in stays if since <= begin < until))
+        there = (max(0.0, min(until, end) - max(since, begin)) * streams for since, until, streams in stays)
+        return math.fsum(there) / (end - begin)
 
     def counted(self) -> None:
         """The rate of a flow here is another one."""

@@ -44,6 +44,7 @@ from adon.broker.effects import (
 from adon.broker.events import Event, LldpReceived, PortChanged, SwitchDown, TransferReported
 from adon.broker.fleeing import Fled
 from adon.broker.flow import Flow, FlowState, Quality
+from adon.broker.forecasting.interval import NETWORK
 from adon.broker.network import Outcome as NetworkOutcome
 from adon.broker.optimisation.placement import NOWHERE, Placement
 from adon.broker.optimisation.plan import UNPLANNED, Arranged
@@ -657,6 +658,7 @@ class Placing:
             keeping.refunded(self._world, flow)
         self._freed[self._world.flows.ends(ended)] = None
         effects += self._scored(ended, got, event)
+        self._took(ended, reported=reported)
         effects += self.act(self._want(flow.id, (), event), event)
         return ended, [*effects, *self.serve_queue(event)]
 
@@ -708,6 +710,17 @@ class Placing:
         """Compare what a flow was promised with what it got."""
         scored = self._world.estimates.score(ended, self._world.flows.need(ended), got, event.at)
         return [] if scored is None else [EstimateScored(event.id, scored)]
+
+    def _took(self, ended: Flow, *, reported: bool) -> None:
+        """Learn how long a transfer took that went one way, and said itself when it was done."""
+        diary, at = ended.diary, ended.ended_at
+        if not reported or at is None or diary.admitted_at is None or diary.forecast is None:
+            return
+        alone = diary.forecast.terms.get(NETWORK)
+        if alone is not None and ended.path_since == diary.admitted_at:
+            key = PathKey(str(ended.path), *self._world.flows.ends(ended))
+            waited, took = diary.admitted_at > ended.submitted_at, at - diary.admitted_at
+            self._world.estimates.took(key, alone, took, waited=waited)
 
     # -- steps shared by these ----------------------------------------------------------------------------
 

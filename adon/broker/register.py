@@ -302,7 +302,7 @@ class Register:
             self._versions[self.ends(flow)] = self.version(self.ends(flow)) + 1
         if place != was:
             if was is not None:
-                self._leave(number, was)
+                self._leave(flow, was)
             if place is not None:
                 self._enter(flow, place)
         elif place is not None and place.path is not None and _looks_different(flow, before):
@@ -325,14 +325,15 @@ class Register:
         group.numbers.add(number)
         group.unseen.add(number)
 
-    def _leave(self, number: int, was: _Place) -> None:
+    def _leave(self, flow: Flow, was: _Place) -> None:
+        number = flow.number
         self.moved += 1
         del self._places[number]
         self._directions[was.ends].discard(number)
         self._priorities[was.ends] -= Counter({self.priority(self._flows[number]): 1})
         if was.path is None:
             return
-        self._loads[was.ends][was.path].drop(number, was.since)
+        self._loads[was.ends][was.path].drop(number, was.since, max(flow.state_since, flow.path_since or 0.0))
         place = (self._kinds[number], was.path)
         group = self._groups[was.ends][place]
         group.numbers.discard(number)

@@ -88,7 +88,7 @@ class Carried:
     """What a path carried in all during a test: bits/s of the test and of our flows with ``streams``."""
 
     bits: float
-    streams: int
+    streams: float
     observed_at: float
 
 
@@ -100,6 +100,7 @@ class PerformanceView:
         self._best: dict[tuple[PathKey, Metric], dict[int, float]] = {}
         self._changed: dict[tuple[PathKey, Metric], Changed] = {}
         self._carried: dict[PathKey, Carried] = {}
+        self._beside: dict[PathKey, tuple[float, float]] = {}
         self._buckets = max(1, math.ceil(window / _BUCKET)) + 1
         self._steadiness = Steadiness(self._buckets)
 
@@ -141,7 +142,7 @@ class PerformanceView:
         """Since when one metric of one direction is different, if it is known to be."""
         return self._changed.get((key, metric))
 
-    def note_carried(self, tested: Measurement, beside: float, streams: int) -> None:
+    def note_carried(self, tested: Measurement, beside: float, streams: float) -> None:
         """Beside a path's newest test our flows, with so many streams, had so many bits/s."""
         self._carried[tested.key] = Carried(tested.value + beside, streams, tested.observed_at)
 
@@ -149,6 +150,15 @@ class PerformanceView:
         """What the path carried in all during its newest test; None if that is not known."""
         tested, noted = self.latest(key, Metric.THROUGHPUT), self._carried.get(key)
         return noted if tested is not None and noted and noted.observed_at == tested.observed_at else None
+
+    def note_beside(self, tested: Measurement, streams: float) -> None:
+        """So many streams of our flows were beside a path's newest test, on average over it."""
+        self._beside[tested.key] = (tested.observed_at, streams)
+
+    def beside(self, key: PathKey) -> float | None:
+        """How many streams of our flows were beside the path's newest test; None if that is not known."""
+        tested, noted = self.latest(key, Metric.THROUGHPUT), self._beside.get(key)
+        return noted[1] if tested is not None and noted and noted[0] == tested.observed_at else None
 
     def best(self, keys: Iterable[PathKey], metric: Metric, since: float) -> float | None:
         """The best value seen on these directed paths since then; None if nothing was seen.
@@ -299,7 +309,7 @@ def carried(tested: Measurement, before: int) -> float:
 
 
 def streams_of(tested: Measurement) -> int:
-    """The parallel streams of a throughput test."""
+    """The parallel streams of a throughput test: the module's n."""
     stated = tested.parameters.get("streams", 1)
     return stated if isinstance(stated, int) and stated >= 1 else 1
 

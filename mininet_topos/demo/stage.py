@@ -37,7 +37,7 @@ from mininet_topos.isolation import (
     run_folder,
     run_isolated,
 )
-from mininet_topos.mu_osu import CAMPUSES, CONTENDING_STREAMS, MU, OSU, MuOsu, dtn_addresses
+from mininet_topos.mu_osu import CAMPUSES, CONTENDING_STREAMS, L3_GOODPUT, MU, OSU, MuOsu, dtn_addresses
 from mininet_topos.network_config import DEFAULT_SCHEDULE, Schedule, network_config
 from mininet_topos.transfer import Transfer, arguments
 from mininet_topos.up import READY_TIMEOUT, Bed
@@ -104,13 +104,19 @@ def remove_remains() -> None:
 
 
 @contextmanager
-def testbed_up(folder: RunFolder, scale: float) -> Iterator[Bed]:
+def testbed_up(  # it is no test
+    folder: RunFolder,
+    scale: float,
+    layer3: float = L3_GOODPUT,  # noqa: PT028
+) -> Iterator[Bed]:
     """The testbed alone.
 
+    :param layer3: bits/s of its layer-3 path at full scale.
     :raises Unavailable: if it does not come up, with the end of its log.
     """
     log = folder.path / "testbed.log"
-    argv = [sys.executable, "-m", "mininet_topos.up", "--folder", str(folder.path), "--scale", f"{scale:g}"]
+    rates = ["--scale", f"{scale:g}", "--layer3", f"{layer3:g}"]
+    argv = [sys.executable, "-m", "mininet_topos.up", "--folder", str(folder.path), *rates]
     with log.open("wb") as output, run_isolated(argv, folder, stdout=output, stderr=output) as process:
         wait_until(lambda: Bed.is_up(folder.path) or process.poll() is not None, READY_TIMEOUT)
         if not Bed.is_up(folder.path):
@@ -120,11 +126,16 @@ def testbed_up(folder: RunFolder, scale: float) -> Iterator[Bed]:
 
 @contextmanager
 def adon_on(
-    bed: Bed, scale: float, schedule: Schedule = DEFAULT_SCHEDULE, name: str = "adon"
+    bed: Bed,
+    scale: float,
+    schedule: Schedule = DEFAULT_SCHEDULE,
+    name: str = "adon",
+    layer3: float = L3_GOODPUT,
 ) -> Iterator[World]:
     """``adon serve`` in the testbed's network, its web side outside.
 
     :param name: of the folder that it gets for itself.
+    :param layer3: as in :func:`testbed_up`.
     :raises Unavailable: if it does not come up, with the end of its log.
     """
     web = socket.create_server(("127.0.0.1", 0), backlog=128)
@@ -133,7 +144,7 @@ def adon_on(
     folder.mkdir()
     config, data, token = folder / "network.yaml", folder / "data", folder / "admin.token"
     config.write_text(
-        network_config(MuOsu(scale), certificates, bed.controller, schedule=schedule, extra=EXTRA)
+        network_config(MuOsu(scale, layer3), certificates, bed.controller, schedule=schedule, extra=EXTRA)
     )
     tasks = orders.plan(adon.config.load(config)).schedule.tasks
     url = f"http://127.0.0.1:{web.getsockname()[1]}"

@@ -16,6 +16,9 @@ So the errors of past promises on this path and basis are the distribution of wh
   observed one.
 
 From :data:`~adon.broker.cost.spread.ENOUGH_ERRORS` errors on the expectation is corrected by their median.
+
+Where it is known who shares the path (:mod:`adon.broker.forecasting.sharing`), T is worked out from that, and
+the errors are those of such workings-out, not of rates: (took − worked out) / worked out.
 """
 
 from __future__ import annotations
@@ -24,8 +27,9 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from adon.broker.cost.spread import ENOUGH_ERRORS
+from adon.broker.cost.spread import ENOUGH_ERRORS, IQR_OF_NORMAL
 from adon.broker.cost.terms import NetworkTerms, seconds_for
+from adon.broker.estimates import summarise
 from adon.broker.outcomes import Forecast
 from adon.frozenmap import FrozenMap
 
@@ -35,6 +39,9 @@ ENOUGH = 19
 
 LEAST = 0.05
 UNOBSERVED = 0.5
+
+NETWORK, LEARNT = "network", "learnt"
+"""The terms: what follows from what is known, and what earlier transfers took longer, or less, than that."""
 
 _ALPHA = 1.0 - COVERAGE
 Z = statistics.NormalDist().inv_cdf(1 - _ALPHA / 2)
@@ -47,10 +54,27 @@ def forecast(size: int, terms: NetworkTerms, errors: Sequence[float]) -> Forecas
     :param errors: relative errors of past promises on this path and basis.
     """
     alone = math.inf if terms.rate is None else seconds_for(size, terms.rate)
+    return _told(alone, errors, terms.relative)
+
+
+def foretold(seconds: float, lasted: Sequence[float], relative: float) -> Forecast | None:
+    """When a transfer is over of which it was worked out how long it takes; None if it never is.
+
+    :param lasted: how much longer earlier ones took than was worked out, as a share.
+    :param relative: the spread of what the path carries, as a share, until that is known.
+    """
+    if len(lasted) >= ENOUGH_ERRORS:
+        found = summarise(lasted)
+        relative = found.spread / IQR_OF_NORMAL / max(LEAST, 1 + found.median)
+    return _told(seconds, lasted, relative)
+
+
+def _told(alone: float, errors: Sequence[float], relative: float) -> Forecast | None:
     if not math.isfinite(alone):
         return None
-    low, expected, high = _transfer(alone, errors, terms.relative)
-    return Forecast(expected, max(0.0, low), high, COVERAGE, FrozenMap({"network": expected}))
+    low, expected, high = _transfer(alone, errors, relative)
+    terms = {NETWORK: alone} if expected == alone else {NETWORK: alone, LEARNT: expected - alone}
+    return Forecast(expected, max(0.0, low), high, COVERAGE, FrozenMap(terms))
 
 
 def _transfer(alone: float, errors: Sequence[float], relative: float) -> tuple[float, float, float]:

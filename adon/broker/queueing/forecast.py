@@ -6,24 +6,28 @@ when running flows are done), or because others have reserved it.  When a path c
 bound is met again that is missed today, nobody can say.
 
 The interval: everything is taken to last less and more than expected, by the spread of the errors of earlier
-estimates on these paths (:mod:`adon.broker.estimates`), or by :data:`DOUBT` while there are too few.
+estimates on these paths (:mod:`adon.broker.estimates`), or by :data:`DOUBT` while there are too few.  Where
+there should be room by who is there, but the last test says that there is not, the next test will tell.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from adon.broker import compute
+from adon.broker.company import company_of, tests_of
+from adon.broker.comparing import whole_of
 from adon.broker.flow import Flow
+from adon.broker.forecasting.sharing import left_now
 from adon.broker.queueing import calendar
 from adon.broker.queueing.claims import wanted
 from adon.broker.queueing.line import Resource
-from adon.broker.queueing.starts import Runner, Wisher, starts
+from adon.broker.queueing.starts import Lane, Runner, Wisher, starts
 from adon.broker.queueing.trial import Trial
 from adon.broker.world import World
-from measurement.model import PathKey
+from measurement.model import Metric, PathKey
 
 AHEAD = 200
 """So many before it in line are looked at."""
@@ -73,19 +77,36 @@ def _room_on(world: World, trial: Trial, paths: Sequence[str], now: float) -> St
     before = _before(world, flow, paths)
     asked = _wisher(world, flow, tuple(paths))
     doubt = doubt_about(world, keys)
+    known = {key.path: _lane(world, trial, key, now) for key in keys}
     spans = []
     for factor in (1 - doubt, 1.0, 1 + doubt):
-        lanes = {
-            key.path: (float(calendar.carries(world, key, now)), _runners(world, key, factor)) for key in keys
-        }
+        lanes = {path: _lasting(lane, factor) for path, lane in known.items()}
         wishers = [_scaled(wisher, factor) for wisher in (*before, asked)]
         found = starts(lanes, wishers, flow.number).get(flow.number)
         if found is None:
             return None
         spans.append(now + found)
-    running = sum(len(_numbers(world, key)) for key in keys)
+    running = sum(len(lane.running) for lane in known.values())
     why = f"running on {', '.join(paths)}: {running}; waiting for the same, and before it: {len(before)}"
+    if spans[1] <= now:
+        return _next_result(world, keys, now) or Start(min(spans), spans[1], max(spans), why)
     return Start(min(spans), spans[1], max(spans), why)
+
+
+def _next_result(world: World, keys: Sequence[PathKey], now: float) -> Start | None:
+    """The next throughput test, for one who should find room and does not by what was measured last."""
+    found = []
+    for key in keys:
+        tested, periods = world.performance.latest(key, Metric.THROUGHPUT), tests_of(world, key)
+        if tested is not None and periods:
+            found.append(tested.observed_at + min(period for period, _ in periods))
+    due = [at for at in found if at > now]
+    if not due:
+        return None
+    longest = max(period for key in keys for period, _ in tests_of(world, key))
+    return Start(
+        now, min(due), max(due) + longest, "there should be room: the next throughput test will tell"
+    )
 
 
 def _before(world: World, flow: Flow, paths: Sequence[str]) -> list[Wisher]:
@@ -109,22 +130,28 @@ def _wisher(world: World, flow: Flow, lanes: tuple[str, ...]) -> Wisher:
 
 
 def _scaled(wisher: Wisher, factor: float) -> Wisher:
-    bits = wisher.bits * factor
-    return Wisher(wisher.number, bits, wisher.streams, wisher.asks, wisher.bound, wisher.lanes)
+    return replace(wisher, bits=wisher.bits * factor)
 
 
-def _runners(world: World, key: PathKey, factor: float) -> list[Runner]:
-    found = []
-    for number in _numbers(world, key):
-        flow = world.flows.get(number)
-        if flow is not None:
-            found.append(Runner(flow.left * 8.0 * factor, world.flows.need(flow).streams))
-    return found
+def _lasting(lane: Lane, factor: float) -> Lane:
+    """A path on which everything lasts so many times as long."""
+    return replace(lane, running=tuple(replace(one, bits=one.bits * factor) for one in lane.running))
 
 
-def _numbers(world: World, key: PathKey) -> list[int]:
-    load = world.flows.loads((key.source, key.destination)).get(key.path)
-    return [] if load is None else list(load.numbers)
+def _lane(world: World, trial: Trial, key: PathKey, now: float) -> Lane:
+    """A path with what is left of those who run there by now, and what others take of it."""
+    company, path = (
+        company_of(world, trial.flow, trial.need, key, now),
+        world.network.topology.candidate(key).path,
+    )
+    carries = None if path is None else whole_of(path, company, world.performance, now, trial.need)
+    if carries is None:
+        running = tuple(Runner(one.bits, one.streams) for one in company.beside)
+        return Lane(float(calendar.carries(world, key, now)), running)
+    left = left_now(carries, company)
+    running = tuple(Runner(bits, one.streams) for bits, one in zip(left, company.beside, strict=True))
+    streams = sum(one.streams for one in running) + carries.others + carries.tester
+    return Lane(carries.bits * (1 - company.busy * carries.tester / streams), running, carries.others)
 
 
 def doubt_about(world: World, keys: Sequence[PathKey]) -> float:

@@ -48,9 +48,22 @@ class Wisher:
     lanes: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Lane:
+    """A path.
+
+    :param others: streams of other people, who neither come nor go.
+    """
+
+    capacity: float
+    running: tuple[Runner, ...] = ()
+    others: float = 0.0
+
+
 @dataclass(slots=True)
 class _Lane:
     capacity: float
+    others: float = 0.0
     streams: int = 0
     now: float = 0.0
     virtual: float = 0.0
@@ -58,7 +71,7 @@ class _Lane:
 
     def advance(self, now: float) -> None:
         if self.streams and math.isfinite(self.capacity):
-            self.virtual += (now - self.now) * self.capacity / self.streams
+            self.virtual += (now - self.now) * self.capacity / (self.streams + self.others)
         self.now = now
 
     def enter(self, bits: float, streams: int) -> None:
@@ -68,7 +81,8 @@ class _Lane:
     def next_end(self) -> float:
         if not self.ends or self.capacity <= 0:
             return math.inf
-        return self.now + max(0.0, self.ends[0][0] - self.virtual) * self.streams / self.capacity
+        sharing = self.streams + self.others
+        return self.now + max(0.0, self.ends[0][0] - self.virtual) * sharing / self.capacity
 
     def finish(self) -> None:
         virtual, streams = heapq.heappop(self.ends)
@@ -76,24 +90,24 @@ class _Lane:
         self.streams -= streams
 
     def share(self, wisher: Wisher) -> float:
-        return wisher.asks * self.capacity / (self.streams + wisher.asks)
+        return wisher.asks * self.capacity / (self.streams + self.others + wisher.asks)
 
 
 def starts(
-    lanes: Mapping[str, tuple[float, Iterable[Runner]]],
+    lanes: Mapping[str, Lane],
     wishers: Iterable[Wisher],
     until: int,
     events: int = EVENTS,
 ) -> dict[int, float]:
     """After how many seconds each who waits would start; who is not in it would not, as far as was looked.
 
-    :param lanes: per path what it carries and who runs there.
+    :param lanes: per path what it carries and who is there.
     :param wishers: in the order in which they are tried.
     :param until: the number of the one that is asked for: when it starts that is enough.
     """
-    roads = {name: _Lane(capacity) for name, (capacity, _) in lanes.items()}
-    for name, (_, runners) in lanes.items():
-        for runner in runners:
+    roads = {name: _Lane(lane.capacity, lane.others) for name, lane in lanes.items()}
+    for name, lane in lanes.items():
+        for runner in lane.running:
             roads[name].enter(runner.bits, runner.streams)
     waiting, found, now = list(wishers), dict[int, float](), 0.0
     for _ in range(events):

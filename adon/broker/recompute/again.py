@@ -160,6 +160,10 @@ class _RememberedPerformance(PerformanceView):
         """As :meth:`PerformanceView.carried`."""
         return self._paths[key].carried
 
+    def beside(self, key: PathKey) -> float | None:
+        """As :meth:`PerformanceView.beside`."""
+        return self._paths[key].beside
+
     def best(self, keys: Iterable[PathKey], metric: Metric, since: float) -> float | None:  # noqa: ARG002
         """As :meth:`PerformanceView.best`, of one path's tests: more a decision does not ask again."""
         (key,) = keys

@@ -275,6 +275,7 @@ def _known_to_json(known: Known) -> object:
         "changes": changes,
         "carried": None if carried is None else [carried.bits, carried.streams, carried.observed_at],
         "best": known.best,
+        "beside": known.beside,
     }
 
 
@@ -282,7 +283,8 @@ def _known_from_json(body: Any) -> Known:
     changes = tuple((Metric(metric), _changed(*changed)) for metric, changed in body["changes"])
     results = tuple(measured.from_json(result) for result in body["results"])
     carried = None if body["carried"] is None else Carried(*body["carried"])
-    return Known(measured.key_from_json(body["key"]), results, changes, carried, body["best"])
+    key, beside = measured.key_from_json(body["key"]), body.get("beside")  # older snapshots lack it
+    return Known(key, results, changes, carried, body["best"], beside)
 
 
 def _changed(since: float | str, why: str, less: bool) -> Changed:

@@ -79,6 +79,7 @@ class Looking:
             tuple((metric, changed) for metric, changed in changes if changed is not None),
             performance.carried(key),
             performance.best([key], Metric.THROUGHPUT, 0.0),
+            performance.beside(key),
         )
         self._known[key] = (performance, version, known)
         return known

@@ -28,6 +28,7 @@ class Known:
     :param changes: since when a metric is different, by an alarm.
     :param carried: what it carried in all during its newest test, if that was known.
     :param best: the best test ever, bits/s.
+    :param beside: the streams of ours that were beside its newest test, if that was known.
     """
 
     key: PathKey
@@ -35,6 +36,7 @@ class Known:
     changes: tuple[tuple[Metric, Changed], ...] = ()
     carried: Carried | None = None
     best: float | None = None
+    beside: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,9 @@ from adon.broker.forecasting.calibration import calibration
 from adon.broker.forecasting.interval import UNOBSERVED
 from tests.broker.stage import Stage, configuration, know, ready
 
-RAW_S = 100_000_000 * 8 / 58e6
+TESTED = 0.5 * 10 / 480
+"""What our own test takes of a path with one stream: half of it, for ten seconds of every eight minutes."""
+RAW_S = 100_000_000 * 8 / 58e6 / (1 - TESTED)
 
 
 def without_sites() -> Stage:
@@ -42,17 +44,19 @@ def test_what_travels_is_what_is_forecast() -> None:
     stage = ready(internet=0)
     flow = stage.submit(size="1 GB")
     assert flow.diary.forecast is not None
-    assert flow.diary.forecast.expected == pytest.approx(flow.transfer_size * 8 / 58e6)
+    assert flow.diary.forecast.expected == pytest.approx(flow.transfer_size * 8 / 58e6 / (1 - TESTED))
 
 
-@pytest.mark.parametrize(("streams", "rate"), [(1, 20e6), (2, 40e6), (16, 60.6e6)])
-def test_more_streams_are_expected_to_get_more_up_to_the_path(streams: int, rate: float) -> None:
+@pytest.mark.parametrize("streams", [1, 2, 16])
+def test_more_streams_are_expected_to_get_more_of_what_others_leave(streams: int) -> None:
+    """58 Mbps were seen, 20 are left for a test: other people have 1.9 streams there."""
     stage = without_sites()
     stage.pass_time(1)
     know(stage, al2s=20.0)
     told = stage.submit(streams=streams, size="1 GB").diary.forecast
     assert told is not None
-    assert told.expected == pytest.approx(8e9 / rate)
+    rate = 60.6e6 * 1448 / 1514 * streams / (streams + 1.9)
+    assert told.expected == pytest.approx(8e9 / rate, rel=0.01)
 
 
 def test_of_a_stream_over_udp_nothing_is_told() -> None:

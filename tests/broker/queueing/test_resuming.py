@@ -44,7 +44,7 @@ def test_it_waits_with_what_is_left_and_comes_back_with_it() -> None:
 def test_when_it_may_come_back_is_told() -> None:
     stage, low, high = displaced()
     told = why(stage, low)
-    assert told["start"]["expected"] - stage.now == pytest.approx(high.left * 8 / 58e6)
+    assert told["start"]["expected"] - stage.now == pytest.approx(high.left * 8 / 58e6, rel=0.01)
 
 
 def test_it_keeps_its_place_among_those_of_its_priority() -> None:

@@ -1,0 +1,194 @@
+"""How long a transfer takes beside others that leave, and come, while it runs.
+
+Its size over its share of now is wrong in both directions: those beside it end and leave it their part, and
+those who wait for the same path take the place that they leave.  Both are known at admission, and so is how
+often we test there ourselves.  A fluid model, as in :mod:`adon.broker.queueing.starts`: between two ends
+every stream has the same rate,
+
+    r = min(each, W / (p + m) · (1 − τ·n / (p + m + n)))
+
+of p streams of ours and m of other people, where W is what the path carries, τ the share of the time in which
+our test with its n streams runs, and *each* what one stream gets at most.  At each end those who wait are
+tried in their order by the rule by which the broker admits (s·W/(p + m + s) ≥ bound).
+
+One stream may not fill a path (window, loss).  What many can have is then known by the path's capacity only,
+and W is that for as long as no test beside others has shown that they share what one test had.
+
+*W and m* come from the last test T of n streams, from the best test and from what was counted
+(:class:`~adon.flowvisor.performance.Carried`): with k streams of ours beside it they had B = T·(k + n)/n
+altogether, or C by their counters; the larger of the two is what the path carried.  W is the best test, and
+what is missing of it went to others, m = (W − B)/(T/n) streams.  Where less than :data:`SLACK` of W is
+missing nobody else is there: a test of some seconds is not exact.
+
+Who arrives later is not known to anybody; how much longer transfers lasted for it is learnt
+(:mod:`adon.broker.forecasting.interval`).  Values and functions only: bits, bits/s, seconds from now.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+SLACK = 0.15
+"""So much of what a path carried at best may be missing in a test that nobody disturbed."""
+
+PAYLOAD = 1448 / 1514
+"""Of an untagged frame of 1514 bytes 20 are IP's, 32 TCP's with time stamps (RFC 7323), 14 Ethernet's."""
+
+STILL = 0.5
+"""Seconds that one has left at least who, by what was counted, should be done and has not said so."""
+
+
+@dataclass(frozen=True, slots=True)
+class Beside:
+    """A transfer that runs on the path.
+
+    :param bits: what was left of it ``ago`` seconds before now, when it was counted, or else admitted.
+    :param since: when it came to the path, seconds since the epoch.
+    """
+
+    bits: float
+    streams: int
+    since: float
+    ago: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Coming:
+    """A transfer that waits for room there.
+
+    :param asks: the streams that its bound is meant for.
+    """
+
+    bits: float
+    streams: int
+    asks: int
+    bound: float
+
+
+@dataclass(frozen=True, slots=True)
+class Company:
+    """Who else is on a path, and who waits for it, in their order.
+
+    :param busy: the share of the time in which a throughput test of ours runs there.
+    """
+
+    beside: tuple[Beside, ...] = ()
+    coming: tuple[Coming, ...] = ()
+    busy: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """What a path carries altogether.
+
+    :param bits: W, bits/s; ``others``: m; ``tester``: n.
+    :param each: bits/s that one stream gets at most.
+    """
+
+    bits: float
+    others: float = 0.0
+    tester: int = 1
+    each: float = math.inf
+
+
+def whole(
+    tested: float,
+    streams: int,
+    there: float,
+    best: float,
+    counted: float = 0.0,
+    capacity: float = 0.0,
+) -> Whole | None:
+    """What a path carries, from its last test; None if that says nothing.
+
+    :param tested: bits/s that it measured with ``streams`` streams.
+    :param there: the streams of ours that were beside it, on average.
+    :param best: the best test, bits/s; ``counted``: what all had during this one, 0 if nobody knows.
+    :param capacity: bits/s of payload that the path is configured for.
+    """
+    most = max(best, tested)
+    if not 0 < most < math.inf or tested <= 0:
+        return None
+    carried = min(most, max(tested * (there + streams) / streams, counted))
+    missing = most - carried
+    others = 0.0 if missing <= SLACK * most else missing / (tested / streams)
+    return Whole(most if there > 0 else max(most, capacity), others, streams, most / streams)
+
+
+def present(beside: Sequence[Beside], begin: float, end: float) -> float:
+    """The streams of these who were there between two times, on average."""
+    if end <= begin:
+        return float(sum(one.streams for one in beside if one.since <= begin))
+    there = (one.streams * max(0.0, end - max(one.since, begin)) for one in beside)
+    return math.fsum(there) / (end - begin)
+
+
+@dataclass(slots=True)
+class _Road:
+    """The path as time passes: per transfer the bits left of each of its streams, and the streams."""
+
+    carries: Whole
+    busy: float
+    there: list[tuple[float, int]] = field(default_factory=list)
+
+    def rate(self) -> float:
+        """Bits/s of one stream."""
+        streams, tester = sum(s for _, s in self.there) + self.carries.others, self.carries.tester
+        share = self.carries.bits / streams * (1 - self.busy * tester / (streams + tester))
+        return min(self.carries.each, share)
+
+    def fits(self, one: Coming) -> bool:
+        """Whether the broker would admit it now."""
+        streams = sum(s for _, s in self.there) + self.carries.others
+        return one.asks * self.carries.bits / (streams + one.asks) >= one.bound
+
+
+def left_now(carries: Whole, company: Company) -> list[float]:
+    """Bits that are left of each of them now, by what they had since they were counted."""
+    if not company.beside:
+        return []
+    streams = [(0.0, one.streams) for one in company.beside]
+    rate = _Road(carries, min(1.0, max(0.0, company.busy)), streams).rate()
+    return [
+        max(one.bits - rate * one.streams * one.ago, rate * one.streams * STILL) for one in company.beside
+    ]
+
+
+def lasts(bits: float, streams: int, carries: Whole, company: Company, most: float = math.inf) -> float:
+    """Seconds that a transfer takes that begins now; infinite if it does not end.
+
+    :param most: bits/s that its streams can have together, for reasons of their own.
+    """
+    if bits <= 0:
+        return 0.0
+    road = _Road(carries, min(1.0, max(0.0, company.busy)))
+    left = zip(left_now(carries, company), company.beside, strict=True)
+    road.there = [(bits / streams, streams), *((bits / one.streams, one.streams) for bits, one in left)]
+    return _until_done(road, list(company.coming), most / streams)
+
+
+def _until_done(road: _Road, waiting: list[Coming], most: float) -> float:
+    """When the first of the road is done, the others coming and leaving."""
+    now, (left, streams) = 0.0, road.there[0]
+    while True:
+        waiting = [one for one in waiting if not _enters(one, road)]
+        others = road.there[1:]
+        rate = road.rate()
+        own = min(rate, most)
+        if own <= 0:
+            return math.inf
+        first = min((bits for bits, _ in others), default=math.inf) / rate
+        if left / own <= first:
+            return now + left / own
+        now, left = now + first, left - own * first
+        gone = rate * first * (1 + 1e-12)
+        road.there = [(left, streams), *((bits - rate * first, s) for bits, s in others if bits > gone)]
+
+
+def _enters(one: Coming, road: _Road) -> bool:
+    if not road.fits(one):
+        return False
+    road.there.append((one.bits / one.streams, one.streams))
+    return True
