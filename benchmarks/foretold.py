@@ -26,7 +26,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from benchmarks.foretold_requests import requests, testbed
+from benchmarks.foretold_requests import requests, two_campuses
 from benchmarks.foretold_run import played
 from benchmarks.summary import table
 
@@ -41,7 +41,7 @@ WAYS = {"as decided": "decided", "told": "told", "told, of the transfer alone": 
 
 def run(folder: Path, seed: int) -> dict[str, Any]:
     """Some rounds, each with requests and a controller of its own."""
-    network, rounds = testbed(), []
+    network, rounds = two_campuses(), []
     for number in range(ROUNDS):
         seeded, load = seed + number, os.getloadavg()
         found = played(network, requests(network, seeded), folder / f"round-{number + 1}")

@@ -84,7 +84,7 @@ class Asked:
         }
 
 
-def testbed() -> MuOsu:
+def two_campuses() -> MuOsu:
     """The network that they are made for."""
     return MuOsu(SCALE, LAYER3)
 

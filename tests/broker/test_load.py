@@ -77,3 +77,32 @@ def test_a_rate_that_changes_changes_the_use() -> None:
     assert load.version > before
     load.put(3, 1, 0.0, 0.0)
     assert load.used() is None
+
+
+def test_who_has_left_since_a_test_was_beside_it() -> None:
+    load = PathLoad(lambda _: None)
+    load.put(1, 4, 0.0, 0.0)
+    load.put(2, 2, 12.0, 0.0)
+    load.drop(1, 0.0, 15.0)
+    assert load.average(10.0, 20.0) == (4 * 5 + 2 * 8) / 10
+    assert load.average(14.0, 14.0) == 6
+    assert load.average(15.0, 15.0) == 2
+
+
+@settings(max_examples=100)
+@given(
+    stays=st.lists(st.tuples(st.floats(0, 100), st.floats(0, 100), st.integers(1, 8)), max_size=12),
+    begin=st.floats(0, 100),
+    lasts=st.floats(0.01, 100),
+)
+def test_the_average_is_no_more_than_all_and_no_less_than_who_stayed(
+    stays: list[tuple[float, float, int]], begin: float, lasts: float
+) -> None:
+    load, end = PathLoad(lambda _: None), begin + lasts
+    for number, (since, stayed, streams) in enumerate(stays):
+        load.put(number, streams, since, 0.0)
+        load.drop(number, since, since + stayed)
+    found = load.average(begin, end)
+    always = sum(s for since, stayed, s in stays if since <= begin and since + stayed >= end)
+    ever = sum(s for since, stayed, s in stays if since < end and since + stayed > begin)
+    assert always - 1e-6 <= found <= ever + 1e-6
