@@ -39,13 +39,14 @@ def company_of(world: World, flow: Flow, need: Need, key: PathKey, now: float) -
 
 
 def _beside(world: World, other: Flow, now: float) -> Beside:
-    latest, size = world.flows.counters(other).latest(), other.transfer_size or other.request.size
+    counted, size = world.flows.counters(other).arrived, other.transfer_size or other.request.size
     since = now if other.path_since is None else other.path_since
-    counted_at = since if latest is None else max(since, latest[1])
+    at, delivered = (
+        (since, other.bytes_delivered) if counted is None else (max(since, counted[0]), counted[1])
+    )
     reported = 0 if other.bytes_reported is None else other.bytes_reported
-    arrived = max(other.bytes_delivered * PAYLOAD, reported)
-    left = max(0.0, size - arrived) * 8
-    return Beside(left, world.flows.need(other).streams, since, max(0.0, now - counted_at))
+    left = max(0.0, size - max(delivered * PAYLOAD, reported)) * 8
+    return Beside(left, world.flows.need(other).streams, since, max(0.0, now - max(since, at)))
 
 
 def _at_most(found: Iterable[Beside]) -> tuple[Beside, ...]:
@@ -59,18 +60,16 @@ def _at_most(found: Iterable[Beside]) -> tuple[Beside, ...]:
 
 
 def _coming(world: World, flow: Flow, key: PathKey) -> tuple[Coming, ...]:
-    """Those in line who lack nothing but room on this path."""
+    """Those in line who lack nothing but room, and have most of it on this path."""
     if not world.line.wanted:
         return ()
-    ends, found = (key.source, key.destination), list[Coming]()
+    found = list[Coming]()
     for number in world.line.front(AHEAD):
         other, those = world.flows.get(number), world.line.alike(number)
-        if other is None or those is None or number == flow.number or key.path not in those.paths:
+        if other is None or those is None or number == flow.number or those.wants != key:
             continue
-        if world.flows.ends(other) == ends:
-            need = world.flows.need(other)
-            bound = world.flows.bound(other)
-            found.append(Coming(other.left * 8.0, need.streams, need.qspec.streams, bound))
+        need, bound = world.flows.need(other), world.flows.bound(other)
+        found.append(Coming(other.left * 8.0, need.streams, need.qspec.streams, bound))
         if len(found) == MOST:
             break
     return tuple(found)

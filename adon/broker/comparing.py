@@ -392,5 +392,7 @@ def _told(flow: Flow, need: Need, size: int, way: Way) -> Forecast | None:
     left, company = max(0, size - flow.bytes_delivered), way.observed.company
     if way.carries is None or company is None:
         return forecast(left, way.terms, way.errors)
-    seconds = lasts(left * 8.0, need.streams, way.carries, company, way.terms.theoretical)
+    ceiling = need.template.rspec.bandwidth_ceiling
+    most = math.inf if ceiling is None else ceiling
+    seconds = lasts(left * 8.0, need.streams, way.carries, company, most)
     return foretold(seconds, way.observed.lasted, way.terms.relative)

@@ -117,6 +117,11 @@ class FlowCounters:
         return self._delivered.total
 
     @property
+    def arrived(self) -> tuple[float, int] | None:
+        """When bytes were last seen to arrive, and :attr:`delivered` then; None since it began anew."""
+        return self._busy.last
+
+    @property
     def last_sent(self) -> float | None:
         """When bytes were last seen to leave; None if they never were."""
         return self._last_sent

@@ -18,7 +18,8 @@ So the errors of past promises on this path and basis are the distribution of wh
 From :data:`~adon.broker.cost.spread.ENOUGH_ERRORS` errors on the expectation is corrected by their median.
 
 Where it is known who shares the path (:mod:`adon.broker.forecasting.sharing`), T is worked out from that, and
-the errors are those of such workings-out, not of rates: (took − worked out) / worked out.
+the errors are those of such workings-out, not of rates: (took − worked out) / worked out.  Most are small and
+some are large, where somebody came; so their spread is their root mean square, not their quartiles.
 """
 
 from __future__ import annotations
@@ -27,9 +28,8 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from adon.broker.cost.spread import ENOUGH_ERRORS, IQR_OF_NORMAL
+from adon.broker.cost.spread import ENOUGH_ERRORS
 from adon.broker.cost.terms import NetworkTerms, seconds_for
-from adon.broker.estimates import summarise
 from adon.broker.outcomes import Forecast
 from adon.frozenmap import FrozenMap
 
@@ -64,8 +64,8 @@ def foretold(seconds: float, lasted: Sequence[float], relative: float) -> Foreca
     :param relative: the spread of what the path carries, as a share, until that is known.
     """
     if len(lasted) >= ENOUGH_ERRORS:
-        found = summarise(lasted)
-        relative = found.spread / IQR_OF_NORMAL / max(LEAST, 1 + found.median)
+        middle = statistics.median(lasted)
+        relative = statistics.fmean((error - middle) ** 2 for error in lasted) ** 0.5 / max(LEAST, 1 + middle)
     return _told(seconds, lasted, relative)
 
 
