@@ -27,6 +27,7 @@ from benchmarks import (
     failures,
     fluid,
     footprint,
+    foretold,
     install,
     many_flows,
     many_flows_switches,
@@ -128,6 +129,9 @@ BENCHMARKS: dict[str, Benchmark] = {
         admission_estimates.run,
         admission_estimates.report,
         admission_estimates.passed,
+    ),
+    "foretold": Benchmark(
+        "Transfer times told by a real controller", foretold.run, foretold.report, foretold.passed
     ),
     "fluid": Benchmark("The simulator beside the testbed", fluid.run, fluid.report, fluid.passed),
 }

@@ -1,10 +1,12 @@
 """How long a transfer will take, told when it is admitted, beside how long it then took.
 
-Two ways of telling, each from what the decision core knows at that time:
+Three ways of telling, each from what the decision core knows at that time:
 
 - *as decided*: its size over the throughput that the decision expected on the path;
 - *others leave*: the same share to begin with, and those beside it end and leave it theirs
-  (:mod:`adon.simulation.forecast`).
+  (:mod:`adon.simulation.forecast`);
+- *told*: the forecast in the decision (:mod:`adon.broker.forecasting.sharing`), in the simulator only; what
+  a real controller tells about real transfers is measured by :mod:`benchmarks.foretold`.
 
 In the simulator: every transfer of the workload suite under ours, those that began at once and those that
 had waited in the queue apart.  Who asks later is unknown at admission and makes the truth longer:
@@ -40,18 +42,18 @@ from benchmarks.summary import table
 from measurement.model import Metric
 
 BOUND = 0.15
-WAYS = ("as decided", "others leave")
+WAYS = ("as decided", "others leave", "told")
 
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What was told about one transfer when it was admitted, in seconds, by either way."""
+    """What was told about one transfer when it was admitted, in seconds, by each way."""
 
     number: int
     at: float
     path: str
     queued: bool
-    seconds: tuple[float, float]
+    seconds: tuple[float, float, float | None]
 
 
 class Telling(Brokered):
@@ -83,9 +85,12 @@ class Telling(Brokered):
         together = each * (streams + sum(job.streams for job in beside))
         bits = flow.transfer_size * 8.0
         later = finish(together, [Job(bits, streams), *beside])[0]
+        foretold = None if decision.forecast is None else decision.forecast.expected
         number = int(flow.request.label)
         waited = decision.at - flow.submitted_at > 0.001
-        self.told[number] = Told(number, view.now, decision.path, waited, (bits / (each * streams), later))
+        self.told[number] = Told(
+            number, view.now, decision.path, waited, (bits / (each * streams), later, foretold)
+        )
 
 
 def run(folder: Path, seed: int) -> dict[str, Any]:
@@ -102,7 +107,7 @@ def run(folder: Path, seed: int) -> dict[str, Any]:
 
 
 def compared(workload: Workload, records: Sequence[Record], told: Mapping[int, Told]) -> list[dict[str, Any]]:
-    """Per transfer that was admitted once and ended: the relative error of either way."""
+    """Per transfer that was admitted once and ended: the relative error of each way."""
     rows = []
     for record in records:
         known = told.get(record.transfer.number)
@@ -114,7 +119,11 @@ def compared(workload: Workload, records: Sequence[Record], told: Mapping[int, T
                 "workload": workload.name,
                 "queued": known.queued,
                 "undisturbed": _undisturbed(workload, records, record),
-                **{way: told / took - 1 for way, told in zip(WAYS, known.seconds, strict=True)},
+                **{
+                    way: told / took - 1
+                    for way, told in zip(WAYS, known.seconds, strict=True)
+                    if told is not None
+                },
             }
         )
     return rows
@@ -152,7 +161,7 @@ def on_testbed(scenario: Scenario, measured: Sequence[Mapping[str, Any]]) -> lis
             {
                 "scenario": scenario.name,
                 "undisturbed": still and not came,
-                **{way: told / one["seconds"] - 1 for way, told in zip(WAYS, seconds, strict=True)},
+                **{way: told / one["seconds"] - 1 for way, told in zip(WAYS[:2], seconds, strict=True)},
             }
         )
     return rows
@@ -185,7 +194,8 @@ def bounded(results: Mapping[str, Any]) -> dict[str, float | None]:
 
 def median(rows: Sequence[Mapping[str, Any]], way: str) -> float | None:
     """The median absolute error of one way of telling; None of nobody."""
-    return statistics.median(abs(one[way]) for one in rows) if rows else None
+    errors = [abs(one[way]) for one in rows if way in one]
+    return statistics.median(errors) if errors else None
 
 
 def report(results: Mapping[str, Any]) -> str:

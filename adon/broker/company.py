@@ -39,13 +39,15 @@ def company_of(world: World, flow: Flow, need: Need, key: PathKey, now: float) -
 
 
 def _beside(world: World, other: Flow, now: float) -> Beside:
-    counted, size = world.flows.counters(other).arrived, other.transfer_size or other.request.size
-    since = now if other.path_since is None else other.path_since
-    at, delivered = (
-        (since, other.bytes_delivered) if counted is None else (max(since, counted[0]), counted[1])
+    counted, since = (
+        world.flows.counters(other).arrived,
+        now if other.path_since is None else other.path_since,
     )
-    reported = 0 if other.bytes_reported is None else other.bytes_reported
-    left = max(0.0, size - max(delivered * PAYLOAD, reported)) * 8
+    at, delivered = (since, other.bytes_delivered) if counted is None else counted
+    arrived = max(delivered, other.bytes_delivered) * PAYLOAD
+    if other.bytes_reported is not None and other.bytes_reported > arrived:
+        at, arrived = now, other.bytes_reported  # by its own report, which is newer
+    left = max(0.0, (other.transfer_size or other.request.size) - arrived) * 8
     return Beside(left, world.flows.need(other).streams, since, max(0.0, now - max(since, at)))
 
 

@@ -105,6 +105,7 @@ class FlowCounters:
         self._idled_at: dict[Slot, float] = {}
         self._unanswered_since: float | None = None
         self._last_sent: float | None = None
+        self._heard: float | None = None
 
     @property
     def sent(self) -> int:
@@ -118,8 +119,8 @@ class FlowCounters:
 
     @property
     def arrived(self) -> tuple[float, int] | None:
-        """When bytes were last seen to arrive, and :attr:`delivered` then; None since it began anew."""
-        return self._busy.last
+        """When the far edge was last heard, and :attr:`delivered` then; None if it never was."""
+        return None if self._heard is None else (self._heard, self.delivered)
 
     @property
     def last_sent(self) -> float | None:
@@ -136,6 +137,8 @@ class FlowCounters:
         if dpid == source.dpid:
             ingress = _bytes(rules, (Kind.FLOW_INGRESS, Kind.FLOW_LEARN), source, destination)
             self._report_sent(at, ingress, _bytes(rules, (Kind.FLOW_CONNECTION,), source, destination))
+        if dpid == destination.dpid:
+            self._heard = at
         arrived = _bytes(rules, (Kind.FLOW_DELIVERY,), source, destination)
         if dpid == destination.dpid and self._delivered.update(arrived):
             self._unanswered_since = None

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.broker.estimates import KEPT, METRIC, Summary, summarise
+from adon.broker.estimates import ENOUGH, KEPT, METRIC, Estimates, Summary, summarise
 from adon.broker.events import SnapshotAsked
 from adon.broker.flow import Flow, FlowState
 from measurement.model import PathKey
@@ -195,3 +195,36 @@ def test_the_summary_lies_within_the_errors(errors: list[float]) -> None:
     assert 0 <= found.spread <= max(errors) - min(errors) or math.isclose(
         found.spread, max(errors) - min(errors)
     )
+
+
+def test_how_long_transfers_lasted_is_kept_by_path_and_by_whether_they_had_waited() -> None:
+    found = Estimates()
+    for _ in range(ENOUGH - 1):
+        found.took(AL2S, 10.0, 12.0, waited=True)
+    found.took(PathKey("internet", "mu", "osu"), 10.0, 15.0, waited=True)
+    assert found.lasted(AL2S, waited=True) == pytest.approx([0.2] * 4 + [0.5]), (
+        "few: all paths that lead there"
+    )
+    found.took(AL2S, 10.0, 8.0, waited=True)
+    assert found.lasted(AL2S, waited=True) == pytest.approx([0.2] * 4 + [-0.2])
+    assert found.lasted(AL2S, waited=False) == ()
+    assert found.lasted(PathKey("al2s", "osu", "mu"), waited=True) == ()
+
+
+@pytest.mark.parametrize(("expected", "seconds"), [(0.0, 12.0), (10.0, 0.5)])
+def test_what_says_nothing_about_how_long_transfers_last(expected: float, seconds: float) -> None:
+    found = Estimates()
+    found.took(AL2S, expected, seconds, waited=False)
+    assert found.lasted(AL2S, waited=False) == ()
+
+
+def test_only_a_transfer_that_says_itself_when_it_was_done_teaches_how_long_they_last() -> None:
+    stage = ready()
+    world = stage.broker.world
+    stage.cancel(stage.submit())
+    assert world.estimates.lasted(AL2S, waited=False) == ()
+    flow = stage.submit()
+    assert flow.diary.forecast is not None
+    stage.pass_time(20)
+    finish(stage, flow, flow.transfer_size)
+    assert world.estimates.lasted(AL2S, waited=False) == (20 / flow.diary.forecast.expected - 1,)

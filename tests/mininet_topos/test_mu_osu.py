@@ -74,3 +74,10 @@ def test_only_the_dtns_have_a_measurement_point():
     hosts = MuOsu().topology().hosts
     assert {h.name for h in hosts if h.management is not None} == {"mu-dtn", "osu-dtn"}
     assert [h.name for h in hosts if h.kind is Kind.LINE] == ["line"]
+
+
+def test_layer_3_may_be_made_wider_than_the_thesiss():
+    assert MuOsu(400, 3.2e9).l3_goodput == 8e6
+    assert MuOsu(400, 3.2e9).l2_goodput == MuOsu(400).l2_goodput
+    with pytest.raises(InvalidInput, match="layer3"):
+        MuOsu(400, 0)

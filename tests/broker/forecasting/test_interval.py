@@ -10,7 +10,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adon.broker.cost.terms import NetworkTerms
-from adon.broker.forecasting.interval import COVERAGE, ENOUGH, UNOBSERVED, Z, forecast, order_statistics
+from adon.broker.forecasting.interval import (
+    COVERAGE,
+    ENOUGH,
+    LEARNT,
+    NETWORK,
+    UNOBSERVED,
+    Z,
+    forecast,
+    foretold,
+    order_statistics,
+)
 from adon.broker.outcomes import Forecast
 
 SIZE = 25 * 10**9
@@ -82,3 +92,25 @@ def test_order_statistics_hold_the_next_one_as_often_as_they_say(count: int) -> 
         within += low <= chance.paretovariate(1.5) - 1 <= high
     assert within / 2000 >= COVERAGE - 0.02
     assert within / 2000 <= COVERAGE + 2 / (count + 1) + 0.02
+
+
+def test_what_was_worked_out_is_corrected_by_how_long_others_lasted() -> None:
+    found = foretold(40.0, (0.2, 0.25, 0.25, 0.3, 1.0), 0.1)
+    assert found is not None
+    assert found.expected == pytest.approx(50.0)
+    assert found.terms == {NETWORK: 40.0, LEARNT: pytest.approx(10.0)}
+    spread = math.sqrt((0.05**2 + 0.05**2 + 0.75**2) / 5) / 1.25
+    factor = math.exp(Z * math.sqrt(math.log1p(spread**2)))
+    assert (found.low, found.high) == (pytest.approx(50 / factor), pytest.approx(50 * factor))
+
+
+def test_until_enough_have_lasted_the_paths_spread_serves() -> None:
+    few = foretold(40.0, (0.5,) * 4, 0.1)
+    assert few is not None
+    assert few == foretold(40.0, (), 0.1)
+    assert (few.expected, few.terms) == (40.0, {NETWORK: 40.0})
+    assert foretold(40.0, (0.0,) * 5, 0.1) != few, "then it is how long they lasted"
+
+
+def test_what_never_ends_is_not_foretold() -> None:
+    assert foretold(math.inf, (), 0.1) is None

@@ -139,3 +139,19 @@ def test_a_template_of_two_bounds_is_relaxed_in_both() -> None:
     waiting = stage.submit("strict")
     texts = [one["text"] for one in why(stage, waiting)["suggestions"]]
     assert "at least 6.5 Mbps throughput instead of 8 Mbps and at most 21.2 ms rtt instead of 10 ms" in texts
+
+
+def test_where_there_should_be_room_the_next_test_will_tell() -> None:
+    """Other people were there during the last test; nobody of ours is there any more."""
+    stage = ready(configuration(no_test_above_reserved=None))
+    stage.pass_time(1)
+    know(stage, al2s=50.5, internet=2.0)
+    waiting = stage.submit(qspec={"throughput": {"min": "52 Mbps"}})
+    assert waiting.state is FlowState.QUEUED
+    stage.pass_time(30)
+    know(stage, internet=2.0)
+    told = why(stage, waiting)
+    assert told["start_why"] == "there should be room: the next throughput test will tell"
+    start = told["start"]
+    assert stage.now == start["earliest"] < start["expected"] < start["latest"]
+    assert start["expected"] - stage.now <= 240, "the period of the tests"
