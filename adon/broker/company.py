@@ -35,6 +35,7 @@ def company_of(world: World, flow: Flow, need: Need, key: PathKey, now: float) -
         _at_most(_beside(world, other, now) for other in others if other is not None),
         _coming(world, flow, key),
         _busy(world, flow, need, key),
+        world.estimates.usual(key, now),
     )
 
 
@@ -70,11 +71,16 @@ def _coming(world: World, flow: Flow, key: PathKey) -> tuple[Coming, ...]:
         other, those = world.flows.get(number), world.line.alike(number)
         if other is None or those is None or number == flow.number or those.wants != key:
             continue
-        need, bound = world.flows.need(other), world.flows.bound(other)
-        found.append(Coming(other.left * 8.0, need.streams, need.qspec.streams, bound))
+        found.append(brings(world, other))
         if len(found) == MOST:
             break
     return tuple(found)
+
+
+def brings(world: World, flow: Flow) -> Coming:
+    """What a flow brings to the path that it gets."""
+    need, bound = world.flows.need(flow), world.flows.bound(flow)
+    return Coming(flow.left * 8.0, need.streams, need.qspec.streams, bound)
 
 
 def _busy(world: World, flow: Flow, need: Need, key: PathKey) -> float:

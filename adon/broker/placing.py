@@ -29,6 +29,7 @@ from adon.broker import (
 )
 from adon.broker.alarms import Waived, words
 from adon.broker.choice import Choice, Need
+from adon.broker.company import brings
 from adon.broker.damping import ATTEMPTS
 from adon.broker.deciding import advise, choose_path, decision_of, with_misses
 from adon.broker.decision import Decision, Outcome
@@ -705,6 +706,8 @@ class Placing:
     def _promised(self, flow: Flow, need: Need, choice: Choice, decision: Decision) -> None:
         key = PathKey(str(flow.path), *self._world.flows.ends(flow))
         self._world.estimates.note(flow.number, key, need, choice, decision.id)
+        if decision.outcome is Outcome.ADMIT:
+            self._world.estimates.came(key, decision.at, brings(self._world, flow))
 
     def _scored(self, ended: Flow, got: estimates.Achieved | None, event: Event) -> list[Effect]:
         """Compare what a flow was promised with what it got."""

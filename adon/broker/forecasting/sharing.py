@@ -11,18 +11,19 @@ of p streams of ours and m of other people, where W is what the path carries, τ
 our test with its n streams runs, and *each* what one stream gets at most.  At each end those who wait are
 tried in their order by the rule by which the broker admits (s·W/(p + m + s) ≥ bound).
 
-One stream may not fill a path (window, loss).  What many can have is then known by the path's capacity only,
-and W is that for as long as no test beside others has shown that they share what one test had.
-
 *W and m* come from the last test T of n streams, from the best test and from what was counted
 (:class:`~adon.flowvisor.performance.Carried`): with k streams of ours beside it they had B = T·(k + n)/n
-altogether, or C by their counters; the larger of the two is what the path carried.  W is the best test, and
-what is missing of it went to others, m = (W − B)/(T/n) streams.  Where less than :data:`SLACK` of W is
-missing (:data:`CROWDED_SLACK` beside ours) nobody else is there: a test of some seconds is not exact.  T says
-what a stream gets there with the loss and the delay that there are, so Γ_t does not come into this.
+altogether, or C by their counters; the larger of the two is what the path carried.  W is the best test (or B,
+if that is more by a quarter: one stream alone does not fill the path), and what is missing of it went to
+others, m = (W − B)/(T/n) streams.  Where less than :data:`SLACK` of W is missing (:data:`CROWDED_SLACK`
+beside ours) nobody else is there: a test of some seconds is not exact.  T says what a stream gets there with
+the loss and the delay that there are, so Γ_t does not come into this.
 
-Who arrives later is not known to anybody; how much longer transfers lasted for it is learnt
-(:mod:`adon.broker.forecasting.interval`).  Values and functions only: bits, bits/s, seconds from now.
+Who arrives later is not known to anybody, but how often somebody was admitted to the path of late is, and
+what they brought on average: one such comes again and again, at that interval, the first after those who
+wait.  What is still missing is learnt (:mod:`adon.broker.forecasting.interval`).
+
+Values and functions only: bits, bits/s, seconds from now.
 """
 
 from __future__ import annotations
@@ -34,12 +35,18 @@ from dataclasses import dataclass, field
 SLACK = 0.15
 """So much of what a path carried at best may be missing in a test that nobody disturbed."""
 
+MORE = 1.25
+"""By so much streams together must exceed the best test to prove that it did not fill the path."""
+
 CROWDED_SLACK = 0.4
 """And beside streams of ours: one that begins beside others has less than its share for the first seconds
 (measured beside one stream of reno, tests of 3 s: 0.34 to 0.56 of the path)."""
 
 PAYLOAD = 1448 / 1514
 """Of an untagged frame of 1514 bytes 20 are IP's, 32 TCP's with time stamps (RFC 7323), 14 Ethernet's."""
+
+EVENTS = 500
+"""So many who come or leave are looked at; then everything stays as it is."""
 
 STILL = 0.5
 """Seconds that one has left at least who, by what was counted, should be done and has not said so."""
@@ -73,15 +80,25 @@ class Coming:
 
 
 @dataclass(frozen=True, slots=True)
+class Usual:
+    """Who comes to the path of late: one every so many seconds, like this."""
+
+    every: float
+    one: Coming
+
+
+@dataclass(frozen=True, slots=True)
 class Company:
     """Who else is on a path, and who waits for it, in their order.
 
+    :param usual: None where too few have come to tell.
     :param busy: the share of the time in which a throughput test of ours runs there.
     """
 
     beside: tuple[Beside, ...] = ()
     coming: tuple[Coming, ...] = ()
     busy: float = 0.0
+    usual: Usual | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,11 +133,12 @@ def whole(
     most = max(best, tested)
     if not 0 < most < math.inf or tested <= 0:
         return None
-    carried = min(most, max(tested * (there + streams) / streams, counted))
-    missing = most - carried
-    slack = SLACK if there < streams / 2 else CROWDED_SLACK
+    shared = max(tested * (there + streams) / streams, counted)
+    if shared > MORE * most:
+        return Whole(max(most, min(shared, capacity)), 0.0, streams, most / streams)
+    missing, slack = most - shared, SLACK if there < streams / 2 else CROWDED_SLACK
     others = 0.0 if missing <= slack * most else missing / (tested / streams)
-    return Whole(most if there > 0 else max(most, capacity), others, streams, most / streams)
+    return Whole(most, others, streams, most / streams)
 
 
 def present(beside: Sequence[Beside], begin: float, end: float) -> float:
@@ -169,28 +187,32 @@ def lasts(bits: float, streams: int, carries: Whole, company: Company, most: flo
     """
     if bits <= 0:
         return 0.0
+    if most <= 0:
+        return math.inf
     road = _Road(carries, min(1.0, max(0.0, company.busy)))
     left = zip(left_now(carries, company), company.beside, strict=True)
     road.there = [(bits / streams, streams), *((bits / one.streams, one.streams) for bits, one in left)]
-    return _until_done(road, list(company.coming), most / streams)
+    return _until_done(road, list(company.coming), company.usual, most / streams)
 
 
-def _until_done(road: _Road, waiting: list[Coming], most: float) -> float:
+def _until_done(road: _Road, waiting: list[Coming], usual: Usual | None, most: float) -> float:
     """When the first of the road is done, the others coming and leaving."""
     now, (left, streams) = 0.0, road.there[0]
-    while True:
+    comes = math.inf if usual is None else (len(waiting) + 1) * usual.every
+    for _ in range(EVENTS):
         waiting = [one for one in waiting if not _enters(one, road)]
-        others = road.there[1:]
-        rate = road.rate()
+        others, rate = road.there[1:], road.rate()
         own = min(rate, most)
-        if own <= 0:
-            return math.inf
-        first = min((bits for bits, _ in others), default=math.inf) / rate
-        if left / own <= first:
+        step = min(min((bits for bits, _ in others), default=math.inf) / rate, comes - now)
+        if left / own <= step:
             return now + left / own
-        now, left = now + first, left - own * first
-        gone = rate * first * (1 + 1e-12)
-        road.there = [(left, streams), *((bits - rate * first, s) for bits, s in others if bits > gone)]
+        now, left = now + step, left - own * step
+        gone = rate * step * (1 + 1e-12)
+        road.there = [(left, streams), *((bits - rate * step, s) for bits, s in others if bits > gone)]
+        if usual is not None and now >= comes:
+            waiting.append(usual.one)
+            comes += usual.every
+    return now + left / min(road.rate(), most)
 
 
 def _enters(one: Coming, road: _Road) -> bool:

@@ -55,7 +55,7 @@ def test_more_streams_are_expected_to_get_more_of_what_others_leave(streams: int
     know(stage, al2s=20.0)
     told = stage.submit(streams=streams, size="1 GB").diary.forecast
     assert told is not None
-    rate = 60.6e6 * 1448 / 1514 * streams / (streams + 1.9)
+    rate = 58e6 * streams / (streams + 1.9)
     assert told.expected == pytest.approx(8e9 / rate, rel=0.01)
 
 

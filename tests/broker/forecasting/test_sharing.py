@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adon.broker.forecasting.sharing import Beside, Coming, Company, Whole, lasts, present, whole
+from adon.broker.forecasting.sharing import Beside, Coming, Company, Usual, Whole, lasts, present, whole
 from adon.simulation.forecast import Job, finish
 
 PATH = Whole(10.0)
@@ -108,9 +108,27 @@ def test_counters_know_of_somebody_who_takes_more_than_a_share() -> None:
     assert found == Whole(10.0, 0.0, 1, 10.0)
 
 
-def test_streams_together_may_have_more_than_one_until_it_is_seen_that_they_share() -> None:
-    assert whole(10.0, 1, 0.0, 10.0, capacity=40.0) == Whole(40.0, 0.0, 1, 10.0)
-    assert whole(5.0, 1, 1.0, 10.0, capacity=40.0) == Whole(10.0, 0.0, 1, 10.0)
+def test_streams_together_may_be_seen_to_have_more_than_one() -> None:
+    assert whole(10.0, 1, 0.0, 10.0, capacity=40.0) == Whole(10.0, 0.0, 1, 10.0)
+    assert whole(6.0, 1, 1.0, 10.0, capacity=40.0) == Whole(10.0, 0.0, 1, 10.0), "not by a quarter"
+    assert whole(9.0, 1, 2.0, 10.0, capacity=40.0) == Whole(27.0, 0.0, 1, 10.0)
+    assert whole(9.0, 1, 2.0, 10.0, capacity=20.0) == Whole(20.0, 0.0, 1, 10.0)
+
+
+def test_those_who_usually_come_come() -> None:
+    usual = Usual(4.0, Coming(1000.0, 1, 1, 0.0))
+    assert lasts(40.0, 1, PATH, Company(usual=usual)) == pytest.approx(4.0)
+    assert lasts(60.0, 1, PATH, Company(usual=usual)) == pytest.approx(4.0 + 4.0)
+    waits = (Coming(1000.0, 1, 1, 0.0),)
+    assert lasts(60.0, 1, PATH, Company(coming=waits, usual=usual)) == pytest.approx(
+        8.0 + 4.0 + (20 - 40 / 3) / 2.5
+    )
+    held_back = Usual(4.0, Coming(1000.0, 1, 1, 5.0))
+    assert lasts(100.0, 1, PATH, Company(usual=held_back)) == pytest.approx(4.0 + 12.0), "one fits beside it"
+
+
+def test_an_endless_crowd_is_looked_at_for_so_long() -> None:
+    assert lasts(1e6, 1, PATH, Company(usual=Usual(1e-6, Coming(1.0, 1, 1, 0.0)))) < math.inf
 
 
 @pytest.mark.parametrize("test", [0.0, math.inf])
