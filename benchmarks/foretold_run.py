@@ -23,13 +23,14 @@ from adon.errors import AdonError, Unavailable
 from adon.templates_catalog.model import Template
 from apps.cli.client import Client
 from benchmarks.foretold_requests import Asked, templates
-from mininet_topos.demo.stage import World, adon_on, testbed_up
+from mininet_topos.demo.stage import World, adon_on, remove_remains, require_machine, testbed_up
 from mininet_topos.isolation import default_folder, run_folder
 from mininet_topos.mu_osu import MU, OSU, MuOsu, dtn_addresses
 from mininet_topos.transfer import Transfer, arguments
 from mininet_topos.up import Bed
 from mininet_topos.waiting import wait_until
 
+PREFIX = "foretold"
 POLL_S = 0.2
 FIRST_RESULTS_S = 120.0
 SILENCE_S = 900.0
@@ -128,7 +129,11 @@ class Round:
             if program.poll() is None:
                 program.terminate()
         for program in programs:
-            program.wait(10)
+            try:
+                program.wait(10)
+            except subprocess.TimeoutExpired:
+                program.kill()
+                program.wait()
 
 
 def received(flow: _Flow) -> dict[str, Any] | None:
@@ -142,11 +147,13 @@ def played(network: MuOsu, requests: Sequence[Asked], log: Path) -> dict[str, An
     """One round on a testbed of its own: what was told about each flow, and what came of it.
 
     :param log: a folder that gets ADON's log and its database.
-    :raises Unavailable: if the testbed or ADON does not come up.
+    :raises Unavailable: if the machine cannot run a testbed, or it or ADON does not come up.
     """
     rates = (network.scale, network.layer3)
+    require_machine()
+    remove_remains(PREFIX)
     with (
-        run_folder(default_folder(f"foretold-{os.getpid()}")) as folder,
+        run_folder(default_folder(f"{PREFIX}-{os.getpid()}")) as folder,
         testbed_up(folder, *rates) as bed,
         adon_on(bed, network.scale, layer3=network.layer3) as world,
     ):

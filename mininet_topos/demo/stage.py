@@ -96,9 +96,12 @@ def require_machine() -> None:
         raise Unavailable(f"the testbed needs {', '.join(missing)}: run 'make setup'")
 
 
-def remove_remains() -> None:
-    """Remove the run folders of demos that were killed; those of living ones are locked, and stay."""
-    for left in default_folder(PREFIX).parent.glob(f"{PREFIX}-*"):
+def remove_remains(prefix: str = PREFIX) -> None:
+    """Remove the run folders of demos that were killed; those of living ones are locked, and stay.
+
+    :param prefix: what the names of the folders begin with.
+    """
+    for left in default_folder(prefix).parent.glob(f"{prefix}-*"):
         with suppress(Conflict), run_folder(left):
             pass
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from adon.broker.estimates import ENOUGH, KEPT, METRIC, Estimates, Summary, summarise
 from adon.broker.events import SnapshotAsked
 from adon.broker.flow import Flow, FlowState
+from adon.broker.forecasting.sharing import Coming, Usual
 from measurement.model import PathKey
 from tests.broker.stage import Stage, know, ready
 
@@ -228,3 +229,28 @@ def test_only_a_transfer_that_says_itself_when_it_was_done_teaches_how_long_they
     stage.pass_time(20)
     finish(stage, flow, flow.transfer_size)
     assert world.estimates.lasted(AL2S, waited=False) == (20 / flow.diary.forecast.expected - 1,)
+
+
+def test_how_often_somebody_comes_and_what_they_bring() -> None:
+    found = Estimates()
+    for number in range(ENOUGH - 1):
+        found.came(AL2S, 10.0 * number, Coming(100.0, 1, 1, 5.0))
+    assert found.usual(AL2S, 40.0) is None, "too few"
+    found.came(AL2S, 40.0, Coming(600.0, 4, 4, 15.0))
+    assert found.usual(AL2S, 50.0) == Usual(10.0, Coming(200.0, 2, 2, 7.0))
+    assert found.usual(AL2S, 100.0) == Usual(20.0, Coming(200.0, 2, 2, 7.0)), "nobody came since"
+    assert found.usual(AL2S, 0.0) is None, "a clock that was set back"
+    assert found.usual(PathKey("al2s", "osu", "mu"), 50.0) is None
+
+
+def test_who_is_admitted_has_come() -> None:
+    stage = ready()
+    for _ in range(ENOUGH):
+        flow = stage.submit()
+        stage.pass_time(10)
+        finish(stage, flow, flow.transfer_size)
+        know(stage)
+    usual = stage.broker.world.estimates.usual(AL2S, stage.now)
+    assert usual is not None
+    assert usual.every == pytest.approx(10.0)
+    assert usual.one.bits == pytest.approx(flow.transfer_size * 8.0)
