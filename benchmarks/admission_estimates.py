@@ -16,7 +16,9 @@ which the network did not change.
 On the testbed (real TCP, Open vSwitch): the transfers of :mod:`benchmarks.fluid_scenarios`, one round; they
 begin without a controller, so all of them at once, and the path's rate is the configured one.  Needs root.
 
-Bound: a median absolute error below 15 % on the testbed, and of undisturbed transfers in the simulator.
+Bound: a median absolute error of what is told below 15 % in the simulator, of transfers that began at once and
+of those that had waited.  On the testbed it is :mod:`benchmarks.foretold` that has one: here most transfers are
+disturbed on purpose.
 """
 
 from __future__ import annotations
@@ -183,12 +185,11 @@ def passed(results: Mapping[str, Any]) -> bool:
 
 
 def bounded(results: Mapping[str, Any]) -> dict[str, float | None]:
-    """The medians that the bound is about, of the better way of telling."""
-    simulated = [one for one in results["simulated"] if one["undisturbed"]]
+    """The medians that the bound is about."""
+    simulated = results["simulated"]
     return {
-        "testbed": median(results["testbed"], WAYS[1]),
-        "simulated, at once": median([one for one in simulated if not one["queued"]], WAYS[1]),
-        "simulated, queued first": median([one for one in simulated if one["queued"]], WAYS[1]),
+        "simulated, at once": median([one for one in simulated if not one["queued"]], WAYS[2]),
+        "simulated, queued first": median([one for one in simulated if one["queued"]], WAYS[2]),
     }
 
 
@@ -212,5 +213,5 @@ def report(results: Mapping[str, Any]) -> str:
             cells = ["-" if (error := median(some, way)) is None else f"{error:.1%}" for way in WAYS]
             rows.append([words, str(len(some)), *cells])
     verdict = "kept" if passed(results) else "MISSED"
-    bound = f"Bound {BOUND:.0%} (testbed; simulated undisturbed): {verdict}; {results['emulation']}"
+    bound = f"Bound {BOUND:.0%} (told, simulated): {verdict}; {results['emulation']}"
     return f"{table(rows)}\n\n{bound}"

@@ -64,7 +64,7 @@ def test_the_testbeds_transfers_are_told_from_what_had_begun() -> None:
 
 @pytest.mark.parametrize(("error", "kept"), [(0.1, True), (0.2, False)])
 def test_the_bound(error: float, kept: bool) -> None:
-    row = {"undisturbed": True, "queued": False, "as decided": 0.5, "others leave": error}
+    row = {"undisturbed": True, "queued": False, "as decided": 0.5, "others leave": 0.5, "told": error}
     results = {"simulated": [row], "testbed": [row], "emulation": "emulated"}
     assert estimates.passed(results) is kept
     assert ("kept" if kept else "MISSED") in estimates.report(results)
