@@ -16,9 +16,9 @@ which the network did not change.
 On the testbed (real TCP, Open vSwitch): the transfers of :mod:`benchmarks.fluid_scenarios`, one round; they
 begin without a controller, so all of them at once, and the path's rate is the configured one.  Needs root.
 
-Bound: a median absolute error of what is told below 15 % in the simulator, of transfers that began at once and
-of those that had waited.  On the testbed it is :mod:`benchmarks.foretold` that has one: here most transfers are
-disturbed on purpose.
+Bound: a median absolute error of what is told below 15 % in the simulator, of transfers that began at once
+and of those that had waited.  On the testbed it is :mod:`benchmarks.foretold` that has one: here most
+transfers are disturbed on purpose.
 """
 
 from __future__ import annotations
