@@ -27,7 +27,8 @@ when two run together there for the first time, by whether both together have mu
 of which a single flow gets nearly the configured capacity is full anyway.
 
 **No thrashing**: a flow is stopped only for somebody who has clearly less left, so two of them never change
-places; nobody is stopped, or moved for its speed, before it has run for :data:`LEAST_S`.
+places; nobody is stopped, or moved for its speed, before it has run for :data:`LEAST_S`, and before the
+next stops for twice as long each time (:mod:`adon.broker.damping`).
 
 Reads the world and changes nothing in it; what is kept is what was seen of paths.  Bytes, bits/s, seconds.
 """
@@ -126,11 +127,11 @@ class Interrupting:
         return [flow.number for flow in sorted(flows, key=lambda flow: _rank(world, flow, now))]
 
 
-def young(flow: Flow, now: float) -> float | None:
+def young(flow: Flow, now: float, least: float) -> float | None:
     """Until when a flow that came to its path a moment ago is left in peace; None if it is not."""
-    if flow.path_since is None or now >= flow.path_since + LEAST_S:
+    if flow.path_since is None or now >= flow.path_since + least:
         return None
-    return flow.path_since + LEAST_S
+    return flow.path_since + least
 
 
 def _may_take_part(world: World, need: Need) -> bool:

@@ -476,12 +476,16 @@ class Placing:
         ruled = ruling.stopped(choice, why) if why else ruling.sooner(flow, choice, sped.left, sped.least)
         if ruled is None:
             return []
-        peace = interrupting.young(flow, event.at)
+        least = interrupting.LEAST_S
+        if ruled.path is None:
+            least = world.damping.peace(flow.number, least)
+        peace = interrupting.young(flow, event.at, least)
         if peace is not None:
             self._peaceful_until = min(peace, self._peaceful_until)
             return []
         seen = self._looking.seen(flow, choice, Stopped(why) if why else sped, event)
         if ruled.path is None:
+            world.damping.stopped(flow.number, event.at, interrupting.LEAST_S)
             return self._vacate(flow, need, choice, ruled, event, seen)
         return self._move(flow, need, choice, ruled, event, seen, forced=bool(why))
 
