@@ -163,6 +163,14 @@ def test_whether_one_flow_fills_a_path(
     assert known.filled(held, P0, 20.0) == (best if filled else None)
 
 
+def test_an_interval_in_which_somebody_came_or_went_tells_nothing() -> None:
+    """Counted are the comings and goings; a time that is set back begins anew."""
+    known = Filling()
+    asked = [(3, 10.0), (3, 15.0), (4, 20.0), (4, 20.0), (4, 25.0), (4, 5.0), (4, 6.0)]
+    found = [known._undisturbed(P0, comings, now) for comings, now in asked]
+    assert found == [False, True, False, False, True, False, True]
+
+
 def result(value: float, began: float, ended: float, tool: str) -> Measurement:
     return Measurement(P0, Metric.THROUGHPUT, value, began, ended, "t", tool, {"streams": 1})
 

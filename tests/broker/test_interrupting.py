@@ -20,6 +20,7 @@ from adon.broker.queueing.turns import LONGEST_S
 from adon.broker.recompute.again import decided_again
 from adon.broker.recompute.codec import Decoder, Encoder
 from adon.broker.recompute.differences import differences
+from adon.broker.world import World
 from adon.simulation.brokered import Brokered
 from adon.simulation.engine import Record
 from adon.simulation.measuring import Plan
@@ -161,13 +162,38 @@ def test_who_shares_waits_for_room_as_ever(monkeypatch: pytest.MonkeyPatch) -> N
     assert little.began == pytest.approx(200, abs=1)
 
 
+def held_at(end: float, *asked: Transfer, over: Network = ONE_PATH) -> World:
+    """What the broker holds at a time."""
+    world = workload(*asked, over=over, plan=PLAN, end=end)
+    policy = Brokered(world, policy={"interrupting": True}, pausable=True)
+    run(world, policy, measured=True)
+    return policy.broker.world
+
+
+def test_what_a_flow_had_before_it_was_stopped_is_no_rate_any_more() -> None:
+    asked = transfer(1, at=100, megabytes=LARGE), transfer(2, at=150, megabytes=SMALL)
+    before, after = held_at(149, *asked), held_at(155, *asked)
+    for world, has_rates in ((before, True), (after, False)):
+        flow = world.flows.get(1)
+        assert flow is not None
+        assert flow.state.holds_rules is has_rates
+        assert world.flows.counters(flow).has_rates is has_rates
+
+
+def test_only_changes_for_speed_make_the_next_one_harder() -> None:
+    """It goes from p0 to p1 since it has to, and back since it may."""
+    asked = transfer(1, at=100, megabytes=LARGE), transfer(2, at=150, megabytes=SMALL)
+    world = held_at(170, *asked, over=network(1e9, 0.5e9))
+    flow = world.flows.get(1)
+    assert flow is not None
+    assert (flow.path, flow.moves) == ("p0", 2)
+    assert world.damping.dwell(1, 2.0) == 2.0, "as after the first one"
+
+
 def test_that_somebody_is_held_back_is_not_remembered() -> None:
     """It rests on what each has left, which is another thing at every moment."""
     asked = transfer(1, at=100, megabytes=SMALL), transfer(2, at=102, megabytes=LARGE)
-    world = workload(*asked, over=ONE_PATH, plan=PLAN, end=105.0)
-    policy = Brokered(world, policy={"interrupting": True}, pausable=True)
-    run(world, policy, measured=True)
-    held = policy.broker.world
+    held = held_at(105.0, *asked)
     waits = held.flows.get(2)
     assert waits is not None
     assert waits.state is FlowState.QUEUED
