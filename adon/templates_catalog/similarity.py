@@ -230,7 +230,8 @@ def wilson(successes: int, of: int, z: float = CONFIDENT) -> float:
     share, square = successes / of, z * z
     middle = share + square / (2 * of)
     spread = z * math.sqrt(share * (1 - share) / of + square / (4 * of * of))
-    return max(0.0, (middle - spread) / (1 + square / of))
+    # Never more than the share itself, which rounding would make it for none of many.
+    return min(share, max(0.0, (middle - spread) / (1 + square / of)))
 
 
 # -- what would be more than the other one has -----------------------------------------------------------
