@@ -20,6 +20,7 @@ from adon.code_version import code_version
 from adon.errors import NotFound
 from adon.flowvisor.pipeline import owner_of
 from adon.store.store import Store
+from apps.campus_edge.loop import EXIT_BUG, EXIT_STORE
 from apps.cli.recomputing import from_database, made_again
 from apps.link import LinkClient
 from tests.apps.edge import (
@@ -486,31 +487,43 @@ BUGS = {
         "def broken(self, event):\n    raise RuntimeError('a bug in the core')\n"
         "Broker.handle = broken\n"
     ),
-    "the decision thread, saving": (
-        "from adon.store.store import Store\n"
-        "from adon.errors import Unavailable\n"
-        "def broken(self, *_):\n    raise Unavailable('the disk is full')\n"
-        "Store.save_rules = broken\n"
-    ),
 }
+
+SAVING = (
+    "from adon.store.store import Store\n"
+    "from adon.errors import Unavailable\n"
+    "def broken(self, *_):\n    raise Unavailable('the disk is full')\n"
+    "Store.save_rules = broken\n"
+)
+
+
+def ended_with(controller: Controller, fault: str) -> tuple[int, int]:
+    """How a controller with a fault ends once switches connect, and what they have been told."""
+    runs = f"import sys\nsys.argv[0] = 'controller'\n{fault}"
+    runs += "from apps.campus_edge.__main__ import main\nsys.exit(main())\n"
+    process = controller.start(program=("-c", runs))
+    eventually(lambda: controller.said("event=ready"), "the controller did not start")
+    with ExitStack() as stack:
+        switches = [
+            stack.enter_context(
+                StandInSwitch(int(dpid, 16), tuple(f"{name}-{link}" for link in LINKS), controller.port)
+            )
+            for name, dpid in BRIDGES.items()
+        ]
+        return process.wait(20), sum(len(switch.flow_mods) for switch in switches)
 
 
 @pytest.mark.parametrize("where", BUGS)
 def test_a_bug_ends_the_process_loudly(controller: Controller, where: str) -> None:
-    runs = "import sys\nsys.argv[0] = 'controller'\n" + BUGS[where]
-    runs += "from apps.campus_edge.__main__ import main\nsys.exit(main())\n"
-    process = controller.start(program=("-c", runs))
-    eventually(lambda: controller.said("event=ready"), "the controller did not start")
-    flow_mods = 0
-    with ExitStack() as stack:
-        for name, dpid in BRIDGES.items():
-            ports = tuple(f"{name}-{link}" for link in LINKS)
-            switch = stack.enter_context(StandInSwitch(int(dpid, 16), ports, controller.port))
-        assert process.wait(20) == 70
-        flow_mods += len(switch.flow_mods)
-    assert controller.said(f"CRITICAL apps.campus_edge.loop event=bug where={where.split(',')[0]}") == 1
+    assert ended_with(controller, BUGS[where]) == (EXIT_BUG, 0)
+    assert controller.said(f"CRITICAL apps.campus_edge.loop event=bug where={where}") == 1
     assert controller.said("Traceback")
-    assert flow_mods == 0, "a switch was told what is not saved"
+
+
+def test_what_cannot_be_saved_ends_the_process_before_a_switch_is_told(controller: Controller) -> None:
+    assert ended_with(controller, SAVING) == (EXIT_STORE, 0)
+    assert controller.said("CRITICAL apps.campus_edge.loop event=store.failed error='the disk is full'") == 1
+    assert not controller.said("Traceback")
 
 
 def test_a_port_that_is_taken_is_one_line_and_exit_status_1(controller: Controller) -> None:

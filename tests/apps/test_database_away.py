@@ -104,11 +104,13 @@ def test_a_full_disk_ends_the_controller_before_a_switch_hears_of_the_flow(
         controller.start()
         eventually(lambda: controller.said("is connected") == 4, "the switches did not come back")
         eventually(lambda: services.controller.connected, "the web side is not connected again")
-        with controller.client() as link:
+        with (
+            controller.client() as link
+        ):  # open until they have been heard: a socket that is closed may lose them
             know(link)
-        again = asked.post("/api/v1/flows", json=WISH, headers=headers)
-        assert (again.status_code, again.json["id"]) == (202, f"f-{number + 1}")
-        await_state(controller, number + 1, "active")
+            again = asked.post("/api/v1/flows", json=WISH, headers=headers)
+            assert (again.status_code, again.json["id"]) == (202, f"f-{number + 1}")
+            await_state(controller, number + 1, "active")
         assert len(of_kind(switches, FLOW)) == 2 * len(rules)
 
 
