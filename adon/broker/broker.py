@@ -485,22 +485,27 @@ class Broker:
 
     def _measured(self, event: MeasurementArrived) -> list[Effect]:
         confirmed = self.world.filling.confirmed(self.world, event.measurement)
-        if not self.world.performance.record(event.measurement, event.at):
+        beside = self._beside(event.measurement)
+        if not self.world.performance.record(event.measurement, event.at, beside):
             return []
         key, effects = event.measurement.key, list[Effect]()
-        self._note_carried(event.measurement)
+        self._note_carried(event.measurement, beside)
         if confirmed is not None:
             self.world.performance.record(confirmed)
         for flow in self._watch.uneasy((key.source, key.destination), event.at, key):
             effects += self._placing.reexamine(flow, event, event.measurement)
         return [*effects, *self._placing.serve_queue(event)]
 
-    def _note_carried(self, tested: Measurement) -> None:
+    def _beside(self, tested: Measurement) -> float:
+        """With how many streams of our flows a test shared its path, on average."""
+        load = self.world.flows.loads((tested.key.source, tested.key.destination)).get(tested.key.path)
+        return 0.0 if load is None else load.average(tested.started_at, tested.observed_at)
+
+    def _note_carried(self, tested: Measurement, beside: float) -> None:
         """Keep what a path carried in all during a throughput test, where counters tell it."""
         if tested.metric is not Metric.THROUGHPUT:
             return
         load = self.world.flows.loads((tested.key.source, tested.key.destination)).get(tested.key.path)
-        beside = 0.0 if load is None else load.average(tested.started_at, tested.observed_at)
         self.world.performance.note_beside(tested, beside)
         used = None if load is None else load.used()
         fresh = used is not None and used.observed_at >= tested.started_at

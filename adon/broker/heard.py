@@ -30,11 +30,11 @@ class Heard(PerformanceView):
         """How often what is known of one directed path has changed."""
         return self._versions.get(key, 0)
 
-    def record(self, measurement: Measurement, now: float | None = None) -> bool:
+    def record(self, measurement: Measurement, now: float | None = None, beside: float = 0.0) -> bool:
         """As :meth:`PerformanceView.record`."""
         self._noted(measurement.key)
         self._newest = max(self._newest, measurement.observed_at)
-        return super().record(measurement, now)
+        return super().record(measurement, now, beside)
 
     def ahead(self, now: float) -> bool:
         """Whether a result may have to wait for its time to come: what is found now holds for now only."""

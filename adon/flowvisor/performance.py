@@ -104,13 +104,14 @@ class PerformanceView:
         self._buckets = max(1, math.ceil(window / _BUCKET)) + 1
         self._steadiness = Steadiness(self._buckets)
 
-    def record(self, measurement: Measurement, now: float | None = None) -> bool:
+    def record(self, measurement: Measurement, now: float | None = None, beside: float = 0.0) -> bool:
         """Take in a result; False if it is no news: a duplicate, or older than the one held.
 
         Late results still count towards :meth:`best`.
 
         :param now: if given, a result from the future is refused.  Without it such a result is held, is
             unknown to :meth:`knowledge`, and hides the results that follow until its time has come.
+        :param beside: streams of our own flows that a throughput test shared the path with, on average.
         """
         if now is not None and measurement.observed_at > now + FUTURE_TOLERANCE:
             return False
@@ -120,8 +121,17 @@ class PerformanceView:
         if held is not None and measurement.observed_at <= held.observed_at:
             return False
         self._latest[place] = measurement
-        self._steadiness.note(measurement.key, measurement.metric, measurement.value, measurement.observed_at)
+        value = self._without_ours(measurement, beside)
+        self._steadiness.note(measurement.key, measurement.metric, value, measurement.observed_at)
         return True
+
+    def _without_ours(self, tested: Measurement, beside: float) -> float:
+        """What a test would have had without our flows: what these take does not make a path unsteady."""
+        if tested.metric is not Metric.THROUGHPUT or beside <= 0:
+            return tested.value
+        most = self.best([tested.key], tested.metric, 0.0)
+        alone = tested.value * (1 + beside / streams_of(tested))
+        return alone if most is None else min(alone, most)
 
     def latest(self, key: PathKey, metric: Metric) -> Measurement | None:
         """The newest result of one metric in one direction of one path, however old."""

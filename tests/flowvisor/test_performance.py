@@ -341,6 +341,15 @@ class TestSpread:
         assert view.seen(BACK, Metric.THROUGHPUT, 0).count == 0
         assert view.seen(THERE, Metric.LOSS, 0).count == 0
 
+    def test_what_our_own_flows_took_does_not_make_a_path_unsteady(self) -> None:
+        """Twelve streams beside a test of one: it had a thirteenth, as the demo's Neuroblastoma leaves it."""
+        view = PerformanceView()
+        for age, value, beside in ((40, 58.0, 0.0), (30, 58.0, 0.0), (20, 4.5, 12.0)):
+            view.record(result(value, NOW - age), beside=beside)
+        found = view.seen(THERE, Metric.THROUGHPUT, NOW - 3600)
+        assert (found.count, found.mean) == (3, pytest.approx(58.0)), "no more than the best test had"
+        assert found.cov == pytest.approx(0.0, abs=1e-9)
+
     def test_what_was_before_the_window_or_before_a_change_does_not_count(self) -> None:
         view = PerformanceView()
         for hour in range(5):
