@@ -12,7 +12,7 @@ from adon.flowvisor.action import Output
 from adon.flowvisor.match import Match
 from adon.flowvisor.rule import Change, Op, Rule
 from adon.templates_catalog.builtins import builtin_templates
-from measurement.model import Metric
+from measurement.model import Metric, PathKey
 from tests.broker.stage import MU_EDGE, OSU_EDGE, PORTS, Stage, configuration, know, ready, verdicts
 
 L2_PORT, L3_PORT = 2, 3
@@ -439,3 +439,12 @@ def test_a_template_that_is_saved_changes_what_has_to_be_measured() -> None:
     assert saved.name == "quick"
     assert stage.needs == stage.broker.needs
     assert stage.needs[Metric.THROUGHPUT].max_age == 20.0 < before
+
+
+def test_a_test_beside_our_own_flow_does_not_make_the_path_unsteady() -> None:
+    stage = ready(al2s=58.0)
+    stage.submit()
+    stage.pass_time(10)
+    stage.measure("al2s", 29.0)
+    seen = stage.broker.world.performance.seen(PathKey("al2s", "mu", "osu"), Metric.THROUGHPUT, 0.0)
+    assert (seen.count, seen.mean) == (2, pytest.approx(58e6))
