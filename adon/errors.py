@@ -8,6 +8,7 @@
     ├── Conflict           the request contradicts what is already there
     ├── NotAuthenticated   we do not know who asks
     ├── Forbidden          we know, and the answer is no
+    ├── TooManyRequests    they ask more often than one may
     └── Unavailable        a part of ADON, or a system it relies on, does not answer
 
 The border modules translate: the command line prints one line per problem and exits with 2, the REST
@@ -29,12 +30,14 @@ class Problem:
     :param cause: what is wrong with it, in words a person can act on.
     :param file: the file it was read from, if any.
     :param line: the line in that file, counted from 1, if known.
+    :param column: the column in that line, counted from 1, if known.
     """
 
     field: str
     cause: str
     file: str | None = None
     line: int | None = None
+    column: int | None = None
 
     def __str__(self) -> str:
         place = ""
@@ -102,6 +105,20 @@ class Forbidden(AdonError):
 
     status = 403
     title = "Forbidden"
+
+
+class TooManyRequests(AdonError):
+    """Somebody asks more often than one may.
+
+    :param wait_s: seconds until it may be tried again.
+    """
+
+    status = 429
+    title = "Too many requests"
+
+    def __init__(self, detail: str, wait_s: float = 1.0) -> None:
+        self.wait_s = wait_s
+        super().__init__(detail)
 
 
 class Unavailable(AdonError):

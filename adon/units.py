@@ -198,25 +198,32 @@ def _exact(value: float, unit: str) -> str:
     return f"{value!r} {unit}"
 
 
-def _text(example: str) -> WithJsonSchema:
+EXAMPLES = {"rate": "700 Mbps", "size": "25 GB", "time-span": "20 ms", "ratio": "0.01 %"}
+"""What is written for each kind of quantity; the kind is the ``format`` of its JSON schema
+(``duration`` would be ISO 8601 there)."""
+HELD_IN = {"rate": "bps", "size": "B", "time-span": "s", "ratio": "ratio"}
+"""The unit that each kind is held in."""
+
+
+def _text(kind: str) -> WithJsonSchema:
     # For OpenAPI: what travels is the text, not the number it is held as.
-    return WithJsonSchema({"type": "string", "examples": [example]})
+    return WithJsonSchema({"type": "string", "format": kind, "examples": [EXAMPLES[kind]]})
 
 
 Rate = Annotated[
-    float, BeforeValidator(parse_rate), PlainSerializer(lambda v: _exact(v, "bps")), _text("700 Mbps")
+    float, BeforeValidator(parse_rate), PlainSerializer(lambda v: _exact(v, "bps")), _text("rate")
 ]
 """A pydantic field read from ``700 Mbps``, held as bits/s, written back exactly."""
 
-Size = Annotated[int, BeforeValidator(parse_size), PlainSerializer(lambda v: f"{v} B"), _text("25 GB")]
+Size = Annotated[int, BeforeValidator(parse_size), PlainSerializer(lambda v: f"{v} B"), _text("size")]
 """A pydantic field read from ``25 GB``, held as bytes."""
 
 Duration = Annotated[
-    float, BeforeValidator(parse_duration), PlainSerializer(lambda v: _exact(v, "s")), _text("20 ms")
+    float, BeforeValidator(parse_duration), PlainSerializer(lambda v: _exact(v, "s")), _text("time-span")
 ]
 """A pydantic field read from ``20 ms``, held as seconds."""
 
 Ratio = Annotated[
-    float, BeforeValidator(parse_ratio), PlainSerializer(lambda v: _exact(v, "ratio")), _text("0.01 %")
+    float, BeforeValidator(parse_ratio), PlainSerializer(lambda v: _exact(v, "ratio")), _text("ratio")
 ]
 """A pydantic field read from ``0.01 %``, held as 0..1."""

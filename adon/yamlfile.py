@@ -28,6 +28,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from adon.errors import InvalidInput, Problem
+from adon.nearest_key import nearest_key
 
 MAX_BYTES = 1_000_000
 MAX_DEPTH = 50
@@ -50,18 +51,18 @@ class Lines:
     """Where in the text each value stands, by its place in the data."""
 
     def __init__(self) -> None:
-        self._lines: dict[Place, int] = {}
+        self._known: dict[Place, tuple[int, int]] = {}
 
-    def add(self, place: Place, line: int) -> None:
-        """Remember that the value at ``place`` begins on ``line``, counted from 1."""
-        self._lines[place] = line
+    def add(self, place: Place, line: int, column: int) -> None:
+        """Remember where the value at ``place`` begins, both counted from 1."""
+        self._known[place] = line, column
 
-    def of(self, place: Place) -> int | None:
-        """The line of the value at ``place``, or of the nearest value around it; None if unknown."""
+    def of(self, place: Place) -> tuple[int, int] | None:
+        """Line and column of the value at ``place``, or of the nearest value around it; None if unknown."""
         for end in range(len(place), -1, -1):
-            line = self._lines.get(place[:end])
-            if line is not None:
-                return line
+            known = self._known.get(place[:end])
+            if known is not None:
+                return known
         return None
 
 
@@ -106,19 +107,27 @@ def check_model(data: Any, model: type[T], file: str | None = None, lines: Lines
         # text for an address or an enumeration.
         return model.model_validate_json(json.dumps(data), strict=True)
     except ValidationError as error:
-        raise InvalidInput(problems(error, data, file, lines)) from error
+        raise InvalidInput(problems(error, data, file, lines, model)) from error
 
 
 def problems(
-    error: ValidationError, data: Any, file: str | None = None, lines: Lines | None = None
+    error: ValidationError,
+    data: Any,
+    file: str | None = None,
+    lines: Lines | None = None,
+    model: type[BaseModel] | None = None,
 ) -> Iterator[Problem]:
-    """A model's complaints about ``data`` as problems, one per cause, in the order of the model."""
+    """A model's complaints about ``data`` as problems, one per cause, in the order of the model.
+
+    :param model: that model, if known: a key that it does not know is told with the nearest that it does.
+    """
     for detail in error.errors(include_url=False):
         place = _place(detail, data)
+        meant = nearest_key(model, place) if model is not None and _is_unknown(detail) and place else ""
         for relative, cause in _causes(detail):
             whole = (*place, *_parts(relative))
-            line = None if lines is None else lines.of(whole)
-            yield Problem(".".join(map(str, whole)), cause, file, line)
+            line, column = (None if lines is None else lines.of(whole)) or (None, None)
+            yield Problem(".".join(map(str, whole)), cause + meant, file, line, column)
 
 
 def dump(model: BaseModel) -> str:
@@ -178,14 +187,14 @@ class _Builder:
         except yaml.YAMLError as error:
             mark = getattr(error, "problem_mark", None)
             cause = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be parsed"
-            line = None if mark is None else mark.line + 1
-            raise InvalidInput(Problem("", f"is not YAML: {cause}", self._file, line)) from error
+            line, column = (None, None) if mark is None else (mark.line + 1, mark.column + 1)
+            raise InvalidInput(Problem("", f"is not YAML: {cause}", self._file, line, column)) from error
 
     def _wrong(self, event: yaml.Event, place: Place, cause: str) -> InvalidInput:
-        return InvalidInput(Problem(".".join(map(str, place)), cause, self._file, _line(event)))
+        return InvalidInput(Problem(".".join(map(str, place)), cause, self._file, *_position(event)))
 
     def _value(self, event: yaml.Event, place: Place) -> Any:
-        self._lines.add(place, _line(event))
+        self._lines.add(place, *_position(event))
         if isinstance(event, yaml.AliasEvent):
             raise self._wrong(event, place, f"aliases are not supported: *{str(event.anchor)[:40]}")
         self._check_plain(event, place)
@@ -213,7 +222,7 @@ class _Builder:
                 raise self._wrong(event, (*place, key), "is written twice")
             found[key] = self._value(next(self._events), (*place, key))
             # A complaint about a value is best shown at its key: its value may begin a line below.
-            self._lines.add((*place, key), _line(event))
+            self._lines.add((*place, key), *_position(event))
         return found
 
     def _key(self, event: yaml.Event, place: Place) -> str:
@@ -250,9 +259,9 @@ class _Builder:
         return number
 
 
-def _line(event: yaml.Event) -> int:
+def _position(event: yaml.Event) -> tuple[int, int]:
     mark = event.start_mark
-    return 1 if mark is None else int(mark.line) + 1
+    return (1, 1) if mark is None else (int(mark.line) + 1, int(mark.column) + 1)
 
 
 class _Dumper(yaml.SafeDumper):
@@ -284,6 +293,10 @@ def _holds(data: Any, step: str | int) -> bool:
     if isinstance(data, dict):
         return step in data
     return isinstance(data, list) and isinstance(step, int) and 0 <= step < len(data)
+
+
+def _is_unknown(detail: ErrorDetails) -> bool:
+    return detail["type"] == "extra_forbidden"
 
 
 def _causes(detail: ErrorDetails) -> Sequence[tuple[str, str]]:

@@ -133,18 +133,29 @@ def _line(at: float, op: Op, rule: Entry, cause: str, batch: str) -> dict[str, A
 
 
 def read(
-    file: Path, limit: int, *, owner: str | None = None, dpid: str | None = None, cause: str | None = None
+    file: Path,
+    limit: int,
+    *,
+    owner: str | None = None,
+    dpid: str | None = None,
+    cause: str | None = None,
+    before: float | None = None,
 ) -> list[dict[str, Any]]:
     """The newest changes that are asked for, the newest first; a line that is cut off is left out.
 
     :param limit: at most so many.
+    :param before: those that were sent before this time.
     """
     found: deque[dict[str, Any]] = deque(maxlen=limit)
     wanted = {"owner": owner, "dpid": dpid, "cause": cause}
     for part in (file.with_name(file.name + ".1"), file):
         if part.exists():
             with part.open(encoding="utf-8") as stream:
-                found.extend(line for line in _parsed(stream) if _is(line, wanted))
+                found.extend(
+                    line
+                    for line in _parsed(stream)
+                    if _is(line, wanted) and (before is None or line["at"] < before)
+                )
     return list(reversed(found))
 
 

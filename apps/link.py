@@ -6,7 +6,7 @@ collector and the web process connect to it.  Each line is one message::
     {"kind": "flow.submit", "payload": {"command": "9f…", "request": {…}, "requester": "ann"}}
 
 A payload with ``command`` is a call and is answered by a message of kind ``answer`` that repeats it,
-with a ``value`` or an ``error`` (:mod:`apps.problems`).  The first message of a client is ``hello``
+with a ``value`` or an ``error`` (:mod:`adon.problems`).  The first message of a client is ``hello``
 with its ``role``.
 
 What must hold (design.md: nothing outside may delay a rule): sending never blocks the controller.
@@ -23,6 +23,7 @@ import queue
 import socket
 import stat
 import threading
+import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
@@ -31,8 +32,8 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from pathlib import Path
 from typing import Any, NoReturn
 
+from adon import problems
 from adon.errors import AdonError, Conflict, InvalidInput, Unavailable
-from apps import problems
 
 log = logging.getLogger(__name__)
 
@@ -350,6 +351,7 @@ class LinkClient:
         self._outbox: deque[tuple[bytes, str | None]] = deque()
         self._lost = 0
         self._connection: socket.socket | None = None
+        self._since = time.time()
         self._closed = False
         # One condition guards all of the above; writers wait on it for lines and for a connection.
         self._changed = threading.Condition()
@@ -360,6 +362,11 @@ class LinkClient:
     def connected(self) -> bool:
         """Whether the controller is there now."""
         return self._connection is not None
+
+    @property
+    def since(self) -> float:
+        """Since when the link has been up, or down; seconds since the epoch."""
+        return self._since
 
     def on(self, kind: str, callback: Callable[[Payload], None]) -> None:
         """Call ``callback(payload)`` for each message of this kind, in the link's thread.
@@ -455,6 +462,7 @@ class LinkClient:
                 connection.close()
                 return
             self._connection = connection
+            self._since = time.time()
             greeted = "hello" in self._callbacks  # a callback that comes later is called by on()
             self._changed.notify_all()
         log.info("event=link.connected role=%s", self._role)
@@ -474,6 +482,7 @@ class LinkClient:
     def _disconnected(self, connection: socket.socket) -> None:
         with self._changed:
             self._connection = None
+            self._since = time.time()
             calls, self._pending = self._pending, {}
             # Calls are not repeated by themselves: their callers are told, messages wait.
             self._outbox = deque(entry for entry in self._outbox if entry[1] is None)

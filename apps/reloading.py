@@ -28,27 +28,35 @@ log = logging.getLogger("adon.serve")
 
 ACCEPTED = "accepted.yaml"
 """In the data folder: the configuration that the processes are started with."""
-CONTROLLER, COLLECTOR, WEB = "controller", "collector", "web"
+CONTROLLER, COLLECTOR, WEB, MOVERS = "controller", "collector", "web", "movers"
 
 READERS: Mapping[str, frozenset[str]] = {
-    "network": frozenset({CONTROLLER, COLLECTOR}),
+    "network": frozenset({CONTROLLER, COLLECTOR, WEB}),
     "switches": frozenset({CONTROLLER}),
     "sites": frozenset({CONTROLLER, WEB}),
-    "paths": frozenset({CONTROLLER, COLLECTOR}),
+    "paths": frozenset({CONTROLLER, COLLECTOR, WEB}),
     "links": frozenset({CONTROLLER}),
     "overlays": frozenset({CONTROLLER}),
     "measurements": frozenset({COLLECTOR}),
-    "measurements.tests": frozenset({CONTROLLER, COLLECTOR}),
+    "measurements.tests": frozenset({CONTROLLER, COLLECTOR, WEB}),
+    "measurements.background": frozenset({COLLECTOR, WEB}),
     "measurements.window": frozenset({CONTROLLER, COLLECTOR}),
     "measurements.archive_url": frozenset({COLLECTOR, WEB}),
     "compute": frozenset({CONTROLLER, COLLECTOR}),
-    "policy": frozenset({CONTROLLER}),
+    "policy": frozenset({CONTROLLER, WEB}),
     "policy.measurement_access": frozenset({COLLECTOR, WEB}),
     "policy.self_service": frozenset({WEB}),
+    "policy.use_access": frozenset({CONTROLLER, WEB}),
+    "policy.credentials": frozenset({WEB}),
+    "policy.thresholds": frozenset({WEB}),
     "controller": frozenset({CONTROLLER}),
+    "controller.web_limits": frozenset({WEB}),
+    "controller.web_proxies": frozenset({WEB}),
     "discovery": frozenset({CONTROLLER}),
-    "slices": frozenset({CONTROLLER}),
+    "slices": frozenset({CONTROLLER, WEB}),
     "ignored_cookies": frozenset({CONTROLLER}),
+    "access": frozenset({WEB}),
+    "transfers": frozenset({CONTROLLER, MOVERS, WEB}),
 }
 """Which processes read which section; the longer name counts."""
 
@@ -160,6 +168,9 @@ class Reloading:
         configuration, _ = checked(self._file)
         changes = changed(self._running, configuration)
         wrong = [Problem(n, f"needs a restart: {FIXED[n]}", str(self._file)) for n in changes if n in FIXED]
+        if configuration.transfers.configured is not self._running.transfers.configured:
+            why = "needs a restart: whether there is a process that moves data is settled at the start"
+            wrong.append(Problem("transfers", why, str(self._file)))
         if wrong:
             raise InvalidInput(wrong)
         return configuration, changes

@@ -1,11 +1,11 @@
-"""``adon serve``: starts the three processes, watches them, and ends them together.
+"""``adon serve``: starts the processes, watches them, and ends them together.
 
 The parent decides nothing.  It brings the database to the present schema, prints the first admin token
 once, opens the web side's socket (so that a port that is taken is said at once, and so that it may lie
 in another network namespace than the rest), and starts controller, collector and web as processes of
-their own.  One that dies is started again after a pause that grows; one that refuses its input (exit
-status 2) ends the service, because it would refuse it again, unless that input came by a reload, which is
-then taken back (:mod:`apps.reloading`).
+their own, and a fourth that has tools move data, if any are configured.  One that dies is started again
+after a pause that grows; one that refuses its input (exit status 2) ends the service, because it would
+refuse it again, unless that input came by a reload, which is then taken back (:mod:`apps.reloading`).
 """
 
 from __future__ import annotations
@@ -25,11 +25,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from adon.access.audit import Entry, Outcome
 from adon.access.identity import create_token
+from adon.access.policy import Role
 from adon.config import Configuration, load
 from adon.errors import AdonError, InvalidInput, Unavailable
+from adon.store.access.access import Access
+from adon.store.access.database import access_url
 from adon.store.lease import check_shared
-from adon.store.store import Store
+from apps.backup.upgrading import before_upgrade
 from apps.link import SUPERVISOR, LinkServer, Peer
 from apps.reloading import Reloading
 
@@ -39,6 +43,8 @@ STOP_WITHIN_S = 8.0
 PAUSES_S = (0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
 STEADY_S = 60.0
 """A process that ran for so long starts again without a pause that past failures lengthened."""
+ADMIN = "admin"
+"""The local administrator, who is there from the first start."""
 EXIT_BAD_INPUT = 2
 EXIT_STEPPED_DOWN = 75
 """Of a controller that is not the active one any more: it starts again as standby, and that is no failure."""
@@ -111,10 +117,18 @@ def run(config: Path, data: Path, admin_token_file: Path | None = None, store: s
     if configuration.controller.ha is not None:
         check_shared(url)
     _prepare(data)
-    _upgrade(url)
-    _first_token(url, admin_token_file)
+    access = access_url(data, store)
+    kept = before_upgrade(data, url, access, time.time())
+    if kept is not None:
+        log.info("event=upgrade backup=%s", kept)
+    _upgrade(
+        "adon.store.access.upgrade", kept, access, url
+    )  # takes the tokens out of an older state database
+    _upgrade("adon.store.upgrade", kept, url)
+    _first_token(access, admin_token_file)
     reloading = Reloading(config, data.resolve(), configuration, time.time)
-    parts = _parts(reloading.accepted, config.resolve().parent, data.resolve(), url, web)
+    movers = configuration.transfers.configured
+    parts = _parts(reloading.accepted, config.resolve().parent, data.resolve(), url, web, movers=movers)
     inbox: Inbox = queue.SimpleQueue()
     asked = LinkServer(data.resolve() / SUPERVISOR, lambda *message: inbox.put(message))
     try:
@@ -130,23 +144,31 @@ def _prepare(data: Path) -> None:
         raise InvalidInput.of("data", f"{data} cannot be used: {error.strerror}") from error
 
 
-def _upgrade(url: str) -> None:
+def _upgrade(module: str, kept: Path | None, *urls: str) -> None:
     """Migrate in a process of its own: the migration tool stays out of the processes that serve."""
-    done = subprocess.run([sys.executable, "-m", "adon.store.upgrade", url], check=False)
+    done = subprocess.run([sys.executable, "-m", module, *urls], check=False)
     if done.returncode != 0:
-        raise Unavailable("the database could not be brought to the present schema")
+        how = "" if kept is None else f"; as it was before: adon restore {kept} --data NEW_FOLDER"
+        raise Unavailable(f"the database could not be brought to the present schema{how}")
 
 
 def _first_token(url: str, to_file: Path | None) -> None:
     """Give the local administrator a token at the first start; only its hash is kept."""
-    with Store.open(url) as store:
-        if store.tokens():
+    with Access.open(url) as access:
+        if access.tokens.count():
             return
-        text, token = create_token("admin", ("admin",), time.time())
+        now = time.time()
+        access.users.named(ADMIN, (Role.ADMIN,), now)
+        text, token = create_token(ADMIN, now, label="made at the first start")
         # Where it goes comes first: a token that is saved and shown to nobody could never be had again.
         if to_file is not None:
             _write_secret(to_file, text)
-        store.save_token(token)
+        access.tokens.save(token)
+        detail = f"token {token.id} for {ADMIN}, scope all: the first start"
+        first = Entry(
+            now, ADMIN, "local", "", "token.create", "", f"/tokens/{token.id}", Outcome.DONE, 0, detail
+        )
+        access.audit.append([first])
     if to_file is None:
         sys.stderr.write(f"\n  First start.  Admin token (shown only now): {text}\n\n")
         sys.stderr.flush()
@@ -193,14 +215,17 @@ def _passed_socket() -> socket.socket:
     return passed
 
 
-def _parts(config: Path, folder: Path, data: Path, url: str, web: socket.socket) -> list[Part]:
+def _parts(
+    config: Path, folder: Path, data: Path, url: str, web: socket.socket, *, movers: bool
+) -> list[Part]:
     """The processes.
 
     :param config: what they read.
     :param folder: where the files are that it names.
+    :param movers: whether one has tools move data.
     """
     common = ("--config", str(config), "--data", str(data))
-    return [
+    parts = [
         Part("controller", (sys.executable, "-m", "apps.campus_edge", *common, "--store", url)),
         Part("collector", (sys.executable, "-m", "apps.collector", *common, "--folder", str(folder))),
         Part(
@@ -209,6 +234,10 @@ def _parts(config: Path, folder: Path, data: Path, url: str, web: socket.socket)
             sockets=(web.fileno(),),
         ),
     ]
+    if movers:
+        command = (sys.executable, "-m", "apps.movers", *common, "--store", url, "--folder", str(folder))
+        parts.append(Part("movers", command))
+    return parts
 
 
 def _watch(parts: Sequence[Part], reloading: Reloading, inbox: Inbox) -> int:

@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from adon.client import Client
 from adon.errors import AdonError, Unavailable
 from adon.templates_catalog.model import Template
-from apps.cli.client import Client
 from benchmarks.foretold_requests import Asked, templates
 from mininet_topos.demo.stage import World, adon_on, remove_remains, require_machine, testbed_up
 from mininet_topos.isolation import default_folder, run_folder

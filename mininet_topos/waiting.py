@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-POLL_INTERVAL = 0.05
+POLL_INTERVAL = 0.1
 
 
 def wait_until(condition: Callable[[], bool], timeout: float) -> bool:

@@ -13,8 +13,15 @@ packages="mininet openvswitch-switch iperf3 traceroute iputils-ping ethtool ipro
     python3-venv chromium"
 
 if [ "${1:-}" = test ]; then
-    packages="$packages postgresql rabbitmq-server slurm-wlm munge curl openvswitch-testcontroller \
+    packages="$packages systemd postgresql rabbitmq-server slurm-wlm munge curl rclone openvswitch-testcontroller \
+        apache2 libapache2-mod-shib simplesamlphp php-cli php-xml php-mbstring \
         gcc libc6-dev python3-dev"   # the last three for Faucet, a part of which is compiled
+fi
+
+# The OpenID provider that tests sign in at runs on node, whosever it is; Debian's if there is none.
+if [ "${1:-}" = test ]; then
+    command -v node >/dev/null || packages="$packages nodejs"
+    command -v npm >/dev/null || packages="$packages npm"
 fi
 
 say() { printf 'setup: %s\n' "$*"; }
@@ -73,5 +80,18 @@ if [ "${1:-}" = test ]; then
         .venv-faucet/bin/python -m pip install --quiet --disable-pip-version-check 'faucet>=1.10,<2'
     else
         say "Faucet: is there"
+    fi
+fi
+
+# oidc-provider, an OpenID provider, in the versions that its lock file names.
+if [ "${1:-}" = test ]; then
+    lock=tests/apps/identity/oidc/package-lock.json
+    if ! cmp -s "$lock" .node-oidc/package-lock.json || [ ! -d .node-oidc/node_modules/oidc-provider ]; then
+        say "installing oidc-provider into .node-oidc"
+        mkdir -p .node-oidc
+        cp tests/apps/identity/oidc/package.json "$lock" .node-oidc/
+        npm ci --prefix .node-oidc --omit=dev --ignore-scripts --no-audit --no-fund --loglevel=error </dev/null
+    else
+        say "oidc-provider: is there"
     fi
 fi

@@ -122,7 +122,7 @@ def test_refused(text: str, complaint: str) -> None:
             [
                 "f.yaml:5: count: Input should be a valid integer",
                 "f.yaml:3: parts.a.rate: '7' has no unit; write for example '700 Mbps'",
-                "f.yaml:4: parts.a.form: is not a known key here",
+                "f.yaml:4: parts.a.form: is not a known key here; did you mean from?",
             ],
         ),
         (

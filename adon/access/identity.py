@@ -10,7 +10,6 @@ No clock here: ``now`` is an argument, in seconds since the epoch.
 from __future__ import annotations
 
 import hashlib
-import hmac
 import secrets
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -28,12 +27,18 @@ class Actor:
     :param roles: the roles' names; one that this version does not know grants nothing.
     :param groups: what an identity provider says the actor belongs to (AARC-G069 values).
     :param via: how the identity was proven.
+    :param scope: the actions that the proof is good for; None for all that the roles allow.
+    :param proof: the id of the token or session; it proves nothing and may be logged.
+    :param until: when the token expires that proves it; None for never, or no token.
     """
 
     name: str
     roles: frozenset[str]
     groups: frozenset[str] = frozenset()
     via: str = "token"
+    scope: frozenset[str] | None = None
+    proof: str = ""
+    until: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,64 +46,79 @@ class Token:
     """What is kept of a token; times in seconds since the epoch, None for never.
 
     :param id: a short name to list and revoke it by; it proves nothing.
+    :param owner: the name of the user that it speaks for.
     :param digest: SHA-256 of the token, in hexadecimal.
+    :param label: what its owner calls it.
+    :param scope: what it is good for (:mod:`adon.access.scopes`).
+    :param roles: the roles that it is limited to; None for all that its owner has.
+    :param used: when it was last used, to the minute.
     """
 
     id: str
-    actor: str
-    roles: frozenset[str]
+    owner: str
     digest: str
     created: float
     expires: float | None = None
     revoked: float | None = None
+    label: str = ""
+    scope: tuple[str, ...] = ("all",)
+    roles: frozenset[str] | None = None
+    used: float | None = None
 
     def revoke(self, now: float) -> Token:
         """The token after it was revoked; the first time counts."""
         return self if self.revoked is not None else replace(self, revoked=now)
 
+    def check(self, now: float) -> None:
+        """Nothing, if the token is good now.
+
+        :raises NotAuthenticated: if it is revoked or expired.
+        """
+        if self.revoked is not None:
+            raise NotAuthenticated("the token has been revoked")
+        if self.expires is not None and now >= self.expires:
+            raise NotAuthenticated("the token has expired")
+
 
 def create_token(
-    actor: str,
-    roles: Iterable[str],
+    owner: str,
     now: float,
     lifetime: float | None = None,
+    *,
+    label: str = "",
+    scope: Iterable[str] = ("all",),
+    roles: Iterable[str] | None = None,
     secret: Callable[[int], str] = secrets.token_urlsafe,
 ) -> tuple[str, Token]:
     """A new token: the text to hand over, once, and what to keep.
 
     :param lifetime: seconds until it expires; None for never.
     :param secret: makes URL-safe text of so many random bytes.
-    :raises InvalidInput: for an actor without name, or a lifetime that is over at once.
+    :raises InvalidInput: for an owner without name, or a lifetime that is over at once.
     """
-    if not actor.strip():
-        raise InvalidInput.of("actor", "has no name")
+    if not owner.strip():
+        raise InvalidInput.of("owner", "has no name")
     if lifetime is not None and not lifetime > 0:
         raise InvalidInput.of("lifetime", "must be above zero")
     text = PREFIX + secret(32)
-    digest = _digest(text)
-    expires = None if lifetime is None else now + lifetime
-    return text, Token(digest[:12], actor, frozenset(roles), digest, now, expires)
+    digest = digest_of(text)
+    return text, Token(
+        id=digest[:12],
+        owner=owner,
+        digest=digest,
+        created=now,
+        expires=None if lifetime is None else now + lifetime,
+        label=label,
+        scope=tuple(scope),
+        roles=None if roles is None else frozenset(roles),
+    )
 
 
-def authenticate(presented: str, tokens: Iterable[Token], now: float) -> Actor:
-    """The actor that a presented token proves.
+def digest_of(text: str) -> str:
+    """What is kept of a token or cookie, and looked up by.
 
-    Every kept token is compared, each in constant time: the time taken tells nothing about any of them.
-
-    :raises NotAuthenticated: for a token that is unknown, revoked or expired.
+    To look up by the digest tells nothing by the time it takes: who does not know the text cannot choose
+    where its digest lies.
     """
-    digest = _digest(presented)
-    found = [token for token in tokens if hmac.compare_digest(token.digest, digest)]
-    if not found:
-        raise NotAuthenticated("the token is not known here")
-    token = found[0]
-    if token.revoked is not None:
-        raise NotAuthenticated("the token has been revoked")
-    if token.expires is not None and now >= token.expires:
-        raise NotAuthenticated("the token has expired")
-    return Actor(token.actor, token.roles)
-
-
-def _digest(text: str) -> str:
     # A header can carry bytes that are no text; they are simply not a token of ours.
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

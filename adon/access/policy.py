@@ -58,6 +58,10 @@ class Action(StrEnum):
     TOKEN_CREATE = "token.create"  # noqa: S105 - the name of an action
     TOKEN_READ = "token.read"  # noqa: S105
     TOKEN_REVOKE = "token.revoke"  # noqa: S105
+    USER_READ = "user.read"
+    USER_CHANGE = "user.change"
+    ROLE_READ = "role.read"
+    AUDIT_READ = "audit.read"
 
 
 class Role(StrEnum):
@@ -185,11 +189,18 @@ GRANTS: Mapping[Action, Mapping[Role, Scope]] = {
         Role.RESEARCHER: Scope.OWN,
     },
     Action.METRICS_READ: _STAFF,
-    Action.TOKEN_CREATE: {Role.ADMIN: Scope.ANY},
+    Action.TOKEN_CREATE: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY},
     Action.TOKEN_READ: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY, Role.AUDITOR: Scope.ANY},
     Action.TOKEN_REVOKE: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY},
+    Action.USER_READ: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY, Role.AUDITOR: Scope.ANY},
+    Action.USER_CHANGE: {Role.ADMIN: Scope.ANY},
+    Action.ROLE_READ: _EVERY_ROLE,
+    Action.AUDIT_READ: {Role.ADMIN: Scope.ANY, Role.AUDITOR: Scope.ANY},
 }
 """Per action, the roles that may do it and on which objects."""
+
+SECRET_ANSWERS: frozenset[Action] = frozenset({Action.TOKEN_CREATE})
+"""What is answered once and must be kept nowhere: not in a cache, nor for a repeated request."""
 
 
 def may(actor: Actor | None, action: Action, obj: Object) -> Permission:
@@ -198,6 +209,8 @@ def may(actor: Actor | None, action: Action, obj: Object) -> Permission:
         return Permission(True, f"everybody may do {action}")
     if actor is None:
         return Permission(False, f"{action} needs an identity")
+    if actor.scope is not None and action not in actor.scope:
+        return Permission(False, f"the token of {actor.name} is not good for {action}")
     grants = GRANTS.get(action, {})
     held = {role: grants[role] for role in Role if role in actor.roles and role in grants}
     for role, scope in held.items():

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from adon.broker import compute, evidence, heeding, maintaining, probing, reading, tracing, whatif
+from adon.broker import compute, evidence, heeding, maintaining, previewing, probing, reading, tracing, whatif
 from adon.broker.catalog import proposals as proposing
 from adon.broker.catalog.kept import Proposals
 from adon.broker.effects import (
@@ -56,6 +56,7 @@ from adon.broker.events import (
     MeasurementArrived,
     ObservationArrived,
     PortChanged,
+    PreviewAsked,
     ProposalDecided,
     ProposalMade,
     ReservationAsked,
@@ -78,16 +79,14 @@ from adon.broker.events import (
 from adon.broker.flow import Flow, FlowState
 from adon.broker.housekeeping import Housekeeping
 from adon.broker.inheritance import Inheritance, inherit
-from adon.broker.intake import new_flow
 from adon.broker.links import Links
 from adon.broker.maintenance import Window, Windows
 from adon.broker.meters import Meters
 from adon.broker.network import Network
 from adon.broker.placing import Placing
-from adon.broker.queueing import claims, keeping
+from adon.broker.queueing import keeping
+from adon.broker.queueing.asking import asked_for
 from adon.broker.queueing.explaining import explained
-from adon.broker.queueing.reserving import reserved
-from adon.broker.queueing.supposing import supposed
 from adon.broker.reactive import Taken
 from adon.broker.register import Register
 from adon.broker.resources import reserving
@@ -238,6 +237,9 @@ class Broker:
             self._unannounced.clock_set_back(set_back)
             self._triggers.clock_set_back(set_back)
         effects = self._settle_inheritance(event)
+        if isinstance(event, PreviewAsked):
+            # Nothing has happened: people who try things out must not keep the thread from what does.
+            return [*effects, *self._answered(event.id, event.command, lambda: self._previewed(event))]
         if isinstance(event, UnannouncedPackets):
             return [*effects, *self._unannounced_came(event)]
         heeded = self.world.links.take(event)
@@ -404,26 +406,21 @@ class Broker:
         effects = self._begun(event, [flow for flow in rivals if not flow.unannounced], event)
         return [*effects, Answer(event.id, event.command, self._flow(self._last_number))]
 
+    def _previewed(self, event: PreviewAsked) -> list[Effect]:
+        found = previewing.previewed(self.world, event, self._last_number + 1)
+        return [Answer(event.id, event.command, previewing.as_json(found))]
+
     def _begun(
         self, asked: FlowSubmitted, others: Iterable[Flow], event: Event, *, unannounced: bool = False
     ) -> list[Effect]:
         """A flow as it is asked for, checked, saved and placed; it has the last number."""
         number = self._last_number + 1
-        flow = new_flow(number, asked, self.world.catalog, self.world.network.topology, others)
-        flow = self._reserved(flow, event.at)
+        flow = asked_for(self.world, number, asked, others)
         rivals = [] if unannounced else self.world.flows.rivals(asked.request)
         self._last_number = number
         self.world.flows.put(replace(flow, unannounced=unannounced))
         effects = [SaveFlow(event.id, self._flow(number)), *self._unannounced.gives_way(rivals, event)]
         return [*effects, *self._placing.place(self._flow(number), event)]
-
-    def _reserved(self, flow: Flow, now: float) -> Flow:
-        """With what it asks for in advance reserved, where that takes nothing from who has waited long."""
-        if flow.not_before is None:
-            return flow
-        with supposed(self.world, flow) as asked:
-            kept = claims.kept(self.world, asked, now).paths
-        return reserved(self.world, flow, now, kept)
 
     def _taken(self, taken: Taken, event: Event) -> tuple[Flow, list[Effect]]:
         """An unannounced flow begins as any other does.

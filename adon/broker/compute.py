@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import replace
 
-from adon.broker import legs, scheduler
+from adon.broker import legs, scheduler, using
 from adon.broker.choice import Choice, Need
 from adon.broker.company import company_of
 from adon.broker.comparing import (
@@ -94,7 +94,7 @@ def regarded(
     if need.template.cost is None:
         return seen
     elsewhere = elsewhere and choice.selection.path is not None
-    offers = _offers(world, flow, need, elsewhere=elsewhere)
+    offers = [_if_allowed(world, o, flow, need) for o in _offers(world, flow, need, elsewhere=elsewhere)]
     sites = [_as_it_stands(world, offer, flow, need, now) for offer in offers]
     return replace(seen, sites=tuple(_with_room(world, flow, need, choice, seen, one, now) for one in sites))
 
@@ -102,7 +102,9 @@ def regarded(
 def _observed(world: World, flow: Flow, need: Need, choice: Choice, now: float) -> FrozenMap[str, Observed]:
     """What was learnt of each candidate, and who is on those that the flow may take."""
     since, found = now - world.configuration.measurements.window, dict[str, Observed]()
-    may_take = {record.path for record in within_margin(flow, need, choice)}
+    # Without compute sites to compare, the path that was selected is the one that it takes.
+    compared = need.template.cost is not None
+    may_take = {one.path for one in within_margin(flow, need, choice)[: None if compared else 1]}
     for record in choice.selection.records:
         path = choice.paths.get(record.path)
         rate = next((one for one in record.metrics if one.metric == Metric.THROUGHPUT), None)
@@ -130,6 +132,12 @@ def _offers(world: World, flow: Flow, need: Need, *, elsewhere: bool) -> list[Of
         if (not allowed or offer.campus in allowed or offer.campus == ends[0])
         and (elsewhere or offer.campus in ends)
     ]
+
+
+def _if_allowed(world: World, offer: Offer, flow: Flow, need: Need) -> Offer:
+    """The offer, or none with the reason where the configuration does not let the requester use the site."""
+    why = "" if flow.compute_site == offer.name else using.closed_compute(world, flow, need, offer.name)
+    return replace(offer, queue_wait=None, why=why) if why else offer
 
 
 def _as_it_stands(world: World, offer: Offer, flow: Flow, need: Need, now: float) -> SiteSeen:

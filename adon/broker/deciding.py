@@ -7,6 +7,7 @@ stay) and :mod:`adon.broker.preemption` (who gives way), and writes the result d
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
@@ -134,12 +135,26 @@ def rivals(
     if not full or lowest is None or lowest >= flows.priority(flow):
         return Rivals()
     best = best_seen(world, [layer2[path].key for path in full], now)
+    there = [other for other in flows.alongside(flow) if other.path in layer2]
+    goes = _first_to_go(world, flow, there)
     holders = summed_up(
-        _holder(world, other, may_go=_may_go(world, other, flow))
-        for other in flows.alongside(flow)
-        if other.path in layer2
+        _holder(world, other, may_go=other is goes)
+        for other in there
+        if goes is not None and other.path == goes.path
     )
     return Rivals(None, holders, best, frozenset({one.number for one in holders}.intersection(decided)))
+
+
+def _first_to_go(world: World, newcomer: Flow, there: list[Flow]) -> Flow | None:
+    """Of these the one of lowest priority, the youngest of several, that may lose its place at all."""
+    by_number = {other.number: other for other in there}
+    ordered = [(world.flows.priority(other), -other.number) for other in there]
+    heapq.heapify(ordered)  # mostly the first may: the others need no order
+    while ordered:
+        other = by_number[-heapq.heappop(ordered)[1]]
+        if _may_go(world, other, newcomer):
+            return other
+    return None
 
 
 def _holder(world: World, flow: Flow, *, may_go: bool = True) -> Holder:

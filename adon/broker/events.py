@@ -72,6 +72,20 @@ class FlowSubmitted(Event):
 
 
 @dataclass(frozen=True, slots=True)
+class PreviewAsked(Event):
+    """Somebody wants to know what would become of a request; it is not one, and nothing is kept of it.
+
+    :param roles, groups: as of :class:`FlowSubmitted`.
+    """
+
+    command: str
+    request: FlowRequest
+    requester: str
+    roles: frozenset[str] = frozenset()
+    groups: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class FlowCancelled(Event):
     """Somebody who may do so cancels a flow."""
 

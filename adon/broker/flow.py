@@ -29,6 +29,7 @@ from adon.flowvisor.path import FiveTuple
 from adon.marking import Marking
 from adon.moments import When
 from adon.templates_catalog.model import Name, QSpec, Value, check_weights
+from adon.transfers.wish import TransferWish
 from adon.units import Duration, Size
 from measurement.model import Metric
 
@@ -98,6 +99,7 @@ class FlowRequest(Value):
     ports or the DSCP choose the template.  Without ``ports`` the flow's 5-tuples are learnt from its
     first packets.  ``not_before`` asks for bandwidth in advance; ``deadline`` is when it is to be done.
     ``pausable`` says whether the transfer stops while the flow waits, and goes on where it was.
+    ``transfer`` has ADON move the data, or follow who does; without it the requester starts it.
     """
 
     source: Name
@@ -118,6 +120,7 @@ class FlowRequest(Value):
     slice: Name | None = None
     marking: Marking | None = None
     job: FlowJob | None = None
+    transfer: TransferWish | None = None
     pausable: bool | None = None
 
     @field_validator("size")
@@ -147,6 +150,7 @@ class Flow:
     :param advised: nothing is sent for it; it is active on paper (:mod:`adon.broker.advising`).
     :param misses: consecutive measurements at which its path missed the QSpec (``patience``).
     :param slice: the name of the slice it belongs to, if there are slices.
+    :param roles, groups: the requester's when it was asked for, sorted: what they may use goes by them.
     :param granted: what the queue ladder of its port gives it, beside what it asked.
     :param triggered: what its template's triggers did to it.
     :param aggregated: it had more connections than a switch has room for: they share one pair of rules.
@@ -181,6 +185,8 @@ class Flow:
     ended_at: float | None = None
     moves: int = 0
     slice: str | None = None
+    roles: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
     granted: Granted | None = None
     aggregated: bool = False
     advised: bool = False

@@ -8,6 +8,8 @@ acknowledgements and is not graded.  What a flow is granted becomes a queue, a m
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from adon.broker.choice import Choice
 from adon.broker.flow import Flow, FlowState
 from adon.broker.gate import Gate
@@ -73,11 +75,16 @@ def gate(world: World, flow: Flow, path: str | None) -> Gate | None:
     return Gate(port, others.capacity, others.claims, world.means.get(dpid), number)
 
 
-def granted(world: World, flow: Flow, path: str | None) -> Granted | None:
-    """What a flow has on a path; None without ladders, or if it fits none any more."""
+def granted(world: World, flow: Flow, path: str | None, gone: int | None = None) -> Granted | None:
+    """What a flow has on a path; None without ladders, or if it fits none any more.
+
+    :param gone: the number of a flow whose claim is not to count.
+    """
     through = gate(world, flow, path)
     if through is None:
         return None
+    if gone is not None:
+        through = replace(through, claims=tuple(one for one in through.claims if one.number != gone))
     dpid, policy = _edge(world, flow), world.configuration.policy.ladder
     return through.granted(policy, claim(world, flow), lambda: world.meters.number(dpid, flow.number))
 

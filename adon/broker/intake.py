@@ -15,13 +15,16 @@ from adon.broker.flow import Flow, FlowRequest
 from adon.broker.resources.amounts import Amounts
 from adon.broker.resources.offer import Offer, configured_offers, demand_of
 from adon.broker.sites.offers import offered_at
-from adon.broker.tenancy import slice_for
-from adon.errors import AdonError, Conflict, InvalidInput, NotFound, Problem
+from adon.broker.tenancy import priority_of, slice_for
+from adon.broker.use_access import Use, barred_path, refusal
+from adon.errors import AdonError, Conflict, Forbidden, InvalidInput, NotFound, Problem
 from adon.flowvisor.path import FiveTuple
+from adon.flowvisor.slices import Who
 from adon.flowvisor.topology import Topology
 from adon.moments import minutes_text
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
+from adon.transfers.plan import planned
 from adon.units import format_duration, format_rate, format_size
 
 PROTOCOLS = {"tcp": 6, "udp": 17}
@@ -40,14 +43,18 @@ def new_flow(
         destination the RSpec does not allow, a bound above the RSpec's ceiling or above every path, a job
         that no compute site at the destination would run, more of anything than a site at either end has, a
         deadline that no path can meet.
+    :raises Forbidden: if ``policy.use_access`` does not let the requester have it on any path.
+    :raises InvalidInput, Forbidden: as :func:`~adon.transfers.plan.planned`, where ADON is to move it.
     :raises InvalidInput, Forbidden: as :func:`~adon.broker.tenancy.slice_for`.
     :raises Conflict: if another flow between the same hosts has one of the ports.
     """
     request = event.request
     template = _template(request, catalog)
     _hosts(request, template, topology)
+    _allowed(event, template, topology)
     _bounds(request, template, topology)
     _job(request, template, topology)
+    _transfer(event, topology)
     _resources(request, template, topology)
     not_before, deadline = _times(request, template, topology, event.at)
     tuples = tuple(FiveTuple(PROTOCOLS[template.protocol], port) for port in sorted(set(request.ports)))
@@ -64,6 +71,8 @@ def new_flow(
         transfer_size=request.size,
         tuples=tuples,
         slice=slice_name,
+        roles=tuple(sorted(event.roles)),
+        groups=tuple(sorted(event.groups)),
         not_before=not_before,
         deadline=deadline,
     )
@@ -102,10 +111,34 @@ def _hosts(request: FlowRequest, template: Template, topology: Topology) -> None
         )
 
 
+def _allowed(event: FlowSubmitted, template: Template, topology: Topology) -> None:
+    """What the configuration lets the requester use: template, sites, priority, and one path at least."""
+    request, grants = event.request, topology.configuration.policy.use_access
+    who = Who(event.requester, event.roles, event.groups)
+    ends = topology.site_of(request.source), topology.site_of(request.destination)
+    use = Use(template.name, ends, priority_of(request, template))
+    why = refusal(who, use, grants)
+    if why:
+        raise Forbidden(why)
+    if topology.configuration.overlays:
+        return  # paths come and go: one that is granted may come
+    found = topology.candidates(request.source, request.destination)
+    reasons = [barred_path(who, use, grants, one.key.path) for one in found]
+    if reasons and all(reasons):
+        raise Forbidden("; ".join(reasons))
+
+
 def _job(request: FlowRequest, template: Template, topology: Topology) -> None:
     if request.job is not None:
         campus = topology.site_of(request.destination)
         offered_at(topology.configuration, campus, request.job.job, request.job.arguments, template.name)
+
+
+def _transfer(event: FlowSubmitted, topology: Topology) -> None:
+    request = event.request
+    if request.transfer is not None:
+        ends = request.source, request.destination
+        planned(request.transfer, ends, event.groups, topology.configuration.transfers)
 
 
 def _bounds(request: FlowRequest, template: Template, topology: Topology) -> None:

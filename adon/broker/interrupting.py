@@ -36,7 +36,7 @@ Reads the world and changes nothing in it; what is kept is what was seen of path
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from adon.broker.flow import Flow, FlowState
@@ -118,6 +118,14 @@ class Interrupting:
             return None
         others = (other for other in _on(world, ends, path) if other is not flow)
         return next((other for other in others if _goes_first(world, other, flow, rate, now)), None)
+
+    def behind(self, world: World, flow: Flow, path: str, now: float) -> list[Flow]:
+        """Those on a path who would let a flow go first that came there."""
+        ends, comes = world.flows.ends(flow), replace(flow, path=path)
+        rate = world.filling.filled(world, PathKey(path, *ends), now)
+        if rate is None or path not in world.flows.loads(ends):
+            return []
+        return [other for other in _on(world, ends, path) if _goes_first(world, comes, other, rate, now)]
 
     def running(self, world: World, ends: Ends, now: float) -> list[int]:
         """The flows that run between two sites and take part, who goes first before the others."""

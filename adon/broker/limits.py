@@ -1,4 +1,4 @@
-"""Which paths are closed to a flow: by its slice, the queue ladder, a full switch, reservations of others.
+"""Which paths are closed to a flow: by policy, slice, queue ladder, a full switch, reservations of others.
 
 Asked before a path is chosen, so before any rule is compiled; a decision shows each closed path with the
 reason.  The path that a flow is on is never closed to it: limits are for admission and moves.  Sources:
@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from adon.broker import grading
+from adon.broker import grading, using
 from adon.broker.choice import Choice, Need
 from adon.broker.flow import Flow
 from adon.broker.intake import PROTOCOLS
@@ -35,7 +35,8 @@ def closed(world: World, flow: Flow, need: Need, now: float) -> dict[str, str]:
     sliced = flow.slice is not None and flow.slice in configuration.slices
     graded = configuration.policy.ladder.mode != "off"
     unfit = any(world.abilities.unfit.values())
-    reserved = reserved_paths.closed(world, flow, now)
+    barred = _barred(world, flow, need)
+    reserved = {**reserved_paths.closed(world, flow, now), **barred}
     if not sliced and not limited(world):
         return reserved
     found = world.network.topology.candidates(flow.request.source, flow.request.destination)
@@ -45,13 +46,22 @@ def closed(world: World, flow: Flow, need: Need, now: float) -> dict[str, str]:
     reasons = {}
     for name, path in paths.items():
         reasons[name] = (
-            lacking
+            barred.get(name, "")
+            or lacking
             or (_unfit(world, path) if unfit else "")
             or (_of_slice(world, flow, need, path, rules) if sliced else "")
             or (grading.refusal(world, flow, name) if graded else "")
             or reserved.get(name, "")
         )
-    return {name: reason for name, reason in reasons.items() if reason}
+    return {**barred, **{name: reason for name, reason in reasons.items() if reason}}
+
+
+def _barred(world: World, flow: Flow, need: Need) -> dict[str, str]:
+    """The paths that the configuration does not let the requester use, the present one left out."""
+    if not world.configuration.policy.use_access:
+        return {}
+    found = world.network.topology.candidates(flow.request.source, flow.request.destination)
+    return using.closed(world, flow, need, [one.key.path for one in found if one.key.path != flow.path])
 
 
 def limited(world: World) -> bool:

@@ -6,6 +6,7 @@ measurements come from, the compute sites, and the policy.  The same parser serv
 field.  See ``docs/configuration.md`` for a commented example.
 """
 
+from adon.config.access import Access, AccessRule, Condition, OpenIdProvider, Shibboleth
 from adon.config.availability import HighAvailability
 from adon.config.compute_sites import (
     Adapter,
@@ -18,6 +19,7 @@ from adon.config.compute_sites import (
 )
 from adon.config.configuration import Configuration, load
 from adon.config.connecting import Connections, ControllerTls
+from adon.config.credentials import Credentials
 from adon.config.discovery import LinkDiscovery
 from adon.config.links import Cost, NetworkLink, Overlay
 from adon.config.measuring import (
@@ -47,12 +49,17 @@ from adon.config.slices import (
     ReactiveEntry,
     Slice,
 )
+from adon.config.use import UseGrant
+from adon.config.web import Rate, WebLimits
 
 __all__ = [
+    "Access",
+    "AccessRule",
     "Adapter",
     "AnyAdapter",
     "BackgroundTest",
     "ComputeSite",
+    "Condition",
     "Configuration",
     "ConfiguredJob",
     "Connections",
@@ -60,6 +67,7 @@ __all__ = [
     "ControllerTls",
     "CookieRange",
     "Cost",
+    "Credentials",
     "DscpByPriority",
     "FireflyCollector",
     "Flowspace",
@@ -78,6 +86,7 @@ __all__ = [
     "Members",
     "NetworkLink",
     "Notify",
+    "OpenIdProvider",
     "OpenStackAdapter",
     "Overlay",
     "PSchedulerHost",
@@ -85,15 +94,19 @@ __all__ = [
     "Policy",
     "QueuePolicy",
     "RabbitQueue",
+    "Rate",
     "ReactiveEntry",
     "ResultArchive",
     "Retention",
     "SelfService",
+    "Shibboleth",
     "Site",
     "Slice",
     "SlurmAdapter",
     "StaticAdapter",
     "Switch",
     "TransitPath",
+    "UseGrant",
+    "WebLimits",
     "load",
 ]

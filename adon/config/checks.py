@@ -26,6 +26,7 @@ def problems(whole: Configuration) -> Iterator[str]:
         link_problems(whole),
         wrong_slices(whole),
         wrong_queue(whole),
+        _transfers(whole),
     )
 
 
@@ -56,6 +57,16 @@ def _dangling(whole: Configuration) -> Iterator[str]:
     for field, name in named:
         if name not in whole.sites:
             yield f"{field}: there is no site {name!r}"
+
+
+def _transfers(whole: Configuration) -> Iterator[str]:
+    hosts = {name for site in whole.sites.values() for name in site.hosts}
+    for at, tool in whole.transfers.rclone.items():
+        if at not in hosts:
+            yield f"transfers.rclone.{at}: there is no host {at!r}"
+        for name, remote in tool.remotes.items():
+            if remote.at not in hosts:
+                yield f"transfers.rclone.{at}.remotes.{name}.at: there is no host {remote.at!r}"
 
 
 def _doubled(whole: Configuration) -> Iterator[str]:

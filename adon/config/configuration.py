@@ -8,6 +8,7 @@ from typing import Self
 from pydantic import model_validator
 
 from adon import yamlfile
+from adon.config.access import Access
 from adon.config.checks import problems
 from adon.config.discovery import LinkDiscovery
 from adon.config.links import NetworkLink, Overlay
@@ -16,6 +17,7 @@ from adon.config.network import Site, Switch, TransitPath
 from adon.config.operation import ComputeSite, Controller, CookieRange, Policy
 from adon.config.parts import Section, raise_all
 from adon.config.slices import Slice
+from adon.config.transfers import Transfers
 from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.model import Name
 from measurement.model import Metric
@@ -36,7 +38,9 @@ class Configuration(Section):
     controller: Controller = Controller()
     discovery: LinkDiscovery = LinkDiscovery()
     slices: Frozen[Name, Slice] = FrozenMap()
+    access: Access = Access()
     ignored_cookies: tuple[CookieRange, ...] = ()
+    transfers: Transfers = Transfers()
 
     @model_validator(mode="after")
     def _references(self) -> Self:

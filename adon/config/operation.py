@@ -11,10 +11,15 @@ from adon.access.policy import Role
 from adon.config.availability import HighAvailability
 from adon.config.compute_sites import AnyAdapter
 from adon.config.connecting import Connections, ControllerTls, OpenFlowVersion, transport_problems
+from adon.config.credentials import Credentials
 from adon.config.parts import Port, PositiveRate, Section, Span, raise_all
 from adon.config.queueing import QueuePolicy
 from adon.config.self_service import SelfService
 from adon.config.slices import DscpByPriority, FireflyCollector, LadderPolicy, ReactiveEntry
+from adon.config.thresholds import Thresholds
+from adon.config.use import UseGrant
+from adon.config.web import Network, WebLimits
+from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import Name
 from adon.units import Duration, Size
 
@@ -113,6 +118,10 @@ class Policy(Section):
     measurement_access: tuple[MeasurementGrant, ...] = Field(
         default=(), description="who may start and read which measurements; without an entry, as roles allow"
     )
+    use_access: tuple[UseGrant, ...] = Field(
+        default=(),
+        description="who may use which template, path, site and priority; without an entry, everybody",
+    )
     ladder: LadderPolicy = LadderPolicy()
     queue: QueuePolicy = QueuePolicy()
     reactive: tuple[ReactiveEntry, ...] = Field(
@@ -124,8 +133,14 @@ class Policy(Section):
     dscp_by_priority: tuple[DscpByPriority, ...] = Field(
         default=(), description="what flows are marked with; request, template and slice come before"
     )
+    credentials: Credentials = Credentials()
     self_service: SelfService | None = Field(
         default=None, description="when a template needs no performance engineer; never without it"
+    )
+    thresholds: Thresholds = Field(
+        default_factory=FrozenMap,
+        description="per metric, from which value on a measured path is shown as worth a look, or as bad; "
+        "without an entry the templates' bounds say so",
     )
 
 
@@ -144,6 +159,10 @@ class Controller(Section):
     connections: Connections = Connections()
     web_host: str = "127.0.0.1"
     web_port: Port = 8080
+    web_proxies: tuple[Network, ...] = Field(
+        default=(), description="reverse proxies whose word about who asks counts (X-Forwarded-For, -Proto)"
+    )
+    web_limits: WebLimits = WebLimits()
     ha: HighAvailability | None = Field(default=None, description="one of several controllers")
 
     @model_validator(mode="after")

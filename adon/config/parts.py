@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, PlainSerializer
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+    WithJsonSchema,
+)
 
 from adon.units import Duration, Rate
 
@@ -42,7 +50,8 @@ def _url(text: str) -> str:
 
 
 Mac = Annotated[str, AfterValidator(_mac)]
-Dpid = Annotated[int, BeforeValidator(_dpid), PlainSerializer(lambda dpid: f"{dpid:016x}")]
+_AS_WRITTEN = WithJsonSchema({"type": "string", "pattern": "^[0-9a-fA-F]{16}$"})
+Dpid = Annotated[int, BeforeValidator(_dpid), PlainSerializer(lambda dpid: f"{dpid:016x}"), _AS_WRITTEN]
 Url = Annotated[str, AfterValidator(_url)]
 Span = Annotated[Duration, AfterValidator(_positive)]
 PositiveRate = Annotated[Rate, AfterValidator(_positive)]

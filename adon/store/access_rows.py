@@ -1,4 +1,4 @@
-"""Tokens, and answers kept for repeated requests, as rows."""
+"""Answers kept for repeated requests, as rows."""
 
 from __future__ import annotations
 
@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, select, update
+from sqlalchemy import Connection, delete, insert, select
 
-from adon.access.identity import Token
-from adon.errors import Conflict, NotFound
-from adon.store.tables import idempotency, tokens
+from adon.errors import Conflict
+from adon.store.tables import idempotency
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,37 +19,6 @@ class KeptAnswer:
     request_hash: str
     answer: Mapping[str, Any]
     at: float
-
-
-def save_token(connection: Connection, token: Token) -> None:
-    """Keep a new token.
-
-    :raises Conflict: if its id is taken.
-    """
-    if connection.execute(select(tokens.c.id).where(tokens.c.id == token.id)).one_or_none() is not None:
-        raise Conflict("id", f"there is a token {token.id} already")
-    row = {"id": token.id, "actor": token.actor, "roles": sorted(token.roles), "digest": token.digest}
-    times = {"created": token.created, "expires": token.expires, "revoked": token.revoked}
-    connection.execute(insert(tokens).values(**row, **times))
-
-
-def read_tokens(connection: Connection) -> tuple[Token, ...]:
-    """All tokens, oldest first."""
-    return tuple(
-        Token(r.id, r.actor, frozenset(r.roles), r.digest, r.created, r.expires, r.revoked)
-        for r in connection.execute(select(tokens).order_by(tokens.c.created, tokens.c.id))
-    )
-
-
-def revoke_token(connection: Connection, identifier: str, at: float) -> None:
-    """Make a token worthless from now on; the first time it is done counts.
-
-    :raises NotFound: if there is none of this id.
-    """
-    if connection.execute(select(tokens.c.id).where(tokens.c.id == identifier)).one_or_none() is None:
-        raise NotFound("token", identifier)
-    valid = (tokens.c.id == identifier) & tokens.c.revoked.is_(None)
-    connection.execute(update(tokens).where(valid).values(revoked=at))
 
 
 def read_answer(connection: Connection, actor: str, key: str) -> KeptAnswer | None:

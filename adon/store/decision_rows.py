@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import ColumnElement, Connection, insert, select, tuple_
 
-from adon.broker.decision import Decision
+from adon.broker.decision import Decision, Outcome
 from adon.errors import NotFound
 from adon.store.codec import decode_decision, encode_decision, flow_number
-from adon.store.reading import decoded
-from adon.store.tables import decisions
+from adon.store.reading import decoded, of_template
+from adon.store.tables import decisions, flows
 
 # Made once: SQLAlchemy derives its cache key once per statement object, and a move waits for these (R3).
 _ADD = insert(decisions)
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionFilter:
+    """Which decisions; what is None is not narrowed.  Times in seconds since the epoch.
+
+    :param requester: whose flows they are about.
+    :param template: ``soykb`` for all versions of it, ``soykb@3`` for one.
+    :param site: the compute site that was chosen.
+    :param since: made then or later; ``until``: before then.
+    """
+
+    flow: int | None = None
+    requester: str | None = None
+    template: str | None = None
+    outcome: Outcome | None = None
+    path: str | None = None
+    site: str | None = None
+    since: float | None = None
+    until: float | None = None
 
 
 def save(connection: Connection, decision: Decision) -> None:
@@ -25,6 +47,9 @@ def save(connection: Connection, decision: Decision) -> None:
         "outcome": decision.outcome.value,
         "digest": decision.digest(),
         "body": encode_decision(decision),
+        "template": decision.template,
+        "path": decision.path,
+        "site": decision.compute_site,
     }
     connection.execute(_ADD, values)
 
@@ -46,6 +71,43 @@ def of_flow(connection: Connection, number: int) -> tuple[Decision, ...]:
     query = select(decisions.c.id, decisions.c.body).where(decisions.c.flow == number)
     ordered = query.order_by(decisions.c.at, decisions.c.id)
     return tuple(_decision(row.id, row.body) for row in connection.execute(ordered))
+
+
+def listed(
+    connection: Connection, wanted: DecisionFilter, limit: int, before: tuple[float, str] | None
+) -> tuple[Decision, ...]:
+    """Decisions about all flows, the newest first; of two at one time that with the later id.
+
+    :param before: time and id of the decision to go on from.
+    """
+    chosen = select(decisions.c.id).where(*_conditions(wanted))
+    if before is not None:
+        chosen = chosen.where(tuple_(decisions.c.at, decisions.c.id) < before)
+    chosen = chosen.order_by(decisions.c.at.desc(), decisions.c.id.desc()).limit(limit)
+    # Two steps: the first is answered by the index alone, whatever it has to leave out.
+    found = list(connection.execute(chosen).scalars())
+    rows = connection.execute(select(decisions.c.id, decisions.c.body).where(decisions.c.id.in_(found)))
+    bodies = {row.id: row.body for row in rows}
+    return tuple(_decision(identifier, bodies[identifier]) for identifier in found)
+
+
+def _conditions(wanted: DecisionFilter) -> Iterator[ColumnElement[bool]]:
+    if wanted.flow is not None:
+        yield decisions.c.flow == wanted.flow
+    if wanted.requester is not None:
+        yield decisions.c.flow.in_(select(flows.c.number).where(flows.c.requester == wanted.requester))
+    if wanted.template is not None:
+        yield of_template(decisions.c.template, wanted.template)
+    if wanted.outcome is not None:
+        yield decisions.c.outcome == wanted.outcome.value
+    if wanted.path is not None:
+        yield decisions.c.path == wanted.path
+    if wanted.site is not None:
+        yield decisions.c.site == wanted.site
+    if wanted.since is not None:
+        yield decisions.c.at >= wanted.since
+    if wanted.until is not None:
+        yield decisions.c.at < wanted.until
 
 
 def _decision(identifier: str, body: Any) -> Decision:

@@ -19,6 +19,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,28 @@ WRITES = "adon_writes"
 """The execution option of a connection that is going to write."""
 DURABLE = "adon_durable"
 """The execution option that says whether its commit waits for the disk; it does without."""
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """A set of tables with migrations of its own; two of them may share one database.
+
+    :param revision: the migration that this code's tables are at.
+    :param version_table: where the database says which one it is at.
+    :param module: makes or upgrades the tables when run with the database's URL.
+    """
+
+    revision: str
+    version_table: str
+    module: str
+
+    def command(self, url: URL) -> str:
+        """The command that makes or upgrades the tables."""
+        return f"python -m {self.module} {shown(url)}"
+
+
+STATE = Schema(SCHEMA_REVISION, "alembic_version", "adon.store.upgrade")
+"""The controller's tables."""
 
 
 def parse_url(url: str) -> URL:
@@ -102,42 +125,39 @@ def _begin_postgresql(connection: Connection) -> None:
         connection.exec_driver_sql("SET LOCAL synchronous_commit = off")
 
 
-def check_file(url: URL) -> None:
+def check_file(url: URL, schema: Schema = STATE) -> None:
     """Refuse an SQLite file that is not there: opening it would make an empty one.
 
     :raises Unavailable: naming the command that makes it.
     """
     if url.get_backend_name() == "sqlite" and not Path(str(url.database)).is_file():
-        raise Unavailable(f"there is no database {shown(url)}; make it with: {upgrade_command(url)}")
+        raise Unavailable(f"there is no database {shown(url)}; make it with: {schema.command(url)}")
 
 
-def check_schema(engine: Engine) -> None:
+def check_schema(engine: Engine, schema: Schema = STATE) -> None:
     """Refuse a database whose schema is not the one this code was written for.
 
     :raises Unavailable: naming both revisions, or that the database does not answer.
     """
     with translated(), engine.connect() as connection:
-        found = revision(connection)
-    if found == SCHEMA_REVISION:
+        found = revision(connection, schema)
+    if found == schema.revision:
         return
     what = "has no schema yet" if found is None else f"has schema revision {found}"
     raise Unavailable(
-        f"the database {shown(engine.url)} {what}, this version of ADON needs {SCHEMA_REVISION}; "
-        f"bring it there with: {upgrade_command(engine.url)}"
+        f"the database {shown(engine.url)} {what}, this version of ADON needs {schema.revision}; "
+        f"bring it there with: {schema.command(engine.url)}"
     )
 
 
-def revision(connection: Connection) -> str | None:
+def revision(connection: Connection, schema: Schema = STATE) -> str | None:
     """The schema revision of a database; None where there is none."""
-    if not inspect(connection).has_table("alembic_version"):
+    if not inspect(connection).has_table(schema.version_table):
         return None
-    found: str | None = connection.execute(text("SELECT version_num FROM alembic_version")).scalar()
+    # The name is one of our constants.
+    query = text(f"SELECT version_num FROM {schema.version_table}")  # noqa: S608
+    found: str | None = connection.execute(query).scalar()
     return found
-
-
-def upgrade_command(url: URL) -> str:
-    """The command that makes or upgrades a database."""
-    return f"python -m adon.store.upgrade {shown(url)}"
 
 
 @contextmanager

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, bindparam, func, insert, select, update
+from sqlalchemy import ColumnElement, Connection, bindparam, func, insert, or_, select, update
 
 from adon.broker.flow import Flow, FlowState
 from adon.errors import NotFound
 from adon.store.codec import decode_flow, encode_flow
-from adon.store.reading import decoded
+from adon.store.reading import decoded, of_template
 from adon.store.tables import flow_history, flows
 
 
@@ -24,6 +25,29 @@ class HistoryEntry:
     reason: str
     cause: str
 
+
+@dataclass(frozen=True, slots=True)
+class FlowFilter:
+    """Which flows; what is None is not narrowed.  Times in seconds since the epoch.
+
+    :param template: ``soykb`` for all versions of it, ``soykb@3`` for one.
+    :param host: the DTN that it leads from, or to.
+    :param path: the path that it is on, or was last.
+    :param since: submitted then or later; ``until``: before then.
+    :param text: stands somewhere in its label, reason, hosts, template or requester; in any case.
+    """
+
+    state: FlowState | None = None
+    requester: str | None = None
+    template: str | None = None
+    host: str | None = None
+    path: str | None = None
+    since: float | None = None
+    until: float | None = None
+    text: str | None = None
+
+
+EVERY_FLOW = FlowFilter()
 
 # Made once: SQLAlchemy derives its cache key once per statement object, and a move waits for these (R3).
 _WHICH = flows.c.number == bindparam("which")
@@ -70,22 +94,35 @@ def read(connection: Connection, number: int) -> Flow:
     return _flow(row.number, row.body)
 
 
-def listed(
-    connection: Connection,
-    state: FlowState | None,
-    requester: str | None,
-    limit: int,
-    before: int | None,
-) -> tuple[Flow, ...]:
+def listed(connection: Connection, wanted: FlowFilter, limit: int, before: int | None) -> tuple[Flow, ...]:
     """Flows, newest first, filtered; ``before`` is the number to go on from."""
-    query = select(flows.c.number, flows.c.body).order_by(flows.c.number.desc()).limit(limit)
-    if state is not None:
-        query = query.where(flows.c.state == state.value)
-    if requester is not None:
-        query = query.where(flows.c.requester == requester)
+    query = select(flows.c.number, flows.c.body).where(*_conditions(wanted))
     if before is not None:
         query = query.where(flows.c.number < before)
+    query = query.order_by(flows.c.number.desc()).limit(limit)
     return tuple(_flow(row.number, row.body) for row in connection.execute(query))
+
+
+def _conditions(wanted: FlowFilter) -> Iterator[ColumnElement[bool]]:
+    if wanted.state is not None:
+        yield flows.c.state == wanted.state.value
+    if wanted.requester is not None:
+        yield flows.c.requester == wanted.requester
+    if wanted.template is not None:
+        yield of_template(flows.c.template, wanted.template)
+    if wanted.host is not None:
+        yield or_(flows.c.source == wanted.host, flows.c.destination == wanted.host)
+    if wanted.path is not None:
+        yield flows.c.path == wanted.path
+    if wanted.since is not None:
+        yield flows.c.submitted_at >= wanted.since
+    if wanted.until is not None:
+        yield flows.c.submitted_at < wanted.until
+    if wanted.text is not None:
+        body = flows.c.body
+        told = (body["request"]["label"].as_string(), body["reason"].as_string())
+        named = (flows.c.source, flows.c.destination, flows.c.template, flows.c.requester)
+        yield or_(*(column.icontains(wanted.text, autoescape=True) for column in (*named, *told)))
 
 
 def unfinished(connection: Connection) -> tuple[Flow, ...]:

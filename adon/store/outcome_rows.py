@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, insert, select
+from sqlalchemy import Connection, insert, select, tuple_
 
 from adon.broker.outcomes import FlowOutcome
 from adon.errors import NotFound
@@ -41,12 +41,18 @@ def read(connection: Connection, number: int) -> FlowOutcome:
 
 
 def listed(
-    connection: Connection, template: str | None, since: float | None, requester: str | None, limit: int
+    connection: Connection,
+    template: str | None,
+    since: float | None,
+    requester: str | None,
+    limit: int,
+    before: tuple[float, int] | None,
 ) -> tuple[FlowOutcome, ...]:
     """Outcomes, those that ended last first.
 
     :param template: ``soykb`` for all versions of it, ``soykb@3`` for one.
     :param since: those of flows that ended then or later.
+    :param before: when the flow ended, and its number, of the one to go on from.
     """
     query = select(outcomes.c.flow, outcomes.c.body)
     if template is not None:
@@ -58,6 +64,8 @@ def listed(
         query = query.where(outcomes.c.ended_at >= since)
     if requester is not None:
         query = query.join(flows, flows.c.number == outcomes.c.flow).where(flows.c.requester == requester)
+    if before is not None:
+        query = query.where(tuple_(outcomes.c.ended_at, outcomes.c.flow) < before)
     ordered = query.order_by(outcomes.c.ended_at.desc(), outcomes.c.flow.desc()).limit(limit)
     return tuple(
         decoded(decode_outcome, row.body, f"outcome of flow f-{row.flow}")

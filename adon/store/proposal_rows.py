@@ -36,14 +36,20 @@ def read(connection: Connection, number: int) -> Proposal:
 
 
 def listed(
-    connection: Connection, template: str | None, state: ProposalState | None, limit: int | None
+    connection: Connection,
+    template: str | None,
+    state: ProposalState | None,
+    limit: int | None,
+    before: int | None,
 ) -> tuple[Proposal, ...]:
-    """Proposals, the newest first."""
+    """Proposals, the newest first; ``before`` is the number to go on from."""
     query = select(proposals).order_by(proposals.c.number.desc())
     if template is not None:
         query = query.where(proposals.c.template == template)
     if state is not None:
         query = query.where(proposals.c.state == state.value)
+    if before is not None:
+        query = query.where(proposals.c.number < before)
     if limit is not None:
         query = query.limit(limit)
     return tuple(_decoded(row) for row in connection.execute(query))

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
+from sqlalchemy import ColumnElement
+
 from adon.errors import Unavailable
 
 T = TypeVar("T")
@@ -19,3 +21,10 @@ def decoded(decode: Callable[[Mapping[str, Any]], T], body: Mapping[str, Any], w
         return decode(body)
     except ValueError as error:
         raise Unavailable(f"the store holds {what} in a form this version cannot read: {error}") from error
+
+
+def of_template(column: ColumnElement[Any], reference: str) -> ColumnElement[bool]:
+    """Whether a column names this template: ``soykb`` any version of it, ``soykb@3`` that one."""
+    if "@" in reference:
+        return column == reference
+    return column.startswith(f"{reference}@", autoescape=True)

@@ -17,10 +17,9 @@ from typing import Any, Self
 
 from sqlalchemy import Connection, Engine
 
-from adon.access.identity import Token
 from adon.broker.decision import Decision
 from adon.broker.effects import RuleState
-from adon.broker.flow import Flow, FlowState
+from adon.broker.flow import Flow
 from adon.broker.maintenance import Window
 from adon.broker.outcomes import FlowOutcome
 from adon.broker.recompute.encoded import Encoded
@@ -45,8 +44,9 @@ from adon.store import (
     template_rows,
 )
 from adon.store.access_rows import KeptAnswer
+from adon.store.decision_rows import DecisionFilter
 from adon.store.engine import DURABLE, WRITES, check_file, check_schema, open_engine, parse_url, translated
-from adon.store.flow_rows import HistoryEntry
+from adon.store.flow_rows import EVERY_FLOW, FlowFilter, HistoryEntry
 from adon.store.lease import Held, Lease
 from adon.store.rule_rows import SavedRule
 from adon.store.snapshot_rows import SavedSnapshot
@@ -188,22 +188,6 @@ class Store:
         with self._writing() as connection:
             reservation_rows.save(connection, reservation)
 
-    def save_token(self, token: Token) -> None:
-        """Keep a new token.
-
-        :raises Conflict: if its id is taken.
-        """
-        with self._writing() as connection:
-            access_rows.save_token(connection, token)
-
-    def revoke_token(self, identifier: str, at: float) -> None:
-        """Make a token worthless.
-
-        :raises NotFound: if there is none of this id.
-        """
-        with self._writing() as connection:
-            access_rows.revoke_token(connection, identifier, at)
-
     def save_answer(
         self, actor: str, key: str, request_hash: str, answer: Mapping[str, Any], at: float
     ) -> None:
@@ -255,15 +239,11 @@ class Store:
             return flow_rows.read(connection, number)
 
     def flows(
-        self,
-        state: FlowState | None = None,
-        requester: str | None = None,
-        limit: int = 100,
-        before: int | None = None,
+        self, wanted: FlowFilter = EVERY_FLOW, limit: int = 100, before: int | None = None
     ) -> tuple[Flow, ...]:
         """Flows, newest first; ``before`` is the number to go on from."""
         with self._reading() as connection:
-            return flow_rows.listed(connection, state, requester, limit, before)
+            return flow_rows.listed(connection, wanted, limit, before)
 
     def unfinished_flows(self) -> tuple[Flow, ...]:
         """The flows that have not ended, oldest first."""
@@ -310,14 +290,16 @@ class Store:
         since: float | None = None,
         limit: int = 100,
         requester: str | None = None,
+        before: tuple[float, int] | None = None,
     ) -> tuple[FlowOutcome, ...]:
         """What flows have left behind, those that ended last first.
 
         :param template: ``soykb`` for all versions of it, ``soykb@3`` for one.
         :param since: of flows that ended then or later.
+        :param before: when the flow ended, and its number, of the one to go on from.
         """
         with self._reading() as connection:
-            return outcome_rows.listed(connection, template, since, requester, limit)
+            return outcome_rows.listed(connection, template, since, requester, limit, before)
 
     def decision(self, identifier: str) -> Decision:
         """One decision.
@@ -332,10 +314,17 @@ class Store:
         with self._reading() as connection:
             return decision_rows.of_flow(connection, flow)
 
-    def templates(self) -> tuple[SavedTemplate, ...]:
-        """All versions of all templates, by name and version."""
+    def listed_decisions(
+        self, wanted: DecisionFilter, limit: int = 100, before: tuple[float, str] | None = None
+    ) -> tuple[Decision, ...]:
+        """Decisions about all flows, newest first; ``before``: time and id of the one to go on from."""
         with self._reading() as connection:
-            return template_rows.listed(connection)
+            return decision_rows.listed(connection, wanted, limit, before)
+
+    def templates(self, name: str | None = None) -> tuple[SavedTemplate, ...]:
+        """All versions of all templates, or of the one of this name; by name and version."""
+        with self._reading() as connection:
+            return template_rows.listed(connection, name)
 
     def template(self, name: str, version: int | None = None) -> SavedTemplate:
         """One version of a template, the latest if none is named.
@@ -395,11 +384,15 @@ class Store:
             return proposal_rows.read(connection, number)
 
     def proposals(
-        self, template: str | None = None, state: ProposalState | None = None, limit: int | None = None
+        self,
+        template: str | None = None,
+        state: ProposalState | None = None,
+        limit: int | None = None,
+        before: int | None = None,
     ) -> tuple[Proposal, ...]:
-        """Proposals, the newest first."""
+        """Proposals, the newest first; ``before`` is the number to go on from."""
         with self._reading() as connection:
-            return proposal_rows.listed(connection, template, state, limit)
+            return proposal_rows.listed(connection, template, state, limit, before)
 
     def last_proposal_number(self) -> int:
         """The highest number of a proposal ever saved, 0 before the first."""
@@ -409,7 +402,7 @@ class Store:
     def experience(self, template: str, limit: int = 5000) -> tuple[FlowOutcome, ...]:
         """What the latest flows of a template, in whatever version, left behind; the oldest first."""
         with self._reading() as connection:
-            return tuple(reversed(outcome_rows.listed(connection, template, None, None, limit)))
+            return tuple(reversed(outcome_rows.listed(connection, template, None, None, limit, None)))
 
     def reservation(self, number: int) -> Reservation:
         """One reservation, released or over as it may be.
@@ -423,11 +416,6 @@ class Store:
         """Reservations, by number, released ones too; with ``since`` those that end after that."""
         with self._reading() as connection:
             return reservation_rows.listed(connection, since, owner)
-
-    def tokens(self) -> tuple[Token, ...]:
-        """All tokens, revoked and expired ones too, oldest first."""
-        with self._reading() as connection:
-            return access_rows.read_tokens(connection)
 
     def answer(self, actor: str, key: str) -> KeptAnswer | None:
         """What was answered to this actor's request with this Idempotency-Key; None if none was."""

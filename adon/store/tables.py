@@ -22,7 +22,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_REVISION = "0008"
+SCHEMA_REVISION = "0010"
 """The migration that this code's tables are at."""
 
 metadata = MetaData(
@@ -86,7 +86,12 @@ decisions = Table(
     Column("outcome", String(16), nullable=False),
     Column("digest", String(64), nullable=False),
     Column("body", JSON, nullable=False),
+    Column("template", Text),
+    Column("path", Text),
+    Column("site", Text),
     Index("ix_decisions_flow_at", "flow", "at"),
+    # Holds all that a list filters by: bodies, a hundred times as large, are read for one page only.
+    Index("ix_decisions_listed", "at", "id", "flow", "outcome", "template", "path", "site"),
 )
 """Decision records."""
 
@@ -104,19 +109,6 @@ rules = Table(
     Column("updated_at", Double, nullable=False),
 )
 """Desired rules and how far they have come (R3); one per slot, as in a switch."""
-
-tokens = Table(
-    "tokens",
-    metadata,
-    Column("id", String(32), primary_key=True),
-    Column("actor", Text, nullable=False),
-    Column("roles", JSON, nullable=False),
-    Column("digest", String(64), nullable=False, unique=True),
-    Column("created", Double, nullable=False),
-    Column("expires", Double),
-    Column("revoked", Double),
-)
-"""Access tokens; of a token itself only the SHA-256."""
 
 idempotency = Table(
     "idempotency",

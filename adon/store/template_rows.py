@@ -38,9 +38,11 @@ def save(connection: Connection, template: Template, author: str, at: float) -> 
     connection.execute(insert(templates).values(**row, body=encode_template(template)))
 
 
-def listed(connection: Connection) -> tuple[SavedTemplate, ...]:
-    """All versions of all templates, by name and version."""
+def listed(connection: Connection, name: str | None) -> tuple[SavedTemplate, ...]:
+    """All versions of all templates, or of the one of this name; by name and version."""
     query = select(templates).order_by(templates.c.name, templates.c.version)
+    if name is not None:
+        query = query.where(templates.c.name == name)
     return tuple(_saved(row) for row in connection.execute(query))
 
 

@@ -10,14 +10,15 @@ import sys
 from pathlib import Path
 
 from adon.errors import AdonError, Unavailable
-from adon.store.engine import WRITES, open_engine, parse_url, revision, shown, translated
-from adon.store.tables import SCHEMA_REVISION
+from adon.store.engine import STATE, WRITES, Schema, open_engine, parse_url, revision, shown, translated
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 
-def upgrade(url: str) -> str:
+def upgrade(url: str, schema: Schema = STATE, migrations: Path = MIGRATIONS) -> str:
     """Run the migrations that a database lacks, all or none; the revision it is at then.
+
+    :param migrations: the folder of those of this schema.
 
     :raises InvalidInput: for a URL that names no database.
     :raises Unavailable: if the database does not answer, or a newer version of ADON has changed it.
@@ -31,21 +32,21 @@ def upgrade(url: str) -> str:
         _make_directory(Path(str(parsed.database)).parent)
     engine = open_engine(parsed, read_only=False)
     config = Config()
-    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    config.set_main_option("script_location", str(migrations).replace("%", "%%"))
     try:
         with translated(), engine.connect().execution_options(**{WRITES: True}) as connection:
             config.attributes["connection"] = connection
             with connection.begin():
-                found = revision(connection)
+                found = revision(connection, schema)
                 command.upgrade(config, "head")
     except CommandError as error:
         raise Unavailable(
             f"the database {shown(parsed)} has schema revision {found}, which this version of ADON "
-            f"(schema {SCHEMA_REVISION}) does not know: {error}"
+            f"(schema {schema.revision}) does not know: {error}"
         ) from error
     finally:
         engine.dispose()
-    return SCHEMA_REVISION
+    return schema.revision
 
 
 def _make_directory(directory: Path) -> None:

@@ -13,6 +13,7 @@ import logging
 import math
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -32,6 +33,7 @@ from adon.broker.events import (
     MaintenanceCancelled,
     MeasurementArrived,
     ObservationArrived,
+    PreviewAsked,
     ProposalDecided,
     ProposalMade,
     ReservationAsked,
@@ -51,7 +53,7 @@ from adon.broker.question import Question
 from adon.broker.resources.reservation import ReservationRequest
 from adon.broker.scenario import Failure, Scenario
 from adon.broker.sites.jobs import JobRequest
-from adon.errors import AdonError, Conflict, InvalidInput
+from adon.errors import AdonError, Conflict, InvalidInput, Unavailable
 from adon.store import codec
 from adon.store.store import Store
 from adon.templates_catalog.model import Template
@@ -73,6 +75,8 @@ SNAPSHOT_AGE_S = 0.5
 WAITING_AGE_S = 2.0
 """So long what a flow waits for is told again as it was: open pages ask every few seconds."""
 MOST_TOLD = 1_000
+MOST_PREVIEWS = 64
+"""So many wait for their turn; a page asks again when its form is changed."""
 
 
 PROTOCOL_NUMBERS = {"tcp": 6, "udp": 17, "sctp": 132, "icmp": 1}
@@ -106,8 +110,10 @@ class Commands:
         self._lock = threading.Lock()
         self._snapshot: tuple[float, dict[str, Any]] | None = None
         self._waiting: dict[str, tuple[float, dict[str, Any]]] = {}
+        self._previews: deque[Event] = deque()  # the first is under way
         self._kinds: Mapping[str, Callable[[str, dict[str, Any]], Event]] = {
             "flow.submit": self._submit,
+            "flow.preview": self._preview,
             "flow.cancel": self._cancel,
             "flow.report": self._report,
             "template.add": self._template,
@@ -175,8 +181,30 @@ class Commands:
             if any(asked.key and (o.actor, o.key) == (asked.actor, asked.key) for o in self._asked.values()):
                 raise Conflict("Idempotency-Key", "a request with this key is being carried out")
             self._asked[command] = asked
-        if not self._answered_before(command, asked):
+        if kind == "flow.preview":
+            self._in_turn(command, event)
+        elif not self._answered_before(command, asked):
             self._put(event)
+
+    def _in_turn(self, command: str, event: Event) -> None:
+        """Hand over one preview at a time: no more than one is ever before something that happens."""
+        with self._lock:
+            full, first = len(self._previews) >= MOST_PREVIEWS, not self._previews
+            if not full:
+                self._previews.append(event)
+        if full:
+            self._forget(command)
+            raise Unavailable(f"{MOST_PREVIEWS} previews are waiting already; ask again in a moment")
+        if first:
+            self._put(event)
+
+    def _next_preview(self) -> None:
+        """The preview under way is answered: the next has its turn, behind all that happened meanwhile."""
+        with self._lock:
+            self._previews.popleft()
+            following = self._previews[0] if self._previews else None
+        if following is not None:
+            self._put(following)
 
     def _fresh_snapshot(self, peer: Peer, command: str) -> bool:
         known = self._snapshot
@@ -230,6 +258,11 @@ class Commands:
         roles, groups = _names(payload, "roles"), _names(payload, "groups")
         name = _text(payload, "requester")
         return FlowSubmitted(*self._stamps(), command, request, name, roles, groups)
+
+    def _preview(self, command: str, payload: dict[str, Any]) -> Event:
+        request = check_model(payload.get("request"), FlowRequest)
+        roles, groups = _names(payload, "roles"), _names(payload, "groups")
+        return PreviewAsked(*self._stamps(), command, request, _text(payload, "requester"), roles, groups)
 
     def _cancel(self, command: str, payload: dict[str, Any]) -> Event:
         return FlowCancelled(*self._stamps(), command, _number(payload, "flow"), _text(payload, "requester"))
@@ -302,6 +335,8 @@ class Commands:
             self._authors.pop(effect.cause, None)
         if asked is None:
             return
+        if asked.kind == "flow.preview":
+            self._next_preview()
         if isinstance(effect.value, AdonError):
             asked.peer.answer(effect.command, effect.value)
             return

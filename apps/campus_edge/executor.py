@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from adon.broker.decision import Outcome
@@ -57,7 +57,7 @@ from adon.broker.events import Event
 from adon.broker.flow import FlowState
 from adon.broker.recompute.seen import Snapshot
 from adon.store.store import Store
-from apps.campus_edge import fireflies
+from apps.campus_edge import changes, fireflies
 from apps.campus_edge.commands import Commands
 from apps.journal import Noted
 from measurement import codec
@@ -122,6 +122,7 @@ class Executor:
     note: Callable[[Noted], None]
     firefly: Callable[[bytes], None] = fireflies.nowhere
     remember: Callable[[Iterable[Snapshot]], None] = lambda _: None
+    _changes: changes.Changes = field(default_factory=changes.Changes)
 
     def carry_out(self, event: Event, effects: Iterable[Effect]) -> None:
         """Carry out the effects of one event.
@@ -138,6 +139,8 @@ class Executor:
             if not isinstance(effect, (*SAVES, Announce, SaveSnapshot)):
                 self._act(effect)
         self._announce(event, [effect for effect in listed if isinstance(effect, Announce)])
+        for message in self._changes.of(event, listed):
+            self.tell("changed", message, "web")
         snapshots = [effect.snapshot for effect in listed if isinstance(effect, SaveSnapshot)]
         if snapshots:
             self.remember(snapshots)

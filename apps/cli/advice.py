@@ -4,22 +4,42 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
 from adon.errors import Conflict, InvalidInput, Problem
-from apps.cli.common import JsonFlag, client, option, print_json, print_table
+from apps.cli import completing as offered
+from apps.cli.arguments import FlowId
+from apps.cli.common import (
+    EXIT_DIFFERS,
+    JsonFlag,
+    client,
+    given,
+    naming,
+    option,
+    print_json,
+    print_table,
+)
+
+if TYPE_CHECKING:
+    from adon.client.documents import (
+        AdviceBody,
+        AdviceView,
+        HostAdviceView,
+        PredictionView,
+        RangeView,
+        SettingView,
+    )
 
 app = typer.Typer(help="TCP and transfer advice: buffers, streams, MTU, queues.", no_args_is_help=True)
 
-EXIT_DIFFERS = 3
-"""A host has not what was advised, or it is not known whether it has."""
-
 MOST_BYTES = 4_000_000
 
-FlowId = Annotated[str, typer.Argument(metavar="FLOW", help="As in f-17.")]
-FlowOption = Annotated[str | None, typer.Option("--flow", help="The flow that it is about, as in f-17.")]
+FlowOption = Annotated[
+    str | None,
+    typer.Option("--flow", help="The flow that it is about, as in f-17.", autocompletion=offered.flows),
+]
 RateOption = Annotated[str | None, typer.Option("--rate", help="What the path carries, as in '10 Gbps'.")]
 RttOption = Annotated[str | None, typer.Option("--rtt", help="As in '33 ms'.")]
 LossOption = Annotated[str | None, typer.Option("--loss", help="As in '0.001 %'.")]
@@ -29,10 +49,24 @@ ToolOption = Annotated[
 ]
 
 
+OPTIONS = {
+    "tool": "--tool",
+    "path.rate": "--rate",
+    "path.rtt": "--rtt",
+    "path.loss": "--loss",
+    "path.mtu": "--mtu",
+    "flow": "--flow",
+}
+"""The API's field -> the option that it comes from."""
+
+
 @app.command()
 def show(
     ctx: typer.Context,
-    flow: Annotated[str | None, typer.Argument(metavar="[FLOW]", help="As in f-17; or give numbers.")] = None,
+    flow: Annotated[
+        str | None,
+        typer.Argument(metavar="[FLOW]", help="As in f-17; or give numbers.", autocompletion=offered.flows),
+    ] = None,
     rate: RateOption = None,
     rtt: RttOption = None,
     loss: LossOption = None,
@@ -43,7 +77,11 @@ def show(
     """The advice for a flow, or for numbers that are supposed."""
     body = _question(flow, rate, rtt, loss, mtu, tool)
     api = client(ctx)
-    found = api.advice(flow, tool=tool) if flow is not None and not body["path"] else api.advise(body)
+    with naming(OPTIONS):
+        if flow is not None and not body["path"]:
+            found = api.advice(flow, tool=tool)
+        else:
+            found = api.advise(cast("AdviceBody", body))
     if json_:
         print_json(found)
     else:
@@ -55,14 +93,14 @@ def _question(
 ) -> dict[str, Any]:
     from adon.units import parse_duration, parse_rate, parse_ratio
 
-    option(rate, parse_rate, "rate")
-    option(rtt, parse_duration, "rtt")
-    option(loss, parse_ratio, "loss")
+    option(rate, parse_rate, "--rate")
+    option(rtt, parse_duration, "--rtt")
+    option(loss, parse_ratio, "--loss")
     path = {"rate": rate, "rtt": rtt, "loss": loss, "mtu": mtu}
     question: dict[str, Any] = {"path": {name: value for name, value in path.items() if value is not None}}
     question |= {name: value for name, value in {"flow": flow, "tool": tool}.items() if value is not None}
     if flow is None and not question["path"]:
-        raise InvalidInput.of("flow", "name a flow, or give --rate and --rtt")
+        raise InvalidInput.of("FLOW", "name a flow, or give --rate and --rtt")
     return question
 
 
@@ -88,7 +126,9 @@ def check(
     role = "sender" if flow is None or host is None else _role(api.advice(flow), host)
     pasted = {"name": host, "text": _told(file), "interface": interface}
     question[role] = {name: value for name, value in pasted.items() if value is not None}
-    found = next(end for end in api.advise(question)["hosts"] if end["role"] == role)
+    with naming(OPTIONS):
+        advised = api.advise(cast("AdviceBody", question))
+    found = next(end for end in advised["hosts"] if end["role"] == role)
     if json_:
         print_json(found)
     else:
@@ -112,19 +152,22 @@ def _told(file: str) -> str:
     return "\n".join(kept)
 
 
-def _role(advice: dict[str, Any], host: str) -> str:
+def _role(advice: AdviceView, host: str) -> str:
     for end in advice["hosts"]:
         if end["host"] == host:
             return str(end["role"])
     names = " and ".join(end["host"] for end in advice["hosts"])
-    raise InvalidInput.of("host", f"{host[:60]!r} is no end of this flow; they are {names}")
+    raise InvalidInput.of("--host", f"{host[:60]!r} is no end of this flow; they are {names}")
 
 
 @app.command()
 def script(
     ctx: typer.Context,
     flow: FlowId,
-    host: Annotated[str, typer.Option("--host", help="One of the flow's two ends.")],
+    host: Annotated[
+        str, typer.Option("--host", help="One of the flow's two ends.", autocompletion=offered.hosts)
+    ],
+    json_: JsonFlag = False,
 ) -> None:
     """A file for /etc/sysctl.d of one end, and how to check that it is in force."""
     advice = client(ctx).advice(flow)
@@ -133,7 +176,10 @@ def script(
     if not end["settings"]:
         unknown = "; ".join(gap["what"] for gap in advice["unknown"])
         raise Conflict("host", f"nothing can be advised for {host} yet; not known: {unknown}")
-    typer.echo(end["sysctl_file"], nl=False)
+    if json_:
+        print_json({"host": host, "sysctl_file": end["sysctl_file"]})
+    else:
+        typer.echo(end["sysctl_file"], nl=False)
 
 
 @app.command()
@@ -148,9 +194,11 @@ def accept(
     json_: JsonFlag = False,
 ) -> None:
     """Keep advice that transfers have confirmed, as a best practice in a new version of the template."""
-    body: dict[str, Any] = {"flow": flow, "applied_at": applied, "propose": not yes}
-    body |= {} if tool is None else {"tool": tool}
-    found = client(ctx).accept_advice(body)
+    from adon.client.documents import AcceptAdviceBody
+
+    body = {"flow": flow, "applied_at": applied, "propose": not yes, "tool": tool}
+    with naming({"applied_at": "--applied", "tool": "--tool", "flow": "FLOW"}):
+        found = client(ctx).accept_advice(given(AcceptAdviceBody, body))
     if json_:
         print_json(found)
         return
@@ -163,7 +211,7 @@ def accept(
         typer.echo(f"would be saved: {practice['streams']} streams, buffer {practice['buffer']}; add --yes")
 
 
-def _print_advice(advice: dict[str, Any]) -> None:
+def _print_advice(advice: AdviceView) -> None:
     rows = (
         (item["name"], item["value"], item["confidence"], item["reason"], item["formula"] or "-")
         for item in advice["items"]
@@ -181,7 +229,7 @@ def _print_advice(advice: dict[str, Any]) -> None:
         typer.echo(f"not known: {gap['what']}; left open: {gap['without']}; to find out: {gap['measure']}")
 
 
-def _predicted(found: dict[str, Any]) -> str:
+def _predicted(found: PredictionView) -> str:
     before, after, gain = found["before_bps"], found["after_bps"], found["gain"]
     told = f"predicted {_span(after)}"
     if before is not None:
@@ -191,14 +239,17 @@ def _predicted(found: dict[str, Any]) -> str:
     return f"{told}\n  {found['formula']}\n  {found['basis']}"
 
 
-def _span(found: dict[str, Any]) -> str:
+def _span(found: RangeView | None) -> str:
     from adon.units import format_rate
 
-    told = {name: "?" if value is None else format_rate(value) for name, value in found.items()}
-    return f"{told['expected']} ({told['low']} to {told['high']})"
+    if found is None:
+        return "nothing: too little is known"
+    rates = (found["expected"], found["low"], found["high"])
+    expected, low, high = ("?" if rate is None else format_rate(rate) for rate in rates)
+    return f"{expected} ({low} to {high})"
 
 
-def _print_host(host: dict[str, Any], *, everything: bool) -> None:
+def _print_host(host: HostAdviceView, *, everything: bool) -> None:
     typer.echo(f"\n{host['host']} ({host['role']}): {host['verdict']}")
     shown = [one for one in host["settings"] if everything or one["verdict"] != "applied"]
     rows = ((one["key"], one["verdict"], one["present"] or "-", _wanted(one), one["reason"]) for one in shown)
@@ -207,5 +258,5 @@ def _print_host(host: dict[str, Any], *, everything: bool) -> None:
         typer.echo(remark)
 
 
-def _wanted(setting: dict[str, Any]) -> str:
+def _wanted(setting: SettingView) -> str:
     return f"at least {setting['value']}" if setting["compare"] == "at least" else str(setting["value"])

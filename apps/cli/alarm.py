@@ -2,30 +2,56 @@
 
 from __future__ import annotations
 
-import time
-from datetime import datetime
-from typing import Annotated, Any
+import json
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
-from adon.errors import InvalidInput
-from apps.cli.common import JsonFlag, client, print_json, print_table
+from apps.cli import completing as offered
+from apps.cli.arguments import AlarmId
+from apps.cli.common import (
+    JsonFlag,
+    QuietFlag,
+    client,
+    given,
+    naming,
+    one_of,
+    print_json,
+    print_json_line,
+    print_table,
+)
+from apps.cli.health import JsonLines, happening
+
+if TYPE_CHECKING:
+    from adon.client import Client
+    from adon.client.documents import AlarmView
 
 app = typer.Typer(help="Alarms about the paths.", no_args_is_help=True)
 
-LONGEST_S = 300.0
-"""The event stream ends after so long, and is opened again."""
-AGAIN_S = 1.0
+
+OfPath = Annotated[
+    str | None, typer.Option("--path", help="Only about this path.", autocompletion=offered.paths)
+]
+
+
+SubscriptionId = Annotated[
+    str,
+    typer.Argument(
+        metavar="SUBSCRIPTION", help="Its id, or the beginning of it.", autocompletion=offered.subscriptions
+    ),
+]
 
 
 @app.command("list")
 def list_(
     ctx: typer.Context,
     all_: Annotated[bool, typer.Option("--all", help="Also those that are over.")] = False,
-    path: Annotated[str | None, typer.Option(help="Only about this path.")] = None,
+    path: OfPath = None,
     json_: JsonFlag = False,
 ) -> None:
     """The alarms in force, the newest first."""
+    from apps.cli.times import day_and_clock
+
     narrowed = {} if path is None else {"path": path}
     found = client(ctx).alarms(open_only=not all_, **narrowed)
     if json_:
@@ -34,7 +60,7 @@ def list_(
     rows = (
         (
             alarm["id"][:8],
-            f"{datetime.fromisoformat(alarm['raised_at']).astimezone():%m-%d %H:%M:%S}",
+            day_and_clock(alarm["raised_at"]),
             alarm["severity"] if alarm["bad"] else "better",
             "in force" if alarm["cleared_at"] is None else "over",
             alarm["acknowledged_by"] or "-",
@@ -48,22 +74,23 @@ def list_(
 @app.command()
 def show(
     ctx: typer.Context,
-    alarm: Annotated[str, typer.Argument(help="The alarm's id, or the beginning of it.")],
+    alarm: AlarmId,
     json_: JsonFlag = False,
 ) -> None:
     """One alarm with its evidence: the level before, and what speaks against it."""
+    from apps.cli.times import at
     from apps.cli.words import UNITS, value
 
     api = client(ctx)
-    found = api.alarm(_one(api.alarms(open_only=False, limit="1000"), alarm, "alarm"))
+    found = api.alarm(_named(api, alarm, open_only=False))
     if json_:
         print_json(found)
         return
     unit = UNITS.get(found["series"]["metric"], "")
     typer.echo(f"{found['id']} {found['severity'] if found['bad'] else 'better'}: {found['text']}")
-    typer.echo(f"raised {found['raised_at']}, {'in force' if found['cleared_at'] is None else 'over'}")
+    typer.echo(f"raised {at(found['raised_at'])}, {'in force' if found['cleared_at'] is None else 'over'}")
     if found["acknowledged_by"] is not None:
-        typer.echo(f"seen by {found['acknowledged_by']} at {found['acknowledged_at']}")
+        typer.echo(f"seen by {found['acknowledged_by']} at {at(found['acknowledged_at'])}")
     rows = (
         (name, value(part["mean"], unit), value(part["deviation"], unit), str(len(part["samples"])))
         for name in ("before", "after")
@@ -76,71 +103,75 @@ def show(
 def watch(
     ctx: typer.Context,
     seconds: Annotated[float, typer.Option(help="Stop after so long.")] = 86_400.0,
+    json_: JsonLines = False,
 ) -> None:
     """Alarms as they are raised, seen and cleared, from the event stream."""
-    if not seconds > 0:
-        raise InvalidInput.of("--seconds", f"{seconds:g} is not above zero")
-    api, end = client(ctx), time.monotonic() + seconds
-    last: str | None = None
     try:
-        while (left := end - time.monotonic()) > 0:
-            for name, kind, event in api.events(min(left, LONGEST_S), last):
-                last = name
-                if kind == "alarm":
-                    typer.echo(_told(event))
-            time.sleep(min(AGAIN_S, max(0.0, end - time.monotonic())))
+        for kind, event in happening(client(ctx, patient=True), seconds):
+            if kind == "alarm":
+                print_json_line(event) if json_ else typer.echo(_told(cast("AlarmView", event)))
     except KeyboardInterrupt:
         raise typer.Exit(0) from None
 
 
-def _told(alarm: dict[str, Any]) -> str:
+def _told(alarm: AlarmView) -> str:
+    from apps.cli.times import day_and_clock
+
     if alarm["cleared_at"] is not None:
         state = "over" if alarm["bad"] else "better"
     else:
         state = alarm["severity"]
         if alarm["acknowledged_by"] is not None:
             state += f", seen by {alarm['acknowledged_by']}"
-    return (
-        f"{datetime.fromisoformat(alarm['raised_at']).astimezone():%m-%d %H:%M:%S} {state}: {alarm['text']}"
-    )
+    return f"{day_and_clock(alarm['raised_at'])} {state}: {alarm['text']}"
 
 
-def _one(found: list[dict[str, Any]], beginning: str, what: str) -> str:
-    """The id that begins so.
+def _named(api: Client, beginning: str, *, open_only: bool) -> str:
+    """The id of the alarm whose id begins so.
 
-    :raises InvalidInput: if none does, or several.
+    :raises InvalidInput: if there is none, or several.
     """
-    ids = [str(one["id"]) for one in found if one["id"].startswith(beginning)]
-    if len(ids) != 1:
-        count = "no" if not ids else "more than one"
-        raise InvalidInput.of(what, f"{count} {what} begins with {beginning[:40]!r}")
-    return ids[0]
+    return one_of((one["id"] for one in api.alarms(open_only=open_only, limit="1000")), beginning, "alarm")
 
 
 @app.command()
 def ack(
     ctx: typer.Context,
-    alarm: Annotated[str, typer.Argument(help="The alarm's id, or the beginning of it.")],
+    alarm: AlarmId,
+    json_: JsonFlag = False,
 ) -> None:
     """Say that somebody has seen an alarm."""
     api = client(ctx)
-    known = api.acknowledge(_one(api.alarms(open_only=True, limit="1000"), alarm, "alarm"))
-    typer.echo(f"{known['id'][:8]} was seen by {known['acknowledged_by']}")
+    known = api.acknowledge(_named(api, alarm, open_only=True))
+    if json_:
+        print_json(known)
+    else:
+        typer.echo(f"{known['id'][:8]} was seen by {known['acknowledged_by']}")
 
 
 @app.command()
 def subscribe(
     ctx: typer.Context,
     target: Annotated[str, typer.Argument(help="A mail address, or a URL that is called.")],
-    path: Annotated[str | None, typer.Option(help="Only about this path.")] = None,
+    path: OfPath = None,
     metric: Annotated[str | None, typer.Option(help="Only about this metric.")] = None,
     critical: Annotated[bool, typer.Option("--critical", help="Only critical ones.")] = False,
+    quiet: QuietFlag = False,
+    json_: JsonFlag = False,
 ) -> None:
     """Be told of alarms by mail, or by a signed call of a URL."""
+    from adon.client.documents import SubscriptionBody
+
     channel = "webhook" if target.startswith(("http://", "https://")) else "mail"
-    wanted: dict[str, Any] = {"path": path, "metric": metric, "least": "critical" if critical else "warning"}
-    kept = client(ctx).subscribe({"channel": channel, "target": target, "filter": wanted})
-    typer.echo(f"{kept['id'][:8]}: {kept['channel']} to {kept['target']}")
+    wanted = {"path": path, "metric": metric, "least": "critical" if critical else "warning"}
+    with naming({"target": "TARGET", "filter.path": "--path", "filter.metric": "--metric"}):
+        kept = client(ctx).subscribe(
+            given(SubscriptionBody, {"channel": channel, "target": target, "filter": wanted})
+        )
+    if json_:
+        print_json(kept)
+    else:
+        typer.echo(kept["id"] if quiet else f"{kept['id'][:8]}: {kept['channel']} to {kept['target']}")
 
 
 @app.command()
@@ -157,12 +188,35 @@ def subscriptions(ctx: typer.Context, json_: JsonFlag = False) -> None:
 
 
 @app.command()
-def unsubscribe(
-    ctx: typer.Context,
-    subscription: Annotated[str, typer.Argument(help="Its id, or the beginning of it.")],
-) -> None:
+def subscription(ctx: typer.Context, name: SubscriptionId, json_: JsonFlag = False) -> None:
+    """One subscription: who is told, how, and of which alarms."""
+    api = client(ctx)
+    found = api.subscription(_subscribed(api, name))
+    if json_:
+        print_json(found)
+        return
+    typer.echo(f"{found['id']} of {found['owner']}: {found['channel']} to {found['target']}")
+    for wanted, value in found["filter"].items():
+        if value is not None:
+            told = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+            typer.echo(f"{wanted.replace('_', ' ')}: {told}")
+
+
+def _subscribed(api: Client, beginning: str) -> str:
+    """The id of the subscription whose id begins so.
+
+    :raises InvalidInput: if there is none, or several.
+    """
+    return one_of((one["id"] for one in api.subscriptions()), beginning, "subscription")
+
+
+@app.command()
+def unsubscribe(ctx: typer.Context, name: SubscriptionId, json_: JsonFlag = False) -> None:
     """Be told no more."""
     api = client(ctx)
-    gone = _one(api.subscriptions(), subscription, "subscription")
-    api.unsubscribe(gone)
-    typer.echo(f"{gone[:8]} is gone")
+    name = _subscribed(api, name)
+    gone = api.unsubscribe(name)
+    if json_:
+        print_json(gone)
+    else:
+        typer.echo(f"{name[:8]} is gone")

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adon.errors import InvalidInput, Problem, Unavailable
-from apps.cli.common import print_table
+from apps.cli.common import JsonFlag, print_json, print_table
 
 if TYPE_CHECKING:
     from measurement.archive import Appended, Archive
@@ -41,6 +41,7 @@ def import_(
     data: Data = None,
     url: Url = None,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", help="Import the good rows of a bad file.")] = False,
+    json_: JsonFlag = False,
 ) -> None:
     """Add the values of a file.
 
@@ -57,7 +58,7 @@ def import_(
             if error.count > SHOWN:
                 lines.append(Problem("", f"and {error.count - len(lines)} more bad rows", str(file)))
             raise InvalidInput([*lines, Problem("", "nothing was imported", str(file))]) from error
-    _tell(appended)
+    _tell(appended, json_=json_)
 
 
 @app.command()
@@ -66,6 +67,7 @@ def export(
     data: Data = None,
     url: Url = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    json_: JsonFlag = False,
 ) -> None:
     """Write all values and raw results into a file."""
     from measurement.archive.exchange import export_file
@@ -74,7 +76,7 @@ def export(
         raise InvalidInput(Problem("", "is there already; replace it with --force", str(file)))
     with _opened(data, url, readonly=True) as archive, _progress() as progress:
         rows = export_file(archive, file, progress)
-    typer.echo(f"{file}: {rows} values")
+    print_json({"file": str(file), "values": rows}) if json_ else typer.echo(f"{file}: {rows} values")
 
 
 @app.command()
@@ -82,23 +84,35 @@ def info(
     file: Annotated[Path | None, typer.Argument(help="A file to look at instead of the archive.")] = None,
     data: Data = None,
     url: Url = None,
+    json_: JsonFlag = False,
 ) -> None:
     """What is in the archive: values and times by series.  Or of a file: how many rows are good and bad."""
     if file is not None:
-        _file_info(file)
+        _file_info(file, json_=json_)
         return
     with _opened(data, url, readonly=True) as archive:
         held, total = archive.held(), archive.size()
+        if json_:
+            series = [
+                {"series": str(one.series), "values": one.count, "first": one.first, "last": one.last}
+                for one in held
+            ]
+            print_json({"archive": str(archive.name), "values": total, "series": series})
+            return
         rows = ((str(one.series), str(one.count), _time(one.first), _time(one.last)) for one in held)
         print_table(("Series", "Values", "First (UTC)", "Last (UTC)"), rows, "the archive holds no values")
         typer.echo(f"{archive.name}: {total} values and raw results, {len(held)} series")
 
 
-def _file_info(file: Path) -> None:
+def _file_info(file: Path, *, json_: bool) -> None:
     from measurement.archive.exchange import check_file
 
     with _translated(), _progress() as progress:
         found = check_file(file, progress)
+    if json_:
+        bad = [str(row) for row in found.bad]
+        print_json({"file": str(file), "values": found.good, "bad_rows": found.bad_count, "bad": bad})
+        return
     for row in found.bad[:SHOWN]:
         typer.echo(f"{file}: {row}")
     typer.echo(f"{file}: {found.good} values, {found.bad_count} bad rows")
@@ -111,7 +125,11 @@ def _time(at: float) -> str:
         return f"{at:g}"
 
 
-def _tell(appended: Appended) -> None:
+def _tell(appended: Appended, *, json_: bool) -> None:
+    if json_:
+        counts = {"disagree": len(appended.disagreements), "refused": len(appended.refused)}
+        print_json({"new": appended.new, "known": appended.duplicates, **counts})
+        return
     for line in [*appended.disagreements, *appended.refused][:SHOWN]:
         typer.echo(str(line), err=True)
     typer.echo(

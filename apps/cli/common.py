@@ -1,12 +1,15 @@
-"""What the commands share: the connection's settings, errors as lines, output."""
+"""What the commands share: the connection, errors as lines or as a document, output."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, cast
 
 import typer
 from typer.core import TyperGroup
@@ -14,26 +17,89 @@ from typer.core import TyperGroup
 from adon.errors import AdonError, InvalidInput, NotAuthenticated
 
 if TYPE_CHECKING:
-    from apps.cli.client import Client
+    from adon.client import Client
 
-URL = "http://127.0.0.1:8080"
-EXIT_INPUT = 2
 EXIT_OTHER = 1
+EXIT_INPUT = 2
+EXIT_DIFFERS = 3
+"""Done, and the answer is no: not delivered, not applied, a QSpec would break."""
 
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print the API's JSON.")]
+RESEARCHER = "For researchers"
+ENGINEER = "For performance engineers"
+OPERATOR = "For operators"
+ADMINISTRATION = "Administration"
+PANELS = (RESEARCHER, ENGINEER, OPERATOR, ADMINISTRATION)
+
+JsonFlag = Annotated[bool, typer.Option("--json", help="Print the API's JSON, and nothing else.")]
+QuietFlag = Annotated[bool, typer.Option("--quiet", "-q", help="Print the name of what was made only.")]
+
+USAGE: type[Exception] = cast(type[Exception], typer.BadParameter.__mro__[1])
+"""What Typer raises for a command line that it cannot read; it has no public name of its own."""
+ANYWHERE = ("--utc",)
+"""Options of ``adon`` itself that may stand behind any command, too."""
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What stands before the command: where the API is, if it was said."""
+
+    url: str | None = None
 
 
 class Commands(TyperGroup):
-    """A group of commands whose errors of ours become lines on standard error and an exit status."""
+    """A group of commands whose errors of ours become lines, or a document, and an exit status."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """The commands in the order of their panels, so that ``--help`` begins with who is most numerous."""
+        return sorted(super().list_commands(ctx), key=lambda name: _rank(self.commands[name]))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the command line; what may stand anywhere is brought to its front."""
+        end = args.index("--") if "--" in args else len(args)
+        mine, rest = args[:end], args[end:]
+        moved = [one for one in mine if one in ANYWHERE]
+        ctx.meta["adon.json"] = "--json" in mine
+        return super().parse_args(ctx, [*moved, *(one for one in mine if one not in ANYWHERE), *rest])
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command."""
+        as_json = bool(ctx.meta.get("adon.json"))
         try:
             return super().invoke(ctx)
         except AdonError as error:
-            for line in lines(error):
-                typer.echo(line, err=True)
+            tell_error(error, as_json=as_json)
             raise typer.Exit(EXIT_INPUT if isinstance(error, InvalidInput) else EXIT_OTHER) from error
+        except USAGE as error:
+            if not as_json:
+                raise
+            told = getattr(error, "format_message", error.__str__)()
+            tell_error(InvalidInput.of(_refused(error), str(told)), as_json=True)
+            raise typer.Exit(EXIT_INPUT) from error
+
+
+def _refused(error: Exception) -> str:
+    """The option or argument that a command line was refused for; empty if it was for none."""
+    parameter = getattr(error, "param", None)
+    names: list[str] = [*getattr(parameter, "opts", ()), str(getattr(error, "option_name", None) or "")]
+    return max(names, key=len)
+
+
+def _rank(command: Any) -> int:
+    panel = getattr(command, "rich_help_panel", None)
+    return PANELS.index(panel) if panel in PANELS else len(PANELS)
+
+
+def tell_error(error: AdonError, *, as_json: bool) -> None:
+    """An error on standard error: a line per problem, or one problem document (RFC 9457)."""
+    if as_json:
+        from adon.problems import to_document
+
+        typer.echo(json.dumps(to_document(error), ensure_ascii=False), err=True)
+        return
+    for line in lines(error):
+        typer.echo(line, err=True)
 
 
 def lines(error: AdonError) -> list[str]:
@@ -42,37 +108,67 @@ def lines(error: AdonError) -> list[str]:
     return [" ".join(text.split()) for text in texts]
 
 
-def client(ctx: typer.Context) -> Client:
-    """The API's client, from ``--url`` and the token of the environment.
+@contextmanager
+def naming(options: Mapping[str, str]) -> Iterator[None]:
+    """Within, a refused input is told by the option that it was given with.
+
+    :param options: the API's field -> the option; a field within it (``weights.rtt``) is told so, too.
+    """
+    try:
+        yield
+    except InvalidInput as error:
+        raise InvalidInput(
+            replace(one, field=_option(one.field, options)) if one.file is None else one
+            for one in error.problems
+        ) from error
+
+
+def _option(field: str, options: Mapping[str, str]) -> str:
+    name = field
+    while name not in options and "." in name:
+        name = name.rpartition(".")[0]
+    return options.get(name, field)
+
+
+def client(ctx: typer.Context, *, patient: bool = False) -> Client:
+    """The API's client, from ``--url``, the environment, and what ``adon login`` stored.
+
+    :param patient: ask again while a part is down, for what goes on for long; else it is told at once.
 
     :raises NotAuthenticated: if there is no token.
+    :raises InvalidInput: if a file cannot be read.
     """
-    from apps.cli.client import Client
+    from adon.client import Client, credentials
+    from adon.client.repeating import BOUNDS, IMPATIENT
 
-    return Client(ctx.find_root().obj or URL, token())
+    url = address(ctx)
+    token = credentials.token(os.environ, url)
+    if token is None:
+        raise NotAuthenticated(credentials.NOTHING_STORED)
+    ca_file = os.environ.get("ADON_CA_FILE") or None
+    return Client.at(url, token, ca_file=ca_file, bounds=BOUNDS if patient else IMPATIENT)
 
 
-def token() -> str:
-    """The access token, from ADON_TOKEN or the file that ADON_TOKEN_FILE names.
+def address(ctx: typer.Context) -> str:
+    """Where the API is.
 
-    :raises NotAuthenticated: if neither is set.
-    :raises InvalidInput: if the file cannot be read.
+    :raises InvalidInput: if what was stored cannot be read.
     """
-    if text := os.environ.get("ADON_TOKEN", "").strip():
-        return text
-    name = os.environ.get("ADON_TOKEN_FILE")
-    if not name:
-        raise NotAuthenticated("no access token: set ADON_TOKEN, or ADON_TOKEN_FILE to a file that holds it")
-    try:
-        return Path(name).read_text().strip()
-    except (OSError, UnicodeDecodeError) as error:
-        cause = getattr(error, "strerror", None) or "is not text"
-        raise InvalidInput.of("ADON_TOKEN_FILE", f"{name}: {cause}") from error
+    from adon.client import credentials
+
+    found = ctx.find_root().obj
+    return credentials.url(os.environ, found.url if isinstance(found, Settings) else None)
 
 
 def print_json(value: object) -> None:
-    """A value as JSON on standard output."""
+    """A value as JSON on standard output, all that stands there."""
     typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def print_json_line(value: object) -> None:
+    """One of many values, each as JSON on a line of its own, at once."""
+    typer.echo(json.dumps(value, ensure_ascii=False))
+    sys.stdout.flush()
 
 
 def write(file: Path, text: str, field: str) -> None:
@@ -91,23 +187,21 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], empty: st
 
     On a terminal it fits the window; elsewhere it is as wide as it needs, for ``grep`` and ``awk``.
     """
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    import shutil
+
+    from apps.cli.tables import laid_out
 
     found = [list(row) for row in rows]
     if not found:
-        typer.echo(empty)
+        if empty:
+            typer.echo(empty)
         return
-    table = Table(*columns, box=box.SIMPLE_HEAD, pad_edge=False)
-    for row in found:
-        table.add_row(*(Text(cell) for cell in row))  # Text: what a person wrote is no markup
-    console = Console()
-    (console if console.is_terminal else Console(width=10_000)).print(table)
+    width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+    for line in laid_out(columns, found, width):
+        typer.echo(line)
 
 
-def option(value: str | None, read: Callable[[object], Any], field: str) -> None:
+def option(value: str | None, read: Callable[[object], Any], name: str) -> None:
     """Check a quantity that was typed, before it is sent as it is.
 
     :raises InvalidInput: naming the option.
@@ -117,4 +211,23 @@ def option(value: str | None, read: Callable[[object], Any], field: str) -> None
     try:
         read(value)
     except ValueError as error:
-        raise InvalidInput.of(field, str(error)) from error
+        raise InvalidInput.of(name, str(error)) from error
+
+
+def given(kind: type[T], fields: Mapping[str, object]) -> T:  # noqa: ARG001 - for whoever checks types
+    """What is sent: the fields that have a value."""
+    return cast(T, {name: value for name, value in fields.items() if value is not None})
+
+
+def one_of(ids: Iterable[str], beginning: str, what: str) -> str:
+    """The id that begins so.
+
+    :raises InvalidInput: if none does, or several.
+    """
+    found = [name for name in ids if name.startswith(beginning)]
+    if beginning in found:
+        return beginning
+    if len(found) != 1:
+        count = "no" if not found else "more than one"
+        raise InvalidInput.of(what, f"{count} {what} begins with {beginning[:40]!r}")
+    return found[0]

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from adon.errors import InvalidInput
+from apps.cli import completing as offered
+from apps.cli import deciding
 from apps.cli.common import EXIT_OTHER, JsonFlag, client, print_json, print_table
 
+if TYPE_CHECKING:
+    from adon.client.documents import DecisionView, MetricView, SiteCostView
+
 app = typer.Typer(help="What was chosen, among what, and why.", no_args_is_help=True)
+
+
+app.command("list")(deciding.list_)
 
 
 @app.command()
 def show(
     ctx: typer.Context,
-    decision: Annotated[str, typer.Argument(help="A decision's id, or a flow's for its latest.")],
+    decision: Annotated[
+        str,
+        typer.Argument(help="A decision's id, or a flow's for its latest.", autocompletion=offered.flows),
+    ],
     json_: JsonFlag = False,
 ) -> None:
     """One decision with its candidates, scores, compute sites, and the reason in words."""
@@ -36,17 +48,30 @@ def show(
         print_decision(body)
 
 
-def print_decision(decision: dict[str, Any]) -> None:
+def print_decision(decision: DecisionView) -> None:
     """A decision for people."""
-    from apps.cli.words import score
+    from apps.cli.times import at
 
     where = f" on {decision['path']}" if decision["path"] else ""
-    typer.echo(f"{decision['id']} {decision['at']} {decision['flow']}: {decision['outcome']}{where}")
+    typer.echo(f"{decision['id']} {at(decision['at'])} {decision['flow']}: {decision['outcome']}{where}")
     typer.echo(decision["reason"])
-    if decision["alarm"] is not None:
+    if decision.get("alarm") is not None:
         typer.echo(f"because of alarm {decision['alarm']}")
     if decision.get("trigger"):
         typer.echo(f"because of {decision['trigger']}")
+    print_findings(decision)
+    if decision["forecast"] is not None:
+        from apps.cli.words import forecast
+
+        typer.echo(f"expected to take {forecast(decision['forecast'])}")
+    if decision.get("starts") is not None:
+        typer.echo(f"expected to start about {at(decision['starts'])}")
+
+
+def print_findings(decision: DecisionView) -> None:
+    """What was found of each path, and of each compute site."""
+    from apps.cli.words import score
+
     candidates = (
         (
             one["path"] + (" *" if one["path"] == decision["path"] else ""),
@@ -62,15 +87,9 @@ def print_decision(decision: dict[str, Any]) -> None:
     print_table(columns, candidates, "no candidates")
     if decision["compute"]:
         _print_sites(decision)
-    if decision["forecast"] is not None:
-        from apps.cli.words import forecast
-
-        typer.echo(f"expected to take {forecast(decision['forecast'])}")
-    if decision["starts"] is not None:
-        typer.echo(f"expected to start about {decision['starts']}")
 
 
-def _metric(one: dict[str, Any]) -> str:
+def _metric(one: MetricView) -> str:
     from apps.cli.words import age, score, value
 
     if one["value"] is None:
@@ -81,10 +100,9 @@ def _metric(one: dict[str, Any]) -> str:
     return f"{one['metric']} {value(one['value'], one['unit'])} ({told}) {figure}{missed}"
 
 
-def _print_sites(decision: dict[str, Any]) -> None:
+def _print_sites(decision: DecisionView) -> None:
     from apps.cli.words import cost, with_spread
 
-    terms = ("total", "queue", "compute", "network", "duplication")
     taken = (decision["compute_site"], decision["path"])
     rows = (
         (
@@ -92,16 +110,25 @@ def _print_sites(decision: dict[str, Any]) -> None:
             "local" if site["local"] else "remote",
             site["path"] or "-",
             cost(site),
-            *(with_spread(site[f"{term}_seconds"], site["deviations"].get(term)) for term in terms),
+            *(with_spread(span, site["deviations"].get(term)) for term, span in _terms(site)),
             "; ".join(filter(None, (site["why"], _origins(site["origins"])))) or "-",
         )
         for site in decision["compute"]
     )
-    columns = ("Site", "", "Path", "Cost", "T_t total", "T_q", "T_c", "T_n", "C_D", "Why, and from what")
+    columns = ("Site", "Where", "Path", "Cost", "T_t total", "T_q", "T_c", "T_n", "C_D", "Why, and from what")
     print_table(columns, rows, "")
 
 
-def _origins(origins: dict[str, str]) -> str:
+def _terms(site: SiteCostView) -> Iterator[tuple[str, float | str]]:
+    """T_t and what it is the sum of."""
+    yield "total", site["total_seconds"]
+    yield "queue", site["queue_seconds"]
+    yield "compute", site["compute_seconds"]
+    yield "network", site["network_seconds"]
+    yield "duplication", site["duplication_seconds"]
+
+
+def _origins(origins: Mapping[str, str]) -> str:
     """``T_q as configured, available COV of 9 measurements``."""
     names = {"queue": "T_q", "node_rate": "rate of a node", "result": "result's size", "available": "rate"}
     return ", ".join(f"{names.get(term, term)}: {words}" for term, words in origins.items())
@@ -147,3 +174,32 @@ def recompute(
         found.print()
     if found.differences:
         raise typer.Exit(EXIT_OTHER)
+
+
+@app.command("why-not")
+def why_not(
+    ctx: typer.Context,
+    decision: Annotated[str | None, typer.Argument(help="A decision's id.")] = None,
+    data: Data = None,
+    store: Url = None,
+    from_: Annotated[
+        Path | None, typer.Option("--from", metavar="FILE", help="What recompute --save wrote.")
+    ] = None,
+    json_: JsonFlag = False,
+) -> None:
+    """The smallest change of one quantity that would have had another path, or another site, taken.
+
+    Asks the server; with --data, --store or --from it is worked out here.
+    """
+    from apps.cli.why_not import print_why_not, worked_out
+
+    if (decision is None) == (from_ is None):
+        raise InvalidInput.of("decision", "name a decision, or a file with --from")
+    here = from_ is not None or data is not None or store is not None
+    found: Mapping[str, Any] = (
+        worked_out(decision, from_, data, store) if here else client(ctx).why_not(str(decision))
+    )
+    if json_:
+        print_json(found)
+    else:
+        print_why_not(found)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from adon.errors import InvalidInput, Problem
-from apps.cli.common import JsonFlag, client, lines, print_json
+from apps.cli.common import JsonFlag, client, lines, print_json, write
 
 if TYPE_CHECKING:
+    from adon.client.documents import SimilarList, TemplateBody
     from adon.templates_catalog.questionnaire.answers import Answers
     from adon.templates_catalog.questionnaire.asking import Question
 
@@ -26,6 +27,7 @@ def draft(
     compare: Annotated[
         bool, typer.Option("--similar", help="Also tell which templates of the catalog it is like.")
     ] = False,
+    json_: JsonFlag = False,
 ) -> None:
     """Draft a template from a survey; needs no server, but for --similar.
 
@@ -41,14 +43,20 @@ def draft(
     found = drafted(_asked() if answers is None else load_model(answers, Answers))
     text = as_yaml(found)
     if compare:
-        _tell(client(ctx).similar(found.document), err=True)
+        _tell(client(ctx).similar(cast("TemplateBody", found.document)), err=True)
+    if output is not None:
+        write(output, text, "--output")
+    if json_:
+        told = {
+            "template": dict(found.document),
+            "yaml": text,
+            "file": None if output is None else str(output),
+        }
+        print_json(told)
+        return
     if output is None:
         typer.echo(text, nl=False)
         return
-    try:
-        output.write_text(text, "utf-8")
-    except OSError as error:
-        raise InvalidInput(Problem("", f"cannot be written: {error.strerror}", str(output))) from error
     typer.echo(
         f"{output}: a draft of {found.template.name}; look through it, then: adon template add {output}"
     )
@@ -60,18 +68,16 @@ def similar(
     json_: JsonFlag = False,
 ) -> None:
     """Which templates of the catalog a file is like, why, and how their flows fared."""
-    from adon.templates_catalog.model import Template
-    from adon.yamlfile import load_model
+    from apps.cli.template import document_of
 
-    template = load_model(file, Template)
-    found = client(ctx).similar(template.model_dump(mode="json", by_alias=True, exclude_unset=True))
+    found = client(ctx).similar(document_of(file))
     if json_:
         print_json(found)
     else:
         _tell(found, err=False)
 
 
-def _tell(found: dict[str, Any], *, err: bool) -> None:
+def _tell(found: SimilarList, *, err: bool) -> None:
     for one in found["items"]:
         typer.echo(one["because"], err=err)
         fared = (

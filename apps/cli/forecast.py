@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from adon.errors import InvalidInput
-from apps.cli.common import JsonFlag, client, print_json, print_table
+from apps.cli.arguments import OfTemplate
+from apps.cli.common import JsonFlag, client, print_json, print_table, write
 
 app = typer.Typer(help="Forecasts of when transfers are over.", no_args_is_help=True)
 
@@ -21,7 +21,7 @@ def _group() -> None:
 @app.command()
 def calibration(
     ctx: typer.Context,
-    template: Annotated[str | None, typer.Option(help="soykb, or soykb@3.")] = None,
+    template: OfTemplate = None,
     limit: Annotated[int, typer.Option(min=1, max=5000, help="Of so many finished flows.")] = 500,
     plot: Annotated[Path | None, typer.Option(help="Write the curve here, as SVG.")] = None,
     json_: JsonFlag = False,
@@ -29,10 +29,7 @@ def calibration(
     """How often the truth lay within the interval that was told, and how far off expectations were."""
     api = client(ctx)
     if plot is not None:
-        try:
-            plot.write_text(api.forecast_plot(template, limit), "utf-8")
-        except OSError as error:
-            raise InvalidInput.of("plot", f"{plot}: {error.strerror}") from error
+        write(plot, api.forecast_plot(template, limit), "--plot")
     found = api.forecast_calibration(template, limit)
     if json_:
         print_json(found)

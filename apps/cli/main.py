@@ -1,9 +1,10 @@
 """``adon``: the command line.
 
-Commands that ask or change something use the REST API (``--url``, ADON_URL; the token is in ADON_TOKEN or
-in the file that ADON_TOKEN_FILE names, never an argument, where ``ps`` would show it).  Exit status: 0
-done, 2 an input is wrong (one line per problem on standard error), 1 anything else.  Imports are inside
-the commands, so that ``adon --help`` and shell completion are quick.
+Commands that ask or change something use the REST API (``--url``, ADON_URL; the token is in ADON_TOKEN, in
+the file that ADON_TOKEN_FILE names, or what ``adon login`` stored; never an argument, where ``ps`` would show
+it).  Exit status: 0 done, 2 an input is wrong (one line per problem on standard error), 3 done and the answer
+is no, 1 anything else.  Imports are inside the commands, so that ``adon --help`` and shell completion are
+quick.
 """
 
 from __future__ import annotations
@@ -14,12 +15,21 @@ from typing import Annotated
 import typer
 
 from apps.cli import (
+    access,
     advice,
     alarm,
     archive,
+    audit,
+    backtests,
+    backup,
+    configuring,
     decision,
+    deploy,
     flow,
     forecast,
+    glances,
+    health,
+    identity,
     measure,
     network,
     operations,
@@ -30,7 +40,17 @@ from apps.cli import (
     template,
     topology,
 )
-from apps.cli.common import URL, Commands, JsonFlag, client, print_json
+from apps.cli.common import (
+    ADMINISTRATION,
+    ENGINEER,
+    OPERATOR,
+    RESEARCHER,
+    Commands,
+    JsonFlag,
+    Settings,
+    client,
+    print_json,
+)
 
 app = typer.Typer(
     cls=Commands,
@@ -38,40 +58,100 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,
 )
-config = typer.Typer(help="The configuration file.", no_args_is_help=True)
-app.add_typer(flow.app, name="flow")
-app.add_typer(template.app, name="template")
-app.add_typer(network.paths, name="path")
-app.add_typer(topology.switches, name="switch")
-app.add_typer(topology.links, name="link")
-app.add_typer(topology.circuits, name="circuit")
-app.add_typer(network.rules, name="rules")
-app.add_typer(operations.maintenance, name="maintenance")
-app.add_typer(reserve.app, name="reserve")
-app.add_typer(forecast.app, name="forecast")
-app.command("what-if")(operations.what_if)
-app.add_typer(site.sites, name="site")
-app.add_typer(site.jobs, name="job")
-app.add_typer(decision.app, name="decision")
-app.add_typer(advice.app, name="advice")
-app.add_typer(outcome.app, name="outcome")
-app.add_typer(plan.app, name="plan")
-app.add_typer(measure.app, name="measure")
-app.add_typer(alarm.app, name="alarm")
-app.add_typer(archive.app, name="archive")
-app.add_typer(config, name="config")
+
+GROUPS = {
+    RESEARCHER: {
+        "flow": flow.app,
+        "host": network.hosts,
+        "decision": decision.app,
+        "outcome": outcome.app,
+        "advice": advice.app,
+        "site": site.sites,
+        "job": site.jobs,
+        "reserve": reserve.app,
+        "workflow": glances.workflows,
+    },
+    ENGINEER: {
+        "template": template.app,
+        "backtest": backtests.app,
+        "forecast": forecast.app,
+        "measure": measure.app,
+        "plan": plan.app,
+    },
+    OPERATOR: {
+        "alarm": alarm.app,
+        "path": network.paths,
+        "switch": topology.switches,
+        "link": topology.links,
+        "circuit": topology.circuits,
+        "rules": network.rules,
+        "maintenance": operations.maintenance,
+        "slice": glances.slices,
+        "policy": glances.policies,
+    },
+    ADMINISTRATION: {
+        "token": access.tokens,
+        "user": access.users,
+        "role": access.roles,
+        "audit": audit.app,
+        "archive": archive.app,
+        "config": configuring.app,
+        "deploy": deploy.app,
+    },
+}
+"""The groups of commands, by who uses them."""
+
+for _panel, _groups in GROUPS.items():
+    for _name, _group in _groups.items():
+        app.add_typer(_group, name=_name, rich_help_panel=_panel)
+app.command(rich_help_panel=RESEARCHER)(identity.login)
+app.command(rich_help_panel=RESEARCHER)(identity.whoami)
+app.command(rich_help_panel=RESEARCHER)(identity.logout)
+app.command(rich_help_panel=RESEARCHER)(flow.queue)
+app.command("what-if", rich_help_panel=OPERATOR)(operations.what_if)
+app.command(rich_help_panel=OPERATOR)(health.events)
+app.command(rich_help_panel=OPERATOR)(health.health)
+app.command(rich_help_panel=OPERATOR)(health.metrics)
+app.command(rich_help_panel=OPERATOR)(glances.version)
+app.command(rich_help_panel=ADMINISTRATION)(health.openapi)
+app.command(rich_help_panel=ADMINISTRATION)(backup.backup)
+app.command(rich_help_panel=ADMINISTRATION)(backup.restore)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from adon.code_version import code_version
+
+        typer.echo(f"adon {code_version()}")
+        raise typer.Exit
 
 
 @app.callback()
 def connection(
     ctx: typer.Context,
-    url: Annotated[str, typer.Option(envvar="ADON_URL", help="Where the REST API is.")] = URL,
+    url: Annotated[
+        str | None,
+        typer.Option(
+            envvar="ADON_URL",
+            help="Where the REST API is (default: where adon login was, else http://127.0.0.1:8080).",
+        ),
+    ] = None,
+    utc: Annotated[
+        bool, typer.Option("--utc", help="Show times in UTC, not in your zone; may stand behind a command.")
+    ] = False,
+    version: Annotated[  # noqa: ARG001 - its callback prints it and ends the program
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print which code this is."),
+    ] = False,
 ) -> None:
     """Application-driven transit and compute selection for data-intensive science."""
-    ctx.obj = url
+    from apps.cli.times import UTC_WANTED
+
+    ctx.obj = Settings(url)
+    UTC_WANTED.set(utc)
 
 
-@app.command()
+@app.command(rich_help_panel=ADMINISTRATION)
 def serve(
     config: Annotated[Path, typer.Option(help="The configuration file.")],
     data: Annotated[Path, typer.Option(help="The folder of databases and sockets.")],
@@ -93,7 +173,7 @@ def serve(
     raise typer.Exit(run(config, data, admin_token_file, store))
 
 
-@app.command()
+@app.command(rich_help_panel=ADMINISTRATION)
 def reload(
     data: Annotated[Path, typer.Option(help="The data folder of the adon serve that is to reload.")],
     json_: JsonFlag = False,
@@ -118,7 +198,7 @@ def reload(
         typer.echo(f"changed: {', '.join(done['changes'])}; restarted: {restarted}")
 
 
-@app.command()
+@app.command(rich_help_panel=OPERATOR)
 def controllers(ctx: typer.Context, json_: JsonFlag = False) -> None:
     """Which controller is active, and until when its lease runs."""
     found = client(ctx).controllers()
@@ -133,7 +213,7 @@ def controllers(ctx: typer.Context, json_: JsonFlag = False) -> None:
         typer.echo("no controller has run on this database")
 
 
-@app.command()
+@app.command(rich_help_panel=ADMINISTRATION)
 def collect(
     config: Annotated[Path, typer.Option(help="The configuration file.")],
     data: Annotated[Path, typer.Option(help="A folder of this collector's own.")],
@@ -153,7 +233,7 @@ def collect(
     raise typer.Exit(run(["--config", str(config), "--data", str(data), *where]))
 
 
-@app.command()
+@app.command(rich_help_panel=ADMINISTRATION)
 def demo(
     report: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The report's folder (default: reports/demo).")
@@ -178,30 +258,6 @@ def demo(
 
     folder = DEFAULT_REPORT if report is None else report
     raise typer.Exit(run(folder, compare=compare, seed=DEFAULT_SEED if seed is None else seed))
-
-
-@config.command()
-def check(file: Annotated[Path, typer.Argument(help="The configuration file (YAML).")]) -> None:
-    """Check a configuration file, and plan its tests.
-
-    Every problem is told with file, line and field; if the tests fit no schedule, which one and why.
-    """
-    from adon.units import format_duration
-    from apps.checking import checked
-    from measurement.scheduling.ticks import seconds
-
-    found, plan = checked(file)
-    schedule = plan.schedule
-    hosts = sum(len(site.hosts) for site in found.sites.values())
-    typer.echo(
-        f"{file}: network {found.network}: {len(found.switches)} switches, {len(found.sites)} sites, "
-        f"{hosts} hosts, {len(found.paths)} paths, {len(found.measurements.tests)} tests"
-    )
-    if schedule.tasks:
-        typer.echo(
-            f"{file}: measurements: {len(schedule.jobs)} runs of {len(schedule.tasks)} tests in a round of "
-            f"{format_duration(seconds(schedule.hyperperiod))}, none in conflict with another"
-        )
 
 
 def main() -> None:

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adon.errors import InvalidInput, Unavailable
-from apps.cli.common import JsonFlag, client, print_json, print_table
+from apps.cli import series, values
+from apps.cli.arguments import FromCampus, PathName, ToCampus
+from apps.cli.common import JsonFlag, client, naming, print_json, print_json_line, print_table, write
+from apps.cli.health import JsonLines
 
 if TYPE_CHECKING:
-    from apps.cli.client import Client
+    from adon.client import Client
+    from adon.client.documents import ExecutionView, MeasurementView, RunAccepted
 
 app = typer.Typer(
     help="Measurements of the paths: the plan, its results, and measuring now.", no_args_is_help=True
 )
-
-PathArgument = Annotated[str, typer.Argument(metavar="PATH", help="A path's name.")]
-SourceArgument = Annotated[str, typer.Argument(metavar="FROM", help="The site it leads from.")]
-DestinationArgument = Annotated[str, typer.Argument(metavar="TO", help="The site it leads to.")]
 
 YIELDS = {
     "throughput": ("throughput",),
@@ -33,15 +33,22 @@ VALUES_WITHIN_S = 3.0
 """A run is told of a moment before its values."""
 LATE = timedelta(minutes=10)
 """Values that come later than so long after they were observed are not shown by ``watch``."""
-BARS = "▁▂▃▄▅▆▇█"
+
+app.command()(values.history)
+app.command("list")(values.list_)
+app.command()(values.runs)
+app.command()(series.mesh)
+app.command("series")(series.series)
+app.command()(series.boxes)
+app.command()(series.overlaps)
 
 
 @app.command()
 def run(
     ctx: typer.Context,
-    path: PathArgument,
-    source: SourceArgument,
-    destination: DestinationArgument,
+    path: PathName,
+    source: FromCampus,
+    destination: ToCampus,
     test: Annotated[str, typer.Option(help="throughput, rtt or latency.")] = "throughput",
     wait: Annotated[bool, typer.Option(help="Wait for the result.")] = True,
     json_: JsonFlag = False,
@@ -49,22 +56,29 @@ def run(
     """Do a configured test now, where the plan's slack admits it, and show what it gave."""
     if test not in YIELDS:
         raise InvalidInput.of("--test", f"{test!r} is none of {', '.join(YIELDS)}")
-    api = client(ctx)
-    accepted = api.measure(path, source, destination, test)
+    api = client(ctx, patient=wait)
+    with naming({"path": "PATH", "source": "FROM", "destination": "TO", "test": "--test"}):
+        accepted = api.measure(path, source, destination, test)
     if not wait:
-        print_json(accepted) if json_ else typer.echo(f"{accepted['task']} starts at {accepted['start']}")
+        print_json(accepted) if json_ else typer.echo(_starts(accepted))
         return
     found = _result(api, accepted, {"path": path, "source": source, "destination": destination}, YIELDS[test])
     if json_:
         print_json(found)
     else:
         for measurement in found:
-            typer.echo(_line(measurement))
+            typer.echo(values.line(measurement))
+
+
+def _starts(accepted: RunAccepted) -> str:
+    from apps.cli.times import at
+
+    return f"{accepted['task']} starts at {at(accepted['start'])}"
 
 
 def _result(
-    api: Client, accepted: dict[str, Any], where: dict[str, str], metrics: tuple[str, ...]
-) -> list[dict[str, Any]]:
+    api: Client, accepted: RunAccepted, where: dict[str, str], metrics: tuple[str, ...]
+) -> list[MeasurementView]:
     """Wait until the run has ended; its values.
 
     :raises Unavailable: if it gave none, with the reason.
@@ -83,8 +97,8 @@ def _result(
 
 
 def _values(
-    api: Client, execution: dict[str, Any], where: dict[str, str], metrics: tuple[str, ...]
-) -> list[dict[str, Any]]:
+    api: Client, execution: ExecutionView, where: dict[str, str], metrics: tuple[str, ...]
+) -> list[MeasurementView]:
     if execution["outcome"] != "measured":
         raise Unavailable(f"{execution['task']}: {execution['outcome']}")
     since = execution["started"] or execution["planned_start"]
@@ -111,16 +125,6 @@ def _progress() -> Any:
     return Progress(*columns, console=console, transient=True, disable=not console.is_terminal)
 
 
-def _line(measurement: dict[str, Any]) -> str:
-    from apps.cli.words import value
-
-    key = f"{measurement['path']} {measurement['source']} > {measurement['destination']}"
-    tool = f" ({measurement['tool']})" if measurement["tool"] else ""
-    at = datetime.fromisoformat(measurement["observed_at"]).astimezone()
-    shown = value(measurement["value"], measurement["unit"])
-    return f"{at:%H:%M:%S} {key} {measurement['metric']}: {shown}{tool}"
-
-
 @app.command()
 def schedule(
     ctx: typer.Context,
@@ -130,17 +134,15 @@ def schedule(
     json_: JsonFlag = False,
 ) -> None:
     """The conflict-free plan (EDF-CE), its next runs, and what tests may offer to each path."""
+    from apps.cli.times import clock
     from apps.cli.words import value
 
     api = client(ctx)
     if page is not None:
-        text = api.schedule_page()
-        try:
-            page.write_text(text)
-        except OSError as error:
-            raise InvalidInput.of("--page", f"{page}: {error.strerror}") from error
-        typer.echo(f"{page}: a round of the plan")
-        return
+        write(page, api.schedule_page(), "--page")
+        if not json_:
+            typer.echo(f"{page}: a round of the plan")
+            return
     found = api.schedule()
     if json_:
         print_json(found)
@@ -152,7 +154,7 @@ def schedule(
         for task in found["tasks"]
     )
     print_table(("Test", "Kind", "Every", "Keeps its points for"), rows, "no test is configured")
-    starts = ((_clock(start["start"]), start["task"]) for start in found["upcoming"])
+    starts = ((clock(start["start"]), start["task"]) for start in found["upcoming"])
     print_table(("Next at", "Test"), starts, "nothing is about to start")
     spent = (
         (
@@ -168,41 +170,6 @@ def schedule(
     )
 
 
-def _clock(text: str) -> str:
-    return f"{datetime.fromisoformat(text).astimezone():%H:%M:%S}"
-
-
-@app.command()
-def history(
-    ctx: typer.Context,
-    path: PathArgument,
-    source: SourceArgument,
-    destination: DestinationArgument,
-    metric: Annotated[
-        str, typer.Option(help="throughput, rtt, one_way_delay, jitter, loss, or another.")
-    ] = "throughput",
-    hours: Annotated[float, typer.Option(help="How far back.")] = 24.0,
-    json_: JsonFlag = False,
-) -> None:
-    """One series in 60 stretches of time, as a picture and in figures."""
-    from apps.cli.words import UNITS
-
-    if not 0 < hours <= 24 * 3660:
-        raise InvalidInput.of("--hours", f"{hours:g} is not a time between 0 and ten years")
-    now = datetime.now(UTC)
-    found = client(ctx).plot(
-        path=path, source=source, destination=destination, metric=metric, points="60",
-        since=(now - timedelta(hours=hours)).isoformat(), until=now.isoformat(),
-    )  # fmt: skip
-    if json_:
-        print_json(found)
-        return
-    if not found:
-        typer.echo("nothing was measured in this time; see: adon measure schedule")
-        return
-    _draw(found, UNITS.get(metric, ""))
-
-
 @app.command()
 def points(ctx: typer.Context, json_: JsonFlag = False) -> None:
     """The measurement points that have announced themselves."""
@@ -214,35 +181,18 @@ def points(ctx: typer.Context, json_: JsonFlag = False) -> None:
     print_table(("Point", "URL", "State"), rows, "no measurement point has announced itself")
 
 
-def _draw(buckets: list[dict[str, Any]], unit: str) -> None:
-    from apps.cli.words import value
-
-    means = [bucket["mean"] for bucket in buckets]
-    low, high = min(means), max(means)
-    scale = (len(BARS) - 1) / (high - low) if high > low else 0.0
-    typer.echo("".join(BARS[round((mean - low) * scale)] for mean in means))
-    typer.echo(f"means from {value(low, unit)} to {value(high, unit)}")
-    rows = (
-        (
-            f"{datetime.fromisoformat(bucket['start']).astimezone():%m-%d %H:%M:%S}",
-            str(bucket["count"]),
-            *(value(bucket[name], unit) for name in ("minimum", "mean", "maximum")),
-            value(bucket["quantiles"]["0.95"], unit),
-        )
-        for bucket in buckets
-    )
-    print_table(("From", "Values", "Least", "Mean", "Most", "95 %"), rows, "")
-
-
 @app.command()
 def watch(
     ctx: typer.Context,
     seconds: Annotated[float | None, typer.Option(help="Stop after so long (default: until Ctrl-C).")] = None,
+    json_: JsonLines = False,
 ) -> None:
     """New values, and alarms, as they come."""
+    from apps.cli.times import clock
+
     if seconds is not None and not seconds > 0:
         raise InvalidInput.of("--seconds", f"{seconds:g} is not above zero")
-    api = client(ctx)
+    api = client(ctx, patient=True)
     end = None if seconds is None else time.monotonic() + seconds
     began, seen = datetime.now(UTC), set[str]()
     try:
@@ -252,11 +202,12 @@ def watch(
                 name = f"{measurement['origin']} {measurement['metric']}"
                 if name not in seen:
                     seen.add(name)
-                    typer.echo(_line(measurement))
+                    print_json_line(measurement) if json_ else typer.echo(values.line(measurement))
             for alarm in reversed(api.alarms(open_only=False, since=since.isoformat())):
                 if alarm["id"] not in seen:
                     seen.add(alarm["id"])
-                    typer.echo(f"{_clock(alarm['raised_at'])} ALARM {alarm['severity']}: {alarm['text']}")
+                    told = f"{clock(alarm['raised_at'])} ALARM {alarm['severity']}: {alarm['text']}"
+                    print_json_line(alarm) if json_ else typer.echo(told)
             time.sleep(1.0)
     except KeyboardInterrupt:
         raise typer.Exit(0) from None

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from apps.cli.common import JsonFlag, client, print_json, print_table
+from apps.cli import completing as offered
+from apps.cli.arguments import OfFlow, OfSwitch
+from apps.cli.common import EXIT_DIFFERS, JsonFlag, client, naming, print_json, print_table
+
+if TYPE_CHECKING:
+    from adon.client.documents import EstimateView, PathView, TraceView
 
 paths = typer.Typer(help="Transit paths.", no_args_is_help=True)
+hosts = typer.Typer(help="Data transfer nodes.", no_args_is_help=True)
 rules = typer.Typer(help="OpenFlow rules.", no_args_is_help=True)
 
-NOT_DELIVERED = 3
-"""Exit status of a trace whose packet does not arrive."""
+NARROWED = {"flow": "--flow", "dpid": "--dpid"}
 METRICS = ("throughput", "rtt", "one_way_delay", "jitter", "loss")
 
 
@@ -46,13 +51,13 @@ def list_paths(ctx: typer.Context, json_: JsonFlag = False) -> None:
         _print_estimates(body["estimates"])
 
 
-def _wanted(path: dict[str, Any]) -> str:
+def _wanted(path: PathView) -> str:
     from apps.cli.words import value
 
     return "" if path["wanted_bps"] is None else f" ({value(path['wanted_bps'], 'bps')} wanted)"
 
 
-def _print_estimates(estimates: list[dict[str, Any]]) -> None:
+def _print_estimates(estimates: list[EstimateView]) -> None:
     from apps.cli.words import error
 
     rows = (
@@ -70,11 +75,22 @@ def _print_estimates(estimates: list[dict[str, Any]]) -> None:
     print_table(columns, rows, "")
 
 
+@hosts.command("list")
+def list_hosts(ctx: typer.Context, json_: JsonFlag = False) -> None:
+    """The data transfer nodes that a transfer can lead from and to."""
+    found = client(ctx).hosts()
+    if json_:
+        print_json(found)
+        return
+    rows = ((one["name"], one["site"]) for one in found)
+    print_table(("Host", "Campus"), rows, "no host is configured; see: adon config check FILE")
+
+
 @paths.command("trace")
 def trace_packet(
     ctx: typer.Context,
-    from_: Annotated[str, typer.Option("--from", help="The sending DTN.")],
-    to: Annotated[str, typer.Option(help="The receiving DTN.")],
+    from_: Annotated[str, typer.Option("--from", help="The sending DTN.", autocompletion=offered.hosts)],
+    to: Annotated[str, typer.Option(help="The receiving DTN.", autocompletion=offered.hosts)],
     port: Annotated[int, typer.Option(min=0, max=65535, help="The destination port.")] = 0,
     source_port: Annotated[int | None, typer.Option(min=0, max=65535)] = None,
     protocol: Annotated[str, typer.Option(help="tcp, udp, sctp or icmp.")] = "tcp",
@@ -83,17 +99,19 @@ def trace_packet(
 ) -> None:
     """Where a packet would go now, switch by switch and table by table, and why; nothing is sent."""
     question = {"from": from_, "to": to, "port": port, "source_port": source_port}
-    found = client(ctx).traced({**question, "protocol": protocol, "version": version})
+    names = ("from", "to", "port", "source_port", "protocol", "version")
+    with naming({name: f"--{name.replace('_', '-')}" for name in names}):
+        found = client(ctx).traced({**question, "protocol": protocol, "version": version})
     if json_:
         print_json(found)
-        return
-    for line in _traced(found):
-        typer.echo(line)
+    else:
+        for line in _traced(found):
+            typer.echo(line)
     if any(end["fate"] != "delivered" for end in found["ends"]):
-        raise typer.Exit(NOT_DELIVERED)
+        raise typer.Exit(EXIT_DIFFERS)
 
 
-def _traced(found: dict[str, Any]) -> Iterator[str]:
+def _traced(found: TraceView) -> Iterator[str]:
     for leg in found["legs"]:
         by = f" from {leg['path']}" if leg["path"] else ""
         vlan = leg["packet"]["vlan"]
@@ -111,12 +129,13 @@ def _traced(found: dict[str, Any]) -> Iterator[str]:
 @rules.command("show")
 def show_rules(
     ctx: typer.Context,
-    flow: Annotated[str | None, typer.Option(help="Only the rules of this flow.")] = None,
-    dpid: Annotated[str | None, typer.Option(help="Only this switch (16 hex digits).")] = None,
+    flow: OfFlow = None,
+    dpid: OfSwitch = None,
     json_: JsonFlag = False,
 ) -> None:
     """The rules that should be in the switches, as ovs-ofctl prints them."""
-    found = client(ctx).rules(flow, dpid)
+    with naming(NARROWED):
+        found = client(ctx).rules(flow, dpid)
     if json_:
         print_json(found)
         return
@@ -132,7 +151,11 @@ def show_rules(
 def explain_rules(
     ctx: typer.Context,
     of: Annotated[
-        str, typer.Argument(help="A flow (f-17), path-0, switch-2, or a cookie as a switch prints it.")
+        str,
+        typer.Argument(
+            help="A flow (f-17), path-0, switch-2, or a cookie as a switch prints it.",
+            autocompletion=offered.flows,
+        ),
     ],
     json_: JsonFlag = False,
 ) -> None:
@@ -156,18 +179,23 @@ def explain_rules(
 @rules.command("sent")
 def list_sent(
     ctx: typer.Context,
-    flow: Annotated[str | None, typer.Option(help="Only what was sent for this flow.")] = None,
-    dpid: Annotated[str | None, typer.Option(help="Only to this switch (16 hex digits).")] = None,
+    flow: OfFlow = None,
+    dpid: OfSwitch = None,
     limit: Annotated[int, typer.Option(min=1, max=1000)] = 50,
     json_: JsonFlag = False,
 ) -> None:
     """What was sent to the switches, the newest first, each change with the event that led to it."""
-    found = client(ctx).rules_sent(flow, dpid, limit)
+    from apps.cli.times import at
+
+    with naming(NARROWED):
+        found = client(ctx).rules_sent(flow, dpid, limit)
     if json_:
         print_json(found)
         return
     for one in found:
-        typer.echo(f"{one['at']} {one['dpid']} {one['op']} {one['owner']} by {one['cause']}: {one['text']}")
+        typer.echo(
+            f"{at(one['at'])} {one['dpid']} {one['op']} {one['owner']} by {one['cause']}: {one['text']}"
+        )
     if not found:
         typer.echo("nothing was sent")
 
@@ -181,7 +209,14 @@ def diff_rules(ctx: typer.Context, json_: JsonFlag = False) -> None:
         return
     for switch in found:
         differences = [
-            (kind, text) for kind in ("missing", "wrong", "extra", "blocked") for text in switch[kind]
+            (kind, text)
+            for kind, texts in (
+                ("missing", switch["missing"]),
+                ("wrong", switch["wrong"]),
+                ("extra", switch["extra"]),
+                ("blocked", switch["blocked"]),
+            )
+            for text in texts
         ]
         if switch["connected"]:
             state = f"{len(differences)} differences" if differences else "as it should be"
@@ -193,7 +228,10 @@ def diff_rules(ctx: typer.Context, json_: JsonFlag = False) -> None:
 
 
 @rules.command("sync")
-def sync_rules(ctx: typer.Context) -> None:
+def sync_rules(ctx: typer.Context, json_: JsonFlag = False) -> None:
     """Compare and repair every connected switch now."""
     switches = client(ctx).rules_sync()
+    if json_:
+        print_json(switches)
+        return
     typer.echo(f"comparing and repairing {', '.join(switches)}" if switches else "no switch is connected")

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from adon.errors import InvalidInput
-from apps.cli.common import JsonFlag, client, print_json, print_table
+from apps.cli.arguments import WindowId
+from apps.cli.common import (
+    EXIT_DIFFERS,
+    JsonFlag,
+    QuietFlag,
+    client,
+    given,
+    naming,
+    print_json,
+    print_table,
+)
+from apps.cli.times import span
+
+if TYPE_CHECKING:
+    from adon.client.documents import LoadView, RehearsalView, WindowView
 
 maintenance = typer.Typer(help="Maintenance windows.", no_args_is_help=True)
-
-EXIT_BROKEN = 3
-"""Some QSpec would break."""
 
 FAILURES = ("link-down", "path-down", "switch-down", "port-down", "maintenance")
 
@@ -27,11 +37,22 @@ def add(
     ends: Annotated[str, typer.Option("--until", help="A time such as 2026-11-21T04:00:00Z.")],
     lead: Annotated[str, typer.Option(help="Running flows leave so long before.")] = "10 min",
     note: Annotated[str, typer.Option(help="What is done, in words.")] = "",
+    quiet: QuietFlag = False,
+    json_: JsonFlag = False,
 ) -> None:
     """Announce a window: nothing is admitted into it, and running flows leave before."""
+    from adon.client.documents import WindowBody
+
     body = {"scope": scope, "name": name, "begins": begins, "ends": ends, "lead": lead, "note": note}
-    window = client(ctx).add_maintenance(body)
-    typer.echo(f"{window['id']} {window['stage']}: {window['scope']} {window['name']}, {_times(window)}")
+    names = {"scope": "SCOPE", "name": "NAME", "begins": "--from", "ends": "--until", "lead": "--lead"}
+    with naming(names):
+        window = client(ctx).add_maintenance(given(WindowBody, body))
+    if json_:
+        print_json(window)
+    elif quiet:
+        typer.echo(window["id"])
+    else:
+        typer.echo(f"{window['id']} {window['stage']}: {window['scope']} {window['name']}, {_times(window)}")
 
 
 @maintenance.command("list")
@@ -60,16 +81,31 @@ def list_(
 
 
 @maintenance.command()
-def cancel(ctx: typer.Context, window: Annotated[str, typer.Argument(help="Its id, as in m-3.")]) -> None:
+def show(ctx: typer.Context, window: WindowId, json_: JsonFlag = False) -> None:
+    """One window: what it is about, when, and how far it is."""
+    from adon.units import format_duration
+
+    found = client(ctx).window(window)
+    if json_:
+        print_json(found)
+        return
+    typer.echo(f"{found['id']} {found['stage']}: {found['scope']} {found['name']}, {_times(found)}")
+    typer.echo(f"running flows leave {format_duration(found['lead_seconds'])} before")
+    typer.echo(f"announced by {found['requester']}" + (f": {found['note']}" if found["note"] else ""))
+
+
+@maintenance.command()
+def cancel(ctx: typer.Context, window: WindowId, json_: JsonFlag = False) -> None:
     """Cancel a window, also in the middle of it."""
     gone = client(ctx).cancel_maintenance(window)
-    typer.echo(f"{gone['id']} is cancelled")
+    if json_:
+        print_json(gone)
+    else:
+        typer.echo(f"{gone['id']} is cancelled")
 
 
-def _times(window: dict[str, Any]) -> str:
-    begins, ends = (datetime.fromisoformat(window[name]).astimezone() for name in ("begins", "ends"))
-    same_day = begins.date() == ends.date()
-    return f"{begins:%Y-%m-%d %H:%M} to {ends.strftime('%H:%M' if same_day else '%Y-%m-%d %H:%M')}"
+def _times(window: WindowView) -> str:
+    return span(window["begins"], window["ends"])
 
 
 def what_if(
@@ -98,10 +134,10 @@ def what_if(
     else:
         _print_report(found[0])
     if any(one["verdict"] == "broken" for one in found):
-        raise typer.Exit(EXIT_BROKEN)
+        raise typer.Exit(EXIT_DIFFERS)
 
 
-def _print_ranking(found: list[dict[str, Any]]) -> None:
+def _print_ranking(found: list[RehearsalView]) -> None:
     rows = (
         (
             f"{one['failure']} {one['name']}",
@@ -117,7 +153,7 @@ def _print_ranking(found: list[dict[str, Any]]) -> None:
     print_table(columns, rows, "nothing is configured that could fail")
 
 
-def _print_report(report: dict[str, Any]) -> None:
+def _print_report(report: RehearsalView) -> None:
     from apps.cli.words import score, value
 
     rows = (
@@ -141,7 +177,7 @@ def _print_report(report: dict[str, Any]) -> None:
     typer.echo(_verdict(report))
 
 
-def _print_loads(loads: list[dict[str, Any]]) -> None:
+def _print_loads(loads: list[LoadView]) -> None:
     from apps.cli.words import value
 
     rows = (
@@ -158,7 +194,7 @@ def _print_loads(loads: list[dict[str, Any]]) -> None:
     print_table(("Path", "Direction", "Bounds now", "Then", "Carries then", "Capacity"), rows, "")
 
 
-def _verdict(report: dict[str, Any]) -> str:
+def _verdict(report: RehearsalView) -> str:
     hit, broken = len(report["flows"]), report["broken"]
     moved = sum(flow["to"] is not None for flow in report["flows"])
     unknown = sum(flow["quality"] == "unknown" for flow in report["flows"])

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from apps.cli.common import JsonFlag, client, print_json, print_table
+from apps.cli.arguments import OfTemplate
+from apps.cli.common import JsonFlag, client, naming, print_json, print_table
+
+if TYPE_CHECKING:
+    from adon.client.documents import OutcomeView
 
 app = typer.Typer(help="What transfers that have ended were promised and got.", no_args_is_help=True)
 
@@ -14,7 +18,7 @@ app = typer.Typer(help="What transfers that have ended were promised and got.", 
 @app.command("list")
 def list_(
     ctx: typer.Context,
-    template: Annotated[str | None, typer.Option(help="soykb for all its versions, or soykb@3.")] = None,
+    template: OfTemplate = None,
     since: Annotated[
         str | None, typer.Option(metavar="TIME", help="Ended then or later, as in 2026-11-21T02:00:00Z.")
     ] = None,
@@ -25,7 +29,8 @@ def list_(
     from adon.units import format_duration, format_size
     from apps.cli.words import error, value
 
-    found = client(ctx).outcomes(template, since, limit)
+    with naming({"since": "--since", "template": "--template"}):
+        found = client(ctx).outcomes(template, since, limit)
     if json_:
         print_json(found)
         return
@@ -50,19 +55,20 @@ def list_(
     print_table((*columns, "Error", "Moves", "QSpec"), rows, "no flow has ended yet")
 
 
-def _kept(outcome: dict[str, Any]) -> str:
+def _kept(outcome: OutcomeView) -> str:
     if outcome["admitted_at"] is None:
         return "-"
     return "kept" if outcome["kept"] else "broken"
 
 
-def print_outcome(one: dict[str, Any]) -> None:
+def print_outcome(one: OutcomeView) -> None:
     """An outcome for people."""
     from adon.units import format_duration, format_size
+    from apps.cli.times import at
     from apps.cli.words import error, value
 
     where = f"{one['source']} > {one['destination']}"
-    typer.echo(f"{one['flow']} {one['state']} at {one['ended_at']}: {one['template']}, {where}")
+    typer.echo(f"{one['flow']} {one['state']} at {at(one['ended_at'])}: {one['template']}, {where}")
     sizes = f"{format_size(one['transferred_bytes'])} of {format_size(one['requested_bytes'])}"
     took = "" if one["duration_seconds"] is None else f" in {format_duration(one['duration_seconds'])}"
     typer.echo(f"moved {sizes}{took}, after {format_duration(one['waited_seconds'])} in the queue")
@@ -77,7 +83,7 @@ def print_outcome(one: dict[str, Any]) -> None:
     if seen:
         typer.echo(f"seen at its admission ({one['decision']}): {seen}")
     stays = (
-        (stay["path"], stay["since"], stay["until"], format_duration(stay["seconds"]))
+        (stay["path"], at(stay["since"]), at(stay["until"]), format_duration(stay["seconds"]))
         for stay in one["stays"]
     )
     print_table(("Path", "Since", "Until", "Stayed"), stays, "it never had a path")

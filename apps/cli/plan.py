@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from adon.errors import InvalidInput
-from apps.cli.common import JsonFlag, print_json, print_table
+from apps.cli.common import JsonFlag, print_json, print_table, write
 
 if TYPE_CHECKING:
     from adon.config import Configuration
@@ -49,21 +48,27 @@ def show(file: ConfigurationArgument, template: Templates = None, json_: JsonFla
 
 
 @app.command()
-def page(file: ConfigurationArgument, out: OutOption = None, template: Templates = None) -> None:
+def page(
+    file: ConfigurationArgument, out: OutOption = None, template: Templates = None, json_: JsonFlag = False
+) -> None:
     """A round of the plan as a picture (HTML)."""
     from measurement.scheduling import gantt
 
     configuration, found = _planned(file, template)
-    _give(gantt.page(found.schedule, title=configuration.network), out)
+    text = gantt.page(found.schedule, title=configuration.network)
+    _give(text, {"html": text}, out, json_=json_)
 
 
 @app.command()
-def psconfig(file: ConfigurationArgument, out: OutOption = None, template: Templates = None) -> None:
+def psconfig(
+    file: ConfigurationArgument, out: OutOption = None, template: Templates = None, json_: JsonFlag = False
+) -> None:
     """The plan as a pSConfig template, which a perfSONAR site's own agents can run."""
     from apps.collector.orders import as_psconfig
 
     configuration, found = _planned(file, template)
-    _give(json.dumps(as_psconfig(configuration, found), indent=2) + "\n", out)
+    document = as_psconfig(configuration, found)
+    _give(json.dumps(document, indent=2) + "\n", document, out, json_=json_)
 
 
 def _planned(file: Path, templates: list[Path] | None) -> tuple[Configuration, Plan]:
@@ -82,12 +87,12 @@ def _planned(file: Path, templates: list[Path] | None) -> tuple[Configuration, P
     return configuration, orders.plan(configuration, wanted)
 
 
-def _give(text: str, out: Path | None) -> None:
-    if out is None:
+def _give(text: str, document: object, out: Path | None, *, json_: bool) -> None:
+    """Into a file, or onto standard output: as text, or as a document."""
+    if out is not None:
+        write(out, text, "--out")
+        print_json({"file": str(out)}) if json_ else typer.echo(f"{out}: written")
+    elif json_:
+        print_json(document)
+    else:
         typer.echo(text, nl=False)
-        return
-    try:
-        out.write_text(text)
-    except OSError as error:
-        raise InvalidInput.of("--out", f"{out}: {error.strerror}") from error
-    typer.echo(f"{out}: written")

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from apps.cli import completing as offered
+from apps.cli.arguments import OfTemplate, ProposalId, TemplateName
 from apps.cli.common import JsonFlag, client, print_json, print_table
 
-ProposalId = Annotated[str, typer.Argument(metavar="PROPOSAL", help="Its id, as in p-3.")]
+if TYPE_CHECKING:
+    from adon.client.documents import MetricEvidenceView, ProposalEvidenceView, ProposalView
 
 
 def learn(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="A template's name.")],
+    name: TemplateName,
     json_: JsonFlag = False,
 ) -> None:
     """Learn a template's tables and weights from the outcomes of its flows.
@@ -25,8 +28,10 @@ def learn(
 
 def proposals(
     ctx: typer.Context,
-    proposal: Annotated[str | None, typer.Argument(help="Show this one, as in p-3.")] = None,
-    template: Annotated[str | None, typer.Option(help="Only of this template.")] = None,
+    proposal: Annotated[
+        str | None, typer.Argument(help="Show this one, as in p-3.", autocompletion=offered.proposals)
+    ] = None,
+    template: OfTemplate = None,
     all_: Annotated[bool, typer.Option("--all", help="Also those that were decided on.")] = False,
     json_: JsonFlag = False,
 ) -> None:
@@ -83,15 +88,17 @@ def refuse(
         typer.echo(f"{found['id']} is refused")
 
 
-def _print(found: dict[str, Any], json_: bool) -> None:
+def _print(found: ProposalView, json_: bool) -> None:
     if json_:
         print_json(found)
         return
+    from apps.cli.times import span
+
     evidence = found["evidence"]
     typer.echo(f"{found['id']} {found['state']}: new scoring for {found['template']}")
     typer.echo(
-        f"{evidence['outcomes']} outcomes, {evidence['since']} to {evidence['until']}; error in foretelling "
-        f"{_JUDGED[evidence['response']]}: {_error(evidence, 'error_today')} today, "
+        f"{evidence['outcomes']} outcomes, {span(evidence['since'], evidence['until'])}; "
+        f"error in foretelling {_JUDGED[evidence['response']]}: {_error(evidence, 'error_today')} today, "
         f"{_error(evidence, 'error')} proposed (held out, {evidence['folds']} stretches of time)"
     )
     rows = (
@@ -113,19 +120,19 @@ def _print(found: dict[str, Any], json_: bool) -> None:
 _JUDGED = {"throughput": "the throughput achieved", "kept": "how long the QSpec was kept"}
 
 
-def _table_of(one: dict[str, Any]) -> str:
+def _table_of(one: MetricEvidenceView) -> str:
     if not one["varied"]:
         return "as today: its values hardly differed"
     return "moved nothing" if one["scale"] is None else "learnt"
 
 
-def _error(evidence: dict[str, Any], name: str) -> str:
+def _error(evidence: ProposalEvidenceView, name: Literal["error", "error_today"]) -> str:
     from apps.cli.words import value
 
     return value(evidence[name], evidence["unit"])
 
 
-def _draw(one: dict[str, Any]) -> None:
+def _draw(one: MetricEvidenceView) -> None:
     """The proposed table as bars, today's score beside each point."""
     from adon.templates_catalog.lookup import LookupTable, from_text
     from apps.cli.bars import picture

@@ -6,7 +6,18 @@ from typing import Annotated, Any
 
 import typer
 
-from apps.cli.common import JsonFlag, client, option, print_json, print_table
+from apps.cli import completing as offered
+from apps.cli.arguments import FromCampus, PathName, ReservationId, SiteName, ToCampus
+from apps.cli.common import (
+    JsonFlag,
+    QuietFlag,
+    client,
+    given,
+    naming,
+    option,
+    print_json,
+    print_table,
+)
 
 app = typer.Typer(help="Reservations of compute sites and paths.", no_args_is_help=True)
 
@@ -14,14 +25,30 @@ Begins = Annotated[
     str | None, typer.Option("--from", help="2026-11-21T02:00:00Z, or '2 h'; at once without one.")
 ]
 Ends = Annotated[str, typer.Option("--until", help="2026-11-21T04:00:00Z, or '8 h'.")]
-OfFlow = Annotated[str | None, typer.Option("--flow", help="For this flow of yours alone, as in f-17.")]
+ForFlow = Annotated[
+    str | None,
+    typer.Option("--flow", help="For this flow of yours alone, as in f-17.", autocompletion=offered.flows),
+]
 Note = Annotated[str, typer.Option(help="What it is for, in words.")]
+
+
+OPTIONS = {
+    "compute": "SITE",
+    "path": "PATH",
+    "source": "FROM",
+    "destination": "TO",
+    "worker_nodes": "--nodes",
+    "begins": "--from",
+    "ends": "--until",
+    **{name: f"--{name}" for name in ("cores", "gpus", "memory", "storage", "bandwidth", "flow", "note")},
+}
+"""The API's field -> where it comes from."""
 
 
 @app.command()
 def compute(
     ctx: typer.Context,
-    site: Annotated[str, typer.Argument(help="A compute site.")],
+    site: SiteName,
     ends: Ends,
     begins: Begins = None,
     nodes: Annotated[int, typer.Option(min=0, help="Worker nodes.")] = 0,
@@ -29,38 +56,49 @@ def compute(
     gpus: Annotated[int, typer.Option(min=0)] = 0,
     memory: Annotated[str | None, typer.Option(help="As in '64 GB'.")] = None,
     storage: Annotated[str | None, typer.Option(help="As in '10 TB'.")] = None,
-    flow: OfFlow = None,
+    flow: ForFlow = None,
     note: Note = "",
+    quiet: QuietFlag = False,
     json_: JsonFlag = False,
 ) -> None:
     """Keep some of a compute site; refused, with the time from which on it would fit, if it does not."""
     from adon.units import parse_size
 
-    option(memory, parse_size, "memory")
-    option(storage, parse_size, "storage")
+    option(memory, parse_size, "--memory")
+    option(storage, parse_size, "--storage")
     asked = {"compute": site, "worker_nodes": nodes, "cores": cores, "gpus": gpus}
-    _reserve(ctx, {**asked, "memory": memory, "storage": storage}, begins, ends, flow, note, json_=json_)
+    _reserve(
+        ctx,
+        {**asked, "memory": memory, "storage": storage},
+        begins,
+        ends,
+        flow,
+        note,
+        quiet=quiet,
+        json_=json_,
+    )
 
 
 @app.command()
 def path(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="PATH", help="A path.")],
-    source: Annotated[str, typer.Argument(metavar="FROM", help="The site that it leads from.")],
-    destination: Annotated[str, typer.Argument(metavar="TO", help="The site that it leads to.")],
+    name: PathName,
+    source: FromCampus,
+    destination: ToCampus,
     bandwidth: Annotated[str, typer.Option(help="As in '5 Gbps'.")],
     ends: Ends,
     begins: Begins = None,
-    flow: OfFlow = None,
+    flow: ForFlow = None,
     note: Note = "",
+    quiet: QuietFlag = False,
     json_: JsonFlag = False,
 ) -> None:
     """Keep bandwidth of a path, in one direction: nobody else is promised it."""
     from adon.units import parse_rate
 
-    option(bandwidth, parse_rate, "bandwidth")
+    option(bandwidth, parse_rate, "--bandwidth")
     asked = {"path": name, "source": source, "destination": destination, "bandwidth": bandwidth}
-    _reserve(ctx, asked, begins, ends, flow, note, json_=json_)
+    _reserve(ctx, asked, begins, ends, flow, note, quiet=quiet, json_=json_)
 
 
 def _reserve(
@@ -71,12 +109,18 @@ def _reserve(
     flow: str | None,
     note: str,
     *,
+    quiet: bool,
     json_: bool,
 ) -> None:
+    from adon.client.documents import ReservationBody
+
     asked = {**what, "begins": begins, "ends": ends, "flow": flow, "note": note}
-    made = client(ctx).reserve({name: value for name, value in asked.items() if value is not None})
+    with naming(OPTIONS):
+        made = client(ctx).reserve(given(ReservationBody, asked))
     if json_:
         print_json(made)
+    elif quiet:
+        typer.echo(made["id"])
     else:
         typer.echo(f"{made['id']} {made['stage']}: {made['words']}")
 
@@ -97,12 +141,28 @@ def list_(
 
 
 @app.command()
-def release(
-    ctx: typer.Context, reservation: Annotated[str, typer.Argument(help="Its id, as in r-3.")]
-) -> None:
+def show(ctx: typer.Context, reservation: ReservationId, json_: JsonFlag = False) -> None:
+    """One reservation."""
+    from apps.cli.times import span
+
+    found = client(ctx).reservation(reservation)
+    if json_:
+        print_json(found)
+        return
+    typer.echo(f"{found['id']} {found['stage']}, of {found['owner']}: {found['words']}")
+    typer.echo(span(found["begins"], found["ends"]))
+    if found["note"]:
+        typer.echo(found["note"])
+
+
+@app.command()
+def release(ctx: typer.Context, reservation: ReservationId, json_: JsonFlag = False) -> None:
     """Release a reservation, also in the middle of it."""
     gone = client(ctx).release(reservation)
-    typer.echo(f"{gone['id']} is released")
+    if json_:
+        print_json(gone)
+    else:
+        typer.echo(f"{gone['id']} is released")
 
 
 @app.command()

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from apps.cli.common import JsonFlag, client, option, print_json, print_table
+from apps.cli import completing as offered
+from apps.cli.arguments import JobId, SiteName
+from apps.cli.common import (
+    JsonFlag,
+    QuietFlag,
+    client,
+    given,
+    naming,
+    option,
+    print_json,
+    print_table,
+)
+
+if TYPE_CHECKING:
+    from adon.client.documents import ComputeSiteView, JobView, WaitView
 
 sites = typer.Typer(help="Compute sites.", no_args_is_help=True)
 jobs = typer.Typer(help="Jobs at compute sites.", no_args_is_help=True)
@@ -37,9 +51,7 @@ def list_sites(ctx: typer.Context, json_: JsonFlag = False) -> None:
 
 
 @sites.command("show")
-def show_site(
-    ctx: typer.Context, name: Annotated[str, typer.Argument(help="Its name.")], json_: JsonFlag = False
-) -> None:
+def show_site(ctx: typer.Context, name: SiteName, json_: JsonFlag = False) -> None:
     """One compute site: what it has, T_q of each size of request, predictions against what came of them."""
     site = client(ctx).site(name)
     if json_:
@@ -66,24 +78,31 @@ def show_site(
 @jobs.command("submit")
 def submit(
     ctx: typer.Context,
-    site: Annotated[str, typer.Argument(help="A compute site.")],
+    site: SiteName,
     job: Annotated[str, typer.Argument(help="A program of that site's configuration.")],
     arguments: Annotated[
         list[str] | None, typer.Argument(help="Words to add, as far as it takes any.")
     ] = None,
     size: Annotated[str | None, typer.Option(help="The data it processes, such as '25 GB'.")] = None,
-    template: Annotated[str | None, typer.Option(help="Whose data it is.")] = None,
+    template: Annotated[
+        str | None, typer.Option(help="Whose data it is.", autocompletion=offered.templates)
+    ] = None,
+    quiet: QuietFlag = False,
     json_: JsonFlag = False,
 ) -> None:
     """Have a configured program run at a compute site; returns at once with the job's id."""
+    from adon.client.documents import JobBody
     from adon.units import parse_size
 
-    option(size, parse_size, "size")
-    wish: dict[str, Any] = {"site": site, "job": job, "arguments": arguments or []}
-    wish |= {name: value for name, value in (("size", size), ("template", template)) if value is not None}
-    made = client(ctx).submit_job(wish)
+    option(size, parse_size, "--size")
+    wish = {"site": site, "job": job, "arguments": arguments or [], "size": size, "template": template}
+    names = {"site": "SITE", "job": "JOB", "arguments": "WORDS", "size": "--size", "template": "--template"}
+    with naming(names):
+        made = client(ctx).submit_job(given(JobBody, wish))
     if json_:
         print_json(made)
+    elif quiet:
+        typer.echo(made["id"])
     else:
         typer.echo(f"{made['id']} {made['state']}: {made['reason']}")
 
@@ -91,7 +110,7 @@ def submit(
 @jobs.command("list")
 def list_jobs(
     ctx: typer.Context,
-    site: Annotated[str | None, typer.Option(help="Only of this site.")] = None,
+    site: Annotated[str | None, typer.Option(help="Only of this site.", autocompletion=offered.sites)] = None,
     limit: Annotated[int, typer.Option(min=1, max=500)] = 50,
     json_: JsonFlag = False,
 ) -> None:
@@ -119,7 +138,7 @@ def list_jobs(
 @jobs.command("show")
 def show_job(
     ctx: typer.Context,
-    job: Annotated[str, typer.Argument(help="Its id, as in j-3.")],
+    job: JobId,
     json_: JsonFlag = False,
 ) -> None:
     """One job: its state, what the site predicted, how long it waited and ran."""
@@ -133,19 +152,24 @@ def show_job(
 
 
 @jobs.command("cancel")
-def cancel(ctx: typer.Context, job: Annotated[str, typer.Argument(help="Its id, as in j-3.")]) -> None:
+def cancel(ctx: typer.Context, job: JobId, json_: JsonFlag = False) -> None:
     """Have a job ended; it is over when its site says so."""
     found = client(ctx).cancel_job(job)
+    if json_:
+        print_json(found)
+        return
     typer.echo(f"{found['id']} {found['state']}: {found['reason']}")
 
 
-def _facts(job: dict[str, Any]) -> Iterator[tuple[str, str]]:
+def _facts(job: JobView) -> Iterator[tuple[str, str]]:
+    from apps.cli.times import at
+
     words = " ".join((job["job"], *job["arguments"]))
     yield (
         "program",
         f"{words} at {job['site']}" + (f" (its job {job['site_job']})" if job["site_job"] else ""),
     )
-    yield "asked for", f"{job['asked_at']} by {job['requester']}"
+    yield "asked for", f"{at(job['asked_at'])} by {job['requester']}"
     memory = f", {_size(job['memory_bytes'])}" if job["memory_bytes"] else ""
     limit = _seconds(job["time_limit_seconds"])
     yield "resources", f"{job['nodes']} nodes, {job['cores']} cores{memory}, at most {limit}"
@@ -158,19 +182,21 @@ def _facts(job: dict[str, Any]) -> Iterator[tuple[str, str]]:
         yield "status", str(job["exit_status"])
 
 
-def _state(site: dict[str, Any]) -> str:
+def _state(site: ComputeSiteView) -> str:
     if site["state"] != "silent":
         return str(site["state"])
-    since = "" if site["silent_since"] is None else f" since {site['silent_since']}"
+    from apps.cli.times import at
+
+    since = "" if site["silent_since"] is None else f" since {at(site['silent_since'])}"
     return f"silent{since}: {site['why']}"
 
 
-def _free(site: dict[str, Any]) -> str:
+def _free(site: ComputeSiteView) -> str:
     there = site["capacity"]
     return "-" if there is None else f"{there['cores_free']} of {there['cores']} cores"
 
 
-def _first_wait(site: dict[str, Any]) -> str:
+def _first_wait(site: ComputeSiteView) -> str:
     if site["state"] == "configured":
         return (
             "no resource for us"
@@ -182,12 +208,12 @@ def _first_wait(site: dict[str, Any]) -> str:
     return _counted(site["waits"][0])
 
 
-def _word(site: dict[str, Any]) -> str:
+def _word(site: ComputeSiteView) -> str:
     known = site["honesty"]
     return "-" if not known["jobs"] else f"x {known['factor']:.2f} ({known['jobs']} jobs)"
 
 
-def _told(site: dict[str, Any]) -> Iterator[str]:
+def _told(site: ComputeSiteView) -> Iterator[str]:
     adapter = site["adapter"] or "none (configured numbers)"
     yield f"{site['name']} at {site['site']}: {_state(site)}, adapter {adapter}"
     there, known = site["capacity"], site["honesty"]
@@ -208,7 +234,7 @@ def _told(site: dict[str, Any]) -> Iterator[str]:
         yield f"  programs: {', '.join(site['jobs'])}"
 
 
-def _counted(wait: dict[str, Any]) -> str:
+def _counted(wait: WaitView) -> str:
     if wait["counted_seconds"] is None:
         return "never"
     spread = f" ± {_seconds(wait['deviation_seconds'])}" if wait["deviation_seconds"] else ""

@@ -3,39 +3,54 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from adon.errors import InvalidInput, Problem
-from apps.cli import drafting, proposals
-from apps.cli.common import JsonFlag, client, print_json, print_table, write
+from apps.cli import checking, drafting, editing, proposals
+from apps.cli.arguments import TemplateReference
+from apps.cli.common import JsonFlag, QuietFlag, client, print_json, print_table, write
 
 if TYPE_CHECKING:
-    pass
+    from adon.client.documents import TemplateBody
 
 app = typer.Typer(help="Application templates: what applications need.", no_args_is_help=True)
 app.command()(drafting.draft)
-for _command in (drafting.similar, proposals.learn, proposals.proposals, proposals.accept, proposals.refuse):
-    app.command()(_command)
+app.command()(drafting.similar)
+app.command()(editing.edit)
+app.command()(editing.diff)
+app.command()(checking.versions)
+app.command()(checking.check)
+app.command()(proposals.learn)
+app.command()(proposals.proposals)
+app.command()(proposals.accept)
+app.command()(proposals.refuse)
 
 
 @app.command()
-def validate(files: Annotated[list[Path], typer.Argument(help="Template files (YAML).")]) -> None:
+def validate(
+    files: Annotated[list[Path], typer.Argument(help="Template files (YAML).")], json_: JsonFlag = False
+) -> None:
     """Check template files; needs no server.  Every problem is told with file, line and field."""
     from adon.templates_catalog.model import Template
     from adon.yamlfile import load_model
 
     problems: list[Problem] = []
+    good: list[dict[str, str]] = []
     for file in files:
         try:
             template = load_model(file, Template)
         except InvalidInput as error:
             problems += error.problems
         else:
-            typer.echo(f"{file}: {template.name} is valid")
+            good.append({"file": str(file), "name": template.name})
+            if not json_:
+                typer.echo(f"{file}: {template.name} is valid")
     if problems:
         raise InvalidInput(problems)
+    if json_:
+        print_json(good)
 
 
 @app.command()
@@ -45,20 +60,34 @@ def add(
     self_service: Annotated[
         bool, typer.Option("--self-service", help="Without an engineer, if a similar one succeeded before.")
     ] = False,
+    quiet: QuietFlag = False,
     json_: JsonFlag = False,
 ) -> None:
     """Save a template file in the catalog; without a version of its own, as the next one."""
+    document = document_of(file)
+    saved = client(ctx).serve_yourself(document) if self_service else client(ctx).add_template(document)
+    print_saved(saved, quiet=quiet, json_=json_)
+
+
+def print_saved(saved: TemplateBody, *, quiet: bool, json_: bool) -> None:
+    """What became of a template that was sent."""
+    reference = f"{saved['name']}@{saved.get('version')}"
+    if json_:
+        print_json(saved)
+    else:
+        typer.echo(reference if quiet else f"{reference} is in the catalog")
+
+
+def document_of(file: Path) -> TemplateBody:
+    """What a template file says, and only that: a version that it does not name is the catalog's to give.
+
+    :raises InvalidInput: naming file, line and field.
+    """
     from adon.templates_catalog.model import Template
     from adon.yamlfile import load_model
 
     template = load_model(file, Template)
-    # Only what the file says: a version that it does not name is the catalog's to give.
-    document = template.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    saved = client(ctx).serve_yourself(document) if self_service else client(ctx).add_template(document)
-    if json_:
-        print_json(saved)
-    else:
-        typer.echo(f"{saved['name']}@{saved['version']} is in the catalog")
+    return cast("TemplateBody", template.model_dump(mode="json", by_alias=True, exclude_unset=True))
 
 
 @app.command("list")
@@ -77,7 +106,7 @@ def list_(ctx: typer.Context, json_: JsonFlag = False) -> None:
 @app.command()
 def show(
     ctx: typer.Context,
-    reference: Annotated[str, typer.Argument(metavar="NAME[@VERSION]")],
+    reference: TemplateReference,
     rspec: Annotated[
         tuple[str, str] | None,
         typer.Option("--rspec", metavar="SITE SITE", help="As GENI RSpec v3 for a link from site to site."),
@@ -92,12 +121,13 @@ def show(
 
     name, _, version = reference.partition("@")
     body = client(ctx).template(name, version or None)
-    if json_:
+    if rspec is None and json_:
         print_json(body)
         return
     template = yamlfile.check_model(body, Template)
     if rspec is not None:
-        typer.echo(export_rspec(template, *rspec))
+        text = export_rspec(template, *rspec)
+        print_json({"rspec": text}) if json_ else typer.echo(text)
         return
     typer.echo(yamlfile.dump(template), nl=False)
     for metric, table in template.tables.items():
@@ -110,6 +140,7 @@ def show(
 def from_rspec(
     file: Annotated[Path, typer.Argument(help="A GENI RSpec v3 document (XML).")],
     name: Annotated[str, typer.Option(help="The template's name.")],
+    json_: JsonFlag = False,
 ) -> None:
     """Draft a template from an RSpec: prints YAML to look through, complete and add."""
     from adon import yamlfile
@@ -119,7 +150,11 @@ def from_rspec(
         text = file.read_text("utf-8")
     except (OSError, UnicodeError) as error:
         raise InvalidInput(Problem("", f"cannot be read: {error}", str(file))) from error
-    typer.echo(yamlfile.dump(draft(text, name)), nl=False)
+    drafted = draft(text, name)
+    if json_:
+        print_json(drafted.model_dump(mode="json", by_alias=True, exclude_unset=True))
+    else:
+        typer.echo(yamlfile.dump(drafted), nl=False)
 
 
 @app.command()

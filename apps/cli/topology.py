@@ -54,6 +54,7 @@ def _table(table: Mapping[str, Any] | None) -> str:
 @links.command("list")
 def list_links(ctx: typer.Context, json_: JsonFlag = False) -> None:
     """Every link, configured or discovered, with its state and why it is so."""
+    from apps.cli.times import at
     from apps.cli.words import value
 
     found = client(ctx).topology()["links"]
@@ -66,7 +67,7 @@ def list_links(ctx: typer.Context, json_: JsonFlag = False) -> None:
             link["state"],
             " - ".join(_end(end) for end in link["ends"]),
             value(link["capacity_bps"], "bps"),
-            link["penalised_until"] or "-",
+            at(link["penalised_until"]),
             link["neighbour"] or link["reason"] or "-",
         )
         for link in found

@@ -7,6 +7,7 @@ from typing import Any
 
 from adon.units import format_duration, format_rate, format_ratio, format_size
 from apps.ages import age
+from apps.cli.times import at
 
 __all__ = [
     "UNITS",
@@ -15,6 +16,7 @@ __all__ = [
     "cost",
     "error",
     "forecast",
+    "moving",
     "progress",
     "reading",
     "score",
@@ -94,10 +96,21 @@ def status(flow: Mapping[str, Any]) -> str:
     """A flow's state in one line."""
     where = f" on {flow['path']}" if flow["path"] else ""
     quality = f" ({flow['quality']})" if flow["quality"] in ("degraded", "violated") else ""
-    quality = f" (advised){quality}" if flow["advised"] else quality
+    quality = f" (advised){quality}" if flow.get("advised") else quality
     reason = f": {flow['reason']}" if flow["reason"] else ""
-    starts = f", expected to start about {flow['starts']}" if flow.get("starts") else ""
+    starts = f", expected to start about {at(flow['starts'])}" if flow.get("starts") else ""
     return f"{flow['id']} {flow['state']}{where}{quality}{starts}, {progress(flow)}{reason}"
+
+
+def moving(transfer: Mapping[str, Any]) -> str:
+    """How the tool that ADON has move a flow's data is doing, in one line."""
+    at = f" at {transfer['at']}" if transfer["at"] else ""
+    job = f", job {transfer['job']}" if transfer["job"] else ""
+    following = f", again at {transfer['next_try']}" if transfer["next_try"] else ""
+    error = f": {transfer['error']}" if transfer["error"] else ""
+    tries = f"{transfer['tries']} {'try' if transfer['tries'] == 1 else 'tries'}"
+    moved = format_size(transfer["bytes"])
+    return f"{transfer['tool']}{at} {transfer['state']}{job}, {moved} after {tries}{following}{error}"
 
 
 def score(number: float | None) -> str:

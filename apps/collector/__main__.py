@@ -124,7 +124,7 @@ def _collect(file: Path, folder: Path, data: Path, controller: Path) -> int:
             web.alarm(alarm)
 
         watch = Watch(Policy(periods=plan.expected()))
-        keeper = Keeper(archive, watch, link, notify, time.time)
+        keeper = Keeper(archive, watch, link, notify, time.time, web.value)
         conductor = Conductor(
             plan,
             Workers(poller.run, inbox.put, MOST_AT_ONCE),

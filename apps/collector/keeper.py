@@ -46,6 +46,7 @@ class Keeper:
     :param tell: takes messages for the controller.
     :param notify: takes alarms that were raised, changed or cleared, for whoever has subscribed.
     :param clock: seconds since the epoch.
+    :param show: takes each new value of a path, for whoever looks on.
     """
 
     def __init__(
@@ -55,12 +56,14 @@ class Keeper:
         tell: Tell,
         notify: Callable[[Alarm], None],
         clock: Callable[[], float],
+        show: Callable[[Measurement], None] = lambda _: None,
     ) -> None:
         self._archive = archive
         self._watch = watch
         self._tell = tell
         self._notify = notify
         self._clock = clock
+        self._show = show
         self._saved_at = clock()
         self._unsaved: set[Series] = set()
         self._state = WatchState()
@@ -146,6 +149,7 @@ class Keeper:
     def _told(self, value: Measurement) -> None:
         LOG.info("event=measured key=%s metric=%s value=%g", value.key, value.metric, value.value)
         self._tell.send("measurement", codec.to_json(value))
+        self._show(value)
 
     def _watched(self, values: Sequence[Measurement | Observation]) -> None:
         now = self._clock()

@@ -17,7 +17,7 @@ from measurement import codec
 from measurement.anomaly.alarm import Alarm
 from measurement.anomaly.alarm import to_json as alarm_to_json
 from measurement.errors import shorten
-from measurement.model import Metric
+from measurement.model import Measurement, Metric
 from measurement.notify.outbox import Delivery
 from measurement.psconfig.mesh import Need
 from measurement.psconfig.needs import from_json as needs_from_json
@@ -51,6 +51,11 @@ class WebSide:
         found = [alarm_to_json(alarm) for alarm in delivery.alarms]
         owner = delivery.subscription.owner
         self._tell("notice", {"owner": owner, "subscription": delivery.subscription.id, "alarms": found})
+
+    def value(self, measured: Measurement) -> None:
+        """A metric of a path has a new value."""
+        body = {**measured.series._asdict(), "value": measured.value, "observed_at": measured.observed_at}
+        self._tell("path", body)
 
     def _tell(self, kind: str, payload: Mapping[str, Any]) -> None:
         if self.server is not None:

@@ -69,7 +69,7 @@ class AdviceBody(_Body):
     streams: int | None = Field(default=None, ge=1, le=1000, description="that are open now")
 
 
-class AcceptBody(_Body):
+class AcceptAdviceBody(_Body):
     """Advice that is to become a best practice of the flow's template."""
 
     flow: str = Field(max_length=20, description="as in f-17: which advice")

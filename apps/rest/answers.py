@@ -33,13 +33,18 @@ def content_of(body: Mapping[str, Any]) -> bytes:
 
 
 def answer(content: bytes, mimetype: str = "application/json") -> Response:
-    """What a GET answers with: the content, or 304 if the client has it already."""
+    """What a GET answers with: the content, or 304 if the client has it already.
+
+    :raises PreconditionFailed: if ``If-Match`` is given and names another state.
+    """
     response = Response(content, mimetype=mimetype)
     response.set_etag(entity_tag(content))
     response.vary.update(("Accept", "Authorization"))
     response.cache_control.private = True
     response.cache_control.no_cache = True
     response.make_conditional(request)
+    if response.status_code == PreconditionFailed.status:
+        raise PreconditionFailed("If-Match", "it has changed since")
     return response
 
 

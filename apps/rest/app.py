@@ -7,11 +7,13 @@ from flask_openapi3.models.info import Info
 from flask_openapi3.openapi import OpenAPI
 
 import adon
-from apps.rest import failures, guard
+from apps.rest import auditing, describing, failures, guard, throttling
 from apps.rest.api import (
     advice,
     alarms,
+    audit,
     backtests,
+    configured,
     controllers,
     decisions,
     drafting,
@@ -19,17 +21,27 @@ from apps.rest.api import (
     flows,
     forecasts,
     health,
+    hosts,
     measuring,
+    mesh,
     network,
     operations,
     outcomes,
+    overlaps,
+    previews,
     proposals,
     reservations,
     rules,
     schedule,
     sites,
+    standing,
     templates,
+    tokens,
+    users,
+    versions,
+    workflows,
 )
+from apps.rest.identity import views as identity
 from apps.rest.json_body import MAX_BODY, StrictJson
 from apps.rest.models import ProblemDocument
 from apps.rest.page import (
@@ -44,28 +56,39 @@ from apps.rest.page import (
     trace_views,
     views,
 )
-from apps.rest.services import NAME, Services
+from apps.rest.services import DESCRIPTION, NAME, Services
 
 PARTS = (
     templates.api,
+    versions.api,
     drafting.api,
     backtests.api,
     proposals.api,
     flows.api,
+    previews.api,
     forecasts.api,
     decisions.api,
     outcomes.api,
+    overlaps.api,
     network.api,
+    hosts.api,
     rules.api,
     controllers.api,
     measuring.api,
+    mesh.api,
+    workflows.api,
     schedule.api,
     alarms.api,
     sites.api,
     operations.api,
     advice.api,
     reservations.api,
+    users.api,
+    tokens.api,
+    audit.api,
     events.api,
+    configured.api,
+    standing.api,
     health.api,
     health.open_api,
 )
@@ -78,8 +101,17 @@ HEADERS = {
 }
 
 
+def with_pages(app: OpenAPI, parts: Services) -> OpenAPI:
+    """The API with the server-rendered page and the sign-in beside it."""
+    seeing = (network_views.page, rule_views.page, trace_views.page, site_views.page, resource_views.page)
+    cataloguing = (draft_views.page, proposal_views.page)
+    identity.install(app, parts.sign_in, parts.clock)
+    frame.install(app, (views.page, measuring_views.page, *seeing, *cataloguing))
+    return app
+
+
 def create_app(parts: Services) -> OpenAPI:
-    """The application over these services.
+    """The API over these services.
 
     :raises AdonError: if a view of the API has no rule that says who may use it.
     """
@@ -96,13 +128,13 @@ def create_app(parts: Services) -> OpenAPI:
     app.config["MAX_FORM_MEMORY_SIZE"] = MAX_BODY
     app.extensions[NAME] = parts
     failures.install(app)
+    throttling.install(app)
     for api in PARTS:
         app.register_api(api)
-    seeing = (network_views.page, rule_views.page, trace_views.page, site_views.page, resource_views.page)
-    cataloguing = (draft_views.page, proposal_views.page)
-    frame.install(app, (views.page, measuring_views.page, *seeing, *cataloguing))
+    auditing.install(app)
     app.after_request(_harden)
     guard.require_actions(app)
+    app.extensions[DESCRIPTION] = describing.described(app)
     return app
 
 

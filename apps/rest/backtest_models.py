@@ -8,7 +8,7 @@ from typing import Any, Self
 from pydantic import BaseModel, ConfigDict, Field
 
 from apps.rest.backtests import Backtest, State
-from apps.rest.models import TemplateBody, View
+from apps.rest.models import NewestFirstView, TemplateBody, View
 from apps.rest.times import Time
 
 
@@ -111,7 +111,7 @@ class BacktestSummary(View):
         return cls(**{name: getattr(one, name) for name in cls.model_fields})
 
 
-class BacktestList(View):
+class BacktestList(NewestFirstView):
     """Backtests, the newest first."""
 
     items: list[BacktestSummary]

@@ -24,7 +24,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from adon import yamlfile
+from adon import problems, yamlfile
 from adon.errors import Conflict, InvalidInput, NotFound
 from adon.moments import time_text
 from adon.templates_catalog.model import Template
@@ -172,9 +172,8 @@ class Backtests:
         status, output, said = ended
         if status == 0 and len(output) <= OUTPUT_BYTES:
             return State.DONE, "", json.loads(output), picture.read_bytes()
-        lines = said.strip().splitlines()
-        if status in (1, 2) and len(lines) == 1:
-            return State.FAILED, lines[0][:500].replace(str(file), "template"), None, b""
+        if status in (1, 2) and (cause := _told(said)):
+            return State.FAILED, cause[:500].replace(str(file), "template"), None, b""
         log.warning("event=backtest.ended id=%s status=%d said=%r", one.id, status, said[-500:])
         return State.FAILED, "it took too much time or memory: replay a shorter time", None, b""
 
@@ -219,6 +218,18 @@ class Backtests:
             # Who cancelled it was first; what the killed process said is not wanted any more.
             if one.id in self._kept and self._kept[one.id].state is State.RUNNING:
                 self._kept[one.id] = ended
+
+
+def _told(said: str) -> str:
+    """What one line on standard error says, a problem document mostly; empty for anything longer."""
+    lines = said.strip().splitlines()
+    if len(lines) != 1:
+        return ""
+    try:
+        document = json.loads(lines[0])
+    except ValueError:
+        return lines[0]
+    return str(problems.from_document(document)) if isinstance(document, dict) else lines[0]
 
 
 def _check(since: float, until: float, now: float) -> None:

@@ -12,7 +12,7 @@ from adon.templates_catalog.questionnaire.answers import Answers
 from adon.templates_catalog.questionnaire.asking import QUESTIONS, Question
 from adon.templates_catalog.questionnaire.drafting import Draft
 from adon.templates_catalog.questionnaire.text import as_yaml
-from apps.rest.models import View
+from apps.rest.models import ListView, View
 from apps.rest.similar import Found
 
 
@@ -117,7 +117,7 @@ class QuestionView(View):
         return cls(**{name: getattr(question, name) for name in same}, choices=list(question.choices))
 
 
-class QuestionList(View):
+class QuestionList(ListView):
     """The survey, in the order in which it is asked."""
 
     items: list[QuestionView]

@@ -14,9 +14,9 @@ from flask import Flask, Response, current_app, render_template, request
 from pydantic import ValidationError
 from werkzeug.exceptions import HTTPException
 
-from adon import yamlfile
+from adon import problems, yamlfile
 from adon.errors import AdonError, InvalidInput, NotAuthenticated, Unavailable
-from apps import problems
+from apps.rest import auditing
 
 log = logging.getLogger(__name__)
 
@@ -38,6 +38,7 @@ def answer_ours(error: AdonError) -> Response:
     """The answer to an error of ours."""
     if error.status >= 500:
         log.warning("event=rest.failed path=%s error=%r", request.path, str(error))
+    auditing.problem(error)
     response = _response(problems.to_document(error))
     if isinstance(error, NotAuthenticated):
         response.headers["WWW-Authenticate"] = 'Bearer realm="adon"'

@@ -12,10 +12,13 @@ from typing import TypeVar, cast
 
 from flask import Flask, current_app, g, request
 
-from adon.access.identity import Actor, authenticate
+from adon.access.identity import Actor
 from adon.access.policy import Action, Object, authorise, may
 from adon.broker.flow import Flow
-from adon.errors import AdonError, NotAuthenticated
+from adon.broker.use_access import barred_place
+from adon.errors import AdonError, Forbidden, NotAuthenticated
+from adon.flowvisor.slices import Who
+from apps.rest.inside import told_inside
 from apps.rest.services import services
 
 _ACTION = "adon_action"
@@ -53,7 +56,9 @@ def require_actions(app: Flask) -> None:
 
 
 def gate_api() -> None:
-    """Before each request to the API: who asks, by the bearer token alone, and the first check.
+    """Before each request to the API: who asks, and the first check.
+
+    By the bearer token alone, unless the request came from inside this process (:mod:`apps.rest.inside`).
 
     :raises NotAuthenticated, Forbidden: if it ends here.
     """
@@ -62,7 +67,7 @@ def gate_api() -> None:
     wanted = action_of(current_app, request.endpoint)
     if wanted is None:
         raise AdonError(f"{request.endpoint} names no action")
-    g.actor = bearer()
+    g.actor = told_inside(request.environ) or bearer()
     admit(wanted)
 
 
@@ -99,10 +104,10 @@ def bearer() -> Actor | None:
 def actor_of(token: str) -> Actor:
     """The actor that a token proves.
 
-    :raises NotAuthenticated: for a token that is unknown, revoked or expired.
+    :raises NotAuthenticated: for a token that is unknown, revoked or expired, or whose owner is disabled.
     """
     parts = services()
-    return authenticate(token, parts.store.tokens(), parts.clock())
+    return parts.access.tokens.authenticate(token, parts.clock())
 
 
 def requester() -> Actor:
@@ -121,6 +126,19 @@ def check(wanted: Action, kind: str, owner: str | None) -> None:
     :raises Forbidden: with the policy's reason.
     """
     authorise(g.actor, wanted, Object(kind, owner))
+
+
+def check_place(path: str | None = None, compute: str | None = None) -> None:
+    """Refuse if the configuration does not let this actor have a path, or a compute site, for itself.
+
+    What a flow uses the controller asks itself.
+
+    :raises Forbidden: with the reason.
+    """
+    actor = requester()
+    why = barred_place(Who(actor.name, actor.roles, actor.groups), services().use_access, path, compute)
+    if why:
+        raise Forbidden(why)
 
 
 def check_flow(wanted: Action, flow: Flow) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from apps.rest.models import View
+from apps.rest.models import ListView, NewestFirstView, View
 from apps.rest.times import Time
 from measurement.anomaly.alarm import Alarm
 from measurement.anomaly.model import Evidence
@@ -76,7 +76,7 @@ class AlarmView(View):
         )
 
 
-class AlarmList(View):
+class AlarmList(NewestFirstView):
     """Alarms, the newest first."""
 
     items: list[AlarmView]
@@ -171,13 +171,13 @@ class ExecutionView(View):
         )
 
 
-class ExecutionList(View):
+class ExecutionList(NewestFirstView):
     """Executed runs, the newest first."""
 
     items: list[ExecutionView]
 
 
-class PointList(View):
+class PointList(ListView):
     """Measurement points that have announced themselves."""
 
     items: list[dict[str, Any]]
@@ -240,7 +240,7 @@ class SubscriptionView(View):
     filter: FilterBody
 
 
-class SubscriptionList(View):
+class SubscriptionList(NewestFirstView):
     """Subscriptions, the newest first."""
 
     items: list[SubscriptionView]

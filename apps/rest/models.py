@@ -7,11 +7,12 @@ template) is given back with the units written out, so that it can be sent again
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from enum import StrEnum
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema
 
 from adon.broker.decision import Decision, finite
 from adon.broker.flow import Flow, FlowRequest, FlowState, Quality
@@ -19,6 +20,7 @@ from adon.broker.outcomes import Forecast
 from adon.broker.queueing.booking import Booking
 from adon.broker.triggers.record import Fired
 from adon.frozenmap import Frozen, FrozenMap
+from adon.store.template_rows import SavedTemplate
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import MetricName, Template
 from apps.rest.times import Time, to_text
@@ -32,6 +34,12 @@ UNITS: Mapping[str, str] = {
     "loss": "ratio",
 }
 """The unit each metric's numbers are in."""
+
+
+def listed_values(kind: type[StrEnum]) -> WithJsonSchema:
+    """The schema of an enumeration where it is used, for one whose name others have, too."""
+    return WithJsonSchema({"type": "string", "enum": [one.value for one in kind]})
+
 
 Seconds = float | Literal["inf"]
 """A time span; ``"inf"`` where something is impossible (JSON has no infinity)."""
@@ -47,6 +55,28 @@ class View(BaseModel):
         return self.model_dump(mode="json")
 
 
+class ListView(View):
+    """Base of all lists: ``items`` in an order that stays, and where to go on."""
+
+    next: str | None = Field(
+        default=None, description="what the following page is asked with; null on the last"
+    )
+
+    @classmethod
+    def newest_first(cls) -> bool:
+        """Whether the following page is asked with ``before``, else with ``after``."""
+        return False
+
+
+class NewestFirstView(ListView):
+    """Base of lists that begin with the newest."""
+
+    @classmethod
+    def newest_first(cls) -> bool:
+        """They do."""
+        return True
+
+
 class ProblemItem(View):
     """One thing that is wrong."""
 
@@ -54,6 +84,7 @@ class ProblemItem(View):
     cause: str
     file: str | None = None
     line: int | None = None
+    column: int | None = None
 
 
 class ProblemDocument(View):
@@ -64,6 +95,8 @@ class ProblemDocument(View):
     status: int
     detail: str
     problems: list[ProblemItem] = []
+    kind: str | None = Field(default=None, description="of what is not there")
+    name: str | None = Field(default=None, description="the name by which it was asked for")
 
 
 class Connection(View):
@@ -192,11 +225,10 @@ def _booked(booking: Booking) -> dict[str, Any]:
     return {"path": booking.path, "rate_bps": booking.rate, **times}
 
 
-class FlowList(View):
-    """Flows, the newest first; ``next`` is the ``before`` of the following page."""
+class FlowList(NewestFirstView):
+    """Flows, the newest first."""
 
     items: list[FlowView]
-    next: str | None
 
 
 class HistoryEntry(View):
@@ -208,7 +240,7 @@ class HistoryEntry(View):
     path: str | None
 
 
-class FlowHistory(View):
+class FlowHistory(ListView):
     """The steps of a flow's life, the first first."""
 
     items: list[HistoryEntry]
@@ -321,7 +353,7 @@ def _candidate(body: Mapping[str, Any]) -> dict[str, Any]:
     return {**body, "metrics": metrics}
 
 
-class DecisionList(View):
+class DecisionList(ListView):
     """Decisions about one flow, the oldest first."""
 
     items: list[DecisionView]
@@ -331,18 +363,28 @@ class TemplateSummary(View):
     """A template in a list; its parts are at its own address."""
 
     name: str
-    version: int
+    version: int = Field(description="the latest")
     title: str
     description: str
     priority: int
+    author: str = Field(description="who saved the latest version")
+    saved_at: Time
+    versions: list[int] = Field(description="all there are, the first first")
 
     @classmethod
-    def of(cls, template: Template) -> Self:
-        """The summary of one version."""
-        return cls(**{name: getattr(template, name) for name in cls.model_fields})
+    def of(cls, versions: Sequence[SavedTemplate]) -> Self:
+        """The summary of a template, of all its versions in order."""
+        latest = versions[-1]
+        same = ("name", "version", "title", "description", "priority")
+        return cls(
+            **{name: getattr(latest.template, name) for name in same},
+            author=latest.author,
+            saved_at=latest.saved_at,
+            versions=[saved.template.version for saved in versions],
+        )
 
 
-class TemplateList(View):
+class TemplateList(ListView):
     """The latest version of every template, by name."""
 
     items: list[TemplateSummary]
@@ -434,7 +476,7 @@ class EstimateView(View):
     spread: float
 
 
-class PathList(View):
+class PathList(ListView):
     """All directed paths and the edge switches at one moment."""
 
     at: Time
@@ -443,7 +485,7 @@ class PathList(View):
     estimates: list[EstimateView]
 
 
-class QueueView(View):
+class QueueView(ListView):
     """The waiting flows, first to be served first; of very many the first 1 000."""
 
     at: Time
@@ -481,11 +523,10 @@ class MeasurementView(View):
         )
 
 
-class MeasurementList(View):
-    """Measurements, the newest first; ``next`` is the ``until`` of the following page."""
+class MeasurementList(NewestFirstView):
+    """Measurements, the newest first."""
 
     items: list[MeasurementView]
-    next: str | None
 
 
 class Health(View):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -10,7 +10,7 @@ from adon.broker.maintenance import Scope, Stage, Window
 from adon.broker.scenario import Failure
 from adon.templates_catalog.model import Name
 from adon.units import Duration
-from apps.rest.models import View
+from apps.rest.models import ListView, View, listed_values
 from apps.rest.times import Time
 
 
@@ -19,7 +19,7 @@ class WindowBody(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    scope: Scope = Field(description="what is to be closed")
+    scope: Annotated[Scope, listed_values(Scope)] = Field(description="what is to be closed")
     name: Name = Field(description="its name in the configuration")
     begins: Time
     ends: Time
@@ -36,14 +36,14 @@ class WindowView(View):
     """A maintenance window."""
 
     id: str
-    scope: Scope
+    scope: Annotated[Scope, listed_values(Scope)]
     name: str
     begins: Time
     ends: Time
     lead_seconds: float
     note: str
     requester: str
-    stage: Stage
+    stage: Annotated[Stage, listed_values(Stage)]
 
     @classmethod
     def of(cls, window: Window, now: float) -> Self:
@@ -58,7 +58,7 @@ class WindowView(View):
         return cls.model_validate({**body, "lead_seconds": body["lead"]})
 
 
-class WindowList(View):
+class WindowList(ListView):
     """Maintenance windows, in the order in which they were asked for."""
 
     items: list[WindowView]

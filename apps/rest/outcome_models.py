@@ -8,7 +8,7 @@ from typing import Self
 from pydantic import Field
 
 from adon.broker.outcomes import FlowOutcome
-from apps.rest.models import UNITS, ForecastView, View
+from apps.rest.models import UNITS, ForecastView, NewestFirstView, View
 from apps.rest.times import Time
 
 
@@ -85,7 +85,7 @@ class OutcomeView(View):
         )
 
 
-class OutcomeList(View):
+class OutcomeList(NewestFirstView):
     """Outcomes, those of the flows that ended last first."""
 
     items: list[OutcomeView]

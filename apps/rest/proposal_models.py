@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from adon.templates_catalog.lookup import as_text
 from adon.templates_catalog.model import Name
 from adon.templates_catalog.proposal import Evidence, MetricEvidence, Proposal, ProposalState, Response
-from apps.rest.models import View
+from apps.rest.models import NewestFirstView, View
 from apps.rest.times import Time
 from measurement.model import Metric
 
@@ -24,7 +24,7 @@ class LearnBody(BaseModel):
     template: Name = Field(description="its name; the latest version is held against what is learnt")
 
 
-class AcceptBody(BaseModel):
+class AcceptProposal(BaseModel):
     """A proposal is accepted."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -32,7 +32,7 @@ class AcceptBody(BaseModel):
     reason: str = Field(default="", max_length=500)
 
 
-class RefuseBody(BaseModel):
+class RefuseProposal(BaseModel):
     """A proposal is refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -122,7 +122,7 @@ class ProposalView(View):
         )
 
 
-class ProposalList(View):
+class ProposalList(NewestFirstView):
     """Proposals, the newest first."""
 
     items: list[ProposalView]

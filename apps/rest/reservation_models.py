@@ -15,7 +15,7 @@ from adon.moments import When
 from adon.templates_catalog.model import Name
 from adon.units import Rate, Size
 from apps.rest.api.common import flow_number
-from apps.rest.models import View
+from apps.rest.models import ListView, View, listed_values
 from apps.rest.times import Time
 
 _Count = Annotated[int, Field(ge=0, le=1_000_000)]
@@ -56,7 +56,7 @@ class ReservationView(View):
     """A reservation."""
 
     id: str
-    stage: Stage
+    stage: Annotated[Stage, listed_values(Stage)]
     compute: str | None
     path: str | None
     source: str | None
@@ -86,7 +86,7 @@ class ReservationView(View):
         return cls.model_validate({**body, **{name: body[field] for name, field in units.items()}})
 
 
-class ReservationList(View):
+class ReservationList(ListView):
     """Reservations, in the order in which they were made."""
 
     items: list[ReservationView]
@@ -120,7 +120,7 @@ class SiteResourcesView(View):
         return cls.model_validate({**entry, **{name: entry[field] for name, field in units.items()}})
 
 
-class SiteResourcesList(View):
+class SiteResourcesList(ListView):
     """All compute sites at one moment."""
 
     at: Time

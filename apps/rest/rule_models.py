@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from apps.rest.models import View
+from apps.rest.models import ListView, NewestFirstView, View
 from apps.rest.times import Time
 
 
@@ -19,7 +19,7 @@ class RuleView(View):
     text: str = Field(description="as ovs-ofctl -O OpenFlow13 prints it")
 
 
-class RuleList(View):
+class RuleList(ListView):
     """Rules by switch and priority."""
 
     items: list[RuleView]
@@ -58,7 +58,7 @@ class SwitchDifference(View):
     blocked: list[str] = Field(description="what cannot be put in: a rule that is not ours is in its place")
 
 
-class DifferenceList(View):
+class DifferenceList(ListView):
     """Desired against reported rules, per switch; nothing is changed by asking."""
 
     at: Time
@@ -137,7 +137,7 @@ class SentView(View):
     text: str
 
 
-class SentList(View):
+class SentList(NewestFirstView):
     """What was sent, the newest first."""
 
     items: list[SentView]

@@ -46,10 +46,15 @@ class Fate(StrEnum):
 
 
 def fate(execution: Execution) -> Fate:
+    """What became of a run."""
+    return fate_of(execution.outcome)
+
+
+def fate_of(outcome: str) -> Fate:
     """What an outcome's words mean (:mod:`apps.collector.conductor`)."""
-    if execution.outcome == Fate.MEASURED.value:
+    if outcome == Fate.MEASURED.value:
         return Fate.MEASURED
-    return Fate.LEFT_OUT if execution.outcome in _REASONS else Fate.FAILED
+    return Fate.LEFT_OUT if outcome in _REASONS else Fate.FAILED
 
 
 def planned(name: str) -> str:

@@ -1,32 +1,43 @@
-"""What the web process works with: the databases, read-only, and the link to the controller."""
+"""What the web process works with: the databases (it writes the access database only), and the links."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, TypeVar, cast
 
 from flask import current_app
 
-from adon.config import Configuration, MeasurementGrant, SelfService
-from adon.errors import Unavailable
+from adon.config import Access as AccessSettings
+from adon.config import Configuration, Credentials, MeasurementGrant, SelfService, UseGrant
+from adon.errors import AdonError, NotFound, Unavailable
+from adon.store.access.access import Access
+from adon.store.access.database import access_url
 from adon.store.store import Store
+from adon.transfers.machine import Transfer
 from apps.collector.files import GANTT
 from apps.journal import NAME as JOURNAL
 from apps.link import SUPERVISOR, LinkClient
+from apps.movers import book
+from apps.movers.mover import SOCKET as MOVERS
+from apps.rest.audit_writer import AuditWriter
 from apps.rest.backtests import Backtests
+from apps.rest.rates import Rates
 from apps.rest.snapshots import Snapshots
 from apps.rest.stream import Stream
+from apps.rest.why_nots import WhyNots
 from measurement.archive import Archive
 from measurement.errors import ArchiveError
 from measurement.model import Measurement, Metric
 
 NAME = "adon"
 """Where a Flask application keeps its :class:`Services`."""
+DESCRIPTION = "adon_openapi"
+"""Where it keeps its description (:mod:`apps.rest.describing`)."""
 
 
 class Controller(Protocol):
@@ -35,6 +46,10 @@ class Controller(Protocol):
     @property
     def connected(self) -> bool:
         """Whether the controller is there now."""
+
+    @property
+    def since(self) -> float:
+        """Since when it has been there, or away; seconds since the epoch."""
 
     def call(self, kind: str, payload: dict[str, Any], timeout: float = ...) -> dict[str, Any]:
         """Send a command and wait for its answer."""
@@ -106,6 +121,13 @@ class Measurements:
             )
         )
 
+    def bytes_held(self) -> int | None:
+        """The size of the archive's files; None where it is no file of ours."""
+        if not isinstance(self._where, Path) or not self._where.exists():
+            return None
+        beside = (self._where.with_name(self._where.name + suffix) for suffix in ("", "-wal"))
+        return sum(file.stat().st_size for file in beside if file.exists())
+
     def ask(self, question: Callable[[Archive], list[T]]) -> list[T]:
         """What the archive answers; nothing while there is none yet.
 
@@ -129,20 +151,33 @@ class Measurements:
 class Services:
     """Everything a view may use.
 
+    :param access: users, tokens, sessions.
+    :param audit: takes what goes into the audit log.
+    :param credentials: how long tokens and sessions may last.
     :param collector: takes what is asked about measuring; see :func:`ask_collector`.
     :param stream: what has just happened.
     :param gantt: a round of the plan that is being carried out, as a page.
-    :param hosts: the data transfer nodes of the configuration.
+    :param hosts: the data transfer nodes of the configuration, each with its site.
     :param journal: the file of what was sent to switches (:mod:`apps.journal`).
     :param grants: who may start and read which measurements, where the configuration says so.
+    :param use_access: who may use which path and compute site, where the configuration says so.
     :param clock: tells seconds since the epoch.
     :param supervisor: ``adon serve``, which knows how reloads went; None in a test of one part.
     :param self_service: when a template needs no performance engineer; None for never.
     :param backtests: has templates tried on the past; None where nobody said where the configuration is.
+    :param why_nots: works out why a decision took nothing else; None where nobody said where the state is.
+    :param sign_in: the ways to sign in beside a token, and who gets which roles by them.
+    :param configuration: as the web process read it when it began; it begins anew when it has changed.
+    :param began: when this process began, in seconds since the epoch.
+    :param rates: how often one may ask; None in a test of something else.
+    :param movers: has tools move data; None where none is configured.
+    :param transfers: what is known of a flow's transfer; None if nothing.
     :param leased: whether the controller is one of several, the active one of which has a lease.
     """
 
     store: Store
+    access: Access
+    audit: AuditWriter
     measurements: Measurements
     controller: Controller
     snapshots: Snapshots
@@ -150,13 +185,22 @@ class Services:
     stream: Stream
     gantt: Callable[[], str]
     journal: Path
-    hosts: tuple[str, ...] = ()
+    configuration: Configuration
+    hosts: Mapping[str, str] = field(default_factory=dict)
     grants: tuple[MeasurementGrant, ...] = ()
     clock: Callable[[], float] = time.time
     leased: bool = False
     supervisor: Controller | None = None
     self_service: SelfService | None = None
     backtests: Backtests | None = None
+    credentials: Credentials = field(default_factory=Credentials)
+    use_access: tuple[UseGrant, ...] = ()
+    why_nots: WhyNots | None = None
+    sign_in: AccessSettings = field(default_factory=AccessSettings)
+    began: float = field(default_factory=time.time)
+    rates: Rates | None = None
+    movers: Controller | None = None
+    transfers: Callable[[int], Transfer | None] = lambda _: None
 
 
 def services() -> Services:
@@ -180,6 +224,17 @@ def _drawn(file: Path) -> str:
         raise Unavailable("the collector has drawn no plan yet") from error
 
 
+def requester(store: Store, flow: str) -> str | None:
+    """Who asked for a flow (``f-17``); None for one that is not there."""
+    number = flow.removeprefix("f-")
+    if not number.isdecimal():
+        return None
+    try:
+        return store.flow(int(number)).requester
+    except NotFound:
+        return None
+
+
 @contextmanager
 def open_services(
     configuration: Configuration, data: Path, store_url: str | None = None, config: Path | None = None
@@ -192,20 +247,37 @@ def open_services(
     :raises Unavailable: if the database is not there, or of another version.
     """
     url = store_url or f"sqlite:///{(data / 'state.db').resolve()}"
-    store = Store.open(url, read_only=True)
+    credentials = configuration.policy.credentials
+    access = Access.open(
+        access_url(data, store_url), idle=credentials.session_idle, lifetime=credentials.session_lifetime
+    )
+    try:
+        store = Store.open(url, read_only=True)
+    except AdonError:
+        access.close()
+        raise
+    audit = AuditWriter(access.audit.append, time.time)
     controller, collector = (
         LinkClient(data / "controller.sock", "web"),
         LinkClient(data / "collector.sock", "web", "the collector"),
     )
     supervisor = LinkClient(data / SUPERVISOR, "web", "adon serve")
+    movers = None
+    if configuration.transfers.configured:
+        movers = LinkClient(data / MOVERS, "web", "the process that moves data")
     backtests = None if config is None else Backtests(config, data, url, time.time)
-    stream = Stream()
+    limits = configuration.controller.web_limits
+    stream = Stream(lambda flow: requester(store, flow), limits.streams, limits.streams_per_user)
     controller.on("announce", stream.adder("announce"))
+    controller.on("changed", stream.changed)
     collector.on("alarm", stream.adder("alarm"))
     collector.on("notice", stream.adder("notice"))
+    collector.on("path", stream.adder("path"))
     try:
         yield Services(
             store,
+            access,
+            audit,
             Measurements(configuration.measurements.archive_url or data / "measurements.db"),
             controller,
             Snapshots(lambda: controller.call("snapshot", {}, timeout=5.0), time.monotonic),
@@ -213,12 +285,20 @@ def open_services(
             stream,
             lambda: _drawn(data / GANTT),
             data / JOURNAL,
-            tuple(host for site in configuration.sites.values() for host in site.hosts),
+            configuration,
+            {host: name for name, site in configuration.sites.items() for host in site.hosts},
             configuration.policy.measurement_access,
             leased=configuration.controller.ha is not None,
             supervisor=supervisor,
             self_service=configuration.policy.self_service,
             backtests=backtests,
+            credentials=credentials,
+            use_access=configuration.policy.use_access,
+            why_nots=WhyNots(url),
+            sign_in=configuration.access,
+            rates=Rates(limits),
+            movers=movers,
+            transfers=lambda flow: book.read(data, flow),
         )
     finally:
         if backtests is not None:
@@ -227,4 +307,8 @@ def open_services(
         controller.close()
         collector.close()
         supervisor.close()
+        if movers is not None:
+            movers.close()
         store.close()
+        audit.close()
+        access.close()

@@ -8,7 +8,7 @@ from typing import Any, Literal, Self
 from pydantic import Field
 
 from adon.broker.sites.jobs import JobRequest, JobState, SiteJob
-from apps.rest.models import View
+from apps.rest.models import ListView, NewestFirstView, View
 from apps.rest.times import Time
 
 
@@ -50,7 +50,7 @@ class HonestyView(View):
     waited_seconds: float | None = Field(description="how long that job then waited")
 
 
-class RateView(View):
+class NodeRateView(View):
     """Γ_c of one worker node, learnt from finished jobs of one template."""
 
     template: str
@@ -74,7 +74,7 @@ class ComputeSiteView(View):
     capacity: CapacityView | None
     waits: list[WaitView]
     honesty: HonestyView
-    rates: list[RateView]
+    rates: list[NodeRateView]
 
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> Self:
@@ -94,7 +94,7 @@ class ComputeSiteView(View):
                 waited_seconds=known["waited"],
             ),
             rates=[
-                RateView(template=template, mean_bps=rate["mean"], deviation_bps=rate["deviation"])
+                NodeRateView(template=template, mean_bps=rate["mean"], deviation_bps=rate["deviation"])
                 for template, rate in entry["rates"].items()
             ],
         )
@@ -121,7 +121,7 @@ def _wait(one: Mapping[str, Any]) -> WaitView:
     )
 
 
-class ComputeSiteList(View):
+class ComputeSiteList(ListView):
     """All compute sites, in the order of the configuration."""
 
     at: Time
@@ -196,8 +196,7 @@ class JobView(View):
         )
 
 
-class JobList(View):
-    """Jobs, the newest first; ``next`` is the ``before`` of the next page."""
+class JobList(NewestFirstView):
+    """Jobs, the newest first."""
 
     items: list[JobView]
-    next: str | None = None

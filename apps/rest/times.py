@@ -29,7 +29,11 @@ def from_text(text: str) -> float:
 
 
 def _read(value: object) -> float:
-    return from_text(value) if isinstance(value, str) else float(value)  # type: ignore[arg-type]
+    if isinstance(value, str):
+        return from_text(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise ValueError("is no time such as 2026-11-21T06:00:00Z")
+    return float(value)
 
 
 Time = Annotated[

@@ -2,6 +2,7 @@
 
 from measurement.archive.archive import Archive
 from measurement.archive.values import (
+    DAY,
     HOUR,
     MINUTE,
     Appended,
@@ -11,9 +12,11 @@ from measurement.archive.values import (
     Maintained,
     Refusal,
     Retention,
+    by_day,
 )
 
 __all__ = [
+    "DAY",
     "HOUR",
     "MINUTE",
     "Appended",
@@ -24,4 +27,5 @@ __all__ = [
     "Maintained",
     "Refusal",
     "Retention",
+    "by_day",
 ]

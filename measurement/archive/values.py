@@ -17,7 +17,7 @@ from measurement.model import Series
 
 MINUTE = 60
 HOUR = 3600
-_DAY = 86_400.0
+DAY = 86_400
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,9 +86,9 @@ class Retention:
     :raises ValueError: if a coarser resolution would be forgotten before a finer one.
     """
 
-    raw: float = 90 * _DAY
-    minutes: float = 400 * _DAY
-    hours: float = 3650 * _DAY
+    raw: float = 90 * DAY
+    minutes: float = 400 * DAY
+    hours: float = 3650 * DAY
     documents: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -183,6 +183,14 @@ def _sketch(bucket: Bucket) -> Sketch:
 def start_of(at: float, width: int) -> float:
     """The start of the bucket that a time falls into."""
     return at // width * width
+
+
+def by_day(hours: Iterable[Bucket]) -> list[Bucket]:
+    """Hours as days, the oldest first; a day begins at 00:00 UTC."""
+    days: dict[float, list[Bucket]] = {}
+    for hour in hours:
+        days.setdefault(start_of(hour.start, DAY), []).append(hour)
+    return [merged(days[start], start, DAY) for start in sorted(days)]
 
 
 def coarser(buckets: Sequence[Bucket], most: int) -> list[Bucket]:

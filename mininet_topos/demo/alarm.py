@@ -8,7 +8,7 @@ moves the flow at once.  By the measurements alone it would have waited for ``pa
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -72,12 +72,12 @@ def _await_tests(scene: Telling, count: int, since: float) -> None:
     scene.until(lambda: len(_round_trips(scene, since)) >= count, LEARNING_S, f"{L2} is tested {count} times")
 
 
-def _round_trips(scene: Telling, since: float) -> list[dict[str, Any]]:
+def _round_trips(scene: Telling, since: float) -> list[Mapping[str, Any]]:
     found = scene.api.measurements(path=L2, source="mu", metric="rtt", since=time_text(since))
     return [m for m in found if seconds_of(m["started_at"]) >= since]
 
 
-def _await_move(scene: Telling, flow: dict[str, Any]) -> None:
+def _await_move(scene: Telling, flow: Mapping[str, Any]) -> None:
     scene.until(
         lambda: scene.api.flow(flow["id"])["path"] != L2, MOVE_S, f"{STEERING.name} is moved from {L2}"
     )
@@ -110,6 +110,6 @@ def _check_cause(scene: Telling, contended: float) -> None:
     scene.note(text, 0 < len(missed) < STEERING_PATIENCE, found)
 
 
-def _about_the_round_trip(alarm: dict[str, Any]) -> bool:
+def _about_the_round_trip(alarm: Mapping[str, Any]) -> bool:
     series = alarm["series"]
     return (series["path"], series["source"], series["metric"]) == (L2, "mu", "rtt") and bool(alarm["bad"])

@@ -5,7 +5,7 @@ Times on the axes are seconds since the run began.  Every number shown is in the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import Any
 
@@ -163,12 +163,12 @@ def plan_figure(plan: Plan, began_at: float) -> go.Figure:
     return chart
 
 
-def _planned(run: dict[str, Any]) -> str:
+def _planned(run: Mapping[str, Any]) -> str:
     """The planned test that a run is of; one on demand is shown on the row of its like."""
     return str(run["task"]).split(ON_DEMAND)[0]
 
 
-def _lasted(run: dict[str, Any]) -> float:
+def _lasted(run: Mapping[str, Any]) -> float:
     if run["ended"] is None:
         return SHORTEST
     return max(SHORTEST, _at(run["ended"]) - _at(run["started"]))
@@ -194,7 +194,7 @@ def _bars(name: str, spans: Iterable[tuple[str, float, float]], colour: str, wid
     )
 
 
-def _left_out(tool: str, runs: list[dict[str, Any]], began_at: float, colour: str) -> go.Scatter:
+def _left_out(tool: str, runs: list[Mapping[str, Any]], began_at: float, colour: str) -> go.Scatter:
     return go.Scatter(
         x=[_at(run["planned_start"]) - began_at + 0.5 for run in runs],
         y=[_planned(run) for run in runs],

@@ -6,7 +6,7 @@ executed: the points' own times of when their runs began and ended.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Protocol
@@ -22,13 +22,13 @@ ON_DEMAND = "/on demand"
 class Api(Protocol):
     """The REST calls that tell about the plan."""
 
-    def schedule(self) -> dict[str, Any]:
+    def schedule(self) -> Mapping[str, Any]:
         """GET /schedule."""
 
     def schedule_page(self) -> str:
         """GET /schedule/gantt."""
 
-    def executions(self, since: str | None, limit: int) -> list[dict[str, Any]]:
+    def executions(self, since: str | None, limit: int) -> Sequence[Mapping[str, Any]]:
         """GET /executions."""
 
 

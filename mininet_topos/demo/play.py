@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from adon.units import format_rate
@@ -86,7 +86,7 @@ def _keep_rules(story: Telling, rules: Rules, step: str) -> None:
         story.record.rules[f"{step} {switch}"] = text
 
 
-def _admitted_by_itself(story: Telling, flow: dict[str, Any]) -> None:
+def _admitted_by_itself(story: Telling, flow: Mapping[str, Any]) -> None:
     story.tell(f"waiting for {flow['id']} to be admitted by itself")
     states = ("active", "failed", "expired")
     story.until(lambda: story.api.flow(flow["id"])["state"] in states, NEXT_TEST_S, "the queue is served")

@@ -6,6 +6,7 @@ Times are seconds since the run began, except where a name says ``_at`` (seconds
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -65,9 +66,9 @@ class Plan:
     :param overlaps: conflicting tests that ran at the same time, in words.
     """
 
-    schedule: dict[str, Any]
+    schedule: Mapping[str, Any]
     page: str
-    executions: list[dict[str, Any]]
+    executions: Sequence[Mapping[str, Any]]
     overlaps: list[str]
 
 
@@ -86,13 +87,13 @@ class Record:
     moments: list[Moment] = field(default_factory=list)
     transfers: list[Transfer] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
-    decisions: list[dict[str, Any]] = field(default_factory=list)
-    measurements: list[dict[str, Any]] = field(default_factory=list)
+    decisions: Sequence[Mapping[str, Any]] = field(default_factory=list)
+    measurements: Sequence[Mapping[str, Any]] = field(default_factory=list)
     rules: dict[str, str] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
     baselines: dict[str, list[Transfer]] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
-    alarms: list[dict[str, Any]] = field(default_factory=list)
+    alarms: Sequence[Mapping[str, Any]] = field(default_factory=list)
     plan: Plan | None = None
     sequel: Record | None = None
 
@@ -106,13 +107,13 @@ class Record:
         """Whether every expectation held."""
         return bool(self.checks) and all(check.held for check in self.every_check)
 
-    def turns(self) -> list[dict[str, Any]]:
+    def turns(self) -> list[Mapping[str, Any]]:
         """The decisions that changed what becomes of a flow, in order.
 
         A waiting flow is examined at every measurement; that it still waits, for one reason more or less,
         is recorded by ADON and is no turn.
         """
-        found: list[dict[str, Any]] = []
+        found: list[Mapping[str, Any]] = []
         last: dict[str, tuple[Any, ...]] = {}
         for decision in self.decisions:
             what = (decision["outcome"], decision["path"], decision["compute_site"])

@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Any
 
 import adon.config
+from adon.client import Client
 from adon.errors import Conflict, Unavailable
-from apps.cli.client import Client
 from apps.collector import orders
 from measurement.scheduling import Task
 from mininet_topos.cross_traffic import CrossTraffic
@@ -166,7 +166,7 @@ def adon_on(
         wait_until(lambda: token.exists() or process.poll() is not None, SERVE_S)
         if not token.exists():
             raise Unavailable(f"adon serve does not come up: {_last_lines(log)}")
-        client = Client(url, token.read_text().strip())
+        client = Client.at(url, token.read_text().strip())
         wait_until(lambda: client.ready() or process.poll() is not None, SERVE_S)
         if process.poll() is not None or not client.ready():
             raise Unavailable(f"adon serve is not ready: {_last_lines(log)}")

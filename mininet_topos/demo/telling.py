@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
@@ -34,28 +34,28 @@ SETTLED = ("active", "queued", "rejected", "failed", "expired", "cancelled")
 class Api(plan.Api, Protocol):
     """The REST calls that the scenes make."""
 
-    def add_template(self, template: dict[str, Any]) -> dict[str, Any]:
+    def add_template(self, template: Any) -> Mapping[str, Any]:
         """POST /templates."""
 
-    def submit(self, request: dict[str, Any]) -> dict[str, Any]:
+    def submit(self, request: Any) -> Mapping[str, Any]:
         """POST /flows."""
 
-    def flow(self, flow: str) -> dict[str, Any]:
+    def flow(self, flow: str) -> Mapping[str, Any]:
         """GET /flows/{id}."""
 
-    def report(self, flow: str, status: str, size: int, detail: str) -> dict[str, Any]:
+    def report(self, flow: str, status: str, size: int, detail: str) -> Mapping[str, Any]:
         """POST /flows/{id}/reports."""
 
-    def decisions(self, flow: str) -> list[dict[str, Any]]:
+    def decisions(self, flow: str) -> Sequence[Mapping[str, Any]]:
         """GET /flows/{id}/decisions."""
 
-    def measurements(self, **query: str) -> list[dict[str, Any]]:
+    def measurements(self, **query: str) -> Sequence[Mapping[str, Any]]:
         """GET /measurements."""
 
-    def alarms(self, *, open_only: bool, **query: str) -> list[dict[str, Any]]:
+    def alarms(self, *, open_only: bool, **query: str) -> Sequence[Mapping[str, Any]]:
         """GET /alarms."""
 
-    def paths(self) -> list[dict[str, Any]]:
+    def paths(self) -> Sequence[Mapping[str, Any]]:
         """GET /paths."""
 
 
@@ -98,7 +98,7 @@ class Telling:
 
     # -- flows --------------------------------------------------------------------------------------------
 
-    def ask(self, step: str, request: Request, state: str) -> dict[str, Any]:
+    def ask(self, step: str, request: Request, state: str) -> Mapping[str, Any]:
         """Submit a flow and check what is decided about it first."""
         request = self.requests[request.name]
         self.mark(step, f"{title(request)} asks for a path", request.name)
@@ -114,7 +114,7 @@ class Telling:
         self.tell(f"  {flow['id']} is {flow['state']}: {flow['reason']}")
         return flow
 
-    def check(self, expected: Expectation, flow: dict[str, Any]) -> None:
+    def check(self, expected: Expectation, flow: Mapping[str, Any]) -> None:
         """Compare what became of a flow with what must follow."""
         site = flow["compute_site"] if expected.site is not None else None
         found = (flow["state"], flow["path"], site)
@@ -127,7 +127,7 @@ class Telling:
         self.record.checks.append(Check(text, held, found))
         self.tell(f"  {self.held if held else 'NOT AS EXPECTED'}: {text}")
 
-    def follow(self, step: str, request: Request, flow: dict[str, Any]) -> None:
+    def follow(self, step: str, request: Request, flow: Mapping[str, Any]) -> None:
         """Move the flow's bytes in a thread of its own, and report its end to ADON and to the record.
 
         :raises Unavailable: if the flow has no path to move them over.
@@ -143,7 +143,7 @@ class Telling:
         self._threads.append(thread)
         thread.start()
 
-    def _guarded(self, step: str, request: Request, flow: dict[str, Any]) -> None:
+    def _guarded(self, step: str, request: Request, flow: Mapping[str, Any]) -> None:
         """The outermost guard of a transfer's thread: whatever goes wrong in it is a failed check."""
         try:
             self._transfer(step, request, flow)
@@ -157,7 +157,7 @@ class Telling:
         self.record.checks.append(Check(text, False, found))
         self.tell(f"  FAILED: {text}: {found}")
 
-    def _transfer(self, step: str, request: Request, flow: dict[str, Any]) -> None:
+    def _transfer(self, step: str, request: Request, flow: Mapping[str, Any]) -> None:
         size, began = flow["transfer_size_bytes"], time.time()
         self.tell(f"  {request.name}: {format_size(size)} over {request.streams} stream(s) on {flow['path']}")
         self.api.report(flow["id"], "started", 0, "")
@@ -186,7 +186,7 @@ class Telling:
         what = f"{format_size(moved.received)}, {format_rate(done.rate)}"
         self.mark(step, f"{request.name}'s transfer ends: {what}", request.name)
 
-    def _way(self, flow: dict[str, Any]) -> str:
+    def _way(self, flow: Mapping[str, Any]) -> str:
         """The path it was carried on; both, if it was moved meanwhile."""
         last = self.api.flow(flow["id"])["path"]
         return str(flow["path"]) if last == flow["path"] else f"{flow['path']}, then {last}"
@@ -213,11 +213,11 @@ class Telling:
 
     # -- the network and the record -----------------------------------------------------------------------
 
-    def await_first_measurements(self, metrics: set[str]) -> list[dict[str, Any]]:
+    def await_first_measurements(self, metrics: set[str]) -> list[Mapping[str, Any]]:
         """Wait until these are known of every path from MU; the paths."""
         self.tell("measuring the candidate paths for the first time")
 
-        def forward() -> list[dict[str, Any]]:
+        def forward() -> list[Mapping[str, Any]]:
             return [path for path in self.api.paths() if path["source"] == "mu"]
 
         self.until(

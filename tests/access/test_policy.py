@@ -46,9 +46,13 @@ job.submit        any    own                   own         any       -
 job.read          any    any                   own         any       any
 job.cancel        any    own                   own         any       -
 metrics.read      any    any                   -           any       any
-token.create      any    -                     -           -         -
+token.create      any    own                   own         own       own
 token.read        any    own                   own         own       any
 token.revoke      any    own                   own         own       own
+user.read         any    own                   own         own       any
+user.change       any    -                     -           -         -
+role.read         any    any                   any         any       any
+audit.read        any    -                     -           -         any
 """
 """Written a second time, by hand: a change of the policy is a change in two places."""
 

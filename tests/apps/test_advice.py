@@ -114,7 +114,7 @@ class TestOfAFlow:
         assert (answer.status_code, "for TCP only" in answer.text) == (409, True)
 
     def test_others_are_refused_and_what_they_may_not_read_is_unknown(self, world: Any, flow: str) -> None:
-        assert world.ask("GET", f"/flows/{flow}/advice", "rival").status_code == 403
+        assert world.ask("GET", f"/flows/{flow}/advice", "rival").status_code == 404
         lose(world, 0.0)
         world.grant({"may": "read", "roles": ["operator"]})
         assert advice(world, flow)["path"]["rtt_seconds"] is None

@@ -14,7 +14,9 @@ import pytest
 from adon.access.identity import create_token
 from adon.config import load
 from adon.errors import NotFound
-from adon.store.store import Store
+from adon.store.access.access import Access
+from adon.store.access.database import access_url
+from adon.store.access.upgrade import upgrade
 from apps.rest import backtests
 from apps.rest.app import create_app
 from apps.rest.backtests import Backtests, State
@@ -51,10 +53,13 @@ class Web:
 @pytest.fixture
 def web(folder: Path) -> Iterator[Web]:
     tokens = {}
-    with Store.open(f"sqlite:///{folder / 'state.db'}") as store:
+    url = access_url(folder, None)
+    upgrade(url)
+    with Access.open(url) as access:
         for role in ("performance_engineer", "admin", "researcher", "operator", "auditor"):
-            tokens[role], saved = create_token(role, [role], time.time())
-            store.save_token(saved)
+            access.users.named(role, [role], time.time())
+            tokens[role], saved = create_token(role, time.time())
+            access.tokens.save(saved)
     config = folder / "network.yaml"
     with open_services(load(config), folder, None, config) as services:
         assert services.backtests is not None

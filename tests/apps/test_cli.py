@@ -13,13 +13,14 @@ from typer.testing import CliRunner
 
 from adon import yamlfile
 from adon.broker.effects import SendBatch
+from adon.client.client import Client, changes
+from adon.client.repeating import IMPATIENT
 from adon.errors import AdonError, Forbidden, InvalidInput, NotAuthenticated, NotFound, Unavailable
 from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.match import Match
 from adon.flowvisor.rule import Change, Op, Rule
 from adon.templates_catalog.model import Template
 from apps.cli.bars import picture
-from apps.cli.client import Client, changes
 from apps.cli.main import app
 from apps.journal import Journal
 from apps.rest.services import NAME
@@ -180,17 +181,17 @@ def test_a_bound_of_ones_own_goes_with_the_request(adon, world):
 @pytest.mark.parametrize(
     ("arguments", "field"),
     [
-        (("--size", "1 GB", "--at-least", "6"), "at_least"),
-        (("--size", "25"), "size"),
-        (("--size", "0 B"), "size"),
-        (("--size", f"{10**30} B"), "size"),
-        (("--size", "1 GB", "--weight", "throughput=0"), "weights"),
-        (("--size", "1 GB", "--weight", "throughput"), "weight"),
-        (("--size", "1 GB", "--weight", "throughput=nan"), "weight"),
-        (("--size", "1 GB", "--weight", "beauty=1"), "weights"),
-        (("--size", "1 GB", "--priority", "1000"), "priority"),
-        (("--size", "1 GB", "--patience", "soon"), "queue_patience"),
-        (("--size", "1 GB", "--from", "elsewhere"), "source"),
+        (("--size", "1 GB", "--at-least", "6"), "--at-least: "),
+        (("--size", "25"), "--size: "),
+        (("--size", "0 B"), "--size: "),
+        (("--size", f"{10**30} B"), "--size: "),
+        (("--size", "1 GB", "--weight", "throughput=0"), "--weight: "),
+        (("--size", "1 GB", "--weight", "throughput"), "--weight: "),
+        (("--size", "1 GB", "--weight", "throughput=nan"), "--weight: "),
+        (("--size", "1 GB", "--weight", "beauty=1"), "--weight: "),
+        (("--size", "1 GB", "--priority", "1000"), "--priority: "),
+        (("--size", "1 GB", "--patience", "soon"), "--patience: "),
+        (("--size", "1 GB", "--from", "elsewhere"), "--from: "),
     ],
 )
 def test_a_bad_flow_is_one_line_and_exit_status_2(adon, world, arguments, field):
@@ -234,7 +235,7 @@ def test_a_time_by_which_a_flow_is_to_be_done(adon, world):
     request = world.store.flow(1).request
     assert request.deadline.at - request.not_before.at == 8 * 3600
     wrong = adon(*SUBMIT, "--size", "25 GB", "--deadline", "tomorrow")
-    assert (wrong.exit_code, wrong.stderr.startswith("deadline")) == (2, True)
+    assert (wrong.exit_code, wrong.stderr.startswith("--deadline: ")) == (2, True)
 
 
 def test_a_flow_is_watched_until_it_ends(adon, world):
@@ -443,7 +444,7 @@ def test_the_token_comes_from_the_environment_only(served, world, tmp_path):
 
 def test_the_client_raises_what_the_api_answered(served, world):
     def client(who):
-        return Client(served, world.tokens.get(who, who))
+        return Client.at(served, world.tokens.get(who, who), bounds=IMPATIENT)
 
     for who, act, kind in (
         ("admin", lambda c: c.flow("f-9"), NotFound),
@@ -473,4 +474,4 @@ def test_the_real_server_refuses_what_is_too_large(served, world):
 
 def test_a_stranger_s_answer_is_no_answer_of_ours(served):
     with pytest.raises(AdonError):
-        Client(served + "/static", "x").flows()
+        Client.at(served + "/static", "x").flows()

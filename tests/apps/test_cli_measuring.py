@@ -118,9 +118,9 @@ def test_alarms_are_watched_as_they_come(adon, world, monkeypatch):
     listening = threading.Event()
     enter = world.stream.enter
 
-    def entered():
+    def entered(who):
         listening.set()
-        return enter()
+        return enter(who)
 
     def tell():
         assert listening.wait(20)

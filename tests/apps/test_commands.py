@@ -22,6 +22,7 @@ from adon.broker.events import (
     MaintenanceCancelled,
     MeasurementArrived,
     ObservationArrived,
+    PreviewAsked,
     ProposalDecided,
     ProposalMade,
     ReservationAsked,
@@ -34,10 +35,10 @@ from adon.broker.events import (
     WaitingAsked,
     WhatIfAsked,
 )
-from adon.errors import AdonError, Conflict, InvalidInput, NotFound
+from adon.errors import AdonError, Conflict, InvalidInput, NotFound, Unavailable
 from adon.store import codec
 from adon.store.store import Store
-from apps.campus_edge.commands import Commands
+from apps.campus_edge.commands import MOST_PREVIEWS, Commands
 from apps.campus_edge.loop import Stamps
 from measurement import codec as measurement_codec
 from measurement.anomaly import alarm as alarms
@@ -97,6 +98,7 @@ def world(tmp_path: Path, empty_state: Path) -> Iterator[World]:
 
 GOOD: dict[str, tuple[dict[str, Any], type[Event]]] = {
     "flow.submit": ({"request": WISH, "requester": "ann"}, FlowSubmitted),
+    "flow.preview": ({"request": WISH, "requester": "ann"}, PreviewAsked),
     "flow.cancel": ({"flow": 3, "requester": "ann"}, FlowCancelled),
     "flow.report": ({"flow": 3, "status": "finished", "bytes": 10}, TransferReported),
     "template.add": ({"template": TEMPLATE, "author": "eve"}, TemplateSaved),
@@ -381,3 +383,19 @@ class TestIdempotencyKey:
     def test_a_key_that_is_none(self, world: World, key: Any) -> None:
         with pytest.raises(InvalidInput, match="idempotency_key"):
             self.submit(world, "c-1", key)
+
+
+def test_previews_have_their_turn_one_at_a_time(world: World) -> None:
+    """Whatever else happens has no more than one of them before it."""
+    body = {"request": WISH, "requester": "ann"}
+    assert isinstance(world.receive("flow.preview", command="p-0", **body), PreviewAsked)
+    for number in range(1, MOST_PREVIEWS):
+        assert world.receive("flow.preview", command=f"p-{number}", **body) is None
+    with pytest.raises(Unavailable, match="ask again in a moment"):
+        world.receive("flow.preview", command="p-many", **body)
+    assert isinstance(world.receive("flow.submit", **SUBMIT), FlowSubmitted)
+    for number in range(MOST_PREVIEWS):
+        world.answer(f"p-{number}", {} if number % 2 else NotFound("flow", "f-1"))
+    asked = [one.command for one in world.events if isinstance(one, PreviewAsked)]
+    assert asked == [f"p-{number}" for number in range(MOST_PREVIEWS)]
+    assert isinstance(world.receive("flow.preview", command="p-again", **body), PreviewAsked)

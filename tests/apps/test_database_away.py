@@ -22,6 +22,9 @@ import pytest
 from adon.access.identity import create_token
 from adon.config import load
 from adon.errors import Unavailable
+from adon.store.access import upgrade as access_database
+from adon.store.access.access import Access
+from adon.store.access.database import access_url
 from adon.store.store import Store
 from adon.store.upgrade import upgrade
 from apps.campus_edge.loop import EXIT_STORE
@@ -79,9 +82,12 @@ def ended(controller: Controller) -> int:
 def test_a_full_disk_ends_the_controller_before_a_switch_hears_of_the_flow(
     controller: Controller, switches: Switches
 ) -> None:
-    token, saved = create_token("ann", ["admin"], time.time())
-    with Store.open(controller.url) as store:
-        store.save_token(saved)
+    token, saved = create_token("ann", time.time())
+    url = access_url(controller.folder, controller.url)
+    access_database.upgrade(url)
+    with Access.open(url) as access:
+        access.users.named("ann", ["admin"], time.time())
+        access.tokens.save(saved)
     with controller.client() as link:
         prepare(link)
         number = submit(link)

@@ -77,4 +77,4 @@ def test_the_command(forecast, adon, tmp_path):
     assert file.read_text().startswith("<svg")
     assert len(json.loads(adon("forecast", "calibration", "--json").stdout)) == 3
     nowhere = adon("forecast", "calibration", "--plot", str(tmp_path / "no" / "curve.svg"))
-    assert (nowhere.exit_code, nowhere.stderr.startswith("plot: ")) == (2, True)
+    assert (nowhere.exit_code, nowhere.stderr.startswith("--plot: ")) == (2, True)

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from apps.dashboard.network.layout import layout
 from apps.rest.network_models import CircuitView, LinkEnd, LinkView, NetworkView, SiteView, SwitchDetail
-from apps.rest.page.layout import layout
 from apps.rest.page.shapes import Area, Curve
 from apps.rest.page.topology import LINE, Picture, picture
 from tests.flowvisor.graphs import random_regular, ring_of_rings

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from adon import problems
 from adon.errors import (
     AdonError,
     Conflict,
@@ -19,7 +20,7 @@ from adon.errors import (
     Problem,
     Unavailable,
 )
-from apps import link, problems
+from apps import link
 from apps.link import LinkClient, LinkServer, Peer
 
 WAIT = 10.0  # the longest a test waits for what must come; never slept through

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from tests.apps.peopled import WINDOW
 from tests.apps.test_rest import fields
-from tests.apps.test_rest_access import WINDOW
 
 
 def test_a_window_is_announced_listed_and_cancelled(world):
@@ -104,7 +104,7 @@ def test_the_commands_of_maintenance(adon):
     assert adon("maintenance", "list").stdout == "no maintenance is announced\n"
     assert "cancelled" in adon("maintenance", "list", "--all").stdout
     refused = adon("maintenance", "add", "path", "nowhere", *times)
-    assert (refused.exit_code, "name: there is no path 'nowhere'" in refused.stderr) == (2, True)
+    assert (refused.exit_code, "NAME: there is no path 'nowhere'" in refused.stderr) == (2, True)
     assert adon("maintenance", "cancel", "m-1").exit_code == 1
 
 

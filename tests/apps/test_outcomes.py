@@ -77,7 +77,7 @@ def test_a_researcher_sees_their_own_outcomes_only(world):
     mine, theirs = leave(world), leave(world, "rival")
     found = world.ask("GET", "/outcomes", "researcher").json["items"]
     assert [one["flow"] for one in found] == [mine]
-    assert world.ask("GET", f"/flows/{theirs}/outcome", "researcher").status_code == 403
+    assert world.ask("GET", f"/flows/{theirs}/outcome", "researcher").status_code == 404
 
 
 @pytest.mark.parametrize("query", ["?limit=0", "?since=yesterday", "?templates=soykb"])

@@ -7,7 +7,6 @@ import pytest
 
 from adon.broker.flow import FlowState
 from apps.rest.page.form import wish
-from apps.rest.page.sessions import LIFETIME, MOST, Sessions
 from tests.apps.measured import FELL
 from tests.apps.web import NOW
 
@@ -46,7 +45,8 @@ FORM = {
 )
 def test_nobody_sees_anything_before_signing_in(world, address):
     answer = world.app.test_client().get(address)
-    assert (answer.status_code, answer.headers["Location"]) == (302, "/sign-in")
+    back = "" if address == "/" else f"?next={address}"
+    assert (answer.status_code, answer.headers["Location"]) == (302, f"/sign-in{back}")
 
 
 def test_the_cookie_holds_no_token_and_no_script_can_read_it(world):
@@ -55,7 +55,7 @@ def test_the_cookie_holds_no_token_and_no_script_can_read_it(world):
     cookie = answer.headers["Set-Cookie"]
     assert world.tokens["researcher"] not in cookie
     assert "HttpOnly" in cookie
-    assert "SameSite=Strict" in cookie
+    assert "SameSite=Lax" in cookie
 
 
 def test_a_wrong_token_is_refused_without_telling_it_back(world):
@@ -76,8 +76,8 @@ def test_a_sign_in_from_another_site_is_refused(world):
 def test_a_revoked_token_ends_its_sessions(world):
     browser, _ = sign_in(world)
     assert browser.get("/").status_code == 200
-    token = next(token for token in world.store.tokens() if token.actor == "researcher")
-    world.controller.store.revoke_token(token.id, NOW)
+    token = world.access.tokens.list("researcher")[0]
+    world.access.tokens.revoke(token.id, NOW)
     assert browser.get("/").status_code == 302
 
 
@@ -274,17 +274,25 @@ def test_no_page_may_be_framed_or_run_a_script(world):
         assert ("unsafe-inline" in policy) == (address == "/measurements/plan")
 
 
-def test_sessions_run_out_and_are_bounded():
-    sessions = Sessions()
-    number = sessions.begin("t", NOW)
-    assert sessions.get(number, NOW + LIFETIME - 1) is not None
-    assert sessions.get(number, NOW + LIFETIME) is None
-    assert sessions.get(number, NOW) is None
-    first = sessions.begin("first", NOW)
-    for _ in range(MOST):
-        sessions.begin("t", NOW)
-    assert sessions.get(first, NOW) is None
-    assert "secret" not in repr(sessions.get(sessions.begin("secret", NOW), NOW))
+def test_over_https_the_cookie_is_for_this_host_alone(world):
+    browser = world.app.test_client()
+    answer = browser.post("/sign-in", data={"token": world.tokens["admin"]}, base_url="https://localhost")
+    cookie = answer.headers["Set-Cookie"]
+    assert cookie.startswith("__Host-adon_session=")
+    assert {"Secure", "HttpOnly", "Path=/", "SameSite=Lax"} <= set(cookie.split("; "))
+    assert browser.get("/", base_url="https://localhost").status_code == 200
+    value = cookie.partition("=")[2].partition(";")[0]
+    stranger = world.app.test_client()
+    stranger.set_cookie("adon_session", value, domain="localhost", secure=True)
+    assert stranger.get("/", base_url="https://localhost").status_code == 302, "a name that others can set"
+
+
+def test_signing_in_again_ends_the_session_before(world):
+    browser, _ = sign_in(world)
+    before = world.access.sessions.list_of("researcher", NOW + 10)
+    browser.post("/sign-in", data={"token": world.tokens["admin"]})
+    assert len(before) == 1
+    assert world.access.sessions.list_of("researcher", NOW + 10) == ()
 
 
 def test_what_is_left_empty_is_left_out():

@@ -54,7 +54,7 @@ def test_the_pages_are_for_those_who_run_the_network(world, address, who):
     browser = world.app.test_client() if who is None else sign_in(world, who)[0]
     answer = browser.get(address, headers={"Accept": "text/html"})
     if who is None:
-        assert (answer.status_code, answer.headers["Location"]) == (302, "/sign-in")
+        assert (answer.status_code, answer.headers["Location"]) == (302, f"/sign-in?next={address}")
     elif who == "researcher":
         assert answer.status_code == (422 if address == "/rules" else 403)
         assert 'href="/network"' not in browser.get("/").text

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tests.apps.peopled import RESERVATION
 from tests.apps.test_forecasts import forecast  # noqa: F401 - a fixture
 from tests.apps.test_page import csrf, sign_in
-from tests.apps.test_rest_access import RESERVATION
 
 TYPED = {"compute": "osu-hpc", "worker_nodes": "2", "ends": "2025-10-10T06:00", "note": "soy <fast>"}
 

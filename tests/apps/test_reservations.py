@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from tests.apps.peopled import RESERVATION
 from tests.apps.test_rest import fields
-from tests.apps.test_rest_access import RESERVATION
 
 NIGHT = {"begins": "2025-10-09T22:00:00Z", "ends": "2025-10-10T06:00:00Z"}
 NIGHT_TEXT = "2025-10-09 22:00 to 2025-10-10 06:00 UTC"
@@ -154,12 +154,12 @@ def test_the_commands(adon):
 
 def test_what_does_not_fit_ends_with_its_reason(adon):
     more = adon("reserve", "compute", "osu-hpc", "--nodes", "99", "--until", NIGHT["ends"])
-    told = "worker_nodes: 99 can never be had: there are 16 worker nodes, 1 kept in reserve"
+    told = "--nodes: 99 can never be had: there are 16 worker nodes, 1 kept in reserve"
     assert (more.exit_code, told in more.stderr) == (2, True), more.stderr
     soon = adon("reserve", "compute", "osu-hpc", "--nodes", "1", "--until", "2 h")
     assert (soon.exit_code, "1 worker nodes of osu-hpc" in soon.stdout) == (0, True), soon.stderr
     wrong = adon("reserve", "compute", "osu-hpc", "--memory", "64", "--until", NIGHT["ends"])
-    assert (wrong.exit_code, wrong.stderr.startswith("memory: ")) == (2, True)
+    assert (wrong.exit_code, wrong.stderr.startswith("--memory: ")) == (2, True)
 
 
 def test_what_is_free(adon):

@@ -79,10 +79,10 @@ def test_an_alarm_is_as_readable_as_its_series(world):
     world.grant(OF_AL2S)
     assert ids(world.ask("GET", "/alarms", "researcher")) == [FELL.id]
     assert world.ask("GET", f"/alarms/{FELL.id}", "researcher").status_code == 200
-    assert world.ask("GET", f"/alarms/{ROSE.id}", "researcher").status_code == 403
+    assert world.ask("GET", f"/alarms/{ROSE.id}", "researcher").status_code == 404
     assert ids(world.ask("GET", "/alarms", "operator")) == []
     refused = world.ask("POST", f"/alarms/{FELL.id}/acknowledge", "operator", json={})
-    assert refused.status_code == 403
+    assert refused.status_code == 404
     assert len(ids(world.ask("GET", "/alarms", "admin"))) == 3
 
 
@@ -104,7 +104,7 @@ def test_everybody_sees_and_ends_their_own_subscriptions_an_administrator_all(wo
     other = world.ask("POST", "/subscriptions", "rival", json=MAIL).json["id"]
     assert ids(world.ask("GET", "/subscriptions", "researcher")) == [mine]
     assert sorted(ids(world.ask("GET", "/subscriptions"))) == sorted([mine, other])
-    assert world.ask("DELETE", f"/subscriptions/{other}", "researcher").status_code == 403
+    assert world.ask("DELETE", f"/subscriptions/{other}", "researcher").status_code == 404
     assert world.ask("DELETE", f"/subscriptions/{mine}", "researcher").json == {"id": mine}
     assert world.ask("DELETE", f"/subscriptions/{mine}", "researcher").status_code == 404
     assert world.ask("DELETE", f"/subscriptions/{other}", "admin").status_code == 200
@@ -348,3 +348,14 @@ def test_a_host_s_metric_is_plotted_without_a_path(world):
     world.append(Observation(PathKey("", "mu-dtn", ""), "host.cpu", 30.0, NOW - 5, "x"))
     answer = world.ask("GET", "/measurements/plot?source=mu-dtn&metric=host.cpu" + DAY)
     assert [one["mean"] for one in answer.json["items"]] == [30.0]
+
+
+def test_runs_that_met_are_listed_for_who_may_see_both(world):
+    assert world.ask("GET", "/overlaps").json["items"] == []
+    world.overlap("al2s:mu>osu/throughput", "internet:mu>osu/throughput")
+    (met,) = world.ask("GET", "/overlaps").json["items"]
+    assert met["first"]["task"] == "al2s:mu>osu/throughput"
+    assert met["second"]["outcome"] == "measured"
+    assert world.ask("GET", "/overlaps?since=2030-01-01T00:00:00Z").json["items"] == []
+    world.grant({"may": "read", "who": ["researcher"], "metrics": ["rtt"]})
+    assert world.ask("GET", "/overlaps", "researcher").json["items"] == []

@@ -12,11 +12,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import requests
 
 from adon.config import load
 from adon.errors import InvalidInput, Unavailable
-from adon.store.store import Store
-from adon.store.upgrade import upgrade
+from adon.store.access.access import Access
+from adon.store.access.database import access_url
+from adon.store.access.upgrade import upgrade
 from apps import serve
 from apps.serve import Part
 from tests.apps.edge import ROOT, eventually, free_port, write_configuration
@@ -130,14 +132,14 @@ def test_a_part_that_does_not_listen_is_killed_in_the_end(
 
 @pytest.fixture
 def url(tmp_path: Path) -> str:
-    made = f"sqlite:///{tmp_path / 'state.db'}"
+    made = access_url(tmp_path, None)
     upgrade(made)
     return made
 
 
 def tokens(url: str) -> int:
-    with Store.open(url, read_only=True) as store:
-        return len(store.tokens())
+    with Access.open(url) as access:
+        return access.tokens.count()
 
 
 def test_the_token_is_shown_once_and_only_once(url: str, capfd: pytest.CaptureFixture[str]) -> None:
@@ -330,6 +332,28 @@ def test_sigterm_ends_all_and_a_dead_controller_comes_back(service: Service) -> 
     assert not [pid for pid in everybody if running(pid)]
     assert time.monotonic() - begun < serve.STOP_WITHIN_S, "somebody had to be killed"
     assert service.log.read_text().count("Admin token") == 1
+
+
+@pytest.mark.integration
+def test_a_session_outlives_the_web_process_that_it_began_in(service: Service) -> None:
+    service.ready()
+    shown = next(line for line in service.log.read_text().splitlines() if "Admin token" in line)
+    token = shown.rpartition(" ")[2]
+    url = f"http://127.0.0.1:{load(service.config).controller.web_port}"
+    with requests.Session() as browser:
+        browser.trust_env = False
+        browser.post(f"{url}/sign-in", data={"token": token}, allow_redirects=False, timeout=20)
+        assert browser.get(url, allow_redirects=False, timeout=20).status_code == 200
+        web = max(service.children())  # the last that was started
+        os.kill(web, signal.SIGKILL)
+        eventually(lambda: "event=died part=web" in service.log.read_text(), "nobody saw it end")
+        service.ready()
+        assert browser.get(url, allow_redirects=False, timeout=20).status_code == 200
+    with Access.open(access_url(service.folder / "data", None)) as access:
+        done = [(line.entry.action, line.entry.via.split(":")[0]) for line in access.audit.all()]
+        assert done == [("token.create", "local"), ("session.begin", "token")]
+        assert access.audit.verify().problem is None
+    assert service.log.read_text().count(token) == 1, "it is shown once"
 
 
 @pytest.mark.integration

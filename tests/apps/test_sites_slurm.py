@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 import yaml
 
+from adon.client import Client
 from adon.config import load
 from adon.errors import Conflict, InvalidInput
-from apps.cli.client import Client
 from tests.apps.edge import DIES_WITH_US, ROOT, eventually, free_port, write_configuration
 from tests.measurement.custom.slurm_site import CORES, cluster, missing
 
@@ -46,7 +46,7 @@ class Service:
             )
         eventually(token.exists, "there is no token")
         url = f"http://127.0.0.1:{load(config).controller.web_port}"
-        self.api = Client(url, token.read_text().strip())
+        self.api = Client.at(url, token.read_text().strip())
         eventually(self.api.ready, "ADON does not answer")
 
     def site(self, state: str) -> dict[str, Any]:

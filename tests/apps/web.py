@@ -18,7 +18,7 @@ from adon.broker.broker import Broker
 from adon.broker.catalog.kept import Proposals
 from adon.broker.decision import Decision, Outcome, SiteCost
 from adon.broker.effects import Answer, RuleState, SaveReservation
-from adon.broker.events import Event, ReservationAsked, ReservationReleased
+from adon.broker.events import Event, PreviewAsked, ReservationAsked, ReservationReleased
 from adon.broker.flow import Flow, FlowRequest, FlowState
 from adon.broker.maintenance import WindowRequest, Windows
 from adon.broker.queueing.explaining import explained
@@ -41,6 +41,9 @@ from adon.flowvisor.pipeline import FLOW_PRIORITY
 from adon.flowvisor.rule import Rule
 from adon.flowvisor.topology import Topology
 from adon.store import codec
+from adon.store.access import upgrade as access
+from adon.store.access.access import Access
+from adon.store.access.database import FILE
 from adon.store.store import Store
 from adon.store.upgrade import upgrade
 from adon.templates_catalog.catalog import Catalog
@@ -50,11 +53,13 @@ from adon.yamlfile import check_model
 from apps import journal
 from apps.campus_edge.tally import Tally
 from apps.link import LinkClient, LinkServer, Peer
-from apps.rest.__main__ import Server
-from apps.rest.app import create_app
-from apps.rest.services import NAME, Measurements, Services
+from apps.rest.app import create_app, with_pages
+from apps.rest.audit_writer import AuditWriter
+from apps.rest.services import NAME, Measurements, Services, requester
+from apps.rest.serving import WebServer
 from apps.rest.snapshots import Snapshots
 from apps.rest.stream import Stream
+from apps.rest.why_nots import WhyNots
 from measurement.anomaly.alarm import Alarm
 from measurement.anomaly.alarm import to_json as alarm_to_json
 from measurement.archive import Archive
@@ -73,10 +78,10 @@ from tests.apps.measured import (
 )
 from tests.broker.queueing.scenes import full
 from tests.broker.sites.values import compute_site, job, report, silent, wait
-from tests.broker.stage import configuration
+from tests.broker.stage import configuration, ready
 from tests.broker.test_whatif import three_on_al2s
 
-HOSTS = ("mu-dtn", "osu-dtn")
+HOSTS = {"mu-dtn": "mu", "osu-dtn": "osu"}
 ROLES = ("admin", "performance_engineer", "researcher", "operator", "auditor")
 
 SOYKB = {
@@ -114,6 +119,16 @@ def trace_of(question: dict[str, Any]) -> dict[str, Any]:
     return {"packet": packet, "legs": legs, "ends": [end], "paths": [], "copies": 0}
 
 
+def preview_of(payload: dict[str, Any]) -> Mapping[str, Any] | AdonError:
+    """What the real core says, of two paths that are measured."""
+    stage = ready()
+    request = check_model(payload["request"], FlowRequest)
+    event = PreviewAsked("e-p", stage.now, "c", request, payload["requester"])
+    (answer,) = (one.value for one in stage.broker.handle(event) if isinstance(one, Answer))
+    assert isinstance(answer, Mapping | AdonError)
+    return answer
+
+
 class Controller:
     """Answers the web side's commands from the store, as the real one would."""
 
@@ -139,6 +154,8 @@ class Controller:
         match kind:
             case "flow.submit":
                 peer.answer(command, codec.encode_flow(self.submit(payload)))
+            case "flow.preview":
+                peer.answer(command, preview_of(payload))
             case "flow.cancel":
                 peer.answer(command, codec.encode_flow(self.end(payload["flow"], FlowState.CANCELLED)))
             case "flow.report":
@@ -287,15 +304,14 @@ class World:
         self.url = f"sqlite:///{folder / 'state.db'}"
         self.socket = folder / "c.sock"
         self.tokens: dict[str, str] = {}
+        shutil.copy(empty.with_name(FILE), folder / FILE)
+        self.access = Access.open(f"sqlite:///{folder / FILE}")
+        for name in (*ROLES, "rival"):
+            self.tokens[name] = self.token(name, "researcher" if name == "rival" else name)
+        self.revoked = self.token("gone", "admin")
+        self.access.tokens.revoke(self.access.tokens.list("gone")[0].id, NOW)
+        self.expired = self.token("late", "admin", lifetime=1)
         with Store.open(self.url) as store:
-            for name in (*ROLES, "rival"):
-                role = "researcher" if name == "rival" else name
-                self.tokens[name], kept = create_token(name, {role}, NOW)
-                store.save_token(kept)
-            self.revoked, kept = create_token("gone", {"admin"}, NOW)
-            store.save_token(kept.revoke(NOW))
-            self.expired, kept = create_token("late", {"admin"}, NOW, lifetime=1)
-            store.save_token(kept)
             store.save_template(check_model(SOYKB, Template), "admin", NOW)
         self.archive = folder / "measurements.db"
         with Archive(self.archive) as archive:
@@ -309,11 +325,15 @@ class World:
         self.link = LinkClient(self.socket, "web")
         self.collector_link = LinkClient(folder / "m.sock", "web", "the collector")
         self.store = Store.open(self.url, read_only=True)
-        self.stream = Stream()
+        self.audit = AuditWriter(self.access.audit.append, lambda: NOW + 10)
+        self.stream = Stream(lambda flow: requester(self.store, flow))
         self.collector_link.on("alarm", self.stream.adder("alarm"))
         self.collector_link.on("notice", self.stream.adder("notice"))
+        self.collector_link.on("path", self.stream.adder("path"))
         parts = Services(
             self.store,
+            self.access,
+            self.audit,
             Measurements(self.archive),
             self.link,
             Snapshots(lambda: self.link.call("snapshot", {}), time.monotonic),
@@ -321,10 +341,12 @@ class World:
             self.stream,
             lambda: gantt.page(the_plan().schedule, title="mu-osu"),
             folder / journal.NAME,
+            configuration(),
             HOSTS,
             clock=lambda: NOW + 10,
+            why_nots=WhyNots(self.url),
         )
-        self.app = create_app(parts)
+        self.app = with_pages(create_app(parts), parts)
         self.client = self.app.test_client()
 
     def stop_controller(self) -> None:
@@ -339,6 +361,13 @@ class World:
             self.collector = None
             gone(self.collector_link)
 
+    def token(self, name: str, *roles: str, **more: Any) -> str:
+        """A token of a user who is made if need be."""
+        self.access.users.named(name, roles, NOW)
+        text, kept = create_token(name, NOW, **more)
+        self.access.tokens.save(kept)
+        return text
+
     def close(self) -> None:
         self.stream.close()
         self.stop_controller()
@@ -346,6 +375,8 @@ class World:
         self.link.close()
         self.collector_link.close()
         self.store.close()
+        self.audit.close()
+        self.access.close()
 
     def grant(self, *grants: dict[str, Any]) -> None:
         """Say in the configuration who may measure."""
@@ -402,14 +433,13 @@ class World:
     def served(self) -> Iterator[str]:
         """The same application behind the real server, on a port of its own; its address."""
         listener = socket.create_server(("127.0.0.1", 0))
-        server = Server(listener, self.app)
-        server.prepare()
-        thread = threading.Thread(target=server.serve, daemon=True)
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}"
+        server = WebServer(self.app, self.stream)
+        thread = threading.Thread(target=server.serve_on, args=(listener,), daemon=True)
         thread.start()
         try:
-            yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+            yield address
         finally:
-            self.stream.close()
             server.stop()
             thread.join(10)
 
@@ -424,6 +454,7 @@ def gone(link: LinkClient) -> None:
 def empty_database(folder: Path) -> Path:
     file = folder / "empty.db"
     upgrade(f"sqlite:///{file}")
+    access.upgrade(f"sqlite:///{folder / FILE}")
     return file
 
 

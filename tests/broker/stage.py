@@ -279,11 +279,12 @@ class Stage:
         return self.decisions[before:]
 
     def submit(self, template: str = "soykb", **fields: Any) -> Flow:
-        """A researcher asks (``by``: who); the flow as it is afterwards.  A refusal is raised."""
+        """A researcher asks (``by``: who, ``groups``); the flow as it is afterwards.  A refusal is raised."""
         by = fields.pop("by", "ann")
+        roles, groups = fields.pop("roles", ("researcher",)), fields.pop("groups", ())
         body = {"source": "mu-dtn", "destination": "osu-dtn", "size": "100 MB", "template": template}
         request = FlowRequest.model_validate({"ports": [5000 + self._number], **body, **fields})
-        answer = self.command(FlowSubmitted, request, by)
+        answer = self.command(FlowSubmitted, request, by, frozenset(roles), frozenset(groups))
         assert isinstance(answer, Flow)
         return self.flows[answer.number]
 

@@ -8,7 +8,6 @@ import pytest
 import sqlalchemy
 from sqlalchemy.exc import DBAPIError
 
-from adon.access.identity import create_token
 from adon.broker.decision import Outcome
 from adon.broker.effects import RuleState
 from adon.broker.flow import FlowState
@@ -20,6 +19,7 @@ from adon.broker.sites.jobs import JobState
 from adon.errors import Conflict, InvalidInput, NotFound, Unavailable
 from adon.store import tables
 from adon.store.engine import open_engine, parse_url
+from adon.store.flow_rows import FlowFilter
 from adon.store.snapshot_rows import SavedSnapshot
 from adon.store.store import WANTED, Store
 from measurement.model import PathKey
@@ -63,8 +63,8 @@ class TestFlows:
         assert [f.number for f in store.flows()] == [5, 4, 3, 2, 1]
         assert [f.number for f in store.flows(limit=2)] == [5, 4]
         assert [f.number for f in store.flows(limit=2, before=4)] == [3, 2]
-        assert [f.number for f in store.flows(state=FlowState.QUEUED)] == [5, 3, 1]
-        assert [f.number for f in store.flows(requester="bob")] == [5, 4]
+        assert [f.number for f in store.flows(FlowFilter(state=FlowState.QUEUED))] == [5, 3, 1]
+        assert [f.number for f in store.flows(FlowFilter(requester="bob"))] == [5, 4]
         assert [f.number for f in store.unfinished_flows()] == [1, 3, 5]
 
     def test_an_unknown_flow(self, store: Store) -> None:
@@ -154,28 +154,6 @@ class TestRules:
 
 
 class TestAccess:
-    def test_tokens(self, store: Store) -> None:
-        _, token = create_token("ada", ["researcher"], 1000.0, lifetime=60.0)
-        store.save_token(token)
-        assert store.tokens() == (token,)
-        store.revoke_token(token.id, 1001.0)
-        store.revoke_token(token.id, 1002.0)
-        assert store.tokens()[0].revoked == 1001.0
-        with pytest.raises(Conflict):
-            store.save_token(token)
-        with pytest.raises(NotFound):
-            store.revoke_token("nobody", 1.0)
-
-    def test_the_token_itself_is_nowhere_in_the_database(self, store: Store, url: str) -> None:
-        text, token = create_token("ada", ["researcher"], 1000.0)
-        store.save_token(token)
-        engine = sqlalchemy.create_engine(url)
-        with engine.connect() as connection:
-            kept = str(connection.execute(sqlalchemy.select(tables.tokens)).all())
-        engine.dispose()
-        assert token.digest in kept
-        assert text not in kept
-
     def test_answers_to_repeated_requests(self, store: Store) -> None:
         store.save_answer("ada", "k", "hash", {"id": "f-1"}, 1000.0)
         store.save_answer("ada", "k", "hash", {"id": "f-2"}, 1001.0)

@@ -19,8 +19,9 @@ that are on the path share B evenly by streams, with a test that runs there too;
 are in and go on until all bytes have moved.  A test is told to the broker as it would have been beside the
 flows of the replay: T' = B·n/(k'+n).  All other results are told as they were.
 
-**What is not in it.**  Failures of ports and switches (the network is taken as whole), slices (who was a
-member then is not known), unannounced flows, limits of end hosts and disks, flows that were asked for before.
+**What is not in it.**  Failures of ports and switches (the network is taken as whole), slices and who may
+use what (who was a member then is not known), unannounced flows, limits of end hosts and
+disks, flows that were asked for before.
 A request that was cancelled is cancelled at the same time, if it still runs then.
 
 Nothing is left to chance and no clock is read: the same past and the same templates give the same runs.

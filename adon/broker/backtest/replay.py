@@ -294,7 +294,7 @@ def _as_replayed(configuration: Configuration) -> Configuration:
     """The configuration without what a replay does not have; see the package's text."""
     often = max(COMPARED_EVERY_S, configuration.policy.consistency_period)
     policy = configuration.policy.model_copy(
-        update={"consistency_period": often, "reactive": (), "fireflies": None}
+        update={"consistency_period": often, "reactive": (), "fireflies": None, "use_access": ()}
     )
     return configuration.model_copy(
         update={"policy": policy, "slices": FrozenMap(), "discovery": LinkDiscovery()}

@@ -28,6 +28,7 @@ Values and functions only: bits, bits/s, seconds from now.
 
 from __future__ import annotations
 
+import heapq
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -151,29 +152,55 @@ def present(beside: Sequence[Beside], begin: float, end: float) -> float:
 
 @dataclass(slots=True)
 class _Road:
-    """The path as time passes: per transfer the bits left of each of its streams, and the streams."""
+    """The path as time passes.
+
+    Every stream but the first transfer's own has the same rate at any time, so one number says what each has
+    had so far (``had``, bits), and who is there is kept by how much that will be when it is done: one who
+    comes or leaves costs one look at a heap, as in :mod:`adon.broker.queueing.starts`.
+
+    :param streams: those of all transfers that are there.
+    :param ends: per transfer, but the first, what ``had`` will be at its end, and its streams; a heap.
+    """
 
     carries: Whole
     busy: float
-    there: list[tuple[float, int]] = field(default_factory=list)
+    streams: int
+    had: float = 0.0
+    ends: list[tuple[float, int]] = field(default_factory=list)
 
     def rate(self) -> float:
         """Bits/s of one stream."""
-        streams, tester = sum(s for _, s in self.there) + self.carries.others, self.carries.tester
+        streams, tester = self.streams + self.carries.others, self.carries.tester
         share = self.carries.bits / streams * (1 - self.busy * tester / (streams + tester))
         return min(self.carries.each, share)
 
     def fits(self, one: Coming) -> bool:
         """Whether the broker would admit it now."""
-        streams = sum(s for _, s in self.there) + self.carries.others
+        streams = self.streams + self.carries.others
         return one.asks * self.carries.bits / (streams + one.asks) >= one.bound
+
+    def enter(self, bits: float, streams: int) -> None:
+        """A transfer comes that has so much for each of its streams."""
+        heapq.heappush(self.ends, (self.had + bits, streams))
+        self.streams += streams
+
+    def next_end(self) -> float:
+        """Bits that each stream will have had more when the next of the others is done."""
+        return self.ends[0][0] - self.had if self.ends else math.inf
+
+    def advance(self, bits: float) -> None:
+        """Each stream has had so much more; who is done by that is gone."""
+        done = self.had + bits * (1 + 1e-12)
+        self.had += bits
+        while self.ends and self.ends[0][0] <= done:
+            self.streams -= heapq.heappop(self.ends)[1]
 
 
 def left_now(carries: Whole, company: Company) -> list[float]:
     """Bits that are left of each of them now, by what they had since they were counted."""
     if not company.beside:
         return []
-    streams = [(0.0, one.streams) for one in company.beside]
+    streams = sum(one.streams for one in company.beside)
     rate = _Road(carries, min(1.0, max(0.0, company.busy)), streams).rate()
     return [
         max(one.bits - rate * one.streams * one.ago, rate * one.streams * STILL) for one in company.beside
@@ -189,28 +216,32 @@ def lasts(bits: float, streams: int, carries: Whole, company: Company, most: flo
         return 0.0
     if most <= 0:
         return math.inf
-    road = _Road(carries, min(1.0, max(0.0, company.busy)))
-    left = zip(left_now(carries, company), company.beside, strict=True)
-    road.there = [(bits / streams, streams), *((bits / one.streams, one.streams) for bits, one in left)]
-    return _until_done(road, list(company.coming), company.usual, most / streams)
+    road = _Road(carries, min(1.0, max(0.0, company.busy)), streams)
+    for rest, one in zip(left_now(carries, company), company.beside, strict=True):
+        road.enter(rest / one.streams, one.streams)
+    return _until_done(road, bits / streams, list(company.coming), company.usual, most / streams)
 
 
-def _until_done(road: _Road, waiting: list[Coming], usual: Usual | None, most: float) -> float:
-    """When the first of the road is done, the others coming and leaving."""
-    now, (left, streams) = 0.0, road.there[0]
+def _until_done(road: _Road, left: float, waiting: list[Coming], usual: Usual | None, most: float) -> float:
+    """When the first is done, the others coming and leaving.
+
+    :param left: bits for each of its streams; ``most``: bits/s of each at most.
+    """
+    now, came = 0.0, 0  # of those who came while it ran, so many wait: all alike, and behind the others
     comes = math.inf if usual is None else (len(waiting) + 1) * usual.every
     for _ in range(EVENTS):
         waiting = [one for one in waiting if not _enters(one, road)]
-        others, rate = road.there[1:], road.rate()
+        while came and usual is not None and _enters(usual.one, road):
+            came -= 1
+        rate = road.rate()
         own = min(rate, most)
-        step = min(min((bits for bits, _ in others), default=math.inf) / rate, comes - now)
+        step = min(road.next_end() / rate, comes - now)
         if left / own <= step:
             return now + left / own
         now, left = now + step, left - own * step
-        gone = rate * step * (1 + 1e-12)
-        road.there = [(left, streams), *((bits - rate * step, s) for bits, s in others if bits > gone)]
+        road.advance(rate * step)
         if usual is not None and now >= comes:
-            waiting.append(usual.one)
+            came += 1
             comes += usual.every
     return now + left / min(road.rate(), most)
 
@@ -218,5 +249,5 @@ def _until_done(road: _Road, waiting: list[Coming], usual: Usual | None, most: f
 def _enters(one: Coming, road: _Road) -> bool:
     if not road.fits(one):
         return False
-    road.there.append((one.bits / one.streams, one.streams))
+    road.enter(one.bits / one.streams, one.streams)
     return True

@@ -23,7 +23,7 @@ import math
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from adon.broker import compute, scheduler
+from adon.broker import compute, scheduler, using
 from adon.broker.choice import Choice, Need
 from adon.broker.comparing import MOST_PATHS, Regarded, Way, priced, way_of, ways_of
 from adon.broker.deciding import choose_path
@@ -89,7 +89,7 @@ def _gather(world: World, waiting: Sequence[Flow], now: float) -> _Gathered:
     owners = {one.owner for one in world.ledger.reservations}
     for flow in waiting:
         kept = claims.kept(world, flow, now)
-        alike = (id(world.flows.kind(flow)), flow.slice, kept.by)
+        alike = (id(world.flows.kind(flow)), flow.slice, using.rights(world, flow), kept.by)
         # Who has reserved something shares it with nobody; who is asleep or has a path booked is not tried.
         if alike in hopeless or flow.requester in owners or flow.booking is not None or _asleep(flow, now):
             continue

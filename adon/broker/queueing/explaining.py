@@ -34,18 +34,22 @@ def explained(world: World, flow: Flow, now: float) -> Mapping[str, object]:
     how = world.line.phase(flow.number)
     place = _place(world, flow, now)
     if how is Phase.ASLEEP:
-        return {**place, **_asleep(flow)}
+        return {**place, **asleep(flow), "suggestions": []}
     kept = NONE if how is Phase.DUE else claims.kept(world, flow, now)
     trial = tried(world, flow, now, kept)
     if trial.path is not None:
         return {**place, **_soon(flow, now)}
+    suggestions = [_as_json(one) for one in suggested(world, trial, now, kept)]
+    return {**place, **kept_waiting(world, trial, now), "suggestions": suggestions}
+
+
+def kept_waiting(world: World, trial: Trial, now: float) -> dict[str, object]:
+    """What is in the way of a refused flow, and when it may start."""
     start = start_of(world, trial, now)
     return {
-        **place,
         "waits_for": _obstacles(trial),
-        "start": None if start is None else _times(flow, start),
+        "start": None if start is None else _times(trial.flow, start),
         "start_why": "nobody can say when that changes" if start is None else start.why,
-        "suggestions": [_as_json(one) for one in suggested(world, trial, now, kept)],
     }
 
 
@@ -57,12 +61,12 @@ def _soon(flow: Flow, now: float) -> dict[str, object]:
     return {"waits_for": [flow.reason], "start": start, "start_why": flow.reason, "suggestions": []}
 
 
-def _asleep(flow: Flow) -> dict[str, object]:
+def asleep(flow: Flow) -> dict[str, object]:
     """Of a flow whose ``not_before`` is still to come."""
     words = "its time has not come" if flow.booking is None else f"reserved: {flow.booking.words}"
     begins = flow.not_before if flow.booking is None else flow.booking.begins
     start = {"earliest": flow.not_before, "expected": begins, "latest": begins}
-    return {"waits_for": [words], "start": start, "start_why": words, "suggestions": []}
+    return {"waits_for": [words], "start": start, "start_why": words}
 
 
 def _place(world: World, flow: Flow, now: float) -> dict[str, object]:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from adon.broker import compute
 from adon.broker.company import company_of, tests_of
@@ -23,6 +24,7 @@ from adon.broker.flow import Flow
 from adon.broker.forecasting.sharing import left_now
 from adon.broker.queueing import calendar
 from adon.broker.queueing.claims import wanted
+from adon.broker.queueing.keeping import waiter_of
 from adon.broker.queueing.line import Resource
 from adon.broker.queueing.starts import Lane, Runner, Wisher, starts
 from adon.broker.queueing.trial import Trial
@@ -74,7 +76,7 @@ def start_of(world: World, trial: Trial, now: float) -> Start | None:
 def _room_on(world: World, trial: Trial, paths: Sequence[str], now: float) -> Start | None:
     flow, ends = trial.flow, world.flows.ends(trial.flow)
     keys = [PathKey(path, *ends) for path in paths]
-    before = _before(world, flow, paths)
+    before = _before(world, flow, paths, now)
     asked = _wisher(world, flow, tuple(paths))
     doubt = doubt_about(world, keys)
     known = {key.path: _lane(world, trial, key, now) for key in keys}
@@ -109,13 +111,18 @@ def _next_result(world: World, keys: Sequence[PathKey], now: float) -> Start | N
     )
 
 
-def _before(world: World, flow: Flow, paths: Sequence[str]) -> list[Wisher]:
-    """Those before a flow in line that wait for some of the same paths, in their order."""
+def _before(world: World, flow: Flow, paths: Sequence[str], now: float) -> list[Wisher]:
+    """Those before a flow in line that wait for some of the same paths, in their order.
+
+    A flow that is not in line would come into it now.
+    """
     found: list[Wisher] = []
-    ends = world.flows.ends(flow)
-    for number in world.line.front(AHEAD):
-        if number == flow.number:
-            break
+    ends, line = world.flows.ends(flow), world.line
+    if flow.number in line:
+        before = list(takewhile(lambda number: number != flow.number, line.front(AHEAD)))
+    else:
+        before = line.before_newcomer(waiter_of(world, flow), now, AHEAD)
+    for number in before:
         those, other = world.line.alike(number), world.flows.get(number)
         lanes = () if those is None else tuple(path for path in those.paths if path in paths)
         if other is not None and lanes and world.flows.ends(other) == ends:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 
+from adon.broker import using
 from adon.broker.flow import Flow, FlowState
 from adon.broker.queueing.line import Line
 from adon.broker.queueing.turns import Phase, Position, Rules, Waiter, phase, turn
@@ -98,6 +99,7 @@ def alike(world: World, flow: Flow) -> Hashable:
         world.flows.priority(flow),
         group_of(flow, world.configuration.policy),
         flow.slice,
+        using.rights(world, flow),
         flow.tuples if by_port else len(flow.tuples),
         bool(flow.request.ports),
         flow.aggregated,

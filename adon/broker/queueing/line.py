@@ -18,7 +18,7 @@ import math
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain, islice
+from itertools import chain, islice, takewhile
 from types import MappingProxyType
 
 from adon.broker.queueing.refusal import Fate, Refusal
@@ -176,14 +176,24 @@ class Line:
         """The first in line, without those that are asleep."""
         return list(islice(chain(self.due(), self._merged()), count))
 
-    def _merged(self) -> Iterator[int]:
+    def before_newcomer(self, newcomer: Waiter, now: float, count: int) -> list[int]:
+        """The first in line, no more than so many, of those who would be before somebody who came now."""
+        how = phase(newcomer, now, self.rules)
+        position = turn(newcomer, Phase.CALM if how in (Phase.DUE, Phase.ASLEEP) else how, self.rules)
+        with_it = list(self._groups.get(newcomer.group, ()))
+        insort(with_it, position)
+        merged = chain(self.due(), self._merged({**self._groups, newcomer.group: with_it}))
+        return list(islice(takewhile(lambda number: number != newcomer.number, merged), count))
+
+    def _merged(self, groups: Mapping[str, list[Position]] | None = None) -> Iterator[int]:
         """The groups' lines as one: after each flow its group is charged for it."""
-        heads = [(self.shares.tag(group), line[0], group, 0) for group, line in self._groups.items()]
+        groups = self._groups if groups is None else groups
+        heads = [(self.shares.tag(group), line[0], group, 0) for group, line in groups.items()]
         heapq.heapify(heads)
         while heads:
             tag, (_, number), group, index = heads[0]
             yield number
-            line, after = self._groups[group], index + 1
+            line, after = groups[group], index + 1
             if after == len(line):
                 heapq.heappop(heads)
                 continue

@@ -22,6 +22,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from adon.broker import using
 from adon.broker.choice import Choice
 from adon.broker.deciding import choose_path
 from adon.broker.effects import Announce, Effect, SaveFlow
@@ -128,6 +129,8 @@ def suitable(world: World, flow: Flow, choice: Choice) -> list[str]:
     source, destination = flow.hosts
     works = {one.key.path: one.usable for one in world.network.topology.candidates(source, destination)}
     fitting = [record.path for record in choice.selection.records if not lacks_more(record)]
+    barred = using.closed(world, flow, world.flows.need(flow), fitting)
+    fitting = [path for path in fitting if path not in barred]
     return [path for path in fitting if works.get(path)] or fitting
 
 

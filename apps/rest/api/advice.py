@@ -23,7 +23,7 @@ from adon.store import codec
 from adon.templates_catalog.best_practice import BestPractice
 from apps.rest.advice_facts import Subject, host_facts, subject_of
 from apps.rest.advice_models import (
-    AcceptBody,
+    AcceptAdviceBody,
     AcceptView,
     AdviceBody,
     AdviceView,
@@ -36,7 +36,8 @@ from apps.rest.advice_models import (
 )
 from apps.rest.answers import done, json_answer
 from apps.rest.api.common import PREFIX, FlowAddress, Query, answers, blueprint, flow_number
-from apps.rest.guard import action, check_flow, requester
+from apps.rest.guard import action, requester
+from apps.rest.owned import check_flow
 from apps.rest.services import services
 
 MOST_OUTCOMES = 5_000
@@ -162,14 +163,14 @@ def _host(body: HostBody, role: str, known: HostFacts | None) -> HostFacts:
 
 @api.post("/advice/accept", responses=answers(201, AcceptView, 400, 409, 413, 415))
 @action(Action.TEMPLATE_ADD)
-def accept_advice(body: AcceptBody) -> Response:
+def accept_advice(body: AcceptAdviceBody) -> Response:
     """Keep confirmed advice as a best practice in a new version of the flow's template."""
     view, where = accepted(body)
     status = HTTPStatus.OK if where is None else HTTPStatus.CREATED
     return done(view.body(), status, where)
 
 
-def accepted(body: AcceptBody) -> tuple[AcceptView, str | None]:
+def accepted(body: AcceptAdviceBody) -> tuple[AcceptView, str | None]:
     """What became of it, and where the new version is; None if it was only proposed.
 
     :raises Conflict: if the outcomes do not confirm the advice.

@@ -8,13 +8,13 @@ from http import HTTPStatus
 from flask import Response, g
 from pydantic import Field
 
-from adon.access.measurement import authorise_measurement
+from adon.access.measurement import may_measure
 from adon.access.policy import Action
 from adon.errors import Conflict, Forbidden, NotFound
 from apps.rest import seen
-from apps.rest.answers import done, json_answer
-from apps.rest.api.common import Address, Query, answers, blueprint
-from apps.rest.guard import action, check, only_own, requester
+from apps.rest.answers import check_if_match, done, json_answer
+from apps.rest.api.common import Address, answers, blueprint
+from apps.rest.guard import action, only_own, requester
 from apps.rest.measuring_models import (
     AlarmList,
     AlarmView,
@@ -23,6 +23,8 @@ from apps.rest.measuring_models import (
     SubscriptionList,
     SubscriptionView,
 )
+from apps.rest.owned import check_owned
+from apps.rest.paging import Moment, NewestFirst, by_time, cut, listed, until, wanted
 from apps.rest.services import ask_collector, services
 from apps.rest.times import Time
 from measurement.anomaly.alarm import Alarm
@@ -34,7 +36,7 @@ MOST_SUBSCRIPTIONS = 1000
 """The collector keeps no more (:mod:`apps.collector.control`)."""
 
 
-class AlarmQuery(Query):
+class AlarmQuery(NewestFirst):
     """Which alarms."""
 
     open: bool = Field(default=False, description="only those in force")
@@ -49,17 +51,19 @@ class AlarmQuery(Query):
 @action(Action.ALARM_READ)
 def list_alarms(query: AlarmQuery) -> Response:
     """Alarms about what this actor may read, the newest first."""
+    moment = Moment.of(query)
     found = seen.alarms(
         services(),
         g.actor,
         since=query.since,
-        until=query.until,
+        until=until(moment, query.until),
         open_only=query.open,
         path=query.path,
         metric=query.metric,
-        limit=query.limit,
+        limit=wanted(moment, query.limit),
     )
-    return json_answer(AlarmList(items=[AlarmView.of(alarm) for alarm in found]).body())
+    shown, following = by_time(found, query.limit, moment, lambda alarm: alarm.raised_at)
+    return listed(AlarmList(items=[AlarmView.of(alarm) for alarm in shown], next=following))
 
 
 class AlarmAddress(Address):
@@ -81,7 +85,8 @@ def _alarm(name: str) -> Alarm:
     if document is None:
         raise NotFound("alarm", name)
     alarm = alarm_from_json(document)
-    authorise_measurement(g.actor, "read", alarm.series, parts.grants)
+    if not may_measure(g.actor, "read", alarm.series, parts.grants).allowed:
+        raise NotFound("alarm", name)  # as if it had never been raised
     return alarm
 
 
@@ -105,11 +110,11 @@ def acknowledge_alarm(name: str) -> Alarm:
 
 @api.get("/subscriptions", responses=answers(200, SubscriptionList))
 @action(Action.SUBSCRIPTION_READ)
-def list_subscriptions() -> Response:
+def list_subscriptions(query: NewestFirst) -> Response:
     """Who is told of which alarms; everybody sees their own, an administrator all."""
     own = only_own(Action.SUBSCRIPTION_READ, "subscription")
     found = [one for one in _subscriptions() if own is None or one.owner == own]
-    return json_answer(SubscriptionList(items=found).body())
+    return cut(SubscriptionList(items=found), query, lambda one: str(one.id))
 
 
 def _subscriptions() -> list[SubscriptionView]:
@@ -124,14 +129,14 @@ def subscribe(body: SubscriptionBody) -> Response:
 
     Which series the owner may read is asked again at each alarm, with the roles and groups of now.
     """
-    actor, wanted = requester(), body.filter
+    actor, chosen = requester(), body.filter
     if not seen.could_read(
         services(),
         actor,
-        path=wanted.path,
-        source=wanted.source,
-        destination=wanted.destination,
-        metric=wanted.metric,
+        path=chosen.path,
+        source=chosen.source,
+        destination=chosen.destination,
+        metric=chosen.metric,
     ):
         raise Forbidden(f"the configuration lets {actor.name} read nothing of what the filter asks for")
     reader = {"roles": sorted(actor.roles), "groups": sorted(actor.groups)}
@@ -140,7 +145,7 @@ def subscribe(body: SubscriptionBody) -> Response:
         "owner": actor.name,
         "channel": body.channel,
         "target": body.target,
-        "filter": wanted.model_dump(mode="json"),
+        "filter": chosen.model_dump(mode="json"),
         "reader": reader,
     }
     answer = ask_collector("subscription.put", {"subscription": subscription})
@@ -153,13 +158,29 @@ class SubscriptionAddress(Address):
     id: str = Field(max_length=100)
 
 
-@api.delete("/subscriptions/<id>", responses=answers(200, Deleted))
+@api.get("/subscriptions/<id>", responses=answers(200, SubscriptionView))
+@action(Action.SUBSCRIPTION_READ)
+def get_subscription(path: SubscriptionAddress) -> Response:
+    """One subscription."""
+    return json_answer(_subscription(path.id, Action.SUBSCRIPTION_READ).body())
+
+
+def _subscription(name: str, deed: Action) -> SubscriptionView:
+    """A subscription that this actor may do this to.
+
+    :raises NotFound: if there is none, or it is somebody else's.
+    """
+    found = next((one for one in _subscriptions() if one.id == name), None)
+    if found is None:
+        raise NotFound("subscription", name)
+    check_owned(deed, "subscription", found.id, found.owner)
+    return found
+
+
+@api.delete("/subscriptions/<id>", responses=answers(200, Deleted, 412))
 @action(Action.SUBSCRIPTION_DELETE)
 def unsubscribe(path: SubscriptionAddress) -> Response:
-    """Be told no more."""
-    found = next((one for one in _subscriptions() if one.id == path.id), None)
-    if found is None:
-        raise NotFound("subscription", path.id)
-    check(Action.SUBSCRIPTION_DELETE, "subscription", found.owner)
+    """Be told no more; with ``If-Match``, only in the state it was seen in."""
+    check_if_match(_subscription(path.id, Action.SUBSCRIPTION_DELETE).body())
     ask_collector("subscription.delete", {"id": path.id})
     return done(Deleted(id=path.id).body(), HTTPStatus.OK)

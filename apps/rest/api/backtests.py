@@ -9,11 +9,12 @@ from pydantic import Field
 
 from adon.access.policy import Action
 from adon.errors import NotFound, Unavailable
-from apps.rest.answers import answer, done, json_answer
-from apps.rest.api.common import PREFIX, Address, answers, blueprint
+from apps.rest.answers import answer, check_if_match, done, json_answer
+from apps.rest.api.common import PREFIX, SVG, Address, answers, blueprint
 from apps.rest.backtest_models import BacktestBody, BacktestList, BacktestSummary, BacktestView
 from apps.rest.backtests import Backtests, State
 from apps.rest.guard import action, requester
+from apps.rest.paging import NewestFirst, cut
 from apps.rest.services import services
 
 api = blueprint("backtests", "Templates tried on the past")
@@ -34,9 +35,10 @@ def _backtests() -> Backtests:
 
 @api.get("/template-backtests", responses=answers(200, BacktestList))
 @action(Action.TEMPLATE_BACKTEST)
-def list_backtests() -> Response:
+def list_backtests(query: NewestFirst) -> Response:
     """Backtests, the newest first; the last 20 since the web process began."""
-    return json_answer(BacktestList(items=[BacktestSummary.of(one) for one in _backtests().listed]).body())
+    found = [BacktestSummary.of(one) for one in _backtests().listed]
+    return cut(BacktestList(items=found), query, lambda one: str(one.id))
 
 
 @api.post("/template-backtests", responses=answers(202, BacktestView, 400, 409, 413, 415))
@@ -55,7 +57,7 @@ def get_backtest(path: BacktestAddress) -> Response:
     return json_answer(BacktestView.of(_backtests().get(path.id)).body())
 
 
-@api.get("/template-backtests/<id>/picture", responses=answers(200, None))
+@api.get("/template-backtests/<id>/picture", responses=answers(200, SVG))
 @action(Action.TEMPLATE_BACKTEST)
 def get_picture(path: BacktestAddress) -> Response:
     """Moves and violations over time, as SVG; 404 until it is done."""
@@ -65,8 +67,9 @@ def get_picture(path: BacktestAddress) -> Response:
     return answer(one.picture, "image/svg+xml")
 
 
-@api.delete("/template-backtests/<id>", responses=answers(200, BacktestView, 409))
+@api.delete("/template-backtests/<id>", responses=answers(200, BacktestView, 409, 412))
 @action(Action.TEMPLATE_BACKTEST)
 def cancel_backtest(path: BacktestAddress) -> Response:
-    """End one that runs."""
+    """End one that runs; with ``If-Match``, only in the state it was seen in."""
+    check_if_match(BacktestView.of(_backtests().get(path.id)).body())
     return done(BacktestView.of(_backtests().cancel(path.id)).body(), HTTPStatus.OK)

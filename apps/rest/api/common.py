@@ -9,9 +9,12 @@ from flask_openapi3.blueprint import APIBlueprint
 from flask_openapi3.models.tag import Tag
 from pydantic import BaseModel, ConfigDict, Field
 
-from adon.errors import InvalidInput, NotFound
-from apps.rest import guard
+from adon.errors import NotFound
+from apps.rest import guard, repeating, throttling
 from apps.rest.json_body import check_body
+from apps.rest.query import Query, check_query
+
+__all__ = ["Query"]
 
 PREFIX = "/api/v1"
 SECURITY: list[dict[str, list[str]]] = [{"token": []}]
@@ -25,13 +28,19 @@ def blueprint(name: str, text: str, *, anonymous: bool = False) -> APIBlueprint:
         url_prefix=PREFIX,
         abp_tags=[Tag(name=name, description=text)],
         abp_security=[] if anonymous else SECURITY,
-        abp_responses=problem_responses(*((422, 503) if anonymous else (401, 403, 404, 422, 503))),
+        abp_responses=problem_responses(*((422, 429, 503) if anonymous else (401, 403, 404, 422, 429, 503))),
     )
     api.before_request(guard.gate_api)
+    api.before_request(throttling.gate)
+    api.before_request(check_query)
     api.before_request(check_body)
+    api.before_request(repeating.begin)
+    api.after_request(repeating.finish)
     return api
 
 
+SVG = {"content": {"image/svg+xml": {"schema": {"type": "string"}}}}
+"""An answer that is a picture."""
 CAUSES = {
     400: "Not JSON",
     401: "No valid token",
@@ -43,6 +52,7 @@ CAUSES = {
     413: "Too large",
     415: "Not application/json",
     422: "An input is wrong",
+    429: "Too many requests",
     503: "A part of ADON does not answer",
 }
 
@@ -79,25 +89,6 @@ class FlowAddress(Address):
         :raises NotFound: for what cannot be a flow's id.
         """
         return flow_number(self.id)
-
-
-class Query(BaseModel):
-    """Base of all queries: a name that we do not know is a mistake."""
-
-    model_config = ConfigDict(extra="forbid")
-
-
-MAX_KEY = 200
-
-
-def idempotency_key(key: str) -> str:
-    """The value of an Idempotency-Key header, if it can be one.
-
-    :raises InvalidInput: if not.
-    """
-    if not 1 <= len(key) <= MAX_KEY or not key.isprintable():
-        raise InvalidInput.of("Idempotency-Key", f"must be 1 to {MAX_KEY} printable characters")
-    return key
 
 
 def flow_number(text: str) -> int:

@@ -7,10 +7,10 @@ from pydantic import Field
 
 from adon.access.policy import Action
 from adon.store.lease import CONTROLLER
-from apps.rest.answers import json_answer
 from apps.rest.api.common import answers, blueprint
 from apps.rest.guard import action
-from apps.rest.models import View
+from apps.rest.models import ListView, View
+from apps.rest.paging import InOrder, cut
 from apps.rest.services import services
 
 api = blueprint("controllers", "The controllers of this network")
@@ -25,7 +25,7 @@ class ControllerView(View):
     lease_s: float | None = Field(description="how long its lease still runs; null without high availability")
 
 
-class ControllerList(View):
+class ControllerList(ListView):
     """The active controller; none where none has run."""
 
     items: list[ControllerView]
@@ -33,9 +33,9 @@ class ControllerList(View):
 
 @api.get("/controllers", responses=answers(200, ControllerList))
 @action(Action.NETWORK_READ)
-def list_controllers() -> Response:
+def list_controllers(query: InOrder) -> Response:
     """Which controller is active, by the database; answered by a standby, too."""
-    return json_answer(ControllerList(items=controllers()).body())
+    return cut(ControllerList(items=controllers()), query, lambda one: str(one.name))
 
 
 def controllers() -> list[ControllerView]:

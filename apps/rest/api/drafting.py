@@ -12,12 +12,13 @@ from adon.store import codec
 from adon.templates_catalog.model import Template
 from adon.templates_catalog.proposal import NOTES
 from adon.templates_catalog.questionnaire.drafting import draft
-from apps.rest.answers import done, json_answer
+from apps.rest.answers import done
 from apps.rest.api.common import PREFIX, answers, blueprint
 from apps.rest.api.templates import save
 from apps.rest.drafting_models import AnswersBody, DraftView, QuestionList, SimilarList
 from apps.rest.guard import action
 from apps.rest.models import TemplateBody
+from apps.rest.paging import InOrder, cut
 from apps.rest.similar import next_version, permission, similar
 
 api = blueprint("template drafts", "Templates drafted from a survey")
@@ -25,9 +26,9 @@ api = blueprint("template drafts", "Templates drafted from a survey")
 
 @api.get("/template-drafts/questions", responses=answers(200, QuestionList))
 @action(Action.TEMPLATE_DRAFT)
-def list_questions() -> Response:
+def list_questions(query: InOrder) -> Response:
     """The questions of the survey."""
-    return json_answer(QuestionList.all().body())
+    return cut(QuestionList.all(), query, lambda one: str(one.key))
 
 
 @api.post("/template-drafts", responses=answers(200, DraftView, 400, 413, 415))

@@ -1,27 +1,27 @@
-"""Flows: submit, list, look at, cancel, report."""
+"""Flows: submit, list, look at, cancel, report; and the transfers that ADON moves for them."""
 
 from __future__ import annotations
 
 from http import HTTPStatus
-from urllib.parse import quote
 
 from flask import Response, request
 from pydantic import Field
 
 from adon.access.policy import Action
 from adon.broker.flow import Flow, FlowState
+from adon.errors import Conflict, NotFound, Unavailable
 from adon.store import codec
+from adon.store.flow_rows import FlowFilter
+from adon.templates_catalog.model import Name
 from apps.rest.answers import check_if_match, done, json_answer
 from apps.rest.api.common import (
     PREFIX,
     FlowAddress,
-    Query,
     answers,
     blueprint,
     flow_number,
-    idempotency_key,
 )
-from apps.rest.guard import action, check_flow, only_own, requester
+from apps.rest.guard import action, only_own, requester
 from apps.rest.models import (
     DecisionList,
     DecisionView,
@@ -32,19 +32,36 @@ from apps.rest.models import (
     HistoryEntry,
     ReportBody,
 )
+from apps.rest.owned import check_flow
+from apps.rest.paging import InOrder, NewestFirst, listed, numbered, page, sliced
 from apps.rest.queue_models import WaitingView
+from apps.rest.repeating import idempotency_key
 from apps.rest.services import services
+from apps.rest.times import Time
+from apps.rest.transfer_models import TransferView
 
 api = blueprint("flows", "Transfers: from the request to the outcome")
 
 
-class FlowQuery(Query):
+class FlowQuery(NewestFirst):
     """Which flows."""
 
     state: FlowState | None = None
     requester: str | None = Field(default=None, max_length=200)
-    limit: int = Field(default=50, ge=1, le=500)
-    before: str | None = Field(default=None, description="flows submitted before this one (f-17)")
+    template: str | None = Field(default=None, max_length=80, description="soykb, or soykb@3")
+    host: str | None = Field(default=None, max_length=100, description="that it leads from, or to")
+    path: Name | None = Field(default=None, description="that it is on, or was last")
+    since: Time | None = Field(default=None, description="submitted then or later")
+    until: Time | None = Field(default=None, description="submitted before then")
+    text: str | None = Field(
+        default=None,
+        min_length=1,
+        max_length=100,
+        description="stands in its label, reason, hosts, template or requester",
+    )
+    before: str | None = Field(
+        default=None, max_length=20, description="flows submitted before this one (f-17)"
+    )
 
 
 @api.get("/flows", responses=answers(200, FlowList))
@@ -52,28 +69,19 @@ class FlowQuery(Query):
 def list_flows(query: FlowQuery) -> Response:
     """Flows, the newest first; a researcher sees their own."""
     own = only_own(Action.FLOW_READ, "flow")
+    if own is not None and query.requester not in (None, own):
+        return listed(FlowList(items=[]))
+    wanted = FlowFilter(
+        requester=query.requester if own is None else own,
+        **query.model_dump(include={"state", "template", "host", "path", "text"}),
+        since=query.since,
+        until=query.until,
+    )
     before = None if query.before is None else flow_number(query.before)
     # One more than asked for tells whether there is a next page.
-    found = services().store.flows(
-        state=query.state,
-        requester=query.requester if own is None else own,
-        limit=query.limit + 1,
-        before=before,
-    )
-    if own is not None and query.requester not in (None, own):
-        found = ()
-    page = found[: query.limit]
-    following = page[-1].id if len(found) > query.limit else None
-    answer = json_answer(FlowList(items=[FlowView.of(flow) for flow in page], next=following).body())
-    if following is not None:
-        answer.headers["Link"] = f'<{_next_page(query, following)}>; rel="next"'
-    return answer
-
-
-def _next_page(query: FlowQuery, before: str) -> str:
-    parts = {"state": query.state, "requester": query.requester, "limit": query.limit, "before": before}
-    given = {name: value for name, value in parts.items() if value is not None}
-    return request.path + "?" + "&".join(f"{name}={quote(str(value))}" for name, value in given.items())
+    found = services().store.flows(wanted, query.limit + 1, before)
+    shown, following = page(found, query.limit, lambda flow: flow.id)
+    return listed(FlowList(items=[FlowView.of(flow) for flow in shown], next=following))
 
 
 @api.post("/flows", responses=answers(202, FlowView, 400, 409, 413, 415))
@@ -142,14 +150,58 @@ def report_transfer(path: FlowAddress, body: ReportBody) -> Response:
     return done(FlowView.of(after).body(), HTTPStatus.ACCEPTED, f"{PREFIX}/flows/{flow.id}")
 
 
+@api.get("/flows/<id>/transfer", responses=answers(200, TransferView))
+@action(Action.FLOW_READ)
+def get_transfer(path: FlowAddress) -> Response:
+    """How the tool that moves a flow's data is doing; 404 for a flow whose data ADON does not move."""
+    flow = _flow(path, Action.FLOW_READ)
+    return json_answer(TransferView.of(flow, services().transfers(flow.number)).body())
+
+
+@api.post("/flows/<id>/transfer/retry", responses=answers(202, FlowView, 409))
+@action(Action.FLOW_SUBMIT)
+def retry_transfer(path: FlowAddress) -> Response:
+    """Start a transfer again now: that of a flow under way at once, that of one that ended as a new flow.
+
+    A new flow asks for the same without ``not_before`` and ``deadline``; what is there already is not moved
+    again.  The answer is the flow whose transfer it is then.
+    """
+    flow = _flow(path, Action.FLOW_CANCEL)
+    again = retry(flow, request.headers.get("Idempotency-Key"))
+    return done(FlowView.of(again).body(), HTTPStatus.ACCEPTED, f"{PREFIX}/flows/{again.id}")
+
+
+def retry(flow: Flow, key: str | None = None) -> Flow:
+    """See :func:`retry_transfer`.
+
+    :raises NotFound: if ADON does not move its data.
+    :raises Conflict: if it finished, or waits for no retry.
+    """
+    if flow.request.transfer is None:
+        raise NotFound("transfer", flow.id)
+    if flow.state is FlowState.FINISHED:
+        raise Conflict("state", f"flow {flow.id} is finished; ask for a new one to move the data again")
+    if flow.state.final:
+        if flow.request.transfer.attach is not None:
+            raise Conflict("transfer.attach", "the job belongs to somebody else, who may start it again")
+        wish = flow.request.model_dump(mode="json", exclude_none=True, exclude={"not_before", "deadline"})
+        return submit(wish, key)
+    movers = services().movers
+    if movers is None:
+        raise Unavailable("no tool is configured any more")
+    movers.call("transfer.retry", {"flow": flow.number})
+    return flow
+
+
 @api.get("/flows/<id>/history", responses=answers(200, FlowHistory))
 @action(Action.FLOW_READ)
-def get_history(path: FlowAddress) -> Response:
+def get_history(path: FlowAddress, query: InOrder) -> Response:
     """The steps of a flow's life."""
     flow = _flow(path, Action.FLOW_READ)
     steps = services().store.history(flow.number)
-    items = [HistoryEntry(at=one.at, state=one.state, reason=one.reason, path=one.path) for one in steps]
-    return json_answer(FlowHistory(items=items).body())
+    shown, following = numbered(steps, query)
+    items = [HistoryEntry(at=one.at, state=one.state, reason=one.reason, path=one.path) for one in shown]
+    return listed(FlowHistory(items=items, next=following))
 
 
 @api.get("/flows/<id>/waiting", responses=answers(200, WaitingView, 409))
@@ -170,8 +222,9 @@ def waiting(flow: Flow) -> WaitingView:
 
 @api.get("/flows/<id>/decisions", responses=answers(200, DecisionList))
 @action(Action.DECISION_READ)
-def list_decisions(path: FlowAddress) -> Response:
+def list_flow_decisions(path: FlowAddress, query: InOrder) -> Response:
     """Everything that was decided about a flow, the oldest first."""
     flow = _flow(path, Action.DECISION_READ)
     found = services().store.decisions(flow.number)
-    return json_answer(DecisionList(items=[DecisionView.of(one) for one in found]).body())
+    shown, following = sliced(found, query, lambda one: one.id)
+    return listed(DecisionList(items=[DecisionView.of(one) for one in shown], next=following))

@@ -8,7 +8,7 @@ from pydantic import Field
 from adon.access.policy import Action
 from adon.broker.forecasting.calibration import Calibration, by_wait
 from apps.rest.answers import answer, json_answer
-from apps.rest.api.common import Query, answers, blueprint
+from apps.rest.api.common import SVG, Query, answers, blueprint
 from apps.rest.calibration_picture import picture
 from apps.rest.guard import action
 from apps.rest.reservation_models import CalibrationList, CalibrationView
@@ -33,7 +33,7 @@ def get_calibration(query: ForecastQuery) -> Response:
     return json_answer(CalibrationList(items=items).body())
 
 
-@api.get("/forecasts/calibration/plot", responses={"200": {"content": {"image/svg+xml": {}}}})
+@api.get("/forecasts/calibration/plot", responses=answers(200, SVG))
 @action(Action.FORECAST_READ)
 def plot_calibration(query: ForecastQuery) -> Response:
     """The calibration curve as a picture (SVG)."""

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any
 
 from flask import Response, current_app, g
-from flask_openapi3.openapi import OpenAPI
 from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
 from prometheus_client.core import (
     CounterMetricFamily,
@@ -27,7 +26,7 @@ from apps.rest.api.common import answers, blueprint
 from apps.rest.api.measuring_metrics import Measuring
 from apps.rest.guard import action
 from apps.rest.models import Health
-from apps.rest.services import Services, services
+from apps.rest.services import DESCRIPTION, Services, services
 
 open_api = blueprint("health", "Health, readiness, and this description", anonymous=True)
 api = blueprint("metrics", "For Prometheus")
@@ -62,7 +61,7 @@ def readyz() -> Response:
 @action(Action.HEALTH_READ)
 def openapi() -> Response:
     """This description (OpenAPI 3.1)."""
-    document: dict[str, Any] = cast(OpenAPI, current_app).api_doc
+    document: dict[str, Any] = current_app.extensions[DESCRIPTION]
     return json_answer(document)
 
 

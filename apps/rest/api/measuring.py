@@ -16,14 +16,15 @@ from apps.rest.api.common import Query, answers, blueprint
 from apps.rest.guard import action, requester
 from apps.rest.measuring_models import BucketView, Plot, PointList, RunAccepted, RunBody, SeriesView
 from apps.rest.models import MeasurementList, MeasurementView
+from apps.rest.paging import InOrder, Moment, NewestFirst, by_time, cut, listed, until, wanted
 from apps.rest.services import MeasurementFilter, ask_collector, services
-from apps.rest.times import Time, to_text
+from apps.rest.times import Time
 from measurement.model import Metric, Series
 
 api = blueprint("measuring", "Measurements, and measuring now")
 
 
-class MeasurementQuery(Query):
+class MeasurementQuery(NewestFirst):
     """Which measurements."""
 
     path: Name | None = None
@@ -40,12 +41,18 @@ class MeasurementQuery(Query):
 def list_measurements(query: MeasurementQuery) -> Response:
     """Measurements from the archive, the newest first."""
     parts = services()
-    found = parts.measurements.query(MeasurementFilter(**dict(query)))
-    full = len(found) == query.limit
-    following = to_text(found[-1].observed_at) if full else None
-    seen = readable(g.actor, ((measurement.series, measurement) for measurement in found), parts.grants)
+    moment = Moment.of(query)
+    asked = MeasurementFilter(
+        **query.model_dump(include={"path", "source", "destination", "metric"}),
+        since=query.since,
+        until=until(moment, query.until),
+        limit=wanted(moment, query.limit),
+    )
+    found = parts.measurements.query(asked)
+    shown, following = by_time(found, query.limit, moment, lambda one: one.observed_at)
+    seen = readable(g.actor, ((measurement.series, measurement) for measurement in shown), parts.grants)
     items = [MeasurementView.of(measurement) for measurement in seen]
-    return json_answer(MeasurementList(items=items, next=following).body())
+    return listed(MeasurementList(items=items, next=following))
 
 
 @api.post("/measurements", responses=answers(202, RunAccepted, 409))
@@ -56,8 +63,8 @@ def run_now(body: RunBody) -> Response:
         series = Series(body.path, body.source, body.destination, metric.value)
         authorise_measurement(g.actor, "start", series, services().grants)
     key = {"path": body.path, "source": body.source, "destination": body.destination}
-    wanted = {"key": key, "test": body.test, "who": requester().name}
-    answer = ask_collector("measure", wanted, timeout=15.0)
+    asked = {"key": key, "test": body.test, "who": requester().name}
+    answer = ask_collector("measure", asked, timeout=15.0)
     return done(RunAccepted.model_validate(answer).body(), HTTPStatus.ACCEPTED)
 
 
@@ -89,6 +96,7 @@ def plot(query: PlotQuery) -> Response:
 
 @api.get("/points", responses=answers(200, PointList))
 @action(Action.NETWORK_READ)
-def list_points() -> Response:
+def list_points(query: InOrder) -> Response:
     """The measurement points that have announced themselves."""
-    return json_answer(PointList.model_validate(ask_collector("points", {})).body())
+    found = PointList.model_validate(ask_collector("points", {}))
+    return cut(found, query, lambda one: str(one["name"]))

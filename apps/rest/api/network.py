@@ -23,6 +23,7 @@ from apps.rest.models import (
     SwitchView,
 )
 from apps.rest.network_models import NetworkView
+from apps.rest.paging import InOrder, cut
 from apps.rest.services import services
 from measurement.model import Series
 
@@ -31,9 +32,9 @@ api = blueprint("network", "Transit paths, rules and the queue")
 
 @api.get("/paths", responses=answers(200, PathList))
 @action(Action.PATH_READ)
-def list_paths() -> Response:
+def list_paths(query: InOrder) -> Response:
     """Every directed path with its latest values, and the edge switches."""
-    return json_answer(path_list().body())
+    return cut(path_list(), query, lambda one: f"{one.path}:{one.source}:{one.destination}")
 
 
 def path_list() -> PathList:
@@ -83,12 +84,12 @@ def _seen(items: Iterable[tuple[PathView | EstimateView, str, T]]) -> list[T]:
 
 @api.get("/queue", responses=answers(200, QueueView))
 @action(Action.FLOW_READ)
-def get_queue() -> Response:
+def get_queue(query: InOrder) -> Response:
     """The waiting flows, first to be served first; a researcher sees their own."""
     at, flows = waiting()
     number = int(services().snapshots.get().get("queued", len(flows)))
     items = [FlowView.of(flow) for flow in flows]
-    return json_answer(QueueView(at=at, waiting=number, items=items).body())
+    return cut(QueueView(at=at, waiting=number, items=items), query, lambda one: str(one.id))
 
 
 def waiting() -> tuple[float, list[Flow]]:

@@ -12,10 +12,11 @@ from adon.access.policy import Action
 from adon.broker.maintenance import Stage
 from adon.broker.scenario import Failure
 from adon.errors import InvalidInput, NotFound
-from apps.rest.answers import done, json_answer
+from apps.rest.answers import check_if_match, done, json_answer
 from apps.rest.api.common import PREFIX, Address, Query, answers, blueprint
 from apps.rest.guard import action, requester
 from apps.rest.operations_models import RehearsalList, RehearsalView, WindowBody, WindowList, WindowView
+from apps.rest.paging import InOrder, cut
 from apps.rest.services import services
 
 api = blueprint("operations", "Maintenance windows and failure rehearsal")
@@ -24,7 +25,7 @@ REHEARSAL_S = 30.0
 """Every single failure of a large network takes a while."""
 
 
-class WindowQuery(Query):
+class WindowQuery(InOrder):
     """Which windows."""
 
     all: bool = Field(default=False, description="also those that are over or cancelled")
@@ -34,7 +35,7 @@ class WindowQuery(Query):
 @action(Action.MAINTENANCE_READ)
 def list_windows(query: WindowQuery) -> Response:
     """Maintenance windows, announced and under way."""
-    return json_answer(WindowList(items=windows(all_=query.all)).body())
+    return cut(WindowList(items=windows(all_=query.all)), query, lambda one: str(one.id))
 
 
 def windows(*, all_: bool = False) -> list[WindowView]:
@@ -68,10 +69,25 @@ class WindowAddress(Address):
     id: str = Field(max_length=20, description="as in m-3")
 
 
-@api.delete("/maintenance/<id>", responses=answers(200, WindowView, 409))
+@api.get("/maintenance/<id>", responses=answers(200, WindowView))
+@action(Action.MAINTENANCE_READ)
+def get_window(path: WindowAddress) -> Response:
+    """One window, also one that is over or was cancelled."""
+    return json_answer(_window(path.id).body())
+
+
+def _window(id_: str) -> WindowView:
+    found = next((one for one in windows(all_=True) if one.id == id_), None)
+    if found is None:
+        raise NotFound("maintenance", id_)
+    return found
+
+
+@api.delete("/maintenance/<id>", responses=answers(200, WindowView, 409, 412))
 @action(Action.MAINTENANCE_CANCEL)
 def cancel_window(path: WindowAddress) -> Response:
-    """Cancel a window, also in the middle of it; its paths may be used again."""
+    """Cancel a window, also in the middle of it; with ``If-Match``, only in the state it was seen in."""
+    check_if_match(_window(path.id).body())
     return done(cancelled(path.id).body(), HTTPStatus.OK)
 
 

@@ -7,16 +7,18 @@ from pydantic import Field
 
 from adon.access.policy import Action
 from apps.rest.answers import json_answer
-from apps.rest.api.common import FlowAddress, Query, answers, blueprint
-from apps.rest.guard import action, check_flow, only_own
+from apps.rest.api.common import FlowAddress, answers, blueprint
+from apps.rest.guard import action, only_own
 from apps.rest.outcome_models import OutcomeList, OutcomeView
+from apps.rest.owned import check_flow
+from apps.rest.paging import NewestFirst, cursor, listed, page, read_cursor
 from apps.rest.services import services
 from apps.rest.times import Time
 
 api = blueprint("outcomes", "What transfers that have ended were promised, got, and met on their way")
 
 
-class OutcomeQuery(Query):
+class OutcomeQuery(NewestFirst):
     """Which outcomes."""
 
     template: str | None = Field(default=None, max_length=80, description="soykb, or soykb@3")
@@ -29,8 +31,10 @@ class OutcomeQuery(Query):
 def list_outcomes(query: OutcomeQuery) -> Response:
     """What flows left behind, those that ended last first; a researcher sees their own."""
     own = only_own(Action.FLOW_READ, "flow")
-    found = services().store.outcomes(query.template, query.since, query.limit, own)
-    return json_answer(OutcomeList(items=[OutcomeView.of(one) for one in found]).body())
+    before = read_cursor(query.before, int)
+    found = services().store.outcomes(query.template, query.since, query.limit + 1, own, before)
+    shown, following = page(found, query.limit, lambda one: cursor(one.ended_at, one.flow))
+    return listed(OutcomeList(items=[OutcomeView.of(one) for one in shown], next=following))
 
 
 @api.get("/flows/<id>/outcome", responses=answers(200, OutcomeView))

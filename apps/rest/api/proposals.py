@@ -18,21 +18,21 @@ from adon.store import codec
 from adon.templates_catalog.model import Name
 from adon.templates_catalog.proposal import Proposal, ProposalState
 from apps.rest.answers import done, json_answer
-from apps.rest.api.common import PREFIX, Address, Query, answers, blueprint
+from apps.rest.api.common import PREFIX, Address, answers, blueprint
 from apps.rest.guard import action, requester
-from apps.rest.proposal_models import AcceptBody, LearnBody, ProposalList, ProposalView, RefuseBody
+from apps.rest.paging import NewestFirst, listed, page
+from apps.rest.proposal_models import AcceptProposal, LearnBody, ProposalList, ProposalView, RefuseProposal
 from apps.rest.services import services
 
 api = blueprint("proposals", "The catalog learns: new scoring proposed from outcomes")
 
-SHOWN = 100
 
-
-class ProposalQuery(Query):
+class ProposalQuery(NewestFirst):
     """Which proposals."""
 
     template: Name | None = None
     state: ProposalState | None = None
+    before: str | None = Field(default=None, max_length=20, description="proposals before this one (p-3)")
 
 
 class ProposalAddress(Address):
@@ -45,8 +45,10 @@ class ProposalAddress(Address):
 @action(Action.PROPOSAL_READ)
 def list_proposals(query: ProposalQuery) -> Response:
     """Proposals, the newest first."""
-    found = services().store.proposals(query.template, query.state, SHOWN)
-    return json_answer(ProposalList(items=[ProposalView.of(one) for one in found]).body())
+    before = None if query.before is None else _number(query.before)
+    found = services().store.proposals(query.template, query.state, query.limit + 1, before)
+    shown, following = page(found, query.limit, lambda one: one.id)
+    return listed(ProposalList(items=[ProposalView.of(one) for one in shown], next=following))
 
 
 @api.post("/proposals", responses=answers(201, ProposalView, 400, 409, 413, 415))
@@ -89,7 +91,7 @@ def proposal(id_: str) -> Proposal:
 
 @api.post("/proposals/<id>/accept", responses=answers(200, ProposalView, 400, 409, 413, 415))
 @action(Action.PROPOSAL_DECIDE)
-def accept_proposal(path: ProposalAddress, body: AcceptBody) -> Response:
+def accept_proposal(path: ProposalAddress, body: AcceptProposal) -> Response:
     """Accept a proposal: it becomes the next version of its template."""
     decided = decide(path.id, accepted=True, reason=body.reason)
     return done(ProposalView.of(decided).body(), HTTPStatus.OK)
@@ -97,7 +99,7 @@ def accept_proposal(path: ProposalAddress, body: AcceptBody) -> Response:
 
 @api.post("/proposals/<id>/refuse", responses=answers(200, ProposalView, 400, 409, 413, 415))
 @action(Action.PROPOSAL_DECIDE)
-def refuse_proposal(path: ProposalAddress, body: RefuseBody) -> Response:
+def refuse_proposal(path: ProposalAddress, body: RefuseProposal) -> Response:
     """Refuse a proposal, saying why."""
     decided = decide(path.id, accepted=False, reason=body.reason)
     return done(ProposalView.of(decided).body(), HTTPStatus.OK)

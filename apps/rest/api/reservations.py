@@ -11,9 +11,12 @@ from pydantic import Field
 from adon.access.policy import Action
 from adon.broker.resources.reservation import Reservation, Stage
 from adon.errors import NotFound
-from apps.rest.answers import done, json_answer
-from apps.rest.api.common import PREFIX, Address, Query, answers, blueprint, idempotency_key
-from apps.rest.guard import action, check, only_own, requester
+from apps.rest.answers import check_if_match, done, json_answer
+from apps.rest.api.common import PREFIX, Address, answers, blueprint
+from apps.rest.guard import action, check_place, only_own, requester
+from apps.rest.owned import check_owned
+from apps.rest.paging import InOrder, cut
+from apps.rest.repeating import idempotency_key
 from apps.rest.reservation_models import (
     ReservationBody,
     ReservationList,
@@ -28,9 +31,9 @@ api = blueprint("resources", "Compute sites, and reservations of sites and paths
 
 @api.get("/resources", responses=answers(200, SiteResourcesList))
 @action(Action.COMPUTE_READ)
-def list_sites() -> Response:
+def list_resources(query: InOrder) -> Response:
     """Every compute site: what it has, what flows hold of it, what is free."""
-    return json_answer(compute_sites().body())
+    return cut(compute_sites(), query, lambda one: str(one.name))
 
 
 def compute_sites() -> SiteResourcesList:
@@ -44,7 +47,7 @@ def compute_sites() -> SiteResourcesList:
     )
 
 
-class ReservationQuery(Query):
+class ReservationQuery(InOrder):
     """Which reservations."""
 
     all: bool = Field(default=False, description="also those that are over or released")
@@ -54,7 +57,7 @@ class ReservationQuery(Query):
 @action(Action.RESERVATION_READ)
 def list_reservations(query: ReservationQuery) -> Response:
     """Reservations ahead and active; a researcher sees their own."""
-    return json_answer(ReservationList(items=reservations(all_=query.all)).body())
+    return cut(ReservationList(items=reservations(all_=query.all)), query, lambda one: str(one.id))
 
 
 def reservations(*, all_: bool = False) -> list[ReservationView]:
@@ -79,6 +82,7 @@ def reserve(body: ReservationBody, key: str | None = None) -> ReservationView:
 
     :raises AdonError: what the controller says against it.
     """
+    check_place(body.path, body.compute)
     asked: dict[str, object] = {"request": body.request(services().clock()), "requester": requester().name}
     if key is not None:
         asked["idempotency_key"] = idempotency_key(key)
@@ -99,10 +103,12 @@ def get_reservation(path: ReservationAddress) -> Response:
     return json_answer(ReservationView.of(found, services().clock()).body())
 
 
-@api.delete("/reservations/<id>", responses=answers(200, ReservationView, 409))
+@api.delete("/reservations/<id>", responses=answers(200, ReservationView, 409, 412))
 @action(Action.RESERVATION_RELEASE)
 def release_reservation(path: ReservationAddress) -> Response:
-    """Release a reservation, also in the middle of it; others may have what it kept."""
+    """Release a reservation, also in the middle of it; with ``If-Match``, only as it was seen."""
+    present = _reservation(path.id, Action.RESERVATION_RELEASE)
+    check_if_match(ReservationView.of(present, services().clock()).body())
     return done(released(path.id).body(), HTTPStatus.OK)
 
 
@@ -122,5 +128,5 @@ def _reservation(id_: str, wanted: Action) -> Reservation:
     if match is None:
         raise NotFound("reservation", id_)
     found = services().store.reservation(int(match[1]))
-    check(wanted, "reservation", found.owner)
+    check_owned(wanted, "reservation", found.id, found.owner)
     return found

@@ -13,11 +13,14 @@ from adon.errors import InvalidInput, NotFound
 from adon.flowvisor.cookie import cookie_owner, is_ours, owner_name
 from adon.flowvisor.meaning import deeds, packets, purpose
 from adon.flowvisor.rule import Entry, GroupEntry, MeterEntry, Rule, dpid_text, rule_text
+from adon.store.entry_codec import slot_text
 from adon.store.rule_rows import SavedRule
 from apps import journal
 from apps.rest.answers import done, json_answer
 from apps.rest.api.common import Query, answers, blueprint, flow_number
-from apps.rest.guard import action, check, only_own
+from apps.rest.guard import action, only_own
+from apps.rest.owned import check_flow
+from apps.rest.paging import InOrder, Moment, NewestFirst, by_time, cut, listed, sliced, until, wanted
 from apps.rest.rule_models import (
     DifferenceList,
     ExplainedRule,
@@ -34,7 +37,7 @@ from apps.rest.services import services
 api = blueprint("rules", "OpenFlow rules: shown, explained, compared, repaired")
 
 
-class RuleQuery(Query):
+class RuleQuery(InOrder):
     """Which rules."""
 
     dpid: str | None = Field(default=None, pattern="^[0-9a-f]{16}$")
@@ -50,10 +53,11 @@ def list_rules(query: RuleQuery) -> Response:
         if only_own(Action.RULE_READ, "rule") is not None:
             raise InvalidInput.of("flow", "name a flow of yours, as in ?flow=f-17")
     else:
-        check(Action.RULE_READ, "rule", store.flow(flow_number(query.flow)).requester)
+        check_flow(Action.RULE_READ, store.flow(flow_number(query.flow)))
     dpid = None if query.dpid is None else int(query.dpid, 16)
     found = store.rules(dpid=dpid, owner=query.flow)
-    return json_answer(RuleList(items=[_rule(one) for one in found]).body())
+    shown, following = sliced(found, query, lambda one: slot_text(one.rule.slot))
+    return listed(RuleList(items=[_rule(one) for one in shown], next=following))
 
 
 def _kind(entry: Entry) -> str:
@@ -79,9 +83,9 @@ def _rule(saved: SavedRule) -> RuleView:
 
 @api.get("/rules/diff", responses=answers(200, DifferenceList))
 @action(Action.NETWORK_READ)
-def rules_diff() -> Response:
+def rules_diff(query: InOrder) -> Response:
     """How the switches differ from what should be; nothing is changed (R4)."""
-    return json_answer(differences().body())
+    return cut(differences(), query, lambda one: str(one.name))
 
 
 def differences() -> DifferenceList:
@@ -125,7 +129,7 @@ def explain_rules(query: ExplainQuery) -> Response:
     decision = because = requester = None
     if owner.startswith("f-"):
         flow = store.flow(flow_number(owner))
-        check(Action.RULE_READ, "rule", flow.requester)
+        check_flow(Action.RULE_READ, flow)
         decision, because, requester = flow.decision, flow.reason, flow.requester
     elif only_own(Action.RULE_READ, "rule") is not None:
         raise InvalidInput.of("of", "name a flow of yours, as in ?of=f-17")
@@ -191,7 +195,7 @@ def traced(query: TraceQuery) -> TraceView:
     return TraceView.model_validate(services().controller.call("trace", question))
 
 
-class SentQuery(Query):
+class SentQuery(NewestFirst):
     """Which messages."""
 
     flow: str | None = Field(default=None, description="what was sent for this flow (f-17)")
@@ -204,14 +208,22 @@ class SentQuery(Query):
 @action(Action.NETWORK_READ)
 def list_sent(query: SentQuery) -> Response:
     """The changes sent to switches, the newest first, each with the event that led to it."""
-    return json_answer(SentList(items=sent(query)).body())
+    moment = Moment.of(query)
+    found = _sent(query, wanted(moment, query.limit), until(moment, None))
+    shown, following = by_time(found, query.limit, moment, lambda one: one.at)
+    return listed(SentList(items=shown, next=following))
 
 
 def sent(query: SentQuery) -> list[SentView]:
     """What was sent to switches, the newest first."""
+    return _sent(query, query.limit, None)
+
+
+def _sent(query: SentQuery, limit: int, before: float | None) -> list[SentView]:
     lines = journal.read(
         services().journal,
-        query.limit,
+        limit,
+        before=before,
         owner=query.flow,
         dpid=query.dpid,
         cause=query.cause,

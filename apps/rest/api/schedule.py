@@ -8,10 +8,11 @@ from pydantic import Field
 from adon.access.policy import Action
 from adon.errors import Forbidden
 from apps.rest import seen
-from apps.rest.answers import json_answer
-from apps.rest.api.common import Query, answers, blueprint
+from apps.rest.answers import answer, json_answer
+from apps.rest.api.common import answers, blueprint
 from apps.rest.guard import action
 from apps.rest.measuring_models import ExecutionList, ExecutionView, ScheduleView
+from apps.rest.paging import Moment, NewestFirst, by_time, listed, until, wanted
 from apps.rest.services import ask_collector, services
 from apps.rest.times import Time
 
@@ -63,12 +64,12 @@ def gantt_page() -> Response:
     visible = seen.tasks_seen_by(parts, g.actor)
     if not all(visible(task["task"]) for task in ask_collector("schedule", {})["tasks"]):
         raise Forbidden("the picture shows tests that you may not see; ask for the schedule instead")
-    response = Response(parts.gantt(), mimetype="text/html")
+    response = answer(parts.gantt().encode(), "text/html")
     response.headers["Content-Security-Policy"] = GANTT_POLICY
     return response
 
 
-class ExecutionQuery(Query):
+class ExecutionQuery(NewestFirst):
     """Which runs."""
 
     since: Time | None = Field(default=None, description="planned then or later")
@@ -80,5 +81,13 @@ class ExecutionQuery(Query):
 @action(Action.MEASUREMENT_READ)
 def list_executions(query: ExecutionQuery) -> Response:
     """What became of planned runs, the newest first."""
-    found = seen.executions(services(), g.actor, **dict(query))
-    return json_answer(ExecutionList(items=[ExecutionView.of(one) for one in found]).body())
+    moment = Moment.of(query)
+    found = seen.executions(
+        services(),
+        g.actor,
+        since=query.since,
+        until=until(moment, query.until),
+        limit=wanted(moment, query.limit),
+    )
+    shown, following = by_time(found, query.limit, moment, lambda one: one.planned_start)
+    return listed(ExecutionList(items=[ExecutionView.of(one) for one in shown], next=following))

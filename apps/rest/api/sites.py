@@ -10,23 +10,25 @@ from pydantic import Field
 
 from adon.access.policy import Action
 from adon.broker.sites.jobs import SiteJob
-from adon.errors import InvalidInput, NotFound
+from adon.errors import NotFound
 from adon.templates_catalog.model import Name
-from apps.rest.answers import done, json_answer
-from apps.rest.api.common import PREFIX, Address, Query, answers, blueprint
-from apps.rest.guard import action, check, only_own, requester
+from apps.rest.answers import check_if_match, done, json_answer
+from apps.rest.api.common import PREFIX, Address, answers, blueprint
+from apps.rest.guard import action, check_place, only_own, requester
+from apps.rest.owned import check_owned
+from apps.rest.paging import InOrder, NewestFirst, cut, listed, page
+from apps.rest.repeating import idempotency_key
 from apps.rest.services import services
 from apps.rest.sites_models import ComputeSiteList, ComputeSiteView, JobBody, JobList, JobView
 
 api = blueprint("sites", "Compute sites, and jobs there")
-MAX_KEY = 200
 
 
 @api.get("/sites", responses=answers(200, ComputeSiteList))
 @action(Action.COMPUTE_READ)
-def list_sites() -> Response:
+def list_sites(query: InOrder) -> Response:
     """Every compute site: what is free, T_q, since when it is silent, what its word was worth."""
-    return json_answer(site_list().body())
+    return cut(site_list(), query, lambda one: str(one.name))
 
 
 def site_list() -> ComputeSiteList:
@@ -56,7 +58,7 @@ def get_site(path: SiteAddress) -> Response:
     return json_answer(found.body())
 
 
-class JobQuery(Query):
+class JobQuery(NewestFirst):
     """Which jobs."""
 
     site: Name | None = None
@@ -73,14 +75,13 @@ def list_jobs(query: JobQuery) -> Response:
     """Jobs at compute sites, the newest first; a researcher sees their own."""
     own = only_own(Action.JOB_READ, "job")
     if own is not None and query.requester not in (None, own):
-        return json_answer(JobList(items=[]).body())
+        return listed(JobList(items=[]))
     whose = query.requester if own is None else own
     before = None if query.before is None else _number(query.before)
     # One more than asked for tells whether there is a next page.
     found = services().store.jobs(query.site, whose, query.limit + 1, before)
-    page = found[: query.limit]
-    following = page[-1].id if len(found) > query.limit else None
-    return json_answer(JobList(items=[JobView.of(job) for job in page], next=following).body())
+    shown, following = page(found, query.limit, lambda job: job.id)
+    return listed(JobList(items=[JobView.of(job) for job in shown], next=following))
 
 
 @api.post("/jobs", responses=answers(202, JobView, 400, 409, 413, 415))
@@ -96,11 +97,11 @@ def submit(wish: object, key: str | None = None) -> SiteJob:
 
     :raises AdonError: as the controller refuses it.
     """
+    if isinstance(wish, dict) and isinstance(wish.get("site"), str):  # else the controller says what is wrong
+        check_place(compute=wish["site"])
     command: dict[str, object] = {"request": wish, "requester": requester().name}
     if key is not None:
-        if not 1 <= len(key) <= MAX_KEY or not key.isprintable():
-            raise InvalidInput.of("Idempotency-Key", f"must be 1 to {MAX_KEY} printable characters")
-        command["idempotency_key"] = key
+        command["idempotency_key"] = idempotency_key(key)
     answer = services().controller.call("job.submit", command)
     return services().store.job(int(answer["number"]))
 
@@ -118,10 +119,11 @@ def get_job(path: JobAddress) -> Response:
     return json_answer(JobView.of(job_of(path.id, Action.JOB_READ)).body())
 
 
-@api.delete("/jobs/<id>", responses=answers(202, JobView, 409))
+@api.delete("/jobs/<id>", responses=answers(202, JobView, 409, 412))
 @action(Action.JOB_CANCEL)
 def cancel_job(path: JobAddress) -> Response:
-    """Have a job ended; it is over when its site says so."""
+    """Have a job ended, over when its site says so; with ``If-Match``, only in the state it was seen in."""
+    check_if_match(JobView.of(job_of(path.id, Action.JOB_CANCEL)).body())
     return done(JobView.of(cancelled(path.id)).body(), HTTPStatus.ACCEPTED)
 
 
@@ -143,7 +145,7 @@ def job_of(id_: str, wanted: Action) -> SiteJob:
     :raises Forbidden: with the policy's reason.
     """
     job = services().store.job(_number(id_))
-    check(wanted, "job", job.requester)
+    check_owned(wanted, "job", job.id, job.requester)
     return job
 
 

@@ -11,12 +11,14 @@ from werkzeug.exceptions import NotAcceptable
 from adon import yamlfile
 from adon.access.policy import Action
 from adon.store import codec
+from adon.store.template_rows import SavedTemplate
 from adon.templates_catalog.model import Template
 from adon.templates_catalog.rspec_xml import export_rspec
-from apps.rest.answers import answer, content_of, done, json_answer
+from apps.rest.answers import answer, content_of, done
 from apps.rest.api.common import PREFIX, Address, answers, blueprint
 from apps.rest.guard import action, requester
 from apps.rest.models import TemplateBody, TemplateList, TemplateSummary
+from apps.rest.paging import InOrder, listed, sliced
 from apps.rest.services import services
 
 api = blueprint("templates", "What applications need: the template catalog")
@@ -47,9 +49,13 @@ class VersionAddress(NameAddress):
 
 @api.get("/templates", responses=answers(200, TemplateList))
 @action(Action.TEMPLATE_READ)
-def list_templates() -> Response:
-    """The latest version of every template."""
-    return json_answer(TemplateList(items=[TemplateSummary.of(one) for one in latest()]).body())
+def list_templates(query: InOrder) -> Response:
+    """The latest version of every template, by name, and which versions there are."""
+    known: dict[str, list[SavedTemplate]] = {}
+    for saved in services().store.templates():
+        known.setdefault(saved.template.name, []).append(saved)
+    shown, following = sliced(list(known), query, str)
+    return listed(TemplateList(items=[TemplateSummary.of(known[name]) for name in shown], next=following))
 
 
 def latest() -> list[Template]:
@@ -86,7 +92,7 @@ def get_template(path: NameAddress) -> Response:
 
 @api.get("/templates/<name>/versions/<version>", responses=answers(200, TemplateBody, 406))
 @action(Action.TEMPLATE_READ)
-def get_version(path: VersionAddress) -> Response:
+def get_template_version(path: VersionAddress) -> Response:
     """One version, as JSON, YAML or GENI RSpec (by ``Accept``); it never changes."""
     return _in_form(services().store.template(path.name, path.version).template)
 

@@ -11,7 +11,7 @@ from werkzeug.wrappers import Response as AnyResponse
 from adon.access.policy import Action, Object, may
 from adon.errors import AdonError, Conflict, InvalidInput, NotFound, Problem, Unavailable
 from adon.templates_catalog.proposal import Proposal, ProposalState
-from apps.rest.api.proposals import SHOWN, decide, learnt, proposal
+from apps.rest.api.proposals import decide, learnt, proposal
 from apps.rest.api.templates import latest
 from apps.rest.guard import action
 from apps.rest.page import frame
@@ -20,6 +20,8 @@ from apps.rest.services import services
 
 READ_AS: Mapping[str, str] = {"throughput": "throughput", "kept": "loss"}
 """Which metric's words a response is told in: a share is told as loss is."""
+
+SHOWN = 100
 
 page = frame.blueprint("proposed")
 

@@ -11,8 +11,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from apps.dashboard.network.layout import MANY, Layout, layout
 from apps.rest.network_models import CircuitView, LinkView, NetworkView, SwitchDetail
-from apps.rest.page.layout import MANY, Layout, layout
 from apps.rest.page.shapes import Area, Curve
 
 BOX = (118.0, 42.0)

@@ -10,9 +10,10 @@ from werkzeug.wrappers import Response as AnyResponse
 from adon import yamlfile
 from adon.access.policy import Action, Object, may
 from adon.broker.flow import Flow, FlowState
-from adon.errors import Conflict, Forbidden, InvalidInput, NotAuthenticated, NotFound, Problem, Unavailable
+from adon.errors import Conflict, InvalidInput, NotFound, Problem, Unavailable
+from adon.store.flow_rows import FlowFilter
 from adon.templates_catalog.model import Template
-from apps.rest import guard, seen
+from apps.rest import seen
 from apps.rest.api import flows as flow_api
 from apps.rest.api.common import flow_number
 from apps.rest.api.network import path_list, waiting
@@ -22,8 +23,6 @@ from apps.rest.models import DecisionView, FlowView
 from apps.rest.outcome_models import OutcomeView
 from apps.rest.page import form, frame
 from apps.rest.page.advising import advice_for
-from apps.rest.page.frame import COOKIE, sessions
-from apps.rest.page.sessions import LIFETIME
 from apps.rest.page.standing import packet_of, rules_of, spares, switch_names
 from apps.rest.queue_models import WaitingView
 from apps.rest.services import services
@@ -38,42 +37,6 @@ MOST_ALARMS = 50
 page = frame.blueprint("page", static_folder="static")
 
 
-# -- signing in ----------------------------------------------------------------------------------------
-
-
-@page.get("/sign-in")
-def sign_in() -> str:
-    """Ask for the token."""
-    return render_template("sign_in.html", problem="")
-
-
-@page.post("/sign-in")
-def enter() -> AnyResponse:
-    """Begin a session, if the token is valid."""
-    if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
-        raise Forbidden("sign in from this page only")
-    token = request.form.get("token", "").strip()
-    try:
-        guard.actor_of(token)
-    except NotAuthenticated as error:
-        return Response(render_template("sign_in.html", problem=str(error)), 401)
-    response = redirect(url_for("page.overview"), 303)
-    number = sessions().begin(token, services().clock())
-    response.set_cookie(
-        COOKIE, number, max_age=int(LIFETIME), httponly=True, samesite="Strict", secure=request.is_secure
-    )
-    return response
-
-
-@page.post("/sign-out")
-def leave() -> AnyResponse:
-    """End the session."""
-    sessions().end(request.cookies.get(COOKIE))
-    response = redirect(url_for("page.sign_in"), 303)
-    response.delete_cookie(COOKIE)
-    return response
-
-
 # -- looking -------------------------------------------------------------------------------------------
 
 
@@ -86,7 +49,7 @@ def overview() -> str:
     except Unavailable:
         paths, queue = None, []  # the page says so, and shows what the store still tells
     own = only_own(Action.FLOW_READ, "flow")
-    found = services().store.flows(requester=own, limit=SHOWN)
+    found = services().store.flows(FlowFilter(requester=own), SHOWN)
     return render_template(
         "overview.html",
         alarms=alarms_in_force(),

@@ -1,0 +1,54 @@
+"""The audit log as a file: CSV for a spreadsheet, JSON lines for a program.  Pure."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+
+from adon.access.audit import Line, values_of
+
+COLUMNS = (
+    "number",
+    "at",
+    "actor",
+    "via",
+    "address",
+    "action",
+    "method",
+    "object",
+    "outcome",
+    "status",
+    "detail",
+    "times",
+    "digest",
+)
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_BATCH = 200
+
+
+def json_lines(lines: Iterable[Line]) -> Iterator[str]:
+    """One JSON object per line."""
+    return (json.dumps(values_of(line)) + "\n" for line in lines)
+
+
+def csv_rows(lines: Iterable[Line]) -> Iterator[str]:
+    """RFC 4180 with a header; times are RFC 3339 in UTC; no cell is taken for a formula."""
+    out = io.StringIO()
+    writer = csv.writer(out)
+    writer.writerow(COLUMNS)
+    for count, line in enumerate(lines, start=1):
+        values = values_of(line) | {"at": datetime.fromtimestamp(line.entry.at, UTC).isoformat()}
+        writer.writerow([defused(str(values[name])) for name in COLUMNS])
+        if count % _BATCH == 0:
+            yield out.getvalue()
+            out.seek(0)
+            out.truncate()
+    yield out.getvalue()
+
+
+def defused(cell: str) -> str:
+    """A cell that a spreadsheet takes for text: what begins like a formula gets an apostrophe before it."""
+    return "'" + cell if cell.startswith(_FORMULA) else cell

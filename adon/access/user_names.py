@@ -1,0 +1,83 @@
+"""What somebody who signed in elsewhere is called here: one name for ever, that nobody else can get.
+
+- eduPersonPrincipalName (``ann@missouri.edu``), if the party asserts it and may: its scope must be one of
+  the domains that the configuration lets the party speak for.  Case means nothing in it.
+- Else the party's own identifier of the person at the party's address: ``248289761001@login.example.edu``,
+  with the issuer's path where it has one.
+
+The two kinds cannot meet: what follows the last ``@`` is a scope of the configuration, or the address of a
+party; no hub (``*``) may assert a scope that is the address of a configured party.  Local users' names have
+no ``@``, unless an administrator writes one.  Pure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from adon.access.assertion import Assertion
+from adon.errors import Forbidden
+
+PRINCIPALS = "eduPersonPrincipalName"
+"""Who vouches for a principal name: its domain, whichever of the domain's parties it came by."""
+_PRINCIPAL = re.compile(r"(?P<user>[!-?A-~]{1,120})@(?P<scope>[A-Za-z0-9.-]{1,120})")
+_PARTY = re.compile(r"[!-?A-~]{1,255}")
+_SUBJECT = re.compile(r"[!-~]{1,255}")
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A person's name, and what it stands on: who has the same issuer and subject is the same person."""
+
+    name: str
+    issuer: str
+    subject: str
+
+
+def user_name(
+    assertion: Assertion, may_assert: Collection[str], parties: Collection[str] = frozenset()
+) -> Named:
+    """The name of the person here.
+
+    :param may_assert: domains that the party speaks for; ``*`` for all.
+    :param parties: the issuers of all parties that are configured.
+    :raises Forbidden: if the party asserts a name that it may not, or names nobody at all.
+    """
+    if assertion.principal is not None and may_assert:
+        found = _PRINCIPAL.fullmatch(assertion.principal)
+        if found is None:
+            raise Forbidden(f"{assertion.issuer} asserts a name that is none: {_shown(assertion.principal)}")
+        scope = found["scope"].lower()
+        if not _allowed(scope, may_assert) or scope in {address(party) for party in parties}:
+            raise Forbidden(f"{assertion.issuer} may not assert names of {scope}")
+        name = f"{found['user'].lower()}@{scope}"
+        return Named(name, PRINCIPALS, name)
+    if not _SUBJECT.fullmatch(assertion.subject) or not _PARTY.fullmatch(address(assertion.issuer)):
+        raise Forbidden(
+            f"{assertion.issuer} does not say who signed in: "
+            "neither eduPersonPrincipalName nor a lasting identifier"
+        )
+    name = f"{assertion.subject}@{address(assertion.issuer)}"
+    return Named(name, assertion.issuer, assertion.subject)
+
+
+def address(issuer: str) -> str:
+    """A party as it stands in names: its URL without scheme and closing slash, or its URN."""
+    rest = issuer.partition("://")[2]
+    host, slash, path = rest.rstrip("/").partition("/")
+    return host.lower() + slash + path if host else issuer
+
+
+def own_affiliations(assertion: Assertion, may_assert: Collection[str]) -> frozenset[str]:
+    """The scoped affiliations that the party may assert, in lower case."""
+    lower = {value.lower() for value in assertion.affiliations if value.count("@") == 1}
+    return frozenset(value for value in lower if _allowed(value.partition("@")[2], may_assert))
+
+
+def _allowed(scope: str, may_assert: Collection[str]) -> bool:
+    return "*" in may_assert or scope in may_assert
+
+
+def _shown(text: str) -> str:
+    return ascii(text[:80])

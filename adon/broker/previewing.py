@@ -1,0 +1,201 @@
+"""What would become of a request if it were made now: the decision itself, without anything coming of it.
+
+The request is checked, tried and ruled on by the functions that admit (:mod:`adon.broker.queueing.asking`,
+:func:`adon.broker.queueing.trial.tried`), under the number that the next flow will have, so a request that
+follows at once is decided in the same way.  What they keep under that number on the way (what the flow needs,
+a meter's number) is forgotten again: no flow, decision, booking, hold or rule comes of it.
+
+One thing is not worked out: a flow that was only seen, not announced, ends when somebody announces the same
+connections (:mod:`adon.broker.unannounced`).  What comes of that for those who wait is settled then; the
+preview counts it as still there, and names it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from adon.broker import advising, grading, interrupting, ruling
+from adon.broker.deciding import choose_path, decision_of
+from adon.broker.decision import Decision, Outcome, finite
+from adon.broker.events import FlowSubmitted, PreviewAsked
+from adon.broker.flow import Flow
+from adon.broker.outcomes import Forecast
+from adon.broker.queueing import claims
+from adon.broker.queueing.asking import asked_for
+from adon.broker.queueing.explaining import asleep, kept_waiting
+from adon.broker.queueing.trial import Trial, tried
+from adon.broker.world import World
+
+NAME = "preview"
+"""Stands where a recorded decision names itself, its flow and its event."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pushed:
+    """What would become of a running flow by the one that is asked for.
+
+    :param to: the path that it would move to; None if it would wait.
+    """
+
+    flow: str
+    path: str
+    to: str | None
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What would be decided.
+
+    :param decision: as it would be recorded.
+    :param size: bytes that would travel; ``forecast``: how long they would, where that can be told.
+    :param waiting: what it would wait for, and when it may start.
+    :param pushed: the running flows that would be moved, or go back to the queue.
+    :param replaced: the flows that were seen but not announced, and would end.
+    :param booking: what it would have reserved: path, rate in bits/s, times.
+    :param advised: whether no switch would be told.
+    """
+
+    at: float
+    decision: Decision
+    size: int
+    forecast: Forecast | None
+    waiting: Mapping[str, Any]
+    pushed: tuple[Pushed, ...]
+    replaced: tuple[str, ...]
+    booking: Mapping[str, Any] | None
+    advised: bool
+
+
+def previewed(world: World, asked: PreviewAsked, number: int) -> Preview:
+    """What would be decided about a request.
+
+    :param number: what no flow has yet.
+    :raises AdonError: as the request would be refused.
+    """
+    event = FlowSubmitted(
+        asked.id, asked.at, asked.command, asked.request, asked.requester, asked.roles, asked.groups
+    )
+    rivals = world.flows.rivals(asked.request)
+    try:
+        flow = asked_for(world, number, event, [one for one in rivals if not one.unannounced])
+        trial = tried(world, flow, event.at, claims.kept(world, flow, event.at))
+        return _told(world, trial, event, [one.id for one in rivals if one.unannounced])
+    finally:
+        world.flows.forget(number)
+        world.meters.forget(number)
+
+
+def _told(world: World, trial: Trial, event: FlowSubmitted, replaced: list[str]) -> Preview:
+    flow, booking = trial.flow, trial.flow.booking
+    pushed = _pushed(world, trial, event.at)
+    return Preview(
+        at=event.at,
+        decision=replace(_decision(world, trial, event, pushed), id=NAME, flow=NAME, cause=NAME),
+        size=trial.sites.transfer_size,
+        forecast=trial.sites.forecast,
+        waiting=_waiting(world, trial, event.at),
+        pushed=pushed,
+        replaced=tuple(replaced),
+        booking=None
+        if booking is None
+        else {"path": booking.path, "rate": booking.rate, "begins": booking.begins, "ends": booking.ends},
+        advised=advising.advised(world.configuration, trial.need.template, world.flows.ends(flow)),
+    )
+
+
+def _decision(world: World, trial: Trial, event: FlowSubmitted, pushed: tuple[Pushed, ...]) -> Decision:
+    """As it would be recorded, after whoever gives way has gone."""
+    flow, ruled = trial.flow, trial.ruled
+    granted = grading.granted(world, flow, ruled.path, _gone(world, trial, pushed))
+    return decision_of(
+        1,
+        flow,
+        trial.need,
+        trial.choice,
+        ruled.outcome,
+        ruled.reason,
+        event,
+        ruled.path,
+        trial.sites,
+        granted,
+    )
+
+
+def _gone(world: World, trial: Trial, pushed: tuple[Pushed, ...]) -> int | None:
+    """Who gives way, if it leaves the port by which the newcomer goes."""
+    holder = trial.holder
+    if holder is None:
+        return None
+    to = next(one.to for one in pushed if one.flow == holder.id)
+    there, here = grading.gate(world, holder, to), grading.gate(world, trial.flow, trial.path)
+    return None if there is not None and here is not None and there.port == here.port else holder.number
+
+
+def _waiting(world: World, trial: Trial, now: float) -> dict[str, Any]:
+    flow = trial.flow
+    if trial.ruled.outcome is Outcome.ADMIT:
+        start = dict.fromkeys(("earliest", "expected", "latest"), now)
+        return {"waits_for": [], "start": start, "start_why": "it begins at once"}
+    if flow.not_before is not None and flow.not_before > now:
+        return asleep(flow)
+    return kept_waiting(world, trial, now)
+
+
+# -- what becomes of others -----------------------------------------------------------------------------
+
+
+def _pushed(world: World, trial: Trial, now: float) -> tuple[Pushed, ...]:
+    """Who gives way at once, and whom the policy has let the newcomer go first."""
+    flow, path = trial.flow, trial.path
+    if path is None:
+        return ()
+    found = []
+    if trial.holder is not None:
+        ours, theirs = world.flows.priority(flow), world.flows.priority(trial.holder)
+        why = f"gives way to it (priority {ours} above {theirs})"
+        found.append(_displaced(world, trial.holder, why, now))
+    if world.configuration.policy.interrupting and interrupting.takes_part(world, flow):
+        others = world.interrupting.behind(world, flow, path, now)
+        why = "lets it go first, which has less left, a higher priority or waited long"
+        found += [_displaced(world, one, why, now) for one in others if one is not trial.holder]
+    return tuple(found)
+
+
+def _displaced(world: World, other: Flow, why: str, now: float) -> Pushed:
+    choice = choose_path(world, other, now, {str(other.path): why})[1]
+    ruled = ruling.displaced(choice, why)
+    return Pushed(other.id, str(other.path), ruled.path, ruled.reason)
+
+
+# -- for the answer -------------------------------------------------------------------------------------
+
+
+def as_json(found: Preview) -> Mapping[str, object]:
+    """A preview as plain JSON values; rates in bits/s, times in seconds since the epoch."""
+    forecast = found.forecast
+    return {
+        "at": found.at,
+        "decision": found.decision.body(),
+        "size": found.size,
+        "forecast": None
+        if forecast is None
+        else finite(
+            {
+                "expected": forecast.expected,
+                "low": forecast.low,
+                "high": forecast.high,
+                "coverage": forecast.coverage,
+                "terms": forecast.terms,
+            }
+        ),
+        **found.waiting,
+        "pushed": [
+            {"flow": one.flow, "path": one.path, "to": one.to, "why": one.why} for one in found.pushed
+        ],
+        "replaced": list(found.replaced),
+        "booking": None if found.booking is None else dict(found.booking),
+        "advised": found.advised,
+    }

@@ -1,0 +1,91 @@
+"""Who may come in and do what: users, roles, tokens; and the audit log."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any
+
+from adon.client.calling import Caller, body_of, part
+from adon.client.documents import (
+    AuditLine,
+    NewTokenView,
+    RoleList,
+    TokenBody,
+    TokenView,
+    UserChange,
+    UserView,
+    Verification,
+)
+
+AUDIT_PAGE = 1000
+"""Lines of one page of the audit log."""
+
+
+class AccessCalls(Caller):
+    """Users, tokens, the audit log."""
+
+    def myself(self) -> UserView:
+        """Who asks."""
+        return self._get(UserView, "/users/me")
+
+    def users(self) -> list[UserView]:
+        """Everybody whom one may see, by name."""
+        return list(self._pages(UserView, "/users", {}, None, "after"))
+
+    def user(self, name: str) -> UserView:
+        """One user."""
+        return self._get(UserView, f"/users/{part(name)}")
+
+    def add_user(self, name: str, roles: Sequence[str] = ()) -> UserView:
+        """Name somebody who signs in with a token only."""
+        return self._post(UserView, "/users", {"name": name, "granted": list(roles)})
+
+    def change_user(self, name: str, change: UserChange | Mapping[str, Any]) -> UserView:
+        """Set what an administrator decides: ``granted``, ``removed``, ``disabled``."""
+        return self._call(UserView, "PATCH", f"/users/{part(name)}", body=change)
+
+    def change_roles(self, name: str, give: Collection[str] = (), take: Collection[str] = ()) -> UserView:
+        """Give a user roles, or take some away.
+
+        :raises Conflict: if somebody else changed the user meanwhile.
+        """
+        address = f"/users/{part(name)}"
+        answer = self._transport.send("GET", address)
+        user = body_of(answer, self._transport.base)
+        granted = {*user["granted"], *give} - {*take}
+        removed = {*user["removed"], *take} - {*give}
+        change = {"granted": sorted(granted), "removed": sorted(removed)}
+        seen = {"If-Match": answer.headers.get("etag", "*")}
+        return self._call(UserView, "PATCH", address, body=change, headers=seen)
+
+    def roles(self) -> RoleList:
+        """The roles with what each may do, and the ready-made scopes of tokens."""
+        return self._get(RoleList, "/roles")
+
+    def tokens(self, owner: str | None = None) -> list[TokenView]:
+        """Tokens that one may see, the newest first."""
+        return list(self._pages(TokenView, "/tokens", {"owner": owner}, None))
+
+    def token(self, token: str) -> TokenView:
+        """One token, by its id; never its secret."""
+        return self._get(TokenView, f"/tokens/{part(token)}")
+
+    def add_token(self, wish: TokenBody | Mapping[str, Any]) -> NewTokenView:
+        """Make a token; its ``secret`` is in this answer and nowhere else."""
+        return self._post(NewTokenView, "/tokens", wish)
+
+    def revoke_token(self, token: str) -> TokenView:
+        """Make a token worthless; the token as it is then."""
+        return self._delete(TokenView, f"/tokens/{part(token)}")
+
+    def audit(self, query: Mapping[str, Any], limit: int = 100) -> list[AuditLine]:
+        """The newest lines of the audit log, at most ``limit``."""
+        return list(self._pages(AuditLine, "/audit", query, limit, page=AUDIT_PAGE))
+
+    def audit_export(self, form: str, query: Mapping[str, Any]) -> str:
+        """The audit log as a file: ``csv`` or ``jsonl``."""
+        return self._text("/audit/export", {**query, "format": form})
+
+    def audit_verification(self) -> Verification:
+        """Whether the audit log is whole."""
+        return self._get(Verification, "/audit/verification")

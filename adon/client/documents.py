@@ -1,0 +1,3904 @@
+"""What the REST API takes and answers, as types.  GENERATED: do not edit.
+
+Written by ``python scripts/client_documents.py`` from the API's own description (OpenAPI).  A key that is
+``NotRequired`` may be left out of what is sent.  Where something is impossible a time span is ``"inf"``;
+moments are text (RFC 3339, UTC).
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
+
+
+class TemplateSummary(TypedDict):
+    """
+    A template in a list; its parts are at its own address.
+    """
+
+    name: str
+    version: int
+    """
+    the latest
+    """
+    title: str
+    description: str
+    priority: int
+    author: str
+    """
+    who saved the latest version
+    """
+    saved_at: str
+    versions: list[int]
+    """
+    all there are, the first first
+    """
+
+
+class ComputeRequirement(TypedDict):
+    """
+    What the application asks of a compute site, all worker nodes together.
+    """
+
+    worker_nodes: NotRequired[int]
+    cores: NotRequired[int]
+    memory: NotRequired[str]
+    gpus: NotRequired[int]
+
+
+class CostModel(TypedDict):
+    """
+    How local and remote computation are compared ([ADON] 4.3, algorithm 4; spec section 3).
+    """
+
+    function: NotRequired[Literal["total_time", "money", "weighted"]]
+    result_ratio: NotRequired[float]
+    """
+    result size over raw size
+    """
+    local_copy: NotRequired[bool]
+    """
+    the result must come home too (B.3)
+    """
+    time_weight: NotRequired[float]
+    """
+    cost per second, for 'weighted'
+    """
+    money_weight: NotRequired[float]
+    """
+    cost per currency unit, for 'weighted'
+    """
+
+
+class DelayBound(TypedDict):
+    """
+    ``delay <= max`` (one-way delay, RTT or jitter); better down to ``target``.
+    """
+
+    max: str
+    target: NotRequired[str | None]
+
+
+class Gain(TypedDict):
+    """
+    A factor of throughput, after over before, with the interval that it lies in.
+    """
+
+    low: float
+    expected: float
+    high: float
+
+
+class LossBound(TypedDict):
+    """
+    ``loss <= max`` (ratio of packets); better down to ``target``.
+    """
+
+    max: str
+    target: NotRequired[str | None]
+
+
+class MatchRule(TypedDict):
+    """
+    Which requests this template is for: by application type, by port, by DSCP.
+    """
+
+    applications: NotRequired[list[str]]
+    ports: NotRequired[list[int | str]]
+    dscp: NotRequired[list[int]]
+
+
+Metric: TypeAlias = Literal["throughput", "rtt", "one_way_delay", "jitter", "loss"]
+"""
+What is measured on a transit path; ``higher_is_better`` tells its good direction.
+"""
+
+
+class Monitor(TypedDict):
+    """
+    What is watched at one of a flow's ends from its deployment until its end ([ADON] 3.1).
+    """
+
+    of: Literal["source", "destination"]
+    metrics: NotRequired[list[str]]
+    period: NotRequired[str]
+
+
+class RSpec(TypedDict):
+    """
+    The resources an application may use and needs ([ADON] 3.1; GENI RSpec v3 in ``rspec_xml``).
+    """
+
+    bandwidth_ceiling: NotRequired[str | None]
+    sites: NotRequired[list[str]]
+    compute: NotRequired[ComputeRequirement | None]
+    storage: NotRequired[str]
+    software: NotRequired[list[str]]
+
+
+class Scitags(TypedDict):
+    """
+    Which experiment or community a transfer belongs to, and what it does for it.
+
+    :param experiment: 1 to 511; 0 would say nobody.
+    :param activity: 0 to 63; 0 says that it is not known.
+    """
+
+    experiment: int
+    activity: NotRequired[int]
+
+
+class SelectionPolicy(TypedDict):
+    """
+    How eager the broker is to move a running flow, and how old a value may be (spec section 2).
+    """
+
+    max_age: NotRequired[str]
+    switch_margin: NotRequired[float]
+    """
+    difference of Q needed to move
+    """
+    patience: NotRequired[int]
+    """
+    consecutive misses before a move
+    """
+    min_dwell: NotRequired[str]
+    default_path: NotRequired[str | None]
+    queue_patience: NotRequired[str]
+    idle_timeout: NotRequired[str]
+
+
+class ThroughputBound(TypedDict):
+    """
+    ``throughput >= min``, measured with ``streams`` parallel TCP streams; better up to ``target``.
+    """
+
+    min: str
+    target: NotRequired[str | None]
+    streams: NotRequired[int]
+
+
+class ChangeCapacity(TypedDict):
+    """
+    Ask for a circuit of so much more, or less, than the path's capacity.
+    """
+
+    action: Literal["capacity"]
+    more: NotRequired[str | None]
+    less: NotRequired[str | None]
+
+
+class ChangePriority(TypedDict):
+    """
+    From now on the flow's priority is what was asked and so much more (or less), within 0 to 999.
+    """
+
+    action: Literal["priority"]
+    by: int
+
+
+class Condition(TypedDict):
+    """
+    ``metric`` is ``above``, or ``below``, a level; over once it is beyond ``clear`` (hysteresis).
+
+    :param of: whose host, for a metric of a host; none for a metric of the path or the flow itself.
+    :param part: which disk, interface, workflow or batch system of that host; empty for any.
+    """
+
+    metric: str
+    of: NotRequired[Literal["source", "destination"] | None]
+    part: NotRequired[str]
+    above: NotRequired[str | float | None]
+    below: NotRequired[str | float | None]
+    clear: NotRequired[str | float | None]
+
+
+class LookupTable(TypedDict):
+    """
+    A scoring table of one metric; ``points`` are (value in the metric's unit, score), by value.
+    """
+
+    points: list[list[Any]]
+    step: NotRequired[bool]
+    generated: NotRequired[bool]
+
+
+class Notify(TypedDict):
+    """
+    Tell people: in the log and on the event stream.
+    """
+
+    action: Literal["notify"]
+    text: str
+    level: NotRequired[Literal["info", "warning", "error"]]
+
+
+class Reexamine(TypedDict):
+    """
+    Look again at the flow's paths now; patience is waived, its dwell on a path is not.
+    """
+
+    action: Literal["reexamine"]
+
+
+class RequestTest(TypedDict):
+    """
+    Have one metric of the flow's path measured now, where the schedule has room for it.
+    """
+
+    action: Literal["measure"]
+    metric: Metric
+
+
+class StartMonitoring(TypedDict):
+    """
+    Watch more at one of the flow's ends until it ends.
+    """
+
+    action: Literal["monitor"]
+    of: Literal["source", "destination"]
+    metrics: list[str]
+    period: NotRequired[str]
+
+
+class VersionView(TypedDict):
+    """
+    A version of a template: who saved it, and when.
+    """
+
+    name: str
+    version: int
+    title: str
+    author: str
+    saved_at: str
+
+
+class ChangeView(TypedDict):
+    """
+    A value that differs; null where it is not there.
+    """
+
+    field: str
+    before: Any
+    after: Any
+
+
+class CurveView(TypedDict):
+    """
+    A lookup table as a line to draw: from a value of the metric to a score.
+    """
+
+    metric: Metric
+    unit: str
+    weight: float
+    """
+    of all weights together 1
+    """
+    generated: bool
+    """
+    the template has none: made of its bound and target
+    """
+    points: list[list[Any]]
+    """
+    value and score; drawn straight between them
+    """
+
+
+class ProblemItem(TypedDict):
+    """
+    One thing that is wrong.
+    """
+
+    field: str
+    cause: str
+    file: NotRequired[str | None]
+    line: NotRequired[int | None]
+    column: NotRequired[int | None]
+
+
+class CheckBody(TypedDict):
+    """
+    A template as it is being written.
+    """
+
+    text: str
+    form: NotRequired[Literal["yaml", "json", "rspec"]]
+
+
+class QuestionView(TypedDict):
+    """
+    One question of the survey.
+    """
+
+    key: str
+    text: str
+    example: str
+    default: str
+    required: bool
+    choices: list[str]
+
+
+class PartView(TypedDict):
+    """
+    How far one part of two specifications is apart.
+    """
+
+    part: str
+    share: float
+    """
+    how much the part counts
+    """
+    distance: float
+    differs: str
+
+
+class ReasonView(TypedDict):
+    """
+    Why a field of the draft has its value.
+    """
+
+    field: str
+    because: str
+
+
+class SimilarView(TypedDict):
+    """
+    A template of the catalog that a specification is like.
+    """
+
+    reference: str
+    similarity: float
+    because: str
+    parts: list[PartView]
+    outcomes: int
+    kept: int
+    """
+    of the outcomes, those that kept the QSpec all the time
+    """
+    kept_at_least: float
+    """
+    lower end of Wilson's interval (95 %) for their share
+    """
+    excess: list[str]
+    """
+    what would be more than it gives
+    """
+
+
+class AnswersBody(TypedDict):
+    """
+    A filled-in survey; what was left out was not asked for.
+    """
+
+    application: str
+    title: NotRequired[str]
+    purpose: NotRequired[str]
+    kind: Literal["transfer", "session"]
+    amount: NotRequired[str | None]
+    within: NotRequired[str | None]
+    rate: NotRequired[str | None]
+    fastest: NotRequired[str | None]
+    sessions: NotRequired[int]
+    loss: NotRequired[str]
+    response: NotRequired[str]
+    steadiness: NotRequired[str]
+    counts: list[list[str]]
+    urgency: NotRequired[str]
+    moves: NotRequired[str]
+    waits: NotRequired[str | None]
+    transport: NotRequired[Literal["tcp", "udp"]]
+    parallel: NotRequired[int]
+    ports: NotRequired[list[int | str]]
+    dscp: NotRequired[int | None]
+    analysed: NotRequired[bool]
+    nodes: NotRequired[int | None]
+    cores: NotRequired[int | None]
+    memory: NotRequired[str | None]
+    saves: NotRequired[Literal["time", "money", "both"] | None]
+    result_share: NotRequired[str | None]
+    result_home: NotRequired[bool | None]
+    storage: NotRequired[str | None]
+    software: NotRequired[list[str]]
+    sites: NotRequired[list[str]]
+
+
+State: TypeAlias = Literal["running", "done", "failed", "cancelled"]
+"""
+How far a backtest is.
+"""
+
+
+class HappenedView(TypedDict):
+    """
+    What really became of a flow.
+    """
+
+    paths: list[str]
+    took_seconds: float | None
+
+
+class ReplayedView(TypedDict):
+    """
+    What becomes of a flow with one version of the template.
+    """
+
+    template: str
+    state: str
+    refused: str
+    paths: list[str]
+    moves: int
+    violations: int
+    violated_seconds: float
+    took_seconds: float | None
+
+
+class MetricEvidenceView(TypedDict):
+    """
+    One metric: its table and weight, today and as proposed, and what they rest on.
+    """
+
+    metric: str
+    varied: bool
+    """
+    false: its values hardly differed, it stays as it is
+    """
+    explained: float
+    """
+    share of the variance that it explains by itself, held out
+    """
+    weight_today: float
+    weight: float
+    table_today: dict[str, Any]
+    table: dict[str, Any]
+    scale: list[float] | None
+    """
+    the responses that score 1 and 10 in the proposed table
+    """
+    points: list[list[Any]]
+    """
+    outcomes: the metric's value, the response
+    """
+
+
+class ProposalEvidenceView(TypedDict):
+    """
+    How well both scorings foretell outcomes that they did not see.
+    """
+
+    response: Literal["throughput", "kept"]
+    unit: str
+    outcomes: int
+    since: str
+    until: str
+    folds: int
+    error_today: float
+    error: float
+    gain: float
+    """
+    by how much the mean square is smaller; margin is what it had to exceed
+    """
+    margin: float
+    left_out: dict[str, int]
+    metrics: list[MetricEvidenceView]
+
+
+ProposalState: TypeAlias = Literal["open", "accepted", "refused", "superseded"]
+"""
+What became of a proposal.
+"""
+
+
+class ProposalView(TypedDict):
+    """
+    A proposal, and what became of it.
+    """
+
+    id: str
+    template: str
+    at: str
+    proposer: str
+    state: ProposalState
+    decided_at: str | None
+    decided_by: str
+    reason: str
+    saved: str | None
+    """
+    the template version that it became
+    """
+    weights: dict[str, float]
+    evidence: ProposalEvidenceView
+
+
+class LearnBody(TypedDict):
+    """
+    Of which template the scoring is to be learnt.
+    """
+
+    template: str
+    """
+    its name; the latest version is held against what is learnt
+    """
+
+
+class AcceptProposal(TypedDict):
+    """
+    A proposal is accepted.
+    """
+
+    reason: NotRequired[str]
+
+
+class RefuseProposal(TypedDict):
+    """
+    A proposal is refused.
+    """
+
+    reason: str
+
+
+class Connection(TypedDict):
+    """
+    A transport connection of a flow; no source port means any.
+    """
+
+    protocol: int
+    destination_port: int
+    source_port: NotRequired[int | None]
+
+
+class FiredView(TypedDict):
+    """
+    What a trigger of a flow's template saw and did, the last time.
+    """
+
+    name: str
+    at: str
+    count: int
+    """
+    how often it has fired for this flow
+    """
+    on: bool
+    """
+    its condition was not over since
+    """
+    text: str
+
+
+FlowState: TypeAlias = Literal[
+    "requested",
+    "queued",
+    "installing",
+    "active",
+    "finished",
+    "failed",
+    "cancelled",
+    "expired",
+]
+"""
+Where a flow is in its life.
+"""
+
+
+class ForecastView(TypedDict):
+    """
+    When a transfer was expected to be over, in seconds from its admission on.
+    """
+
+    expected_seconds: float | Literal["inf"]
+    low_seconds: float | Literal["inf"]
+    high_seconds: float | Literal["inf"]
+    coverage: float
+    """
+    the share of such intervals that should hold the truth
+    """
+    terms: dict[str, float | Literal["inf"]]
+    """
+    what the expectation is the sum of, in seconds
+    """
+
+
+Quality: TypeAlias = Literal["met", "degraded", "violated", "unknown"]
+"""
+How a running flow's path keeps its QSpec (spec section 1).
+"""
+
+
+class FlowJob(TypedDict):
+    """
+    A program to run on the data where it arrives, by its name at a compute site there.
+    """
+
+    job: str
+    arguments: NotRequired[list[str]]
+
+
+class TransferOptions(TypedDict):
+    """
+    How the tool is to move the data.
+
+    :param checksum: compare what is there by checksum, not by size and time.
+    :param files: so many files at a time.
+    """
+
+    checksum: NotRequired[bool]
+    files: NotRequired[int | None]
+
+
+class TransferWish(TypedDict):
+    """
+    Who moves the data: ADON starts the tool (``source`` and ``destination``), or follows a job of it.
+
+    :param source, destination: ``REMOTE:PATH``; a path that ends with ``/`` is a folder.
+    :param attach: the tool's number of a job that somebody else started.
+    :param at: the DTN whose tool it is; needed only where both ends have one that fits.
+    """
+
+    tool: Literal["rclone"]
+    source: NotRequired[str | None]
+    destination: NotRequired[str | None]
+    attach: NotRequired[int | None]
+    at: NotRequired[str | None]
+    options: NotRequired[TransferOptions]
+
+
+class ReportBody(TypedDict):
+    """
+    What a transfer says about itself; ``finished`` and ``failed`` end the flow.
+    """
+
+    status: Literal["started", "progress", "finished", "failed"]
+    bytes: int
+    """
+    bytes the receiver has
+    """
+    detail: NotRequired[str]
+
+
+Phase: TypeAlias = Literal[
+    "waiting",
+    "starting",
+    "running",
+    "stopping",
+    "retrying",
+    "done",
+    "failed",
+    "cancelled",
+]
+"""
+Where a transfer is in its life.
+"""
+
+
+class HistoryEntry(TypedDict):
+    """
+    One step of a flow's life.
+    """
+
+    at: str
+    state: FlowState
+    reason: str
+    path: str | None
+
+
+class ForeseenStartView(TypedDict):
+    """
+    When a waiting flow may start.
+    """
+
+    earliest: str
+    expected: str
+    latest: str
+
+
+class SuggestionView(TypedDict):
+    """
+    A change of the request that would be admitted now; it was decided on before it is told.
+    """
+
+    change: dict[str, Any]
+    """
+    the fields of the request as they would be written
+    """
+    text: str
+    path: str
+    """
+    where the flow would go
+    """
+
+
+class MetricView(TypedDict):
+    """
+    One metric of one candidate: value, origin, bound and score, or why there is no value.
+    """
+
+    metric: str
+    unit: str
+    value: float | None
+    observed_at: str | None
+    age_seconds: float | None
+    source: str
+    basis: str
+    unknown: str
+    bound: float | None
+    bound_met: bool | None
+    score: float | None
+    weight: float
+
+
+class SiteCostView(TypedDict):
+    """
+    Algorithm 4 for one compute site, every term by its name in the paper's table 3.
+    """
+
+    site: str
+    local: bool
+    cost: float | Literal["inf"]
+    total_seconds: float | Literal["inf"]
+    queue_seconds: float | Literal["inf"]
+    compute_seconds: float | Literal["inf"]
+    network_seconds: float | Literal["inf"]
+    duplication_seconds: float | Literal["inf"]
+    compute_size_bytes: int
+    transfer_size_bytes: int
+    nodes: int
+    node_rate_bps: float | Literal["inf"]
+    theoretical_bps: float | Literal["inf"]
+    available_bps: float | Literal["inf"]
+    path: str | None
+    why: str
+    campus: NotRequired[str]
+    deviations: NotRequired[dict[str, float]]
+    """
+    standard deviations of terms, in their units; none: not observed
+    """
+    origins: NotRequired[dict[str, str]]
+    """
+    who says what a term is
+    """
+
+
+class BookingView(TypedDict):
+    """
+    What would be reserved in advance.
+    """
+
+    path: str
+    rate_bps: float
+    begins: str
+    ends: str
+
+
+class MeanRateView(TypedDict):
+    """
+    How fast a transfer is expected to be on average, in bits/s.
+    """
+
+    expected_bps: float
+    low_bps: float
+    high_bps: float
+    coverage: float
+    """
+    the share of such intervals that should hold the truth
+    """
+
+
+class PushedView(TypedDict):
+    """
+    What would become of a running flow by the one that is asked for.
+    """
+
+    flow: str
+    path: str
+    to: str | None
+    """
+    the path that it would move to; none if it would wait
+    """
+    why: str
+
+
+class CurvePoint(TypedDict):
+    """
+    Of the intervals that should hold so many truths, so many did.
+    """
+
+    nominal: float
+    observed: float
+
+
+class DecisionSummary(TypedDict):
+    """
+    What was decided about one flow at one time.
+    """
+
+    id: str
+    flow: str
+    at: str
+    cause: str
+    outcome: Literal["admit", "queue", "reject", "move", "stay", "expire", "end"]
+    path: str | None
+    previous_path: str | None
+    reason: str
+    template: str
+    compute_site: str | None
+    candidates: int
+    """
+    paths that it chose among
+    """
+    alarm: str | None
+    """
+    the alarm that led to it, if one did
+    """
+    trigger: str | None
+    """
+    the template's trigger that led to it, if one did
+    """
+    slice: str | None
+    starts: str | None
+    """
+    when it is expected to start, if it waits
+    """
+
+
+class FlipView(TypedDict):
+    """
+    A change of one quantity by which the alternative would have been taken; decided on, not estimated.
+    """
+
+    kind: str
+    name: str
+    path: str | None
+    unit: str
+    value: float | None
+    needed: float
+    """
+    the nearest value with which it would have been taken
+    """
+    short_of: float | None
+    """
+    the value beside that, with which it would not
+    """
+    told: float
+    """
+    about the needed one, with few digits; it would have been taken too
+    """
+    size: float | None
+    """
+    the logarithm of the ratio of needed and value; none: no ratio
+    """
+    text: str
+
+
+class QuantityView(TypedDict):
+    """
+    A quantity that was looked at, and how far it was changed.
+    """
+
+    kind: str
+    """
+    metric, weight, bound, priority, size, wait, switch_margin, patience, dwell or closed
+    """
+    name: str
+    """
+    the metric's; of what was closed, why
+    """
+    path: str | None
+    unit: str
+    value: float | None
+    """
+    none if it was not known
+    """
+    low: float
+    high: float
+
+
+class ConditionView(TypedDict):
+    """
+    What the admitting decision saw on the path.
+    """
+
+    metric: str
+    value: float
+    unit: str
+
+
+class StayView(TypedDict):
+    """
+    So long was a flow on one path.
+    """
+
+    path: str
+    since: str
+    until: str
+    seconds: float
+
+
+class ExecutionView(TypedDict):
+    """
+    What the plan wanted of one run, and what happened.
+    """
+
+    task: str
+    planned_start: str
+    started: str | None
+    ended: str | None
+    outcome: str
+
+
+class OverlapView(TypedDict):
+    """
+    Two conflicting runs that ran at the same time.
+    """
+
+    first: ExecutionView
+    second: ExecutionView
+
+
+class EstimateView(TypedDict):
+    """
+    How far off the throughput expected of a path was: relative errors, above zero for too much.
+
+    ``median`` and ``spread`` (interquartile range) are of the latest ``count`` flows that were decided on
+    this basis.
+    """
+
+    path: str
+    source: str
+    destination: str
+    basis: str
+    count: int
+    median: float
+    spread: float
+
+
+class PathAlarm(TypedDict):
+    """
+    An alarm in force on a path, in short; all of it is at ``/alarms/{id}``.
+    """
+
+    id: str
+    metric: str
+    kind: str
+    direction: str | None
+    bad: bool
+    severity: str
+    raised_at: str
+    text: str
+    acted_on: bool
+    """
+    whether values before it are no longer trusted
+    """
+
+
+class Reading(TypedDict):
+    """
+    The latest value of one metric on one directed path.
+    """
+
+    value: float
+    unit: str
+    observed_at: str
+    age_seconds: float
+    source: NotRequired[str]
+    basis: NotRequired[str]
+
+
+class SwitchView(TypedDict):
+    """
+    A campus-edge switch as the controller sees it.
+    """
+
+    name: str
+    dpid: str
+    connected: bool
+    rules: int
+    foreign_rules: NotRequired[int]
+    table: NotRequired[dict[str, Any] | None]
+    """
+    rules that it holds and may hold
+    """
+    tables: NotRequired[dict[str, Any]]
+    """
+    rules in each table of ours, and its limit, as the switch says
+    """
+    lacks: NotRequired[list[str]]
+    """
+    what it needs and cannot, by its own account
+    """
+    advise: NotRequired[bool]
+    """
+    decided, recorded and shown; nothing is sent to it
+    """
+
+
+class CircuitView(TypedDict):
+    """
+    A path between two sites, configured or computed, and over what it leads.
+    """
+
+    name: str
+    overlay: str | None
+    """
+    null for a configured path
+    """
+    layer: str
+    source: str
+    destination: str
+    vlan: int | None
+    links: list[str]
+    switches: list[str]
+    """
+    of ours, from source to destination
+    """
+    capacity_bps: float | None
+    usable: bool
+    reason: str
+    flows: list[str]
+
+
+class LinkEnd(TypedDict):
+    """
+    Where a link meets a switch; what is not known is null.
+    """
+
+    switch: str | None
+    port: str | None
+    dpid: NotRequired[str | None]
+    number: NotRequired[int | None]
+    admin: NotRequired[bool | None]
+    """
+    whether the port is switched on
+    """
+    oper: NotRequired[bool | None]
+    """
+    whether it has carrier
+    """
+
+
+class LinkView(TypedDict):
+    """
+    A link between two of our switches, or a port that leads to something else (``foreign``).
+    """
+
+    name: str | None
+    """
+    of a configured link
+    """
+    state: str
+    """
+    live, settling, penalised, one-way, down, unknown, unheard, foreign, …
+    """
+    reason: str
+    since: NotRequired[str | None]
+    penalised_until: NotRequired[str | None]
+    ends: list[LinkEnd]
+    delays_seconds: NotRequired[list[float | None]]
+    """
+    one way, from each end, by discovery
+    """
+    capacity_bps: NotRequired[float | None]
+    neighbour: NotRequired[str | None]
+    """
+    what a foreign system says it is (LLDP)
+    """
+
+
+class PortView(TypedDict):
+    """
+    A port of a switch.
+    """
+
+    number: int
+    live: bool
+
+
+class SiteView(TypedDict):
+    """
+    A campus: its edge switch and its DTNs.
+    """
+
+    name: str
+    edge: str
+    hosts: list[str]
+
+
+class SwitchDetail(TypedDict):
+    """
+    A switch with how we drive it and its ports.
+    """
+
+    name: str
+    dpid: str
+    connected: bool
+    rules: int
+    foreign_rules: NotRequired[int]
+    table: NotRequired[dict[str, Any] | None]
+    """
+    rules that it holds and may hold
+    """
+    tables: NotRequired[dict[str, Any]]
+    """
+    rules in each table of ours, and its limit, as the switch says
+    """
+    lacks: NotRequired[list[str]]
+    """
+    what it needs and cannot, by its own account
+    """
+    advise: NotRequired[bool]
+    """
+    decided, recorded and shown; nothing is sent to it
+    """
+    pipeline: NotRequired[str]
+    control: NotRequired[str]
+    drift: NotRequired[str]
+    ports: NotRequired[dict[str, PortView]]
+
+
+class HostView(TypedDict):
+    """
+    A data transfer node.
+    """
+
+    name: str
+    site: str
+    """
+    the campus that it is at
+    """
+
+
+class RuleView(TypedDict):
+    """
+    A rule that should be in a switch, and how far it has come.
+    """
+
+    dpid: str
+    state: str
+    error: str
+    owner: str
+    kind: str
+    text: str
+    """
+    as ovs-ofctl -O OpenFlow13 prints it
+    """
+
+
+class SwitchDifference(TypedDict):
+    """
+    How one switch differed from what should be when its rules were last read.
+    """
+
+    name: str
+    dpid: str
+    connected: bool
+    missing: list[str]
+    wrong: list[str]
+    """
+    what should stand in a slot that holds something else of ours
+    """
+    extra: list[str]
+    blocked: list[str]
+    """
+    what cannot be put in: a rule that is not ours is in its place
+    """
+
+
+class Synchronised(TypedDict):
+    """
+    The switches that are being compared and repaired now.
+    """
+
+    switches: list[str]
+
+
+class ExplainedRule(TypedDict):
+    """
+    A rule with what it is for, which packets it takes and what it does with them.
+    """
+
+    dpid: str
+    state: str
+    error: str
+    owner: str
+    kind: str
+    text: str
+    """
+    as ovs-ofctl -O OpenFlow13 prints it
+    """
+    purpose: str
+    packets: str
+    deeds: list[str]
+
+
+class HeaderView(TypedDict):
+    """
+    The headers of a packet that our rules look at or change.
+    """
+
+    eth_src: str
+    eth_dst: str
+    vlan: int | None
+    ip_src: str
+    ip_dst: str
+    ip_proto: int
+    tp_src: int
+    tp_dst: int
+    dscp: int
+
+
+class StepView(TypedDict):
+    """
+    One table: the rule that took the packet, whose it is, and why it is there.
+    """
+
+    table: int
+    rule: str | None
+    owner: str | None
+    why: str
+
+
+class SentView(TypedDict):
+    """
+    One change that was sent to a switch, and what led to it.
+    """
+
+    at: str
+    dpid: str
+    op: str
+    owner: str
+    cause: str
+    batch: str
+    text: str
+
+
+class ControllerView(TypedDict):
+    """
+    A controller that is active, or was the last to be.
+    """
+
+    name: str
+    active: bool
+    generation: int
+    """
+    grows at every change of the active controller
+    """
+    lease_s: float | None
+    """
+    how long its lease still runs; null without high availability
+    """
+
+
+class MeasurementView(TypedDict):
+    """
+    One value of one metric on one directed path.
+    """
+
+    path: str
+    source: str
+    destination: str
+    metric: Metric
+    value: float
+    unit: str
+    started_at: str
+    observed_at: str
+    origin: str
+    tool: str
+    parameters: dict[str, Any]
+
+
+class RunAccepted(TypedDict):
+    """
+    When the test will be done.
+    """
+
+    task: str
+    start: str
+
+
+class RunBody(TypedDict):
+    """
+    Which configured test to do now, beside the plan.
+    """
+
+    path: str
+    source: str
+    destination: str
+    test: Literal["throughput", "rtt", "latency"]
+
+
+class BucketView(TypedDict):
+    """
+    The values of a stretch of time; quantiles within the archive's stated error.
+    """
+
+    start: str
+    seconds: float
+    count: int
+    minimum: float
+    mean: float
+    maximum: float
+    quantiles: dict[str, float]
+
+
+class SeriesView(TypedDict):
+    """
+    One metric of one directed path, or of a host (then ``path`` and ``destination`` are empty).
+    """
+
+    path: str
+    source: str
+    destination: str
+    metric: str
+
+
+class PointList(TypedDict):
+    """
+    Measurement points that have announced themselves.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[dict[str, Any]]
+
+
+class LimitsView(TypedDict):
+    """
+    What values are held against, in the metric's unit; the configuration goes first.
+    """
+
+    warning: float | None
+    critical: float | None
+    templates: dict[str, float]
+    """
+    hard bounds of the catalog's latest versions
+    """
+
+
+Verdict: TypeAlias = Literal["good", "unjudged", "warning", "critical", "stale", "no_data"]
+"""
+How a value is; from the best to the worst.
+"""
+
+
+class SeriesList(TypedDict):
+    """
+    Series of which something is kept, in order.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[SeriesView]
+
+
+class SeriesBoxes(TypedDict):
+    """
+    One series in boxes, the oldest first; a stretch without values has none.
+    """
+
+    series: SeriesView
+    unit: str
+    boxes: list[BucketView]
+
+
+class BatchView(TypedDict):
+    """
+    A batch system as a host told it last.
+    """
+
+    host: str
+    name: str
+    system: str
+    """
+    slurm or htcondor
+    """
+    values: dict[str, float]
+    """
+    cores_total, cores_free, jobs_running, jobs_pending, ...
+    """
+    queue_wait_seconds: float | None
+    """
+    null: never, or not known
+    """
+    observed_at: str
+    age_seconds: float
+    stale: bool
+
+
+class WorkflowUserView(TypedDict):
+    """
+    How many workflows one user's list holds, by state.
+    """
+
+    host: str
+    name: str
+    workflows: dict[str, int]
+    observed_at: str
+    age_seconds: float
+
+
+class WorkflowView(TypedDict):
+    """
+    A workflow as its host told it last.
+    """
+
+    host: str
+    name: str
+    state: Literal["running", "success", "failure", "unknown"]
+    percent_done: float | None
+    jobs: dict[str, int]
+    """
+    by state: ready, queued, done, failed, ..., total
+    """
+    retries: int | None
+    """
+    of jobs; of a workflow that has ended
+    """
+    times_seconds: dict[str, float]
+    """
+    of a workflow that has ended
+    """
+    parts: list[dict[str, Any]]
+    """
+    its DAGs, each with name, state and percent_done
+    """
+    failures: list[dict[str, Any]]
+    """
+    jobs that failed, as pegasus-analyzer names them
+    """
+    observed_at: str
+    age_seconds: float
+    stale: bool
+    """
+    it runs, by what was told, but nothing has been told for a while
+    """
+
+
+class SpendView(TypedDict):
+    """
+    What the plan offers to a path or link, of what the measurement level agreement allows (bits/s).
+    """
+
+    allowed_bps: float
+    peak_bps: float
+    mean_bps: float
+
+
+class StartView(TypedDict):
+    """
+    A run to come.
+    """
+
+    task: str
+    start: str
+
+
+class TaskView(TypedDict):
+    """
+    A periodic test of the plan.
+    """
+
+    task: str
+    source: str
+    destination: str
+    tool: str
+    period_seconds: float
+    slot_seconds: float
+
+
+class ExecutionList(TypedDict):
+    """
+    Executed runs, the newest first.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[ExecutionView]
+
+
+class EvidenceView(TypedDict):
+    """
+    What a series was like in a stretch of time, in the unit of its metric.
+    """
+
+    mean: float
+    deviation: float
+    samples: list[list[Any]]
+
+
+class FilterBody(TypedDict):
+    """
+    Which alarms; what is left out is not narrowed.
+    """
+
+    path: NotRequired[str | None]
+    source: NotRequired[str | None]
+    destination: NotRequired[str | None]
+    metric: NotRequired[str | None]
+    kinds: NotRequired[list[Literal["plateau", "absence", "threshold"]] | None]
+    least: NotRequired[Literal["warning", "critical"]]
+    """
+    the lowest severity
+    """
+    changes_for_the_better: NotRequired[bool]
+    ends: NotRequired[bool]
+    """
+    tell also when an alarm is over
+    """
+
+
+class SubscriptionView(TypedDict):
+    """
+    A subscription as it is kept.
+    """
+
+    id: str
+    owner: str
+    channel: str
+    target: str
+    filter: FilterBody
+
+
+class SubscriptionBody(TypedDict):
+    """
+    Which alarms are to be told, how, and to whom.
+    """
+
+    channel: Literal["mail", "webhook", "stream"]
+    target: NotRequired[str]
+    """
+    a mail address, or the URL to call; none for the event stream
+    """
+    filter: NotRequired[FilterBody]
+
+
+class Deleted(TypedDict):
+    """
+    What is gone.
+    """
+
+    id: str
+
+
+class CapacityView(TypedDict):
+    """
+    What a site has, and what of it is free; null for what it does not say.
+    """
+
+    nodes: int
+    nodes_free: int | None
+    cores: int
+    cores_free: int
+    memory_bytes: int | None
+    memory_free_bytes: int | None
+    gpus: int | None
+    gpus_free: int | None
+    jobs_running: int
+    jobs_waiting: int
+
+
+class HonestyView(TypedDict):
+    """
+    What a site said, against what came of it.
+    """
+
+    jobs: int
+    """
+    comparisons
+    """
+    factor: float
+    """
+    by which its T_q is stretched; 1 for a site that keeps its word
+    """
+    spread: float
+    said_seconds: float | None
+    """
+    T_q of the latest job, when it was handed over
+    """
+    waited_seconds: float | None
+    """
+    how long that job then waited
+    """
+
+
+class NodeRateView(TypedDict):
+    """
+    Γ_c of one worker node, learnt from finished jobs of one template.
+    """
+
+    template: str
+    mean_bps: float
+    deviation_bps: float
+
+
+class WaitView(TypedDict):
+    """
+    T_q of one size of request.
+    """
+
+    nodes: int
+    cores: int
+    """
+    in all
+    """
+    memory_bytes: int
+    """
+    in all; 0: what the site gives to such a job
+    """
+    time_limit_seconds: float
+    said_seconds: float | None
+    """
+    as the site said it; null: such a job would not start
+    """
+    counted_seconds: float | None
+    """
+    as the cost model counts it: never less than was said
+    """
+    deviation_seconds: float | None
+    why: str
+
+
+JobState: TypeAlias = Literal["requested", "waiting", "running", "succeeded", "failed", "cancelled"]
+"""
+Where a job is in its life.
+"""
+
+
+class JobView(TypedDict):
+    """
+    A job at a compute site.
+    """
+
+    id: str
+    site: str
+    job: str
+    """
+    the program, by its name in the site's configuration
+    """
+    arguments: list[str]
+    state: JobState
+    final: bool
+    reason: str
+    requester: str
+    flow: str | None
+    template: str | None
+    size_bytes: int | None
+    nodes: int
+    cores: int
+    memory_bytes: int
+    time_limit_seconds: float
+    asked_at: str
+    site_job: str | None
+    """
+    the site's own id
+    """
+    cancelling: bool
+    queued_at: str | None
+    """
+    this and the next two by the site's clock
+    """
+    started_at: str | None
+    ended_at: str | None
+    exit_status: int | None
+    predicted_seconds: float | None
+    """
+    T_q that the site named when the job was handed over
+    """
+    waited_seconds: float | None
+    ran_seconds: float | None
+    node_rate_bps: float | None
+    """
+    what one worker node processed (Γ_c)
+    """
+
+
+class JobBody(TypedDict):
+    """
+    A job that is asked for.
+    """
+
+    site: str
+    job: str
+    arguments: NotRequired[list[str]]
+    size: NotRequired[str | None]
+    template: NotRequired[str | None]
+
+
+class WindowView(TypedDict):
+    """
+    A maintenance window.
+    """
+
+    id: str
+    scope: Literal["path", "link", "switch", "site"]
+    name: str
+    begins: str
+    ends: str
+    lead_seconds: float
+    note: str
+    requester: str
+    stage: Literal["announced", "draining", "active", "over", "cancelled"]
+
+
+class WindowBody(TypedDict):
+    """
+    A maintenance window that is asked for.
+    """
+
+    scope: Literal["path", "link", "switch", "site"]
+    """
+    what is to be closed
+    """
+    name: str
+    """
+    its name in the configuration
+    """
+    begins: str
+    ends: str
+    lead: NotRequired[str]
+    """
+    running flows leave so long before it begins
+    """
+    note: NotRequired[str]
+
+
+AffectedView = TypedDict(
+    "AffectedView",
+    {
+        "flow": str,
+        "requester": str,
+        "priority": int,
+        "bound_bps": float,
+        "from": str,
+        "to": str | None,
+        "outcome": Literal["moves", "stays", "queues"],
+        "q": float | None,
+        "estimate_bps": float | None,
+        "quality": str,
+        "why": str,
+    },
+)
+
+
+Failure: TypeAlias = Literal["link-down", "path-down", "switch-down", "port-down", "maintenance"]
+"""
+What can be rehearsed.
+"""
+
+
+class LoadView(TypedDict):
+    """
+    The throughput bounds on one directed path, before and after.
+    """
+
+    path: str
+    source: str
+    destination: str
+    capacity_bps: float
+    carries_bps: float
+    before_bps: float
+    after_bps: float
+    down: bool
+
+
+class RehearsalView(TypedDict):
+    """
+    What one failure would do to the flows that run now.
+    """
+
+    failure: Failure
+    name: str
+    verdict: Literal["fine", "unknown", "broken"]
+    broken: int
+    """
+    flows whose QSpec would break
+    """
+    paths: list[str]
+    """
+    the paths that would be down
+    """
+    flows: list[AffectedView]
+    loads: list[LoadView]
+
+
+class GapView(TypedDict):
+    """
+    Something that is not known, what is left open by it, how to find out.
+    """
+
+    what: str
+    without: str
+    measure: str
+
+
+class ItemView(TypedDict):
+    """
+    One piece of advice.
+    """
+
+    name: str
+    value: str
+    reason: str
+    formula: str
+    confidence: Literal["high", "medium", "low"]
+
+
+class PathFactsView(TypedDict):
+    """
+    What the advice was computed from; null is what is not known.
+    """
+
+    path: str
+    rate_bps: float | None
+    rtt_seconds: float | None
+    rtt_deviation_seconds: float | None
+    loss_ratio: float | None
+    mtu: int | None
+    reached_bps: float | None
+    reached_streams: int | None
+
+
+class RangeView(TypedDict):
+    """
+    A low end, what is expected, a high end; null where it is not a finite number.
+    """
+
+    low: float | None
+    expected: float | None
+    high: float | None
+
+
+class SettingView(TypedDict):
+    """
+    One value a host should have, and has.
+    """
+
+    kind: Literal["sysctl", "interface"]
+    key: str
+    value: str
+    compare: Literal["at least", "equal"]
+    reason: str
+    present: str | None
+    verdict: Literal["applied", "differs", "unknown"]
+
+
+class SnippetView(TypedDict):
+    """
+    Something for a file, or to run.
+    """
+
+    where: str
+    text: str
+    note: str
+
+
+class ToolView(TypedDict):
+    """
+    One transfer tool's own options.
+    """
+
+    name: str
+    title: str
+    most_streams: int | None
+    source: str
+    chosen: bool
+    snippets: list[SnippetView]
+
+
+class HostBody(TypedDict):
+    """
+    One end host, and what its own commands printed.
+    """
+
+    name: NotRequired[str | None]
+    text: NotRequired[str]
+    """
+    of sysctl -a, ip -d link, tc qdisc, ethtool, ss -tin, /proc/meminfo; in any order
+    """
+    interface: NotRequired[str | None]
+    memory: NotRequired[str | None]
+    rate: NotRequired[str | None]
+    """
+    of its interface
+    """
+    mtu: NotRequired[int | None]
+
+
+class PathBody(TypedDict):
+    """
+    What is known, or supposed, about a path; what is left out is taken from the flow, or not known.
+    """
+
+    rate: NotRequired[str | None]
+    """
+    what it carries, as in 10 Gbps
+    """
+    rtt: NotRequired[str | None]
+    rtt_deviation: NotRequired[str]
+    loss: NotRequired[str | None]
+    mtu: NotRequired[int | None]
+    reached: NotRequired[str | None]
+    """
+    what a throughput test got
+    """
+    reached_streams: NotRequired[int]
+    shallow_queues: NotRequired[bool | None]
+    """
+    a queue holds less than one BDP
+    """
+
+
+class ConfirmationView(TypedDict):
+    """
+    What transfers before and after say.
+    """
+
+    verdict: Literal["confirmed", "not confirmed", "too few"]
+    text: str
+    before: list[str]
+    after: list[str]
+    gain: RangeView | None
+    p_value: float | None
+    effect: float | None
+    as_predicted: bool | None
+
+
+class AcceptAdviceBody(TypedDict):
+    """
+    Advice that is to become a best practice of the flow's template.
+    """
+
+    flow: str
+    """
+    as in f-17: which advice
+    """
+    applied_at: str
+    """
+    since when both hosts have the settings
+    """
+    path: NotRequired[str | None]
+    tool: NotRequired[str | None]
+    propose: NotRequired[bool]
+    """
+    only tell what would be saved
+    """
+
+
+class SiteResourcesView(TypedDict):
+    """
+    A compute site: what it has, what flows hold of it, what is free for anybody now.
+
+    Resources by name; one that is not limited, or of which nothing is known, is not named.
+    """
+
+    name: str
+    campus: str
+    limits: dict[str, int]
+    held: dict[str, int]
+    free: dict[str, int]
+    flows: list[str]
+    """
+    who holds something of it
+    """
+    overdrawn: list[str]
+    """
+    what is promised now and not there
+    """
+    node_rate_bps: float
+    queue_wait_seconds: float | None
+    """
+    none: no resource there is ours to use
+    """
+    queue_wait_deviation_seconds: float | None
+    price_per_node_hour: float
+    origin: str
+    why: str
+
+
+class ReservationView(TypedDict):
+    """
+    A reservation.
+    """
+
+    id: str
+    stage: Literal["ahead", "active", "over", "released"]
+    compute: str | None
+    path: str | None
+    source: str | None
+    destination: str | None
+    worker_nodes: int
+    cores: int
+    gpus: int
+    memory_bytes: int
+    storage_bytes: int
+    bandwidth_bps: int
+    begins: str
+    ends: str
+    owner: str
+    flow: str | None
+    note: str
+    words: str
+    """
+    all of it in one line
+    """
+
+
+class ReservationBody(TypedDict):
+    """
+    Resources of one place that are to be kept for whoever asks.
+    """
+
+    compute: NotRequired[str | None]
+    """
+    a compute site, or else a path
+    """
+    path: NotRequired[str | None]
+    source: NotRequired[str | None]
+    """
+    the site that the path leads from
+    """
+    destination: NotRequired[str | None]
+    """
+    the site that the path leads to
+    """
+    begins: NotRequired[str | None]
+    """
+    at once, if it is left out
+    """
+    ends: str
+    worker_nodes: NotRequired[int]
+    cores: NotRequired[int]
+    gpus: NotRequired[int]
+    memory: NotRequired[str]
+    storage: NotRequired[str]
+    bandwidth: NotRequired[str]
+    flow: NotRequired[str | None]
+    """
+    for this flow of one's own alone
+    """
+    note: NotRequired[str]
+
+
+class UserView(TypedDict):
+    """
+    Somebody known here; ``roles`` are those in force.
+    """
+
+    name: str
+    issuer: str
+    subject: str
+    display: str | None
+    mail: str | None
+    groups: list[str]
+    roles: list[str]
+    by_rules: list[str]
+    """
+    roles that the rules gave at the last sign-in
+    """
+    granted: list[str]
+    """
+    roles that an administrator gave
+    """
+    removed: list[str]
+    """
+    roles that an administrator took away, whatever the rules say
+    """
+    disabled_since: str | None
+    first_seen: str
+    last_seen: str | None
+
+
+Role: TypeAlias = Literal["admin", "performance_engineer", "researcher", "operator", "auditor"]
+"""
+The roles of [ADON] 3.1 (researcher, performance engineer) and of running a network.
+"""
+
+
+class UserChange(TypedDict):
+    """
+    What an administrator decides about a user; what is left out stays.
+    """
+
+    granted: NotRequired[list[Role] | None]
+    """
+    all roles given here, instead of those before
+    """
+    removed: NotRequired[list[Role] | None]
+    """
+    all roles taken away here, instead of those before
+    """
+    disabled: NotRequired[bool | None]
+
+
+Action: TypeAlias = Literal[
+    "health.read",
+    "flow.submit",
+    "flow.read",
+    "flow.cancel",
+    "flow.report",
+    "template.add",
+    "template.read",
+    "template.draft",
+    "template.backtest",
+    "template.self_service",
+    "proposal.read",
+    "proposal.learn",
+    "proposal.decide",
+    "path.read",
+    "measurement.read",
+    "measurement.start",
+    "alarm.read",
+    "alarm.acknowledge",
+    "subscription.add",
+    "subscription.read",
+    "subscription.delete",
+    "decision.read",
+    "rule.read",
+    "network.read",
+    "network.sync",
+    "maintenance.read",
+    "maintenance.add",
+    "maintenance.cancel",
+    "network.what_if",
+    "reservation.add",
+    "reservation.read",
+    "reservation.release",
+    "forecast.read",
+    "compute.read",
+    "job.submit",
+    "job.read",
+    "job.cancel",
+    "metrics.read",
+    "token.create",
+    "token.read",
+    "token.revoke",
+    "user.read",
+    "user.change",
+    "role.read",
+    "audit.read",
+]
+"""
+Everything a request can ask for.
+"""
+
+
+Scope: TypeAlias = Literal["any", "own"]
+"""
+On which objects a role may do it.
+"""
+
+
+class TokenView(TypedDict):
+    """
+    A token; what proves something is not in it.
+    """
+
+    id: str
+    owner: str
+    label: str
+    scope: list[str]
+    roles: list[str] | None
+    created: str
+    expires: str | None
+    revoked: str | None
+    last_used: str | None
+
+
+class NewTokenView(TypedDict):
+    """
+    A token that was just made, with what proves it: shown now and never again.
+    """
+
+    id: str
+    owner: str
+    label: str
+    scope: list[str]
+    roles: list[str] | None
+    created: str
+    expires: str | None
+    revoked: str | None
+    last_used: str | None
+    secret: str
+
+
+class TokenBody(TypedDict):
+    """
+    A token that is asked for.
+    """
+
+    label: NotRequired[str]
+    """
+    what its owner calls it
+    """
+    scope: NotRequired[list[str]]
+    """
+    ready-made scopes and actions; see GET /roles
+    """
+    roles: NotRequired[list[Role] | None]
+    """
+    limits it to these roles of its owner
+    """
+    expires: NotRequired[str | None]
+    """
+    a time, or a span from now
+    """
+    owner: NotRequired[str | None]
+    """
+    an administrator may name another user
+    """
+
+
+Outcome: TypeAlias = Literal["done", "refused", "failed"]
+"""
+How a request ended.
+"""
+
+
+class Verification(TypedDict):
+    """
+    Whether the audit log is whole; ``head`` is the digest of the last line that is good.
+    """
+
+    lines: int
+    head: str
+    problem: str | None
+
+
+class PolicyItem(TypedDict):
+    """
+    One setting of ``policy``, as it is in force.
+    """
+
+    name: str
+    value: Any
+    """
+    as it would be written in the configuration
+    """
+    configured: bool
+    """
+    false: it is the default
+    """
+    meaning: str
+
+
+class SlicePath(TypedDict):
+    """
+    What a slice may use, and uses, of one direction of a path.
+    """
+
+    path: str
+    source: str
+    destination: str
+    share: float
+    """
+    of the path's capacity
+    """
+    allowed_bps: float
+    reserved_bps: float
+    """
+    by the throughput bounds of its running flows
+    """
+
+
+class SliceRules(TypedDict):
+    """
+    Rules of a slice in one switch.
+    """
+
+    dpid: str
+    rules: int
+    budget: int | None
+    """
+    null: no limit
+    """
+
+
+class SliceView(TypedDict):
+    """
+    A tenant: what is its, and what it uses now.
+    """
+
+    name: str
+    number: int
+    shared: bool
+    priorities: list[Any]
+    dscp: list[int] | None
+    """
+    what its flows may be marked with; null: anything
+    """
+    mark: int | None
+    flowspace: list[dict[str, Any]]
+    members: dict[str, Any] | None
+    """
+    null for whoever does not run the network
+    """
+    rules: list[SliceRules]
+    paths: list[SlicePath]
+
+
+PartState: TypeAlias = Literal["ok", "degraded", "away"]
+"""
+How a part is; from the best to the worst.
+"""
+
+
+class VersionOfAdon(TypedDict):
+    """
+    Which version of ADON answers.
+    """
+
+    version: str
+    code: str
+    """
+    a digest of the source that decides
+    """
+    api: str
+    schema_revision: str
+    """
+    of the state's database
+    """
+    python: str
+
+
+class Health(TypedDict):
+    """
+    Whether this process, or what it needs, works.
+    """
+
+    status: Literal["ok"]
+    checks: NotRequired[dict[str, str]]
+
+
+class ProblemDocument(TypedDict):
+    """
+    RFC 9457: why a request was not carried out.
+    """
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    problems: NotRequired[list[ProblemItem]]
+    kind: NotRequired[str | None]
+    """
+    of what is not there
+    """
+    name: NotRequired[str | None]
+    """
+    the name by which it was asked for
+    """
+
+
+class TemplateList(TypedDict):
+    """
+    The latest version of every template, by name.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[TemplateSummary]
+
+
+class BestPractice(TypedDict):
+    """
+    What was set for transfers over one path between two hosts, and how it is known to help.
+
+    :ivar settings: kernel settings by name; where the ends differ, the receiver's.
+    :ivar before, after: the flows whose outcomes were compared.
+    :ivar p_value: of the one-sided rank test.
+    :ivar effect: the probability that a transfer after beats one before.
+    """
+
+    path: str
+    source: str
+    destination: str
+    streams: int
+    buffer: str
+    mtu: NotRequired[int | None]
+    congestion_control: NotRequired[str | None]
+    settings: NotRequired[dict[str, str]]
+    applied_at: str
+    accepted_at: str
+    accepted_by: str
+    before_throughput: str
+    after_throughput: str
+    predicted: NotRequired[Gain | None]
+    achieved: Gain
+    p_value: float
+    effect: float
+    before: list[str]
+    after: list[str]
+
+
+class Marking(TypedDict):
+    """
+    What a template or a request wants its packets and flows to say; what is None says nothing.
+    """
+
+    dscp: NotRequired[int | None]
+    scitags: NotRequired[Scitags | None]
+
+
+class QSpec(TypedDict):
+    """
+    The quality a flow needs: per metric a hard bound and optionally a target (spec section 1).
+    """
+
+    throughput: NotRequired[ThroughputBound | None]
+    rtt: NotRequired[DelayBound | None]
+    one_way_delay: NotRequired[DelayBound | None]
+    jitter: NotRequired[DelayBound | None]
+    loss: NotRequired[LossBound | None]
+
+
+Trigger = TypedDict(
+    "Trigger",
+    {
+        "name": str,
+        "when": Condition,
+        "for": NotRequired[str],
+        "do": Reexamine | ChangePriority | ChangeCapacity | RequestTest | StartMonitoring | Notify,
+        "hold": NotRequired[str],
+    },
+)
+
+
+class VersionList(TypedDict):
+    """
+    The versions of a template, the first first.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[VersionView]
+
+
+class TemplateDiff(TypedDict):
+    """
+    How two versions of a template differ.
+    """
+
+    name: str
+    before: int
+    after: int
+    changes: list[ChangeView]
+    text: str
+    """
+    a unified diff of both as YAML; empty if they do not differ
+    """
+
+
+class TemplateCheck(TypedDict):
+    """
+    What was found in a template's text; nothing was saved.
+    """
+
+    ok: bool
+    problems: list[ProblemItem]
+    template: dict[str, Any] | None
+    """
+    as it would be saved; null if something is wrong
+    """
+    next_version: int | None
+    """
+    the version it would become
+    """
+    curves: list[CurveView]
+    """
+    how its metrics would be scored
+    """
+    parts: dict[str, Any] | None
+    """
+    of a GENI RSpec: the rspec and qspec that it asks for
+    """
+
+
+class QuestionList(TypedDict):
+    """
+    The survey, in the order in which it is asked.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[QuestionView]
+
+
+class SimilarList(TypedDict):
+    """
+    The templates that a specification is like, the most similar first, and whether that is enough.
+    """
+
+    items: list[SimilarView]
+    self_service: bool
+    """
+    whether who asks may register it without a performance engineer
+    """
+    why: str
+
+
+class BacktestSummary(TypedDict):
+    """
+    A backtest without what came of it.
+    """
+
+    id: str
+    template: str
+    requester: str
+    asked_at: str
+    since: str
+    until: str
+    state: State
+    ended_at: str | None
+    cause: str
+
+
+class ComparedView(TypedDict):
+    """
+    One flow: as it was, with today's version, with the one that is tried.
+    """
+
+    flow: str
+    template: str
+    size_bytes: int
+    submitted_at: str
+    happened: HappenedView
+    present: ReplayedView
+    proposed: ReplayedView
+    moved: bool
+    saved_seconds: float | None
+    """
+    below zero: lost; none where one of the two did not finish
+    """
+
+
+class FoundView(TypedDict):
+    """
+    The comparison of the two versions.
+    """
+
+    present: str
+    proposed: str
+    model: str
+    moved: int
+    saved_seconds: float
+    model_off_by: float | None
+    """
+    median of |replayed - real| / real, with today's version
+    """
+    flows: list[ComparedView]
+
+
+class ProposalList(TypedDict):
+    """
+    Proposals, the newest first.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[ProposalView]
+
+
+class FlowView(TypedDict):
+    """
+    A flow, and where it is in its life.
+    """
+
+    id: str
+    state: FlowState
+    final: bool
+    reason: str
+    quality: Quality
+    requester: str
+    template: str
+    source: str
+    destination: str
+    label: str
+    request: dict[str, Any]
+    submitted_at: str
+    state_since: str
+    path: str | None
+    path_since: str | None
+    compute_site: str | None
+    size_bytes: int
+    transfer_size_bytes: int
+    bytes_sent: int
+    bytes_delivered: int
+    bytes_reported: int | None
+    bytes_moved: int
+    """
+    what is known to have arrived, at most what was to be moved
+    """
+    evidence: str
+    started_at: str | None
+    ended_at: str | None
+    moves: int
+    advised: NotRequired[bool]
+    """
+    active on paper: nothing was sent to a switch
+    """
+    decision: str | None
+    slice: str | None
+    granted: dict[str, Any] | None
+    """
+    by the queue ladder, beside what was asked; bits/s
+    """
+    not_before: NotRequired[str | None]
+    deadline: NotRequired[str | None]
+    booking: NotRequired[dict[str, Any] | None]
+    """
+    what it has reserved: path, rate_bps, begins, ends
+    """
+    aggregated: bool
+    """
+    its connections share one pair of rules: a switch has no room
+    """
+    forecast: NotRequired[ForecastView | None]
+    """
+    told when it was admitted
+    """
+    forecast_at: NotRequired[str | None]
+    starts: NotRequired[str | None]
+    """
+    when it is expected to start, while it waits
+    """
+    connections: list[Connection]
+    triggers: list[FiredView]
+    """
+    those of its template that have fired, the latest last
+    """
+
+
+class FlowBody(TypedDict):
+    """
+    What a researcher asks for; quantities with units, as ``25 GB``.
+    """
+
+    source: str
+    destination: str
+    size: str
+    template: NotRequired[str | None]
+    application: NotRequired[str | None]
+    ports: NotRequired[list[int]]
+    dscp: NotRequired[int | None]
+    weights: NotRequired[dict[str, float] | None]
+    qspec: NotRequired[QSpec | None]
+    priority: NotRequired[int | None]
+    streams: NotRequired[int | None]
+    queue_patience: NotRequired[str | None]
+    not_before: NotRequired[str | None]
+    deadline: NotRequired[str | None]
+    label: NotRequired[str]
+    slice: NotRequired[str | None]
+    marking: NotRequired[Marking | None]
+    job: NotRequired[FlowJob | None]
+    transfer: NotRequired[TransferWish | None]
+    pausable: NotRequired[bool | None]
+
+
+class TransferView(TypedDict):
+    """
+    How the tool that moves a flow's data is doing.
+    """
+
+    flow: str
+    tool: str
+    at: str | None
+    """
+    the DTN whose tool it is; none until it is taken up
+    """
+    state: Phase
+    since: str | None
+    source: str | None
+    destination: str | None
+    attached: bool
+    """
+    it follows a job that somebody else started
+    """
+    job: int | None
+    """
+    the tool's number of the run under way
+    """
+    tries: int
+    bytes: int
+    """
+    known to have arrived
+    """
+    rate_bps: float | None
+    """
+    what it is held to
+    """
+    next_try: str | None
+    error: str
+    """
+    what went wrong last, in the tool's own words
+    """
+
+
+class FlowHistory(TypedDict):
+    """
+    The steps of a flow's life, the first first.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[HistoryEntry]
+
+
+class WaitingView(TypedDict):
+    """
+    What a waiting flow waits for.
+    """
+
+    id: str
+    at: str
+    phase: str
+    """
+    asleep, calm, hurried (its deadline is near) or due (reserved)
+    """
+    group: str
+    """
+    with whom it shares: its slice, or its requester; empty for all
+    """
+    before: int
+    """
+    flows of its group that are before it
+    """
+    waiting: int
+    """
+    all flows that wait
+    """
+    expires_at: str | None
+    not_overtaken_from: str | None
+    """
+    no flow of its group that comes later than this is ever before it
+    """
+    claims: bool
+    """
+    what it waits for is kept for it
+    """
+    waits_for: list[str]
+    start: ForeseenStartView | None
+    """
+    none if nobody can say
+    """
+    start_why: str
+    suggestions: list[SuggestionView]
+    """
+    the smallest change first
+    """
+
+
+class CandidateView(TypedDict):
+    """
+    One candidate path as the decision saw it; ``q`` is the weighted score, equation 3.
+    """
+
+    path: str
+    layer: str
+    verdict: str
+    why: str
+    q: float | None
+    metrics: list[MetricView]
+
+
+class DecisionView(TypedDict):
+    """
+    The recorded outcome for one flow at one time, with everything it was based on.
+    """
+
+    id: str
+    flow: str
+    at: str
+    cause: str
+    outcome: str
+    path: str | None
+    previous_path: str | None
+    reason: str
+    template: str
+    weights: dict[str, float]
+    candidates: list[CandidateView]
+    tables: dict[str, Any] | None
+    compute: list[SiteCostView]
+    compute_site: str | None
+    alarm: str | None
+    """
+    the alarm that led to it, if one did
+    """
+    slice: str | None
+    granted: dict[str, Any] | None
+    """
+    by the queue ladder, beside what was asked; bits/s
+    """
+    trigger: NotRequired[str | None]
+    """
+    the template's trigger that led to it, if one did
+    """
+    forecast: NotRequired[ForecastView | None]
+    starts: NotRequired[str | None]
+    """
+    when it is expected to start, if it waits
+    """
+
+
+class PreviewView(TypedDict):
+    """
+    What would be decided about a request if it were made now; nothing is kept of it.
+    """
+
+    at: str
+    outcome: str
+    """
+    admit or queue; a request that would be refused is answered with 422
+    """
+    decision: DecisionView
+    """
+    as it would be recorded; its id and its flow are 'preview'
+    """
+    path: str | None
+    compute_site: str | None
+    transfer_size_bytes: int
+    """
+    what would travel
+    """
+    forecast: ForecastView | None
+    """
+    how long that would take; none if nobody can say
+    """
+    throughput: MeanRateView | None
+    """
+    by the forecast, on average
+    """
+    waits_for: list[str]
+    start: ForeseenStartView | None
+    """
+    none if nobody can say
+    """
+    start_why: str
+    end: ForeseenStartView | None
+    """
+    its start and its forecast together
+    """
+    displaced: int
+    """
+    running flows that would go back to the queue
+    """
+    moved: int
+    """
+    running flows that would get another path
+    """
+    pushed: list[PushedView]
+    """
+    those flows
+    """
+    replaced: list[str]
+    """
+    flows that were seen but not announced, and would end; counted as still there
+    """
+    booking: BookingView | None
+    advised: bool
+    """
+    decided and shown only: no switch would be told
+    """
+
+
+class CalibrationView(TypedDict):
+    """
+    How well the forecasts of some finished flows held.
+
+    ``least`` and ``most`` bound the coverage with 95 % confidence; ``bias`` and ``error`` are the median of
+    (expected - took) / took and of its size; ``score`` is the median interval score over what was taken.
+    """
+
+    flows: str
+    """
+    all, at once, after a wait
+    """
+    count: int
+    nominal: float
+    covered: float
+    least: float
+    most: float
+    bias: float
+    error: float
+    score: float | None
+    curve: list[CurvePoint]
+
+
+class DecisionPage(TypedDict):
+    """
+    Decisions about all flows, the newest first.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[DecisionSummary]
+
+
+class AlternativeView(TypedDict):
+    """
+    A path, or a compute site by a path, that was not taken.
+    """
+
+    path: str
+    site: str | None
+    """
+    none: whatever site goes with the path
+    """
+    verdict: str | None
+    q: float | None
+    why: str
+    """
+    what was said of it then
+    """
+    text: str
+    """
+    the smallest change in words, or that there is none
+    """
+    flips: list[FlipView]
+    """
+    the smallest change first
+    """
+
+
+class OutcomeView(TypedDict):
+    """
+    What a flow leaves behind: what it was promised, what it got, and what it met on its way.
+    """
+
+    flow: str
+    template: str
+    source: str
+    destination: str
+    state: str
+    """
+    how it ended
+    """
+    slice: str | None
+    priority: int
+    streams: int
+    submitted_at: str
+    admitted_at: str | None
+    started_at: str | None
+    ended_at: str
+    waited_seconds: float
+    duration_seconds: float | None
+    requested_bytes: int
+    transferred_bytes: int
+    throughput_bps: float | None
+    measured_by: str
+    """
+    who says so
+    """
+    promised_bps: float | None
+    error: float | None
+    """
+    (promised - achieved) / achieved; above zero: too much
+    """
+    kept: bool
+    """
+    whether its QSpec was kept all the time that it was known
+    """
+    quality_seconds: dict[str, float]
+    moves: int
+    stays: list[StayView]
+    conditions: list[ConditionView]
+    decision: str | None
+    """
+    the one that admitted it
+    """
+    compute_site: str | None
+    forecast: ForecastView | None
+    foretold: bool | None
+    """
+    whether the forecast's interval held
+    """
+
+
+class OverlapList(TypedDict):
+    """
+    Overlaps, the newest first; at most 500.
+    """
+
+    items: list[OverlapView]
+
+
+class PathView(TypedDict):
+    """
+    One direction of one transit path, with what is known about it now.
+    """
+
+    path: str
+    source: str
+    destination: str
+    layer: str
+    capacity_bps: float
+    mtu: int
+    usable: bool
+    reason: str
+    metrics: dict[str, Reading]
+    flows: list[str]
+    alarms: list[PathAlarm]
+    wanted_bps: NotRequired[float | None]
+    """
+    what triggers of flows order of its circuit
+    """
+    wanted_by: NotRequired[list[str]]
+
+
+class NetworkView(TypedDict):
+    """
+    What the network is made of, and the state of each part at one moment.
+    """
+
+    at: str
+    network: str
+    sites: list[SiteView]
+    switches: list[SwitchDetail]
+    links: list[LinkView]
+    circuits: list[CircuitView]
+    reconcile: dict[str, int]
+    """
+    differences found since the controller's start, by kind
+    """
+
+
+class QueueView(TypedDict):
+    """
+    The waiting flows, first to be served first; of very many the first 1 000.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    at: str
+    waiting: NotRequired[int]
+    """
+    all that wait, anybody's
+    """
+    items: list[FlowView]
+
+
+class HostList(TypedDict):
+    """
+    The nodes of the configuration, by name.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[HostView]
+
+
+class RuleList(TypedDict):
+    """
+    Rules by switch and priority.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[RuleView]
+
+
+class DifferenceList(TypedDict):
+    """
+    Desired against reported rules, per switch; nothing is changed by asking.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    at: str
+    items: list[SwitchDifference]
+
+
+class Explanation(TypedDict):
+    """
+    Why some rules are there.
+
+    :param because: the decision's reason in words; None if no decision is behind them.
+    """
+
+    owner: str
+    because: str | None
+    decision: str | None
+    requester: str | None
+    items: list[ExplainedRule]
+
+
+class EndView(TypedDict):
+    """
+    How one copy of the packet ended.
+    """
+
+    fate: str
+    text: str
+    switch: str
+    packet: HeaderView
+
+
+class LegView(TypedDict):
+    """
+    A packet in one switch; ``path`` brought it there.
+    """
+
+    switch: str
+    dpid: str
+    in_port: int
+    path: str
+    packet: HeaderView
+    steps: list[StepView]
+    outputs: list[int]
+    """
+    port numbers; -1 the controller, -2 NORMAL
+    """
+
+
+class SentList(TypedDict):
+    """
+    What was sent, the newest first.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[SentView]
+
+
+class ControllerList(TypedDict):
+    """
+    The active controller; none where none has run.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[ControllerView]
+
+
+class MeasurementList(TypedDict):
+    """
+    Measurements, the newest first.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[MeasurementView]
+
+
+class Plot(TypedDict):
+    """
+    A series for a picture, the oldest first.
+    """
+
+    series: SeriesView
+    items: list[BucketView]
+
+
+class MeshValue(TypedDict):
+    """
+    One directed path with its latest value; without one it was never measured.
+    """
+
+    path: str
+    verdict: Verdict
+    why: str
+    value: float | None
+    observed_at: str | None
+    age_seconds: float | None
+    fresh_seconds: float
+    """
+    after so long without another value it is stale
+    """
+
+
+class BoxList(TypedDict):
+    """
+    Series in boxes, by path, source, destination and metric.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    group: str
+    since: str
+    until: str
+    items: list[SeriesBoxes]
+
+
+class WorkflowList(TypedDict):
+    """
+    Workflows by host and name, with the batch systems they run on; none if no host tells of any.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[WorkflowView]
+    users: list[WorkflowUserView]
+    batch_systems: list[BatchView]
+
+
+class ScheduleView(TypedDict):
+    """
+    The conflict-free schedule (EDF-CE) as it is being carried out.
+    """
+
+    measures: bool
+    """
+    false while another collector measures
+    """
+    round_seconds: float
+    tasks: list[TaskView]
+    upcoming: list[StartView]
+    spend: dict[str, SpendView]
+
+
+class AlarmView(TypedDict):
+    """
+    What happened to a series, since when, on what evidence, and whether it is over.
+    """
+
+    id: str
+    series: SeriesView
+    kind: str
+    direction: str | None
+    bad: bool
+    """
+    false for a change for the better
+    """
+    severity: str
+    text: str
+    raised_at: str
+    cleared_at: str | None
+    acknowledged_by: str | None
+    acknowledged_at: str | None
+    before: EvidenceView
+    after: EvidenceView | None
+
+
+class SubscriptionList(TypedDict):
+    """
+    Subscriptions, the newest first.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[SubscriptionView]
+
+
+class ComputeSiteView(TypedDict):
+    """
+    A compute site as it is known now.
+    """
+
+    name: str
+    site: str
+    """
+    the campus it is at
+    """
+    adapter: str | None
+    """
+    null: nobody asks it, its configured numbers stand
+    """
+    jobs: list[str]
+    """
+    the programs that may run there
+    """
+    state: Literal["answers", "silent", "configured"]
+    silent_since: str | None
+    why: str
+    """
+    why it does not answer
+    """
+    heard_at: str | None
+    worker_nodes: int
+    queue_wait_seconds: float | None
+    """
+    as configured; null: nothing there is ours to use
+    """
+    capacity: CapacityView | None
+    waits: list[WaitView]
+    honesty: HonestyView
+    rates: list[NodeRateView]
+
+
+class JobList(TypedDict):
+    """
+    Jobs, the newest first.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[JobView]
+
+
+class WindowList(TypedDict):
+    """
+    Maintenance windows, in the order in which they were asked for.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[WindowView]
+
+
+class RehearsalList(TypedDict):
+    """
+    Rehearsed failures, the most damage first.
+    """
+
+    at: str
+    items: list[RehearsalView]
+
+
+class HostAdviceView(TypedDict):
+    """
+    One end: what it should have, whether it has it, and the file that sets it.
+    """
+
+    host: str
+    role: Literal["sender", "receiver"]
+    verdict: Literal["applied", "differs", "unknown"]
+    settings: list[SettingView]
+    remarks: list[str]
+    source: str
+    """
+    who told the present values; empty if nobody did
+    """
+    observed_at: str | None
+    sysctl_file: str
+    commands: list[str]
+    """
+    for what is no kernel setting
+    """
+
+
+class PredictionView(TypedDict):
+    """
+    Throughput in bits/s before and after, and the factor between them.
+    """
+
+    before_bps: RangeView | None
+    after_bps: RangeView | None
+    gain: RangeView | None
+    formula: str
+    basis: str
+
+
+class AdviceBody(TypedDict):
+    """
+    A question: about a flow with other numbers, or about numbers alone.
+    """
+
+    flow: NotRequired[str | None]
+    """
+    as in f-17; then it says the rest
+    """
+    path: NotRequired[PathBody]
+    sender: NotRequired[HostBody]
+    receiver: NotRequired[HostBody]
+    tool: NotRequired[str | None]
+    streams: NotRequired[int | None]
+    """
+    that are open now
+    """
+
+
+class AcceptView(TypedDict):
+    """
+    What became, or would become, of the advice.
+    """
+
+    confirmation: ConfirmationView
+    best_practice: dict[str, Any] | None
+    template: str | None
+    """
+    the version that carries it, as in soykb@4; null while proposed
+    """
+
+
+class SiteResourcesList(TypedDict):
+    """
+    All compute sites at one moment.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    at: str
+    items: list[SiteResourcesView]
+
+
+class ReservationList(TypedDict):
+    """
+    Reservations, in the order in which they were made.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[ReservationView]
+
+
+class UserList(TypedDict):
+    """
+    Users by name; ``next`` is the ``after`` of the following page.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[UserView]
+
+
+class UserBody(TypedDict):
+    """
+    A user whom an administrator names; people who sign in elsewhere need none.
+    """
+
+    name: str
+    granted: NotRequired[list[Role]]
+    """
+    the roles given
+    """
+
+
+class RoleGrant(TypedDict):
+    """
+    One thing that a role may do.
+    """
+
+    action: Action
+    scope: Scope
+
+
+class RoleView(TypedDict):
+    """
+    A role, and everything it may do.
+    """
+
+    name: Role
+    may: list[RoleGrant]
+
+
+class TokenList(TypedDict):
+    """
+    Tokens, the newest first; ``next`` is the ``before`` of the following page.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[TokenView]
+
+
+class AuditLine(TypedDict):
+    """
+    One line of the audit log; ``times`` is how many it stands for.
+    """
+
+    number: int
+    at: str
+    actor: str
+    via: str
+    address: str
+    action: str
+    method: str
+    object: str
+    outcome: Outcome
+    status: int
+    detail: str
+    times: int
+    digest: str
+
+
+class PolicyList(TypedDict):
+    """
+    The policy in force, by the order of its description; it is changed in the configuration file only.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    network: str
+    items: list[PolicyItem]
+
+
+class SliceList(TypedDict):
+    """
+    Slices by name; none where the network is not divided.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    at: str
+    items: list[SliceView]
+
+
+class PartStanding(TypedDict):
+    """
+    A process, a database, or what is connected to them.
+    """
+
+    name: str
+    state: PartState
+    since: str | None
+    """
+    in this state, as far as the web process knows
+    """
+    text: str
+    """
+    what is the matter, in words; empty if all is well
+    """
+    data_at: NotRequired[str | None]
+    """
+    of when its latest data are
+    """
+    data_age_seconds: NotRequired[float | None]
+    figures: NotRequired[dict[str, Any]]
+    """
+    numbers by name, with the unit in it
+    """
+
+
+class TemplateBody(TypedDict):
+    """
+    A template; without a ``version`` it is saved as the next one.
+    """
+
+    name: str
+    version: NotRequired[int]
+    title: NotRequired[str]
+    description: NotRequired[str]
+    match: NotRequired[MatchRule]
+    qspec: NotRequired[QSpec]
+    rspec: NotRequired[RSpec]
+    weights: dict[str, float]
+    tables: NotRequired[dict[str, LookupTable]]
+    priority: NotRequired[int]
+    selection: NotRequired[SelectionPolicy]
+    cost: NotRequired[CostModel | None]
+    protocol: NotRequired[Literal["tcp", "udp"]]
+    streams: NotRequired[int]
+    """
+    parallel streams its transfers use
+    """
+    pausable: NotRequired[bool]
+    """
+    its transfers stop while their flow waits, and go on where they were
+    """
+    advise: NotRequired[bool]
+    """
+    its flows are decided on, recorded and shown, and no rule is sent
+    """
+    notes: NotRequired[str]
+    marking: NotRequired[Marking | None]
+    best_practices: NotRequired[list[BestPractice]]
+    triggers: NotRequired[list[Trigger]]
+    monitoring: NotRequired[list[Monitor]]
+
+
+class DraftView(TypedDict):
+    """
+    A template that nobody has saved yet; ``yaml`` has the reasons as comments.
+    """
+
+    template: dict[str, Any]
+    reasons: list[ReasonView]
+    yaml: str
+    similar: SimilarList
+
+
+class BacktestList(TypedDict):
+    """
+    Backtests, the newest first.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[BacktestSummary]
+
+
+class BacktestView(TypedDict):
+    """
+    A backtest, and what came of it.
+    """
+
+    id: str
+    template: str
+    requester: str
+    asked_at: str
+    since: str
+    until: str
+    state: State
+    ended_at: str | None
+    cause: str
+    """
+    why it failed
+    """
+    found: FoundView | None
+
+
+class BacktestBody(TypedDict):
+    """
+    Which version of a template is to be tried on which past.
+    """
+
+    template: TemplateBody
+    since: str
+    until: NotRequired[str | None]
+    """
+    now, if it is left out
+    """
+
+
+class FlowList(TypedDict):
+    """
+    Flows, the newest first.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[FlowView]
+
+
+class DecisionList(TypedDict):
+    """
+    Decisions about one flow, the oldest first.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[DecisionView]
+
+
+class CalibrationList(TypedDict):
+    """
+    Forecasts of all finished flows, and apart of those that ran at once and that had waited.
+    """
+
+    items: list[CalibrationView]
+
+
+class WhyNotView(TypedDict):
+    """
+    Per alternative the nearest changes that would have had it taken.
+    """
+
+    decision: str
+    outcome: str
+    path: str | None
+    compute_site: str | None
+    alternatives: list[AlternativeView]
+    searched: list[QuantityView]
+    left_out: list[QuantityView]
+    """
+    not looked at: that would have taken too long
+    """
+    decisions_made: int
+    """
+    how often the decision was made again
+    """
+    code: str
+    """
+    the version of the code that made the decision
+    """
+    this_code: str
+    as_recorded: bool
+    """
+    whether this code makes the same decision of what it saw
+    """
+
+
+class OutcomeList(TypedDict):
+    """
+    Outcomes, those of the flows that ended last first.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[OutcomeView]
+
+
+class PathList(TypedDict):
+    """
+    All directed paths and the edge switches at one moment.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    at: str
+    items: list[PathView]
+    switches: list[SwitchView]
+    estimates: list[EstimateView]
+
+
+class TraceView(TypedDict):
+    """
+    Where a packet would go now, by what the switches hold.
+    """
+
+    packet: HeaderView
+    legs: list[LegView]
+    ends: list[EndView]
+    paths: list[str]
+    copies: int
+    """
+    copies that go to the controller
+    """
+
+
+class MeshCell(TypedDict):
+    """
+    All paths from one site to another; the verdict is that of the best one.
+    """
+
+    source: str
+    destination: str
+    verdict: Verdict
+    paths: list[MeshValue]
+
+
+class AlarmList(TypedDict):
+    """
+    Alarms, the newest first.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[AlarmView]
+
+
+class ComputeSiteList(TypedDict):
+    """
+    All compute sites, in the order of the configuration.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    at: str
+    items: list[ComputeSiteView]
+
+
+class AdviceView(TypedDict):
+    """
+    Everything there is to say about one path between two hosts.
+    """
+
+    path: PathFactsView
+    target_bps: float | None
+    streams: int | None
+    buffer_bytes: int | None
+    window_bytes: float | None
+    mtu: int | None
+    congestion_control: str | None
+    items: list[ItemView]
+    unknown: list[GapView]
+    hosts: list[HostAdviceView]
+    both_applied: bool
+    prediction: PredictionView | None
+    tools: list[ToolView]
+    best_practice: dict[str, Any] | None
+    """
+    accepted earlier, for this path and these hosts
+    """
+
+
+class RoleList(TypedDict):
+    """
+    All roles, and the ready-made scopes of tokens with the actions they hold.
+    """
+
+    items: list[RoleView]
+    scopes: dict[str, list[Action]]
+
+
+class AuditList(TypedDict):
+    """
+    Lines, the newest first.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[AuditLine]
+
+
+class StandingView(TypedDict):
+    """
+    ADON part by part; the state is that of the worst part that flows need.
+    """
+
+    at: str
+    state: PartState
+    parts: list[PartStanding]
+
+
+class MeshView(TypedDict):
+    """
+    Every site to every other: what was measured last, and whether that is good.
+    """
+
+    at: str
+    metric: Metric
+    unit: str
+    higher_is_better: bool
+    limits: LimitsView
+    sites: list[str]
+    items: list[MeshCell]
+    """
+    pairs with at least one path, by source and destination
+    """

@@ -1,0 +1,101 @@
+"""The catalog of application templates: versions, drafts, proposals, the past played again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from adon.client.calling import Caller, part
+from adon.client.documents import (
+    AnswersBody,
+    BacktestBody,
+    BacktestSummary,
+    BacktestView,
+    DraftView,
+    ProposalView,
+    QuestionView,
+    SimilarList,
+    TemplateBody,
+    TemplateSummary,
+)
+
+YAML = "application/yaml"
+RSPEC = "application/rspec+xml"
+
+
+class TemplateCalls(Caller):
+    """Templates, and what helps to write and tune them."""
+
+    def templates(self) -> list[TemplateSummary]:
+        """The latest version of every template, in short."""
+        return list(self._pages(TemplateSummary, "/templates", {}, None, "after"))
+
+    def template(self, name: str, version: str | None = None) -> TemplateBody:
+        """One template version, the latest if none is named."""
+        return self._get(TemplateBody, _address(name, version))
+
+    def template_text(self, name: str, version: str | None = None, form: str = YAML) -> str:
+        """One template version as text: as YAML, or as GENI RSpec (:data:`RSPEC`)."""
+        return self._text(_address(name, version), accept=form)
+
+    def add_template(self, template: TemplateBody | Mapping[str, Any]) -> TemplateBody:
+        """Save a template; without a version of its own, as the next one."""
+        return self._post(TemplateBody, "/templates", template)
+
+    def questions(self) -> list[QuestionView]:
+        """The survey about an application."""
+        return list(self._pages(QuestionView, "/template-drafts/questions", {}, None, "after"))
+
+    def draft(self, answers: AnswersBody | Mapping[str, Any]) -> DraftView:
+        """The template that a survey's answers lead to, with its reasons; nothing is saved."""
+        return self._post(DraftView, "/template-drafts", answers)
+
+    def similar(self, template: TemplateBody | Mapping[str, Any]) -> SimilarList:
+        """The templates that a specification is like, and whether it may be registered by self-service."""
+        return self._post(SimilarList, "/template-drafts/similar", template)
+
+    def serve_yourself(self, template: TemplateBody | Mapping[str, Any]) -> TemplateBody:
+        """Save a template without a performance engineer, where the policy allows it."""
+        return self._post(TemplateBody, "/self-service", template)
+
+    def learn(self, template: str) -> ProposalView:
+        """Have a template's scoring learnt; the proposal that comes of it."""
+        return self._post(ProposalView, "/proposals", {"template": template})
+
+    def proposals(self, template: str | None = None, state: str | None = None) -> list[ProposalView]:
+        """Proposals to change the scoring of templates, the newest first."""
+        return list(self._pages(ProposalView, "/proposals", {"template": template, "state": state}, None))
+
+    def proposal(self, proposal: str) -> ProposalView:
+        """One proposal with its evidence."""
+        return self._get(ProposalView, f"/proposals/{part(proposal)}")
+
+    def decide_proposal(self, proposal: str, *, accept: bool, reason: str) -> ProposalView:
+        """Accept a proposal, or refuse it; the proposal as it is then."""
+        deed = "accept" if accept else "refuse"
+        return self._post(ProposalView, f"/proposals/{part(proposal)}/{deed}", {"reason": reason})
+
+    def start_backtest(self, question: BacktestBody | Mapping[str, Any]) -> BacktestView:
+        """Have the past played again with another version of a template; returns at once."""
+        return self._post(BacktestView, "/template-backtests", question)
+
+    def backtests(self) -> list[BacktestSummary]:
+        """The backtests that are kept, in short."""
+        return list(self._pages(BacktestSummary, "/template-backtests", {}, None))
+
+    def backtest(self, backtest: str) -> BacktestView:
+        """One backtest, with what it found once it is done."""
+        return self._get(BacktestView, f"/template-backtests/{part(backtest)}")
+
+    def backtest_picture(self, backtest: str) -> str:
+        """Moves and violations over time (SVG)."""
+        return self._text(f"/template-backtests/{part(backtest)}/picture")
+
+    def cancel_backtest(self, backtest: str) -> BacktestView:
+        """End a backtest."""
+        return self._delete(BacktestView, f"/template-backtests/{part(backtest)}")
+
+
+def _address(name: str, version: str | None) -> str:
+    tail = "" if version is None else f"/versions/{part(version)}"
+    return f"/templates/{part(name)}{tail}"

@@ -1,0 +1,62 @@
+"""Which key somebody may have meant who wrote one that a model does not know."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Sequence
+from types import UnionType
+from typing import Annotated, Any, Union, get_args, get_origin
+
+from pydantic import BaseModel
+
+ALIKE = 0.7
+"""How alike two words must be, by :func:`difflib.get_close_matches`: one letter of five may be wrong."""
+
+
+def nearest_key(model: type[BaseModel], place: Sequence[str | int]) -> str:
+    """``; did you mean policy?``, or nothing if no key of the model is much like the last of the place.
+
+    :param place: where the key stands, from the outermost on.
+    """
+    known = sorted({name for found in _at(model, place[:-1]) for name in _keys(found)})
+    near = difflib.get_close_matches(str(place[-1]), known, n=1, cutoff=ALIKE)
+    return f"; did you mean {near[0]}?" if near else ""
+
+
+def _keys(model: type[BaseModel]) -> Iterator[str]:
+    for name, field in model.model_fields.items():
+        yield field.alias or name
+
+
+def _at(model: type[BaseModel], place: Sequence[str | int]) -> list[type[BaseModel]]:
+    """The models that may stand at a place; several where a section has several kinds."""
+    found: list[Any] = [model]
+    for step in place:
+        found = [one for annotation in found for one in _inside(annotation, step)]
+    return [one for annotation in found for one in _kinds(annotation) if _is_model(one)]
+
+
+def _inside(annotation: Any, step: str | int) -> Iterator[Any]:
+    for kind in _kinds(annotation):
+        if _is_model(kind):
+            for name, field in kind.model_fields.items():
+                if step == (field.alias or name):
+                    yield field.annotation
+        else:
+            yield from get_args(kind)  # of a mapping or a sequence: what its members are
+
+
+def _kinds(annotation: Any) -> Iterator[Any]:
+    """What an annotation may be, without its conditions."""
+    origin = get_origin(annotation)
+    if origin is Annotated:
+        yield from _kinds(get_args(annotation)[0])
+    elif origin in (Union, UnionType):
+        for one in get_args(annotation):
+            yield from _kinds(one)
+    else:
+        yield annotation
+
+
+def _is_model(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)

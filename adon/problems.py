@@ -1,0 +1,135 @@
+"""Errors as they travel between processes: RFC 9457 problem documents, to and from :mod:`adon.errors`.
+
+One form serves the link between our processes, the REST API's ``application/problem+json`` and the
+command line, which turns an answer back into the exception it began as.  A document names every
+problem with its field and cause; it never carries a stack trace, nor the text of a foreign exception.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from adon.errors import (
+    AdonError,
+    Conflict,
+    Forbidden,
+    InvalidInput,
+    NotAuthenticated,
+    NotFound,
+    Problem,
+    TooManyRequests,
+    Unavailable,
+)
+
+MEDIA_TYPE = "application/problem+json"
+_PREFIX = "urn:adon:problem:"
+
+
+def to_document(error: AdonError) -> dict[str, Any]:
+    """The problem document of one of our errors."""
+    document: dict[str, Any] = {
+        "type": _PREFIX + type(error).__name__,
+        "title": error.title,
+        "status": error.status,
+        "detail": str(error) or error.title,
+    }
+    match error:
+        case InvalidInput(problems=problems):
+            document["problems"] = [_problem_body(problem) for problem in problems]
+        case Conflict(field=field, cause=cause):
+            document["problems"] = [{"field": field, "cause": cause}]
+        case NotFound(kind=kind, name=name):
+            document |= {"kind": kind, "name": name}
+    return document
+
+
+def from_document(document: Mapping[str, Any]) -> AdonError:
+    """The exception a problem document tells of; a type that we do not know becomes the nearest one.
+
+    An answer of a proxy in between has no type of ours: its HTTP status then decides.
+    """
+    kind = str(document.get("type", "")).removeprefix(_PREFIX)
+    build = _BUILDERS.get(kind) or _by_status(document.get("status"))
+    return build(document)
+
+
+def of_status(status: int, detail: str) -> AdonError:
+    """The error of ours that an HTTP status without a document of ours stands for."""
+    return _by_status(status)({"status": status, "detail": detail})
+
+
+def _problem_body(problem: Problem) -> dict[str, Any]:
+    body: dict[str, Any] = {"field": problem.field, "cause": problem.cause}
+    if problem.file is not None:
+        body["file"] = problem.file
+    if problem.line is not None:
+        body["line"] = problem.line
+    if problem.column is not None:
+        body["column"] = problem.column
+    return body
+
+
+def _detail(document: Mapping[str, Any]) -> str:
+    return str(document.get("detail") or document.get("title") or "no reason was given")
+
+
+def _problems(document: Mapping[str, Any]) -> list[Problem]:
+    found = document.get("problems")
+    bodies = [body for body in found if isinstance(body, Mapping)] if isinstance(found, list) else []
+    return [
+        Problem(
+            str(body.get("field", "")),
+            str(body.get("cause", "")),
+            body.get("file"),
+            body.get("line"),
+            body.get("column"),
+        )
+        for body in bodies
+    ]
+
+
+def _invalid_input(document: Mapping[str, Any]) -> AdonError:
+    return InvalidInput(_problems(document) or [Problem("", _detail(document))])
+
+
+def _not_found(document: Mapping[str, Any]) -> AdonError:
+    if "name" not in document:
+        return NotFound("page", _detail(document))
+    return NotFound(str(document.get("kind", "thing")), str(document["name"]))
+
+
+def _conflict(document: Mapping[str, Any]) -> AdonError:
+    problem = next(iter(_problems(document)), Problem("", _detail(document)))
+    return Conflict(problem.field, problem.cause)
+
+
+_BUILDERS: Mapping[str, Callable[[Mapping[str, Any]], AdonError]] = {
+    "InvalidInput": _invalid_input,
+    "NotFound": _not_found,
+    "Conflict": _conflict,
+    "NotAuthenticated": lambda document: NotAuthenticated(_detail(document)),
+    "Forbidden": lambda document: Forbidden(_detail(document)),
+    "TooManyRequests": lambda document: TooManyRequests(_detail(document)),
+    "Unavailable": lambda document: Unavailable(_detail(document)),
+    "AdonError": lambda document: AdonError(_detail(document)),
+}
+
+_BY_STATUS = {
+    401: "NotAuthenticated",
+    403: "Forbidden",
+    404: "NotFound",
+    409: "Conflict",
+    412: "Conflict",
+    429: "TooManyRequests",
+    502: "Unavailable",
+    503: "Unavailable",
+    504: "Unavailable",
+}
+
+
+def _by_status(status: object) -> Callable[[Mapping[str, Any]], AdonError]:
+    if isinstance(status, int) and status in _BY_STATUS:
+        return _BUILDERS[_BY_STATUS[status]]
+    client_error = isinstance(status, int) and 400 <= status < 500
+    return _invalid_input if client_error else _BUILDERS["AdonError"]

@@ -1,0 +1,126 @@
+"""The audit log as rows: appended, read, checked; never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, Row, Select, func, insert, select, update
+
+from adon.access.audit import Entry, Line, Outcome, Verified, chained, clean, values_of, verify
+from adon.store.access.database import AccessStore
+from adon.store.access.tables import audit, audit_head
+
+_CHUNK = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which lines are asked for; None for all.
+
+    :param since: seconds since the epoch, and ``until``, not itself included.
+    :param before: only lines with a smaller number.
+    """
+
+    actor: str | None = None
+    action: str | None = None
+    outcome: Outcome | None = None
+    since: float | None = None
+    until: float | None = None
+    before: int | None = None
+
+
+class Audit:
+    """The audit log; several processes may write it."""
+
+    def __init__(self, store: AccessStore) -> None:
+        self._store = store
+
+    def append(self, entries: Sequence[Entry], *, durable: bool = True) -> None:
+        """Add entries, in order."""
+        with self._store.writing(durable=durable) as connection:
+            # On PostgreSQL the head's row is what writers wait for; SQLite has one at a time anyway.
+            head = connection.execute(select(audit_head).with_for_update()).one_or_none()
+            last = _last(connection) if head is None else Line(head.number, _NOTHING, head.digest)
+            lines = chained(last, [entry.cleaned() for entry in entries])
+            if not lines:
+                return
+            connection.execute(insert(audit), [values_of(line) for line in lines])
+            values = {"number": lines[-1].number, "digest": lines[-1].digest}
+            if head is None:
+                connection.execute(insert(audit_head).values(id=1, **values))
+            else:
+                connection.execute(update(audit_head).values(**values))
+
+    def lines(self, wanted: Wanted, limit: int) -> tuple[Line, ...]:
+        """Lines, the newest first."""
+        query = _narrowed(select(audit), wanted).order_by(audit.c.number.desc()).limit(limit)
+        with self._store.reading() as connection:
+            return tuple(_line_of(row) for row in connection.execute(query))
+
+    def all(self, wanted: Wanted | None = None) -> Iterator[Line]:
+        """Lines, the oldest first; read in pieces, so that there may be millions."""
+        number = 0
+        while True:
+            query = _narrowed(select(audit), wanted or Wanted()).where(audit.c.number > number)
+            with self._store.reading() as connection:
+                rows = list(connection.execute(query.order_by(audit.c.number).limit(_CHUNK)))
+            yield from map(_line_of, rows)
+            if len(rows) < _CHUNK:
+                return
+            number = rows[-1].number
+
+    def count(self) -> int:
+        """How many lines there are."""
+        with self._store.reading() as connection:
+            return connection.execute(select(func.count()).select_from(audit)).scalar_one()
+
+    def verify(self, expected: Mapping[int, str] | None = None) -> Verified:
+        """Whether the log is whole (:func:`adon.access.audit.verify`), all of it as it is at one moment."""
+        with self._store.reading(snapshot=True) as connection:
+            head = connection.execute(select(audit_head)).one_or_none()
+            query = select(audit).order_by(audit.c.number).execution_options(yield_per=_CHUNK)
+            lines = map(_line_of, connection.execute(query))
+            return verify(lines, None if head is None else (head.number, head.digest), expected)
+
+
+_NOTHING = Entry(0.0, "", "", "", "", "", "", Outcome.DONE, 0)
+
+
+def _last(connection: Connection) -> Line | None:
+    row = connection.execute(select(audit).order_by(audit.c.number.desc()).limit(1)).one_or_none()
+    return None if row is None else _line_of(row)
+
+
+def _narrowed(query: Select[Any], wanted: Wanted) -> Select[Any]:
+    if wanted.actor is not None:
+        query = query.where(audit.c.actor == clean(wanted.actor, 200))
+    if wanted.action is not None:
+        query = query.where(audit.c.action == clean(wanted.action, 64))
+    if wanted.outcome is not None:
+        query = query.where(audit.c.outcome == wanted.outcome.value)
+    if wanted.since is not None:
+        query = query.where(audit.c.at >= wanted.since)
+    if wanted.until is not None:
+        query = query.where(audit.c.at < wanted.until)
+    if wanted.before is not None:
+        query = query.where(audit.c.number < wanted.before)
+    return query
+
+
+def _line_of(row: Row[Any]) -> Line:
+    entry = Entry(
+        row.at,
+        row.actor,
+        row.via,
+        row.address,
+        row.action,
+        row.method,
+        row.object,
+        Outcome(row.outcome),
+        row.status,
+        row.detail,
+        row.times,
+    )
+    return Line(row.number, entry, row.digest)

@@ -1,0 +1,120 @@
+"""The tables of the access database.  Times are seconds since the epoch.
+
+Where it shares a PostgreSQL database with the state, the names tell them apart.  A change here needs a
+migration beside the others and a new revision in :data:`ACCESS`; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    Double,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+)
+
+from adon.store.engine import Schema
+from adon.store.tables import metadata as state
+
+ACCESS = Schema("a0001", "access_version", "adon.store.access.upgrade")
+"""The access database's tables."""
+
+metadata = MetaData(naming_convention=state.naming_convention)
+
+users = Table(
+    "access_users",
+    metadata,
+    Column("name", String(200), primary_key=True),
+    Column("key", String(200), nullable=False, unique=True),
+    Column("issuer", Text, nullable=False),
+    Column("subject", Text, nullable=False),
+    Column("display", Text),
+    Column("mail", Text),
+    Column("groups", JSON, nullable=False),
+    Column("roles_by_rules", JSON, nullable=False),
+    Column("roles_granted", JSON, nullable=False),
+    Column("roles_removed", JSON, nullable=False),
+    Column("disabled", Double),
+    Column("first_seen", Double, nullable=False),
+    Column("last_seen", Double),
+    Index("uq_access_users_identity", "issuer", "subject", unique=True),
+)
+"""Who has been here; ``key`` is the name as it is compared with others, so that no two look alike."""
+
+tokens = Table(
+    "access_tokens",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("owner", String(200), nullable=False, index=True),
+    Column("digest", String(64), nullable=False, unique=True),
+    Column("label", Text, nullable=False),
+    Column("scope", JSON, nullable=False),
+    Column("roles", JSON),
+    Column("created", Double, nullable=False),
+    Column("expires", Double),
+    Column("revoked", Double),
+    Column("used", Double),
+)
+"""Access tokens; of a token itself only the SHA-256.  ``roles`` is what it is limited to, if it is."""
+
+sessions = Table(
+    "access_sessions",
+    metadata,
+    Column("digest", String(64), primary_key=True),
+    Column("id", String(32), nullable=False, unique=True),
+    Column("owner", String(200), nullable=False, index=True),
+    Column("how", Text, nullable=False),
+    Column("token", String(32), index=True),
+    Column("extra", JSON, nullable=False),
+    Column("began", Double, nullable=False, index=True),
+    Column("seen", Double, nullable=False),
+)
+"""Who is signed in; of the cookie only the SHA-256."""
+
+answers = Table(
+    "access_answers",
+    metadata,
+    Column("actor", String(200), primary_key=True),
+    Column("key", String(200), primary_key=True),
+    Column("fingerprint", String(64), nullable=False),
+    Column("status", Integer),
+    Column("headers", JSON, nullable=False),
+    Column("body", LargeBinary, nullable=False),
+    Column("at", Double, nullable=False, index=True),
+)
+"""What was answered to a request with an Idempotency-Key; no status while it is being carried out."""
+
+audit = Table(
+    "access_audit",
+    metadata,
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("at", Double, nullable=False, index=True),
+    Column("actor", String(200), nullable=False, index=True),
+    Column("via", Text, nullable=False),
+    Column("address", Text, nullable=False),
+    Column("action", String(64), nullable=False, index=True),
+    Column("method", String(16), nullable=False),
+    Column("object", Text, nullable=False),
+    Column("outcome", String(16), nullable=False, index=True),
+    Column("status", Integer, nullable=False),
+    Column("detail", Text, nullable=False),
+    Column("times", BigInteger, nullable=False),
+    Column("digest", String(64), nullable=False),
+)
+"""The audit log.  A trigger refuses every UPDATE and DELETE; each digest covers the one before it."""
+
+audit_head = Table(
+    "access_audit_head",
+    metadata,
+    Column("id", Integer, primary_key=True, autoincrement=False),
+    Column("number", BigInteger, nullable=False),
+    Column("digest", String(64), nullable=False),
+)
+"""The last line of the audit log, in one row: what is removed at the end is found too."""

@@ -1,0 +1,220 @@
+"""Users as rows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Connection, Row, delete, insert, select, update
+
+from adon.access.audit import clean
+from adon.access.external import ExternalIdentity
+from adon.access.identity import Actor
+from adon.access.names import checked_name, name_key
+from adon.access.user import LOCAL, User, suggested_name
+from adon.errors import Conflict, Forbidden, NotFound, Unavailable
+from adon.store.access.database import AccessStore, clashed
+from adon.store.access.tables import sessions, users
+
+_AGAIN = 5
+"""Two who sign in for the first time at once may be given one name; the later one is tried again."""
+
+
+def user_of(row: Row[Any]) -> User:
+    """A row of the table as a user."""
+    return User(
+        row.name,
+        row.issuer,
+        row.subject,
+        row.display,
+        row.mail,
+        frozenset(row.groups),
+        frozenset(row.roles_by_rules),
+        frozenset(row.roles_granted),
+        frozenset(row.roles_removed),
+        row.disabled,
+        row.first_seen,
+        row.last_seen,
+    )
+
+
+def row_of(user: User) -> dict[str, Any]:
+    """A user as the columns of a row."""
+    return {
+        "name": user.name,
+        "key": name_key(user.name),
+        "issuer": user.issuer,
+        "subject": user.subject,
+        "display": user.display,
+        "mail": user.mail,
+        "groups": sorted(user.groups),
+        "roles_by_rules": sorted(user.by_rules),
+        "roles_granted": sorted(user.granted),
+        "roles_removed": sorted(user.removed),
+        "disabled": user.disabled,
+        "first_seen": user.first_seen,
+        "last_seen": user.last_seen,
+    }
+
+
+class Users:
+    """Everybody who has been here, or whom an administrator named."""
+
+    def __init__(self, store: AccessStore) -> None:
+        self._store = store
+
+    def signed_in(self, identity: ExternalIdentity, roles: Iterable[str], now: float) -> Actor:
+        """Take note that somebody has signed in elsewhere; who they are here.
+
+        The first time they get a name of their own, which stays.
+
+        :param roles: what the rules make of the identity's entitlements, now.
+        :raises InvalidInput: for a name that cannot be told from another (:mod:`adon.access.names`).
+        :raises Forbidden: for somebody who has been disabled, or an issuer that is called like this machine.
+        """
+        if identity.issuer == LOCAL:
+            raise Forbidden(f"an issuer cannot be called {LOCAL!r}: users of this machine are")
+        for attempt in range(_AGAIN):
+            try:
+                user = self._signed_in(identity, frozenset(roles), now)
+                break
+            except Unavailable as error:
+                if attempt == _AGAIN - 1 or not clashed(error):
+                    raise
+        if user.disabled is not None:
+            raise Forbidden(f"{user.name} has been disabled here")
+        return user.actor(identity.via)
+
+    def _signed_in(self, identity: ExternalIdentity, roles: frozenset[str], now: float) -> User:
+        with self._store.writing() as connection:
+            known = _by_identity(connection, identity.issuer, identity.subject)
+            present = known or User(
+                suggested_name(identity, _keys(connection)),
+                identity.issuer,
+                identity.subject,
+                first_seen=now,
+            )
+            user = replace(
+                present,
+                display=None if identity.display is None else clean(identity.display, 200),
+                mail=None if identity.mail is None else clean(identity.mail, 320),
+                groups=identity.groups,
+                by_rules=roles,
+                last_seen=now,
+            )
+            if known is None:
+                connection.execute(insert(users).values(**row_of(user)))
+            else:
+                connection.execute(update(users).where(users.c.name == user.name).values(**row_of(user)))
+            return user
+
+    def named(self, name: str, granted: Collection[str], now: float) -> User:
+        """The user of this name; made, with these roles, if nobody has it.
+
+        :raises InvalidInput: for what cannot be a name.
+        :raises Conflict: for a name that would be mistaken for another.
+        """
+        with self._store.writing() as connection:
+            return make_named(connection, checked_name(name), granted, now)
+
+    def add(self, name: str, granted: Collection[str], now: float) -> User:
+        """A new user of this name, with these roles.
+
+        :raises InvalidInput: for what cannot be a name.
+        :raises Conflict: for a name that somebody has, or that would be mistaken for another.
+        """
+        with self._store.writing() as connection:
+            taken = connection.execute(select(users).where(users.c.key == name_key(checked_name(name))))
+            if (alike := taken.one_or_none()) is not None:
+                raise Conflict("name", f"there is a user {alike.name} already")
+            return make_named(connection, name, granted, now)
+
+    def get(self, name: str) -> User:
+        """One user.
+
+        :raises NotFound: if nobody has this name.
+        """
+        with self._store.reading() as connection:
+            return read_user(connection, name)
+
+    def list(self, after: str = "", limit: int | None = None) -> tuple[User, ...]:
+        """Users by name.
+
+        :param after: only those whose names come after this one.
+        """
+        query = select(users).where(users.c.name > after).order_by(users.c.name).limit(limit)
+        with self._store.reading() as connection:
+            return tuple(user_of(row) for row in connection.execute(query))
+
+    def change(
+        self,
+        name: str,
+        now: float,
+        *,
+        granted: Collection[str] | None = None,
+        removed: Collection[str] | None = None,
+        disabled: bool | None = None,
+    ) -> User:
+        """Set what a local administrator decides; None leaves it as it is.
+
+        To disable somebody ends their sessions, also for when they are enabled again.
+
+        :raises NotFound: if nobody has this name.
+        """
+        with self._store.writing() as connection:
+            user = read_user(connection, name)
+            after = replace(
+                user,
+                granted=user.granted if granted is None else frozenset(granted),
+                removed=user.removed if removed is None else frozenset(removed),
+                disabled=_disabled(user, disabled, now),
+            )
+            connection.execute(update(users).where(users.c.name == name).values(**row_of(after)))
+            if after.disabled is not None:
+                connection.execute(delete(sessions).where(sessions.c.owner == name))
+            return after
+
+
+def _disabled(user: User, wanted: bool | None, now: float) -> float | None:
+    if wanted is None or (wanted and user.disabled is not None):
+        return user.disabled
+    return now if wanted else None
+
+
+def read_user(connection: Connection, name: str) -> User:
+    """One user.
+
+    :raises NotFound: if nobody has this name.
+    """
+    row = None
+    if "\0" not in name:  # which PostgreSQL takes for an error, not for a name that nobody has
+        row = connection.execute(select(users).where(users.c.name == name)).one_or_none()
+    if row is None:
+        raise NotFound("user", name)
+    return user_of(row)
+
+
+def make_named(connection: Connection, name: str, granted: Collection[str], now: float) -> User:
+    """The user of this name; made, with these roles, if nobody has it.
+
+    :raises Conflict: for a name that would be mistaken for another.
+    """
+    alike = connection.execute(select(users).where(users.c.key == name_key(name))).one_or_none()
+    if alike is not None and alike.name != name:
+        raise Conflict("name", f"{name} would be mistaken for {alike.name}")
+    if alike is not None:
+        return user_of(alike)
+    made = User(name, LOCAL, name, granted=frozenset(granted), first_seen=now)
+    connection.execute(insert(users).values(**row_of(made)))
+    return made
+
+
+def _by_identity(connection: Connection, issuer: str, subject: str) -> User | None:
+    same = (users.c.issuer == issuer) & (users.c.subject == subject)
+    row = connection.execute(select(users).where(same)).one_or_none()
+    return None if row is None else user_of(row)
+
+
+def _keys(connection: Connection) -> frozenset[str]:
+    return frozenset(connection.execute(select(users.c.key)).scalars())

@@ -1,0 +1,169 @@
+"""``adon audit``: who changed what, who was refused; taken elsewhere, and checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adon.errors import InvalidInput
+from apps.cli.common import EXIT_OTHER, JsonFlag, client, naming, print_json, print_table, write
+from apps.cli.local import Data, Store, is_local, opened
+
+if TYPE_CHECKING:
+    from adon.access.audit import Line, Verified
+
+app = typer.Typer(help="The audit log: changes and refusals.", no_args_is_help=True)
+
+Actor = Annotated[str | None, typer.Option(help="Only what this user did.")]
+Action = Annotated[str | None, typer.Option(help="As in flow.submit; see 'adon role list'.")]
+Ended = Annotated[str | None, typer.Option(help="done, refused or failed.")]
+Since = Annotated[str | None, typer.Option(help="2026-11-21T02:00:00Z")]
+Until = Annotated[str | None, typer.Option(help="2026-11-21T04:00:00Z")]
+
+
+OPTIONS = {name: f"--{name}" for name in ("actor", "action", "outcome", "since", "until", "format")}
+"""The API's field -> the option that it comes from."""
+
+
+@app.command("list")
+def list_(
+    ctx: typer.Context,
+    actor: Actor = None,
+    action: Action = None,
+    outcome: Ended = None,
+    since: Since = None,
+    until: Until = None,
+    limit: Annotated[int, typer.Option(min=1, max=100_000)] = 50,
+    json_: JsonFlag = False,
+) -> None:
+    """The newest lines first."""
+    from apps.cli.times import at
+
+    with naming(OPTIONS):
+        found = client(ctx).audit(_query(actor, action, outcome, since, until), limit)
+    if json_:
+        print_json(found)
+        return
+    rows = (
+        (
+            str(one["number"]),
+            at(one["at"]),
+            one["actor"] or "-",
+            " ".join(filter(None, (one["via"], one["address"]))) or "-",
+            one["action"],
+            one["object"],
+            one["outcome"] + (f" x{one['times']}" if one["times"] > 1 else ""),
+            one["detail"] or "-",
+        )
+        for one in found
+    )
+    columns = ("Line", "When", "Who", "Via", "Action", "Object", "Outcome", "Detail")
+    print_table(columns, rows, "nothing was changed or refused")
+
+
+@app.command()
+def export(
+    ctx: typer.Context,
+    file: Annotated[Path | None, typer.Argument(help="Where to; to standard output without one.")] = None,
+    form: Annotated[str, typer.Option("--format", help="csv, or jsonl, which can be verified.")] = "csv",
+    actor: Actor = None,
+    action: Action = None,
+    outcome: Ended = None,
+    since: Since = None,
+    until: Until = None,
+    json_: JsonFlag = False,
+) -> None:
+    """The log as a file, the oldest line first."""
+    with naming(OPTIONS):
+        text = client(ctx).audit_export(form, _query(actor, action, outcome, since, until))
+    if file is not None:
+        write(file, text, "FILE")
+    if json_:
+        print_json({"format": form, "text": text} if file is None else {"format": form, "file": str(file)})
+    elif file is None:
+        typer.echo(text, nl=False)
+
+
+@app.command()
+def verify(
+    ctx: typer.Context,
+    file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="An export as JSON lines, whole, instead.")
+    ] = None,
+    expect: Annotated[
+        list[str] | None,
+        typer.Option(metavar="LINE:DIGEST", help="What was noted before; may be repeated. Not for the API."),
+    ] = None,
+    data: Data = None,
+    store: Store = None,
+    json_: JsonFlag = False,
+) -> None:
+    """Whether every line is there and unchanged; exit status 1 if not.  Note the last digest elsewhere."""
+    found: Mapping[str, Any]
+    noted = dict(_noted(text) for text in expect or ())
+    if file is not None:
+        found = _told(_verified(file, noted))
+    elif is_local(data, store):
+        with opened(data, store) as access:
+            found = _told(access.audit.verify(noted))
+    elif noted:
+        raise InvalidInput.of("--expect", "needs the log itself: --data DIR, --store URL, or --file")
+    else:
+        found = client(ctx).audit_verification()
+    if json_:
+        print_json(found)
+    elif found["problem"] is None:
+        typer.echo(
+            f"{found['lines']} lines, all as they were written; the last is {found['lines']}:{found['head']}"
+        )
+    else:
+        typer.echo(f"the first {found['lines']} lines are as they were written; then: {found['problem']}")
+    if found["problem"] is not None:
+        raise typer.Exit(EXIT_OTHER)
+
+
+def _query(
+    actor: str | None, action: str | None, outcome: str | None, since: str | None, until: str | None
+) -> dict[str, Any]:
+    asked = {"actor": actor, "action": action, "outcome": outcome, "since": since, "until": until}
+    return {name: value for name, value in asked.items() if value is not None}
+
+
+def _noted(text: str) -> tuple[int, str]:
+    number, _, digest = text.partition(":")
+    if not number.isdecimal() or len(digest) != 64:
+        raise InvalidInput.of("--expect", "is a line's number and its digest, as in 17:9f86d0…")
+    return int(number), digest
+
+
+def _told(verified: Verified) -> dict[str, Any]:
+    return {"lines": verified.lines, "head": verified.head, "problem": verified.problem}
+
+
+def _verified(file: Path, noted: dict[int, str]) -> Verified:
+    from adon.access.audit import verify as verify_lines
+
+    try:
+        lines = list(_lines(file.read_text("utf-8").splitlines()))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InvalidInput.of(
+            "--file", f"{file}: {getattr(error, 'strerror', None) or 'is not text'}"
+        ) from error
+    head = (lines[-1].number, lines[-1].digest) if lines else (0, "")
+    return verify_lines(lines, head, noted)
+
+
+def _lines(texts: Iterable[str]) -> Iterator[Line]:
+    from adon.access.audit import Entry, Line, Outcome
+
+    for place, text in enumerate(texts, start=1):
+        try:
+            body = json.loads(text)
+            number, digest = body.pop("number"), body.pop("digest")
+            yield Line(number, Entry(**body | {"outcome": Outcome(body["outcome"])}), digest)
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise InvalidInput.of("--file", f"line {place} is no line of the audit log") from None

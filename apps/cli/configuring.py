@@ -1,0 +1,95 @@
+"""``adon config``: a configuration file checked, shown with its defaults, described; no server is asked."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adon.errors import InvalidInput, Problem
+from apps.cli.common import EXIT_INPUT, JsonFlag, print_json
+
+if TYPE_CHECKING:
+    from adon.config import Configuration
+    from apps.collector.orders import Plan
+
+app = typer.Typer(help="The configuration file.", no_args_is_help=True)
+
+File = Annotated[Path, typer.Argument(help="The configuration file (YAML).")]
+
+
+@app.command()
+def check(file: File, json_: JsonFlag = False) -> None:
+    """Check a configuration file, and plan its tests.
+
+    Every problem is told with file, line and field; if the tests fit no schedule, which one and why.
+    """
+    from apps.checking import checked
+
+    try:
+        found, plan = checked(file)
+    except InvalidInput as error:
+        if not json_:
+            raise
+        print_json({"file": str(file), "problems": [_problem(one) for one in error.problems]})
+        raise typer.Exit(EXIT_INPUT) from error
+    _tell(file, found, plan, json_)
+
+
+@app.command()
+def show(
+    file: File,
+    effective: Annotated[
+        bool, typer.Option("--effective", help="With the default of every key that is left out.")
+    ] = False,
+    json_: JsonFlag = False,
+) -> None:
+    """Print a configuration as it is understood: what the file says, or all that is in force.
+
+    Either is a configuration again, with the same meaning; comments are not kept.
+    """
+    from adon import yamlfile
+    from adon.config import load
+
+    shown = load(file).model_dump(mode="json", by_alias=True, exclude_unset=not effective)
+    if json_:
+        print_json(shown)
+    else:
+        typer.echo(yamlfile.dump_data(shown), nl=False)
+
+
+@app.command()
+def schema() -> None:
+    """Print the file's JSON schema (2020-12), for editors that complete and check while one types."""
+    from apps.config_schema import config_schema
+
+    print_json(config_schema())
+
+
+def _problem(one: Problem) -> dict[str, Any]:
+    return {"file": one.file, "line": one.line, "field": one.field, "cause": one.cause}
+
+
+def _tell(file: Path, found: Configuration, plan: Plan, json_: bool) -> None:
+    from adon.units import format_duration
+    from measurement.scheduling.ticks import seconds
+
+    schedule = plan.schedule
+    hosts = sum(len(site.hosts) for site in found.sites.values())
+    length = seconds(schedule.hyperperiod) if schedule.tasks else None
+    if json_:
+        counts = {"switches": found.switches, "sites": found.sites, "paths": found.paths}
+        told = {name: len(things) for name, things in counts.items()}
+        runs = {"tests": len(schedule.tasks), "runs": len(schedule.jobs), "round_seconds": length}
+        print_json({"file": str(file), "network": found.network, **told, "hosts": hosts, "schedule": runs})
+        return
+    typer.echo(
+        f"{file}: network {found.network}: {len(found.switches)} switches, {len(found.sites)} sites, "
+        f"{hosts} hosts, {len(found.paths)} paths, {len(found.measurements.tests)} tests"
+    )
+    if length is not None:
+        typer.echo(
+            f"{file}: measurements: {len(schedule.jobs)} runs of {len(schedule.tasks)} tests in a round of "
+            f"{format_duration(length)}, none in conflict with another"
+        )

@@ -1,0 +1,110 @@
+"""The dashboard as a WSGI application: Dash on a Flask server, behind a sign-in.
+
+It holds no data and asks no database: pages go through :class:`apps.dashboard.visit.Visit` to the API.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import cast
+from urllib.parse import urlsplit
+
+from dash import Dash
+from flask import Flask, Response, g, redirect, request
+from werkzeug.wrappers import Response as AnyResponse
+
+from adon.access.identity import Actor
+from adon.errors import Forbidden
+from apps.dashboard import frame, router
+from apps.dashboard.page import Page
+from apps.dashboard.visit import CLOCK, CONNECT, Connect
+
+OPEN = ("/_dash-component-suites/", "/assets/", "/_favicon.ico")
+"""What everybody may load: code and colours, no data."""
+SIGN_IN = "/sign-in"
+
+
+def create_dashboard(
+    pages: Sequence[Page],
+    signed_in: Callable[[], Actor | None],
+    connect: Connect,
+    clock: Callable[[], float] = time.time,
+) -> Flask:
+    """The dashboard.
+
+    :param signed_in: who makes the present request; None for nobody.
+    :param connect: the API as an actor may use it.
+    """
+    server = Flask("apps.dashboard", static_folder=None)
+    server.extensions[CONNECT] = connect
+    server.extensions[CLOCK] = clock
+
+    @server.before_request
+    def gate() -> AnyResponse | None:
+        g.actor = signed_in()
+        if g.actor is not None:
+            _refuse_foreign()
+            return None
+        if request.path.startswith((*OPEN, SIGN_IN)):
+            return None
+        if request.method == "GET" and not request.path.startswith("/_dash"):
+            return redirect(f"{SIGN_IN}?next={request.path}")
+        return Response("sign in", 401, mimetype="text/plain")
+
+    @server.errorhandler(Forbidden)
+    def refuse(error: Forbidden) -> AnyResponse:
+        return Response(str(error), 403, mimetype="text/plain")
+
+    app = Dash(
+        "apps.dashboard",
+        server=server,
+        assets_folder="assets",
+        serve_locally=True,
+        suppress_callback_exceptions=True,
+        title="ADON",
+        update_title="",
+        meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
+        index_string=frame.INDEX,
+    )
+    app.layout = frame.layout(pages, lambda: cast(Actor, g.actor))
+    router.install(app, pages)
+    frame.install(app)
+    policy = _policy(app)
+
+    @server.after_request
+    def harden(response: Response) -> Response:
+        response.headers.setdefault("Content-Security-Policy", policy)
+        response.headers.setdefault("Referrer-Policy", "same-origin")
+        response.headers.setdefault("X-Content-Type-Options", "nosniff")
+        if not request.path.startswith(OPEN):
+            response.headers["Cache-Control"] = "no-store"
+        return response
+
+    return server
+
+
+def _refuse_foreign() -> None:
+    """A request that changes something comes from a page of ours.
+
+    Its body is JSON, which no form can send, the session's cookie is SameSite, and the browser says where
+    the request comes from (Fetch Metadata; older ones by Origin, RFC 6454).
+
+    :raises Forbidden: if that is another site.
+    """
+    if request.method in ("GET", "HEAD"):
+        return
+    origin = request.headers.get("Origin")
+    same = origin is None or urlsplit(origin).netloc == request.host
+    if not same or request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+        raise Forbidden("this request came from another site")
+
+
+def _policy(app: Dash) -> str:
+    """Content-Security-Policy: only our scripts, by address or hash; styles inline, for plotly needs them."""
+    hashes = " ".join(f"'{found}'" if not found.startswith("'") else found for found in app.csp_hashes())
+    return (
+        f"default-src 'none'; script-src 'self' {hashes}; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data: blob:; font-src 'self' data:; connect-src 'self'; form-action 'self'; "
+        "base-uri 'none'; frame-ancestors 'none'"
+    )

@@ -1,0 +1,108 @@
+"""Compute sites: whether they answer, what is free, how long a job would wait, what their word was worth."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dash import html
+from dash.development.base_component import Component
+
+from adon.access.policy import Action
+from apps.dashboard import ui
+from apps.dashboard.page import Group, Page
+from apps.dashboard.ui.blocks import Column, Tone
+from apps.dashboard.visit import Visit
+
+STATES: Mapping[str, tuple[str, Tone]] = {
+    "answers": ("answers", "good"),
+    "silent": ("does not answer", "bad"),
+    "configured": ("not asked", "plain"),
+}
+SIZES = ("memory", "storage")
+
+
+def show(_here: Visit) -> Component:
+    """The heading."""
+    ways = [ui.link("Jobs", "/jobs"), ui.link("Reservations", "/reservations")]
+    return ui.head("Compute sites", "Where data can be processed, and how long it would wait there.", *ways)
+
+
+def live(here: Visit) -> Component:
+    """Every site."""
+    sites = here.client.sites()
+    if not sites:
+        return ui.empty("No compute site is configured. Add one under compute: in the configuration.")
+    free = {one["name"]: one for one in here.client.resources()}
+    return ui.columns(*(_site(site, free.get(site["name"], {}), here) for site in sites))
+
+
+def _site(site: Mapping[str, Any], free: Mapping[str, Any], here: Visit) -> Component:
+    words, tone = STATES.get(site["state"], (site["state"], "plain"))
+    since = (
+        "" if site["silent_since"] is None else html.Small([" since ", ui.when(site["silent_since"], here)])
+    )
+    told = site["capacity"] or {}
+    lines = [
+        _level("Cores", told.get("cores_free"), told.get("cores")),
+        _level("Nodes", told.get("nodes_free"), told.get("nodes")),
+        _level("Memory", told.get("memory_free_bytes"), told.get("memory_bytes"), size=True),
+        _level("GPUs", told.get("gpus_free"), told.get("gpus")),
+    ]
+    waits = [
+        Column("Asked for", lambda one: f"{one['nodes']} nodes, {one['cores']} cores"),
+        Column("It says", lambda one: ui.span(one["said_seconds"]), numeric=True),
+        Column("Counted as", lambda one: ui.span(one["counted_seconds"]), numeric=True),
+        Column("", lambda one: html.Small(one["why"])),
+    ]
+    parts: list[Any] = [
+        html.P([ui.badge(words, tone), since, html.Small(f" {site['why']}" if site["why"] else "")]),
+        ui.facts(
+            ("Campus", site["site"]),
+            ("Asked by", site["adapter"] or "nobody: its configured numbers stand"),
+            ("Programs", ", ".join(site["jobs"])),
+            ("Held by flows", _amounts(free.get("held", {}))),
+            ("Flows there", _flows(free.get("flows", ()))),
+            ("Per node", ui.rate(free.get("node_rate_bps"))),
+            ("Wait (Tq) as configured", ui.span(site["queue_wait_seconds"])),
+            ("Its word", _word(site["honesty"])),
+        ),
+        *[line for line in lines if line is not None],
+    ]
+    if site["waits"]:
+        parts += [
+            html.H3("How long a job would wait"),
+            ui.table(waits, site["waits"], "", "Waits by size of job"),
+        ]
+    return ui.card(site["name"], *parts)
+
+
+def _flows(flows: Sequence[str]) -> Component | None:
+    links = [one for flow in flows for one in (ui.link(flow, f"/flows/{flow}"), " ")]
+    return html.Span(links) if links else None
+
+
+def _level(name: str, free: int | None, whole: int | None, *, size: bool = False) -> Component | None:
+    if not whole:
+        return None
+    words = ui.size if size else str
+    known = "?" if free is None else words(free)
+    return html.Div(
+        [html.Span(name), ui.bar((free or 0) / whole, f"{known} of {words(whole)} free")], className="pair"
+    )
+
+
+def _amounts(found: Mapping[str, int]) -> str:
+    return (
+        ", ".join(f"{ui.size(count) if kind in SIZES else count} {kind}" for kind, count in found.items())
+        or "nothing"
+    )
+
+
+def _word(honesty: Mapping[str, Any]) -> str:
+    if not honesty["jobs"]:
+        return "not tried yet"
+    return f"× {honesty['factor']:.2f} after {honesty['jobs']} jobs"
+
+
+PAGE = Page("/sites", "Compute sites", Action.COMPUTE_READ, show, live, refresh_s=10.0, group=Group.TRANSFERS)

@@ -1,0 +1,175 @@
+"""``/mesh``: from every site to every other, how it is; as perfSONAR's meshes are read (MaDDash)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from dash import dcc, html
+from dash.development.base_component import Component
+
+from adon.access.policy import Action
+from apps.dashboard import ui
+from apps.dashboard.network.where import Doc, path_link, series_address, tabs
+from apps.dashboard.page import Group, Page
+from apps.dashboard.ui.blocks import Tone
+from apps.dashboard.ui.words import METRIC_NAMES
+from apps.dashboard.visit import Visit
+
+ALL = "all"
+VERDICTS: Mapping[str, tuple[str, str, Tone, str]] = {
+    "good": ("good", "●", "good", "keeps every bound"),
+    "unjudged": ("not judged", "○", "plain", "there is no bound to hold it against"),
+    "warning": ("degraded", "◐", "wait", "past the warning threshold, or the bound of some template"),
+    "critical": ("bad", "✕", "bad", "past the critical threshold, or the bound of every template"),
+    "stale": ("stale", "◌", "plain", "no value came when one was due"),
+    "no_data": ("no data", "–", "plain", "never measured"),
+}
+"""Word, sign, tone and meaning of each verdict of the API."""
+
+
+def show(here: Visit) -> Component:
+    """The heading and which metric."""
+    chosen = metric_of(here.query)
+    names = {ALL: "All metrics", **METRIC_NAMES}
+    ways = [(words, _address(name)) for name, words in names.items()]
+    return html.Div(
+        [
+            ui.head(
+                "Mesh",
+                "From the site of a row to the site of a column: the latest value of the best path, and "
+                "every other one. A cell leads to its time series.",
+                ui.link("Map", "/network"),
+            ),
+            tabs(ways, _address(chosen), "Metric"),
+        ]
+    )
+
+
+def _address(metric: str) -> str:
+    return f"/mesh?{urlencode({'metric': metric})}"
+
+
+def metric_of(query: Mapping[str, str]) -> str:
+    """The metric that an address asks for; all of them for anything else."""
+    asked = query.get("metric", "throughput")
+    return asked if asked in METRIC_NAMES else ALL
+
+
+def live(here: Visit) -> Component:
+    """One mesh, or one per metric, and what its signs mean."""
+    chosen = metric_of(here.query)
+    metrics = list(METRIC_NAMES) if chosen == ALL else [chosen]
+    meshes = [here.client.mesh(metric) for metric in metrics]
+    return html.Div([*(grid(mesh, here) for mesh in meshes), legend()])
+
+
+def grid(mesh: Doc, here: Visit) -> Component:
+    """One metric's grid, with a sentence that sums it up and the bounds it is held against."""
+    metric, sites = mesh["metric"], mesh["sites"]
+    cells = {(one["source"], one["destination"]): one for one in mesh["items"]}
+    title = METRIC_NAMES.get(metric, metric)
+    if not cells:
+        nothing = ui.empty(
+            "No path joins two sites, or none that you may read.", ui.link("To the map", "/network")
+        )
+        return ui.card(title, nothing)
+    head = [html.Td("from ↓ to →", className="muted"), *(html.Th(name, scope="col") for name in sites)]
+    rows = [
+        html.Tr(
+            [
+                html.Th(source, scope="row"),
+                *(_cell(source, to, cells.get((source, to)), metric, here) for to in sites),
+            ]
+        )
+        for source in sites
+    ]
+    table = html.Div(
+        html.Table([html.Caption(f"{title} between sites"), html.Thead(html.Tr(head)), html.Tbody(rows)]),
+        className="table mesh",
+        tabIndex=0,
+        role="region",
+        **{"aria-label": f"{title} between sites"},
+    )
+    return ui.card(title, html.P(summary(cells.values()), className="muted"), table, _limits(mesh))
+
+
+def summary(cells: Iterable[Doc]) -> str:
+    """``2 good, 1 no data``: how many pairs are how."""
+    found = [one["verdict"] for one in cells]
+    told = [f"{found.count(name)} {words[0]}" for name, words in VERDICTS.items() if name in found]
+    return f"{', '.join(told)} of {len(found)} pairs of sites with a path."
+
+
+def _cell(source: str, to: str, cell: Doc | None, metric: str, here: Visit) -> Component:
+    label = {"data-label": f"to {to}"}
+    if cell is None:
+        same = source == to
+        return html.Td(html.Span("" if same else "no path", className="muted"), className="nowhere", **label)
+    word, sign, tone, _ = VERDICTS[cell["verdict"]]
+    first, *others = sorted(cell["paths"], key=lambda one: one["verdict"] != cell["verdict"])
+    parts: list[Any] = [
+        html.Span([html.Span(f"{sign} ", **{"aria-hidden": "true"}), word], className="verdict"),
+        _value(first, cell, metric, here),
+    ]
+    if others:
+        parts.append(html.Ul([html.Li(_other(one, cell, metric)) for one in others]))
+    return html.Td(html.Div(parts), className=f"cell {tone} {cell['verdict']}", **label)
+
+
+def _value(one: Doc, cell: Doc, metric: str, here: Visit) -> Component:
+    series = {
+        "path": one["path"],
+        "source": cell["source"],
+        "destination": cell["destination"],
+        "metric": metric,
+    }
+    text = "never" if one["value"] is None else ui.value(one["value"], metric)
+    age = "" if one["observed_at"] is None else f", {ui.ago(one['observed_at'], here)}"
+    return html.Span(
+        [
+            dcc.Link(text, href=series_address(series), className="value", title=one["why"]),
+            html.Small([path_link(one["path"]), age]),
+        ]
+    )
+
+
+def _other(one: Doc, cell: Doc, metric: str) -> Sequence[Any]:
+    series = {"source": cell["source"], "destination": cell["destination"], "metric": metric}
+    word, sign, _, _ = VERDICTS[one["verdict"]]
+    return [
+        html.Span(f"{sign} ", **{"aria-hidden": "true"}),
+        path_link(one["path"]),
+        f" {word} ",
+        ui.link(ui.value(one["value"], metric), series_address({**series, "path": one["path"]})),
+    ]
+
+
+def _limits(mesh: Doc) -> Component:
+    limits, metric = mesh["limits"], mesh["metric"]
+    if limits["warning"] is not None:
+        side = "below" if mesh["higher_is_better"] else "above"
+        text = (
+            f"Degraded {side} {ui.value(limits['warning'], metric)}, bad {side} "
+            f"{ui.value(limits['critical'], metric)} (policy.thresholds)."
+        )
+    elif limits["templates"]:
+        kept = sorted(limits["templates"].items(), key=lambda one: one[1])
+        named = ", ".join(f"{name} {ui.value(bound, metric)}" for name, bound in kept[:6])
+        text = f"Held against what templates ask for: {named}{', …' if len(kept) > 6 else ''}."
+    else:
+        text = "Not judged: policy.thresholds names no bound for it, and no template does."
+    return html.P(text, className="muted")
+
+
+def legend() -> Component:
+    """What the signs mean."""
+    entries = [
+        html.Li([html.Span(f"{sign} ", **{"aria-hidden": "true"}), html.Strong(word), f" – {means}"])
+        for word, sign, _, means in VERDICTS.values()
+    ]
+    return html.Ul(entries, className="legend")
+
+
+PAGE = Page("/mesh", "Mesh", Action.MEASUREMENT_READ, show, live, refresh_s=15, group=Group.NETWORK)

@@ -1,0 +1,188 @@
+"""``/schedule``: when is measured, what that spends, and what became of the last hour."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from dash import html
+from dash.development.base_component import Component
+
+from adon.access.policy import Action
+from adon.errors import AdonError
+from apps.dashboard import ui
+from apps.dashboard.network import plan
+from apps.dashboard.network.series_reading import text_of
+from apps.dashboard.network.where import Doc, path_link, plural
+from apps.dashboard.page import Group, Page
+from apps.dashboard.visit import Visit
+
+HOUR_S = 3600.0
+MOST_RUNS = 1000
+"""Of the last hour, for the figures in words; the newest are drawn."""
+DRAWN = 300
+LISTED = 25
+NEXT = 12
+
+
+def show(_here: Visit) -> Component:
+    """The heading."""
+    return ui.head(
+        "Schedule",
+        "Tests that would disturb each other never run at the same time (EDF-CE); together they stay below "
+        "what was agreed for each path.",
+        ui.link("Measurement points", "/points"),
+        ui.link("Time series", "/series"),
+    )
+
+
+def live(here: Visit) -> Component:
+    """The plan, what it spends, and the last hour."""
+    found: Doc | None = None
+    try:
+        found = here.client.schedule()
+        parts = [_plan(found, here)]
+    except AdonError as error:
+        parts = [ui.failure(error)]
+    try:
+        parts.append(_hour([] if found is None else found["tasks"], here))
+    except AdonError as error:
+        parts.append(ui.failure(error))
+    return html.Div(parts)
+
+
+def _plan(found: Doc, here: Visit) -> Component:
+    if not found["tasks"]:
+        return ui.card(
+            "Plan",
+            ui.empty(
+                "No test is configured that you may see. Add one under measurements: in the configuration."
+            ),
+        )
+    standing = (
+        [] if found["measures"] else [ui.notice("Another collector measures; this one stands by.", "wait")]
+    )
+    words = (
+        f"{plural(len(found['tasks']), 'test')} in a round of {ui.span(found['round_seconds'])}; the next "
+        f"{plural(len(found['upcoming']), 'run')}, each as long as the plan keeps for it."
+    )
+    figure = plan.upcoming_chart(found, here.zone)
+    chart = (
+        [ui.chart("plan-next", figure, words, int(figure.layout.height))]
+        if found["upcoming"]
+        else [html.P("No run is about to start.")]
+    )
+    starts = ui.table(
+        [
+            ui.Column("Starts", lambda one: ui.when(one["start"], here)),
+            ui.Column("Test", lambda one: plan.task_words(one["task"])),
+        ],
+        found["upcoming"][:NEXT],
+        "None is about to start.",
+        "Next runs",
+    )
+    return html.Div(
+        [
+            *standing,
+            ui.card("Next runs", *chart, ui.details("The same as a table", starts)),
+            ui.columns(
+                ui.card("What tests may offer, and do", _spend(found["spend"])), _tests(found["tasks"])
+            ),
+        ]
+    )
+
+
+def _spend(spend: Doc) -> Component:
+    def level(one: tuple[str, Doc], kind: str) -> Any:
+        allowed, found = one[1]["allowed_bps"], one[1][kind]
+        if not allowed:
+            return ui.rate(found)
+        part = found / allowed
+        return ui.bar(part, ui.rate(found), "bad" if part > 1 else "wait" if part > 0.9 else "plain")
+
+    columns = [
+        ui.Column("Path or link", lambda one: path_link(one[0])),
+        ui.Column("Allowed", lambda one: ui.rate(one[1]["allowed_bps"]), numeric=True),
+        ui.Column("Most at once", lambda one: level(one, "peak_bps")),
+        ui.Column("On average", lambda one: level(one, "mean_bps")),
+    ]
+    return ui.table(columns, spend.items(), "No limit is agreed.", "Spend of the measurement level agreement")
+
+
+def _tests(tasks: Sequence[Doc]) -> Component:
+    columns = [
+        ui.Column("Test", lambda one: plan.task_words(one["task"])),
+        ui.Column("Every", lambda one: ui.span(one["period_seconds"]), numeric=True),
+        ui.Column("Kept", lambda one: ui.span(one["slot_seconds"]), numeric=True),
+    ]
+    return ui.card("Tests", ui.table(columns, tasks[:200], "None.", "Planned tests"))
+
+
+def _hour(tasks: Sequence[Doc], here: Visit) -> Component:
+    since = text_of(here.now - HOUR_S)
+    runs = here.client.executions(since=since, limit=MOST_RUNS)
+    overlaps = here.client.overlaps(since)
+    if not runs:
+        return ui.card("The last hour", ui.empty("No run was planned in the last hour."))
+    ran = plan.executed(runs, tasks, overlaps)
+    figure = plan.executed_chart(ran[:DRAWN], here.zone)
+    conflict = (
+        ui.badge(f"{plural(len(overlaps), 'pair')} overlapped", "bad")
+        if overlaps
+        else ui.badge("no conflicts", "good")
+    )
+    return ui.card(
+        "The last hour",
+        html.P([plan.summary(ran, len(overlaps)), " ", conflict]),
+        ui.chart(
+            "plan-hour",
+            figure,
+            "Executed against planned: a pale bar is what the plan kept, the bar on it what happened.",
+            int(figure.layout.height),
+        ),
+        _conflicts(overlaps, here),
+        _runs(ran, here),
+    )
+
+
+def _conflicts(overlaps: Sequence[Doc], here: Visit) -> Component | None:
+    if not overlaps:
+        return None
+    said = [
+        html.Li(
+            [
+                f"{plan.task_words(pair['first']['task'])} ran beside ",
+                f"{plan.task_words(pair['second']['task'])}, planned ",
+                ui.when(pair["first"]["planned_start"], here),
+                ".",
+            ]
+        )
+        for pair in overlaps[:LISTED]
+    ]
+    return html.Ul(said)
+
+
+def _runs(ran: Sequence[plan.Ran], here: Visit) -> Component:
+    def outcome(one: plan.Ran) -> Component:
+        word = plan.FATES[one.fate][0]
+        tone = {"measured": "good", "failed": "bad"}.get(word, "plain")
+        why = "" if word == one.run["outcome"] else f" {one.run['outcome']}"
+        met = [" ", ui.badge("overlapped", "bad")] if one.overlapped else []
+        return html.Span([ui.badge(word, tone), *met, why])  # type: ignore[arg-type]
+
+    columns = [
+        ui.Column("Test", lambda one: plan.task_words(one.run["task"])),
+        ui.Column("Planned", lambda one: ui.when(one.run["planned_start"], here)),
+        ui.Column(
+            "Began", lambda one: ui.words.NONE if one.late is None else f"{one.late:+.2f} s", numeric=True
+        ),
+        ui.Column("Lasted", lambda one: ui.span(one.lasted), numeric=True),
+        ui.Column("Kept for it", lambda one: ui.span(one.slot), numeric=True),
+        ui.Column("What became of it", outcome),
+    ]
+    return ui.details(
+        f"The newest {min(LISTED, len(ran))} runs as a table", ui.table(columns, ran[:LISTED], "", "Runs")
+    )
+
+
+PAGE = Page("/schedule", "Schedule", Action.MEASUREMENT_READ, show, live, refresh_s=15, group=Group.NETWORK)

@@ -1,0 +1,128 @@
+"""Which series are looked at, over which time, and their values as text to take along.  Pure."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import NamedTuple
+
+from apps.dashboard.network.where import Doc
+from apps.dashboard.ui.words import METRIC_NAMES
+
+HOUR_S, DAY_S = 3600.0, 86_400.0
+RANGES: Mapping[str, tuple[str, float]] = {
+    "1h": ("1 hour", HOUR_S),
+    "24h": ("24 hours", DAY_S),
+    "7d": ("7 days", 7 * DAY_S),
+    "30d": ("30 days", 30 * DAY_S),
+}
+FIRST_RANGE = "24h"
+PIECES = 400
+"""Stretches that a chart is divided into: about one for two of its pixels."""
+FINE = 5000
+"""The most that the API gives: single values for as long as they are so few."""
+MOST = 6
+"""Directions, and metrics, in one chart: more could not be told apart."""
+GAP = 3.0
+"""Times the usual distance of two values; what is further apart is not joined."""
+
+
+class Direction(NamedTuple):
+    """A directed path, or a host (then path and destination are empty)."""
+
+    path: str
+    source: str
+    destination: str
+
+    @property
+    def words(self) -> str:
+        """As people read it."""
+        if not self.path:
+            return f"{self.source} → {self.destination}" if self.destination else self.source
+        return f"{self.path}, {self.source} → {self.destination}"
+
+    def key(self) -> str:
+        """As a control's value."""
+        return json.dumps(list(self), ensure_ascii=False)
+
+    @classmethod
+    def of(cls, one: Doc) -> Direction:
+        """Of anything of the API that has the three."""
+        return cls(one.get("path") or "", one["source"], one.get("destination") or "")
+
+    @classmethod
+    def read(cls, key: str) -> Direction | None:
+        """The reverse of :meth:`key`; None for anything else."""
+        try:
+            found = json.loads(key)
+        except ValueError:
+            return None
+        match found:
+            case [str() as path, str() as source, str() as destination]:
+                return cls(path, source, destination)
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One series in a chart.
+
+    :param buckets: ``items`` of ``/measurements/plot``, the oldest first; a value by itself is a bucket, too.
+    """
+
+    direction: Direction
+    metric: str
+    buckets: Sequence[Doc]
+
+
+def metric_order(metrics: Iterable[str]) -> list[str]:
+    """The usual metrics first, in their order."""
+    usual = list(METRIC_NAMES)
+    return sorted(set(metrics), key=lambda name: (usual.index(name) if name in usual else len(usual), name))
+
+
+def metric_words(metric: str) -> str:
+    """A metric's name."""
+    return METRIC_NAMES.get(metric, metric.replace("_", " ").replace(".", ", "))
+
+
+def runs(buckets: Sequence[Doc], at: Sequence[float]) -> list[list[int]]:
+    """The positions of values that are joined: a line across a gap would show what nobody knows.
+
+    :param at: the middle of each bucket, seconds since the epoch.
+    """
+    if not buckets:
+        return []
+    distances = [after - before for before, after in pairwise(at)]
+    longest = GAP * statistics.median(distances) if distances else 0.0
+    found = [[0]]
+    for number, distance in enumerate(distances, 1):
+        if distance > max(longest, GAP * buckets[number]["seconds"]):
+            found.append([])
+        found[-1].append(number)
+    return found
+
+
+def as_csv(curves: Iterable[Curve]) -> str:
+    """What a chart shows, a line per stretch (RFC 4180); values in the API's units."""
+    quantiles = ("0.05", "0.25", "0.5", "0.75", "0.95")
+    text = io.StringIO()
+    lines = csv.writer(text)
+    names = [*Direction._fields, "metric", "start", "seconds", "count", "minimum", "mean", "maximum"]
+    lines.writerow([*names, *(f"quantile_{name}" for name in quantiles)])
+    for curve in curves:
+        named = [harmless(part) for part in (*curve.direction, curve.metric)]
+        for one in curve.buckets:
+            figures = [one[name] for name in names[4:]]
+            lines.writerow([*named, *figures, *(one["quantiles"].get(name, "") for name in quantiles)])
+    return text.getvalue()
+
+
+def harmless(cell: str) -> str:
+    """Text that no spreadsheet takes for a formula (OWASP, CSV injection)."""
+    return f"'{cell}" if cell[:1] in ("=", "+", "-", "@", "\t", "\r") else cell

@@ -1,0 +1,268 @@
+"""Series as charts: means in their bands, gaps left open, what happened above them; boxes per hour.  Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from apps.dashboard import ui
+from apps.dashboard.network.series_data import Curve, Direction, metric_order, metric_words, runs
+from apps.dashboard.network.where import Doc, plural
+from apps.dashboard.ui.figures import BAD, SERIES, WAIT, quiet_axes
+
+UNITS: Mapping[str, tuple[float, str]] = {
+    "throughput": (1e-6, "Mbit/s"),
+    "rtt": (1e3, "ms"),
+    "one_way_delay": (1e3, "ms"),
+    "jitter": (1e3, "ms"),
+    "loss": (100.0, "%"),
+}
+"""What the API's value is multiplied by to be drawn, and the unit that it then has."""
+ROW = 230
+"""Pixels of one metric."""
+EDGE = 0.01
+"""Of the whole time, so that what is newest is not cut off by the edge."""
+EVENTS = 46
+"""Pixels of the row above, in which things happen."""
+DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
+"""Told apart without colours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """Something that happened: an alarm that was raised, a path that was chosen.
+
+    :param kind: ``critical``, ``warning`` or ``decision``.
+    """
+
+    at: str
+    kind: str
+    text: str
+
+
+SYMBOLS: Mapping[str, tuple[str, str, str]] = {
+    "critical": ("triangle-down", BAD, "critical alarm"),
+    "warning": ("triangle-down-open", WAIT, "warning"),
+    "better": ("triangle-up-open", SERIES[2], "change for the better"),
+    "decision": ("diamond", SERIES[0], "decision for this path"),
+}
+
+
+def chart(
+    curves: Sequence[Curve],
+    marks: Sequence[Mark],
+    zone: ZoneInfo,
+    *,
+    since: float,
+    until: float,
+    zero: bool,
+) -> go.Figure:
+    """A panel per metric, one time axis for all.
+
+    :param since: where the axis begins and ends, seconds since the epoch, whatever was measured.
+    :param zero: whether the axes of values begin at 0.
+    """
+    metrics = metric_order(curve.metric for curve in curves)
+    directions = list(dict.fromkeys(curve.direction for curve in curves))
+    whole = EVENTS + ROW * len(metrics)
+    figure = make_subplots(
+        rows=1 + len(metrics),
+        shared_xaxes=True,
+        vertical_spacing=min(0.06, 18 / whole),
+        row_heights=[EVENTS, *[ROW] * len(metrics)],
+    )
+    for mark in _marks(marks, zone):
+        figure.add_trace(mark, row=1, col=1)
+    for number, metric in enumerate(metrics, 2):
+        for curve in curves:
+            if curve.metric == metric:
+                place = directions.index(curve.direction)
+                for trace in _traces(curve, place, zone, named=number == 2):
+                    figure.add_trace(trace, row=number, col=1)
+    quiet_axes(figure)
+    for number, metric in enumerate(metrics, 2):
+        unit = UNITS.get(metric, (1.0, ""))[1]
+        title = f"{metric_words(metric)}{f' ({unit})' if unit else ''}"
+        figure.update_yaxes(title=title, rangemode="tozero" if zero else "normal", row=number, col=1)
+    figure.update_yaxes(visible=False, range=[-1, 1], fixedrange=True, row=1, col=1)
+    figure.update_xaxes(
+        type="date", range=[local_of(since, zone), local_of(until + EDGE * (until - since), zone)]
+    )
+    figure.update_layout(
+        hovermode="x", showlegend=True, legend={"y": 1.0, "yanchor": "bottom"}, height=whole + 60
+    )
+    return figure
+
+
+def local_of(at: float, zone: ZoneInfo) -> str:
+    """A moment as plotly takes it: the reader's time of day."""
+    return datetime.fromtimestamp(at, zone).strftime("%Y-%m-%d %H:%M:%S.%f")
+
+
+def local(at: str, zone: ZoneInfo, seconds: float = 0.0) -> str:
+    """A moment of the API, so many seconds later, as plotly takes it."""
+    moment = datetime.fromisoformat(at) + timedelta(seconds=seconds)
+    return moment.astimezone(zone).strftime("%Y-%m-%d %H:%M:%S.%f")
+
+
+def _marks(marks: Iterable[Mark], zone: ZoneInfo) -> Iterable[go.Scatter]:
+    found = list(marks)
+    for kind, (symbol, colour, words) in SYMBOLS.items():
+        its = [mark for mark in found if mark.kind == kind]
+        if its:
+            yield go.Scatter(
+                x=[local(mark.at, zone) for mark in its],
+                y=[0.0] * len(its),
+                mode="markers",
+                marker={"symbol": symbol, "color": colour, "size": 11},
+                name=words,
+                text=[mark.text for mark in its],
+                hovertemplate="%{text}<extra></extra>",
+            )
+
+
+def _traces(curve: Curve, place: int, zone: ZoneInfo, *, named: bool) -> Iterable[go.Scatter]:
+    """The line of the means, in the band from least to greatest and that of half of all values."""
+    factor, _ = UNITS.get(curve.metric, (1.0, ""))
+    colour, dash = SERIES[place % len(SERIES)], DASHES[place % len(DASHES)]
+    buckets = curve.buckets
+    times = [datetime.fromisoformat(one["start"]).timestamp() + one["seconds"] / 2 for one in buckets]
+    x = [local_of(at, zone) for at in times]
+    joined = runs(buckets, times)
+    group = {"legendgroup": curve.direction.words, "line": {"width": 0}, "hoverinfo": "skip"}
+    for low, high, ground in (("minimum", "maximum", 0.13), ("0.25", "0.75", 0.25)):
+        band = _band(buckets, x, joined, low, high, factor)
+        if band[0]:
+            yield go.Scatter(
+                x=band[0],
+                y=band[1],
+                fill="toself",
+                fillcolor=_faint(colour, ground),
+                mode="lines",
+                showlegend=False,
+                **group,
+            )
+    line_x: list[str | None] = []
+    line_y: list[float | None] = []
+    said: list[str] = []
+    for run in joined:
+        for number in run:
+            line_x.append(x[number])
+            line_y.append(factor * buckets[number]["mean"])
+            said.append(_said(buckets[number], curve.metric))
+        line_x.append(None)
+        line_y.append(None)
+        said.append("")
+    lone = [number for run in joined if len(run) == 1 for number in run]
+    yield go.Scatter(
+        x=line_x,
+        y=line_y,
+        mode="lines+markers" if len(buckets) <= 60 or len(lone) > len(buckets) / 2 else "lines",
+        line={"color": colour, "dash": dash, "width": 2},
+        marker={"size": 4},
+        name=curve.direction.words,
+        legendgroup=curve.direction.words,
+        showlegend=named,
+        customdata=said,
+        hovertemplate=f"{curve.direction.words}: %{{customdata}}<extra></extra>",
+        connectgaps=False,
+    )
+
+
+def _said(bucket: Doc, metric: str) -> str:
+    if bucket["count"] == 1:
+        return ui.value(bucket["mean"], metric)
+    ends = f"{ui.value(bucket['minimum'], metric)} to {ui.value(bucket['maximum'], metric)}"
+    return f"mean {ui.value(bucket['mean'], metric)} ({ends}, {bucket['count']} values)"
+
+
+def _band(
+    buckets: Sequence[Doc],
+    x: Sequence[str],
+    joined: Sequence[Sequence[int]],
+    low: str,
+    high: str,
+    factor: float,
+) -> tuple[list[str | None], list[float | None]]:
+    """Polygons, one per run, apart from each other."""
+    xs: list[str | None] = []
+    ys: list[float | None] = []
+
+    def of(number: int, name: str) -> float:
+        bucket = buckets[number]
+        found = bucket[name] if name in bucket else bucket["quantiles"].get(name, bucket["mean"])
+        return factor * float(found)
+
+    for run in joined:
+        if len(run) < 2 or all(buckets[number]["count"] == 1 for number in run):
+            continue
+        xs += [*(x[number] for number in run), *(x[number] for number in reversed(run)), None]
+        ys += [*(of(number, low) for number in run), *(of(number, high) for number in reversed(run)), None]
+    return xs, ys
+
+
+def _faint(colour: str, ground: float) -> str:
+    red, green, blue = (int(colour[place : place + 2], 16) for place in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{ground})"
+
+
+def boxes(
+    found: Sequence[tuple[Direction, Sequence[Doc]]], metric: str, zone: ZoneInfo, *, zero: bool
+) -> go.Figure:
+    """A box per stretch and direction: half of the values in it, nine of ten between the whiskers."""
+    factor, unit = UNITS.get(metric, (1.0, ""))
+    traces = []
+    for place, (direction, its) in enumerate(found):
+        if not its:
+            continue
+        colour = SERIES[place % len(SERIES)]
+
+        def drawn(name: str, its: Sequence[Doc] = its) -> list[float]:
+            return [factor * float(one[name] if name in one else one["quantiles"][name]) for one in its]
+
+        traces.append(
+            go.Box(
+                x=[local(one["start"], zone) for one in its],
+                lowerfence=drawn("0.05"),
+                q1=drawn("0.25"),
+                median=drawn("0.5"),
+                q3=drawn("0.75"),
+                upperfence=drawn("0.95"),
+                mean=drawn("mean"),
+                name=direction.words,
+                marker={"color": colour},
+                fillcolor=_faint(colour, 0.25),
+                line={"width": 1.5},
+            )
+        )
+    figure = ui.figure(traces, y=f"{metric_words(metric)}{f' ({unit})' if unit else ''}")
+    figure.update_layout(boxmode="group", hovermode="closest", showlegend=True)
+    figure.update_yaxes(rangemode="tozero" if zero else "normal")
+    return figure
+
+
+def says(curves: Sequence[Curve], marks: Sequence[Mark], words: str) -> str:
+    """A chart in a sentence or two, for who does not see it."""
+    parts = []
+    for curve in curves:
+        name = f"{metric_words(curve.metric)} on {curve.direction.words}"
+        if not curve.buckets:
+            parts.append(f"{name}: no value")
+            continue
+        low = min(one["minimum"] for one in curve.buckets)
+        high = max(one["maximum"] for one in curve.buckets)
+        count = sum(one["count"] for one in curve.buckets)
+        mean = sum(one["mean"] * (one["count"] / count) for one in curve.buckets)
+        parts.append(
+            f"{name}: {ui.value(low, curve.metric)} to {ui.value(high, curve.metric)}, mean "
+            f"{ui.value(mean, curve.metric)}"
+        )
+    alarms = sum(mark.kind != "decision" for mark in marks)
+    counted = f"{plural(alarms, 'alarm')} and {plural(len(marks) - alarms, 'decision')}"
+    happened = f" {counted} marked above." if marks else ""
+    return f"The last {words}. {'; '.join(parts)}.{happened} Where nothing was measured nothing is drawn."

@@ -1,0 +1,81 @@
+"""``/series``: any series beside any others, over the time that one chooses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from dash import html
+from dash.development.base_component import Component
+
+from adon.access.policy import Action
+from apps.dashboard import ui
+from apps.dashboard.network import series_panel, series_reading
+from apps.dashboard.network.series_data import Direction, metric_words
+from apps.dashboard.network.where import Doc, path_link, series_address
+from apps.dashboard.page import Group, Page
+from apps.dashboard.visit import Visit
+
+FIRST = 2
+"""Directions that are shown before anybody chose."""
+FIRST_METRICS = ("throughput", "rtt")
+LISTED = 200
+
+
+def show(here: Visit) -> Component:
+    """The chart of what the address names, or else of the first series there are; a list of all."""
+    known = here.client.series()
+    if not known:
+        return html.Div(
+            [
+                ui.head("Time series"),
+                ui.empty(
+                    "Nothing has been measured yet, or nothing that you may read. Tests are configured under "
+                    "measurements:; the schedule tells when the next one starts.",
+                    ui.link("To the schedule", "/schedule"),
+                ),
+            ]
+        )
+    pairs = [(Direction.of(one), str(one["metric"])) for one in known]
+    directions, metrics = series_reading.asked_for(here.query)
+    if not directions:
+        directions = list(dict.fromkeys(one for one, _ in pairs if one.path))[:FIRST] or [pairs[0][0]]
+    if not metrics:
+        of_these = {metric for one, metric in pairs if one in directions}
+        metrics = [name for name in FIRST_METRICS if name in of_these] or sorted(of_these)[:1]
+    return html.Div(
+        [
+            ui.head(
+                "Time series",
+                "What was measured on paths and hosts, with what happened meanwhile. Choose several "
+                "directions to compare them, several metrics to see them one below the other.",
+                ui.link("Mesh", "/mesh"),
+            ),
+            series_panel.panel(pairs, directions, metrics, here.query),
+            _all(known),
+        ]
+    )
+
+
+def _all(known: Sequence[Doc]) -> Component:
+    columns = [
+        ui.Column("Path", lambda one: path_link(one["path"]) if one["path"] else "host"),
+        ui.Column("From, to", lambda one: Direction.of({**one, "path": ""}).words),
+        ui.Column("Metric", lambda one: ui.link(metric_words(one["metric"]), series_address(one))),
+    ]
+    more = (
+        html.P(f"The first {LISTED} of {len(known)}; choose any above.", className="muted")
+        if len(known) > LISTED
+        else None
+    )
+    table = ui.table(columns, known[:LISTED], "None.", "Every series")
+    return ui.card(None, ui.details(f"Every series ({len(known)})", table, more))
+
+
+PAGE = Page(
+    "/series",
+    "Time series",
+    Action.MEASUREMENT_READ,
+    show,
+    group=Group.NETWORK,
+    callbacks=series_panel.callbacks,
+)

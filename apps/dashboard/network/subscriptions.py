@@ -1,0 +1,179 @@
+"""Who is told of which alarms: those there are, one more, one less."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import dash_bootstrap_components as dbc
+from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash.development.base_component import Component
+
+from adon.access.policy import Action, Object, may
+from adon.errors import AdonError
+from apps.dashboard import ui
+from apps.dashboard.network.where import Doc
+from apps.dashboard.ui.words import METRIC_NAMES
+from apps.dashboard.visit import Visit, visit
+
+CHANNEL, TARGET, PATH, METRIC, LEAST, MORE = (
+    "sub-channel",
+    "sub-target",
+    "sub-path",
+    "sub-metric",
+    "sub-least",
+    "sub-more",
+)
+ADD, SAID, TABLE, DELETE = "sub-add", "sub-said", "sub-table", "sub-delete"
+ANY = "any"
+CHANNELS = {"mail": "mail", "webhook": "call of a URL", "stream": "event stream"}
+
+
+def section(here: Visit) -> Component:
+    """The list and, for who may, the form."""
+    parts: list[Any] = [
+        html.P("Told by mail, by a signed call of a URL, or in the event stream.", className="muted"),
+        html.Div(_listed(here), id=TABLE),
+        html.Div(id=SAID, role="status"),
+    ]
+    if may(here.actor, Action.SUBSCRIPTION_ADD, Object("subscription", here.actor.name)).allowed:
+        parts.append(ui.details("Be told of alarms", _form()))
+    return ui.card("Who is told", *parts, id="subscriptions")
+
+
+def _form() -> Component:
+    fields = html.Div(
+        [
+            ui.field("How", ui.choice(CHANNEL, list(CHANNELS.items()), "mail")),
+            ui.field("To", ui.text_input(TARGET, placeholder="ann@example.edu"), "a mail address, or a URL"),
+            ui.field("Path", ui.text_input(PATH), "its name; empty for every path"),
+            ui.field("Metric", ui.choice(METRIC, [(ANY, "every metric"), *METRIC_NAMES.items()], ANY)),
+            ui.field(
+                "From which severity",
+                ui.choice(LEAST, [("warning", "warning"), ("critical", "critical")], "warning"),
+            ),
+            html.Fieldset(
+                [
+                    html.Legend("Tell also"),
+                    dbc.Checklist(
+                        id=MORE,
+                        options=[
+                            {"value": "ends", "label": "when an alarm is over"},
+                            {"value": "better", "label": "changes for the better"},
+                        ],
+                        value=["ends"],
+                    ),
+                ],
+                className="field",
+            ),
+        ],
+        className="grid",
+    )
+    return html.Div([fields, html.Button("Subscribe", id=ADD)], className="stack")
+
+
+def _listed(here: Visit) -> Component:
+    try:
+        found = here.client.subscriptions()
+    except AdonError as error:
+        return ui.failure(error)
+
+    def deeds(one: Doc) -> Component:
+        button = html.Button(
+            "Delete", className="danger small", **{"aria-label": f"Delete {one['target'] or one['channel']}"}
+        )
+        return dcc.ConfirmDialogProvider(
+            button,
+            id={"type": DELETE, "id": one["id"]},
+            message=f"Tell {one['target'] or one['owner']} no more?",
+        )
+
+    columns = [
+        ui.Column("To", lambda one: one["target"] or "event stream"),
+        ui.Column("How", lambda one: CHANNELS.get(one["channel"], one["channel"])),
+        ui.Column("Of what", lambda one: words_of(one["filter"])),
+        ui.Column("Whose", lambda one: one["owner"]),
+        ui.Column("", deeds),
+    ]
+    return ui.table(columns, found, "Nobody is told of alarms yet.", "Subscriptions")
+
+
+def words_of(narrowed: Doc) -> str:
+    """A filter in words."""
+    where = ", ".join(
+        str(narrowed[name]) for name in ("path", "source", "destination", "metric") if narrowed.get(name)
+    )
+    parts = [
+        where or "everything",
+        f"{narrowed['least']} and worse" if narrowed["least"] == "warning" else "critical only",
+    ]
+    if narrowed.get("kinds"):
+        parts.append(", ".join(narrowed["kinds"]))
+    if narrowed["changes_for_the_better"]:
+        parts.append("also changes for the better")
+    if not narrowed["ends"]:
+        parts.append("not when it is over")
+    return "; ".join(parts)
+
+
+def asked(
+    channel: str, target: str | None, path: str | None, metric: str, least: str, more: list[str] | None
+) -> dict[str, Any]:
+    """The subscription that the form describes, as the API takes it."""
+    chosen = more or []
+    narrowed: dict[str, Any] = {
+        "least": least,
+        "ends": "ends" in chosen,
+        "changes_for_the_better": "better" in chosen,
+    }
+    if path and path.strip():
+        narrowed["path"] = path.strip()
+    if metric != ANY:
+        narrowed["metric"] = metric
+    return {"channel": channel, "target": (target or "").strip(), "filter": narrowed}
+
+
+def callbacks(app: Dash) -> None:
+    """One more, one less."""
+
+    @app.callback(
+        Output(SAID, "children", allow_duplicate=True),
+        Output(f"{TARGET}-problem", "children"),
+        Output(TABLE, "children", allow_duplicate=True),
+        Input(ADD, "n_clicks"),
+        State(CHANNEL, "value"),
+        State(TARGET, "value"),
+        State(PATH, "value"),
+        State(METRIC, "value"),
+        State(LEAST, "value"),
+        State(MORE, "value"),
+        prevent_initial_call=True,
+        running=[(Output(ADD, "disabled"), True, False)],
+    )
+    def add(clicks: int | None, *typed: Any) -> tuple[Any, Any, Any]:
+        if not clicks:
+            return no_update, no_update, no_update
+        here = visit()
+        try:
+            made = here.client.subscribe(asked(*typed))
+        except AdonError as error:
+            found = ui.problems_of(error)
+            rest = "; ".join(f"{name} {cause}".strip() for name, cause in found.items() if name != "target")
+            said = ui.notice(f"Nobody is told: {rest or 'see beside the field'}.", "bad")
+            return said, found.get("target", ""), no_update
+        return ui.notice(f"{made['target'] or made['owner']} will be told.", "good"), "", _listed(here)
+
+    @app.callback(
+        Output(SAID, "children", allow_duplicate=True),
+        Output(TABLE, "children", allow_duplicate=True),
+        Input({"type": DELETE, "id": ALL}, "submit_n_clicks"),
+        prevent_initial_call=True,
+    )
+    def delete(clicks: list[int | None]) -> tuple[Any, Any]:
+        if not any(clicks) or not isinstance(ctx.triggered_id, dict):
+            return no_update, no_update
+        here = visit()
+        try:
+            here.client.unsubscribe(str(ctx.triggered_id["id"]))
+        except AdonError as error:
+            return ui.failure(error), no_update
+        return ui.notice("Deleted; nobody is told by it any more.", "good"), _listed(here)

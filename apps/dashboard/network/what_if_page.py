@@ -1,0 +1,278 @@
+"""``/what-if``: a failure rehearsed, or every single one; nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash.development.base_component import Component
+
+from adon.access.policy import Action
+from adon.errors import AdonError, InvalidInput, Unavailable
+from apps.dashboard import ui
+from apps.dashboard.network.what_if_figure import loads_figure, ranking_figure
+from apps.dashboard.network.where import Doc, map_address, path_link, plural
+from apps.dashboard.page import Group, Page
+from apps.dashboard.ui.blocks import Tone
+from apps.dashboard.visit import Visit, visit
+
+FAILURE, NAME, ASK, EVERY, ANSWER, ASKED = (
+    "if-failure",
+    "if-name",
+    "if-ask",
+    "if-every",
+    "if-answer",
+    "if-asked",
+)
+FAILURES = {
+    "path-down": "a path fails",
+    "link-down": "a link fails",
+    "switch-down": "a switch fails",
+    "port-down": "a port fails",
+    "maintenance": "maintenance begins",
+}
+VERDICTS: dict[str, Tone] = {"fine": "good", "broken": "bad", "unknown": "wait"}
+QUALITIES: Mapping[str, tuple[str, Tone]] = {
+    "met": ("kept", "good"),
+    "degraded": ("degraded", "wait"),
+    "unknown": ("unknown", "plain"),
+    "none": ("broken", "bad"),
+}
+SHOWN = 100
+RANKED = 60
+
+
+def show(here: Visit) -> Component:
+    """The form; an address that names a failure is answered at once by a callback."""
+    query = here.query
+    names = _names(here)
+    fields = html.Div(
+        [
+            ui.field("What if", ui.choice(FAILURE, list(FAILURES.items()), _failure(query))),
+            ui.field(
+                "Which",
+                ui.text_input(NAME, query.get("name", ""), "al2s", list=f"{NAME}-known"),
+                "a link, path or switch; SWITCH:PORT; m-3",
+            ),
+            html.Datalist([html.Option(value=name) for name in names], id=f"{NAME}-known"),
+            html.Div(
+                [
+                    html.Button("Rehearse", id=ASK),
+                    html.Button("Every single failure", id=EVERY, className="quiet"),
+                ],
+                className="deeds field",
+            ),
+        ],
+        className="controls",
+    )
+    return html.Div(
+        [
+            ui.head(
+                "What if …?",
+                "The same functions decide as in earnest, for the flows that run now. Nothing is changed.",
+                ui.link("Map", "/network"),
+            ),
+            ui.card(None, fields),
+            dcc.Store(
+                id=ASKED, data={name: query[name] for name in ("failure", "name", "all") if name in query}
+            ),
+            dcc.Loading(html.Div(id=ANSWER, **{"aria-live": "polite"}), type="dot", show_initially=False),
+        ]
+    )
+
+
+def _failure(query: Mapping[str, str]) -> str:
+    asked = query.get("failure", "")
+    return asked if asked in FAILURES else "path-down"
+
+
+def _names(here: Visit) -> list[str]:
+    try:
+        network = here.client.topology()
+        windows = here.client.maintenance(all_=False)
+    except Unavailable:
+        return []  # the answer will say why there is none
+    parts = [
+        one["name"] for kind in ("circuits", "links", "switches") for one in network[kind] if one["name"]
+    ]
+    return [*dict.fromkeys([*parts, *(one["id"] for one in windows)])]
+
+
+def _answer(here: Visit, failure: str | None, name: str | None) -> Component:
+    try:
+        if failure is None:
+            return ranking(here.client.what_if(None, None))
+        if not name:
+            raise InvalidInput.of("name", "say which: a link, path or switch, SWITCH:PORT, or m-3")
+        found = here.client.what_if(failure, name)
+    except AdonError as error:
+        return ui.failure(error)
+    return html.Div([rehearsal(one) for one in found])
+
+
+def rehearsal(report: Doc) -> Component:
+    """What one failure would do."""
+    flows = report["flows"]
+    moving = sum(flow["to"] is not None for flow in flows)
+    told = f" – {report['failure']} {report['name']} would hit {plural(len(flows), 'flow')}"
+    if flows:
+        told += f"; {moving} find another path, the QSpec of {report['broken']} would break"
+    down: list[Any] = []
+    for number, path in enumerate(report["paths"]):
+        down += [". Down: " if not number else ", ", ui.link(path, map_address(path=path))]
+    verdict = ui.notice(
+        [html.Strong(report["verdict"]), told, *down], VERDICTS.get(report["verdict"], "wait")
+    )
+    if not flows:
+        return verdict
+    figure = loads_figure(report["loads"])
+    words = (
+        "Throughput bounds on each path against its capacity (pale): before, and after. The stroke is what "
+        "the path can carry then, by its latest test."
+    )
+    return html.Div(
+        [
+            verdict,
+            ui.card("Flows", _flows(flows)),
+            ui.card(
+                "Throughput bounds on the paths",
+                ui.chart("if-loads", figure, words, int(figure.layout.height)),
+                ui.details("The same as a table", _loads(report["loads"])),
+            ),
+        ]
+    )
+
+
+def _flows(flows: Sequence[Doc]) -> Component:
+    def quality(one: Doc) -> Component:
+        word, tone = QUALITIES.get(one["quality"], (one["quality"], "plain"))
+        return ui.badge(word, tone)
+
+    columns = [
+        ui.Column(
+            "Flow",
+            lambda one: html.Span(
+                [ui.link(one["flow"], f"/flows/{one['flow']}"), html.Small(one["requester"])]
+            ),
+        ),
+        ui.Column("Priority", lambda one: str(one["priority"]), numeric=True),
+        ui.Column(
+            "Bound", lambda one: ui.rate(one["bound_bps"]) if one["bound_bps"] else "none", numeric=True
+        ),
+        ui.Column("From", lambda one: path_link(one["from"])),
+        ui.Column("To", lambda one: path_link(one["to"]) if one["to"] else one["outcome"]),
+        ui.Column("QSpec", quality),
+        ui.Column("Expects", lambda one: ui.rate(one["estimate_bps"]), numeric=True),
+        ui.Column("Why", lambda one: one["why"]),
+    ]
+    more = html.P(f"The first {SHOWN} of {len(flows)}.", className="muted") if len(flows) > SHOWN else None
+    return html.Div([ui.table(columns, flows[:SHOWN], "None.", "Flows that it would hit"), more])
+
+
+def _loads(loads: Sequence[Doc]) -> Component:
+    columns = [
+        ui.Column(
+            "Path",
+            lambda one: html.Span(
+                [path_link(one["path"]), html.Small(f"{one['source']} → {one['destination']}")]
+            ),
+        ),
+        ui.Column("Before", lambda one: ui.rate(one["before_bps"]), numeric=True),
+        ui.Column("After", lambda one: ui.rate(one["after_bps"]), numeric=True),
+        ui.Column(
+            "Can carry then",
+            lambda one: "nothing" if one["down"] else ui.rate(one["carries_bps"]),
+            numeric=True,
+        ),
+        ui.Column("Capacity", lambda one: ui.rate(one["capacity_bps"]), numeric=True),
+    ]
+    return ui.table(columns, loads, "None.", "Throughput bounds before and after")
+
+
+def ranking(reports: Sequence[Doc]) -> Component:
+    """Every single failure, the worst first."""
+    if not reports:
+        return ui.empty("Nothing is configured that could fail.")
+
+    def broken(one: Doc) -> Any:
+        parts: list[Any] = []
+        hit = [flow["flow"] for flow in one["flows"] if flow["quality"] == "none"]
+        for flow in hit[:6]:
+            parts += [ui.link(flow, f"/flows/{flow}"), " "]
+        more = [f"and {len(hit) - 6} more"] if len(hit) > 6 else []
+        return html.Span([*parts, *more]) if parts else ui.words.NONE
+
+    columns = [
+        ui.Column(
+            "Failure",
+            lambda one: ui.link(
+                f"{one['failure']} {one['name']}",
+                f"/what-if?{urlencode({'failure': one['failure'], 'name': one['name']})}",
+            ),
+        ),
+        ui.Column("Verdict", lambda one: ui.badge(one["verdict"], VERDICTS.get(one["verdict"], "wait"))),
+        ui.Column("Flows hit", lambda one: str(len(one["flows"])), numeric=True),
+        ui.Column(
+            "Find a path", lambda one: str(sum(flow["to"] is not None for flow in one["flows"])), numeric=True
+        ),
+        ui.Column(
+            "Unknown",
+            lambda one: str(sum(flow["quality"] == "unknown" for flow in one["flows"])),
+            numeric=True,
+        ),
+        ui.Column("Broken", broken),
+    ]
+    hitting = [one for one in reports if one["flows"]][:20]
+    picture: list[Any] = []
+    if hitting:
+        figure = ranking_figure(hitting)
+        words = "Flows that each failure would hit, by what would become of them; the worst first."
+        picture = [ui.chart("if-ranking", figure, words, int(figure.layout.height))]
+    return ui.card(
+        "Every single failure, the worst first",
+        *picture,
+        ui.table(columns, reports[:RANKED], "", "Failures, the worst first"),
+        html.P(f"The first {RANKED} of {len(reports)}.", className="muted")
+        if len(reports) > RANKED
+        else None,
+    )
+
+
+def callbacks(app: Dash) -> None:
+    """One failure, or every one; what the address asks at once."""
+
+    @app.callback(
+        Output(ASKED, "data"),
+        Input(ASK, "n_clicks"),
+        Input(EVERY, "n_clicks"),
+        State(FAILURE, "value"),
+        State(NAME, "value"),
+        prevent_initial_call=True,
+    )
+    def choose(asks: int | None, everys: int | None, failure: str, name: str | None) -> Any:
+        if not asks and not everys:
+            return no_update
+        times = (asks or 0) + (everys or 0)  # asked again is answered again: the flows of now may be others
+        if ctx.triggered_id == EVERY:
+            return {"all": "1", "times": times}
+        return {"failure": failure, "name": (name or "").strip(), "times": times}
+
+    @app.callback(
+        Output(ANSWER, "children"),
+        Input(ASKED, "data"),
+        running=[(Output(ASK, "disabled"), True, False), (Output(EVERY, "disabled"), True, False)],
+    )
+    def answer(asked: Mapping[str, Any] | None) -> Any:
+        if not asked:
+            return ui.empty(
+                "Choose a failure. The answer tells which flows it would hit, where each would go, and whose "
+                "QSpec would break."
+            )
+        if "all" in asked:
+            return _answer(visit(), None, None)
+        return _answer(visit(), str(asked.get("failure", "")), str(asked.get("name", "")))
+
+
+PAGE = Page("/what-if", "What if …?", Action.WHAT_IF, show, group=Group.NETWORK, callbacks=callbacks)

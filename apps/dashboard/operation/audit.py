@@ -1,0 +1,151 @@
+"""The audit log: every change and every refusal, and whether the log is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+from urllib.parse import urlencode
+
+from dash import Dash, Input, Output, dcc, html, no_update
+from dash.development.base_component import Component
+
+from adon.access.policy import Action
+from adon.errors import AdonError
+from apps.dashboard import ui
+from apps.dashboard.page import Group, Page
+from apps.dashboard.ui.blocks import Column, Tone
+from apps.dashboard.visit import Visit, visit
+
+SHOWN = 100
+ANY = "any"
+OUTCOMES: Mapping[str, Tone] = {"done": "good", "refused": "bad", "failed": "wait"}
+FILTERS = ("actor", "action", "outcome")
+
+
+def show(here: Visit) -> Component:
+    """The heading and the filters."""
+    outcomes = [(ANY, "every outcome"), *((one, one) for one in OUTCOMES)]
+    filters = html.Div(
+        [
+            ui.field(
+                "Who", ui.text_input("audit-actor", here.query.get("actor", ""), "anybody", debounce=0.4)
+            ),
+            ui.field(
+                "Action",
+                ui.text_input("audit-action", here.query.get("action", ""), "flow.submit", debounce=0.4),
+            ),
+            ui.field("Outcome", ui.choice("audit-outcome", outcomes, here.query.get("outcome", ANY))),
+        ],
+        className="grid",
+    )
+    deeds = [
+        html.Button("Check that it is whole", id="audit-verify", className="quiet"),
+        html.Button("As CSV", id="audit-csv", className="quiet"),
+    ]
+    return html.Div(
+        [
+            ui.head(
+                "Audit log",
+                "Every change, and everything that was refused. Nothing is ever taken out.",
+                *deeds,
+            ),
+            html.Div(id="audit-done"),
+            dcc.Download(id="audit-file"),
+            ui.card(None, filters),
+        ]
+    )
+
+
+def live(here: Visit) -> Component:
+    """The newest lines."""
+    chosen = _chosen(here.query)
+    columns = [
+        Column("", lambda one: str(one["number"]), numeric=True),
+        Column("Time", lambda one: ui.when(one["at"], here)),
+        Column(
+            "Who",
+            lambda one: html.Span(
+                [one["actor"] or "nobody", html.Br(), html.Small(f"{one['via']} {one['address']}")]
+            ),
+        ),
+        Column("Action", lambda one: one["action"]),
+        Column("On", lambda one: html.Code(f"{one['method']} {one['object']}".strip())),
+        Column("Outcome", lambda one: _outcome(one)),
+        Column("", lambda one: html.Small(one["detail"])),
+    ]
+    lines = here.client.audit(chosen, SHOWN)
+    nothing = ui.empty("No line is like that." if chosen else "Nothing has been changed or refused yet.")
+    return ui.card(None, ui.table(columns, lines, nothing, "The newest lines of the audit log"))
+
+
+def _outcome(line: Mapping[str, Any]) -> Component:
+    times = html.Small(f" {line['times']} times") if line["times"] > 1 else ""
+    return html.Span(
+        [ui.badge(f"{line['outcome']}, {line['status']}", OUTCOMES.get(line["outcome"], "plain")), times]
+    )
+
+
+def _chosen(query: Mapping[str, str]) -> dict[str, str]:
+    return {name: query[name] for name in FILTERS if query.get(name)}
+
+
+def callbacks(app: Dash) -> None:
+    """Filters are part of the address; checking and taking a copy."""
+
+    @app.callback(
+        Output("url", "search", allow_duplicate=True),
+        [Input(f"audit-{name}", "value") for name in FILTERS],
+        prevent_initial_call=True,
+    )
+    def narrow(*values: str | None) -> str:
+        given = {
+            name: value.strip()
+            for name, value in zip(FILTERS, values, strict=True)
+            if value and value.strip() not in ("", ANY)
+        }
+        return f"?{urlencode(given)}" if given else ""
+
+    @app.callback(
+        Output("audit-done", "children"),
+        Input("audit-verify", "n_clicks"),
+        running=[(Output("audit-verify", "disabled"), True, False)],
+        prevent_initial_call=True,
+    )
+    def verify(clicks: int | None) -> Any:
+        if not clicks:
+            return no_update
+        try:
+            told = visit().client.audit_verification()
+        except AdonError as error:
+            return ui.failure(error)
+        if told["problem"]:
+            return ui.notice(f"The log is not whole: {told['problem']}.", "bad")
+        return ui.notice(
+            f"All {told['lines']} lines are whole; the last one's digest is {told['head'][:16]}.", "good"
+        )
+
+    @app.callback(
+        Output("audit-file", "data"),
+        Input("audit-csv", "n_clicks"),
+        prevent_initial_call=True,
+    )
+    def copy(clicks: int | None) -> Any:
+        if not clicks:
+            return no_update
+        return {
+            "content": visit().client.audit_export("csv", {}),
+            "filename": "adon-audit.csv",
+            "type": "text/csv",
+        }
+
+
+PAGE = Page(
+    "/audit",
+    "Audit log",
+    Action.AUDIT_READ,
+    show,
+    live,
+    refresh_s=15.0,
+    group=Group.OPERATION,
+    callbacks=callbacks,
+)

@@ -1,0 +1,80 @@
+"""The parts of ADON: processes, databases, connections; since when, how old their data, how much."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dash import html
+from dash.development.base_component import Component
+
+from adon.access.policy import Action
+from apps.dashboard import ui
+from apps.dashboard.page import Group, Page
+from apps.dashboard.ui.blocks import Column, Tone
+from apps.dashboard.visit import Visit
+
+STATES: Mapping[str, tuple[str, Tone]] = {
+    "ok": ("well", "good"),
+    "degraded": ("limps", "wait"),
+    "away": ("away", "bad"),
+}
+
+
+def show(_here: Visit) -> Component:
+    """The heading."""
+    return ui.head("Health", "Every part of ADON, and how old what it knows is.")
+
+
+def live(here: Visit) -> Component:
+    """The verdict, part by part, and the version."""
+    told, version = here.client.health(), here.client.version()
+    worst = [one["name"] for one in told["parts"] if one["state"] != "ok"]
+    said = f"Look at: {', '.join(worst)}." if worst else "Everything that flows need is well."
+    columns = [
+        Column("Part", lambda one: html.Strong(one["name"])),
+        Column("State", lambda one: ui.badge(*STATES.get(one["state"], (one["state"], "plain")))),
+        Column("Since", lambda one: ui.when(one["since"], here)),
+        Column("Latest data", lambda one: ui.ago(one["data_at"], here)),
+        Column("What", lambda one: one["text"] or "–"),
+        Column("Figures", lambda one: _figures(one["figures"])),
+    ]
+    facts = ui.facts(
+        ("Version", version["version"]),
+        ("Code that decides", html.Code(version["code"][:12])),
+        ("Database", version["schema_revision"]),
+        ("Python", version["python"]),
+    )
+    return html.Div(
+        [
+            ui.notice(said, STATES.get(told["state"], ("", "plain"))[1]),
+            ui.card("Parts", ui.table(columns, told["parts"], "Nothing is known.", "Parts of ADON")),
+            ui.card("Version", facts),
+        ]
+    )
+
+
+def _figures(found: Mapping[str, Any]) -> Component | str:
+    shown = [html.Li(f"{_named(name)}: {_worded(name, value)}") for name, value in found.items()]
+    return html.Ul(shown, className="plain") if shown else "–"
+
+
+def _named(name: str) -> str:
+    for unit in ("_bytes", "_seconds", "_bps"):
+        name = name.removesuffix(unit)
+    return name.replace("_", " ")
+
+
+def _worded(name: str, value: Any) -> str:
+    if name.endswith("_bytes"):
+        return ui.size(value)
+    if name.endswith("_seconds"):
+        return ui.span(value)
+    return (
+        f"{value:,}".replace(",", " ")
+        if isinstance(value, int) and not isinstance(value, bool)
+        else str(value)
+    )
+
+
+PAGE = Page("/health", "Health", Action.NETWORK_READ, show, live, group=Group.OPERATION)

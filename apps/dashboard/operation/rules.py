@@ -1,0 +1,209 @@
+"""Rules: whose they are and what they do, what differs from what should be, and what was sent lately."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash.development.base_component import Component
+
+from adon.access.policy import Action, Object, may
+from adon.errors import AdonError, Unavailable
+from apps.dashboard import ui
+from apps.dashboard.page import Group, Page
+from apps.dashboard.ui.blocks import Column, Tone
+from apps.dashboard.visit import Visit, visit
+
+SHOWN, SENT, DIFFERENCES = 200, 40, 20
+TONES: Mapping[str, Tone] = {"installed": "good", "pending": "wait", "draining": "wait", "failed": "bad"}
+KINDS = (
+    ("missing", "should be there and is not"),
+    ("wrong", "stands where something else of ours is"),
+    ("extra", "is there and should not be"),
+    ("blocked", "cannot be put in: a rule that is not ours is in its place"),
+)
+REPAIR, SURE = "rules-repair", "rules-sure"
+
+
+def show(here: Visit) -> Component:
+    """The heading, the choice of a switch, and the repair for whoever may."""
+    deeds: list[Component] = []
+    if may(here.actor, Action.NETWORK_SYNC, Object("network")).allowed:
+        deeds.append(html.Button("Read every switch and repair it now", id=REPAIR, className="quiet"))
+    return html.Div(
+        [
+            ui.head(_title(here), "As ADON keeps them; nothing without its cookie is ever touched.", *deeds),
+            dcc.ConfirmDialog(
+                id=SURE, message="Every connected switch is read and compared; what differs is mended."
+            ),
+            html.Div(id="rules-done"),
+        ]
+    )
+
+
+def _title(here: Visit) -> str:
+    owner, dpid = here.query.get("owner"), here.query.get("dpid")
+    return f"Rules of {owner}" if owner else f"Rules of {dpid}" if dpid else "Rules"
+
+
+def live(here: Visit) -> Component:
+    """The rules asked for, the differences, what was sent."""
+    owner = here.query.get("owner")
+    return html.Div(
+        [
+            *_choices(here),
+            _explained(here, owner) if owner else _rules(here),
+            *_differences(here),
+            _sent(here),
+        ]
+    )
+
+
+def _choices(here: Visit) -> list[Component]:
+    try:
+        switches = here.client.topology()["switches"]
+    except AdonError:
+        return []  # a researcher sees their own flows' rules only; without the controller there is no list
+    links = [dcc.Link("All", href="/rules", className=_mark("dpid" not in here.query))]
+    for one in switches:
+        chosen = one["dpid"] == here.query.get("dpid")
+        links.append(dcc.Link(one["name"], href=f"/rules?dpid={one['dpid']}", className=_mark(chosen)))
+    return [html.Nav(links, className="choices", **{"aria-label": "Switches"})]
+
+
+def _mark(chosen: bool) -> str:
+    return "chosen" if chosen else ""
+
+
+def _rules(here: Visit) -> Component:
+    rules = here.client.rules(dpid=here.query.get("dpid"))
+    columns = [
+        Column("Switch", lambda one: ui.link(one["dpid"], f"/rules?dpid={one['dpid']}")),
+        Column("For", lambda one: owner_link(one["owner"])),
+        Column("Kind", lambda one: one["kind"].replace("_", " ")),
+        Column("State", lambda one: _state(one)),
+        Column("Rule", lambda one: html.Code(one["text"])),
+    ]
+    counted = Counter(one["state"] for one in rules)
+    badges = [ui.badge(f"{count} {state}", TONES.get(state, "plain")) for state, count in counted.items()]
+    more = f"The first {SHOWN} of {len(rules)}; choose a switch, or a flow." if len(rules) > SHOWN else ""
+    nothing = ui.empty("No rule of ours is, or should be, here.")
+    return ui.card(
+        None,
+        html.P(badges, className="badges"),
+        ui.table(columns, rules[:SHOWN], nothing, "Rules"),
+        html.Small(more),
+    )
+
+
+def _explained(here: Visit, owner: str) -> Component:
+    told = here.client.rules_explained(owner)
+    columns = [
+        Column("Switch", lambda one: ui.link(one["dpid"], f"/rules?dpid={one['dpid']}")),
+        Column("State", lambda one: _state(one)),
+        Column("What it does", lambda one: _deeds(one)),
+    ]
+    why = [] if told["because"] is None else [html.P(told["because"])]
+    if told["decision"]:
+        why.append(html.P(ui.link(f"Decision {told['decision']}", f"/decisions/{told['decision']}")))
+    return ui.card(None, *why, ui.table(columns, told["items"], "It has no rules.", f"Rules of {owner}"))
+
+
+def _deeds(rule: Mapping[str, Any]) -> Component:
+    purpose = rule["purpose"][:1].upper() + rule["purpose"][1:]
+    return html.Div(
+        [
+            html.Strong(f"{purpose}."),
+            html.Div(f"Takes {rule['packets']}: {', then '.join(rule['deeds'])}."),
+            html.Code(rule["text"]),
+        ]
+    )
+
+
+def _state(rule: Mapping[str, Any]) -> Component:
+    said = [ui.badge(rule["state"], TONES.get(rule["state"], "plain"))]
+    if rule["error"]:
+        said.append(html.Small(f" {rule['error']}"))
+    return html.Span(said)
+
+
+def owner_link(owner: str) -> Any:
+    """Whose a rule is, with the way there."""
+    if owner.startswith("f-"):
+        return ui.link(owner, f"/flows/{owner}")
+    return ui.link(owner, f"/rules?owner={owner}") if owner else "–"
+
+
+def _differences(here: Visit) -> list[Component]:
+    if not may(here.actor, Action.NETWORK_READ, Object("network")).allowed:
+        return []
+    try:
+        found: Sequence[Mapping[str, Any]] = here.client.rules_diff()
+    except Unavailable as error:
+        return [ui.failure(error)]
+    parts: list[Component] = []
+    for switch in found:
+        total = sum(len(switch[kind]) for kind, _ in KINDS)
+        verdict = (
+            ui.badge("as it should be", "good") if not total else ui.badge(f"{total} differences", "wait")
+        )
+        if not switch["connected"]:
+            verdict = ui.badge("not connected", "bad")
+        parts.append(html.H3([switch["name"], " ", verdict]))
+        for kind, words in KINDS:
+            parts += _listed(kind, words, switch[kind])
+    return [ui.card("Difference to what should be", *(parts or [ui.empty("No switch is configured.")]))]
+
+
+def _listed(kind: str, words: str, rules: Sequence[str]) -> list[Component]:
+    if not rules:
+        return []
+    more = [html.Small(f"and {len(rules) - DIFFERENCES} more")] if len(rules) > DIFFERENCES else []
+    lines = [html.Div(html.Code(rule)) for rule in rules[:DIFFERENCES]]
+    return [html.P([html.Strong(kind), f": {words}"]), *lines, *more]
+
+
+def _sent(here: Visit) -> Component:
+    owner = here.query.get("owner")
+    flow = owner if owner and owner.startswith("f-") else None
+    found = here.client.rules_sent(flow, here.query.get("dpid"), SENT)
+    columns = [
+        Column("Time", lambda one: ui.when(one["at"], here)),
+        Column("Switch", lambda one: ui.link(one["dpid"], f"/rules?dpid={one['dpid']}")),
+        Column("What", lambda one: ui.badge(one["op"])),
+        Column("For", lambda one: owner_link(one["owner"])),
+        Column("Because of", lambda one: one["cause"]),
+        Column("Rule", lambda one: html.Code(one["text"])),
+    ]
+    return ui.card("Sent lately", ui.table(columns, found, "Nothing was sent.", "Sent to switches lately"))
+
+
+def callbacks(app: Dash) -> None:
+    """The repair asks once."""
+
+    @app.callback(Output(SURE, "displayed"), Input(REPAIR, "n_clicks"), prevent_initial_call=True)
+    def ask(clicks: int | None) -> bool:
+        return bool(clicks)
+
+    @app.callback(
+        Output("rules-done", "children"),
+        Input(SURE, "submit_n_clicks"),
+        State("url", "search"),
+        running=[(Output(REPAIR, "disabled"), True, False)],
+        prevent_initial_call=True,
+    )
+    def repair(clicks: int | None, _search: str | None) -> Any:
+        if not clicks or ctx.triggered_id != SURE:
+            return no_update
+        try:
+            switches = visit().client.rules_sync()
+        except AdonError as error:
+            return ui.failure(error)
+        if not switches:
+            return ui.notice("No switch is connected: nothing was compared.", "wait")
+        return ui.notice(f"Compared and repaired: {', '.join(switches)}.", "good")
+
+
+PAGE = Page("/rules", "Rules", Action.RULE_READ, show, live, group=Group.OPERATION, callbacks=callbacks)

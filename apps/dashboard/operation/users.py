@@ -1,0 +1,178 @@
+"""Users: who has signed in, which roles they have and why; roles given, taken, and somebody shut out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash.development.base_component import Component
+
+from adon.access.policy import Action, Object, Role, may
+from adon.errors import AdonError
+from apps.dashboard import ui
+from apps.dashboard.page import Group, Page
+from apps.dashboard.ui.blocks import Column
+from apps.dashboard.visit import Visit, visit
+
+SHOWN = 200
+
+
+def show_all(here: Visit) -> Component:
+    """The heading, and the form to name somebody who signs in with a token only."""
+    parts = [ui.head("Users", "Who has signed in here, or was named; what each may do.")]
+    if may(here.actor, Action.USER_CHANGE, Object("user")).allowed:
+        roles = [{"label": f" {_words(role)}", "value": role} for role in Role]
+        form = [
+            ui.field(
+                "Name",
+                ui.text_input("users-name", "", "ann@mu.example"),
+                "As it will stand beside their flows.",
+            ),
+            html.Div(
+                [
+                    html.Span("Roles", className="label"),
+                    dcc.Checklist(id="users-roles", options=roles, value=["researcher"]),
+                ],
+                className="field",
+            ),
+            html.Button("Add", id="users-add", type="button"),
+        ]
+        parts.append(ui.card(None, ui.details("Add somebody who signs in with a token", *form)))
+    return html.Div([*parts, html.Div(id="users-done")])
+
+
+def live_all(here: Visit) -> Component:
+    """Everybody whom one may see."""
+    found = here.client.users()
+    columns = [
+        Column("User", lambda one: ui.link(one["name"], f"/users/{one['name']}")),
+        Column("Called", lambda one: one["display"] or "–"),
+        Column(
+            "Roles",
+            lambda one: html.Span([ui.badge(_words(role)) for role in one["roles"]], className="badges"),
+        ),
+        Column("", lambda one: ui.badge("shut out", "bad") if one["disabled_since"] else ""),
+        Column("Signs in at", lambda one: one["issuer"] or "here, with tokens"),
+        Column("Last seen", lambda one: ui.ago(one["last_seen"], here)),
+    ]
+    more = html.Small(f"The first {SHOWN} of {len(found)}." if len(found) > SHOWN else "")
+    return ui.card(None, ui.table(columns, found[:SHOWN], "Nobody yet.", "Users"), more)
+
+
+def show_one(here: Visit) -> Component:
+    """One user, with what an administrator may change."""
+    user = here.client.user(here.parts["name"])
+    facts = ui.facts(
+        ("Called", user["display"]),
+        ("Mail", user["mail"]),
+        ("Signs in at", user["issuer"] or "here, with tokens"),
+        ("First seen", ui.when(user["first_seen"], here)),
+        ("Last seen", ui.when(user["last_seen"], here)),
+        (
+            "Groups",
+            html.Ul([html.Li(group) for group in user["groups"]], className="plain")
+            if user["groups"]
+            else None,
+        ),
+    )
+    parts = [ui.head(user["name"], None), dcc.Store(id="user-name", data=user["name"]), ui.card(None, facts)]
+    parts.append(ui.card("Roles", _roles(user)))
+    if may(here.actor, Action.USER_CHANGE, Object("user", user["name"])).allowed:
+        parts.append(ui.card("Change", *_changes(user)))
+    return html.Div([*parts, html.Div(id="user-done")])
+
+
+def _roles(user: Mapping[str, Any]) -> Component:
+    rows = [(role, _why(user, role)) for role in sorted({*user["roles"], *user["removed"]})]
+    columns = [Column("Role", lambda one: _words(one[0])), Column("Why", lambda one: one[1])]
+    return ui.table(columns, rows, ui.empty("No role: nothing may be done."), "Roles")
+
+
+def _why(user: Mapping[str, Any], role: str) -> str:
+    if role in user["removed"]:
+        return "taken away by an administrator, whatever the rules say"
+    return "given by an administrator" if role in user["granted"] else "by the rules, at the last sign-in"
+
+
+def _changes(user: Mapping[str, Any]) -> list[Component]:
+    out = user["disabled_since"] is not None
+    buttons = [
+        html.Button(
+            f"{'Take away' if role in user['roles'] else 'Give'}: {_words(role)}",
+            id={"type": "user-role", "index": f"{'take' if role in user['roles'] else 'give'} {role}"},
+            className="quiet small",
+        )
+        for role in Role
+    ]
+    shut = html.Button(
+        "Let in again" if out else "Shut out", id="user-shut", className="quiet" if out else "danger"
+    )
+    note = "Whoever is shut out is signed out at once, and their tokens stop."
+    return [html.Div(buttons, className="deeds"), html.P([shut, " ", html.Small(note)])]
+
+
+def _words(role: str) -> str:
+    return role.replace("_", " ")
+
+
+def callbacks_all(app: Dash) -> None:
+    """Naming somebody."""
+
+    @app.callback(
+        Output("users-done", "children"),
+        Output("users-name-problem", "children"),
+        Input("users-add", "n_clicks"),
+        State("users-name", "value"),
+        State("users-roles", "value"),
+        running=[(Output("users-add", "disabled"), True, False)],
+        prevent_initial_call=True,
+    )
+    def add(clicks: int | None, name: str | None, roles: list[str]) -> Any:
+        if not clicks:
+            return no_update, no_update
+        try:
+            made = visit().client.add_user(name or "", roles)
+        except AdonError as error:
+            found = ui.problems_of(error)
+            return ("", found["name"]) if set(found) == {"name"} else (ui.failure(error), "")
+        way = ui.link("make a token for them", f"/account?for={made['name']}")
+        return ui.notice([f"{made['name']} is known now; ", way, "."], "good"), ""
+
+
+def callbacks_one(app: Dash) -> None:
+    """Giving and taking roles, shutting out and letting in."""
+
+    @app.callback(
+        Output("user-done", "children"),
+        Input({"type": "user-role", "index": ALL}, "n_clicks"),
+        Input("user-shut", "n_clicks"),
+        State("user-name", "data"),
+        prevent_initial_call=True,
+    )
+    def change(roles: list[int | None], shut: int | None, name: str) -> Any:
+        if not (any(roles) or shut):
+            return no_update
+        client = visit().client
+        try:
+            if isinstance(ctx.triggered_id, dict):
+                deed, _, role = str(ctx.triggered_id["index"]).partition(" ")
+                client.change_roles(name, *(([role], ()) if deed == "give" else ((), [role])))
+            else:
+                client.change_user(name, {"disabled": client.user(name)["disabled_since"] is None})
+        except AdonError as error:
+            return ui.failure(error)
+        return ui.notice(["Done. ", html.A("See it", href=f"/users/{name}")], "good")
+
+
+ALL_PAGE = Page(
+    "/users",
+    "Users",
+    Action.USER_CHANGE,
+    show_all,
+    live_all,
+    refresh_s=15.0,
+    group=Group.OPERATION,
+    callbacks=callbacks_all,
+)
+ONE_PAGE = Page("/users/<name>", "User", Action.USER_READ, show_one, callbacks=callbacks_one)

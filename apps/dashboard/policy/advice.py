@@ -1,0 +1,233 @@
+"""Transfer advice: for a flow, for supposed numbers and pasted settings, and into the template."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash.development.base_component import Component
+
+from adon.access.policy import Action
+from adon.errors import AdonError, Conflict, InvalidInput
+from apps.dashboard import ui
+from apps.dashboard.page import Group, Page
+from apps.dashboard.policy import advised, filters
+from apps.dashboard.policy.words import allowed
+from apps.dashboard.ui.blocks import Column
+from apps.dashboard.visit import Visit, visit
+
+PREFIX = "advice"
+PATH = "/advice"
+ASK, SAID, PROPOSE, ACCEPT, ACCEPTED, SINCE = (
+    "advice-ask",
+    "advice-said",
+    "advice-propose",
+    "advice-accept",
+    "advice-accepted",
+    "advice-since",
+)
+RECENT = 8
+NUMBERS = (
+    ("rate", "The path carries", "10 Gbps"),
+    ("rtt", "Round trip", "35 ms"),
+    ("loss", "Loss", "0.01 %"),
+    ("reached", "A test reached", "2.4 Gbps"),
+    ("streams", "Streams that are open", "1"),
+)
+TEXTS = (("sender", "Sender"), ("receiver", "Receiver"))
+COMMANDS = "sysctl -a; ip -d link; tc qdisc; ethtool DEVICE; ss -tin; cat /proc/meminfo"
+FIELDS = (*(name for name, _, _ in NUMBERS), *(name for name, _ in TEXTS), "tool")
+_PROBLEMS = {
+    "path.rate": "rate",
+    "path.rtt": "rtt",
+    "path.loss": "loss",
+    "path.reached": "reached",
+    "streams": "streams",
+}
+
+
+def show(here: Visit) -> Component:
+    """Which flow, supposed numbers, and what is said about them."""
+    flow = here.query.get("flow")
+    lead = "What both hosts should be set to, whether they are, and what that gains."
+    head = ui.head("Transfer advice", lead)
+    fields = [
+        filters.text(PREFIX, "flow", "Flow", here, "f-17"),
+        filters.text(PREFIX, "path", "On another path", here, "the flow's own"),
+    ]
+    parts: list[Any] = [head, filters.form(PREFIX, fields, PATH)]
+    parts.append(_of_flow(here, flow) if flow else _choose(here))
+    parts.append(_question(flow))
+    parts.append(html.Div(id=SAID, **{"aria-live": "polite"}))
+    return html.Div(parts)
+
+
+def _choose(here: Visit) -> Component:
+    columns = [
+        Column("Flow", lambda one: ui.link(one["id"], filters.address(PATH, {"flow": one["id"]}))),
+        Column("From, to", lambda one: f"{one['source']} → {one['destination']}"),
+        Column("Template", lambda one: one["template"]),
+        Column("Path", lambda one: one["path"] or ui.words.NONE),
+        Column("Asked for", lambda one: ui.when(one["submitted_at"], here)),
+    ]
+    nothing = ui.empty("No flow yet: paste settings below, or move data first.", ui.link("Move data", "/new"))
+    return ui.card(
+        "For which flow?", ui.table(columns, here.client.flows(limit=RECENT), nothing, "The newest flows")
+    )
+
+
+def _of_flow(here: Visit, flow: str) -> Component:
+    try:
+        found = here.client.advice(flow, here.query.get("path") or None)
+    except (Conflict, InvalidInput) as error:
+        return ui.failure(error)
+    except AdonError as error:
+        return ui.failure(error)
+    head = html.H2(["For ", ui.link(flow, f"/flows/{flow}"), f" on {found['path']['path']}"])
+    parts = [head, advised.advice(found, here)]
+    if allowed(here, Action.TEMPLATE_ADD):
+        parts.append(_acceptance())
+    return html.Div(parts)
+
+
+def _acceptance() -> Component:
+    since = dcc.Input(id=SINCE, type="datetime-local", value="")
+    return ui.card(
+        "Keep it in the template",
+        html.P(
+            "It becomes a best practice once transfers since then are faster than those before.",
+            className="muted",
+        ),
+        ui.field("Both hosts are set so since", since, "your time"),
+        html.Div(
+            [
+                html.Button("Do transfers confirm it?", id=PROPOSE, type="button", className="quiet"),
+                html.Button("Accept into the template", id=ACCEPT, type="button"),
+            ],
+            className="deeds",
+        ),
+        html.Div(id=ACCEPTED, **{"aria-live": "polite"}),
+    )
+
+
+def _question(flow: str | None) -> Component:
+    numbers = [
+        ui.field(label, filters.line(f"{PREFIX}-{name}", "", example)) for name, label, example in NUMBERS
+    ]
+    numbers.append(ui.field("Tool", filters.line(f"{PREFIX}-tool", "", "irods, globus, rclone")))
+    texts = [
+        ui.field(
+            f"{label}: what its commands printed",
+            dcc.Textarea(id=f"{PREFIX}-{name}", className="source", spellCheck=False, rows=7),
+            f"of {COMMANDS}; in any order, all or some",
+        )
+        for name, label in TEXTS
+    ]
+    what = f"What is left out is taken from {flow}." if flow else "What is left out is not known."
+    return ui.card(
+        "Ask with other numbers, or with pasted settings",
+        html.P(what, className="muted"),
+        html.Div(numbers, className="grid"),
+        html.Div(texts, className="columns textarea-short"),
+        html.Button("What would be advised?", id=ASK, type="button"),
+    )
+
+
+def question(said: Mapping[str, str], flow: str | None) -> dict[str, Any]:
+    """The question as the API takes it; what is empty is left out.
+
+    :raises InvalidInput: for a number of streams that is none.
+    """
+    path = {name: said[name] for name in ("rate", "rtt", "loss", "reached") if said.get(name)}
+    asked: dict[str, Any] = {"path": path}
+    for name, _ in TEXTS:
+        if said.get(name):
+            asked[name] = {"text": said[name]}
+    if said.get("tool"):
+        asked["tool"] = said["tool"]
+    streams = said.get("streams", "")
+    if streams:
+        if not streams.isdecimal() or len(streams) > 4:
+            raise InvalidInput.of("streams", "is not a whole number")
+        asked["streams"] = int(streams)
+    return asked if flow is None else {**asked, "flow": flow}
+
+
+def moment(local: str, zone: ZoneInfo) -> str:
+    """The moment (RFC 3339) that a time in the reader's zone is.
+
+    :raises InvalidInput: for what is no time.
+    """
+    try:
+        return datetime.fromisoformat(local).replace(tzinfo=zone).isoformat()
+    except ValueError as error:
+        raise InvalidInput.of("applied_at", "say since when: a day and a time") from error
+
+
+def _callbacks(app: Dash) -> None:
+    filters.install(app, PREFIX, ("flow", "path"), ("flow", "path"))
+
+    @app.callback(
+        Output(SAID, "children"),
+        *(Output(f"{PREFIX}-{name}-problem", "children") for name in FIELDS),
+        Input(ASK, "n_clicks"),
+        State(f"{PREFIX}-flow", "value"),
+        *(State(f"{PREFIX}-{name}", "value") for name in FIELDS),
+        prevent_initial_call=True,
+        running=[(Output(ASK, "disabled"), True, False)],
+    )
+    def ask(clicks: int | None, flow: str | None, *said: str | None) -> Any:
+        if not clicks:
+            return (no_update,) * (1 + len(FIELDS))
+        here = visit()
+        given = {name: (text or "").strip() for name, text in zip(FIELDS, said, strict=True)}
+        try:
+            body: Any = question(given, flow or None)
+            found = html.Div([html.H2("With these numbers"), advised.advice(here.client.advise(body), here)])
+            return (found, *[""] * len(FIELDS))
+        except AdonError as error:
+            return (ui.failure(error), *problems(error))
+
+    @app.callback(
+        Output(ACCEPTED, "children"),
+        Output(f"{SINCE}-problem", "children"),
+        Input(PROPOSE, "n_clicks"),
+        Input(ACCEPT, "n_clicks"),
+        State(SINCE, "value"),
+        State(f"{PREFIX}-flow", "value"),
+        State(f"{PREFIX}-path", "value"),
+        prevent_initial_call=True,
+        running=[(Output(ACCEPT, "disabled"), True, False), (Output(PROPOSE, "disabled"), True, False)],
+    )
+    def accept(propose: int | None, kept: int | None, since: str | None, flow: str, path: str | None) -> Any:
+        if not propose and not kept:
+            return no_update, no_update
+        here = visit()
+        try:
+            wanted: Any = {
+                "flow": flow,
+                "applied_at": moment(since or "", here.zone),
+                "propose": ctx.triggered_id == PROPOSE,
+            }
+            wanted |= {"path": path} if path else {}
+            return advised.confirmation(here.client.accept_advice(wanted)), ""
+        except InvalidInput as error:
+            return no_update, "; ".join(one.cause for one in error.problems)
+        except AdonError as error:
+            return ui.failure(error), ""
+
+
+def problems(error: AdonError) -> list[str]:
+    """What is wrong, per field of the form."""
+    found: dict[str, str] = {}
+    for field, cause in ui.problems_of(error).items():
+        first = field.partition(".")[0]
+        name = _PROBLEMS.get(field, first if first in FIELDS else "")
+        found[name] = cause
+    return [found.get(name, "") for name in FIELDS]
+
+
+PAGE = Page(PATH, "Transfer advice", Action.FLOW_READ, show, group=Group.POLICY, callbacks=_callbacks)

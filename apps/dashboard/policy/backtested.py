@@ -1,0 +1,139 @@
+"""A backtest as it is read: decisions that would differ, time that would be saved.  Pure."""
+
+from __future__ import annotations
+
+import base64
+from typing import Any
+
+from dash import html
+from dash.development.base_component import Component
+
+from apps.dashboard import ui
+from apps.dashboard.policy.words import Document
+from apps.dashboard.ui.blocks import Column
+from apps.dashboard.visit import Visit
+
+MOST = 100
+"""Flows of one table; those that would differ come first."""
+
+
+def running(found: Document, here: Visit) -> Component:
+    """While it runs."""
+    return ui.notice(
+        [
+            "Replaying since ",
+            ui.when(found["since"], here),
+            f"; asked {ui.ago(found['asked_at'], here)}. You may go on meanwhile.",
+        ],
+        "wait",
+    )
+
+
+def ended(found: Document, picture: str, here: Visit) -> Component:
+    """What came of it."""
+    if found["state"] != "done":
+        words = {"failed": f"It failed: {found['cause']}", "cancelled": "It was ended before it was done."}
+        return ui.notice(words.get(found["state"], found["state"]), "bad" if found["cause"] else "plain")
+    result = found["found"]
+    return html.Div(
+        [
+            _summary(found, here),
+            _picture(picture, result),
+            table(result["flows"]),
+            ui.details("How the replay counts", html.P(result["model"], className="muted")),
+        ]
+    )
+
+
+def summary(result: Document) -> str:
+    """The comparison in a sentence."""
+    flows, moved = len(result["flows"]), result["moved"]
+    if not flows:
+        return "No flow was asked for in that time, so nothing can differ."
+    differ = (
+        f"{moved} of {flows} flows would have gone another way"
+        if moved
+        else f"None of {flows} flows would have gone another way"
+    )
+    saved = result["saved_seconds"]
+    time = (
+        "no time saved or lost"
+        if abs(saved) < 0.05
+        else f"{ui.span(abs(saved))} {'saved' if saved > 0 else 'lost'} altogether"
+    )
+    return f"{differ}; {time}."
+
+
+def _summary(found: Document, here: Visit) -> Component:
+    result = found["found"]
+    off = result["model_off_by"]
+    trust = (
+        ""
+        if off is None
+        else f" Replays of the saved version are off by {ui.share(off)} (median): do not believe less."
+    )
+    return html.Div(
+        [
+            html.P(html.Strong(summary(result))),
+            html.Small(
+                [
+                    f"{result['proposed']} beside {result['present']}, since ",
+                    ui.when(found["since"], here),
+                    ".",
+                    trust,
+                ],
+                className="muted",
+            ),
+        ]
+    )
+
+
+def _picture(svg: str, result: Document) -> Component | None:
+    if not svg or not result["flows"]:
+        return None
+    data = base64.b64encode(svg.encode()).decode()
+    return html.Img(
+        src=f"data:image/svg+xml;base64,{data}",
+        alt="Paths, moves and violations of each flow over time, with both versions",
+        className="picture",
+    )
+
+
+def table(flows: list[Any]) -> Component:
+    """Flow by flow; those that would differ first."""
+    ranked = sorted(flows, key=lambda one: (not one["moved"], -abs(one["saved_seconds"] or 0.0)))
+    columns = [
+        Column("Flow", lambda one: ui.link(one["flow"], f"/flows/{one['flow']}")),
+        Column("Size", lambda one: ui.size(one["size_bytes"]), numeric=True),
+        Column("Really", lambda one: _went(one["happened"])),
+        Column("Saved version", lambda one: _replayed(one["present"])),
+        Column("This text", lambda one: _replayed(one["proposed"])),
+        Column("Saves", lambda one: _saves(one["saved_seconds"]), numeric=True),
+    ]
+    shown = ui.table(
+        columns, ranked[:MOST], "No flow was asked for in that time.", "Flows", lambda one: one["moved"]
+    )
+    more = (
+        []
+        if len(ranked) <= MOST
+        else [html.P(f"{MOST} of {len(ranked)} flows are shown.", className="muted")]
+    )
+    return html.Div([shown, *more])
+
+
+def _went(one: Document) -> Any:
+    paths = " → ".join(one["paths"]) or "no path"
+    return html.Span([paths, html.Br(), html.Small(ui.span(one["took_seconds"]), className="muted")])
+
+
+def _replayed(one: Document) -> Any:
+    if one["refused"]:
+        return html.Span([ui.badge("refused", "bad"), html.Br(), html.Small(one["refused"])])
+    violated = [ui.badge(f"missed {ui.span(one['violated_seconds'])}", "bad")] if one["violations"] else []
+    return html.Span([*_went(one).children, " ", *violated])
+
+
+def _saves(seconds: float | None) -> str:
+    if seconds is None:
+        return ui.words.NONE
+    return f"{'−' if seconds < 0 else ''}{ui.span(abs(seconds))}"

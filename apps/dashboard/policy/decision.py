@@ -1,0 +1,97 @@
+"""One decision: what was chosen, among what, why, and what would have flipped it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dash import html
+from dash.development.base_component import Component
+
+from adon.access.policy import Action
+from apps.dashboard import ui
+from apps.dashboard.page import Page
+from apps.dashboard.policy import computing, flipping, scoring
+from apps.dashboard.policy.words import Document, outcome, template_link, weights
+from apps.dashboard.visit import Visit
+
+
+def show(here: Visit) -> Component:
+    """The decision; it never changes."""
+    decision: Document = here.client.decision(here.parts["id"])
+    picture = scoring.q_picture(decision)
+    tables = scoring.table_pictures(decision)
+    content = [
+        _head(decision),
+        _facts(here, decision),
+        ui.card(
+            "How candidates were scored",
+            picture,
+            scoring.scoring_table(decision),
+            ui.details("The lookup tables, with what was measured", html.Div(tables, className="tables"))
+            if tables
+            else None,
+        ),
+    ]
+    if decision["compute"]:
+        content.append(
+            ui.card("Where to compute", computing.sites_picture(decision), computing.sites_table(decision))
+        )
+    content.append(flipping.card(decision["id"]))
+    return html.Div(content)
+
+
+def _head(decision: Document) -> Component:
+    where = f" on {decision['path']}" if decision["path"] else ""
+    title = html.Span([f"Decision about {decision['flow']} ", outcome(decision["outcome"])])
+    deeds = [ui.link("To the flow", f"/flows/{decision['flow']}", button=True)]
+    head = ui.head(title, f"{decision['id']}{where}", *deeds)
+    return html.Div([head, _reason(decision)])
+
+
+def _reason(decision: Document) -> Component:
+    """The reason as a list: what holds of each candidate is a part of its own."""
+    first, *others = decision["reason"].split("; ")
+    listed = [html.Ul([html.Li(one) for one in others], className="plain-list")] if others else []
+    return html.Div([html.Strong(first), *listed], className="notice")
+
+
+def _facts(here: Visit, decision: Document) -> Component:
+    path, before = decision["path"], decision["previous_path"]
+    alarm = decision["alarm"]
+    forecast, granted = decision["forecast"], decision["granted"]
+    known = (
+        ("Made", ui.when(decision["at"], here)),
+        ("Flow", ui.link(decision["flow"], f"/flows/{decision['flow']}")),
+        ("Template", template_link(decision["template"])),
+        ("Path", path and ui.link(path, f"/paths/{path}")),
+        ("Before", before and ui.link(before, f"/paths/{before}")),
+        (
+            "Compute site",
+            decision["compute_site"]
+            and ui.link(decision["compute_site"], f"/sites/{decision['compute_site']}"),
+        ),
+        ("Weights", weights(decision["weights"])),
+        ("Led to by", _cause(decision, alarm)),
+        ("Slice", decision["slice"]),
+        ("Would take", _forecast(forecast)),
+        ("Granted", granted and f"{ui.rate(granted['guaranteed'])} of {ui.rate(granted['asked'])}"),
+        ("Expected to start", decision["starts"] and ui.when(decision["starts"], here)),
+    )
+    return ui.card(None, ui.facts(*(one for one in known if one[1])))
+
+
+def _cause(decision: Document, alarm: str | None) -> Any:
+    if alarm:
+        return ui.link("an alarm", f"/alarms/{alarm}")
+    return decision["trigger"] or html.Code(decision["cause"])
+
+
+def _forecast(found: Any) -> str | None:
+    if found is None:
+        return None
+    low, high = ui.span(found["low_seconds"]), ui.span(found["high_seconds"])
+    sure = ui.share(found["coverage"])
+    return f"{ui.span(found['expected_seconds'])}; {sure} between {low} and {high}"
+
+
+PAGE = Page("/decisions/<id>", "Decision", Action.DECISION_READ, show, callbacks=flipping.install)

@@ -1,0 +1,190 @@
+"""The survey: questions in a person's own words, and the template that their answers lead to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from dash import Dash, Input, Output, State, dcc, html, no_update
+from dash.development.base_component import Component
+
+from adon.access.policy import Action
+from adon.errors import AdonError, InvalidInput
+from adon.templates_catalog.questionnaire.asking import QUESTIONS, typed
+from apps.dashboard import ui
+from apps.dashboard.page import Page
+from apps.dashboard.policy import editor
+from apps.dashboard.policy.words import Document, template_link
+from apps.dashboard.ui.blocks import Column
+from apps.dashboard.visit import Visit, visit
+
+GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("The application", "", ("application", "title", "purpose", "kind", "transport", "parallel")),
+    ("Fast enough", "", ("amount", "within", "rate", "fastest", "sessions")),
+    ("Quality", "", ("loss", "response", "steadiness", "counts")),
+    ("Its place among others", "", ("urgency", "moves", "waits")),
+    ("How it is recognised", "", ("ports", "dscp")),
+    (
+        "Where its data goes",
+        "Worker nodes, cores, memory and what follows are read only if jobs work on the data.",
+        (
+            "sites",
+            "storage",
+            "software",
+            "analysed",
+            "nodes",
+            "cores",
+            "memory",
+            "saves",
+            "result_share",
+            "result_home",
+        ),
+    ),
+)
+"""The questions as the form groups them: heading, a word on it, keys."""
+KEYS = tuple(question.key for question in QUESTIONS)
+PREFIX = "draft"
+DO, SAID, RESULT = "draft-do", "draft-said", "draft-result"
+
+
+def show(here: Visit) -> Component:
+    """The questions; below them the draft once it is made."""
+    known = {one["key"]: one for one in here.client.questions()}
+    cards = [
+        _group(title, note, [known[key] for key in keys if key in known]) for title, note, keys in GROUPS
+    ]
+    lead = "Answer what you know; what is left empty was not asked for. Nothing is saved by it."
+    return html.Div(
+        [
+            ui.head("Draft a template", lead, ui.link("The catalog", "/templates")),
+            *cards,
+            html.Div([html.Button("Draft the template", id=DO, type="button")], className="deeds"),
+            html.Div(id=SAID, **{"aria-live": "polite"}),
+            html.Div(id=RESULT),
+        ]
+    )
+
+
+def _group(title: str, note: str, questions: Sequence[Document]) -> Component:
+    words = [html.P(note, className="muted")] if note else []
+    return ui.card(title, *words, html.Div([_asked(one) for one in questions], className="grid"))
+
+
+def _asked(one: Document) -> Component:
+    name = f"{PREFIX}-{one['key']}"
+    required = {"required": True} if one["required"] else {}
+    listed = {"list": f"{name}-words"} if one["choices"] else {}
+    control = dcc.Input(
+        id=name, type="text", value=one["default"], placeholder=one["example"], **required, **listed
+    )
+    hint = ", ".join(one["choices"])
+    if one["choices"] and one["example"] not in (*one["choices"], ""):
+        hint += f"; or as in {one['example']}"
+    words = html.Datalist([html.Option(value=word) for word in one["choices"]], id=f"{name}-words")
+    drawn = ui.field(one["text"] + (" *" if one["required"] else ""), control, hint)
+    return html.Div([drawn, words]) if one["choices"] else drawn
+
+
+def drafted(here: Visit, said: Mapping[str, str]) -> Document:
+    """The draft that answers lead to, as they were typed.
+
+    :raises InvalidInput: naming every answer that cannot be understood.
+    :raises AdonError: what else the API says.
+    """
+    answers: Any = typed(said).model_dump(mode="json", exclude_unset=True)
+    found: Document = here.client.draft(answers)
+    return found
+
+
+def result(here: Visit, found: Document) -> Component:
+    """The draft with its reasons, what is like it, and the editor to look through and save it."""
+    columns = [
+        Column("Field", lambda one: html.Code(one["field"])),
+        Column("Why it has its value", lambda one: one["because"]),
+    ]
+    return html.Div(
+        [
+            html.H2("The draft"),
+            editor.panel(here, found["yaml"], None),
+            ui.card(
+                "Why the draft is as it is", ui.table(columns, found["reasons"], "", "Reasons of the draft")
+            ),
+            similar_card(found["similar"]),
+        ]
+    )
+
+
+def similar_card(found: Document) -> Component:
+    """Templates of the catalog that are like it, and whether that is enough to go without an engineer."""
+    columns = [
+        Column("Template", lambda one: template_link(one["reference"])),
+        Column("Similarity", lambda one: ui.bar(one["similarity"], f"{one['similarity']:.2f}")),
+        Column("Because", _because),
+        Column("Flows that kept their bounds", _kept),
+        Column("More than it gives", lambda one: ", ".join(one["excess"]) or "nothing"),
+    ]
+    tone = "good" if found["self_service"] else "wait"
+    words = "Self-service: " if found["self_service"] else "No self-service: "
+    return ui.card(
+        "What the catalog has like it",
+        ui.table(columns, found["items"], "Nothing in the catalog is like it.", "Similar templates"),
+        ui.notice(f"{words}{found['why']}.", "good" if tone == "good" else "wait"),
+    )
+
+
+def _because(one: Document) -> Component:
+    parts = sorted(one["parts"], key=lambda part: -part["share"] * part["distance"])
+    apart = [part["part"] for part in parts if part["distance"]]
+    told = one["because"].partition(", because ")[2] or one["because"]
+    return ui.details(f"differs in {', '.join(apart[:3])}" if apart else "is the same", html.Small(told))
+
+
+def _kept(one: Document) -> Any:
+    if not one["outcomes"]:
+        return "none yet"
+    return f"{one['kept']} of {one['outcomes']}; {ui.share(one['kept_at_least'])} at least"
+
+
+def _callbacks(app: Dash) -> None:
+    @app.callback(
+        Output(SAID, "children"),
+        Output(RESULT, "children"),
+        *(Output(f"{PREFIX}-{key}-problem", "children") for key in KEYS),
+        Input(DO, "n_clicks"),
+        *(State(f"{PREFIX}-{key}", "value") for key in KEYS),
+        prevent_initial_call=True,
+        running=[(Output(DO, "disabled"), True, False)],
+    )
+    def draft(clicks: int | None, *said: str | None) -> Any:
+        if not clicks:
+            return (no_update,) * (2 + len(KEYS))
+        here = visit()
+        try:
+            found = drafted(here, {key: text or "" for key, text in zip(KEYS, said, strict=True)})
+            return (ui.notice("Drafted: see below.", "good"), result(here, found), *[""] * len(KEYS))
+        except InvalidInput as error:
+            return (_wrong(error), [], *_problems(error))
+        except AdonError as error:
+            return (ui.failure(error), [], *[""] * len(KEYS))
+
+
+def _problems(error: InvalidInput) -> list[str]:
+    found: dict[str, str] = {}
+    for one in error.problems:
+        found.setdefault(one.field.partition(".")[0], one.cause)
+    return [found.get(key, "") for key in KEYS]
+
+
+def _wrong(error: InvalidInput) -> Component:
+    """What is said above the fields: how many are wrong, and what belongs to none of them."""
+    others = [str(one) for one in error.problems if one.field.partition(".")[0] not in KEYS]
+    count = len(error.problems) - len(others)
+    told = (
+        [f"{count} answer{'s' if count > 1 else ''} cannot be understood: see beside the fields."]
+        if count
+        else []
+    )
+    return ui.notice(" ".join([*told, *others]), "bad")
+
+
+PAGE = Page("/templates/draft", "Draft a template", Action.TEMPLATE_DRAFT, show, callbacks=_callbacks)

@@ -1,0 +1,210 @@
+"""The template editor: the text, what is wrong with it as one types, its picture, a backtest, saving."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+from urllib.parse import quote
+
+from dash import ALL, ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
+from dash.development.base_component import Component
+
+from adon.access.policy import Action
+from adon.errors import AdonError, NotFound
+from apps.dashboard import ui
+from apps.dashboard.page import Page
+from apps.dashboard.policy import backtesting, checked, writing
+from apps.dashboard.policy.words import Document, allowed
+from apps.dashboard.router import URL
+from apps.dashboard.visit import Visit, visit
+
+TEXT, SETTLED, GUTTER, PROBLEMS = "editor-text", "editor-settled", "editor-gutter", "editor-problems"
+PICTURE, SAVE, SAID, SIMILAR = "editor-picture", "editor-save", "editor-said", "editor-similar"
+
+
+def show_new(here: Visit) -> Component:
+    """An editor that begins with the parts that every template has."""
+    lead = "Give it a name, what must not be missed, and how candidates are weighed."
+    like = here.query.get("like")
+    text = writing.as_text(
+        writing.START if like is None else {**here.client.template(like), "name": f"{like}-2"}
+    )
+    return _page(here, ui.head("New template", lead, _draft()), text, None)
+
+
+def show_edit(here: Visit) -> Component:
+    """An editor on the latest version of a template."""
+    name = here.parts["name"]
+    template: Document = here.client.template(name)
+    lead = f"Version {template['version']} stays as it is: what you save becomes the next one."
+    head = ui.head(f"New version of {name}", lead, ui.link("Back to it", f"/templates/{name}"))
+    return _page(here, head, writing.as_text(template), name)
+
+
+def _draft() -> Component:
+    return ui.link("Draft it from questions instead", "/templates/draft")
+
+
+def _page(here: Visit, head: Component, text: str, name: str | None) -> Component:
+    return html.Div([head, *_notes(here), panel(here, text, name)])
+
+
+def _notes(here: Visit) -> list[Component]:
+    if allowed(here, Action.TEMPLATE_ADD):
+        return []
+    return [
+        ui.notice(
+            "A performance engineer adds templates. Where the policy allows it you may use one without "
+            "waiting that is like another which has proved itself: the check says so.",
+            "wait",
+        )
+    ]
+
+
+def panel(here: Visit, text: str, name: str | None) -> Component:
+    """The text, and beside it what is wrong, the picture, and the backtest.
+
+    :param name: the template that it will be a version of; None for a new one, which has no past.
+    """
+    area = dcc.Textarea(
+        id=TEXT, value=text, rows=checked.rows_of(text), wrap="off", spellCheck=False, className="source"
+    )
+    lines = html.Pre(checked.gutter(text, []), id=GUTTER, **{"aria-hidden": "true"})
+    save = html.Button("Save", id=SAVE, disabled=True, type="button")
+    left = ui.card(
+        None,
+        html.Label("Template, as YAML", htmlFor=TEXT),
+        html.Div([lines, area], className="writing"),
+        html.Div([save, html.Div(id=SAID, **{"aria-live": "polite"})], className="deeds"),
+    )
+    right = [
+        html.Div(id=PROBLEMS, **{"aria-live": "polite"}),
+        html.Div(id=SIMILAR),
+        ui.card("How it would score", html.Div(id=PICTURE)),
+    ]
+    if name is not None and allowed(here, Action.TEMPLATE_BACKTEST):
+        right.append(backtesting.card(here, name))
+    return html.Div([dcc.Store(id=SETTLED), html.Div([left, html.Div(right)], className="editor")])
+
+
+def look(here: Visit, text: str) -> tuple[Any, ...]:
+    """What the check of a text shows: problems, line numbers, rows, picture, the button, similar ones.
+
+    :raises AdonError: if the API does not answer.
+    """
+    found = here.client.check_template(text)
+    template = found["template"]
+    problems = checked.problems(found["problems"])
+    lines = checked.gutter(text, checked.wrong_lines(found["problems"]))
+    older = None if template is None else _older(here, template["name"])
+    similar, can = _may_save(here, template)
+    label = "Save" if template is None else f"Save as {template['name']}, version {found['next_version']}"
+    if template is not None and can and not allowed(here, Action.TEMPLATE_ADD):
+        label = f"Use {template['name']} without waiting"
+    return (
+        problems,
+        lines,
+        checked.rows_of(text),
+        checked.picture(found, older),
+        template is None or not can,
+        label,
+        similar,
+    )
+
+
+def _older(here: Visit, name: str) -> Document | None:
+    """The check of the latest version that this would follow; None if it is the first."""
+    try:
+        saved = here.client.template(name)
+    except NotFound:
+        return None
+    return here.client.check_template(json.dumps(saved), "json")
+
+
+def _may_save(here: Visit, template: Any) -> tuple[Any, bool]:
+    """Whether saving is offered; for who may not add templates, by what the policy says of this one."""
+    if template is None or allowed(here, Action.TEMPLATE_ADD):
+        return [], template is not None
+    if not allowed(here, Action.TEMPLATE_SELF_SERVICE):
+        return [], False
+    found = here.client.similar(template)
+    words = "You may use it without waiting: it is " if found["self_service"] else "Not without an engineer: "
+    return ui.notice(words + found["why"] + ".", "good" if found["self_service"] else "wait"), found[
+        "self_service"
+    ]
+
+
+def save(here: Visit, text: str) -> str:
+    """Save the text as it stands; where to go then.
+
+    :raises AdonError: what the API says against it.
+    """
+    found = here.client.check_template(text)
+    if found["template"] is None:
+        raise _InvalidText(found["problems"])
+    document = {name: part for name, part in found["template"].items() if name != "version"}
+    adding = allowed(here, Action.TEMPLATE_ADD)
+    template: Any = document
+    saved = here.client.add_template(template) if adding else here.client.serve_yourself(template)
+    name, version = saved["name"], saved["version"]
+    return f"/templates/{quote(name)}?saved={version}"
+
+
+class _InvalidText(AdonError):
+    """The text is wrong; its problems stand beside it already."""
+
+    def __init__(self, found: Any) -> None:
+        super().__init__("; ".join(f"{one['field']}: {one['cause']}" for one in found))
+
+
+def _callbacks(app: Dash) -> None:
+    app.clientside_callback(
+        ClientsideFunction("adon_policy", "settle"), Output(SETTLED, "data"), Input(TEXT, "value")
+    )
+    app.clientside_callback(
+        ClientsideFunction("adon_policy", "goto"),
+        Output(TEXT, "title"),
+        Input({"type": "editor-line", "line": ALL, "field": ALL}, "n_clicks"),
+        prevent_initial_call=True,
+    )
+
+    @app.callback(
+        Output(PROBLEMS, "children"),
+        Output(GUTTER, "children"),
+        Output(TEXT, "rows"),
+        Output(PICTURE, "children"),
+        Output(SAVE, "disabled"),
+        Output(SAVE, "children"),
+        Output(SIMILAR, "children"),
+        Input(SETTLED, "data"),
+        prevent_initial_call=True,
+    )
+    def check(text: str | None) -> Any:
+        if text is None:
+            return (no_update,) * 7
+        try:
+            return look(visit(), text)
+        except AdonError as error:
+            return (ui.failure(error), *(no_update,) * 3, True, no_update, no_update)
+
+    @app.callback(
+        Output(SAID, "children"),
+        Output(URL, "href", allow_duplicate=True),
+        Input(SAVE, "n_clicks"),
+        State(TEXT, "value"),
+        prevent_initial_call=True,
+        running=[(Output(SAVE, "disabled"), True, False)],
+    )
+    def keep(clicks: int | None, text: str | None) -> Any:
+        if not clicks:
+            return no_update, no_update
+        try:
+            return "", save(visit(), text or "")
+        except AdonError as error:
+            return checked.problems(checked.refused(error)), no_update
+
+    backtesting.install(app, TEXT)
+
+
+NEW = Page("/templates/new", "New template", Action.TEMPLATE_DRAFT, show_new, callbacks=_callbacks)
+EDIT = Page("/templates/<name>/edit", "Edit a template", Action.TEMPLATE_DRAFT, show_edit)

@@ -1,0 +1,37 @@
+"""The pages of this area; of two that fit an address the first one is shown."""
+
+from __future__ import annotations
+
+from apps.dashboard.page import Page
+from apps.dashboard.policy import (
+    advice,
+    catalog,
+    decision,
+    decisions,
+    drafting,
+    editor,
+    forecasts,
+    in_force,
+    outcomes,
+    proposal,
+    proposals,
+    queue,
+    template,
+)
+
+PAGES: tuple[Page, ...] = (
+    catalog.PAGE,
+    drafting.PAGE,
+    editor.NEW,
+    editor.EDIT,
+    template.PAGE,
+    decisions.PAGE,
+    decision.PAGE,
+    queue.PAGE,
+    in_force.PAGE,
+    proposals.PAGE,
+    proposal.PAGE,
+    outcomes.PAGE,
+    forecasts.PAGE,
+    advice.PAGE,
+)

@@ -1,0 +1,98 @@
+"""What was promised against what was got, as pictures.  Pure: outcomes of the API to figures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import plotly.graph_objects as go
+from dash.development.base_component import Component
+
+from apps.dashboard import ui
+from apps.dashboard.policy import curves
+from apps.dashboard.policy.words import Document, error
+from apps.dashboard.ui.figures import SERIES
+
+
+def told(outcomes: Sequence[Document]) -> list[Document]:
+    """Those of which both rates are known."""
+    return [
+        one for one in outcomes if one["promised_bps"] and one["throughput_bps"] and one["error"] is not None
+    ]
+
+
+def scatter(outcomes: Sequence[Document]) -> go.Figure:
+    """Achieved over promised; on the diagonal the promise held."""
+    found = told(outcomes)
+    most = max(max(one["promised_bps"], one["throughput_bps"]) for one in found)
+    factor, unit = curves.scale("throughput", [most])
+    end = most / factor * 1.05
+    traces = [
+        go.Scatter(
+            x=[0, end],
+            y=[0, end],
+            mode="lines",
+            name="as promised",
+            line={"color": "#8090a0", "dash": "dash", "width": 1.5},
+        )
+    ]
+    for row, (path, some) in enumerate(sorted(_by_path(found).items())):
+        traces.append(
+            go.Scatter(
+                x=[one["promised_bps"] / factor for one in some],
+                y=[one["throughput_bps"] / factor for one in some],
+                text=[f"{one['flow']} ({one['template']}), off by {error(one['error'])}" for one in some],
+                name=path,
+                mode="markers",
+                marker={"size": 9, "color": SERIES[row % len(SERIES)], "opacity": 0.75},
+                hovertemplate="%{text}",
+            )
+        )
+    drawn = ui.figure(traces, x=f"Promised ({unit})", y=f"Achieved ({unit})")
+    drawn.update_layout(hovermode="closest")
+    drawn.update_xaxes(range=[0, end])
+    drawn.update_yaxes(range=[0, end])
+    return drawn
+
+
+def boxes(outcomes: Sequence[Document]) -> go.Figure:
+    """The error of promises by template."""
+    groups: dict[str, list[float]] = {}
+    for one in told(outcomes):
+        groups.setdefault(one["template"], []).append(100 * one["error"])
+    traces = [
+        go.Box(
+            y=values,
+            name=name,
+            boxpoints="all",
+            jitter=0.4,
+            marker={"size": 4, "color": SERIES[row % len(SERIES)]},
+        )
+        for row, (name, values) in enumerate(sorted(groups.items()))
+    ]
+    drawn = ui.figure(traces, y="Promise off by (%)")
+    drawn.update_layout(showlegend=False, hovermode="closest")
+    return drawn
+
+
+def pictures(outcomes: Sequence[Document]) -> list[Component]:
+    """Both, with their sentences; none where no outcome tells both rates."""
+    found = told(outcomes)
+    if not found:
+        return []
+    above = sum(one["throughput_bps"] >= one["promised_bps"] for one in found)
+    words = f"{above} of {len(found)} flows got at least what they were promised; the table below has each."
+    templates = len({one["template"] for one in found})
+    versions = "template version" if templates == 1 else "template versions"
+    spread = f"How far off promises were, for {templates} {versions}; above zero: too much."
+    return [
+        ui.card("Promised against achieved", ui.chart("outcomes-rates", scatter(found), words, 380)),
+        ui.card("Error by template", ui.chart("outcomes-errors", boxes(found), spread, 380)),
+    ]
+
+
+def _by_path(outcomes: Sequence[Document]) -> dict[str, list[Document]]:
+    found: dict[str, list[Document]] = {}
+    for one in outcomes:
+        stays = list(dict.fromkeys(stay["path"] for stay in one["stays"]))
+        found.setdefault(" → ".join(stays) or "no path", []).append(one)
+    return found

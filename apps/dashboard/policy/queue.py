@@ -1,0 +1,174 @@
+"""The queue: who waits, in which order, why, and when they may start."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from dash import html
+from dash.development.base_component import Component
+
+from adon.access.policy import Action
+from adon.errors import Conflict, NotFound, Unavailable
+from apps.dashboard import ui
+from apps.dashboard.page import Group, Page
+from apps.dashboard.policy.words import Document, allowed, template_link
+from apps.dashboard.ui.blocks import Column
+from apps.dashboard.visit import Visit
+
+PATH = "/queue"
+LISTED = 100
+RUNNING = 200
+"""Running flows that are looked through for those that may be paused."""
+
+
+def show(here: Visit) -> Component:
+    """The heading."""
+    lead = "Flows that nothing can take now, first to be served first; tried whenever something may help."
+    deeds = [ui.link("How it is ordered", "/policy")] if allowed(here, Action.NETWORK_READ) else []
+    return ui.head("Queue", lead, *deeds)
+
+
+def live(here: Visit) -> Component:
+    """The order, one flow in detail, and those that may be paused."""
+    try:
+        found: Document = here.client.queue()
+    except Unavailable as error:
+        return ui.failure(error)
+    items = found["items"]
+    chosen = here.query.get("flow") or (items[0]["id"] if items else None)
+    parts: list[Any] = [_order(items, found["waiting"], here, chosen)]
+    if chosen is not None:
+        parts.append(_waiting(here, chosen))
+    parts.append(_pausable(here))
+    return html.Div(parts)
+
+
+def displaced(flow: Document) -> bool:
+    """Whether it ran before, and gave way."""
+    return flow["started_at"] is not None or flow["moves"] > 0 or flow["bytes_moved"] > 0
+
+
+def _order(items: list[Any], waiting: int, here: Visit, chosen: str | None) -> Component:
+    rows = [{**one, "place": place} for place, one in enumerate(items[:LISTED], start=1)]
+    columns = [
+        Column("Place", lambda one: str(one["place"]), numeric=True),
+        Column("Flow", lambda one: ui.link(one["id"], f"/flows/{one['id']}")),
+        Column("Requester", lambda one: one["requester"]),
+        Column("Template", lambda one: template_link(one["template"])),
+        Column("Size", lambda one: ui.size(one["size_bytes"]), numeric=True),
+        Column("State", lambda one: _state(one, here)),
+        Column("Waits since", lambda one: ui.when(one["state_since"], here)),
+        Column("May start", lambda one: ui.when(one["starts"], here) if one["starts"] else "nobody can say"),
+        Column("Waits for", lambda one: html.Small(one["reason"])),
+        Column("", lambda one: ui.link("Details", f"{PATH}?flow={one['id']}")),
+    ]
+    nothing = ui.empty(
+        "Nothing waits. A flow that no path can serve now waits here, and is admitted as soon as one can."
+    )
+    others = waiting - len(rows)
+    more = [html.P(f"{others} more wait.", className="muted")] if others > 0 else []
+    table = ui.table(columns, rows, nothing, "Waiting flows, first first", lambda one: one["id"] == chosen)
+    return ui.card(f"{waiting} wait{'s' if waiting == 1 else ''}" if waiting else None, table, *more)
+
+
+def _state(one: Document, here: Visit) -> Component:
+    badges = []
+    if displaced(one):
+        badges.append(ui.badge("gave way", "wait"))
+    if one["booking"]:
+        badges.append(ui.badge("reserved", "good"))
+    if one["request"].get("pausable"):
+        badges.append(ui.badge("pausable"))
+    if one["deadline"]:
+        badges.append(html.Span([ui.badge("deadline", "wait"), " ", ui.when(one["deadline"], here)]))
+    return html.Div(badges or [ui.badge("waits", "plain")])
+
+
+def _waiting(here: Visit, flow: str) -> Component:
+    try:
+        found: Document = here.client.waiting(flow)
+    except Conflict:
+        return ui.card(
+            flow, ui.notice(["It does not wait any more. ", ui.link("To the flow", f"/flows/{flow}")], "good")
+        )
+    except (NotFound, Unavailable) as error:
+        return ui.failure(error)
+    return waiting_card(found, here)
+
+
+def waiting_card(found: Document, here: Visit) -> Component:
+    """What one flow waits for, when it may start, what would be admitted now."""
+    start = found["start"]
+    phases = {
+        "hurried": "its deadline is near, so it goes earlier",
+        "due": "its reservation has begun",
+        "asleep": "not before its time",
+    }
+    told = [found["start_why"], *([phases[found["phase"]]] if found["phase"] in phases else [])]
+    asked: list[Any] = [html.P("No small change of the request would be admitted now.", className="muted")]
+    if found["suggestions"]:
+        lines = [
+            html.Li([one["text"], " on ", ui.link(one["path"], f"/paths/{one['path']}")])
+            for one in found["suggestions"]
+        ]
+        asked = [html.Ul(lines, className="plain-list")]
+    return ui.card(
+        html.Span(["Why ", ui.link(found["id"], f"/flows/{found['id']}"), " waits"]),
+        html.Ul([html.Li(one) for one in found["waits_for"]], className="plain-list"),
+        ui.facts(
+            ("May start", ui.when(start["expected"], here) if start else "nobody can say"),
+            (
+                "Between",
+                html.Span([ui.when(start["earliest"], here), " and ", ui.when(start["latest"], here)])
+                if start
+                else None,
+            ),
+            ("Before it", f"{found['before'] or 'none'} of its group; {found['waiting']} wait in all"),
+            ("Gives up", ui.when(found["expires_at"], here)),
+            ("Not overtaken by whoever comes after", ui.when(found["not_overtaken_from"], here)),
+            (
+                "Kept for it",
+                "yes: nobody behind it is admitted to what it waits for" if found["claims"] else "no",
+            ),
+        ),
+        html.P("; ".join(one for one in told if one), className="muted"),
+        html.H3("What would be admitted now"),
+        *asked,
+    )
+
+
+def _pausable(here: Visit) -> Component:
+    running = here.client.flows(state="active", limit=RUNNING)
+    templates = _pausable_templates(here, {one["template"] for one in running})
+    found = may_be_paused(running, templates)
+    columns = [
+        Column("Flow", lambda one: ui.link(one["id"], f"/flows/{one['id']}")),
+        Column("Template", lambda one: template_link(one["template"])),
+        Column(
+            "Path",
+            lambda one: ui.link(one["path"], f"/paths/{one['path']}") if one["path"] else ui.words.NONE,
+        ),
+        Column("Left", lambda one: ui.size(max(one["size_bytes"] - one["bytes_moved"], 0)), numeric=True),
+        Column("Runs since", lambda one: ui.when(one["started_at"], here)),
+    ]
+    says = "No running flow may be paused. A template or a request says that one may (pausable)."
+    return ui.card(
+        "Running flows that may be paused for others", ui.table(columns, found, says, "Pausable flows")
+    )
+
+
+def may_be_paused(running: Iterable[Any], templates: Mapping[str, bool]) -> list[Any]:
+    """Flows whose request says so, or, if it says nothing, whose template does."""
+    return [one for one in running if one["request"].get("pausable", templates.get(one["template"], False))]
+
+
+def _pausable_templates(here: Visit, references: Iterable[str]) -> dict[str, bool]:
+    found = {}
+    for reference in references:
+        name, _, version = reference.partition("@")
+        found[reference] = bool(here.client.template(name, version or None)["pausable"])
+    return found
+
+
+PAGE = Page(PATH, "Queue", Action.FLOW_READ, show, live, 5.0, group=Group.POLICY)

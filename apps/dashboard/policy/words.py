@@ -1,0 +1,146 @@
+"""What the pages about decisions and templates say alike: tones, names of terms, bounds as text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from dash.development.base_component import Component
+
+from adon.access.policy import Action, Object, may
+from adon.templates_catalog.lookup import PARSERS
+from adon.units import (
+    format_duration,
+    format_rate,
+    format_ratio,
+    format_size,
+    parse_duration,
+    parse_rate,
+    parse_ratio,
+    parse_size,
+)
+from apps.dashboard import ui
+from apps.dashboard.ui.blocks import Tone
+from apps.dashboard.visit import Visit
+from measurement.model import Metric
+
+Document = Mapping[str, Any]
+"""What the API answers."""
+
+OUTCOMES: Mapping[str, tuple[str, Tone]] = {
+    "admit": ("admitted", "good"),
+    "stay": ("stays", "plain"),
+    "move": ("moved", "wait"),
+    "queue": ("waits", "wait"),
+    "reject": ("refused", "bad"),
+    "expire": ("gave up", "bad"),
+    "end": ("ended", "plain"),
+}
+"""Of a decision; an outcome that is not here is shown as it is called."""
+
+PROPOSALS: Mapping[str, Tone] = {"open": "wait", "accepted": "good", "refused": "bad", "superseded": "plain"}
+HIGHER_IS_BETTER = frozenset({"throughput"})
+
+
+def allowed(here: Visit, action: Action) -> bool:
+    """Whether a button for this is offered; the API decides by itself."""
+    return may(here.actor, action, Object(action.value.partition(".")[0], here.actor.name)).allowed
+
+
+def outcome(name: str) -> Component:
+    """What was decided, as a badge."""
+    text, tone = OUTCOMES.get(name, (name, "plain"))
+    return ui.badge(text, tone)
+
+
+def metric(name: str) -> str:
+    """A metric's name."""
+    return ui.words.METRIC_NAMES.get(name, name)
+
+
+def sign(name: str) -> str:
+    """How a metric's bound is meant."""
+    return "≥" if name in HIGHER_IS_BETTER else "≤"
+
+
+def error(share: Any) -> str:
+    """How far off an estimate was: ``+12 %`` promised too much."""
+    return ui.words.NONE if share is None else f"{100 * share:+.0f} %".replace("-", "−")
+
+
+def bounds(qspec: Document) -> list[str]:
+    """The bounds of a template's QSpec, as they were written: ``throughput ≥ 7 Mbps``."""
+    found = []
+    for name in ui.words.METRIC_NAMES:
+        part = qspec.get(name)
+        if part:
+            bound = part.get("min", part.get("max"))
+            found.append(
+                f"{metric(name).lower()} {sign(name)} {ui.value(PARSERS[Metric(name)](bound), name)}"
+            )
+    return found
+
+
+def weights(given: Document) -> str:
+    """Weights as shares: ``throughput 80 %, loss 20 %``."""
+    total = sum(given.values()) or 1.0
+    parts = [f"{metric(name).lower()} {100 * value / total:.0f} %" for name, value in ranked(given) if value]
+    return ", ".join(parts)
+
+
+def ranked(given: Document) -> list[tuple[str, float]]:
+    """Weights, the greatest first."""
+    return sorted(given.items(), key=lambda one: -one[1])
+
+
+def template_link(reference: str) -> Component:
+    """The way to a template, or to the version of it that ``soykb@3`` names."""
+    name, _, version = reference.partition("@")
+    return ui.link(reference, f"/templates/{name}" + (f"?version={version}" if version else ""))
+
+
+def joined(parts: Iterable[Any], between: str = ", ") -> list[Any]:
+    """Parts with text between them."""
+    found: list[Any] = []
+    for one in parts:
+        found += [between, one] if found else [one]
+    return found
+
+
+_AMOUNT = re.compile(r"(-?[0-9.]+(?:e[+-]?[0-9]+)?) (bps|B|s|ratio)")
+_READABLE: Mapping[str, tuple[Callable[[float], str], Callable[[object], float]]] = {
+    "bps": (format_rate, parse_rate),
+    "B": (format_size, parse_size),
+    "s": (format_duration, parse_duration),
+    "ratio": (format_ratio, parse_ratio),
+}
+
+
+def readable(written: Any) -> Any:
+    """A value of a template as a person would write it: ``7 Mbps`` for ``7000000.0 bps``.
+
+    It means exactly the same; what cannot be said shorter without rounding stays as it is.  Lists and
+    mappings are read through.
+    """
+    match written:
+        case str():
+            return _readable(written)
+        case list():
+            return [readable(one) for one in written]
+        case dict():
+            return {name: readable(one) for name, one in written.items()}
+        case _:
+            return written
+
+
+def _readable(text: str) -> str:
+    found = _AMOUNT.fullmatch(text)
+    if found is None:
+        return text
+    write, read = _READABLE[found[2]]
+    short = write(float(found[1]))
+    try:
+        return short if read(short) == float(found[1]) else text
+    except ValueError:
+        return text  # "never": nothing to be typed

@@ -1,0 +1,89 @@
+"""Promised and achieved: when it ends, how fast it was, whether that was foretold.  Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dash import html
+from dash.development.base_component import Component
+
+from apps.dashboard import ui
+from apps.dashboard.ui.words import moment
+from apps.dashboard.visit import Visit
+
+
+def times(flow: Mapping[str, Any], here: Visit) -> list[tuple[str, Any]]:
+    """When it began, ends or ended, and until when it should."""
+    found: list[tuple[str, Any]] = []
+    if flow["started_at"] is not None:
+        found.append(("Began", ui.when(flow["started_at"], here)))
+        found.append(("Rate so far" if not flow["final"] else "Rate", ui.rate(_rate(flow, here))))
+    if flow["ended_at"] is not None:
+        found.append(("Ended", ui.when(flow["ended_at"], here)))
+    elif flow["forecast"] is not None and flow["forecast_at"] is not None:
+        found.append(("Expected to end", _ends(flow, here)))
+    if flow["deadline"] is not None:
+        found.append(("To be done by", ui.when(flow["deadline"], here)))
+    if flow["starts"] is not None and not flow["final"]:
+        found.append(("Starts", ui.when(flow["starts"], here)))
+    return found
+
+
+def result(outcome: Mapping[str, Any]) -> list[Component]:
+    """What a flow that has ended was promised and got."""
+    promised, got = outcome["promised_bps"], outcome["throughput_bps"]
+    most = max(promised or 0, got or 0) or 1
+    tone = _tone(promised, got)
+    pairs = (
+        ("Promised", ui.bar((promised or 0) / most, ui.rate(promised))),
+        ("Achieved", ui.bar((got or 0) / most, ui.rate(got), tone)),
+    )
+    bars = html.Div(
+        [html.Div([html.Span(name), bar], className="pair") for name, bar in pairs], className="pairs"
+    )
+    facts = ui.facts(
+        ("Waited", ui.span(outcome["waited_seconds"])),
+        ("Took", ui.span(outcome["duration_seconds"])),
+        ("Foretold", _foretold(outcome)),
+        ("Moves between paths", str(outcome["moves"])),
+        ("Within what was asked", ui.span(outcome["quality_seconds"].get("met"))),
+        ("Known by", outcome["measured_by"]),
+    )
+    return [bars, facts]
+
+
+def _foretold(outcome: Mapping[str, Any]) -> Any:
+    forecast = outcome["forecast"]
+    if forecast is None:
+        return None
+    held = "held" if outcome["foretold"] else "did not hold"
+    between = f"{ui.span(forecast['low_seconds'])} to {ui.span(forecast['high_seconds'])}"
+    return html.Span([ui.span(forecast["expected_seconds"]), html.Small(f" ({between}: {held})")])
+
+
+def _tone(promised: float | None, got: float | None) -> Any:
+    if not promised or got is None:
+        return "plain"
+    return "good" if got >= 0.9 * promised else "wait" if got >= 0.5 * promised else "bad"
+
+
+def _rate(flow: Mapping[str, Any], here: Visit) -> float | None:
+    """Bits per second since it began, over all that is known to have arrived."""
+    began, ended = moment(flow["started_at"]), moment(flow["ended_at"])
+    if began is None:
+        return None
+    lasted = (ended.timestamp() if ended is not None else here.now) - began.timestamp()
+    return 8 * flow["bytes_moved"] / lasted if lasted > 0 else None
+
+
+def _ends(flow: Mapping[str, Any], here: Visit) -> Component:
+    told, forecast = moment(flow["forecast_at"]), flow["forecast"]
+    if told is None:
+        return html.Span("–")
+    left = told.timestamp() + forecast["expected_seconds"] - here.now
+    between = f"{ui.span(forecast['low_seconds'])} to {ui.span(forecast['high_seconds'])} in all"
+    sure = f"{100 * forecast['coverage']:.0f} % sure: {between}"
+    return html.Span(
+        [f"in {ui.span(max(left, 0.0))} " if left > 0 else "any moment ", html.Small(f"({sure})")]
+    )

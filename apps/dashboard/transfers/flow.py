@@ -1,0 +1,180 @@
+"""One flow: how far it is, on which path and why, what was promised and what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash.development.base_component import Component
+
+from adon.access.policy import Action, Object, may
+from adon.errors import AdonError, Conflict, NotFound, Unavailable
+from apps.dashboard import ui
+from apps.dashboard.page import Page
+from apps.dashboard.transfers import account, foretelling
+from apps.dashboard.transfers.states import moved, quality, state
+from apps.dashboard.ui.blocks import Column
+from apps.dashboard.visit import Visit, visit
+
+CANCEL, SURE, WHICH = "flow-cancel", "flow-sure", "flow-which"
+
+
+def show(here: Visit) -> Component:
+    """The heading and what may be done; what changes is below."""
+    flow = here.client.flow(here.parts["id"])
+    deeds: list[Component] = []
+    if may(here.actor, Action.FLOW_SUBMIT, Object("flow", here.actor.name)).allowed:
+        deeds.append(dcc.Link("Do it again", href=f"/new?again={flow['id']}", className="button quiet"))
+    if not flow["final"] and may(here.actor, Action.FLOW_CANCEL, Object("flow", flow["requester"])).allowed:
+        deeds.append(html.Button("Cancel", id=CANCEL, className="danger"))
+    ends = f"from {flow['source']} to {flow['destination']}"
+    lead = f"{ui.size(flow['size_bytes'])} {ends}, for {flow['requester']}"
+    name = f"{flow['id']}: {flow['label']}" if flow["label"] else flow["id"]
+    return html.Div(
+        [
+            ui.head(name, lead, *deeds),
+            dcc.Store(id=WHICH, data=flow["id"]),
+            dcc.ConfirmDialog(
+                id=SURE, message=f"Cancel {flow['id']}? What has been moved stays where it is."
+            ),
+            html.Div(id="flow-done"),
+        ]
+    )
+
+
+def live(here: Visit) -> Component:
+    """How it stands."""
+    flow = here.client.flow(here.parts["id"])
+    return html.Div(
+        [
+            _standing(flow, here),
+            *_if(_waiting, flow, here),
+            ui.columns(
+                *_if(_result, flow, here),
+                _decided(flow, here),
+                _history(flow, here),
+                *_if(_rules, flow, here),
+            ),
+        ]
+    )
+
+
+def _if(
+    part: Callable[[Mapping[str, Any], Visit], Component | None], flow: Any, here: Visit
+) -> list[Component]:
+    """A part of the page, unless it has nothing to say now."""
+    try:
+        found = part(flow, here)
+    except (Conflict, NotFound, Unavailable):
+        return []  # it does not wait any more, or nobody kept that, or the page says elsewhere who is away
+    return [] if found is None else [found]
+
+
+def _standing(flow: Mapping[str, Any], here: Visit) -> Component:
+    path = "–" if flow["path"] is None else ui.link(flow["path"], f"/paths/{flow['path']}")
+    template = flow["template"].partition("@")[0]
+    pairs: list[tuple[str, Any]] = [
+        ("State", state(flow)),
+        ("Moved", moved(flow)),
+        ("Path", path),
+        ("Path keeps", quality(flow) if flow["path"] and not flow["final"] else "–"),
+        ("Computed at", flow["compute_site"] or "–"),
+        ("Application", ui.link(flow["template"], f"/templates/{template}")),
+        ("Asked for", ui.when(flow["submitted_at"], here)),
+        *account.times(flow, here),
+    ]
+    return ui.card(None, ui.facts(*pairs), html.P(flow["reason"], className="reason"))
+
+
+def _waiting(flow: Mapping[str, Any], here: Visit) -> Component | None:
+    if flow["state"] != "queued":
+        return None
+    told = here.client.waiting(flow["id"])
+    start = told["start"]
+    expected = told["start_why"] if start is None else ui.when(start["expected"], here)
+    between = (
+        ""
+        if start is None
+        else html.Small(
+            [" (between ", ui.when(start["earliest"], here), " and ", ui.when(start["latest"], here), ")"]
+        )
+    )
+    return ui.card(
+        "Why it waits",
+        ui.facts(
+            ("Expected to start", html.Span([expected, between])),
+            ("Before it", f"{told['before']} of {told['waiting']} that wait"),
+            ("Gives up", ui.when(told["expires_at"], here)),
+        ),
+        html.Ul([html.Li(one) for one in told["waits_for"]]),
+        *(ui.notice(f"Would start now: {one['text']}") for one in told["suggestions"][:3]),
+    )
+
+
+def _result(flow: Mapping[str, Any], here: Visit) -> Component | None:
+    if not flow["final"]:
+        return None
+    outcome = here.client.outcome(flow["id"])
+    return ui.card("What came of it", *account.result(outcome))
+
+
+def _decided(flow: Mapping[str, Any], here: Visit) -> Component:
+    decisions = here.client.decisions(flow["id"])
+    if not decisions:
+        return ui.card("Why it is where it is", ui.empty("Nothing has been decided about it yet."))
+    last = decisions[-1]
+    more = ui.link(
+        f"All of this decision, and what would have changed it ({last['id']})", f"/decisions/{last['id']}"
+    )
+    return ui.card("Why it is where it is", *foretelling.why(last), html.P(more))
+
+
+def _history(flow: Mapping[str, Any], here: Visit) -> Component:
+    steps, said = [], ""
+    for one in here.client.history(flow["id"]):
+        where = f" on {one['path']}" if one["path"] else ""
+        told = [] if one["reason"] in ("", said) else [html.Small(one["reason"])]
+        steps.append(html.Li([html.Div([ui.when(one["at"], here), " ", state(one), where]), *told]))
+        said = one["reason"]
+    steps.reverse()
+    return ui.card("History", html.Ol(steps, className="story"))
+
+
+def _rules(flow: Mapping[str, Any], here: Visit) -> Component | None:
+    rules = [one for one in here.client.rules(flow=flow["id"]) if one["state"] != "removed"]
+    if not rules:
+        return None
+    columns = [
+        Column("Switch", lambda one: ui.link(one["dpid"], f"/rules?dpid={one['dpid']}")),
+        Column("State", lambda one: ui.badge(one["state"])),
+        Column("Rule", lambda one: html.Code(one["text"])),
+    ]
+    return ui.card("Rules in the switches", ui.table(columns, rules, "", "Rules of this flow"), wide=True)
+
+
+def callbacks(app: Dash) -> None:
+    """Cancelling asks once."""
+
+    @app.callback(Output(SURE, "displayed"), Input(CANCEL, "n_clicks"), prevent_initial_call=True)
+    def ask(clicks: int | None) -> bool:
+        return bool(clicks)
+
+    @app.callback(
+        Output("flow-done", "children"),
+        Output(CANCEL, "disabled"),
+        Input(SURE, "submit_n_clicks"),
+        State(WHICH, "data"),
+        prevent_initial_call=True,
+    )
+    def cancel(clicks: int | None, flow: str) -> Any:
+        if not clicks or ctx.triggered_id != SURE:
+            return no_update, no_update
+        try:
+            visit().client.cancel(flow)
+        except AdonError as error:
+            return ui.failure(error), False
+        return ui.notice(f"{flow} is cancelled.", "good"), True
+
+
+PAGE = Page("/flows/<id>", "Flow", Action.FLOW_READ, show, live, refresh_s=3.0, callbacks=callbacks)

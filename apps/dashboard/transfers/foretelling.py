@@ -1,0 +1,114 @@
+"""What would be decided, as a researcher reads it: the verdict in a sentence, then why.  Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dash import html
+from dash.development.base_component import Component
+
+from apps.dashboard import ui
+from apps.dashboard.ui.blocks import Column, Tone
+from apps.dashboard.visit import Visit
+
+VERDICTS: Mapping[str, tuple[str, Tone]] = {
+    "qualified": ("keeps every bound", "good"),
+    "unqualified": ("misses a bound", "bad"),
+    "unknown": ("not known well enough", "wait"),
+    "excluded": ("cannot be used", "bad"),
+}
+
+
+def verdict(told: Mapping[str, Any], here: Visit) -> Component:
+    """What would happen, in a sentence or two."""
+    rate = told["throughput"]
+    fast = [] if rate is None else [f", at about {ui.rate(rate['expected_bps'])}"]
+    if told["outcome"] == "admit":
+        where = f"Starts at once on {told['path']}"
+        if told["compute_site"]:
+            where += f", computed at {told['compute_site']}"
+        return ui.notice([html.Strong(where), *fast, *_until(told["forecast"]), *_aside(told)], "good")
+    start = told["start"]
+    lines: list[Any] = [html.Strong("Would wait")]
+    if start is None:
+        lines.append(html.P(told["start_why"] or "Nobody can say yet when it starts."))
+    else:
+        between = [
+            " (between ",
+            ui.when(start["earliest"], here),
+            " and ",
+            ui.when(start["latest"], here),
+            ")",
+        ]
+        lines += [", and start about ", html.Strong(ui.when(start["expected"], here)), html.Small(between)]
+    reasons = [html.Ul([html.Li(one) for one in told["waits_for"]])] if told["waits_for"] else []
+    return ui.notice([*lines, *_until(told["forecast"]), *reasons, *_aside(told)], "wait")
+
+
+def why(decision: Mapping[str, Any]) -> list[Component]:
+    """What speaks for each path, and for each compute site."""
+    found = [html.H3("Paths"), _candidates(decision)]
+    if decision["compute"]:
+        found += [html.H3("Where to compute"), _sites(decision)]
+    return found
+
+
+def _aside(told: Mapping[str, Any]) -> list[Component]:
+    said = []
+    if told["moved"]:
+        said.append(f"{told['moved']} running flows would change their path.")
+    if told["displaced"]:
+        said.append(f"{told['displaced']} running flows would give way and wait.")
+    if told["booking"] is not None:
+        said.append(
+            f"{ui.rate(told['booking']['rate_bps'])} of {told['booking']['path']} would be reserved for it."
+        )
+    if told["advised"]:
+        said.append("Advised only: no switch would be told.")
+    return [html.P(one) for one in said]
+
+
+def _until(forecast: Mapping[str, Any] | None) -> list[Any]:
+    if forecast is None:
+        return []
+    between = f"{ui.span(forecast['low_seconds'])} to {ui.span(forecast['high_seconds'])}"
+    surely = f"{100 * forecast['coverage']:.0f} % sure: {between}"
+    return [html.P([f"Takes about {ui.span(forecast['expected_seconds'])} ", html.Small(f"({surely})")])]
+
+
+def _candidates(decision: Mapping[str, Any]) -> Component:
+    columns = [
+        Column(
+            "Path", lambda one: html.Strong(one["path"]) if one["path"] == decision["path"] else one["path"]
+        ),
+        Column("", lambda one: ui.badge(*VERDICTS.get(one["verdict"], (one["verdict"], "plain")))),
+        Column("Q", lambda one: ui.number(one["q"]), numeric=True),
+        Column("Why", lambda one: _measured(one)),
+    ]
+    marked = lambda one: one["path"] == decision["path"]  # noqa: E731 - one line, one use
+    return ui.table(columns, decision["candidates"], "No path leads there.", "Candidate paths", marked)
+
+
+def _measured(candidate: Mapping[str, Any]) -> Component:
+    values = [
+        f"{ui.words.METRIC_NAMES.get(one['metric'], one['metric'])} "
+        + (ui.value(one["value"], one["metric"]) if one["value"] is not None else one["unknown"] or "unknown")
+        for one in candidate["metrics"]
+    ]
+    return html.Span([candidate["why"], html.Br(), html.Small(", ".join(values))])
+
+
+def _sites(decision: Mapping[str, Any]) -> Component:
+    columns = [
+        Column(
+            "Site",
+            lambda one: html.Strong(one["site"]) if one["site"] == decision["compute_site"] else one["site"],
+        ),
+        Column("Whole time", lambda one: ui.span(one["total_seconds"]), numeric=True),
+        Column("Queue", lambda one: ui.span(one["queue_seconds"]), numeric=True),
+        Column("Compute", lambda one: ui.span(one["compute_seconds"]), numeric=True),
+        Column("Network", lambda one: ui.span(one["network_seconds"]), numeric=True),
+    ]
+    marked = lambda one: one["site"] == decision["compute_site"]  # noqa: E731 - one line, one use
+    return ui.table(columns, decision["compute"], "No site computes.", "Compute sites", marked)

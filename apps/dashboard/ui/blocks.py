@@ -1,0 +1,164 @@
+"""Blocks of a page.
+
+Tables fold into cards on a narrow screen, so each cell carries its column's name.  Colour never says
+anything alone: a badge has its word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from dash import dcc, html
+from dash.development.base_component import Component
+
+from adon.errors import AdonError, Forbidden, InvalidInput, NotFound, Unavailable
+
+Tone = Literal["good", "bad", "wait", "plain"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its heading, and what of a row (as the API answers it) stands in it.
+
+    :param numeric: figures one below the other.
+    """
+
+    name: str
+    cell: Callable[[Any], Any]
+    numeric: bool = False
+
+
+def head(title: str, lead: Any = None, *deeds: Component) -> Component:
+    """A page's heading, one sentence about it, and what can be done on it."""
+    return html.Div(
+        [
+            html.Div([html.H1(title), *([] if lead is None else [html.P(lead, className="lead")])]),
+            html.Div(list(deeds), className="deeds"),
+        ],
+        className="head",
+    )
+
+
+def card(title: str | None, *content: Any, id: str | None = None, wide: bool = False) -> Component:  # noqa: A002
+    """A section with its heading."""
+    named = {} if id is None else {"id": id}
+    heading = [] if title is None else [html.H2(title)]
+    return html.Section([*heading, *content], className="card wide" if wide else "card", **named)
+
+
+def columns(*cards: Any) -> Component:
+    """Sections beside each other where there is room."""
+    return html.Div(list(cards), className="columns")
+
+
+def table(
+    shown: Sequence[Column],
+    rows: Iterable[Any],
+    empty_says: Any,
+    caption: str,
+    marked: Callable[[Any], bool] | None = None,
+) -> Component:
+    """A table; without rows, what to do about it.
+
+    :param caption: what it lists, for who cannot see it.
+    :param marked: which rows stand out.
+    """
+    found = list(rows)
+    if not found:
+        return empty_says if isinstance(empty_says, Component) else empty(str(empty_says))
+    body = [
+        html.Tr(
+            [
+                html.Td(
+                    column.cell(row),
+                    className="number" if column.numeric else "",
+                    **{"data-label": column.name},
+                )
+                for column in shown
+            ],
+            className="marked" if marked is not None and marked(row) else "",
+        )
+        for row in found
+    ]
+    names = [
+        html.Th(column.name, scope="col", className="number" if column.numeric else "") for column in shown
+    ]
+    return html.Div(
+        html.Table([html.Caption(caption), html.Thead(html.Tr(names)), html.Tbody(body)]),
+        className="table",
+        # Who uses the keyboard alone must be able to scroll it.
+        tabIndex=0,
+        role="region",
+        **{"aria-label": caption},
+    )
+
+
+def facts(*pairs: tuple[str, Any]) -> Component:
+    """Names and values."""
+    return html.Dl(
+        [html.Div([html.Dt(name), html.Dd("–" if value in (None, "") else value)]) for name, value in pairs],
+        className="facts",
+    )
+
+
+def badge(text: str, tone: Tone = "plain") -> Component:
+    """A word that stands out."""
+    return html.Span(text, className=f"badge {tone}")
+
+
+def bar(part: float, text: str, tone: Tone = "plain") -> Component:
+    """How much of something, 0 to 1, with words beside it."""
+    width = 100 * min(max(part, 0.0), 1.0)
+    filled = html.Span(className=f"filled {tone}", style={"width": f"{width:.1f}%"})
+    return html.Span(
+        [html.Span(filled, className="bar", **{"aria-hidden": "true"}), html.Span(text)], className="level"
+    )
+
+
+def details(summary: Any, *content: Any, opened: bool = False) -> Component:
+    """What is there to open."""
+    return html.Details([html.Summary(summary), *content], open=opened)
+
+
+def link(text: Any, to: str, *, button: bool = False) -> Component:
+    """A way to another page of ours."""
+    return dcc.Link(text, href=to, className="button" if button else "")
+
+
+def empty(says: str, *ways: Component) -> Component:
+    """Nothing is here yet: why, and what to do next."""
+    return html.Div([html.P(says), *ways], className="empty")
+
+
+def notice(text: Any, tone: Tone = "plain") -> Component:
+    """Something to be read now; screen readers say it."""
+    return html.Div(text, className=f"notice {tone}", role="alert" if tone == "bad" else "status")
+
+
+def failure(error: AdonError) -> Component:
+    """What the API refused, in its own words, and what may be done."""
+    match error:
+        case Unavailable():
+            title, tone = "Not available just now", "wait"
+        case Forbidden():
+            title, tone = "Not for you", "wait"
+        case NotFound():
+            title, tone = "There is no such thing", "plain"
+        case _:
+            title, tone = "That did not work", "bad"
+    causes = (
+        [html.Li(f"{one.field}: {one.cause}") for one in error.problems]
+        if isinstance(error, InvalidInput)
+        else []
+    )
+    said = [html.Ul(causes)] if causes else [html.P(str(error))]
+    return html.Div([html.H2(title), *said], className=f"notice {tone}", role="alert")
+
+
+def not_found(path: str) -> Component:
+    """There is no page at this address."""
+    return html.Div(
+        [head("Not found"), empty(f"There is no page at {path[:100]}.", link("To the overview", "/"))],
+    )

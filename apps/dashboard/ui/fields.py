@@ -1,0 +1,60 @@
+"""What people fill in: each control with its label, a hint, and what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import dash_bootstrap_components as dbc
+from dash import ClientsideFunction, Dash, Output, dcc, html
+from dash.development.base_component import Component
+
+from adon.errors import AdonError, Conflict, InvalidInput
+
+
+def field(label: str, control: Component, hint: str = "", problem: str = "") -> Component:
+    """A control with its label; ``problem`` stands below it and is said aloud.
+
+    The control has an ``id`` that is text.
+    """
+    name = str(control.id)
+    below: list[Component] = []
+    if hint:
+        below.append(html.Small(hint, className="hint", id=f"{name}-hint"))
+    below.append(html.Span(problem, className="problem", id=f"{name}-problem", **{"aria-live": "polite"}))
+    return html.Div([html.Label(label, htmlFor=name), control, *below], className="field")
+
+
+def text_input(name: str, value: str = "", placeholder: str = "", **more: Any) -> Component:
+    """A line of text.
+
+    What is typed counts at once, so that a button pressed right after sees it.  What asks the server while
+    one types waits for a pause: a filter by ``debounce=0.4``, a form by :func:`settled`.
+    """
+    return dcc.Input(id=name, value=value, placeholder=placeholder, type="text", **more)
+
+
+def settled(app: Dash, store: str, inputs: Sequence[Any]) -> None:
+    """Have a store follow some inputs (as a list), once nothing has been typed for a moment.
+
+    :param store: the id of a ``dcc.Store``; server callbacks take it as their input.
+    """
+    app.clientside_callback(ClientsideFunction("adon", "settle"), Output(store, "data"), *inputs)
+
+
+def choice(name: str, options: Sequence[tuple[str, str]], chosen: str | None = None) -> Component:
+    """One of some; pairs of value and words.  The browser's own list: every reader and phone knows it.
+
+    :param chosen: None leaves it open.  No value may be the empty text: that is what "open" is.
+    """
+    shown = [{"value": value, "label": label} for value, label in options]
+    return dbc.Select(id=name, options=shown, value=chosen or "")
+
+
+def problems_of(error: AdonError) -> Mapping[str, str]:
+    """What is wrong, by field; what no field is named for is under the empty name."""
+    if isinstance(error, InvalidInput):
+        return {one.field: one.cause for one in error.problems}
+    if isinstance(error, Conflict):
+        return {error.field: error.cause}
+    return {"": str(error)}

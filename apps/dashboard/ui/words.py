@@ -1,0 +1,128 @@
+"""Values as people read them: units, and times in the reader's zone.
+
+A value is what the API answers (RFC 3339 times, bits/s, seconds, bytes, ratios); what is None, or is not
+known, is a dash.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any
+
+from dash import html
+from dash.development.base_component import Component
+
+from adon.units import format_duration, format_rate, format_ratio, format_size
+from apps.dashboard.visit import Visit
+
+NONE = "–"
+METRIC_NAMES: Mapping[str, str] = {
+    "throughput": "Throughput",
+    "rtt": "Round trip",
+    "one_way_delay": "One-way delay",
+    "jitter": "Jitter",
+    "loss": "Loss",
+}
+"""In the order they are shown."""
+_METRICS: Mapping[str, Callable[[float], str]] = {
+    "throughput": format_rate,
+    "rtt": format_duration,
+    "one_way_delay": format_duration,
+    "jitter": format_duration,
+    "loss": format_ratio,
+}
+_STATES: Mapping[str, str] = {
+    "requested": "asked for",
+    "installing": "being set up",
+}
+
+
+def _number(found: Any) -> float | None:
+    if isinstance(found, bool) or not isinstance(found, int | float | str):
+        return None
+    try:
+        return float(found)  # "inf" is how the API tells what is impossible
+    except ValueError:
+        return None
+
+
+def rate(bps: Any) -> str:
+    """``58.0 Mbps``."""
+    known = _number(bps)
+    return NONE if known is None else "no limit" if math.isinf(known) else format_rate(known)
+
+
+def size(length: Any) -> str:
+    """``25 GB``."""
+    known = _number(length)
+    return NONE if known is None else format_size(int(known))
+
+
+def span(seconds: Any) -> str:
+    """``3.5 min``."""
+    known = _number(seconds)
+    return NONE if known is None else "never" if math.isinf(known) else _micro(format_duration(known))
+
+
+def share(ratio: Any) -> str:
+    """``12 %`` of 0.12."""
+    known = _number(ratio)
+    return NONE if known is None else format_ratio(known)
+
+
+def number(found: Any, places: int = 2) -> str:
+    """To so many places."""
+    known = _number(found)
+    return NONE if known is None else f"{known:.{places}f}"
+
+
+def value(found: Any, metric: str) -> str:
+    """A metric's value with its unit."""
+    known = _number(found)
+    return NONE if known is None else _micro(_METRICS.get(metric, "{:.4g}".format)(known))
+
+
+def state_words(state: str) -> str:
+    """A flow's state in a word or two."""
+    return _STATES.get(state, state)
+
+
+def moment(at: Any) -> datetime | None:
+    """The time of an API's time (RFC 3339); None for None."""
+    return None if not isinstance(at, str) else datetime.fromisoformat(at)
+
+
+def ago(at: Any, here: Visit) -> str:
+    """``3 min ago``, ``in 2 h``."""
+    found = moment(at)
+    if found is None:
+        return NONE
+    passed = here.now - found.timestamp()
+    if abs(passed) < 1:
+        return "now"
+    return f"{_coarse(passed)} ago" if passed > 0 else f"in {_coarse(-passed)}"
+
+
+def when(at: Any, here: Visit) -> Component | str:
+    """A time of day in the reader's zone, with the date if it is not today's; exact on hovering."""
+    found = moment(at)
+    if found is None:
+        return NONE
+    local = found.astimezone(here.zone)
+    today = datetime.fromtimestamp(here.now, here.zone).date()
+    text = f"{local:%H:%M:%S}" if local.date() == today else f"{local:%-d %b %Y, %H:%M}"
+    return html.Time(text, dateTime=found.isoformat(), title=f"{local:%A, %-d %B %Y, %H:%M:%S %Z}")
+
+
+def _micro(text: str) -> str:
+    # What is to be typed again has the letter of a keyboard; what is only read has the right one.
+    return f"{text[:-2]}µs" if text.endswith(" us") else text
+
+
+def _coarse(seconds: float) -> str:
+    for length, unit in ((86400.0, "d"), (3600.0, "h"), (60.0, "min")):
+        if seconds >= 1.5 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds:.0f} s"

@@ -1,0 +1,11 @@
+"""The process that has tools move data: starts them, follows them, starts them again.
+
+==============  ===========================================================
+``__main__``    starts it
+``mover``       the loop: flows in, deeds out, reports to the controller
+``book``        the database of its own, which the web side reads
+``rclone``      what is said to an rclone, and what it answers
+==============  ===========================================================
+
+What is to be done when is decided in :mod:`adon.transfers`.
+"""

@@ -1,0 +1,198 @@
+"""What the API answers about users, roles, tokens and the audit log."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from adon.access.audit import Line, Outcome, Verified
+from adon.access.identity import Token
+from adon.access.policy import Action, Role, Scope
+from adon.access.shown import token_values, user_values
+from adon.access.user import User
+from adon.moments import When
+from apps.rest.models import ListView, NewestFirstView, View
+from apps.rest.times import Time
+
+_Roles = Annotated[list[Role], Field(max_length=len(Role))]
+
+
+class UserView(View):
+    """Somebody known here; ``roles`` are those in force."""
+
+    name: str
+    issuer: str
+    subject: str
+    display: str | None
+    mail: str | None
+    groups: list[str]
+    roles: list[str]
+    by_rules: list[str] = Field(description="roles that the rules gave at the last sign-in")
+    granted: list[str] = Field(description="roles that an administrator gave")
+    removed: list[str] = Field(description="roles that an administrator took away, whatever the rules say")
+    disabled_since: Time | None
+    first_seen: Time
+    last_seen: Time | None
+
+    @classmethod
+    def of(cls, user: User) -> Self:
+        """A user as it travels."""
+        return cls(**user_values(user))
+
+
+class UserList(ListView):
+    """Users by name; ``next`` is the ``after`` of the following page."""
+
+    items: list[UserView]
+
+
+class UserBody(BaseModel):
+    """A user whom an administrator names; people who sign in elsewhere need none."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str = Field(min_length=1, max_length=200)
+    granted: _Roles = Field(default=[], description="the roles given")
+
+
+class UserChange(BaseModel):
+    """What an administrator decides about a user; what is left out stays."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    granted: _Roles | None = Field(default=None, description="all roles given here, instead of those before")
+    removed: _Roles | None = Field(
+        default=None, description="all roles taken away here, instead of those before"
+    )
+    disabled: bool | None = None
+
+
+class RoleGrant(View):
+    """One thing that a role may do."""
+
+    action: Action
+    scope: Scope
+
+
+class RoleView(View):
+    """A role, and everything it may do."""
+
+    name: Role
+    may: list[RoleGrant]
+
+
+class RoleList(View):
+    """All roles, and the ready-made scopes of tokens with the actions they hold."""
+
+    items: list[RoleView]
+    scopes: dict[str, list[Action]]
+
+
+class TokenBody(BaseModel):
+    """A token that is asked for."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    label: str = Field(default="", max_length=100, description="what its owner calls it")
+    scope: list[Annotated[str, Field(max_length=64)]] = Field(
+        default=["all"], max_length=100, description="ready-made scopes and actions; see GET /roles"
+    )
+    roles: _Roles | None = Field(default=None, description="limits it to these roles of its owner")
+    expires: When | None = Field(default=None, description="a time, or a span from now")
+    owner: str | None = Field(
+        default=None, max_length=200, description="an administrator may name another user"
+    )
+
+
+class TokenView(View):
+    """A token; what proves something is not in it."""
+
+    id: str
+    owner: str
+    label: str
+    scope: list[str]
+    roles: list[str] | None
+    created: Time
+    expires: Time | None
+    revoked: Time | None
+    last_used: Time | None
+
+    @classmethod
+    def of(cls, token: Token) -> Self:
+        """A token as it travels."""
+        return cls(**token_values(token))
+
+
+class NewTokenView(TokenView):
+    """A token that was just made, with what proves it: shown now and never again."""
+
+    secret: str
+
+    @classmethod
+    def made(cls, token: Token, secret: str) -> Self:
+        """A token as it travels once."""
+        return cls(**token_values(token), secret=secret)
+
+
+class TokenList(NewestFirstView):
+    """Tokens, the newest first; ``next`` is the ``before`` of the following page."""
+
+    items: list[TokenView]
+
+
+class AuditLine(View):
+    """One line of the audit log; ``times`` is how many it stands for."""
+
+    number: int
+    at: Time
+    actor: str
+    via: str
+    address: str
+    action: str
+    method: str
+    object: str
+    outcome: Outcome
+    status: int
+    detail: str
+    times: int
+    digest: str
+
+    @classmethod
+    def of(cls, line: Line) -> Self:
+        """A line as it travels."""
+        entry = line.entry
+        return cls(
+            number=line.number,
+            at=entry.at,
+            actor=entry.actor,
+            via=entry.via,
+            address=entry.address,
+            action=entry.action,
+            method=entry.method,
+            object=entry.object,
+            outcome=entry.outcome,
+            status=entry.status,
+            detail=entry.detail,
+            times=entry.times,
+            digest=line.digest,
+        )
+
+
+class AuditList(NewestFirstView):
+    """Lines, the newest first."""
+
+    items: list[AuditLine]
+
+
+class Verification(View):
+    """Whether the audit log is whole; ``head`` is the digest of the last line that is good."""
+
+    lines: int
+    head: str
+    problem: str | None
+
+    @classmethod
+    def of(cls, verified: Verified) -> Self:
+        """What was found, as it travels."""
+        return cls(lines=verified.lines, head=verified.head, problem=verified.problem)

@@ -1,0 +1,37 @@
+"""The data transfer nodes between which transfers may be asked for."""
+
+from __future__ import annotations
+
+from flask import Response
+from pydantic import Field
+
+from adon.access.policy import Action
+from apps.rest.api.common import answers, blueprint
+from apps.rest.guard import action
+from apps.rest.models import ListView, View
+from apps.rest.paging import InOrder, cut
+from apps.rest.services import services
+
+api = blueprint("hosts", "Data transfer nodes")
+
+
+class HostView(View):
+    """A data transfer node."""
+
+    name: str
+    site: str = Field(description="the campus that it is at")
+
+
+class HostList(ListView):
+    """The nodes of the configuration, by name."""
+
+    items: list[HostView]
+
+
+@api.get("/hosts", responses=answers(200, HostList))
+@action(Action.PATH_READ)
+def list_hosts(query: InOrder) -> Response:
+    """The nodes that a transfer can lead from and to."""
+    found = sorted(services().hosts.items())
+    items = [HostView(name=name, site=site) for name, site in found]
+    return cut(HostList(items=items), query, lambda one: str(one.name))

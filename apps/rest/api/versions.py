@@ -1,0 +1,91 @@
+"""A template's versions: which there are, how two differ, and what a text would become."""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+
+from flask import Response, current_app
+from pydantic import Field
+
+from adon.access.policy import Action
+from adon.errors import NotFound
+from adon.store import codec
+from adon.templates_catalog.model import Template
+from apps.rest.answers import done, json_answer
+from apps.rest.api.common import Query, answers, blueprint
+from apps.rest.api.templates import NameAddress
+from apps.rest.checking import checked
+from apps.rest.guard import action
+from apps.rest.paging import InOrder, listed, sliced
+from apps.rest.services import services
+from apps.rest.similar import next_version
+from apps.rest.template_models import (
+    CheckBody,
+    TemplateCheck,
+    TemplateDiff,
+    VersionList,
+    VersionView,
+    curves,
+    problem_items,
+)
+
+api = blueprint("template versions", "How templates became what they are, and what a text would become")
+
+
+@api.get("/templates/<name>/versions", responses=answers(200, VersionList))
+@action(Action.TEMPLATE_READ)
+def list_versions(path: NameAddress, query: InOrder) -> Response:
+    """Every version of a template, the first first: who saved it, and when."""
+    found = services().store.templates(path.name)
+    if not found:
+        raise NotFound("template", path.name)
+    shown, following = sliced(found, query, lambda saved: str(saved.template.version))
+    return listed(VersionList(items=[VersionView.of(saved) for saved in shown], next=following))
+
+
+class DiffQuery(Query):
+    """Which versions; without any the latest beside the one before it."""
+
+    from_: int | None = Field(default=None, alias="from", ge=1, le=10**9)
+    to: int | None = Field(default=None, ge=1, le=10**9)
+
+
+@api.get("/templates/<name>/diff", responses=answers(200, TemplateDiff))
+@action(Action.TEMPLATE_READ)
+def compare_versions(path: NameAddress, query: DiffQuery) -> Response:
+    """How two versions of a template differ, value by value and as a text."""
+    store = services().store
+    after = store.template(path.name, query.to).template
+    before = after if query.from_ is None else store.template(path.name, query.from_).template
+    if query.from_ is None:
+        older = [saved.template for saved in store.templates(path.name)]
+        before = max(
+            (one for one in older if one.version < after.version), key=_version, default=after
+        )  # of the first version there is nothing before: it is like itself
+    return json_answer(TemplateDiff.of(before, after).body())
+
+
+def _version(template: Template) -> int:
+    return template.version
+
+
+@api.post("/template-checks", responses=answers(200, TemplateCheck, 400, 413, 415))
+@action(Action.TEMPLATE_DRAFT)
+def check_template(body: CheckBody) -> Response:
+    """What is wrong with a template's text, with line and column, and what it says; saves nothing."""
+    found = checked(body.text, body.form, current_app.json)
+    template = found.template
+    parts = {
+        name: part.model_dump(mode="json", by_alias=True)
+        for name, part in (("rspec", found.rspec), ("qspec", found.qspec))
+        if part is not None
+    }
+    view = TemplateCheck(
+        ok=not found.problems,
+        problems=problem_items(found.problems),
+        template=None if template is None else codec.encode_template(template),
+        next_version=None if template is None else next_version(template.name),
+        curves=[] if template is None else curves(template),
+        parts=parts or None,
+    )
+    return done(view.body(), HTTPStatus.OK)

@@ -1,0 +1,115 @@
+"""One connection of a client, and when it has had time enough.
+
+uvicorn's HTTP/1.1 over h11, which reads strictly and bounds what it keeps of a request.  What is added:
+whoever does not finish a request's head, or does not take what was sent, is cut off; a request that is not
+HTTP never ends in a stack trace; and a refusal says 431 where the head was too large.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import http
+import logging
+import sys
+from typing import Any
+
+import h11
+from uvicorn.config import Config
+from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.server import ServerState
+
+log = logging.getLogger(__name__)
+
+MAX_HEAD = 32_768
+"""Bytes of a request line and its headers."""
+HEAD_S = 10.0
+"""Seconds for them, from the first byte or from the connection on."""
+UNTAKEN_S = 15.0
+"""Seconds for the last bytes of an answer, which lie in the connection's own buffer."""
+LOOK_EVERY_S = 1.0
+CONNECTION = "connection"
+"""Where a request's state names the connection that it came by."""
+
+
+class Connection(H11Protocol):
+    """See the module."""
+
+    def __init__(
+        self,
+        config: Config,
+        server_state: ServerState,
+        app_state: dict[str, Any],
+        _loop: asyncio.AbstractEventLoop | None = None,
+    ) -> None:
+        super().__init__(config, server_state, {**app_state, CONNECTION: self}, _loop)
+        self._head_since: float | None = self.loop.time()
+        self._untaken_since: float | None = None
+
+    def data_received(self, data: bytes) -> None:
+        """Take what has come; a request that cannot be read is refused and the connection ends."""
+        if self._head_since is None and not self._working:
+            self._head_since = self.loop.time()
+        try:
+            super().data_received(data)
+        except (UnicodeDecodeError, h11.LocalProtocolError):
+            self._refuse(400)
+        if self._working:
+            self._head_since = None
+
+    def on_response_complete(self) -> None:
+        """Be ready for the next request."""
+        super().on_response_complete()
+        if not self._working and self.conn.trailing_data[0]:
+            self._head_since = self.loop.time()  # half of the next request came with this one
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is not HTTP, with the status that h11 advises."""
+        del msg
+        error = sys.exception()
+        self._refuse(error.error_status_hint if isinstance(error, h11.RemoteProtocolError) else 400)
+
+    def cut(self) -> None:
+        """End the connection now, whatever waits to be sent."""
+        if self.cycle is not None:
+            self.cycle.disconnected = True
+        self.transport.abort()
+
+    def look(self, now: float) -> None:
+        """Cut the client off if it has had time enough."""
+        if self._head_since is not None and now - self._head_since > HEAD_S:
+            log.info("event=web.slow-client cause=head client=%s", self.client)
+            self.cut()
+            return
+        if self._working or self.transport.get_write_buffer_size() == 0:
+            self._untaken_since = None  # while an answer is being made, whoever makes it watches the time
+        elif self._untaken_since is None:
+            self._untaken_since = now
+        elif now - self._untaken_since > UNTAKEN_S:
+            log.info("event=web.slow-client cause=answer client=%s", self.client)
+            self.cut()
+
+    @property
+    def _working(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _refuse(self, status: int) -> None:
+        if self.transport.is_closing():
+            return
+        phrase = http.HTTPStatus(status).phrase.encode()
+        if self._working:
+            self.cut()  # in the middle of an answer there is no room for another
+            return
+        line = b"HTTP/1.1 %d %s\r\nserver: adon\r\nconnection: close\r\n" % (status, phrase)
+        kind = b"content-type: text/plain; charset=utf-8\r\ncontent-length: %d\r\n\r\n" % len(phrase)
+        self.transport.write(line + kind + phrase)
+        self.transport.close()
+
+
+async def watch(state: ServerState) -> None:
+    """Look after all connections, for ever."""
+    loop = asyncio.get_running_loop()
+    while True:
+        await asyncio.sleep(LOOK_EVERY_S)
+        for one in list(state.connections):
+            if isinstance(one, Connection):
+                one.look(loop.time())

@@ -1,0 +1,1 @@
+"""How somebody proves to the web side who they are."""

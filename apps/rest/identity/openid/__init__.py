@@ -1,0 +1,1 @@
+"""OpenID Connect, as a relying party: authorization code flow with PKCE."""

@@ -1,0 +1,196 @@
+"""Lists in pages: how many, where to go on, and the link that leads there (RFC 8288).
+
+Every list of the API answers ``items`` and ``next``, in an order that stays.  ``next`` is null on the last
+page, else what the following page is asked with: as ``before`` where the newest come first, as ``after``
+elsewhere.  It is a name that is in the list (``f-17``), or text to be given back as it is.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+from urllib.parse import urlencode
+
+from flask import Response, request
+from pydantic import Field
+
+from adon.errors import InvalidInput
+from apps.rest.answers import json_answer
+from apps.rest.models import ListView
+from apps.rest.query import Query
+
+MOST = 500
+"""Items of one page, where a list does not say otherwise."""
+
+MOST_SHOWN = 100_000
+"""Items of one moment that pages can go through."""
+
+Cursor = Annotated[str, Field(max_length=400, description="`next` of the page before")]
+Item = TypeVar("Item")
+
+
+class NewestFirst(Query):
+    """A page of a list that begins with the newest."""
+
+    limit: int = Field(default=50, ge=1, le=MOST, description="at most so many items")
+    before: Cursor | None = None
+
+    @property
+    def start(self) -> str | None:
+        """What the page begins after."""
+        return self.before
+
+
+class InOrder(Query):
+    """A page of a list in an order of its own."""
+
+    limit: int = Field(default=MOST, ge=1, le=MOST, description="at most so many items")
+    after: Cursor | None = None
+
+    @property
+    def start(self) -> str | None:
+        """What the page begins after."""
+        return self.after
+
+
+def listed(view: ListView) -> Response:
+    """What a list answers with: the page, and a link to the next one if there is one."""
+    answer = json_answer(view.body())
+    if view.next is not None:
+        name = "before" if view.newest_first() else "after"
+        query = {**request.args.to_dict(), name: view.next}
+        answer.headers["Link"] = f'<{request.path}?{urlencode(query)}>; rel="next"'
+    return answer
+
+
+def page(found: Sequence[Item], limit: int, key: Callable[[Item], str]) -> tuple[list[Item], str | None]:
+    """The first ``limit`` items, and what the next page is asked with.
+
+    :param found: one more than ``limit`` if there is a next page.
+    """
+    shown = list(found[:limit])
+    return shown, key(shown[-1]) if len(found) > limit else None
+
+
+def sliced(
+    items: Sequence[Item], query: InOrder | NewestFirst, key: Callable[[Item], str]
+) -> tuple[list[Item], str | None]:
+    """A page of a list that is held whole; ``key`` is an item's name, which no other has.
+
+    :raises InvalidInput: if the page is to begin after what is not in the list.
+    """
+    first = 0
+    if query.start is not None:
+        names = [key(item) for item in items]
+        if query.start not in names:
+            field = "after" if isinstance(query, InOrder) else "before"
+            raise InvalidInput.of(field, "is not in this list any more; begin with the first page")
+        first = names.index(query.start) + 1
+    return page(items[first : first + query.limit + 1], query.limit, key)
+
+
+def cut(view: ListView, query: InOrder | NewestFirst, key: Callable[[Any], str]) -> Response:
+    """A page of a list whose answer holds all of it; the rest as :func:`sliced`."""
+    items = view.items  # type: ignore[attr-defined]  # every list has them, each its own kind
+    shown, following = sliced(items, query, key)
+    return listed(view.model_copy(update={"items": shown, "next": following}))
+
+
+def numbered(items: Sequence[Item], query: InOrder) -> tuple[list[Item], str | None]:
+    """A page of a list that only ever grows at its end; ``after`` is a position in it.
+
+    :raises InvalidInput: for what is no position.
+    """
+    first = 0
+    if query.after is not None:
+        if not query.after.isascii() or not query.after.isdecimal() or len(query.after) > 9:
+            raise InvalidInput.of("after", "is not of this list")
+        first = int(query.after)
+    shown = list(items[first : first + query.limit])
+    following = first + len(shown)
+    return shown, str(following) if shown and following < len(items) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """Where a list by time goes on: at a time, of which so many items were shown already."""
+
+    at: float
+    shown: int
+
+    @classmethod
+    def of(cls, query: NewestFirst) -> Moment | None:
+        """Where a page begins; None for the first.
+
+        :raises InvalidInput: for text that is not of such a list.
+        """
+        read = read_cursor(query.before, int)
+        if read is None:
+            return None
+        if not 0 <= read[1] <= MOST_SHOWN:
+            raise _foreign("before")
+        return cls(*read)
+
+
+def until(moment: Moment | None, asked: float | None) -> float | None:
+    """Before when the items of a page are, where ``asked`` limits the whole list."""
+    if moment is None:
+        return asked
+    latest = math.nextafter(moment.at, math.inf)
+    return latest if asked is None else min(latest, asked)
+
+
+def wanted(moment: Moment | None, limit: int) -> int:
+    """How many items to read for a page: it, what was shown of its first moment, and one more."""
+    return limit + 1 + (0 if moment is None else moment.shown)
+
+
+def by_time(
+    found: Sequence[Item], limit: int, moment: Moment | None, at: Callable[[Item], float]
+) -> tuple[list[Item], str | None]:
+    """A page of items that were read as :func:`until` and :func:`wanted` say, the newest first.
+
+    None is missed where several are of one moment.
+    """
+    rest = found[0 if moment is None else moment.shown :]
+    shown = list(rest[:limit])
+    if len(rest) <= limit:
+        return shown, None
+    last = at(shown[-1])
+    same = sum(at(one) == last for one in shown)
+    if moment is not None and moment.at == last:
+        same += moment.shown
+    return shown, cursor(last, same)
+
+
+def cursor(at: float, name: str | int) -> str:
+    """A place in a list by time, as text for an address: time and name of the last item shown."""
+    return base64.urlsafe_b64encode(json.dumps([at, name]).encode()).decode().rstrip("=")
+
+
+def read_cursor(text: str | None, kind: type[Item], field: str = "before") -> tuple[float, Item] | None:
+    """Time and name of :func:`cursor`; None for the first page.
+
+    :raises InvalidInput: for text that it did not make.
+    """
+    if text is None:
+        return None
+    try:
+        read = json.loads(base64.b64decode(text + "=" * (-len(text) % 4), b"-_", validate=True))
+    except (binascii.Error, ValueError, RecursionError):
+        read = None
+    match read:
+        case [int() | float() as at, name] if (
+            type(name) is kind and not isinstance(at, bool) and abs(at) < 1e12
+        ):
+            return float(at), name
+    raise _foreign(field)
+
+
+def _foreign(field: str) -> InvalidInput:
+    return InvalidInput.of(field, "is not of this list; give back `next` as it was")

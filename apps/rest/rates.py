@@ -1,0 +1,79 @@
+"""How often one user, or one address, may ask: a moving window per kind of request, in memory.
+
+Who exceeds it is answered with 429, ``Retry-After``, and ``RateLimit`` headers
+(draft-ietf-httpapi-ratelimit-headers), which every limited answer carries (:mod:`apps.rest.throttling`).
+A token bucket would allow the same on average; a window is what people can check by counting.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from limits import RateLimitItemPerSecond
+from limits.storage import MemoryStorage
+from limits.strategies import MovingWindowRateLimiter
+
+from adon.config import WebLimits
+
+Kind = Literal["reads", "writes", "inside", "anonymous", "sign_in", "addresses"]
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """How somebody stands after a request.
+
+    :param left: how many more there may be now.
+    :param wait_s: seconds until there may be one more (than that).
+    """
+
+    kind: Kind
+    allowed: bool
+    most: int
+    per_s: int
+    left: int
+    wait_s: float
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The ``RateLimit`` fields, and ``Retry-After`` for a refusal."""
+        seconds = max(1, math.ceil(self.wait_s))
+        told = {
+            "RateLimit-Policy": f'"{self.kind}";q={self.most};w={self.per_s}',
+            "RateLimit": f'"{self.kind}";r={self.left};t={seconds}',
+        }
+        return told if self.allowed else {**told, "Retry-After": str(seconds)}
+
+
+class Rates:
+    """The windows of everybody; usable from any thread."""
+
+    def __init__(self, limits: WebLimits) -> None:
+        self._limiter = MovingWindowRateLimiter(MemoryStorage())
+        self._items = {
+            kind: RateLimitItemPerSecond(rate.requests, max(1, math.ceil(rate.per)), namespace=kind)
+            for kind, rate in limits.rates.items()
+        }
+
+    def take(self, kind: Kind, who: str) -> Standing:
+        """Count a request of somebody, if it may be."""
+        item = self._items[kind]
+        allowed = self._limiter.hit(item, who)
+        window = self._limiter.get_window_stats(item, who)
+        wait = max(0.0, window.reset_time - time.time())
+        return Standing(kind, allowed, item.amount, item.get_expiry(), window.remaining, wait)
+
+
+def network_of(address: str) -> str:
+    """What counts as one address: an IPv4 address, or the /64 that one IPv6 host may choose from."""
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if found.version == 4:
+        return address
+    return str(ipaddress.ip_network((found, 64), strict=False))

@@ -1,0 +1,41 @@
+"""What the web process serves: the API below ``/api/``, the dashboard everywhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from flask import Flask, has_request_context, request
+
+from adon.access.identity import Actor
+from adon.client import Client
+from apps.dashboard.app import create_dashboard
+from apps.dashboard.pages import PAGES
+from apps.rest.app import create_app, with_pages
+from apps.rest.identity.views import current_actor
+from apps.rest.inside import InsideTransport
+from apps.rest.services import NAME, Services
+
+Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
+
+
+class Site:
+    """The WSGI application over these services."""
+
+    def __init__(self, parts: Services) -> None:
+        self.api = with_pages(create_app(parts), parts)
+        self.dashboard = create_dashboard(PAGES, current_actor, self._connect, parts.clock)
+        self.dashboard.extensions[NAME] = parts  # sessions are theirs
+
+    def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
+        """One request."""
+        inner: Flask = (
+            self.api
+            if environ.get("PATH_INFO", "").startswith(("/api/", "/sign-", "/static"))
+            else self.dashboard
+        )
+        return inner(environ, start_response)
+
+    def _connect(self, actor: Actor) -> Client:
+        address = request.remote_addr if has_request_context() else None
+        return Client(InsideTransport(self.api, actor, address or ""))

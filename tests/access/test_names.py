@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adon.access.external import ExternalIdentity
+from adon.access.names import checked_name, name_key, name_problem
+from adon.access.user import User, suggested_name
+from adon.errors import InvalidInput
+
+IDP = "https://idp.example.edu/oidc"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "ann",
+        "ann@missouri.edu",
+        "Ann-Marie.O",
+        "анна@mu.edu",
+        "安娜",
+        "आनन्द",
+        "zoë",
+        "ann+x",
+        "_svc",
+        "7",
+        "a" * 200,
+    ],
+)
+def test_names_that_are_fine(name: str) -> None:
+    assert checked_name(name) == name
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("", "1 to 200"),
+        ("a" * 201, "1 to 200"),
+        (" ann", "U+0020"),
+        ("an\u00a0n", "U+00A0"),
+        ("ann\u200d", "invisible character, U+200D"),
+        ("ann\u00ad", "U+00AD"),
+        ("\u2066ann", "U+2066"),
+        ("ann\ufe0f", "U+FE0F"),
+        ("a\u034fnn", "U+034F"),
+        ("ﬁona", "compatibility"),
+        ("ａnn", "compatibility"),
+        ("e\u0301va", "compatibility"),
+        ("pаypal", "Cyrillic and Latin"),
+        ("-rf", "must begin"),
+        ("@ann", "must begin"),
+        ("a/b", "'/'"),
+        ("a%2f", "'%'"),
+        ("a<b", "'<'"),
+        ("a\ud800", "control"),
+        ("a\U0001f600", "U+1F600"),
+        ("ME", "stands for whoever asks"),
+    ],
+)
+def test_names_that_are_refused(name: str, why: str) -> None:
+    with pytest.raises(InvalidInput, match="name") as refused:
+        checked_name(name)
+    assert why in str(refused.value)
+
+
+@given(st.text(max_size=30))
+def test_a_name_that_is_fine_stays_itself(text: str) -> None:
+    if name_problem(text) is None:
+        assert name_key(text) == name_key(name_key(text))
+        assert text.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("identity", "taken", "name"),
+    [
+        (ExternalIdentity(IDP, "1", name="ann"), [], "ann"),
+        (ExternalIdentity(IDP, "1", name="Ann"), ["ann"], "Ann@idp.example.edu"),
+        (ExternalIdentity(IDP, "1", name="ann"), ["ann", "ann@idp.example.edu"], "ann@idp.example.edu-2"),
+        (ExternalIdentity(IDP, "1", name="ann@mu.edu"), ["ann@mu.edu"], "ann@mu.edu"),
+        (ExternalIdentity(IDP, "1", name="Ann Smith/x"), [], "Ann-Smith-x"),
+        (ExternalIdentity(IDP, "ann@mu.edu"), [], "ann@mu.edu"),
+        (ExternalIdentity(IDP, "\u202e"), [], "user"),
+        (ExternalIdentity(IDP, "\u202e"), ["user"], "user@idp.example.edu"),
+        (ExternalIdentity("urn:x", "1", name="анна"), ["анна"], "анна"),
+        (ExternalIdentity(IDP, "1", name="me"), [], None),
+        (ExternalIdentity(IDP, "1", name="a\u200bnn"), [], None),
+    ],
+)
+def test_the_name_of_somebody_new(identity: ExternalIdentity, taken: list[str], name: str | None) -> None:
+    if name is None:
+        with pytest.raises(InvalidInput, match="idp"):
+            suggested_name(identity, frozenset(taken))
+        return
+    found = suggested_name(identity, frozenset(taken))
+    assert name_key(found) not in taken
+    assert found == name or (name in taken and found == f"{name}-2")
+
+
+def test_the_local_word_wins() -> None:
+    user = User("ann", IDP, "1", by_rules=frozenset("ab"), granted=frozenset("c"), removed=frozenset("bc"))
+    assert user.roles == frozenset("a")
+    assert user.actor("token", limited_to=frozenset("bc")).roles == frozenset()

@@ -1,0 +1,92 @@
+"""Servers that a test starts: known by their process, ended by it, their words kept for when one fails."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import requests
+
+PATIENCE = 40.0
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
+def answers(url: str) -> Callable[[], bool]:
+    """Whether something speaks HTTP there."""
+
+    def ask() -> bool:
+        try:
+            return requests.get(url, timeout=5, allow_redirects=False).status_code < 500
+        except requests.RequestException:
+            return False
+
+    return ask
+
+
+def listens(port: int) -> Callable[[], bool]:
+    """Whether somebody listens there."""
+
+    def ask() -> bool:
+        try:
+            socket.create_connection(("127.0.0.1", port), 1).close()
+        except OSError:
+            return False
+        return True
+
+    return ask
+
+
+@contextmanager
+def running(
+    command: Sequence[str],
+    log: Path,
+    ready: Callable[[], bool],
+    environment: Mapping[str, str] | None = None,
+    said: Path | None = None,
+) -> Iterator[int]:
+    """A process, and what it starts, until the end of the context; its process id.
+
+    :param said: the file that it reads from standard input.
+    """
+    with log.open("wb") as words, (said or Path(os.devnull)).open("rb") as spoken:
+        process = subprocess.Popen(
+            command,
+            stdin=spoken,
+            stdout=words,
+            stderr=subprocess.STDOUT,
+            env={**os.environ, **(environment or {})},
+            start_new_session=True,
+        )
+    try:
+        deadline = time.monotonic() + PATIENCE
+        while not ready():
+            over = process.poll() is not None or time.monotonic() > deadline
+            assert not over, f"{command[0]} did not start: {log.read_text(errors='replace')[-3000:]}"
+            time.sleep(0.05)
+        yield process.pid
+    finally:
+        _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    # The group, not only its first: it was made by us, and all in it were started by that first one.
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, how)
+        except ProcessLookupError:
+            break
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:
+            continue
+    process.wait(10)

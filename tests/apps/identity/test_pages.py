@@ -1,0 +1,154 @@
+"""The pages of signing in and out, without any provider."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from adon.access.audit import Outcome
+from adon.config import Access
+from adon.errors import InvalidInput
+from adon.yamlfile import check_model
+from apps.rest.identity.openid.pending import LIFETIME, Pending, PendingSignIns
+from apps.rest.identity.ways import open_ways
+from apps.rest.services import NAME, Services
+from tests.apps.web import World
+
+CAMPUS = {"title": "Missouri & friends", "issuer": "https://login.missouri.edu", "client_id": "adon"}
+ACCESS = {
+    "public_url": "https://adon.example.edu",
+    "openid": {"campus": CAMPUS},
+    "default_roles": ["researcher"],
+}
+
+
+def test_without_providers_there_is_only_the_form(world: World) -> None:
+    page = world.app.test_client().get("/sign-in")
+    assert page.status_code == 200
+    assert "Sign in with the token" in page.text
+    assert "adon serve" in page.text
+    assert 'class="ways"' not in page.text
+    assert "script-src" not in page.headers["Content-Security-Policy"]
+    assert page.headers["Cache-Control"] == "no-store"
+    style = world.app.test_client().get("/sign-in/static/sign-in.css")
+    assert style.status_code == 200
+    assert style.mimetype == "text/css"
+
+
+def test_a_ways_title_is_text(world: World) -> None:
+    world.app.extensions["adon_sign_in"] = open_ways(check_model(ACCESS, Access), lambda: 0.0, {})
+    page = world.app.test_client().get("/sign-in?next=/templates").text
+    assert "Sign in with Missouri &amp; friends" in page
+    assert 'href="/sign-in/campus?next=/templates"' in page
+
+
+@pytest.mark.parametrize("path", ["/sign-in/nobody", "/sign-in/nobody/callback", "/sign-in/shibboleth"])
+def test_a_way_that_is_not_configured(world: World, path: str) -> None:
+    answer = world.app.test_client().get(path)
+    assert answer.status_code == 404
+    assert "there is no way to sign in" in answer.text
+
+
+def test_a_token_leads_where_one_wanted_to_go_and_nowhere_else(world: World) -> None:
+    for wanted, reached in (("/templates", "/templates"), ("//evil.org", "/"), ("https://evil.org", "/")):
+        sent = {"token": world.tokens["researcher"], "next": wanted}
+        answer = world.app.test_client().post("/sign-in", data=sent)
+        assert (answer.status_code, answer.headers["Location"]) == (303, reached)
+
+
+def test_what_was_typed_is_not_shown_again(world: World) -> None:
+    mean = "<script>alert(1)</script>"
+    answer = world.app.test_client().post("/sign-in", data={"token": mean, "next": mean})
+    assert answer.status_code == 401
+    assert "alert(1)" not in answer.text
+    assert world.app.test_client().get(f"/sign-in?next={quote(mean)}").text.count("alert") == 0
+
+
+def test_signing_out_by_a_link_asks_first(world: World) -> None:
+    browser = world.app.test_client()
+    assert browser.get("/sign-out").headers["Location"] == "/sign-in"
+    browser.post("/sign-in", data={"token": world.tokens["researcher"]})
+    page = browser.get("/sign-out").text
+    assert "You are signed in as researcher" in page
+    assert browser.get("/").status_code == 200  # still
+    csrf = page.partition('name="csrf" value="')[2].partition('"')[0]
+    assert browser.post("/sign-out").status_code == 403
+    assert "You are signed out" in browser.post("/sign-out", data={"csrf": csrf}).text
+    assert browser.get("/").status_code == 302
+
+
+def test_who_is_signed_in_already_is_told(world: World) -> None:
+    browser = world.app.test_client()
+    browser.post("/sign-in", data={"token": world.tokens["operator"]})
+    assert "You are signed in as operator" in browser.get("/sign-in").text
+
+
+def test_the_cookie_is_for_https_only_where_browsers_reach_us_so(world: World) -> None:
+    parts: Services = world.app.extensions[NAME]
+    world.app.extensions[NAME] = replace(parts, sign_in=check_model(ACCESS, Access))
+    sent = {"token": world.tokens["researcher"]}
+    through = world.app.test_client().post("/sign-in", data=sent, headers={"Host": "adon.example.edu"})
+    assert through.headers["Set-Cookie"].startswith("__Host-adon_session=")
+    assert "Secure" in through.headers["Set-Cookie"]
+    direct = world.app.test_client().post("/sign-in", data=sent)
+    assert direct.headers["Set-Cookie"].startswith("adon_session=")
+
+
+def test_what_is_refused_and_tried_is_audited(world: World) -> None:
+    browser = world.app.test_client()
+    browser.get("/sign-in/shibboleth", headers={"Shib-Identity-Provider": "https://idp", "eppn": "ann@x.edu"})
+    browser.post("/sign-in", data={"token": "adon_wrong"})
+    assert world.app.extensions[NAME].audit.flush()
+    seen = {(line.entry.action, line.entry.outcome) for line in world.access.audit.all()}
+    assert ("identity.spoof", Outcome.REFUSED) in seen
+    assert ("session.begin", Outcome.REFUSED) in seen
+
+
+def test_pending_sign_ins_are_bound_used_once_and_end() -> None:
+    kept = PendingSignIns()
+    pending = Pending("campus", "/flows")
+    cookie = kept.seal(pending, 1000.0)
+    assert pending.state not in cookie
+    for wrong in ((None, "campus", pending.state), (cookie, "hub", pending.state), (cookie, "campus", "x")):
+        with pytest.raises(Exception, match="begin again"):
+            kept.finish(*wrong, 1001.0)
+    with pytest.raises(Exception, match="begin again"):
+        PendingSignIns().finish(cookie, "campus", pending.state, 1001.0)  # sealed by another process
+    with pytest.raises(Exception, match="begin again"):
+        kept.finish(cookie[:-2] + "AA", "campus", pending.state, 1001.0)
+    assert kept.finish(cookie, "campus", pending.state, 1000.0 + LIFETIME) == pending
+    with pytest.raises(Exception, match="begin again"):
+        kept.finish(cookie, "campus", pending.state, 1001.0)
+    late = kept.seal(Pending("campus", "/"), 1000.0)
+    with pytest.raises(Exception, match="begin again"):
+        kept.finish(late, "campus", "x", 1001.0 + LIFETIME)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field"),
+    [
+        (
+            {"client_secret_variable": "NOT_SET"},
+            "access.openid.campus.client_secret_variable: holds no secret",
+        ),
+        (
+            {"client_secret_file": "/nowhere/secret"},
+            "access.openid.campus.client_secret_file: /nowhere/secret cannot",
+        ),
+    ],
+)
+def test_a_secret_that_is_not_there_is_told_at_the_start(changes: dict[str, str], field: str) -> None:
+    settings = check_model({**ACCESS, "openid": {"campus": {**CAMPUS, **changes}}}, Access)
+    with pytest.raises(InvalidInput, match=field):
+        open_ways(settings, lambda: 0.0, {})
+
+
+def test_an_empty_secret_of_the_proxy_is_told(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("\n")
+    shibboleth = {"proxies": ["127.0.0.1"], "secret_file": str(tmp_path / "secret")}
+    settings = check_model({"shibboleth": shibboleth, "default_roles": ["researcher"]}, Access)
+    with pytest.raises(InvalidInput, match="is empty"):
+        open_ways(settings, lambda: 0.0, {})

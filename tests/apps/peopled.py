@@ -1,0 +1,218 @@
+"""A world in which everybody owns one of everything, and how each operation of the API is called there."""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from adon.access.identity import create_token
+from adon.broker.effects import RuleState
+from adon.broker.sites.jobs import JobRequest
+from adon.config import ConfiguredJob, SelfService
+from adon.flowvisor.pipeline import FLOW_PRIORITY
+from adon.yamlfile import check_model
+from apps.rest.backtests import Backtest, Backtests, State
+from apps.rest.services import NAME
+from measurement.archive import Archive
+from tests.apps.measured import FELL, NOW
+from tests.apps.web import ROLES, SOYKB, WISH, World, rule_for
+from tests.store.values import an_outcome
+from tests.templates_catalog.experience import a_proposal
+from tests.templates_catalog.experience import an_outcome as a_success
+
+PREFIX = "/api/v1"
+OTHER = "rival"
+"""A researcher whose objects are others' to everybody else."""
+WINDOW = {"scope": "path", "name": "al2s", "begins": "2099-11-21T02:00:00Z", "ends": "2099-11-21T04:00:00Z"}
+RESERVATION = {"compute": "osu-hpc", "worker_nodes": 1, "ends": "2025-10-10T00:00:00Z"}
+JOB = {"site": "osu-hpc", "job": "align"}
+
+MOVED = {"tool": "rclone", "source": "data:run/", "destination": "osu:in/"}
+BODIES: Mapping[str, Any] = {
+    "/templates": SOYKB,
+    "/template-checks": {"text": "name: x\nweights: {rtt: 1}\n"},
+    "/proposals": {"template": "soykb"},
+    "/template-drafts/similar": SOYKB,
+    "/proposals/{id}/accept": {},
+    "/proposals/{id}/refuse": {"reason": "no"},
+    "/template-drafts": {"application": "x", "kind": "session", "rate": "1 Mbps", "counts": ["speed"]},
+    "/template-backtests": {"template": SOYKB, "since": "2025-10-09T08:00:00Z"},
+    "/self-service": {**SOYKB, "name": "of-{who}"},
+    "/flows": WISH,
+    "/flow-previews": WISH,
+    "/flows/{id}/transfer/retry": {},
+    "/flows/{id}/reports": {"status": "progress", "bytes": 1},
+    "/rules/sync": {},
+    "/measurements": {"path": "al2s", "source": "mu", "destination": "osu", "test": "rtt"},
+    "/alarms/{id}/acknowledge": {},
+    "/maintenance": WINDOW,
+    "/advice": {"flow": "{flow}"},
+    "/advice/accept": {"flow": "{flow}", "applied_at": "2025-10-09T08:00:00Z"},
+    "/reservations": RESERVATION,
+    "/jobs": JOB,
+    "/subscriptions": {"channel": "mail", "target": "ann@example.edu"},
+    "/users": {"name": "newcomer"},
+    "/users/{name}": {"removed": []},
+    "/tokens": {},
+}
+QUERIES: Mapping[str, Mapping[str, str]] = {
+    "/rules": {"flow": "{flow}"},
+    "/rules/explain": {"of": "{flow}"},
+    "/trace": {"from": "mu-dtn", "to": "osu-dtn", "port": "5001"},
+    "/measurements/plot": {
+        "source": "mu",
+        "metric": "host.cpu",
+        "since": "2025-10-09T08:00:00Z",
+        "until": "2025-10-09T09:00:00Z",
+    },
+    "/events": {"seconds": "0.01"},
+    "/what-if": {"failure": "path-down", "name": "al2s"},
+}
+NOTED = ('INSERT INTO "access_tokens"', 'INSERT INTO "access_audit')
+"""When a token was last used, and that somebody was refused, is noted of a refused request too."""
+SHARED = {
+    "proposals": "p-1",
+    "alarms": FELL.id,
+    "template-backtests": "b-1",
+    "maintenance": "m-1",
+    "templates": "soykb",
+    "sites": "osu-hpc",
+}
+"""What belongs to nobody, by the first part of its address."""
+
+
+@dataclass(frozen=True)
+class Peopled:
+    """The world, and the ids of what each owns, by owner and by the first part of an address."""
+
+    world: World
+    ids: dict[str, dict[str, str]] = field(default_factory=dict)
+
+    def address(self, path: str, owner: str) -> str:
+        """The address of an operation on something of this owner."""
+        kind = path.split("/")[1]
+        name = self.ids[owner].get(kind, SHARED.get(kind, "none"))
+        return path.replace("{id}", name).replace("{name}", name).replace("{version}", "1")
+
+    def call(self, method: str, path: str, who: str | None, owner: str) -> Any:
+        """Call an operation, about something of this owner where it is about something."""
+        flow, query = self.ids[owner]["flows"], QUERIES.get(path, {}) if method == "GET" else {}
+        filled = _filled(BODIES.get(path) if method in ("POST", "PATCH") else None, flow, str(who))
+        asked = {name: value.replace("{flow}", flow) for name, value in query.items()}
+        return self.world.ask(method, self.address(path, owner), who, json=filled, query_string=asked)
+
+    def state(self) -> str:
+        """A digest of everything that is kept."""
+        found = hashlib.sha256()
+        for name in ("state.db", "measurements.db", "access.db"):
+            with sqlite3.connect(self.world.folder / name) as database:
+                for line in database.iterdump():
+                    if not line.startswith(NOTED):
+                        found.update(line.encode())
+        return found.hexdigest()
+
+
+class Movers:
+    """The process that moves data, which takes whatever it is asked."""
+
+    connected = True
+
+    def call(self, kind: str, payload: dict[str, Any], timeout: float = 10.0) -> dict[str, Any]:
+        return {}
+
+
+def owned(path: str, method: str) -> bool:
+    """Whether an operation is about an object that has an owner."""
+    about = path.split("/")[1] in (
+        "flows",
+        "decisions",
+        "jobs",
+        "reservations",
+        "subscriptions",
+        "tokens",
+        "users",
+    )
+    flow = "{flow}" in str(BODIES.get(path)) if method == "POST" else "{flow}" in str(QUERIES.get(path))
+    return (("{id}" in path or "{name}" in path) and about) or flow
+
+
+def _filled(body: Any, flow: str, who: str) -> Any:
+    if not isinstance(body, dict):
+        return body
+    known = {"{flow}": flow, "of-{who}": f"of-{who}"[:20]}
+    return {
+        name: known.get(value, value) if isinstance(value, str) else value for name, value in body.items()
+    }
+
+
+@contextmanager
+def peopled(folder: Path, empty: Path) -> Iterator[Peopled]:
+    """The world, until the end of the context."""
+    built = World(folder, empty)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Backtests, "_run", lambda *_: None)
+        patch.setattr(type(built.store), "experience", lambda *_: (a_success(), a_success(2)))
+        easy = SelfService(similarity=0.1, outcomes=1, kept=0.1)
+        tried = Backtests(built.archive, built.archive.parent, built.url, lambda: NOW + 10)
+        tried._kept["b-1"] = Backtest(
+            "b-1", "soykb", "eve", NOW, NOW - 60, NOW, State.DONE, NOW, None, b"<svg/>"
+        )
+        parts = replace(built.app.extensions[NAME], self_service=easy, backtests=tried, movers=Movers())
+        built.app.extensions[NAME] = parts
+        built.tokens["unknown"] = built.token("unknown", "astronaut")
+        whole = Peopled(built)
+        try:
+            _fill(whole)
+            yield whole
+        finally:
+            built.close()
+
+
+def _spare_token(world: World, owner: str) -> str:
+    """A token that nobody here signs in with: it may be revoked."""
+    _, kept = create_token(owner, NOW)
+    world.access.tokens.save(kept)
+    return kept.id
+
+
+def _fill(whole: Peopled) -> None:
+    world = whole.world
+    controller = world.controller
+    assert controller is not None
+    with Archive(world.archive) as archive:
+        for owner in (*ROLES, OTHER, "unknown"):
+            flow = controller.submit({"request": {**WISH, "transfer": MOVED}, "requester": owner})
+            world.fill(flow.id)
+            # One slot each: in a switch a rule replaces the one in its place.
+            rule = replace(rule_for(flow), priority=FLOW_PRIORITY + flow.number)
+            controller.store.save_rules([rule], RuleState.INSTALLED, "", NOW)
+            controller.store.save_outcome(an_outcome(flow.number))
+            job = controller.jobs.new(
+                check_model(JOB, JobRequest), ConfiguredJob(run=("/opt/a",)), owner, "e1", NOW
+            )
+            controller.store.save_job(job)
+            kept = controller.reserve(
+                "reservation.add",
+                {"request": {**RESERVATION, "begins": None, "ends": NOW + 3600}, "requester": owner},
+            )
+            subscribed = {"id": f"s-{owner}", "owner": owner, "channel": "mail", "target": "a@example.edu"}
+            document = {**subscribed, "filter": {}}
+            archive.put_document("subscription", f"s-{owner}", NOW, None, document, is_open=True)
+            whole.ids[owner] = {
+                "flows": flow.id,
+                "decisions": f"d-{flow.number}",
+                "jobs": job.id,
+                "reservations": str(kept["id"]),
+                "subscriptions": f"s-{owner}",
+                "users": owner,
+                "tokens": _spare_token(world, owner),
+            }
+    world.ask("POST", "/maintenance", json=WINDOW)
+    controller.put(a_proposal())

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from jsonschema import Draft202012Validator
+from typer.testing import CliRunner, Result
+
+from adon.config import load
+from apps.cli.main import app
+from tests.apps.edge import NETWORK
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(app, ["config", *words])
+
+
+@pytest.mark.parametrize("effective", [[], ["--effective"]])
+def test_what_is_shown_means_the_same(effective: list[str], tmp_path: Path) -> None:
+    found = run("show", str(NETWORK), *effective)
+    assert found.exit_code == 0, found.output
+    (tmp_path / "again.yaml").write_text(found.stdout)
+    assert load(tmp_path / "again.yaml") == load(NETWORK)
+
+
+def test_what_is_in_force_has_every_default() -> None:
+    plain, effective = (
+        json.loads(run("show", str(NETWORK), "--json", *more).stdout) for more in ([], ["--effective"])
+    )
+    assert "credentials" not in plain["policy"]
+    assert effective["policy"]["credentials"]["most_tokens"] == 50
+    assert effective["controller"]["web_port"] == load(NETWORK).controller.web_port
+
+
+def test_the_schema_takes_what_is_right_and_nothing_that_is_misspelt() -> None:
+    schema = json.loads(run("schema").stdout)
+    Draft202012Validator.check_schema(schema)
+    validator, document = Draft202012Validator(schema), yaml.safe_load(NETWORK.read_text())
+    assert [error.message for error in validator.iter_errors(document)] == []
+    document["polcy"] = {}
+    assert [error.message for error in validator.iter_errors(document)] == [
+        "Additional properties are not allowed ('polcy' was unexpected)"
+    ]
+
+
+def test_problems_as_json(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.yaml"
+    bad.write_text(NETWORK.read_text() + "polcy: {}\n")
+    found = run("check", str(bad), "--json")
+    assert found.exit_code == 2
+    line = bad.read_text().count("\n")
+    assert json.loads(found.stdout) == {
+        "file": str(bad),
+        "problems": [
+            {
+                "file": str(bad),
+                "line": line,
+                "field": "polcy",
+                "cause": "is not a known key here; did you mean policy?",
+            }
+        ],
+    }
+    assert json.loads(run("check", str(NETWORK), "--json").stdout)["network"] == load(NETWORK).network

@@ -1,0 +1,156 @@
+"""Log in, see who one is, log out; ask for a flow again; change a template in an editor."""
+
+from __future__ import annotations
+
+import json
+import stat
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from typer.testing import CliRunner
+
+from adon.broker.flow import FlowState
+from apps.cli import completing, submitting
+from apps.cli.main import app
+
+
+@pytest.fixture
+def home(tmp_path):
+    """An environment of its own, without a token."""
+    clean = {"ADON_TOKEN": None, "ADON_TOKEN_FILE": None, "ADON_URL": None}
+    return {**clean, "HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path / "config")}
+
+
+def run(home, *arguments, typed=None):
+    return CliRunner().invoke(app, list(arguments), env=home, input=typed)
+
+
+def test_a_login_is_kept_used_and_forgotten(home, served, world, tmp_path):
+    token = world.tokens["researcher"]
+    assert "adon login" in run(home, "flow", "list").stderr
+    made = run(home, "--url", served, "login", typed=token + "\n")
+    file = tmp_path / "config" / "adon" / "credentials.json"
+    assert (made.exit_code, made.stdout) == (
+        0,
+        f"logged in at {served} as researcher; the token is in {file}\n",
+    )
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert token not in made.output
+    assert run(home, "flow", "list").exit_code == 0  # neither address nor token is told
+    assert run(home, "whoami").stdout == f"researcher at {served}: researcher\n"
+    assert run(home, "--url", "http://127.0.0.1:9", "whoami").stderr.startswith("no access token")
+    assert json.loads(run(home, "logout", "--json").stdout) == {"url": served, "forgotten": True}
+    assert token not in file.read_text()
+    assert run(home, "--url", served, "whoami").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("typed", "status"), [("adon_wrong\n", 1), ("\n", 2), ("two words\n", 2), ("a\x00b\n", 2), ("ä\n", 2)]
+)
+def test_a_token_that_is_not_accepted_is_not_kept(home, served, tmp_path, typed, status):
+    found = run(home, "--url", served, "login", typed=typed)
+    assert found.exit_code == status
+    assert not (tmp_path / "config").exists()
+    assert typed.strip() == "" or typed.strip() not in found.output
+
+
+@pytest.mark.parametrize("url", ["ftp://a", "nothing", "http://"])
+def test_an_address_that_is_none_is_told(home, url):
+    found = run(home, "--url", url, "login", typed="adon_x\n")
+    assert (found.exit_code, found.stderr.startswith("--url: ")) == (2, True)
+
+
+def test_a_token_in_the_clear_is_warned_of(home):
+    found = run(home, "--url", "http://adon.example.org", "login", "--no-check", typed="adon_x\n")
+    assert found.exit_code == 0
+    assert "is not encrypted" in found.stderr
+    assert (
+        "is not encrypted"
+        not in run(home, "--url", "http://[::1]:9", "login", "--no-check", typed="x\n").stderr
+    )
+
+
+def test_once_more_asks_for_the_same_without_its_times(adon, world):
+    times = ("--not-before", "2099-11-20T22:00:00Z", "--deadline", "2099-11-21T06:00:00Z")
+    wish = ("--from", "mu-dtn", "--to", "osu-dtn", "--size", "25 GB", "--weight", "loss=2", "--port", "5001")
+    assert adon("flow", "submit", *wish, *times, "--label", "first").exit_code == 0
+    again = adon("flow", "again", "f-1", "--size", "1 GB", "--quiet")
+    assert again.stdout == "f-2\n"
+    first, second = world.store.flow(1).request, world.store.flow(2).request
+    assert (second.deadline, second.not_before, second.size) == (None, None, 10**9)
+    assert (second.weights, second.ports, second.label) == (first.weights, first.ports, "first")
+    assert adon("flow", "again", "f-1", "--size", "none").stderr.startswith("--size: ")
+    assert adon("flow", "again", "f-9").exit_code == 1
+
+
+def test_waiting_for_the_end_tells_how_it_was(adon, world, monkeypatch):
+    """The stand-in ends the flow while it is watched."""
+    monkeypatch.setattr(submitting, "LOOK_S", 0.01)
+    handle = world.controller.submit
+
+    def ended(payload):
+        return world.controller.end(handle(payload).number, FlowState.FINISHED)
+
+    monkeypatch.setattr(world.controller, "submit", ended)
+    wish = ("--from", "mu-dtn", "--to", "osu-dtn", "--size", "25 GB")
+    done = adon("flow", "submit", *wish, "--wait", "--json")
+    assert (done.exit_code, json.loads(done.stdout)["state"]) == (0, "finished")
+    assert adon("flow", "submit", *wish, "--wait").stdout.startswith("f-2 finished")
+
+
+# -- templates -----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def editor(tmp_path, monkeypatch):
+    """An editor that puts one text in the place of another."""
+
+    def install(old: str, new: str) -> None:
+        script = tmp_path / "editor.py"
+        script.write_text(
+            "import pathlib, sys\n"
+            "file = pathlib.Path(sys.argv[1])\n"
+            f"file.write_text(file.read_text().replace({old!r}, {new!r}))\n"
+        )
+        monkeypatch.setenv("VISUAL", f"{sys.executable} {script}")
+
+    return install
+
+
+def test_a_template_is_changed_in_an_editor(adon, world, editor):
+    editor("max: 0.1 s", "max: 0.09 s")
+    assert adon("template", "edit", "soykb").stdout == "soykb@2 is in the catalog\n"
+    assert world.store.template("soykb").template.qspec.rtt.max == pytest.approx(0.09)
+    difference = adon("template", "diff", "soykb@1", "soykb@2").stdout
+    assert "-    max: 0.1 s" in difference
+    assert "+    max: 0.09 s" in difference
+    assert adon("template", "diff", "soykb@2", "soykb").stdout == "they say the same\n"
+    editor("nowhere in it", "")
+    unchanged = adon("template", "edit", "soykb")
+    assert (unchanged.exit_code, unchanged.stderr) == (0, "nothing was changed\n")
+
+
+def test_what_was_written_is_not_lost(adon, editor):
+    editor("max: 0.1 s", "max: a while")
+    found = adon("template", "edit", "soykb")
+    assert found.exit_code == 2
+    assert "qspec.rtt.max" in found.stderr
+    kept = Path(found.stderr.split("what you wrote is in ")[1].splitlines()[0])
+    assert "a while" in kept.read_text()
+    kept.unlink()
+
+
+def test_an_editor_that_is_none_is_told(adon, monkeypatch):
+    monkeypatch.setenv("VISUAL", "/nonexistent/editor")
+    found = adon("template", "edit", "soykb")
+    assert found.exit_code == 1
+    assert "set EDITOR" in found.stderr
+
+
+def test_completions_are_silent_where_nothing_answers():
+    root = SimpleNamespace(params={"url": "http://127.0.0.1:9"})
+    context = SimpleNamespace(find_root=lambda: root)
+    for name in ("flows", "templates", "hosts", "paths", "sites", "alarms", "switches"):
+        assert getattr(completing, name)(context, "") == []

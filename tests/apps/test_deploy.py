@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from adon.errors import NotFound
+from apps.cli.main import app
+from apps.deploy.kept import names, text
+
+EXPOSED_AT_MOST = 20
+"""Of 100, by ``systemd-analyze security``; to serve in the network costs some."""
+
+
+@pytest.fixture
+def units(tmp_path: Path) -> Path:
+    """The units, as installed where there is a program to start."""
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/adon").write_text("#!/bin/sh\n")
+    (tmp_path / "bin/adon").chmod(0o755)
+    for name in names():
+        (tmp_path / name).write_text(text(name, tmp_path))
+    return tmp_path
+
+
+def analysed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    assert shutil.which("systemd-analyze"), "scripts/setup.sh test installs it"
+    command = ["systemd-analyze", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
+
+
+def test_there_are_units_without_a_gap_to_fill_in() -> None:
+    assert names() == ["adon.service", "adon.socket"]
+    assert all(
+        "@" not in line for line in text("adon.service", Path("/opt/adon")).splitlines() if "bin/" in line
+    )
+    with pytest.raises(NotFound, match=r"passwd"):
+        text("../../../../../etc/passwd", Path("/opt/adon"))
+
+
+@pytest.mark.integration
+def test_systemd_finds_nothing_wrong_with_the_units(units: Path) -> None:
+    done = analysed(units, "verify", "./adon.service", "./adon.socket")
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+@pytest.mark.integration
+def test_the_service_is_confined(units: Path) -> None:
+    done = analysed(
+        units, "security", "--offline=yes", f"--threshold={EXPOSED_AT_MOST}", "--no-pager", "./adon.service"
+    )
+    assert done.returncode == 0, done.stdout
+    exposed = [line for line in done.stdout.splitlines() if line.startswith("✗")]
+    assert exposed, "the report's form is not what this test reads"
+    assert not [line for line in exposed if "CapabilityBoundingSet" in line or "NoNewPrivileges" in line]
+
+
+def test_the_command_prints_them() -> None:
+    runner = CliRunner()
+    assert json.loads(runner.invoke(app, ["deploy", "list", "--json"]).stdout) == names()
+    assert runner.invoke(app, ["deploy", "show", "adon.socket"]).stdout.startswith("# The web side's port")
+    assert runner.invoke(app, ["deploy", "show", "nothing"]).exit_code == 1

@@ -1,0 +1,221 @@
+"""Every list in pages: nothing twice, nothing missed, wherever the pages are cut."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adon.broker.decision import Outcome
+from adon.errors import InvalidInput
+from apps.rest.paging import Moment, by_time, cursor, read_cursor, until, wanted
+from measurement.model import Measurement, Metric, PathKey
+from tests.apps.measured import NOW, alarm
+from tests.apps.web import SOYKB, decision_for
+from tests.store.values import an_outcome
+from tests.templates_catalog.experience import a_proposal
+
+WINDOW = {"scope": "path", "name": "al2s", "begins": "2099-11-21T02:00:00Z", "ends": "2099-11-21T04:00:00Z"}
+RESERVATION = {"compute": "osu-hpc", "worker_nodes": 1, "ends": "2025-10-10T00:00:00Z"}
+
+
+def walked(world, path, limit, who="admin"):
+    """All items of a list, page by page, as its Link header leads."""
+    found, address = [], f"{path}{'&' if '?' in path else '?'}limit={limit}"
+    for _ in range(100):
+        answer = world.ask("GET", address, who)
+        assert answer.status_code == 200, answer.text
+        assert len(answer.json["items"]) <= limit
+        found += answer.json["items"]
+        if answer.json["next"] is None:
+            assert "Link" not in answer.headers
+            return found
+        target, relation = answer.headers["Link"].split(";")
+        assert relation.strip() == 'rel="next"'
+        address = target.strip("<>").removeprefix("/api/v1")
+    raise AssertionError("it has no end")
+
+
+@pytest.fixture
+def full(world):
+    """Several of everything that is listed."""
+    for _ in range(3):
+        flow = world.fill(world.submit("researcher"))
+        world.controller.store.save_outcome(replace(an_outcome(), flow=flow.number))
+        world.ask("POST", "/maintenance", json=WINDOW)
+        world.ask("POST", "/jobs", "researcher", json={"site": "osu-hpc", "job": "align"})
+        world.ask("POST", "/reservations", "researcher", json=RESERVATION)
+        world.ask("POST", "/subscriptions", "researcher", json={"channel": "stream"})
+        world.controller.put(replace(a_proposal(), number=world.controller.proposals.last + 1))
+    for name in ("a", "b"):
+        world.ask("POST", "/templates", json={**SOYKB, "name": name})
+    world.ask("POST", "/templates", json={**SOYKB, "priority": 1})
+    world.put(*(alarm(_series(), age, "x") for age in (10, 10.5, 11)))
+    return world
+
+
+def _series():
+    from measurement.model import Series
+
+    return Series("al2s", "mu", "osu", "rtt")
+
+
+LISTS = [
+    "/templates",
+    "/templates/soykb/versions",
+    "/template-drafts/questions",
+    "/proposals",
+    "/flows",
+    "/flows/f-1/history",
+    "/flows/f-1/decisions",
+    "/decisions",
+    "/outcomes",
+    "/paths",
+    "/rules",
+    "/rules/diff",
+    "/measurements",
+    "/measurements/series",
+    "/measurements/boxes?metric=rtt&since=2025-10-09T00:00:00Z&until=2025-10-09T12:00:00Z",
+    "/executions",
+    "/points",
+    "/alarms",
+    "/subscriptions",
+    "/maintenance",
+    "/sites",
+    "/jobs",
+    "/resources",
+    "/reservations",
+    "/policy",
+    "/hosts",
+]
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_pages_put_together_are_the_list(full, path):
+    whole = walked(full, path, 100)
+    assert whole
+    for limit in (1, 2):
+        assert walked(full, path, limit) == whole
+
+
+@pytest.mark.parametrize("path", LISTS)
+def test_a_limit_and_a_cursor_that_are_none_are_refused(full, path):
+    joint = "&" if "?" in path else "?"
+    assert full.ask("GET", f"{path}{joint}limit=0").status_code == 422
+    for name in ("before", "after"):
+        answer = full.ask("GET", f"{path}{joint}{name}=%00nothing")
+        assert answer.status_code in (404, 422), name
+        assert answer.mimetype == "application/problem+json"
+
+
+@pytest.mark.parametrize(
+    "path", ["/version", "/network", "/flows/f-1", "/healthz", "/openapi.json", "/schedule"]
+)
+def test_an_unknown_parameter_is_refused_everywhere(full, path):
+    answer = full.ask("GET", path + "?colour=blue")
+    assert answer.status_code == 422
+    assert answer.json["problems"][0]["field"] == "colour"
+
+
+def test_a_parameter_that_is_given_twice_is_refused(world):
+    answer = world.ask("GET", "/flows?limit=1&limit=2")
+    assert (answer.status_code, answer.json["problems"][0]) == (
+        422,
+        {"field": "limit", "cause": "is given twice"},
+    )
+
+
+def test_measurements_of_one_moment_are_all_found(world):
+    key, at = PathKey("al2s", "osu", "mu"), NOW - 5
+    world.append(
+        *(Measurement(key, Metric.RTT, 0.01 + n, at, at + 1, f"https://mu/r/{n}", "ping") for n in range(7))
+    )
+    found = walked(world, "/measurements?source=osu&destination=mu", 2)
+    assert sorted(one["value"] for one in found) == pytest.approx([0.01 + n for n in range(7)])
+
+
+# -- filters -------------------------------------------------------------------------------------------
+
+FLOW_FILTERS = [
+    ("text=nowhere", []),
+    ("text=RUN%20b", ["f-2"]),
+    ("text=100%25", []),
+    ("text=soykb", ["f-2", "f-1"]),
+    ("host=mu-dtn", ["f-2", "f-1"]),
+    ("host=osu-dtn&state=installing", ["f-1"]),
+    ("path=al2s", ["f-1"]),
+    ("template=soykb", ["f-2", "f-1"]),
+    ("template=soykb@1", ["f-2", "f-1"]),
+    ("template=soy", []),
+    ("template=soykb@2", []),
+    ("since=2025-10-09T08:53:20Z", ["f-2", "f-1"]),
+    ("until=2025-10-09T08:53:20Z", []),
+]
+
+
+@pytest.mark.parametrize(("query", "found"), FLOW_FILTERS)
+def test_flows_are_filtered(world, query, found):
+    world.fill(world.submit("researcher", label="Run A"))
+    world.submit("rival", label="Run B")
+    assert [one["id"] for one in world.ask("GET", f"/flows?{query}").json["items"]] == found
+    own = {one["id"] for one in world.ask("GET", f"/flows?{query}", "rival").json["items"]}
+    assert own == set(found) & {"f-2"}
+
+
+DECISION_FILTERS = [
+    ("", ["d-3", "d-2", "d-1"]),
+    ("flow=f-1", ["d-1"]),
+    ("outcome=queue", ["d-2"]),
+    ("path=internet", ["d-3"]),
+    ("site=osu-hpc", ["d-3", "d-2", "d-1"]),
+    ("site=mu-hpc", []),
+    ("template=soykb", ["d-3", "d-2", "d-1"]),
+    ("template=soykb@2", []),
+    ("since=2025-10-09T08:53:21Z", ["d-3", "d-2"]),
+    ("until=2025-10-09T08:53:21Z", ["d-1"]),
+]
+
+
+@pytest.mark.parametrize(("query", "found"), DECISION_FILTERS)
+def test_decisions_of_all_flows_are_filtered(world, query, found):
+    store = world.controller.store
+    changes = [{}, {"outcome": Outcome.QUEUE, "path": None}, {"path": "internet"}]
+    for number, changed in enumerate(changes):
+        flow = store.flow(int(world.submit("rival" if number == 2 else "researcher")[2:]))
+        store.save_decision(replace(decision_for(flow), at=NOW + number, **changed))
+    assert [one["id"] for one in world.ask("GET", f"/decisions?{query}").json["items"]] == found
+    own = [one["id"] for one in world.ask("GET", f"/decisions?{query}", "researcher").json["items"]]
+    assert own == [one for one in found if one != "d-3"]
+
+
+# -- cursors -------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.integers(0, 5), max_size=30), st.integers(1, 7))
+def test_pages_by_time_miss_nothing(times, limit):
+    whole = sorted(enumerate(map(float, times)), key=lambda one: (-one[1], -one[0]))
+    found, moment = [], None
+    for _ in range(40):
+        latest = until(moment, None)
+        read = [one for one in whole if latest is None or one[1] < latest][: wanted(moment, limit)]
+        shown, following = by_time(read, limit, moment, lambda one: one[1])
+        found += shown
+        if following is None:
+            break
+        moment = Moment(*read_cursor(following, int))
+    assert found == whole
+
+
+@given(st.floats(-1e11, 1e11), st.one_of(st.integers(), st.text(max_size=20)))
+def test_a_cursor_is_read_back(at, name):
+    assert read_cursor(cursor(at, name), type(name)) == (at, name)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "x", "WzEsIDJd!", "W10", "bnVsbA", "W1syXSwgMV0", "WzFlOTksIDFd", "é", "=" * 9]
+)
+def test_a_cursor_of_somebody_else_is_refused(text):
+    with pytest.raises(InvalidInput, match="not of this list"):
+        read_cursor(text, int)

@@ -1,0 +1,491 @@
+"""Users, roles, tokens and the audit log over the API."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import threading
+from dataclasses import replace
+
+import pytest
+
+from adon.access.audit import Entry, Line, Outcome, verify
+from adon.access.external import ExternalIdentity
+from adon.config import Credentials, UseGrant
+from adon.errors import Unavailable
+from apps.rest.audit_writer import AuditWriter
+from apps.rest.services import NAME
+from tests.apps.web import NOW, WISH
+
+
+def made(world, as_="researcher", **body):
+    answer = world.ask("POST", "/tokens", as_, json=body)
+    assert answer.status_code == 201, answer.text
+    return answer.json
+
+
+def audit(world, **query):
+    world.audit.flush()
+    found = world.ask("GET", "/audit", "auditor", query_string=query)
+    assert found.status_code == 200, found.text
+    return found.json["items"]
+
+
+# -- users ----------------------------------------------------------------------------------------------
+
+
+def test_who_asks_is_told_who_they_are(world):
+    mine = world.ask("GET", "/users/me", "researcher").json
+    assert (mine["name"], mine["roles"], mine["issuer"]) == ("researcher", ["researcher"], "local")
+    assert [one["name"] for one in world.ask("GET", "/users", "researcher").json["items"]] == ["researcher"]
+    assert world.ask("GET", "/users/admin", "researcher").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("name", "cause"),
+    [
+        ("ann\u200b", "invisible character, U+200B, at place 4"),
+        ("\u202eann", "invisible character, U+202E"),
+        ("\uff41nn", "compatibility characters"),
+        ("\u0430nn", "letters that look alike, of Cyrillic and Latin"),
+        ("ann smith", "space or control character, U+0020"),
+        ("ann\n", "space or control character, U+000A"),
+        ("../admin", "'/' (U+002F)"),
+        ("=1+1", "must begin with a letter"),
+        ("me", "stands for whoever asks"),
+        ("\U000e0041nn", "invisible"),
+        ("a\u3164nn", "invisible"),
+    ],
+)
+def test_names_that_play_tricks(world, name, cause):
+    answer = world.ask("POST", "/users", json={"name": name})
+    assert answer.status_code == 422
+    assert answer.json["problems"][0]["field"] == "name"
+    assert cause in answer.json["problems"][0]["cause"]
+
+
+@pytest.mark.parametrize("name", ["ADMIN", "Admin", "admin"])
+def test_a_name_that_would_be_mistaken_for_another(world, name):
+    answer = world.ask("POST", "/users", json={"name": name})
+    assert (answer.status_code, answer.json["problems"][0]["field"]) == (409, "name")
+
+
+def test_an_administrator_names_somebody_and_hands_over_a_token(world):
+    made_ = world.ask("POST", "/users", json={"name": "анна@mu.edu", "granted": ["researcher"]})
+    assert made_.status_code == 201
+    assert world.ask("GET", made_.headers["Location"].removeprefix("/api/v1")).json["name"] == "анна@mu.edu"
+    secret = world.ask("POST", "/tokens", json={"owner": "анна@mu.edu"}).json["secret"]
+    assert world.ask("GET", "/users/me", secret).json["roles"] == ["researcher"]
+
+
+def test_users_come_by_name_and_in_pages(world):
+    names, after = [], ""
+    while after is not None:
+        page = world.ask("GET", "/users", query_string={"limit": 3, "after": after}).json
+        names += [one["name"] for one in page["items"]]
+        after = page["next"]
+    assert names == sorted(names)
+    assert {"admin", "auditor", "rival", "gone"} <= set(names)
+
+
+def test_what_an_administrator_says_wins_over_the_rules(world):
+    identity = ExternalIdentity("https://idp.example.edu", "7", name="bob")
+    world.access.users.signed_in(identity, ["researcher", "operator"], NOW)
+    change = {"granted": ["auditor"], "removed": ["operator"]}
+    after = world.ask("PATCH", "/users/bob", json=change).json
+    assert after["roles"] == ["auditor", "researcher"]
+    world.access.users.signed_in(identity, ["operator"], NOW)
+    assert world.ask("GET", "/users/bob").json["roles"] == ["auditor"]
+    line = audit(world, action="user.change")[0]
+    assert line["detail"] == "granted: auditor; removed: operator"
+    assert (line["actor"], line["object"], line["outcome"]) == ("admin", "/users/bob", "done")
+
+
+def test_a_disabled_user_is_out_at_once_by_token_and_by_session(world):
+    browser = world.app.test_client()
+    browser.post("/sign-in", data={"token": world.tokens["researcher"]})
+    assert browser.get("/").status_code == 200
+    assert world.ask("PATCH", "/users/researcher", json={"disabled": True}).json["disabled_since"]
+    refused = world.ask("GET", "/flows", "researcher")
+    assert (refused.status_code, refused.json["detail"]) == (401, "researcher has been disabled here")
+    assert browser.get("/").status_code == 302
+    world.ask("PATCH", "/users/researcher", json={"disabled": False})
+    assert world.ask("GET", "/flows", "researcher").status_code == 200
+    assert browser.get("/").status_code == 302, "a session does not come back"
+
+
+@pytest.mark.parametrize("change", [{"disabled": True}, {"granted": []}, {"removed": ["admin"]}])
+def test_nobody_shuts_themselves_out(world, change):
+    assert world.ask("PATCH", "/users/admin", json=change).status_code == 409
+    assert world.ask("GET", "/users", "admin").status_code == 200
+
+
+def test_a_change_of_what_was_not_seen_is_refused(world):
+    seen = world.ask("GET", "/users/rival").headers["ETag"]
+    world.ask("PATCH", "/users/rival", json={"granted": ["auditor"]})
+    stale = world.ask("PATCH", "/users/rival", json={"granted": []}, headers={"If-Match": seen})
+    assert stale.status_code == 412
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({"granted": ["root"]}, "granted.0"),
+        ({"roles": ["admin"]}, "roles"),
+        ({"disabled": "maybe"}, "disabled"),
+        ({"granted": "admin"}, "granted"),
+    ],
+)
+def test_a_change_that_says_nothing_we_know(world, body, field):
+    answer = world.ask("PATCH", "/users/rival", json=body)
+    assert (answer.status_code, answer.json["problems"][0]["field"]) == (422, field)
+
+
+def test_the_roles_and_what_each_may_do(world):
+    found = world.ask("GET", "/roles", "researcher").json
+    may = {one["name"]: {(g["action"], g["scope"]) for g in one["may"]} for one in found["items"]}
+    assert ("user.change", "any") in may["admin"]
+    assert ("user.change", "any") not in may["operator"]
+    assert ("flow.read", "own") in may["researcher"]
+    assert found["scopes"]["metrics"] == ["health.read", "metrics.read"]
+
+
+# -- tokens ---------------------------------------------------------------------------------------------
+
+
+def test_the_secret_is_shown_once_and_opens_what_its_scope_holds(world, caplog):
+    token = made(world, label="laptop", scope=["read"])
+    secret = token["secret"]
+    assert world.ask("GET", "/flows", secret).status_code == 200
+    refused = world.ask("POST", "/flows", secret, json=WISH)
+    assert refused.status_code == 403
+    assert refused.json["detail"] == "the token of researcher is not good for flow.submit"
+    listed = world.ask("GET", "/tokens", "researcher")
+    assert secret not in listed.text
+    assert token["id"] in listed.text
+    assert listed.json["items"][0]["last_used"] is not None
+    assert secret not in json.dumps(audit(world))
+    assert secret not in caplog.text
+    assert "no-store" in world.ask("POST", "/tokens", "researcher", json={}).headers["Cache-Control"]
+
+
+def test_a_token_is_never_more_than_its_owner_is_now(world):
+    secret = made(world, "operator")["secret"]
+    assert world.ask("GET", "/network", secret).status_code == 200
+    world.ask("PATCH", "/users/operator", json={"granted": ["researcher"]})
+    assert world.ask("GET", "/network", secret).status_code == 403
+
+
+def test_a_token_limited_to_a_role(world):
+    secret = made(world, "admin", roles=["researcher", "operator"])["secret"]
+    assert world.ask("GET", "/users/rival", secret).status_code == 403, "admin has neither, so it has none"
+    world.ask("PATCH", "/users/rival", json={"granted": ["researcher", "operator"]})
+    secret = made(world, "rival", roles=["researcher"])["secret"]
+    assert world.ask("GET", "/network", "rival").status_code == 200
+    assert world.ask("GET", "/network", secret).status_code == 403
+    wider = made(world, secret)
+    assert wider["roles"] == ["researcher"], "what is limited makes nothing that is not"
+
+
+def test_nobody_hands_on_more_than_they_have(world):
+    secret = made(world, scope=["read", "token.create"])["secret"]
+    refused = world.ask("POST", "/tokens", secret, json={"scope": ["all"]})
+    assert refused.status_code == 403
+    assert world.ask("POST", "/tokens", secret, json={"scope": ["metrics"]}).status_code == 201
+    short = made(world, expires="1 h")["secret"]
+    late = world.ask("POST", "/tokens", short, json={"expires": "2 h"})
+    assert (late.status_code, late.json["problems"][0]["field"]) == (422, "expires")
+    assert made(world, short)["expires"] <= made(world, expires="1 h")["expires"]
+
+
+def test_how_long_a_token_lasts(world):
+    limits = Credentials.model_validate({"token_lifetime": "10 d", "longest_token_lifetime": "20 d"})
+    world.app.extensions[NAME] = replace(world.app.extensions[NAME], credentials=limits)
+    token = world.access.tokens.get(made(world)["id"])
+    assert token.expires - token.created == 10 * 86_400
+    refused = world.ask("POST", "/tokens", "researcher", json={"expires": "21 d"})
+    assert refused.json["problems"] == [
+        {"field": "expires", "cause": "a token is good for 20 days at most (policy.credentials)"}
+    ]
+    assert world.ask("POST", "/tokens", json={"expires": "2001-01-01T00:00:00Z"}).status_code == 422
+
+
+@pytest.mark.parametrize("scope", [[], ["everything"], ["read", "flow.fly"], ["x" * 65], [7]])
+def test_a_scope_that_is_none(world, scope):
+    answer = world.ask("POST", "/tokens", "researcher", json={"scope": scope})
+    assert answer.status_code == 422
+    assert answer.json["problems"][0]["field"].startswith("scope")
+
+
+def test_tokens_of_another(world):
+    theirs = made(world, "rival")
+    assert world.ask("DELETE", f"/tokens/{theirs['id']}", "researcher").status_code == 404
+    assert world.ask("GET", "/tokens", "researcher", query_string={"owner": "rival"}).json["items"] == []
+    assert world.ask("POST", "/tokens", "researcher", json={"owner": "rival"}).status_code == 403
+    assert world.ask("POST", "/tokens", "admin", json={"owner": "rival"}).status_code == 201
+    assert world.ask("POST", "/tokens", "admin", json={"owner": "nobody"}).status_code == 404
+    assert world.ask("DELETE", f"/tokens/{theirs['id']}", "admin").status_code == 200
+    assert world.ask("GET", "/flows", theirs["secret"]).status_code == 401
+
+
+def test_a_revoked_token_replayed(world):
+    token = made(world)
+    first = world.ask("DELETE", f"/tokens/{token['id']}", "researcher").json
+    again = world.ask("DELETE", f"/tokens/{token['id']}", "researcher").json
+    assert first == again
+    assert world.ask("GET", "/flows", token["secret"]).json["detail"] == "the token has been revoked"
+
+
+def test_a_user_has_so_many_tokens_at_most(world):
+    limits = Credentials(most_tokens=3)
+    world.app.extensions[NAME] = replace(world.app.extensions[NAME], credentials=limits)
+    tokens = [made(world) for _ in range(2)]
+    assert world.ask("POST", "/tokens", "researcher", json={}).status_code == 409
+    world.ask("DELETE", f"/tokens/{tokens[0]['id']}", "researcher")
+    made(world)
+
+
+def test_tokens_come_in_pages(world):
+    ids = [made(world)["id"] for _ in range(5)]
+    found, before = [], None
+    while True:
+        query = {"limit": 2} | ({} if before is None else {"before": before})
+        page = world.ask("GET", "/tokens", "researcher", query_string=query).json
+        found += [one["id"] for one in page["items"]]
+        before = page["next"]
+        if before is None:
+            break
+    assert len(found) == len(set(found)) == 6
+    assert set(ids) <= set(found)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Bearer",
+        "Bearer ",
+        "Basic YWRtaW46YWRtaW4=",
+        "Bearer adon_x",
+        "Bearer {token}, Bearer {token}",
+        "Bearer {token} {token}",
+        "{token}",
+        "Bearer {token}\x00",
+        "Bearer " + "x" * 20_000,
+    ],
+)
+def test_headers_that_prove_nothing(world, header):
+    sent = {"Authorization": header.format(token=world.tokens["admin"])}
+    answer = world.client.get("/api/v1/users/me", headers=sent)
+    assert answer.status_code == 401
+    assert world.tokens["admin"] not in answer.text
+
+
+@pytest.mark.parametrize(
+    "header", ["X-Remote-User", "Remote-User", "Adon-Actor", "X-Forwarded-User", "adon.actor"]
+)
+def test_nobody_is_somebody_by_a_header(world, header):
+    assert world.client.get("/api/v1/users/me", headers={header: "admin"}).status_code == 401
+
+
+def test_a_cookie_opens_no_api(world):
+    browser = world.app.test_client()
+    browser.post("/sign-in", data={"token": world.tokens["admin"]})
+    assert browser.get("/api/v1/users/me").status_code == 401
+
+
+# -- who may use what -----------------------------------------------------------------------------------
+
+
+def limited(world, *entries):
+    grants = tuple(UseGrant.model_validate(entry) for entry in entries)
+    world.app.extensions[NAME] = replace(world.app.extensions[NAME], use_access=grants)
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/jobs", {"site": "osu-hpc", "job": "align"}),
+        ("/reservations", {"compute": "osu-hpc", "worker_nodes": 1, "ends": "8 h"}),
+        (
+            "/reservations",
+            {"path": "al2s", "source": "mu", "destination": "osu", "bandwidth": "1 Mbps", "ends": "8 h"},
+        ),
+    ],
+)
+def test_jobs_and_reservations_of_what_is_not_granted(world, path, body):
+    limited(world, {"who": ["rival"]}, {"paths": ["internet"], "compute": ["mu-hpc"]})
+    refused = world.ask("POST", path, "researcher", json=body)
+    assert refused.status_code == 403
+    assert "no entry of policy.use_access lets researcher use" in refused.json["detail"]
+    for who in ("rival", "admin"):
+        assert world.ask("POST", path, who, json=body).status_code < 300
+
+
+# -- the audit log --------------------------------------------------------------------------------------
+
+
+def test_changes_and_refusals_are_written_down(world):
+    flow = world.submit("researcher")
+    world.ask("DELETE", f"/flows/{flow}", "rival")
+    world.ask("GET", "/network", "researcher")
+    world.ask("GET", "/flows", world.revoked)
+    world.ask("POST", "/flows", "researcher", json={"size": "hunter2"})
+    world.ask("GET", "/flows", "researcher")
+    world.ask("GET", "/flows", None)
+    lines = audit(world)
+    told = [(one["actor"], one["action"], one["object"], one["outcome"], one["status"]) for one in lines]
+    assert told == [
+        ("researcher", "flow.submit", "/flows", "failed", 422),
+        ("", "flow.read", "/flows", "refused", 401),
+        ("researcher", "network.read", "/network", "refused", 403),
+        ("rival", "flow.cancel", f"/flows/{flow}", "refused", 404),
+        ("researcher", "flow.submit", f"/flows/{flow}", "done", 202),
+    ]
+    revoked = world.access.tokens.list("gone")[0]
+    assert (lines[1]["via"], lines[1]["detail"]) == (f"token:{revoked.id}", "the token has been revoked")
+    assert "researcher (researcher) may not do network.read" in lines[2]["detail"]
+    assert lines[0]["detail"].startswith("invalid: ")
+    assert "hunter2" not in json.dumps(lines)
+    assert {one["address"] for one in lines} == {"127.0.0.1"}
+    assert world.access.audit.verify().problem is None
+
+
+def test_signing_in_and_out_is_written_down_once(world):
+    browser = world.app.test_client()
+    browser.post("/sign-in", data={"token": "adon_wrong"})
+    browser.post("/sign-in", data={"token": world.tokens["operator"]})
+    page = browser.get("/").text
+    csrf = page.partition('name="csrf" value="')[2].partition('"')[0]
+    browser.post("/sign-out", data={"csrf": csrf})
+    told = [(one["action"], one["actor"], one["outcome"]) for one in reversed(audit(world))]
+    assert told == [
+        ("session.begin", "", "refused"),
+        ("session.begin", "operator", "done"),
+        ("session.end", "operator", "done"),
+    ]
+
+
+def test_a_flood_of_refusals_is_a_few_lines(world):
+    for number in range(150):
+        world.ask("GET", "/network", "researcher")
+        world.ask("GET", f"/tokens?owner={number}", "adon_" + f"{number:043}")
+    world.audit.close()
+    lines = list(world.access.audit.all())
+    assert len(lines) <= 70
+    assert sum(line.entry.times for line in lines) == 300
+
+
+@pytest.mark.parametrize(
+    ("query", "actions"),
+    [
+        ({"actor": "rival"}, ["network.read"]),
+        ({"action": "flow.submit"}, ["flow.submit"]),
+        ({"outcome": "refused"}, ["network.read"]),
+        ({"limit": 1}, ["network.read"]),
+        ({"before": 2}, ["flow.submit"]),
+        ({"until": "2001-01-01T00:00:00Z"}, []),
+        ({"since": "2001-01-01T00:00:00Z"}, ["network.read", "flow.submit"]),
+        ({"actor": "' OR 1=1 --"}, []),
+        ({"actor": "%"}, []),
+    ],
+)
+def test_filters(world, query, actions):
+    world.submit("researcher")
+    world.ask("GET", "/network", "rival")
+    assert [one["action"] for one in audit(world, **query)] == actions
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"actor": "x" * 201},
+        {"action": "x" * 65},
+        {"limit": 1001},
+        {"limit": 0},
+        {"before": 2**63},
+        {"before": -1},
+        {"outcome": "maybe"},
+        {"since": "yesterday"},
+        {"where": "1=1"},
+        {"actor": "a\x00b"},
+    ],
+)
+def test_filters_that_are_none(world, query):
+    assert world.ask("GET", "/audit", query_string=query).status_code in (200, 422)
+    answer = world.ask("GET", "/audit", query_string=query)
+    assert answer.status_code == (200 if "\x00" in str(query.get("actor")) else 422)
+
+
+def test_the_export_can_be_checked_elsewhere(world):
+    world.submit("researcher")
+    world.ask("GET", "/network", "rival")
+    world.audit.flush()
+    text = world.ask("GET", "/audit/export", "auditor", query_string={"format": "jsonl"}).text
+    rows = [json.loads(line) for line in text.splitlines()]
+    lines = [
+        Line(
+            row.pop("number"),
+            digest=row.pop("digest"),
+            entry=Entry(**row | {"outcome": Outcome(row["outcome"])}),
+        )
+        for row in rows
+    ]
+    assert verify(lines, (lines[-1].number, lines[-1].digest)).problem is None
+    found = world.ask("GET", "/audit/verification", "auditor").json
+    assert (found["lines"], found["head"], found["problem"]) == (len(lines), lines[-1].digest, None)
+
+
+def test_the_export_holds_no_formula(world):
+    bad = ['=HYPERLINK("http://x")', "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"]
+    for text in bad:
+        world.access.audit.append([Entry(NOW, text, text, text, "a", "GET", text, Outcome.DONE, 200, text)])
+    text = world.ask("GET", "/audit/export", "auditor").text
+    rows = list(csv.reader(io.StringIO(text)))
+    assert len(rows) == 1 + len(bad)
+    assert not [cell for row in rows for cell in row if cell[:1] in ("=", "+", "-", "@", "\t", "\r")]
+
+
+def test_only_auditors_and_administrators_read_it(world):
+    for path in ("/audit", "/audit/export", "/audit/verification"):
+        for who in ("researcher", "operator", "performance_engineer"):
+            assert world.ask("GET", path, who).status_code == 403
+
+
+def test_a_database_that_hangs_holds_up_nobody():
+    hangs, written = threading.Event(), []
+
+    def append(entries):
+        assert hangs.wait(10)
+        written.extend(entries)
+
+    writer = AuditWriter(append, lambda: NOW)
+    entry = Entry(NOW, "a", "token", "", "flow.submit", "POST", "/flows", Outcome.DONE, 202)
+    writer.record(entry, wait=0.01)
+    assert written == []
+    hangs.set()
+    assert writer.flush()
+    assert written == [entry]
+    writer.close()
+
+
+def test_what_did_not_fit_is_counted(monkeypatch):
+    away, written = threading.Event(), []
+
+    def append(entries):
+        if not away.is_set():
+            raise Unavailable("the store does not answer")
+        written.extend(entries)
+
+    monkeypatch.setattr("apps.rest.audit_writer.ROOM", 3)
+    monkeypatch.setattr("apps.rest.audit_writer.AGAIN_S", 0.01)
+    writer = AuditWriter(append, lambda: NOW)
+    entry = Entry(NOW, "a", "token", "", "flow.submit", "POST", "/flows", Outcome.DONE, 202)
+    for _ in range(30):
+        writer.record(entry, wait=0.0)
+    away.set()
+    assert writer.flush()
+    writer.close()
+    lost = [one for one in written if one.action == "audit.lost"]
+    assert sum(one.times for one in written) == 30
+    assert lost

@@ -1,0 +1,109 @@
+"""The real server, its limits and its patience: slow clients, floods, forged headers, the end."""
+
+from __future__ import annotations
+
+import socket
+
+import pytest
+import requests
+from flask import request
+
+from adon.config import WebLimits
+from apps.rest import bridge, connections
+from apps.rest.bridge import environ_of
+from apps.rest.rates import Rates, network_of
+from tests.apps.edge import eventually
+
+
+def raw(url, data, patience=20.0):
+    """What comes back for these bytes, until the server ends the connection."""
+    host, port = url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=patience) as connection:
+        connection.sendall(data)
+        found = b""
+        while piece := connection.recv(65536):
+            found += piece
+        return found
+
+
+HEAD = b"GET /api/v1/healthz HTTP/1.1\r\nHost: x\r\n"
+
+
+@pytest.mark.parametrize(
+    ("data", "status"),
+    [
+        (b"nonsense\r\n\r\n", b"400"),
+        (HEAD + b"X-Long: " + b"x" * 40_000 + b"\r\n\r\n", b"431"),
+        (b"POST /api/v1/flows HTTP/1.1\r\nHost: x\r\nContent-Length: 1000001\r\n\r\n", b"413"),
+        (HEAD + b"Content-Length: 1\r\nContent-Length: 2\r\n\r\n", b"400"),
+        (b"GET /\xff\xfe HTTP/1.1\r\nHost: x\r\n\r\n", b"400"),
+    ],
+    ids=["not HTTP", "head too large", "body too large", "two lengths", "no ASCII"],
+)
+def test_what_cannot_be_served_is_refused_without_a_trace(served, data, status):
+    answer = raw(served, data)
+    assert answer.startswith(b"HTTP/1.1 " + status), answer[:200]
+    assert b"Traceback" not in answer
+    assert b"server: adon" in answer
+
+
+@pytest.mark.parametrize(
+    "begun", [b"", b"GET / HT", b"POST /api/v1/flows HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{"]
+)
+def test_who_does_not_finish_a_request_is_let_go_and_others_are_served(served, monkeypatch, begun):
+    for module, name in ((connections, "HEAD_S"), (connections, "LOOK_EVERY_S"), (bridge, "SLOW_CLIENT_S")):
+        monkeypatch.setattr(module, name, 0.2)
+    host, port = served.removeprefix("http://").split(":")
+    held = [socket.create_connection((host, int(port)), timeout=20) for _ in range(40)]
+    for one in held:
+        one.sendall(begun)
+    assert requests.get(f"{served}/api/v1/healthz", timeout=20).status_code == 200
+    for one in held:
+        found = one.recv(4096)
+        assert found == b"" or found.startswith(b"HTTP/1.1 408")
+        one.close()
+
+
+def test_too_many_requests_are_refused_with_when_to_come_again(world):
+    limits = WebLimits.model_validate({"anonymous": {"requests": 2, "per": "60 s"}})
+    rates = Rates(limits)
+    found = [rates.take("anonymous", "192.0.2.1") for _ in range(3)]
+    assert [one.allowed for one in found] == [True, True, False]
+    assert found[0].headers["RateLimit-Policy"] == '"anonymous";q=2;w=60'
+    assert 1 <= int(found[2].headers["Retry-After"]) <= 60
+    assert rates.take("anonymous", "192.0.2.2").allowed
+
+
+def test_one_ipv6_host_has_one_share():
+    assert network_of("2001:db8::1") == network_of("2001:db8::ffff:1") != network_of("2001:db8:0:1::1")
+    assert network_of("192.0.2.1") != network_of("192.0.2.2")
+
+
+def test_no_header_passes_for_what_this_process_says():
+    headers = [(b"adon.actor", b"admin"), (b"x_forwarded_for", b"1"), (b"remote_addr", b"1"), (b"a", b"1")]
+    scope = {"method": "GET", "raw_path": b"/%2e", "query_string": b"", "http_version": "1.1"}
+    made = environ_of({**scope, "headers": headers, "client": ("192.0.2.9", 5)}, b"", {"adon.proxied": False})
+    assert "adon.actor" not in made
+    assert (made["REMOTE_ADDR"], made["adon.proxied"], made["HTTP_A"]) == ("192.0.2.9", False, "1")
+    assert not [name for name in made if name in ("HTTP_X_FORWARDED_FOR", "HTTP_REMOTE_ADDR")]
+
+
+def test_what_a_stranger_says_about_the_client_is_dropped(world, served):
+    seen = []
+
+    def note():
+        seen.append((request.remote_addr, dict(request.headers)))
+
+    world.app.before_request_funcs.setdefault(None, []).append(note)
+    said = {"X-Forwarded-For": "198.51.100.1", "X-Forwarded-Proto": "https", "X-Forwarded-Host": "evil"}
+    assert requests.get(f"{served}/api/v1/healthz", headers=said, timeout=20).status_code == 200
+    assert seen[0][0] == "127.0.0.1"
+    assert not [name for name in seen[0][1] if name.startswith("X-Forwarded")]
+
+
+def test_who_left_is_forgotten(world, served):
+    headers = {"Authorization": f"Bearer {world.tokens['admin']}"}
+    with requests.get(f"{served}/api/v1/events", headers=headers, stream=True, timeout=20) as answer:
+        assert answer.status_code == 200
+        assert world.stream.listening == 1
+    eventually(lambda: world.stream.listening == 0, "the place stays taken")

@@ -1,0 +1,147 @@
+"""Why a recorded decision took nothing else: by REST, from the command line, from a file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from adon.code_version import code_version
+from adon.errors import Unavailable
+from adon.store.store import Store
+from apps.cli.main import app
+from apps.rest import why_nots
+from tests.apps.test_recomputing import data, decisions, keep  # noqa: F401 - a fixture
+from tests.broker.stage import ready
+
+ASKED: Any = {"qspec": {"throughput": {"min": "6 Mbps"}}, "by": "researcher"}
+
+
+@pytest.fixture
+def decided(world) -> str:
+    """A decision with what it saw, in the database; it is about the researcher's flow."""
+    stage = ready(internet=40.0)
+    flow = stage.submit(**ASKED)
+    with Store.open(world.url) as store:
+        store.save_flow(stage.flow(flow), "e", stage.now)
+    keep(stage, world.folder, code_version())
+    return stage.decisions[-1].id
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["decision", "why-not", *map(str, arguments)])
+
+
+def test_what_would_have_had_the_other_path_taken(world, decided):
+    answer = world.ask("GET", f"/decisions/{decided}/why-not", "researcher")
+    assert answer.status_code == 200
+    found = answer.json
+    assert (found["decision"], found["outcome"], found["path"]) == (decided, "admit", "al2s")
+    assert found["as_recorded"]
+    assert found["code"] == found["this_code"] == code_version()
+    other = next(one for one in found["alternatives"] if one["path"] == "internet")
+    first = other["flips"][0]
+    assert other["text"] == first["text"]
+    assert "internet would have been taken if" in first["text"]
+    assert first["needed"] != first["short_of"]
+    sizes = [one["size"] for one in other["flips"] if one["size"] is not None]
+    assert sizes == sorted(sizes)
+    assert any(one["kind"] == "metric" and one["path"] == "al2s" for one in found["searched"])
+
+
+def test_what_was_found_once_is_told_again(world, decided, monkeypatch):
+    first = world.ask("GET", f"/decisions/{decided}/why-not")
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("it was worked out again")
+
+    monkeypatch.setattr(why_nots, "_worked_out", refuse)
+    again = world.ask("GET", f"/decisions/{decided}/why-not")
+    assert again.json == first.json
+    tag = {"If-None-Match": first.headers["ETag"]}
+    assert world.ask("GET", f"/decisions/{decided}/why-not", headers=tag).status_code == 304
+
+
+@pytest.mark.parametrize(("who", "status"), [("rival", 404), (None, 401), ("auditor", 200)])
+def test_whoever_may_read_the_decision_may_ask(world, decided, who, status, monkeypatch):
+    monkeypatch.setattr(why_nots, "_worked_out", lambda *_: EMPTY | {"decision": decided})
+    assert world.ask("GET", f"/decisions/{decided}/why-not", who).status_code == status
+
+
+EMPTY: dict[str, Any] = {
+    "outcome": "admit",
+    "path": "al2s",
+    "compute_site": None,
+    "alternatives": [],
+    "searched": [],
+    "left_out": [],
+    "decisions_made": 1,
+    "code": "1",
+    "this_code": "1",
+    "as_recorded": True,
+}
+
+
+def test_a_decision_that_is_not_there_and_one_whose_snapshot_is_not(world):
+    assert world.ask("GET", "/decisions/d-nothing.1/why-not").status_code == 404
+    stage = ready()
+    flow = stage.submit(**ASKED)
+    with Store.open(world.url) as store:
+        store.save_flow(stage.flow(flow), "e", stage.now)
+        store.save_decision(stage.decisions[-1])
+    answer = world.ask("GET", f"/decisions/{stage.decisions[-1].id}/why-not")
+    assert answer.status_code == 404
+    assert "snapshot" in answer.json["detail"]
+
+
+def test_a_process_that_fails_is_told_in_its_words(tmp_path):
+    with pytest.raises(Unavailable):
+        why_nots.WhyNots(f"sqlite:///{tmp_path / 'nothing.db'}").of("d-1.1")
+
+
+def test_only_the_last_are_kept(monkeypatch):
+    monkeypatch.setattr(why_nots, "_worked_out", lambda name, _: {"decision": name})
+    monkeypatch.setattr(why_nots, "KEPT", 2)
+    kept = why_nots.WhyNots("")
+    for name in ("d-1.1", "d-2.1", "d-1.1", "d-3.1"):
+        assert kept.of(name) == {"decision": name}
+    assert list(kept._kept) == ["d-1.1", "d-3.1"]
+
+
+def test_from_a_database_and_from_a_file(data: Path, tmp_path: Path) -> None:  # noqa: F811
+    name = decisions(data)[0]
+    first = run(name, "--data", data, "--json")
+    assert first.exit_code == 0, first.output
+    file = tmp_path / "d.json"
+    saved = CliRunner().invoke(app, ["decision", "recompute", name, "--data", str(data), "--save", str(file)])
+    assert saved.exit_code == 0
+    assert json.loads(run("--from", file, "--json").output) == json.loads(first.output)
+    told = run(name, "--data", data)
+    assert "would have been taken if" in told.output
+    assert run().exit_code == 2
+    assert run(name, "--from", file).exit_code == 2
+
+
+def test_another_version_of_the_code_is_told(data: Path, tmp_path: Path) -> None:  # noqa: F811
+    name, file = decisions(data)[0], tmp_path / "d.json"
+    CliRunner().invoke(app, ["decision", "recompute", name, "--data", str(data), "--save", str(file)])
+    body = json.loads(file.read_text())
+    body["decision"]["reason"] = "another one"
+    file.write_text(json.dumps(body))
+    assert "decides otherwise" in run("--from", file).output
+
+
+def test_a_request_is_tried_and_a_decision_asked_about_from_the_command_line(adon, decided):
+    words = ("--from", "mu-dtn", "--to", "osu-dtn", "--size", "100 MB", "--template", "soykb")
+    tried = adon("flow", "submit", *words, "--at-least", "6 Mbps", "--preview")
+    assert "it would be admitted to al2s" in tried.output
+    assert "at about" in tried.output
+    waits = adon("flow", "submit", *words, "--at-least", "60 Mbps", "--preview")
+    assert "it would wait" in waits.output
+    assert json.loads(adon("flow", "submit", *words, "--preview", "--json").output)["decision"]["tables"]
+    told = adon("decision", "why-not", decided, as_="researcher")
+    assert "internet would have been taken if" in told.output

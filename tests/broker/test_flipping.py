@@ -1,0 +1,226 @@
+"""Each change that is told was decided on: with it the alternative is taken, with slightly less it is not."""
+
+from __future__ import annotations
+
+import math
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from adon.broker.flipping.exploring import Found
+from adon.broker.flipping.nearest import Alternative, Flip, Searched, why_not
+from adon.broker.flipping.quantity import Kind
+from adon.broker.flipping.words import as_json, sentence
+from adon.broker.recompute.again import decided_again
+from adon.broker.recompute.seen import Snapshot
+from tests.broker.scene import NAMES, TEMPLATES, Scene
+from tests.broker.stage import Stage, ready
+from tests.broker.test_recompute import Recording
+from tests.broker.test_watch import RATES, STEPS
+
+FEW = 1_200
+
+
+def place(snapshot: Snapshot, flip: Flip, value: float) -> tuple[str | None, str | None]:
+    return Found.of(decided_again(flip.quantity.put(snapshot, value))).place
+
+
+def check(snapshot: Snapshot, found: Searched) -> int:
+    """Every flip of a search; how many there were."""
+    count = 0
+    for one in found.whynots:
+        assert not one.alternative.is_taken(found.chosen)
+        assert [flip.size for flip in one.flips] == sorted(flip.size for flip in one.flips)
+        for flip in one.flips:
+            count += 1
+            taken = one.alternative.is_taken
+            assert taken(place(snapshot, flip, flip.needed)), sentence(one.alternative, flip)
+            assert taken(place(snapshot, flip, flip.told)), sentence(one.alternative, flip)
+            if flip.short_of is None:
+                continue
+            assert not taken(place(snapshot, flip, flip.short_of)), sentence(one.alternative, flip)
+            apart = abs(flip.needed - flip.short_of)
+            assert apart <= (1 if flip.quantity.whole else 1e-8 * max(abs(flip.needed), abs(flip.short_of)))
+    return count
+
+
+def nothing_nearer(snapshot: Snapshot, wanted: Alternative, flip: Flip, chance: random.Random) -> None:
+    """Nowhere between what it was and what it is short of would the alternative have been taken."""
+    value = flip.quantity.value
+    if value is None or flip.short_of is None or flip.quantity.whole:
+        return
+    for _ in range(5):
+        between = value + (flip.short_of - value) * chance.random()
+        assert not wanted.is_taken(place(snapshot, flip, between)), (flip, between)
+
+
+# A history that follows from a number does not become simpler with a smaller one: nothing is shrunk.
+@settings(
+    max_examples=8,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+)
+@given(seed=st.integers(0, 10**9))
+def test_every_flip_of_any_decision_flips_and_slightly_less_does_not(seed: int, tmp_path: Path) -> None:
+    """The histories of test_watch.py: admissions, moves, stays, queues, expulsions."""
+    chance = random.Random(seed)
+    scene = Scene(tmp_path, Recording)
+    scene.know({name: chance.choice(RATES) for name in NAMES})
+    for kind in TEMPLATES:
+        scene.submit(kind.name)
+        scene.settle()
+    for step in chance.choices(list(STEPS), list(STEPS.values()), k=40):
+        step(scene, chance)
+        scene.settle()
+    made = scene.broker.snapshots
+    for recorded, snapshot in chance.sample(made, min(2, len(made))):
+        found = why_not(snapshot, FEW)
+        assert found.decision == recorded
+        check(snapshot, found)
+        for one in found.whynots:
+            for flip in one.flips:
+                if flip.quantity.kind in (Kind.METRIC, Kind.WEIGHT):
+                    nothing_nearer(snapshot, one.alternative, flip, chance)
+
+
+def flips(snapshot: Snapshot, path: str, kind: Kind, name: str = "", of: str | None = None) -> list[Flip]:
+    found = why_not(snapshot)
+    return [
+        flip
+        for one in found.whynots
+        if one.alternative.path == path
+        for flip in one.flips
+        if flip.quantity.kind is kind and flip.quantity.name == name and of in (None, flip.quantity.path)
+    ]
+
+
+TWO: Any = {"qspec": {"throughput": {"min": "1 Mbps"}, "rtt": {"max": "200 ms"}}, "template": "neuroblastoma"}
+
+
+def two(**known: float) -> tuple[Stage, Snapshot]:
+    """Two paths measured, one flow admitted."""
+    stage = ready(**known)
+    for path, rtt in (("al2s", 0.02), ("internet", 0.06)):
+        stage.measure_rtt(path, rtt)
+    stage.submit(**TWO, weights={"throughput": 1.0, "rtt": 1.0})
+    return stage, stage.snapshots[-1]
+
+
+def test_a_crossing_is_where_the_scores_are_equal() -> None:
+    """By the tables that the decision recorded, with both values put in by hand."""
+    stage, snapshot = two(internet=50.0)
+    decision = stage.decisions[-1]
+    assert decision.path == "al2s"
+    (flip,) = flips(snapshot, "internet", Kind.METRIC, "rtt", "al2s")
+    assert flip.quantity.value == 0.02
+    again = decided_again(flip.quantity.put(snapshot, flip.needed))
+    q = {one.path: one.q for one in again.candidates}
+    assert q["al2s"] is not None
+    assert q["al2s"] == pytest.approx(q["internet"], abs=1e-6)
+    assert flip.short_of is not None
+    assert 0.02 < flip.short_of < flip.needed <= flip.told
+
+
+def test_the_change_is_true_in_the_world_as_well() -> None:
+    """Measured so in earnest, the broker takes the other path; measured slightly less, it does not."""
+    _, snapshot = two(internet=50.0)
+    (flip,) = flips(snapshot, "internet", Kind.METRIC, "rtt", "al2s")
+    assert flip.short_of is not None
+    taken = {}
+    for value in (flip.needed, flip.short_of):
+        stage = ready(internet=50.0)
+        for path, rtt in (("al2s", 0.02), ("internet", 0.06)):
+            stage.measure_rtt(path, rtt)
+        stage.now += 1  # the best that was ever seen stays what it was
+        stage.measure_rtt("al2s", value)
+        taken[value] = stage.submit(**TWO, weights={"throughput": 1.0, "rtt": 1.0}).path
+    assert taken == {flip.needed: "internet", flip.short_of: "al2s"}
+
+
+def differing() -> Stage:
+    """One path is better by throughput, the other by delay."""
+    stage = ready(internet=40.0)
+    for path, rtt in (("al2s", 0.09), ("internet", 0.002)):
+        stage.measure_rtt(path, rtt)
+    return stage
+
+
+def test_a_weight_by_which_the_other_path_is_better() -> None:
+    stage = differing()
+    assert stage.submit(**TWO, weights={"throughput": 10.0, "rtt": 1.0}).path == "al2s"
+    (flip,) = flips(stage.snapshots[-1], "internet", Kind.WEIGHT, "rtt")
+    assert flip.short_of is not None
+    for weight, path in ((flip.told, "internet"), (flip.short_of, "al2s")):
+        asked = {"throughput": 1 - weight, "rtt": weight}
+        assert differing().submit(**TWO, weights=asked).path == path
+
+
+def test_a_bound_that_kept_a_path_out() -> None:
+    stage = ready(al2s=58.0, internet=6.5)
+    stage.submit(qspec={"throughput": {"min": "60 Mbps"}})
+    snapshot = stage.snapshots[-1]
+    (flip,) = flips(snapshot, "al2s", Kind.BOUND, "throughput")
+    assert flip.needed == pytest.approx(58e6)
+    assert flip.needed <= 58e6
+    text = sentence(Alternative("al2s", None), flip)
+    assert text.startswith("al2s would have been taken if the bound of throughput had been 5")
+    assert text.endswith("Mbps or less instead of 60 Mbps")
+
+
+def test_what_was_never_measured_is_told_as_what_it_would_have_had_to_be() -> None:
+    stage = Stage()
+    stage.connect()
+    stage.measure_loss("al2s")
+    stage.measure_loss("internet")
+    stage.measure("al2s", 58.0)
+    assert stage.submit(qspec={"throughput": {"min": "5 Mbps"}}).path == "al2s"
+    found = why_not(stage.snapshots[-1])
+    for one in found.whynots:
+        for flip in one.flips:
+            assert flip.quantity.value is not None or math.isinf(flip.size)
+    check(stage.snapshots[-1], found)
+
+
+def test_one_that_a_hold_off_kept_away() -> None:
+    stage = ready()
+    stage.broker.world.shun("al2s", "a switch refused it", stage.now)
+    assert stage.submit(qspec={"throughput": {"min": "5 Mbps"}}).path == "internet"
+    found = why_not(stage.snapshots[-1])
+    texts = [text["text"] for one in as_json(found)["alternatives"] for text in one["flips"]]  # type: ignore[attr-defined]
+    assert any("al2s had not been closed to the flow" in text for text in texts)
+    check(stage.snapshots[-1], found)
+
+
+def test_a_running_flow_that_stays_by_the_margin() -> None:
+    stage = ready(al2s=30.0, internet=20.0)
+    flow = stage.submit(qspec={"throughput": {"min": "1 Mbps"}})
+    stage.pass_time(100)
+    before = len(stage.decisions)
+    for rate in (22.0, 31.0, 45.0):
+        stage.measure("internet", rate)
+        stage.measure_loss("internet")
+    assert stage.flow(flow).path
+    for snapshot in stage.snapshots[before:]:
+        check(snapshot, why_not(snapshot))
+
+
+def test_nothing_that_would_have_done_is_said_so_with_the_bounds() -> None:
+    _, snapshot = two()
+    found = as_json(why_not(snapshot, 40))
+    assert found["left_out"]
+    texts = [one["text"] for one in found["alternatives"] if not one["flips"]]  # type: ignore[attr-defined]
+    assert texts
+    assert all("were not looked at" in text for text in texts)
+    full = as_json(why_not(snapshot))
+    assert not full["left_out"]
+    assert all(one["low"] <= one["high"] for one in full["searched"])  # type: ignore[attr-defined]
+
+
+def test_what_is_asked_again_is_answered_alike() -> None:
+    _, snapshot = two()
+    assert as_json(why_not(snapshot)) == as_json(why_not(snapshot))

@@ -1,0 +1,266 @@
+"""A preview is what a request that follows at once is decided to be, and nothing comes of it."""
+
+from __future__ import annotations
+
+import dataclasses
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from adon.broker.broker import Broker
+from adon.broker.decision import Decision
+from adon.broker.effects import Answer, Effect, SaveDecision
+from adon.broker.events import Event, FlowSubmitted, PreviewAsked
+from adon.broker.flow import FlowRequest, FlowState
+from adon.config import LadderPolicy
+from adon.errors import AdonError, InvalidInput
+from adon.store import codec
+from tests.broker.queueing.scenes import EIGHT, full, why
+from tests.broker.scene import NAMES, TEMPLATES, Scene
+from tests.broker.stage import Stage, configuration, ready
+from tests.broker.test_watch import RATES, STEPS
+
+WISH = {"source": "mu-dtn", "destination": "osu-dtn", "size": "100 MB", "template": "soykb", "ports": [9000]}
+
+
+def preview(stage: Stage, by: str = "ann", **fields: Any) -> Any:
+    request = FlowRequest.model_validate({**WISH, **fields})
+    return stage.command(PreviewAsked, request, by)
+
+
+def _without_names(decision: Decision) -> Decision:
+    return dataclasses.replace(decision, id="", flow="", cause="")
+
+
+# -- it is what is decided ------------------------------------------------------------------------------
+
+
+class Foreseeing:
+    """A broker that tries each request before it takes it, beside one that does not."""
+
+    def __init__(self, *about: Any, **more: Any) -> None:
+        self.one, self.other = Broker(*about, **more), Broker(*about, **more)
+        self.previews = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.one, name)
+
+    def handle(self, event: Event) -> list[Effect]:
+        foreseen = self.foreseen(event) if isinstance(event, FlowSubmitted) else None
+        effects, expected = self.one.handle(event), self.other.handle(event)
+        assert [_said(one) for one in effects] == [_said(one) for one in expected], "it left something behind"
+        if foreseen is not None:
+            self.compare(foreseen, effects)
+        return effects
+
+    def foreseen(self, event: FlowSubmitted) -> Any:
+        asked = PreviewAsked(f"p-{event.id}", event.at, "p", event.request, event.requester)
+        (answer,) = self.one.handle(asked)
+        assert isinstance(answer, Answer)
+        return answer.value
+
+    def compare(self, foreseen: Any, effects: list[Effect]) -> None:
+        (answer,) = (one.value for one in effects if isinstance(one, Answer))
+        if isinstance(answer, AdonError):
+            assert str(foreseen) == str(answer)
+            return
+        self.previews += 1
+        told = codec.decode_decision(foreseen["decision"])
+        mine = [one.decision for one in effects if isinstance(one, SaveDecision)]
+        made = next(one for one in mine if one.flow == answer.id)  # type: ignore[union-attr]
+        assert _without_names(told) == _without_names(codec.decode_decision(codec.encode_decision(made)))
+        others = {one.flow: one.path for one in mine if one.flow != answer.id}  # type: ignore[union-attr]
+        assert {one["flow"]: one["to"] for one in foreseen["pushed"]} == others
+
+
+def _said(effect: Effect) -> object:
+    refused = isinstance(effect, Answer) and isinstance(effect.value, AdonError)
+    return (effect.cause, str(effect.value)) if refused else effect  # type: ignore[attr-defined]
+
+
+# A history that follows from a number does not become simpler with a smaller one: nothing is shrunk.
+@settings(
+    max_examples=25,
+    deadline=None,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.explicit, Phase.reuse, Phase.generate],
+)
+@given(seed=st.integers(0, 10**9), haste=st.sampled_from([0.3, 0.8, 1.0]))
+def test_a_request_that_follows_at_once_is_decided_as_foreseen(
+    seed: int, haste: float, tmp_path: Path
+) -> None:
+    """The histories of test_watch.py, with requests of all sorts in between."""
+    chance = random.Random(seed)
+    scene = Scene(tmp_path, Foreseeing)
+    scene.know({name: chance.choice(RATES) for name in NAMES})
+    for step in chance.choices(list(STEPS), list(STEPS.values()), k=60):
+        step(scene, chance)
+        if chance.random() < haste:
+            scene.settle()
+        if chance.random() < 0.4:
+            scene.submit(chance.choice(TEMPLATES).name, **_wishes(chance))
+    assert scene.broker.previews
+
+
+def _wishes(chance: random.Random) -> dict[str, Any]:
+    wishes: dict[str, Any] = {
+        "priority": chance.choice([1, 400, 900]),
+        "weights": {"throughput": chance.random() + 0.1, "rtt": chance.random()},
+        "size": chance.choice(["1 GB", "1 TB", "30 TB"]),
+        "deadline": chance.choice(["2 s", "1 h", "20 h"]),
+        "not_before": "10 min",
+        "qspec": {"throughput": {"min": chance.choice(["1 Gbps", "20 Gbps", "80 Gbps"])}},
+        "template": chance.choice(["nobody", "far"]),
+    }
+    return {name: value for name, value in wishes.items() if chance.random() < 0.25}
+
+
+# -- nothing comes of it --------------------------------------------------------------------------------
+
+FORGETTABLE = {"memo", "legs", "routes", "network", "performance", "functions", "configuration", "catalog"}
+"""Caches, and what a preview has no way to (its effects would tell)."""
+
+
+def state_of(stage: Stage) -> dict[str, Any]:
+    """All that the broker holds, as values."""
+    world = stage.broker.world
+    for flow in world.flows:
+        world.flows.counters(flow)  # made when they are first asked for, still empty
+    found = {
+        one.name: _plain(getattr(world, one.name))
+        for one in dataclasses.fields(world)
+        if one.name not in FORGETTABLE
+    }
+    return {**found, "last": stage.broker._last_number, "intended": world.network.intended("f-1")}
+
+
+def _plain(value: Any) -> Any:
+    """An object as what it holds; order counts in lists, and in mappings as they are gone through."""
+    if isinstance(value, dict):
+        return [(str(key), _plain(one)) for key, one in value.items()]
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, set | frozenset):
+        return sorted(map(str, value))
+    if hasattr(value, "__slots__") or hasattr(value, "__dict__"):
+        names = [*getattr(value, "__dict__", {}), *getattr(type(value), "__slots__", ())]
+        parts = ((name, getattr(value, name, None)) for name in names if name != "__weakref__")
+        return [type(value).__name__, *((name, _plain(one)) for name, one in parts if not callable(one))]
+    return value
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"priority": 999, "qspec": EIGHT},
+        {"qspec": EIGHT},
+        {"not_before": "1 h", "deadline": "3 h", "size": "1 GB"},
+        {"not_before": "1 h", "deadline": "61 min", "size": "90 GB"},
+        {"weights": {"loss": 1}},
+        {"source": "nowhere"},
+    ],
+)
+def test_the_world_is_as_it_was(fields: dict[str, Any]) -> None:
+    graded = ready(configuration(ladder=LadderPolicy.model_validate({"mode": "meters"})))
+    graded.submit(qspec={"throughput": {"min": "6 Mbps"}})
+    for stage in (full()[0], graded):
+        preview(stage, "bob", label="fills what is only there to be quick")
+        before, decisions = state_of(stage), list(stage.decisions)
+        for _ in range(2):
+            try:
+                preview(stage, **fields)
+            except AdonError as refused:
+                assert isinstance(refused, InvalidInput)  # noqa: PT017 - either is fine, and checked below
+        assert state_of(stage) == before
+        assert stage.decisions == decisions
+
+
+# -- what it tells --------------------------------------------------------------------------------------
+
+
+def test_one_that_gets_a_path() -> None:
+    stage = ready()
+    told = preview(stage, qspec={"throughput": {"min": "6 Mbps"}})
+    assert (told["decision"]["outcome"], told["decision"]["path"]) == ("admit", "al2s")
+    assert told["start"]["expected"] == stage.now
+    assert told["forecast"]["low"] <= told["forecast"]["expected"] <= told["forecast"]["high"]
+    assert told["pushed"] == told["replaced"] == []
+
+
+def test_one_that_waits_is_told_what_it_is_told_when_it_does() -> None:
+    stage, _, _ = full()
+    told = preview(stage, qspec=EIGHT)
+    waiting = stage.submit(ports=[9000], qspec=EIGHT)
+    assert waiting.state is FlowState.QUEUED
+    later = why(stage, waiting)
+    for name in ("waits_for", "start", "start_why"):
+        assert told[name] == later[name], name
+
+
+def test_a_more_urgent_one_would_be_before_those_who_wait() -> None:
+    stage, _, _ = full(preemption=False)
+    told = preview(stage, qspec=EIGHT, priority=999)
+    later = why(stage, stage.submit(ports=[9000], qspec=EIGHT, priority=999))
+    assert told["start"] == later["start"]
+
+
+def test_whose_place_it_would_take() -> None:
+    stage = ready(al2s=10.0, internet=1.0)
+    first = stage.submit(qspec={"throughput": {"min": "7 Mbps"}}, priority=100)
+    told = preview(stage, qspec={"throughput": {"min": "7 Mbps"}}, priority=900)
+    assert told["decision"]["outcome"] == "admit"
+    (pushed,) = told["pushed"]
+    assert (pushed["flow"], pushed["path"], pushed["to"]) == (first.id, "al2s", None)
+    assert stage.flow(first).path == "al2s"
+
+
+def test_one_that_reserves() -> None:
+    stage = ready()
+    told = preview(stage, not_before="1 h", qspec={"throughput": {"min": "10 Mbps"}}, size="1 GB")
+    later = stage.submit(
+        ports=[9000], not_before="1 h", qspec={"throughput": {"min": "10 Mbps"}}, size="1 GB"
+    )
+    assert later.booking is not None
+    assert told["booking"] == {
+        "path": later.booking.path,
+        "rate": later.booking.rate,
+        "begins": later.booking.begins,
+        "ends": later.booking.ends,
+    }
+    assert told["start"]["expected"] == later.booking.begins
+
+
+@pytest.mark.parametrize(
+    ("fields", "field"),
+    [({"source": "nowhere"}, "source"), ({"template": "nobody"}, "template"), ({"ports": [5001]}, "ports")],
+)
+def test_what_would_be_refused_is_refused(fields: dict[str, Any], field: str) -> None:
+    stage = ready()
+    stage.submit(ports=[5001])
+    with pytest.raises(AdonError) as told:
+        preview(stage, **fields)
+    with pytest.raises(AdonError) as refused:
+        stage.submit(**{"ports": [9000], **fields})
+    assert str(told.value) == str(refused.value)
+    assert field in str(told.value.problems if isinstance(told.value, InvalidInput) else told.value)
+
+
+def test_weights_decide_as_in_a_request() -> None:
+    """Sliders: the same two paths, one better by throughput and the other by delay."""
+    stage = ready(internet=40.0)
+    for path, rtt in (("al2s", 0.09), ("internet", 0.002)):
+        stage.measure_rtt(path, rtt)
+    found = [
+        preview(
+            stage,
+            qspec={"throughput": {"min": "1 Mbps"}, "rtt": {"max": "100 ms"}},
+            weights={"throughput": 1.0, "rtt": weight},
+        )["decision"]
+        for weight in (0.001, 100.0)
+    ]
+    assert [one["path"] for one in found] == ["al2s", "internet"]

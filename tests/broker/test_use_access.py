@@ -1,0 +1,185 @@
+"""Who may use what: at the door, among the candidates, and when it is decided again.
+
+The stage makes every decision anew from what it saw, so each test here is one of recomputation too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from pydantic import ValidationError
+
+from adon.broker.flow import Flow, FlowState
+from adon.broker.use_access import Use, barred_compute, barred_path, barred_place, refusal
+from adon.config import UseGrant
+from adon.errors import Forbidden, InvalidInput
+from adon.flowvisor.slices import Who
+from tests.broker.stage import Stage, configuration, ready, verdicts
+
+USE = Use("soykb", ("mu", "osu"), 500)
+ANN = Who("ann", frozenset({"researcher"}), frozenset({"genomics"}))
+
+
+def grants(*entries: dict[str, Any]) -> tuple[UseGrant, ...]:
+    return tuple(UseGrant.model_validate(entry) for entry in entries)
+
+
+def stage(*entries: dict[str, Any]) -> Stage:
+    return ready(configuration(use_access=grants(*entries)))
+
+
+@pytest.mark.parametrize(
+    ("entries", "who", "why"),
+    [
+        ([], ANN, ""),
+        ([{}], ANN, ""),
+        ([{"who": ["bob"]}], ANN, "no entry of policy.use_access is about ann"),
+        ([{"who": ["bob"]}], Who("root", frozenset({"admin"})), ""),
+        ([{"roles": ["researcher"]}], ANN, ""),
+        ([{"roles": ["operator"]}], ANN, "is about ann"),
+        ([{"groups": ["genomics", "x"]}], ANN, ""),
+        ([{"who": ["ann"], "groups": ["x"]}], ANN, "is about ann"),
+        ([{"templates": ["soy*"]}], ANN, ""),
+        ([{"templates": ["soy"]}], ANN, "lets ann use template soykb"),
+        ([{"templates": ["bulk"]}, {"who": ["bob"], "templates": ["soykb"]}], ANN, "use template soykb"),
+        ([{"sites": ["mu"]}], ANN, "lets ann use template soykb from mu to osu"),
+        ([{"sites": ["mu", "osu"]}], ANN, ""),
+        ([{"priority": 499}], ANN, "have priority 499 at most here, not 500"),
+        ([{"priority": 500}], ANN, ""),
+        ([{"priority": 100}, {"templates": ["soykb"], "priority": 900}], ANN, ""),
+        ([{"sites": ["mu"]}, {"templates": ["bulk"]}], ANN, "from mu to osu"),
+    ],
+)
+def test_what_is_refused_at_the_door(entries: list[dict[str, Any]], who: Who, why: str) -> None:
+    found = refusal(who, USE, grants(*entries))
+    assert why in found
+    assert bool(found) is bool(why)
+
+
+def test_a_path_is_granted_with_the_rest_of_its_entry() -> None:
+    entries = grants(
+        {"paths": ["internet"]},
+        {"groups": ["genomics"], "paths": ["al*"], "priority": 500},
+        {"templates": ["bulk"], "paths": ["secret"]},
+    )
+    names = ("al2s", "internet", "secret")
+
+    def open_to(who: Who, use: Use) -> list[str]:
+        return [path for path in names if not barred_path(who, use, entries, path)]
+
+    assert open_to(ANN, USE) == ["al2s", "internet"]
+    assert open_to(replace(ANN, groups=frozenset()), USE) == ["internet"]
+    assert open_to(ANN, replace(USE, priority=501)) == ["internet"]
+    assert open_to(ANN, replace(USE, template="bulk")) == ["al2s", "internet", "secret"]
+    assert open_to(Who("root", frozenset({"admin"})), USE) == list(names)
+
+
+def test_compute_sites_and_places() -> None:
+    entries = grants({"compute": ["mu-*"], "paths": ["internet"]}, {"who": ["bob"]})
+    assert barred_compute(ANN, USE, entries, "mu-hpc") == ""
+    assert "ann use compute site osu-hpc" in barred_compute(ANN, USE, entries, "osu-hpc")
+    assert barred_place(ANN, entries, "internet", None) == ""
+    assert barred_place(ANN, entries, "al2s", None) == "no entry of policy.use_access lets ann use path al2s"
+    assert "compute site osu-hpc" in barred_place(ANN, entries, None, "osu-hpc")
+    assert barred_place(Who("bob"), entries, "al2s", None) == ""
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        {"who": []},
+        {"groups": []},
+        {"templates": []},
+        {"paths": ["a*b"]},
+        {"priority": 1000},
+        {"roles": ["x"]},
+    ],
+    ids=str,
+)
+def test_entries_that_mean_nothing(entry: dict[str, Any]) -> None:
+    with pytest.raises(ValidationError):
+        UseGrant.model_validate(entry)
+
+
+def test_a_forbidden_path_is_no_candidate_and_the_decision_says_why() -> None:
+    here = stage({"paths": ["internet"]}, {"groups": ["genomics"]})
+    slow = {"qspec": {"throughput": {"min": "1 Mbps"}}}
+    theirs, ours = here.submit(**slow), here.submit(**slow, groups=["genomics"])
+    assert (here.flow(theirs).path, here.flow(ours).path) == ("internet", "al2s")
+    decision = here.last_decision(theirs)
+    assert verdicts(decision)["al2s"] == "excluded"
+    why = {one.path: one.why for one in decision.candidates}
+    assert why["al2s"] == "no entry of policy.use_access lets ann use path al2s for this"
+    assert verdicts(here.last_decision(ours))["al2s"] == "qualified"
+
+
+def test_a_flow_waits_rather_than_take_a_forbidden_path_and_does_not_move_to_it() -> None:
+    here = stage({"paths": ["internet"]})
+    flow = here.submit(qspec={"throughput": {"min": "1 Mbps"}})
+    assert here.flow(flow).path == "internet"
+    here.measure("internet", 0.5)
+    here.measure("internet", 0.5)
+    here.measure("al2s", 58.0)
+    here.pass_time(120)
+    assert here.flow(flow).path in ("internet", None)
+    waits = here.submit(qspec={"throughput": {"min": "20 Mbps"}})
+    assert here.flow(waits).state is FlowState.QUEUED
+
+
+def test_those_who_wait_are_not_refused_for_each_other() -> None:
+    here = stage({"paths": ["internet"]}, {"groups": ["genomics"]})
+    fast = {"qspec": {"throughput": {"min": "40 Mbps"}}}
+    first = here.submit(**fast, groups=["genomics"])
+    barred = [here.submit(**fast) for _ in range(3)]
+    allowed = here.submit(**fast, groups=["genomics"])
+    here.report(first)
+    here.pass_time(1)
+    assert here.flow(allowed).path == "al2s"
+    assert {here.flow(one).state for one in barred} == {FlowState.QUEUED}
+
+
+@pytest.mark.parametrize(
+    ("entry", "wish", "why"),
+    [
+        ({"templates": ["neuroblastoma"]}, {}, "use template soykb"),
+        ({"sites": ["mu"]}, {}, "from mu to osu"),
+        ({"priority": 300}, {"priority": 301}, "priority 300 at most"),
+        ({"paths": ["nowhere"]}, {}, "use path al2s"),
+    ],
+)
+def test_a_forbidden_request_is_refused_and_nothing_is_kept(
+    entry: dict[str, Any], wish: dict[str, Any], why: str
+) -> None:
+    here = stage(entry)
+    with pytest.raises(Forbidden, match=why):
+        here.submit(**wish)
+    assert here.flows == {}
+    assert isinstance(here.submit(**wish, roles=["admin"]), Flow)
+
+
+def test_a_forbidden_compute_site_is_compared_as_none() -> None:
+    here = stage({"compute": ["mu-hpc"]})
+    flow = here.submit()
+    costs = {one.site: one for one in here.last_decision(flow).compute}
+    assert here.flow(flow).compute_site != "osu-hpc"
+    assert costs["osu-hpc"].cost == float("inf")
+    assert "lets ann use compute site osu-hpc" in costs["osu-hpc"].why
+
+
+def test_a_forbidden_path_is_not_reserved_in_advance() -> None:
+    here = stage({"paths": ["internet"]})
+    wish = {"not_before": "1 h", "deadline": "2 h", "qspec": {"throughput": {"min": "1 Mbps"}}}
+    flow = here.submit(**wish)
+    booking = here.flow(flow).booking
+    assert booking is not None
+    assert booking.path == "internet"
+    with pytest.raises(InvalidInput, match=r"not_before|deadline|reserved"):
+        here.submit(**{**wish, "qspec": {"throughput": {"min": "30 Mbps"}}})
+
+
+def test_what_a_flow_may_use_goes_by_what_its_requester_was() -> None:
+    here = stage({"groups": ["genomics"]})
+    flow = here.submit(groups=["genomics", "a"])
+    assert (here.flow(flow).roles, here.flow(flow).groups) == (("researcher",), ("a", "genomics"))

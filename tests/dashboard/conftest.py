@@ -1,0 +1,103 @@
+"""The dashboard over the web side's test world: real databases and API, stand-ins behind the links."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from adon.access.identity import Actor
+from adon.client import Client
+from apps.dashboard.visit import Visit
+from apps.rest.inside import InsideTransport
+from apps.rest.services import NAME
+from apps.rest.serving import WebServer
+from apps.rest.site import Site
+from tests.apps.web import NOW, World, empty_database
+
+Visiting = Callable[..., Visit]
+
+
+@pytest.fixture(scope="session")
+def empty_state(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database at the present schema with nothing in it."""
+    return empty_database(tmp_path_factory.mktemp("state"))
+
+
+@pytest.fixture
+def world(tmp_path: Path, empty_state: Path) -> Iterator[World]:
+    """The web side with a store, an archive and stand-ins of its own."""
+    built = World(tmp_path, empty_state)
+    yield built
+    built.close()
+
+
+@pytest.fixture
+def visiting(world: World) -> Visiting:
+    """A visit as somebody of this role: ``visiting("researcher", parts={"id": "f-1"})``."""
+
+    def visit(role: str = "admin", **more: dict[str, str]) -> Visit:
+        actor = Actor(role, frozenset({role}))
+        return Visit(Client(InsideTransport(world.app, actor)), actor, NOW + 10, ZoneInfo("UTC"), **more)
+
+    return visit
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        yield browser
+        browser.close()
+
+
+@contextmanager
+def serving(world: World) -> Iterator[str]:
+    """The site behind a real server; its address."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    server = WebServer(Site(world.app.extensions[NAME]), world.stream)
+    thread = threading.Thread(target=server.serve_on, args=(listener,), daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
+    finally:
+        server.stop()
+        thread.join(10)
+
+
+def sign_in(page: Page, token: str) -> None:
+    """As a person does, with a token."""
+    page.goto("/sign-in")
+    page.fill("input[name=token]", token)
+    page.click("form button")
+
+
+@pytest.fixture
+def browse(world: World, chromium: Browser, tmp_path: Path) -> Iterator[Callable[..., Page]]:
+    """Open a page in a browser as somebody: ``browse("/", "researcher", width=390, dark=True)``."""
+    with serving(world) as url:
+        contexts = []
+
+        def opened(path: str, role: str = "admin", width: int = 1440, dark: bool = False) -> Page:
+            context = chromium.new_context(
+                viewport={"width": width, "height": 900},
+                color_scheme="dark" if dark else "light",
+                base_url=url,
+            )
+            contexts.append(context)
+            page = context.new_page()
+            sign_in(page, world.tokens[role])
+            page.goto(path)
+            page.wait_for_selector("#main h1")
+            return page
+
+        yield opened
+        for context in contexts:
+            context.close()

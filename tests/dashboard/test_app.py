@@ -1,0 +1,98 @@
+"""The dashboard's door: who is let in, and from where."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from werkzeug.test import Client
+
+from apps.rest.services import NAME
+from apps.rest.site import Site
+from tests.apps.web import World
+
+UPDATE = "/_dash-update-component"
+GO = {
+    "output": "..main.children...title.data...tick.interval...tick.disabled...live-tag.data..",
+    "outputs": [
+        {"id": name, "property": of}
+        for name, of in (
+            ("main", "children"),
+            ("title", "data"),
+            ("tick", "interval"),
+            ("tick", "disabled"),
+            ("live-tag", "data"),
+        )
+    ],
+    "inputs": [
+        {"id": "url", "property": "pathname", "value": "/"},
+        {"id": "url", "property": "search", "value": ""},
+    ],
+    "changedPropIds": ["url.pathname"],
+}
+
+
+@pytest.fixture
+def site(world: World) -> Client:
+    return Client(Site(world.app.extensions[NAME]))
+
+
+@pytest.fixture
+def inside(site: Client, world: World) -> Client:
+    assert site.post("/sign-in", data={"token": world.tokens["researcher"]}).status_code == 303
+    return site
+
+
+def test_nobody_sees_a_page_before_signing_in(site: Client) -> None:
+    answer = site.get("/flows/f-1")
+    assert answer.status_code == 302
+    assert answer.headers["Location"] == "/sign-in?next=/flows/f-1"
+
+
+@pytest.mark.parametrize("path", ["/_dash-layout", "/_dash-dependencies"])
+def test_nor_anything_of_what_it_is_made_of(site: Client, path: str) -> None:
+    assert site.get(path).status_code == 401
+
+
+def test_nor_calls_what_pages_call(site: Client) -> None:
+    assert site.post(UPDATE, json=GO).status_code == 401
+
+
+def test_signed_in_one_sees_it(inside: Client) -> None:
+    assert inside.get("/").status_code == 200
+    answer = inside.post(UPDATE, json=GO)
+    assert answer.status_code == 200
+    assert "Move data" in answer.text
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Origin": "https://elsewhere.example"},
+    ],
+)
+def test_a_page_of_another_site_cannot_use_the_session(inside: Client, headers: dict[str, str]) -> None:
+    answer = inside.post(UPDATE, json=GO, headers=headers)
+    assert answer.status_code == 403
+    assert "another site" in answer.text
+
+
+def test_no_other_site_may_run_anything_in_a_page(inside: Client) -> None:
+    policy = inside.get("/").headers["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "script-src 'self' 'sha256-" in policy
+    assert "unsafe-eval" not in policy
+    assert "frame-ancestors 'none'" in policy
+
+
+def test_what_cannot_be_drawn_says_so_without_a_trace(inside: Client, monkeypatch: Any) -> None:
+    def fails(_here: object) -> None:
+        raise KeyError("secret detail")
+
+    monkeypatch.setattr("apps.dashboard.home._alarms", fails)
+    answer = inside.post(UPDATE, json=GO)
+    assert "could not be drawn" in answer.text
+    assert "secret detail" not in answer.text
+    assert "Traceback" not in answer.text

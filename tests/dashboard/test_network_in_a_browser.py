@@ -1,0 +1,88 @@
+"""The network's main paths in a real browser: the map, a chart, an alarm, a failure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.apps.measured import FELL
+from tests.apps.web import World
+from tests.dashboard.networks import large
+
+pytestmark = pytest.mark.integration
+
+Browse = Callable[..., Page]
+
+
+def test_a_path_on_the_map_is_marked_and_told(world: World, browse: Browse) -> None:
+    assert world.controller is not None
+    world.controller.snapshot = large(5, 20)
+    page = browse("/network?path=core.1")
+    facts = page.locator("#net-facts")
+    expect(facts).to_contain_text("core.1")
+    expect(page.locator("#net-says")).to_contain_text("5 sites, 100 switches (1 not connected)")
+    # The canvas has no elements to click on: cytoscape itself is told of the tap.
+    page.wait_for_function("document.getElementById('net-map')?._cyreg?.cy.elements().length > 0")
+    page.evaluate("document.getElementById('net-map')._cyreg.cy.getElementById('site:site2').emit('tap')")
+    expect(facts).to_contain_text("site2-dtn")
+    page.evaluate("document.getElementById('net-map')._cyreg.cy.getElementById('path:core.6').emit('tap')")
+    expect(facts).to_contain_text("not measured")
+    page.select_option("#net-shown", "flow:f-3")
+    expect(facts).to_contain_text("core.4")
+    page.select_option("#net-view", "switches")
+    page.select_option("#net-colour", "load")
+    expect(page.locator("#net-legend")).to_contain_text("busy")
+    page.click("#net-closer")
+    page.click("#net-fit")
+    facts.get_by_role("link", name="core.4").click()
+    expect(page.locator("h1")).to_have_text("Path core.4")
+
+
+def test_a_window_is_announced_and_cancelled(browse: Browse) -> None:
+    page = browse("/network", "performance_engineer")
+    page.get_by_text("Announce a maintenance window").click()
+    page.click("#window-announce")
+    expect(page.locator("#window-begins-problem")).to_contain_text("say when")
+    page.select_option("#window-name", "al2s")
+    page.fill("#window-begins", "2030-11-30 14:00")
+    page.fill("#window-ends", "2030-11-30 16:00")
+    page.locator("#window-ends").press("Tab")
+    page.wait_for_timeout(500)  # what is typed is told after a moment's rest
+    page.click("#window-announce")
+    expect(page.locator("#window-said")).to_contain_text("is announced")
+    page.on("dialog", lambda dialog: dialog.accept())
+    page.locator("#window-table button", has_text="Cancel").click()
+    expect(page.locator("#window-cancelled")).to_contain_text("is cancelled")
+
+
+def test_a_chart_is_drawn_and_saved(browse: Browse, tmp_path: Path) -> None:
+    page = browse("/series?path=al2s&source=mu&destination=osu&metric=throughput&range=1h")
+    expect(page.locator("#ser-chart figcaption")).to_contain_text("58 Mbps")
+    expect(page.locator("#ser-chart .js-plotly-plot")).to_be_attached()
+    with page.expect_download() as download:
+        page.click("#ser-csv")
+    saved = tmp_path / "chart.csv"
+    download.value.save_as(saved)
+    assert saved.read_text().splitlines()[1].startswith("al2s,mu,osu,throughput,")
+
+
+def test_an_alarm_is_seen_by_keyboard(browse: Browse) -> None:
+    page = browse("/alarms", "operator")
+    button = page.get_by_role("button", name=f"I have seen: {FELL.text}")
+    button.focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#alm-said")).to_contain_text("operator has seen it")
+    page.get_by_role("link", name=FELL.text).click()
+    expect(page.locator("h1")).to_have_text(FELL.text)
+    expect(page.locator("#alarm-said")).to_contain_text("operator")
+
+
+def test_a_failure_is_rehearsed_and_asked_again(browse: Browse) -> None:
+    page = browse("/what-if")
+    expect(page.locator("#if-answer")).to_contain_text("Choose a failure")
+    page.click("#if-every")
+    page.get_by_role("link", name="path-down al2s").click()
+    expect(page.locator("#if-answer")).to_contain_text("would hit 3 flows")

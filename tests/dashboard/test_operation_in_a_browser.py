@@ -1,0 +1,38 @@
+"""Running it in a real browser: a token made and revoked, a role given, the audit log that tells of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.apps.web import World
+
+pytestmark = pytest.mark.integration
+
+
+def test_a_token_is_shown_once_works_and_stops(browse: Callable[..., Page], world: World) -> None:
+    page = browse("/account", "researcher")
+    page.fill("#token-label", "nightly")
+    page.select_option("#token-scope", "read")
+    page.click("#token-add")
+    secret = page.locator("#token-secret").inner_text()
+    assert world.ask("GET", "/flows", secret).status_code == 200
+    assert world.ask("POST", "/flows", secret, json={}).status_code == 403
+    page.reload()
+    expect(page.locator("#main")).to_contain_text("nightly")
+    assert secret not in page.content()
+    page.locator("tr", has_text="nightly").get_by_role("button", name="Revoke").click()
+    expect(page.locator("#token-made")).to_contain_text("worthless")
+    assert world.ask("GET", "/flows", secret).status_code == 401
+
+
+def test_a_role_is_given_and_the_audit_log_tells(browse: Callable[..., Page]) -> None:
+    page = browse("/users/rival")
+    page.get_by_role("button", name="Give: operator").click()
+    expect(page.locator("#user-done")).to_contain_text("Done")
+    page.goto("/audit?action=user.change")
+    expect(page.locator("#main")).to_contain_text("/users/rival")
+    page.click("#audit-verify")
+    expect(page.locator("#audit-done")).to_contain_text("are whole")

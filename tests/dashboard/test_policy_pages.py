@@ -1,0 +1,327 @@
+"""The pages of performance engineers over the web side's test world."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from adon.broker.flow import FlowState
+from adon.broker.outcomes import Forecast
+from adon.errors import AdonError, Forbidden, InvalidInput, NotFound
+from adon.templates_catalog.catalog import Catalog
+from apps.dashboard.policy import (
+    advice,
+    backtesting,
+    catalog,
+    decision,
+    decisions,
+    drafting,
+    editor,
+    flipping,
+    forecasts,
+    in_force,
+    outcomes,
+    proposal,
+    proposals,
+    queue,
+    template,
+)
+from tests.apps.test_outcomes import leave
+from tests.apps.web import SOYKB, World
+from tests.dashboard.conftest import Visiting
+from tests.dashboard.reading import links, parts, text
+from tests.templates_catalog import experience as planted
+from tests.templates_catalog.experience import a_template
+
+NEXT = """
+name: soykb
+title: Faster
+qspec: {throughput: {min: 9 Mbps}, rtt: {max: 100 ms}}
+weights: {throughput: 1, rtt: 1}
+"""
+
+
+def ids(drawn: Any) -> set[str]:
+    return {one.id for one in parts(drawn) if isinstance(getattr(one, "id", None), str)}
+
+
+# -- templates -----------------------------------------------------------------------------------------
+
+
+def test_the_catalog_tells_what_each_asks_for_and_how_its_flows_fare(
+    world: World, visiting: Visiting
+) -> None:
+    leave(world)
+    shown = catalog.live(visiting())
+    said = text(shown)
+    assert "throughput ≥ 7 Mbps, round trip ≤ 100 ms" in said
+    assert "throughput 75 %, round trip 25 %" in said
+    assert "0 of 1" in said
+    assert "/templates/soykb" in links(shown)
+
+
+def test_the_catalog_is_searched(visiting: Visiting) -> None:
+    assert "/templates/soykb" in links(catalog.live(visiting(query={"q": "soybean BULK"})))
+    assert "No template has" in text(catalog.live(visiting(query={"q": "nothing"})))
+
+
+def test_who_may_not_add_templates_is_offered_no_editing(visiting: Visiting) -> None:
+    assert "/templates/new" in links(catalog.show(visiting("performance_engineer")))
+    reader = visiting("researcher", parts={"name": "soykb"})
+    assert "/templates/new" not in links(catalog.show(reader))
+    assert "/templates/soykb/edit" not in links(template.show(reader))
+
+
+def test_a_template_tells_its_tables_versions_and_what_changed(world: World, visiting: Visiting) -> None:
+    world.ask("POST", "/templates", json={**SOYKB, "weights": {"throughput": 1}, "title": "Once more"})
+    shown = template.show(visiting(parts={"name": "soykb"}))
+    assert {"template-throughput"} <= ids(shown)
+    assert "template-rtt" not in ids(shown)
+    compare = next(to for to in links(shown) if "before=" in to)
+    assert compare == "/templates/soykb?version=2&before=1"
+    said = text(template.show(visiting(parts={"name": "soykb"}, query={"version": "2", "before": "1"})))
+    assert "From version 1 to 2" in said
+    assert "Once more" in said
+    assert "no weight any more" in said
+    older = text(template.show(visiting(parts={"name": "soykb"}, query={"version": "1"})))
+    assert "new flows get version 2" in older
+
+
+def test_what_is_not_there_is_said(visiting: Visiting) -> None:
+    with pytest.raises(NotFound):
+        template.show(visiting(parts={"name": "nothing"}))
+    with pytest.raises(InvalidInput):
+        template.show(visiting(parts={"name": "soykb"}, query={"version": "two"}))
+
+
+# -- the editor ----------------------------------------------------------------------------------------
+
+
+def test_the_editor_begins_with_the_latest_version(visiting: Visiting) -> None:
+    shown = editor.show_edit(visiting(parts={"name": "soykb"}))
+    area = next(one for one in parts(shown) if getattr(one, "id", None) == editor.TEXT)
+    assert "min: 7 Mbps" in area.value
+    assert backtesting.START in ids(shown)
+
+
+def test_a_mistake_is_told_with_its_line_and_saving_is_not_offered(visiting: Visiting) -> None:
+    problems, lines, _rows, picture, disabled, *_ = editor.look(visiting(), NEXT.replace("9 Mbps", "9"))
+    assert "line 4" in text(problems)
+    assert "qspec.throughput.min" in text(problems)
+    assert [one.children for one in lines if "wrong" in one.className] == ["! 4"]
+    assert "comes back" in text(picture)
+    assert disabled
+
+
+def test_what_is_right_is_drawn_over_the_saved_version_and_saved_as_the_next(
+    world: World, visiting: Visiting
+) -> None:
+    here = visiting("performance_engineer")
+    problems, _, _, picture, disabled, label, _ = editor.look(here, NEXT)
+    assert "Nothing is wrong" in text(problems)
+    assert "75 % → 50 %" in text(picture)
+    assert (disabled, label) == (False, "Save as soykb, version 2")
+    assert editor.save(here, NEXT) == "/templates/soykb?saved=2"
+    assert world.store.template("soykb").author == "performance_engineer"
+
+
+def test_a_researcher_may_check_and_is_told_why_not_save(visiting: Visiting) -> None:
+    here = visiting("researcher")
+    *_, disabled, _label, similar = editor.look(here, NEXT)
+    assert disabled
+    assert "self-service is off" in text(similar)
+    with pytest.raises(Forbidden):
+        editor.save(here, NEXT)
+
+
+def test_a_wrong_text_is_neither_saved_nor_replayed(visiting: Visiting) -> None:
+    for deed in (
+        lambda: editor.save(visiting(), "name: 7"),
+        lambda: backtesting.begin(visiting(), "name: 7", "1d"),
+    ):
+        with pytest.raises(AdonError):
+            deed()
+
+
+def test_without_the_configuration_a_backtest_says_so(visiting: Visiting) -> None:
+    assert "Not available" in text(backtesting.stand(visiting(), "b-1")[0])
+    assert backtesting.stand(visiting(), None) == ([], False)
+
+
+# -- the survey ----------------------------------------------------------------------------------------
+
+
+def test_every_question_of_the_survey_is_asked_once() -> None:
+    assert sorted(key for _, _, keys in drafting.GROUPS for key in keys) == sorted(drafting.KEYS)
+
+
+def test_answers_lead_to_a_draft_with_reasons(visiting: Visiting) -> None:
+    here = visiting("researcher")
+    found = drafting.drafted(here, {"application": "genomes", "amount": "25 GB", "within": "1 h"})
+    said = text(drafting.result(here, found))
+    assert "qspec.throughput" in said
+    assert "soykb@1" in said
+    assert "No self-service" in said
+    with pytest.raises(InvalidInput) as refused:
+        drafting.drafted(here, {"application": "genomes", "amount": "25"})
+    assert dict(zip(drafting.KEYS, drafting._problems(refused.value), strict=True))["amount"]
+
+
+# -- decisions -----------------------------------------------------------------------------------------
+
+
+def test_decisions_are_listed_filtered_and_lead_on(world: World, visiting: Visiting) -> None:
+    flow = world.submit()
+    world.fill(flow)
+    shown = decisions.live(visiting())
+    assert f"/decisions/d-{flow[2:]}" in links(shown)
+    assert "No decision is like that" in text(decisions.live(visiting(query={"outcome": "move"})))
+    assert "No decision is like that" in text(decisions.live(visiting(query={"path": "internet"})))
+
+
+def test_a_researcher_sees_only_decisions_about_own_flows(world: World, visiting: Visiting) -> None:
+    flow = world.submit(as_="rival")
+    world.fill(flow)
+    assert f"/decisions/d-{flow[2:]}" not in links(decisions.live(visiting("researcher")))
+
+
+def test_pages_of_decisions_lead_on(
+    world: World, visiting: Visiting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = [world.submit(ports=[5001 + one]) for one in range(3)]
+    for flow in made:
+        world.fill(flow)
+    monkeypatch.setattr(decisions, "SHOWN", 2)
+    first = decisions.live(visiting())
+    following = next(to for to in links(first) if "before=" in to)
+    second = decisions.live(visiting(query={"before": following.partition("before=")[2]}))
+    listed = [to for shown in (first, second) for to in links(shown) if to.startswith("/decisions/d-")]
+    assert sorted(listed) == sorted(f"/decisions/d-{flow[2:]}" for flow in made)
+
+
+def test_a_decision_tells_scores_sites_and_links(world: World, visiting: Visiting) -> None:
+    flow = world.submit()
+    world.fill(flow)
+    shown = decision.show(visiting(parts={"id": f"d-{flow[2:]}"}))
+    said = text(shown)
+    for words in ("al2s has the highest Q (9.35)", "never measured", "missed", "95.5 s", "impossible"):
+        assert words in said, words
+    assert {f"/flows/{flow}", "/templates/soykb?version=1", "/paths/al2s", "/sites/osu-hpc"} <= set(
+        links(shown)
+    )
+    assert "/measurements?path=al2s&metric=throughput" in links(shown)
+    assert flipping.ASK in ids(shown)
+
+
+def test_the_why_not_is_told_per_alternative() -> None:
+    flip = {
+        "kind": "metric",
+        "name": "throughput",
+        "path": "internet",
+        "unit": "bps",
+        "value": 6.5e6,
+        "told": 7e6,
+    }
+    other = {"path": "internet", "site": None, "q": None, "why": "6.5 Mbps is below 7 Mbps"}
+    same = {
+        "decision": "d-1",
+        "searched": [1, 2],
+        "left_out": [],
+        "decisions_made": 9,
+        "code": "a",
+        "this_code": "a",
+    }
+    two = [{**flip, "text": "at least 7 Mbps"}, {**flip, "kind": "bound", "text": "a bound of 6.5 Mbps"}]
+    found = {
+        **same,
+        "as_recorded": True,
+        "alternatives": [{**other, "text": "if it had 7 Mbps", "flips": two}],
+    }
+    said = text(flipping.answered(found))
+    for words in ("the same decision", "if it had 7 Mbps", "6.5 Mbps", "throughput bound on internet"):
+        assert words in said, words
+    assert "another version" in text(flipping.answered({**found, "as_recorded": False, "this_code": "b"}))
+    assert "nothing else" in text(flipping.answered({**found, "alternatives": []}))
+
+
+# -- queue and policy ----------------------------------------------------------------------------------
+
+
+def test_the_queue_tells_why_each_waits(world: World, visiting: Visiting) -> None:
+    assert "Nothing waits" in text(queue.live(visiting()))
+    assert world.controller is not None
+    flow = world.submit()
+    store = world.controller.store
+    store.save_flow(replace(store.flow(int(flow[2:])), state=FlowState.QUEUED, reason="no room"), "e", 1.0)
+    world.controller.snapshot = {**world.controller.snapshot, "queue": [flow], "queued": 1}
+    world.app.extensions["adon"].snapshots._kept = None
+    said = text(queue.live(visiting(query={"flow": flow})))
+    assert "May start" in said
+    assert f"Why {flow} waits" in " ".join(said.split())
+
+
+def test_the_policy_says_what_is_in_force_and_where_it_is_changed(visiting: Visiting) -> None:
+    said = text(in_force.show(visiting("operator")))
+    for words in ("policy.measurement_access", "adon config check", "policy.queue"):
+        assert words in said
+    with pytest.raises(Forbidden):
+        in_force.show(visiting("researcher"))
+
+
+# -- learning and outcomes -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def learned(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
+    assert world.controller is not None
+    world.controller.store.save_template(a_template(version=2), "admin", 0.0)
+    world.controller.catalog = Catalog.of(one.template for one in world.store.templates())
+    got = tuple(planted.outcomes(planted.saturated))
+    monkeypatch.setattr(type(world.store), "experience", lambda *_, **__: got)
+    return world
+
+
+def test_a_proposal_shows_today_beside_it_and_is_decided_on(learned: World, visiting: Visiting) -> None:
+    assert "no proposal yet" in text(proposals.live(visiting()))
+    made = visiting("performance_engineer").client.learn("soykb")["id"]
+    assert f"/proposals/{made}" in links(proposals.live(visiting()))
+    shown = proposal.show(visiting("performance_engineer", parts={"id": made}))
+    assert {"proposal-throughput", proposal.ACCEPT} <= ids(shown)
+    assert "Error with the proposed one" in text(shown)
+    assert proposal.ACCEPT not in ids(proposal.show(visiting("auditor", parts={"id": made})))
+    assert "new scoring proposed" in text(catalog.live(visiting()))
+    visiting().client.decide_proposal(made, accept=False, reason="a path was rebuilt")
+    decided = proposal.show(visiting(parts={"id": made}))
+    assert "a path was rebuilt" in text(decided)
+    assert proposal.ACCEPT not in ids(decided)
+
+
+def test_outcomes_tell_promised_against_achieved(world: World, visiting: Visiting) -> None:
+    assert "No flow has ended yet" in text(outcomes.live(visiting()))
+    flow = leave(world, forecast=Forecast(80.0, 60.0, float("inf"), 0.9, {"network": 75.0}))
+    shown = outcomes.live(visiting())
+    said = text(shown)
+    for words in ("80 Mbps", "90 Mbps", "+12 %", "held", "broken", "0 of 1 flows got at least"):
+        assert words in said, words
+    assert {f"/flows/{flow}", "/decisions/d-1", "/paths/al2s"} <= set(links(shown))
+    assert "No flow like that" in text(outcomes.live(visiting(query={"template": "rivvir"})))
+
+
+def test_forecasts_tell_how_often_they_held(world: World, visiting: Visiting) -> None:
+    assert "No flow with a forecast" in text(forecasts.live(visiting()))
+    leave(world, forecast=Forecast(80.0, 60.0, 100.0, 0.9, {"network": 75.0}))
+    shown = forecasts.live(visiting())
+    assert "all: 90 % held 100 % of 1" in text(shown)
+
+
+def test_advice_for_a_flow_and_for_none(world: World, visiting: Visiting) -> None:
+    flow = world.submit()
+    assert f"/advice?flow={flow}" in links(advice.show(visiting()))
+    shown = advice.show(visiting("performance_engineer", query={"flow": flow}))
+    said = text(shown)
+    for words in ("What is advised", "mu-dtn (sender)", "Keep it in the template"):
+        assert words in said, words
+    assert advice.ACCEPT not in ids(advice.show(visiting("researcher", query={"flow": flow})))
+    assert "There is no such thing" in text(advice.show(visiting(query={"flow": "f-99"})))

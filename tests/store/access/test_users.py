@@ -1,0 +1,278 @@
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+import sqlalchemy
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy.exc import DBAPIError
+
+from adon.access.audit import Entry, Outcome
+from adon.access.external import ExternalIdentity
+from adon.access.identity import create_token, digest_of
+from adon.errors import Conflict, Forbidden, InvalidInput, NotAuthenticated, NotFound, Unavailable
+from adon.store.access.access import Access
+from adon.store.access.audit import Wanted
+from adon.store.access.database import AccessStore
+from adon.store.access.tables import ACCESS, metadata
+from adon.store.access.tokens import Tokens
+from adon.store.access.upgrade import MIGRATIONS, main, move_tokens, upgrade
+from adon.store.upgrade import upgrade as upgrade_state
+
+NOW = 2000.0
+IDP = "https://idp.example.edu"
+ENTRY = Entry(NOW, "ann", "token:1", "10.0.0.1", "flow.read", "GET", "/flows", Outcome.REFUSED, 403, "no")
+
+
+def execute(url: str, *statements: str) -> None:
+    engine = sqlalchemy.create_engine(url)
+    with engine.begin() as connection:
+        for statement in statements:
+            connection.exec_driver_sql(statement)
+    engine.dispose()
+
+
+# -- users ----------------------------------------------------------------------------------------------
+
+
+def test_who_signs_in_again_is_the_same_whatever_they_are_called_now(access: Access) -> None:
+    first = access.users.signed_in(ExternalIdentity(IDP, "7", name="bob"), ["researcher"], NOW)
+    later = ExternalIdentity(IDP, "7", name="robert", display="Robert", groups=frozenset({"g"}))
+    second = access.users.signed_in(later, ["operator"], NOW + 1)
+    assert (first.name, second.name) == ("bob", "bob")
+    assert (second.roles, second.groups) == ({"operator"}, {"g"})
+    user = access.users.get("bob")
+    assert (user.display, user.first_seen, user.last_seen) == ("Robert", NOW, NOW + 1)
+
+
+def test_two_who_are_called_alike_are_two(access: Access) -> None:
+    one = access.users.signed_in(ExternalIdentity(IDP, "7", name="Ann"), ["admin"], NOW)
+    assert one.name == "Ann@idp.example.edu"
+    assert access.users.get("ann").roles == {"researcher"}
+    other = access.users.signed_in(ExternalIdentity("https://other.edu", "7", name="bob"), [], NOW)
+    assert other.name == "bob"
+
+
+def test_who_is_disabled_does_not_come_in(access: Access) -> None:
+    identity = ExternalIdentity(IDP, "7", name="bob")
+    access.users.signed_in(identity, ["researcher"], NOW)
+    access.users.change("bob", NOW, disabled=True)
+    with pytest.raises(Forbidden, match="bob has been disabled"):
+        access.users.signed_in(identity, ["admin"], NOW)
+
+
+def test_no_issuer_is_this_machine(access: Access) -> None:
+    with pytest.raises(Forbidden, match="local"):
+        access.users.signed_in(ExternalIdentity("local", "ann", name="ann"), ["admin"], NOW)
+    assert access.users.get("ann").roles == {"researcher"}
+
+
+def test_what_is_shown_of_somebody_plays_no_tricks(access: Access) -> None:
+    access.users.signed_in(ExternalIdentity(IDP, "7", name="bob", display="Bob\u202e\nx"), [], NOW)
+    assert access.users.get("bob").display == "Bob\\u202e\\u000ax"
+
+
+def test_many_at_once_get_names_of_their_own(access: Access) -> None:
+    names: list[str] = []
+
+    def come(number: int) -> None:
+        identity = ExternalIdentity(IDP, str(number), name="bob")
+        names.append(access.users.signed_in(identity, [], NOW).name)
+
+    threads = [threading.Thread(target=come, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(set(names)) == 6
+
+
+def test_names_that_cannot_be(access: Access) -> None:
+    with pytest.raises(Conflict, match="mistaken for ann"):
+        access.users.named("ANN", [], NOW)
+    with pytest.raises(InvalidInput):
+        access.users.named("a\u200bb", [], NOW)
+    for name in ("nobody", "a\x00b"):
+        with pytest.raises(NotFound):
+            access.users.get(name)
+
+
+# -- tokens ---------------------------------------------------------------------------------------------
+
+
+def test_a_token_proves_its_owner_with_the_roles_of_now(access: Access) -> None:
+    text, token = create_token("ann", NOW, scope=["report"])
+    access.tokens.save(token)
+    actor = access.tokens.authenticate(text, NOW)
+    assert (actor.name, actor.roles, actor.via, actor.proof) == ("ann", {"researcher"}, "token", token.id)
+    access.users.change("ann", NOW, granted=["auditor"])
+    assert access.tokens.authenticate(text, NOW).roles == {"auditor"}
+    with pytest.raises(Conflict):
+        access.tokens.save(token)
+    with pytest.raises(NotFound):
+        access.tokens.save(create_token("nobody", NOW)[1])
+
+
+@pytest.mark.parametrize("presented", ["", "adon_", "adon_x", "\ud800", "ä" * 1000, "' OR 1=1 --", "a\x00"])
+def test_what_is_no_token(access: Access, presented: str) -> None:
+    with pytest.raises(NotAuthenticated, match="not known"):
+        access.tokens.authenticate(presented, NOW)
+
+
+def test_the_first_revocation_counts(access: Access) -> None:
+    text, token = create_token("ann", NOW)
+    access.tokens.save(token)
+    access.tokens.revoke(token.id, NOW + 1)
+    assert access.tokens.revoke(token.id, NOW + 2).revoked == NOW + 1
+    with pytest.raises(NotAuthenticated, match="revoked"):
+        access.tokens.authenticate(text, NOW + 3)
+    for name in ("nobody", "a\x00b", ""):
+        with pytest.raises(NotFound):
+            access.tokens.revoke(name, NOW)
+
+
+def test_when_it_was_last_used_is_kept_to_the_minute(access: Access) -> None:
+    text, token = create_token("ann", NOW)
+    access.tokens.save(token)
+    for later in (0, 30, 59):
+        access.tokens.authenticate(text, NOW + later)
+    assert access.tokens.get(token.id).used == NOW
+    access.tokens.authenticate(text, NOW + 60)
+    assert access.tokens.get(token.id).used == NOW + 60
+
+
+def test_that_its_use_cannot_be_written_down_keeps_nobody_out(access: Access, access_url: str) -> None:
+    text, token = create_token("ann", NOW)
+    access.tokens.save(token)
+    reader = AccessStore.open(access_url, read_only=True)
+    assert Tokens(reader).authenticate(text, NOW).name == "ann"
+    reader.close()
+    assert access.tokens.get(token.id).used is None
+
+
+# -- the audit log --------------------------------------------------------------------------------------
+
+
+def test_it_only_grows(access: Access, access_url: str) -> None:
+    access.audit.append([ENTRY, ENTRY])
+    replaced = (
+        ["INSERT OR REPLACE INTO access_audit SELECT * FROM access_audit WHERE number = 1"]
+        if access_url.startswith("sqlite")
+        else ["TRUNCATE access_audit"]
+    )
+    for statement in ("UPDATE access_audit SET actor = 'bob'", "DELETE FROM access_audit", *replaced):
+        with pytest.raises(DBAPIError, match="only grows"):
+            execute(access_url, statement)
+    assert access.audit.verify().problem is None
+
+
+def test_what_somebody_with_the_database_does_is_found(access: Access, access_url: str) -> None:
+    for number in range(5):
+        access.audit.append([ENTRY] * (number + 1))
+    away = (
+        ("DROP TRIGGER access_audit_no_update", "DROP TRIGGER access_audit_no_delete")
+        if access_url.startswith("sqlite")
+        else ("DROP TRIGGER access_audit_only_grows ON access_audit",)
+    )
+    execute(access_url, *away, "DELETE FROM access_audit WHERE number = 15")
+    found = access.audit.verify()
+    assert (found.lines, found.problem) == (14, "the log ends at 14, and line 15 was the last")
+    execute(access_url, "UPDATE access_audit SET status = 200 WHERE number = 3")
+    assert access.audit.verify().problem == "line 3, or the one before it, was changed"
+    execute(access_url, "DELETE FROM access_audit WHERE number = 2")
+    assert access.audit.verify().problem == "line 2 is missing: 3 comes next"
+    access.audit.append([ENTRY])
+    assert access.audit.verify().lines == 1
+
+
+def test_many_writers_make_one_chain(access: Access, access_url: str) -> None:
+    def write() -> None:
+        with Access.open(access_url) as other:
+            for _ in range(10):
+                other.audit.append([ENTRY])
+
+    threads = [threading.Thread(target=write) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    found = access.audit.verify()
+    assert (found.lines, found.problem) == (40, None)
+    assert access.audit.count() == 40
+    assert len(list(access.audit.all())) == 40
+
+
+def test_lines_are_found_as_they_were_written(access: Access) -> None:
+    odd = ENTRY.cleaned()
+    access.audit.append([odd])
+    access.audit.append([Entry(NOW + 0.1, "b\x00b", "", "", "x", "", "", Outcome.DONE, 0, "\ud800")])
+    newest, oldest = access.audit.lines(Wanted(), 10)
+    assert oldest.entry == odd
+    assert access.audit.lines(Wanted(actor="b\x00b"), 10) == (newest,)
+    assert access.audit.lines(Wanted(until=NOW + 0.1), 10) == (oldest,)
+    assert access.audit.verify().problem is None
+
+
+# -- the schema, and what was before --------------------------------------------------------------------
+
+
+def test_the_migrations_make_the_tables_of_the_code(access_url: str) -> None:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    assert ScriptDirectory.from_config(config).get_heads() == [ACCESS.revision]
+    engine = sqlalchemy.create_engine(access_url)
+    with engine.connect() as connection:
+        opts = {"compare_type": True, "version_table": ACCESS.version_table}
+        assert compare_metadata(MigrationContext.configure(connection, opts=opts), metadata) == []
+    engine.dispose()
+
+
+def test_both_schemas_live_in_one_database(empty_url: str) -> None:
+    upgrade_state(empty_url)
+    upgrade(empty_url)
+    upgrade_state(empty_url)
+    upgrade(empty_url)
+    Access.open(empty_url).close()
+
+
+def test_a_database_that_is_not_there_names_the_command(tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match=r"python -m adon\.store\.access\.upgrade sqlite"):
+        Access.open(f"sqlite:///{tmp_path}/access.db")
+
+
+def test_tokens_of_an_earlier_version_are_moved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    state, url = f"sqlite:///{tmp_path}/state.db", f"sqlite:///{tmp_path}/access.db"
+    upgrade_state(state)
+    execute(
+        state,
+        "CREATE TABLE tokens (id TEXT, actor TEXT, roles JSON, digest TEXT, created REAL, expires REAL, "
+        "revoked REAL)",
+        "DROP INDEX ix_decisions_listed",  # what came after 0008 is taken back by hand
+        *(f"ALTER TABLE decisions DROP COLUMN {name}" for name in ("template", "path", "site")),
+        "UPDATE alembic_version SET version_num = '0008'",
+        *(
+            f"INSERT INTO tokens VALUES ('{name}{number}', '{name}', '[\"{role}\"]', "  # noqa: S608
+            f"'{digest_of(name + role)}', 1000, NULL, {revoked})"
+            for number, (name, role, revoked) in enumerate(
+                [("admin", "admin", "NULL"), ("bob", "researcher", "NULL"), ("bob", "admin", "1500")]
+            )
+        ),
+    )
+    upgrade(url)
+    with pytest.raises(Unavailable, match="3 tokens have not been moved"):
+        upgrade_state(state)
+    assert main([url, state]) == 0
+    assert "tokens moved: 3" in capsys.readouterr().out
+    assert move_tokens(state, url, NOW) == 0
+    upgrade_state(state)
+    assert move_tokens(state, url, NOW) == 0
+    with Access.open(url) as access:
+        assert access.tokens.authenticate("adminadmin", NOW).roles == {"admin"}
+        assert access.tokens.authenticate("bobresearcher", NOW).roles == {"researcher"}
+        assert access.users.get("bob").roles == {"researcher"}, "a revoked token gives nothing"
+        with pytest.raises(NotAuthenticated, match="revoked"):
+            access.tokens.authenticate("bobadmin", NOW)

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+
+from adon.config import Configuration
+from adon.nearest_key import nearest_key
+
+
+@pytest.mark.parametrize(
+    ("place", "expected"),
+    [
+        (("polcy",), "policy"),
+        (("slice",), "slices"),
+        (("switches", "mu", "dipd"), "dpid"),
+        (("controller", "web-port"), "web_port"),
+        (("sites", "mu", "hosts", "dtn", "adress"), "address"),
+        (("measurements", "tests", 3, "rtt_perid"), "rtt_period"),
+        (("policy", "use_access", 0, "template"), "templates"),
+        (("access", "openid", "x", "client_secret_fiel"), "client_secret_file"),
+        (("policy", "credentials", "password"), None),
+        (("nothing", "like", "it"), None),
+    ],
+)
+def test_the_key_that_was_meant(place: tuple[str | int, ...], expected: str | None) -> None:
+    found = nearest_key(Configuration, place)
+    assert found == ("" if expected is None else f"; did you mean {expected}?")
