@@ -72,7 +72,7 @@ def _add(connection: Connection, fresh: Mapping[Place, Bucket]) -> None:
         place: merged([held[place], new], place.start, place.width) if place in held else new
         for place, new in fresh.items()
     }
-    upsert(connection, tables.rollup, [_row(place, bucket) for place, bucket in whole.items()])
+    upsert(connection, tables.rollup, [row(place, bucket) for place, bucket in whole.items()])
 
 
 _ROLLUP = tables.rollup.c
@@ -89,7 +89,8 @@ def _held(connection: Connection, places: Iterable[Place]) -> dict[Place, Bucket
     return {place: bucket(row) for place, row in found if row is not None}
 
 
-def _row(place: Place, its: Bucket) -> dict[str, Any]:
+def row(place: Place, its: Bucket) -> dict[str, Any]:
+    """A bucket as a row of ``rollup``."""
     extremes = {"minimum": its.minimum, "mean": its.mean, "maximum": its.maximum}
     sketch = None if its.sketch is None else its.sketch.data
     return {**place._asdict(), "count": its.count, **extremes, "sketch": sketch}
