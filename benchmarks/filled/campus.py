@@ -43,7 +43,7 @@ def document(openflow_port: int, web_port: int, **policy: object) -> dict[str, A
                 "layer": 2,
                 "vlan": 1000 + 10 * place + number,
                 "capacity": f"{CAPACITY_BPS:.0f} bps",
-                "ends": {one: {"port": f"{one}-edge-{path}"} for one in pair},
+                "ends": {one: {"port": port_of(one, path)} for one in pair},
             }
             for place, pair in enumerate(_pairs())
             for number, path in enumerate(names[frozenset(pair)])
@@ -114,10 +114,15 @@ def dpid(site: str) -> str:
     return f"{0xB00 + SITES.index(site) + 1:016x}"
 
 
+def port_of(site: str, path: str) -> str:
+    """The port of a site's edge to a path; OpenFlow tells 15 characters of a port's name."""
+    return f"{SITES.index(site) + 1}-{path}"
+
+
 def ports(site: str) -> list[str]:
     """The names of an edge's ports, by number from 1."""
     hosts = [f"{site}-edge-dtn{n}" for n in range(1, HOSTS_EACH + 1)]
-    return hosts + sorted({f"{site}-edge-{key.path}" for key in directions() if key.source == site})
+    return hosts + sorted({port_of(site, key.path) for key in directions() if key.source == site})
 
 
 def bridges() -> Mapping[str, tuple[str, list[str]]]:

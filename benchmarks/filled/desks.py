@@ -13,6 +13,7 @@ from adon.frozenmap import FrozenMap
 from adon.store.store import Store
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.proposal import Evidence, Finding, MetricEvidence, Proposal, ProposalState
+from apps.collector.readers import READER
 from benchmarks.filled import campus
 from benchmarks.filled.lives import KINDS, REQUESTERS
 from measurement.archive import Archive
@@ -48,7 +49,8 @@ def subscribe(file: Path, at: float) -> None:
     with Archive(file) as archive:
         for number in range(SUBSCRIPTIONS):
             one = Subscription(f"s-{number}", REQUESTERS[number], Channel.STREAM)
-            archive.put_document("subscription", one.id, at, None, subscription_to_json(one))
+            document = {**subscription_to_json(one), READER: {"roles": ["researcher"], "groups": []}}
+            archive.put_document("subscription", one.id, at, None, document, is_open=True)
 
 
 def _job(number: int, at: float, chance: random.Random) -> SiteJob:

@@ -1,0 +1,98 @@
+"""Ask at a steady rate, whatever becomes of the answers: ``python -m benchmarks.web_load < PLAN > RESULT``.
+
+A process of its own, whose own processor time is told beside what it measured.  Requests leave when they are
+due (an open loop): who waits for an answer before asking again would not see what a slow server does to
+everybody else.  A time runs from when the request was due to the last byte of its answer.
+
+The plan is JSON: ``url``, ``tokens``, ``rate`` (requests/s), ``seconds``, ``questions`` (``[name, [path...]]``,
+asked in turns) and ``offset``, where in the turns to begin.  The result: ``milliseconds`` by name, ``failed``
+(``[name, status]``), ``late`` (the largest delay of a request that this process is to blame for, ms), ``cpu``
+(its processor seconds) and ``seconds``.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import resource
+import sys
+import time
+from collections import defaultdict
+from typing import Any
+from urllib.parse import urlsplit
+
+PATIENCE_S = 30.0
+OK = (200, 304)
+
+
+class Asker:
+    """Connections to one server, kept and used again; one request at a time on each."""
+
+    def __init__(self, url: str) -> None:
+        found = urlsplit(url)
+        self._host, self._port = str(found.hostname), int(found.port or 80)
+        self._free: list[tuple[asyncio.StreamReader, asyncio.StreamWriter]] = []
+
+    async def get(self, path: str, token: str) -> tuple[int, bytes]:
+        """Status and body of the answer."""
+        reader, writer = (
+            self._free.pop() if self._free else await asyncio.open_connection(self._host, self._port, limit=2**20)
+        )
+        lines = (f"GET {path} HTTP/1.1", f"Host: {self._host}", f"Authorization: Bearer {token}", "", "")
+        writer.write("\r\n".join(lines).encode())
+        head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower().split("\r\n")
+        fields = dict(line.split(": ", 1) for line in head[1:] if line)
+        body = await reader.readexactly(int(fields.get("content-length", "0")))
+        if fields.get("connection") == "close":
+            writer.close()
+        else:
+            self._free.append((reader, writer))
+        return int(head[0].split()[1]), body
+
+    def close(self) -> None:
+        """Close the connections that nobody uses."""
+        for _, writer in self._free:
+            writer.close()
+
+
+async def load(plan: dict[str, Any]) -> dict[str, Any]:
+    """Carry out the plan."""
+    asker = Asker(plan["url"])
+    took: dict[str, list[float]] = defaultdict(list)
+    failed: list[tuple[str, int]] = []
+    late = 0.0
+
+    async def ask(name: str, path: str, token: str, due: float) -> None:
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                status, _ = await asker.get(path, token)
+        except (OSError, TimeoutError, asyncio.IncompleteReadError):
+            status = 0
+        took[name].append((time.monotonic() - due) * 1e3)
+        if status not in OK:
+            failed.append((name, status))
+
+    questions, tokens = plan["questions"], plan["tokens"]
+    began = time.monotonic()
+    async with asyncio.TaskGroup() as group:
+        for number in range(round(plan["rate"] * plan["seconds"])):
+            due = began + number / plan["rate"]
+            await asyncio.sleep(max(0.0, due - time.monotonic()))
+            late = max(late, time.monotonic() - due)
+            turn = plan["offset"] + number
+            name, paths = questions[turn % len(questions)]
+            path = paths[turn // len(questions) % len(paths)]
+            group.create_task(ask(name, path, tokens[turn % len(tokens)], due))
+    asker.close()
+    own = resource.getrusage(resource.RUSAGE_SELF)
+    return {
+        "milliseconds": took,
+        "failed": failed,
+        "late": late * 1e3,
+        "cpu": own.ru_utime + own.ru_stime,
+        "seconds": time.monotonic() - began,
+    }
+
+
+if __name__ == "__main__":
+    json.dump(asyncio.run(load(json.load(sys.stdin))), sys.stdout)
