@@ -17,7 +17,7 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
@@ -96,21 +96,26 @@ def _parse(text: object, to: str, example: str) -> float:
         raise ValueError(f"{str(text)[:40]!r} has no unit; write for example {example!r}")
     if not math.isfinite(number):
         raise ValueError(f"{str(text)[:40]!r} is too large")
-    registry = _registry()
-    import pint  # after the registry, which loads it without what it does not need
-
-    try:
-        factor = registry.Quantity(1.0, registry.parse_units(unit)).to(to).magnitude
-    except pint.errors.UndefinedUnitError:
-        raise ValueError(f"{unit!r} is not a unit known here; write for example {example!r}") from None
-    except (pint.errors.PintError, TypeError, ValueError, AttributeError):
-        raise ValueError(f"{unit!r} does not measure this; write for example {example!r}") from None
-    value = number * float(factor)
+    value = number * _factor(unit, to, example)
     if not math.isfinite(value):
         raise ValueError(f"{str(text)[:40]!r} is too large")
     if value < 0:
         raise ValueError(f"{str(text)[:40]!r} is negative")
     return value
+
+
+@lru_cache(maxsize=256)
+def _factor(unit: str, to: str, example: str) -> float:
+    """How many ``to`` one ``unit`` is; kept, since every flow that is read from the store holds a size."""
+    registry = _registry()
+    import pint  # after the registry, which loads it without what it does not need
+
+    try:
+        return float(registry.Quantity(1.0, registry.parse_units(unit)).to(to).magnitude)
+    except pint.errors.UndefinedUnitError:
+        raise ValueError(f"{unit!r} is not a unit known here; write for example {example!r}") from None
+    except (pint.errors.PintError, TypeError, ValueError, AttributeError):
+        raise ValueError(f"{unit!r} does not measure this; write for example {example!r}") from None
 
 
 def parse_rate(text: object) -> float:

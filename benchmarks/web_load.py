@@ -4,10 +4,10 @@ A process of its own, whose own processor time is told beside what it measured. 
 due (an open loop): who waits for an answer before asking again would not see what a slow server does to
 everybody else.  A time runs from when the request was due to the last byte of its answer.
 
-The plan is JSON: ``url``, ``tokens``, ``rate`` (requests/s), ``seconds``, ``questions`` (``[name, [path...]]``,
-asked in turns) and ``offset``, where in the turns to begin.  The result: ``milliseconds`` by name, ``failed``
-(``[name, status]``), ``late`` (the largest delay of a request that this process is to blame for, ms), ``cpu``
-(its processor seconds) and ``seconds``.
+The plan is JSON: ``url``, ``tokens``, ``rate`` (requests/s), ``seconds``, ``questions``
+(``[name, [path...]]``), which are asked in turns, and ``offset``, where in the turns to begin.  The result:
+``milliseconds`` by name, ``failed`` (``[name, status]``), ``late`` (the largest delay of a request that this
+process is to blame for, ms), ``cpu`` (its processor seconds) and ``seconds``.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ class Asker:
     async def get(self, path: str, token: str) -> tuple[int, bytes]:
         """Status and body of the answer."""
         reader, writer = (
-            self._free.pop() if self._free else await asyncio.open_connection(self._host, self._port, limit=2**20)
+            self._free.pop()
+            if self._free
+            else await asyncio.open_connection(self._host, self._port, limit=2**20)
         )
         lines = (f"GET {path} HTTP/1.1", f"Host: {self._host}", f"Authorization: Bearer {token}", "", "")
         writer.write("\r\n".join(lines).encode())
@@ -48,6 +50,9 @@ class Asker:
         else:
             self._free.append((reader, writer))
         return int(head[0].split()[1]), body
+
+    async def _opened(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection(self._host, self._port, limit=2**20)
 
     def close(self) -> None:
         """Close the connections that nobody uses."""

@@ -7,15 +7,15 @@ again with the filters and the largest page, which cost most.
 
 from __future__ import annotations
 
-import json
 import random
-import urllib.error
-import urllib.request
+import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import quote, urlencode
+
+import requests
 
 PREFIX = "/api/v1"
 LEFT_OUT = {
@@ -23,9 +23,12 @@ LEFT_OUT = {
     "/flows/{id}/transfer": "no tool that moves data is configured here",
 }
 """What is not asked, and why."""
+PLOTTED = ("throughput", "rtt")
 MANY = 12
 """Ids of a kind that are asked about in turns."""
-BACKTEST_S = 120.0
+PATIENCE_S = 120.0
+PAUSE_S = 0.06
+"""Between two questions before the run: slower than one user may ask."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +55,20 @@ class Api:
 
         :raises RuntimeError: for any answer but a success.
         """
-        return self._asked(urllib.request.Request(self._url + PREFIX + path, headers=self._headers))
+        return self._asked("GET", path)
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
         """The JSON answer to a request that makes something."""
-        headers = {**self._headers, "Content-Type": "application/json"}
-        data = json.dumps(body).encode()
-        return self._asked(urllib.request.Request(self._url + PREFIX + path, data, headers))
+        return self._asked("POST", path, body)
 
-    def _asked(self, request: urllib.request.Request) -> Any:
-        try:
-            with urllib.request.urlopen(request, timeout=120) as answer:
-                return json.loads(answer.read())
-        except urllib.error.HTTPError as error:
-            raise RuntimeError(f"{request.full_url}: {error.code} {error.read()[:300]!r}") from error
+    def _asked(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+        time.sleep(PAUSE_S)
+        answer = requests.request(
+            method, self._url + PREFIX + path, json=body, headers=self._headers, timeout=PATIENCE_S
+        )
+        if not answer.ok:
+            raise RuntimeError(f"{method} {path}: {answer.status_code} {answer.text[:300]!r}")
+        return answer.json()
 
 
 def questions(api: Api, chance: random.Random, backtest: str) -> list[Question]:
@@ -120,7 +123,9 @@ def _ids(api: Api, chance: random.Random, backtest: str) -> Mapping[str, Iterabl
         "/decisions/{id}/why-not": [f"/decisions/{d}/why-not" for d in decisions[:2]],
         "/rules/explain": [f"/rules/explain?of={f}" for f in explained],
         "/trace": [f"/trace?{urlencode(trace)}"],
-        "/measurements/plot": [f"/measurements/plot?{urlencode({**plot, 'metric': m})}" for m in ("throughput", "rtt")],
+        "/measurements/plot": [
+            f"/measurements/plot?{urlencode({**plot, 'metric': m})}" for m in ("throughput", "rtt")
+        ],
         "/sites/{name}": [f"/sites/{s}" for s in sites],
     }
     for part in ("", "/history", "/decisions"):

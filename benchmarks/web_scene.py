@@ -1,8 +1,8 @@
 """ADON as it runs at a campus: a filled store, its processes, its switches, and flows under way.
 
-The controller is the real one with a stopwatch (:mod:`benchmarks.observed_controller`), before four bridges of
-a private Open vSwitch; collector and web process are the real ones.  One flow moves from path to path because
-results arrive (:class:`Deciding`); the others, which are steady, run or wait.
+The controller is the real one with a stopwatch (:mod:`benchmarks.observed_controller`), before four bridges
+of a private Open vSwitch; collector and web process are the real ones.  One flow moves from path to path
+because results arrive (:class:`Deciding`); the others, which are steady, run or wait.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import random
 import subprocess
 import sys
 import time
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import psutil
+import requests
 import yaml
 
 from apps.link import LinkClient
@@ -112,8 +112,8 @@ def _python(folder: Path, config: Path, module: str) -> Iterator[psutil.Process]
 
 
 def _ready(url: str) -> bool:
-    with suppress(OSError), urllib.request.urlopen(f"{url}/api/v1/readyz", timeout=5) as answer:
-        return bool(answer.status == 200)
+    with suppress(requests.ConnectionError):
+        return bool(requests.get(f"{url}/api/v1/readyz", timeout=5).ok)
     return False
 
 
@@ -150,7 +150,9 @@ def _wish(key: PathKey, template: str, port: int) -> dict[str, Any]:
 def _send(link: LinkClient, key: PathKey, metric: Metric, value: float) -> None:
     now = time.time()
     name = f"run-{key.path}-{key.source}-{metric}-{now}"
-    link.send("measurement", to_json(Measurement(key, metric, value, now - 10, now, name, "iperf3", {"streams": 1})))
+    link.send(
+        "measurement", to_json(Measurement(key, metric, value, now - 10, now, name, "iperf3", {"streams": 1}))
+    )
 
 
 class Deciding:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, insert, select, tuple_
+from pydantic import TypeAdapter
+from sqlalchemy import ColumnElement, Connection, Text, cast, insert, select, tuple_
+from typing_extensions import TypedDict
 
 from adon.broker.decision import Decision, Outcome
 from adon.errors import NotFound
@@ -36,6 +39,36 @@ class DecisionFilter:
     site: str | None = None
     since: float | None = None
     until: float | None = None
+
+
+class _Anything(TypedDict):
+    """A part that is counted, and not looked into."""
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionInShort:
+    """What a list shows of a :class:`~adon.broker.decision.Decision`; its candidates are counted only."""
+
+    id: str
+    flow: str
+    at: float
+    cause: str
+    outcome: Outcome
+    path: str | None
+    previous_path: str | None
+    reason: str
+    template: str
+    candidates: tuple[_Anything, ...] = ()
+    compute_site: str | None = None
+    alarm: str | None = None
+    slice: str | None = None
+    trigger: str | None = None
+    starts: float | None = None
+
+
+@cache
+def _in_short() -> TypeAdapter[DecisionInShort]:
+    return TypeAdapter(DecisionInShort)
 
 
 def save(connection: Connection, decision: Decision) -> None:
@@ -75,8 +108,10 @@ def of_flow(connection: Connection, number: int) -> tuple[Decision, ...]:
 
 def listed(
     connection: Connection, wanted: DecisionFilter, limit: int, before: tuple[float, str] | None
-) -> tuple[Decision, ...]:
+) -> tuple[DecisionInShort, ...]:
     """Decisions about all flows, the newest first; of two at one time that with the later id.
+
+    Of a body only what is shown becomes values: the rest is many times that.
 
     :param before: time and id of the decision to go on from.
     """
@@ -86,9 +121,11 @@ def listed(
     chosen = chosen.order_by(decisions.c.at.desc(), decisions.c.id.desc()).limit(limit)
     # Two steps: the first is answered by the index alone, whatever it has to leave out.
     found = list(connection.execute(chosen).scalars())
-    rows = connection.execute(select(decisions.c.id, decisions.c.body).where(decisions.c.id.in_(found)))
-    bodies = {row.id: row.body for row in rows}
-    return tuple(_decision(identifier, bodies[identifier]) for identifier in found)
+    text = cast(decisions.c.body, Text).label("text")
+    rows = connection.execute(select(decisions.c.id, text).where(decisions.c.id.in_(found)))
+    texts = {row.id: row.text for row in rows}
+    read = _in_short().validate_json
+    return tuple(decoded(read, texts[identifier], f"decision {identifier}") for identifier in found)
 
 
 def _conditions(wanted: DecisionFilter) -> Iterator[ColumnElement[bool]]:

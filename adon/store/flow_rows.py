@@ -119,10 +119,7 @@ def _conditions(wanted: FlowFilter) -> Iterator[ColumnElement[bool]]:
     if wanted.until is not None:
         yield flows.c.submitted_at < wanted.until
     if wanted.text is not None:
-        body = flows.c.body
-        told = (body["request"]["label"].as_string(), body["reason"].as_string())
-        named = (flows.c.source, flows.c.destination, flows.c.template, flows.c.requester)
-        yield or_(*(column.icontains(wanted.text, autoescape=True) for column in (*named, *told)))
+        yield flows.c.sought.contains(wanted.text.casefold(), autoescape=True)
 
 
 def unfinished(connection: Connection) -> tuple[Flow, ...]:
@@ -130,6 +127,13 @@ def unfinished(connection: Connection) -> tuple[Flow, ...]:
     final = [state.value for state in FlowState if state.final]
     query = select(flows.c.number, flows.c.body).where(flows.c.state.not_in(final))
     return tuple(_flow(row.number, row.body) for row in connection.execute(query.order_by(flows.c.number)))
+
+
+def states(connection: Connection) -> dict[str, int]:
+    """How many flows that have not ended are in each state."""
+    final = [state.value for state in FlowState if state.final]
+    query = select(flows.c.state, func.count()).where(flows.c.state.not_in(final)).group_by(flows.c.state)
+    return {row[0]: row[1] for row in connection.execute(query)}
 
 
 def last_number(connection: Connection) -> int:
@@ -157,7 +161,13 @@ def _values(flow: Flow) -> dict[str, object]:
         "path": flow.path,
         "submitted_at": flow.submitted_at,
         "body": encode_flow(flow),
+        "sought": sought(flow.request.label, flow.reason, *flow.hosts, flow.template, flow.requester),
     }
+
+
+def sought(*texts: str) -> str:
+    """What a search for text looks through: the texts a line each, without regard to case."""
+    return "\n".join(texts).casefold()
 
 
 def _told(flow: Flow) -> tuple[str, str | None, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement
@@ -10,9 +10,10 @@ from sqlalchemy import ColumnElement
 from adon.errors import Unavailable
 
 T = TypeVar("T")
+Body = TypeVar("Body")
 
 
-def decoded(decode: Callable[[Mapping[str, Any]], T], body: Mapping[str, Any], what: str) -> T:
+def decoded(decode: Callable[[Body], T], body: Body, what: str) -> T:
     """The value of a stored body.
 
     :raises Unavailable: naming what could not be read.

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Insert, Row, bindparam, select, update
+from sqlalchemy import Connection, Insert, Row, bindparam, func, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from adon.broker.effects import RuleState
@@ -59,10 +59,17 @@ def save(connection: Connection, rules: Iterable[Entry], state: RuleState, error
 
 
 def listed(
-    connection: Connection, dpid: int | None, owner: str | None, states: frozenset[RuleState] | None
+    connection: Connection,
+    dpid: int | None,
+    owner: str | None,
+    states: frozenset[RuleState] | None,
+    first: str | None = None,
+    limit: int | None = None,
 ) -> tuple[SavedRule, ...]:
-    """Rules, filtered, in the order of their slots."""
-    query = select(table).order_by(table.c.slot)
+    """Rules, filtered, in the order of their slots; from the slot ``first`` on, at most ``limit``."""
+    query = select(table).order_by(table.c.slot).limit(limit)
+    if first is not None:
+        query = query.where(table.c.slot >= first)
     if dpid is not None:
         query = query.where(table.c.dpid == dpid_text(dpid))
     if owner is not None:
@@ -70,6 +77,12 @@ def listed(
     if states is not None:
         query = query.where(table.c.state.in_(sorted(state.value for state in states)))
     return tuple(_saved(row) for row in connection.execute(query))
+
+
+def states(connection: Connection) -> dict[str, int]:
+    """How many rules are in each state."""
+    query = select(table.c.state, func.count()).group_by(table.c.state)
+    return {row[0]: row[1] for row in connection.execute(query)}
 
 
 def _mark_removed(connection: Connection, kept: dict[str, Entry], error: str, at: float) -> None:

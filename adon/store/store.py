@@ -44,7 +44,7 @@ from adon.store import (
     template_rows,
 )
 from adon.store.access_rows import KeptAnswer
-from adon.store.decision_rows import DecisionFilter
+from adon.store.decision_rows import DecisionFilter, DecisionInShort
 from adon.store.engine import DURABLE, WRITES, check_file, check_schema, open_engine, parse_url, translated
 from adon.store.flow_rows import EVERY_FLOW, FlowFilter, HistoryEntry
 from adon.store.lease import Held, Lease
@@ -250,6 +250,16 @@ class Store:
         with self._reading() as connection:
             return flow_rows.unfinished(connection)
 
+    def flow_states(self) -> Mapping[str, int]:
+        """How many flows that have not ended are in each state; states without any are left out."""
+        with self._reading() as connection:
+            return flow_rows.states(connection)
+
+    def rule_states(self) -> Mapping[str, int]:
+        """How many rules are in each state; states without any are left out."""
+        with self._reading() as connection:
+            return rule_rows.states(connection)
+
     def last_flow_number(self) -> int:
         """The highest flow number ever saved, 0 before the first."""
         with self._reading() as connection:
@@ -314,9 +324,9 @@ class Store:
         with self._reading() as connection:
             return decision_rows.of_flow(connection, flow)
 
-    def listed_decisions(
+    def decisions_in_short(
         self, wanted: DecisionFilter, limit: int = 100, before: tuple[float, str] | None = None
-    ) -> tuple[Decision, ...]:
+    ) -> tuple[DecisionInShort, ...]:
         """Decisions about all flows, newest first; ``before``: time and id of the one to go on from."""
         with self._reading() as connection:
             return decision_rows.listed(connection, wanted, limit, before)
@@ -335,11 +345,19 @@ class Store:
             return template_rows.read(connection, name, version)
 
     def rules(
-        self, dpid: int | None = None, owner: str | None = None, states: frozenset[RuleState] | None = None
+        self,
+        dpid: int | None = None,
+        owner: str | None = None,
+        states: frozenset[RuleState] | None = None,
+        first: str | None = None,
+        limit: int | None = None,
     ) -> tuple[SavedRule, ...]:
-        """Saved rules; ``states=WANTED`` for those that belong in the switches."""
+        """Saved rules in the order of their slots; ``states=WANTED`` for those that belong in the switches.
+
+        :param first: the slot to begin with, as text (:func:`~adon.store.entry_codec.slot_text`).
+        """
         with self._reading() as connection:
-            return rule_rows.listed(connection, dpid, owner, states)
+            return rule_rows.listed(connection, dpid, owner, states, first, limit)
 
     def windows(self, since: float | None = None) -> tuple[Window, ...]:
         """Maintenance windows, by number, cancelled ones too; with ``since`` those that end after that."""

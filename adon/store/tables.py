@@ -22,7 +22,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_REVISION = "0010"
+SCHEMA_REVISION = "0011"
 """The migration that this code's tables are at."""
 
 metadata = MetaData(
@@ -60,8 +60,9 @@ flows = Table(
     Column("path", Text),
     Column("submitted_at", Double, nullable=False),
     Column("body", JSON, nullable=False),
+    Column("sought", Text, nullable=False, server_default=""),
 )
-"""Every flow as it was last saved."""
+"""Every flow as it was last saved; ``sought`` is what a search for text looks through."""
 
 flow_history = Table(
     "flow_history",

@@ -6,7 +6,8 @@ from typing import Annotated, Self
 
 from pydantic import Field
 
-from adon.broker.decision import Decision, Outcome
+from adon.broker.decision import Outcome
+from adon.store.decision_rows import DecisionInShort
 from apps.rest.models import NewestFirstView, View, listed_values
 from apps.rest.times import Time
 
@@ -31,7 +32,7 @@ class DecisionSummary(View):
     starts: Time | None = Field(description="when it is expected to start, if it waits")
 
     @classmethod
-    def of(cls, decision: Decision) -> Self:
+    def of(cls, decision: DecisionInShort) -> Self:
         """The decision in short."""
         same = {name: getattr(decision, name) for name in cls.model_fields if name != "candidates"}
         return cls(**same, candidates=len(decision.candidates))

@@ -30,6 +30,9 @@ MOST = 500
 MOST_SHOWN = 100_000
 """Items of one moment that pages can go through."""
 
+GONE = "is not in this list any more; begin with the first page"
+"""What is told of a page that is to begin after what is not there."""
+
 Cursor = Annotated[str, Field(max_length=400, description="`next` of the page before")]
 Item = TypeVar("Item")
 
@@ -89,7 +92,7 @@ def sliced(
         names = [key(item) for item in items]
         if query.start not in names:
             field = "after" if isinstance(query, InOrder) else "before"
-            raise InvalidInput.of(field, "is not in this list any more; begin with the first page")
+            raise InvalidInput.of(field, GONE)
         first = names.index(query.start) + 1
     return page(items[first : first + query.limit + 1], query.limit, key)
 

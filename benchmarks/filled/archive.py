@@ -30,7 +30,8 @@ from measurement.scheduling.execution import to_json as execution_to_json
 
 _AT_ONCE = 50_000
 _ADD = (
-    "INSERT INTO sample (series_id, observed_at, value, started_at, loose, identity, source, tool, parameters) "
+    "INSERT INTO sample "
+    "(series_id, observed_at, value, started_at, loose, identity, source, tool, parameters) "
     "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 LATENCY = (Metric.RTT, Metric.ONE_WAY_DELAY, Metric.JITTER, Metric.LOSS)
@@ -131,7 +132,9 @@ def _runs(many: int, began: float, ended: float, chance: random.Random) -> Itera
     step = (ended - began) / many
     for number in range(many):
         key = keys[number % len(keys)]
-        kind = "throughput" if number // len(keys) % THROUGHPUT_EVERY == 0 else chance.choice(("rtt", "latency"))
+        kind = (
+            "throughput" if number // len(keys) % THROUGHPUT_EVERY == 0 else chance.choice(("rtt", "latency"))
+        )
         planned = began + step * number
         started = planned + chance.uniform(0.05, 0.3)
         outcome = "measured" if chance.random() < 0.98 else "the server answered 503"
@@ -169,4 +172,11 @@ def _alarms(began: float, ended: float, chance: random.Random) -> Iterator[dict[
 def _document(
     kind: str, name: str, at: float, series: str | None, is_open: bool, body: dict[str, object]
 ) -> dict[str, object]:
-    return {"kind": kind, "id": name, "at": at, "series": series, "open": is_open, "document": json.dumps(body)}
+    return {
+        "kind": kind,
+        "id": name,
+        "at": at,
+        "series": series,
+        "open": is_open,
+        "document": json.dumps(body),
+    }

@@ -120,5 +120,3 @@ def insert_plain(into: Connection, name: str, rows: Sequence[dict[str, Any]]) ->
     """Insert rows whose values are as the database keeps them: JSON is text already."""
     if rows:
         into.execute(insert(table(name, *(column(one) for one in rows[0]))), list(rows))
-
-

@@ -31,7 +31,9 @@ def fill(store: Store, began: float, ended: float, chance: random.Random) -> Non
         for number in range(1, JOBS + 1):
             store.save_job(_job(number, began + span * number / JOBS, chance))
         for number in range(1, RESERVATIONS + 1):
-            store.save_reservation(_reservation(number, began + (span + DAY_S) * number / RESERVATIONS, chance))
+            store.save_reservation(
+                _reservation(number, began + (span + DAY_S) * number / RESERVATIONS, chance)
+            )
         for number in range(1, WINDOWS + 1):
             begins = began + (span + 7 * DAY_S) * number / WINDOWS
             path = chance.choice(campus.directions()).path

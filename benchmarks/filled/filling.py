@@ -65,9 +65,7 @@ def fill(folder: Path, config: Path, seed: int, flows: int = FLOWS, values: int 
     return Filled(made, decided, values, tokens, time.monotonic() - begun, held)
 
 
-def _flows(
-    folder: Path, config: Path, seed: int, times: int, began: float, now: float
-) -> tuple[int, int]:
+def _flows(folder: Path, config: Path, seed: int, times: int, began: float, now: float) -> tuple[int, int]:
     with tempfile.TemporaryDirectory(prefix="adon-pattern-", dir=folder) as scratch:
         pattern = Path(scratch) / "state.db"
         upgrade(f"sqlite:///{pattern}")

@@ -121,7 +121,9 @@ class Lives:
             size = flow.transfer_size or flow.request.size
             self._happen(TransferReported(*self._stamp(), "c", number, "started", 0))
             self._happen(TransferReported(*self._stamp(), "c", number, "progress", size // 2))
-            moved, why = (size, "") if ending == "finished" else (size // 2, "the far end closed the connection")
+            moved, why = (
+                (size, "") if ending == "finished" else (size // 2, "the far end closed the connection")
+            )
             self._happen(TransferReported(*self._stamp(), "c", number, ending, moved, why))  # type: ignore[arg-type]
 
     def _measure(self) -> None:
@@ -130,7 +132,9 @@ class Lives:
             values = {Metric.THROUGHPUT: rate, Metric.RTT: self._chance.uniform(0.01, 0.06), Metric.LOSS: 0.0}
             for metric, value in values.items():
                 identity, at = self._stamp()
-                found = Measurement(key, metric, value, at - 10, at, f"run-{identity}", "iperf3", {"streams": 1})
+                found = Measurement(
+                    key, metric, value, at - 10, at, f"run-{identity}", "iperf3", {"streams": 1}
+                )
                 self._happen(MeasurementArrived(identity, at, found))
 
     def _pass(self, seconds: float) -> None:

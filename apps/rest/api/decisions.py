@@ -50,7 +50,7 @@ def list_decisions(query: DecisionQuery) -> Response:
         until=query.until,
     )
     before = read_cursor(query.before, str)
-    found = services().store.listed_decisions(wanted, query.limit + 1, before)
+    found = services().store.decisions_in_short(wanted, query.limit + 1, before)
     shown, following = page(found, query.limit, lambda one: cursor(one.at, one.id))
     return listed(DecisionPage(items=[DecisionSummary.of(one) for one in shown], next=following))
 

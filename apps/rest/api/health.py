@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -83,8 +82,7 @@ class _State(Collector):
 
     def collect(self) -> Iterable[Metric]:
         store = self._parts.store
-        flows = Counter(flow.state.value for flow in store.unfinished_flows())
-        rules = Counter(saved.state.value for saved in store.rules())
+        flows, rules = store.flow_states(), store.rule_states()
         running = [state.value for state in FlowState if not state.final]
         yield _by_state("adon_flows", "Flows that have not ended, by state.", running, flows)
         yield CounterMetricFamily("adon_flows_submitted", "Flows ever asked for.", store.last_flow_number())

@@ -20,7 +20,18 @@ from apps.rest.answers import done, json_answer
 from apps.rest.api.common import Query, answers, blueprint, flow_number
 from apps.rest.guard import action, only_own
 from apps.rest.owned import check_flow
-from apps.rest.paging import InOrder, Moment, NewestFirst, by_time, cut, listed, sliced, until, wanted
+from apps.rest.paging import (
+    GONE,
+    InOrder,
+    Moment,
+    NewestFirst,
+    by_time,
+    cut,
+    listed,
+    page,
+    until,
+    wanted,
+)
 from apps.rest.rule_models import (
     DifferenceList,
     ExplainedRule,
@@ -55,9 +66,18 @@ def list_rules(query: RuleQuery) -> Response:
     else:
         check_flow(Action.RULE_READ, store.flow(flow_number(query.flow)))
     dpid = None if query.dpid is None else int(query.dpid, 16)
-    found = store.rules(dpid=dpid, owner=query.flow)
-    shown, following = sliced(found, query, lambda one: slot_text(one.rule.slot))
+    # From the last one shown on, to see that it is still there; one more tells of a next page.
+    found = store.rules(dpid=dpid, owner=query.flow, first=query.after, limit=query.limit + 2)
+    if query.after is not None:
+        if not found or _slot(found[0]) != query.after:
+            raise InvalidInput.of("after", GONE)
+        found = found[1:]
+    shown, following = page(found, query.limit, _slot)
     return listed(RuleList(items=[_rule(one) for one in shown], next=following))
+
+
+def _slot(saved: SavedRule) -> str:
+    return slot_text(saved.rule.slot)
 
 
 def _kind(entry: Entry) -> str:
