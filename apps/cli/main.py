@@ -241,6 +241,10 @@ def demo(
     compare: Annotated[
         bool, typer.Option("--compare", help="Also carry the same transfers on one path always.")
     ] = False,
+    stay: Annotated[
+        bool,
+        typer.Option("--stay", help="When the story is told, keep it all up until Ctrl-C, to be looked at."),
+    ] = False,
     seed: Annotated[
         int | None, typer.Option(help="Chooses the transfers' ports (default: 18); the story is the same.")
     ] = None,
@@ -257,7 +261,7 @@ def demo(
     from mininet_topos.demo.main import DEFAULT_REPORT, DEFAULT_SEED, run
 
     folder = DEFAULT_REPORT if report is None else report
-    raise typer.Exit(run(folder, compare=compare, seed=DEFAULT_SEED if seed is None else seed))
+    raise typer.Exit(run(folder, compare=compare, stay=stay, seed=DEFAULT_SEED if seed is None else seed))
 
 
 def main() -> None:
