@@ -7,7 +7,8 @@ provider that is down keeps nobody from using a token.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from flask import Blueprint, Flask, Response, make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
@@ -100,6 +101,14 @@ def _tell(error: AdonError) -> AnyResponse:
     if request.endpoint == "identity.finish":
         response.delete_cookie(PENDING, path="/sign-in")
     return response
+
+
+def failure(problem: Mapping[str, Any]) -> Response:
+    """What went wrong, for a browser.
+
+    :param problem: a problem document (RFC 9457).
+    """
+    return make_response(render_template("identity/failure.html", problem=problem, home=HOME))
 
 
 def _page(problem: str = "", status: int = 200) -> Response:
