@@ -12,7 +12,7 @@ from adon.client import Client
 from apps.dashboard.app import create_dashboard
 from apps.dashboard.pages import PAGES
 from apps.rest.app import create_app, with_sign_in
-from apps.rest.identity.views import current_actor
+from apps.rest.identity.views import current_actor, to_sign_in
 from apps.rest.inside import InsideTransport
 from apps.rest.services import NAME, Services
 
@@ -24,7 +24,7 @@ class Site:
 
     def __init__(self, parts: Services) -> None:
         self.api = with_sign_in(create_app(parts), parts)
-        self.dashboard = create_dashboard(PAGES, current_actor, self._connect, parts.clock)
+        self.dashboard = create_dashboard(PAGES, current_actor, to_sign_in, self._connect, parts.clock)
         self.dashboard.extensions[NAME] = parts  # sessions are theirs
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
