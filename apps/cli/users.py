@@ -5,18 +5,29 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from adon.errors import InvalidInput
 from apps.cli import completing as offered
-from apps.cli.common import JsonFlag, client, print_json, print_table
+from apps.cli.common import JsonFlag, client, naming, print_json, print_table
 from apps.cli.local import Data, Store, audited, is_local, opened, timed
 from apps.cli.roles import known
+
+if TYPE_CHECKING:
+    from adon.client.documents import IdentityBody
 
 app = typer.Typer(help="Who has been here, and which roles they have.", no_args_is_help=True)
 
 Name = Annotated[str, typer.Argument(help="The user's name.", autocompletion=offered.users)]
+IDENTITY = {
+    "name": "NAME",
+    "identity": "--signs-in-as",
+    "identity.subject": "--signs-in-as",
+    "identity.issuer": "--issuer",
+}
+"""The API's field -> the option that it comes from."""
 Roles = Annotated[list[str], typer.Argument(help="Roles; see 'adon role list'.")]
 
 
@@ -75,10 +86,34 @@ def show_user(ctx: typer.Context, name: Name, json_: JsonFlag = False) -> None:
 
 
 @app.command()
-def add(ctx: typer.Context, name: Name, roles: Roles, json_: JsonFlag = False) -> None:
-    """Name somebody who comes with a token only; who signs in elsewhere needs no such line."""
-    made = client(ctx).add_user(name, roles)
-    print_json(made) if json_ else typer.echo(f"{made['name']}: {_words(made['roles'])}")
+def add(
+    ctx: typer.Context,
+    name: Name,
+    roles: Roles,
+    signs_in_as: Annotated[
+        str | None,
+        typer.Option(help="Whoever signs in as this is this user: an eduPersonPrincipalName, ann@mu.edu."),
+    ] = None,
+    issuer: Annotated[
+        str | None,
+        typer.Option(help="The identity provider whose identifier --signs-in-as is, if it is no such name."),
+    ] = None,
+    json_: JsonFlag = False,
+) -> None:
+    """Name somebody before they sign in for the first time, or who comes with a token only."""
+    if signs_in_as is None and issuer is not None:
+        raise InvalidInput.of("--issuer", "goes with --signs-in-as")
+    identity: IdentityBody | None = None
+    if signs_in_as is not None:
+        identity = {"subject": signs_in_as} if issuer is None else {"issuer": issuer, "subject": signs_in_as}
+    with naming(IDENTITY):
+        made = client(ctx).add_user(name, roles, identity)
+    if json_:
+        print_json(made)
+        return
+    typer.echo(f"{made['name']}: {_words(made['roles'])}")
+    if identity is None and "@" in name:
+        typer.echo(f"who signs in as {name} gets another name; if it is them, say --signs-in-as", err=True)
 
 
 @app.command()
