@@ -46,8 +46,10 @@ def test_a_flow_tells_its_slice_its_share_and_its_triggers(world: World, visitin
 def test_the_paths_beside_its_own_say_if_they_are_down(world: World, visiting: Visiting) -> None:
     made = filled(world)
     assert world.controller is not None
-    for path in world.controller.snapshot["paths"]:
-        if path["path"] == "internet":
+    paths = world.controller.snapshot["paths"]
+    paths.reverse()  # the other direction of its own path comes first
+    for path in paths:
+        if (path["path"], path["source"]) == ("internet", "mu"):
             path.update(usable=False, reason="maintenance m-1")
     shown = dict(behind.facts(visiting().client.flow(made), visiting()))
     assert text(shown["Other paths there"]) == "internet   down  maintenance m-1"
