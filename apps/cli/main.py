@@ -15,7 +15,6 @@ from typing import Annotated
 import typer
 
 from apps.cli import (
-    access,
     advice,
     alarm,
     archive,
@@ -36,9 +35,12 @@ from apps.cli import (
     outcome,
     plan,
     reserve,
+    roles,
     site,
     template,
+    tokens,
     topology,
+    users,
 )
 from apps.cli.common import (
     ADMINISTRATION,
@@ -90,9 +92,9 @@ GROUPS = {
         "policy": glances.policies,
     },
     ADMINISTRATION: {
-        "token": access.tokens,
-        "user": access.users,
-        "role": access.roles,
+        "token": tokens.app,
+        "user": users.app,
+        "role": roles.app,
         "audit": audit.app,
         "archive": archive.app,
         "config": configuring.app,

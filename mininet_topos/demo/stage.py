@@ -1,8 +1,8 @@
 """The demo's world: testbed, measurement points and ``adon serve``, up and gone again.
 
 The testbed and ADON run in namespaces of their own; only ADON's web side listens outside, on a loopback port
-of the machine, so that the page can be looked at while the demo runs.  Its socket is opened here and handed
-down (a socket belongs to the network namespace it was opened in).
+of the machine, so that the dashboard can be looked at while the demo runs.  Its socket is opened here and
+handed down (a socket belongs to the network namespace it was opened in).
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from adon.access.policy import Action, Object, may
 from adon.errors import AdonError, Conflict, NotFound, Unavailable
 from apps.dashboard import ui
 from apps.dashboard.page import Page
-from apps.dashboard.transfers import account, foretelling
+from apps.dashboard.transfers import account, behind, foretelling
 from apps.dashboard.transfers.states import moved, quality, state
 from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit, visit
@@ -81,8 +81,10 @@ def _standing(flow: Mapping[str, Any], here: Visit) -> Component:
         ("Application", ui.link(flow["template"], f"/templates/{template}")),
         ("Asked for", ui.when(flow["submitted_at"], here)),
         *account.times(flow, here),
+        *behind.facts(flow, here),
     ]
-    return ui.card(None, ui.facts(*pairs), html.P(flow["reason"], className="reason"), _cancel(flow, here))
+    more = (html.P(flow["reason"], className="reason"), *behind.said(flow, here), behind.ways(flow, here))
+    return ui.card(None, ui.facts(*pairs), *more, _cancel(flow, here))
 
 
 def _cancel(flow: Mapping[str, Any], here: Visit) -> Component | None:
@@ -121,7 +123,7 @@ def _result(flow: Mapping[str, Any], here: Visit) -> Component | None:
     if not flow["final"]:
         return None
     outcome = here.client.outcome(flow["id"])
-    return ui.card("What came of it", *account.result(outcome))
+    return ui.card("What came of it", *account.result(outcome, here))
 
 
 def _decided(flow: Mapping[str, Any], here: Visit) -> Component:
