@@ -53,7 +53,7 @@ from adon.yamlfile import check_model
 from apps import journal
 from apps.campus_edge.tally import Tally
 from apps.link import LinkClient, LinkServer, Peer
-from apps.rest.app import create_app, with_pages
+from apps.rest.app import create_app, with_sign_in
 from apps.rest.audit_writer import AuditWriter
 from apps.rest.services import NAME, Measurements, Services, requester
 from apps.rest.serving import WebServer
@@ -346,7 +346,7 @@ class World:
             clock=lambda: NOW + 10,
             why_nots=WhyNots(self.url),
         )
-        self.app = with_pages(create_app(parts), parts)
+        self.app = with_sign_in(create_app(parts), parts)
         self.client = self.app.test_client()
 
     def stop_controller(self) -> None:
@@ -442,6 +442,11 @@ class World:
         finally:
             server.stop()
             thread.join(10)
+
+
+def signed_in(browser: Any, **more: Any) -> bool:
+    """Whether a session is known at this browser: only then it is asked whether to sign out."""
+    return bool(browser.get("/sign-out", **more).status_code == 200)
 
 
 def gone(link: LinkClient) -> None:
