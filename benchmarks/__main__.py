@@ -23,6 +23,7 @@ from benchmarks import (
     admission_estimates,
     anomaly,
     archive,
+    dashboards,
     durable_write,
     failures,
     fluid,
@@ -38,6 +39,8 @@ from benchmarks import (
     reaction,
     scheduling,
     setups,
+    web,
+    web_servers,
     workloads,
 )
 
@@ -133,6 +136,14 @@ BENCHMARKS: dict[str, Benchmark] = {
     "foretold": Benchmark(
         "Transfer times told by a real controller", foretold.run, foretold.report, foretold.passed
     ),
+    "web": Benchmark("The web side under load, beside decisions", web.run, web.report, web.passed),
+    "dashboards": Benchmark(
+        "Two hundred dashboards, and when a page's data is there",
+        dashboards.run,
+        dashboards.report,
+        dashboards.passed,
+    ),
+    "web_servers": Benchmark("Servers for the web side", web_servers.run, web_servers.report),
     "fluid": Benchmark("The simulator beside the testbed", fluid.run, fluid.report, fluid.passed),
 }
 

@@ -18,6 +18,7 @@ import resource
 import sys
 import time
 from collections import defaultdict
+from collections.abc import AsyncIterator
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -35,21 +36,37 @@ class Asker:
 
     async def get(self, path: str, token: str) -> tuple[int, bytes]:
         """Status and body of the answer."""
-        reader, writer = (
-            self._free.pop()
-            if self._free
-            else await asyncio.open_connection(self._host, self._port, limit=2**20)
-        )
-        lines = (f"GET {path} HTTP/1.1", f"Host: {self._host}", f"Authorization: Bearer {token}", "", "")
-        writer.write("\r\n".join(lines).encode())
+        return await self._asked("GET", path, f"Authorization: Bearer {token}")
+
+    async def post(self, path: str, body: str, cookie: str) -> tuple[int, bytes]:
+        """Status and body of the answer to JSON that a page of a browser sends."""
+        return await self._asked("POST", path, f"Cookie: {cookie}", body.encode())
+
+    async def stream(self, path: str, token: str) -> AsyncIterator[bytes]:
+        """Pieces of an answer that does not end, on a connection of its own."""
+        reader, writer = await self._opened()
+        try:
+            writer.write(self._head("GET", path, f"Authorization: Bearer {token}"))
+            while piece := await reader.read(65_536):
+                yield piece
+        finally:
+            writer.close()
+
+    def _head(self, method: str, path: str, *fields: str) -> bytes:
+        return "\r\n".join((f"{method} {path} HTTP/1.1", f"Host: {self._host}", *fields, "", "")).encode()
+
+    async def _asked(self, method: str, path: str, proof: str, body: bytes = b"") -> tuple[int, bytes]:
+        reader, writer = self._free.pop() if self._free else await self._opened()
+        more = (f"Content-Length: {len(body)}", "Content-Type: application/json") if body else ()
+        writer.write(self._head(method, path, proof, *more) + body)
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower().split("\r\n")
         fields = dict(line.split(": ", 1) for line in head[1:] if line)
-        body = await reader.readexactly(int(fields.get("content-length", "0")))
+        answer = await reader.readexactly(int(fields.get("content-length", "0")))
         if fields.get("connection") == "close":
             writer.close()
         else:
             self._free.append((reader, writer))
-        return int(head[0].split()[1]), body
+        return int(head[0].split()[1]), answer
 
     async def _opened(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         return await asyncio.open_connection(self._host, self._port, limit=2**20)

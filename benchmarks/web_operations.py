@@ -55,20 +55,24 @@ class Api:
 
         :raises RuntimeError: for any answer but a success.
         """
-        return self._asked("GET", path)
+        return self._asked("GET", path).json()
+
+    def check(self, path: str) -> None:
+        """Make sure that it is answered, whatever the answer is in."""
+        self._asked("GET", path)
 
     def post(self, path: str, body: Mapping[str, Any]) -> Any:
         """The JSON answer to a request that makes something."""
-        return self._asked("POST", path, body)
+        return self._asked("POST", path, body).json()
 
-    def _asked(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> Any:
+    def _asked(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> requests.Response:
         time.sleep(PAUSE_S)
         answer = requests.request(
             method, self._url + PREFIX + path, json=body, headers=self._headers, timeout=PATIENCE_S
         )
         if not answer.ok:
             raise RuntimeError(f"{method} {path}: {answer.status_code} {answer.text[:300]!r}")
-        return answer.json()
+        return answer
 
 
 def questions(api: Api, chance: random.Random, backtest: str) -> list[Question]:
@@ -90,7 +94,10 @@ def questions(api: Api, chance: random.Random, backtest: str) -> list[Question]:
             asked.append(Question(name, tuple(ids[name])))
         else:
             raise LookupError(f"GET {name}: say here how it is asked (benchmarks/web_operations.py)")
-    return asked + _variants(api)
+    asked += _variants(api)
+    for path in (path for one in asked for path in one.paths):
+        api.check(path)
+    return asked
 
 
 def _ids(api: Api, chance: random.Random, backtest: str) -> Mapping[str, Iterable[str]]:

@@ -309,7 +309,7 @@ class MaintenanceCancelled(Event):
 
 @dataclass(frozen=True, slots=True)
 class WhatIfAsked(Event):
-    """Somebody wants to know what a failure would do; None: every single failure."""
+    """Somebody wants to know what a failure would do; None: which single failures there are."""
 
     command: str
     scenario: Scenario | None

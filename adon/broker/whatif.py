@@ -112,12 +112,6 @@ def rehearse(world: World, scenario: Scenario, now: float) -> Report:
     return Report(scenario, tuple(failed.paths), tuple(affected), tuple(loads.values()))
 
 
-def every_single_failure(world: World, now: float) -> tuple[Report, ...]:
-    """Each link, path, switch and port, one at a time (N-1), the most damage first."""
-    reports = (rehearse(world, scenario, now) for scenario in scenarios(world.network.topology))
-    return tuple(sorted(reports, key=lambda report: report.damage, reverse=True))
-
-
 # -- what becomes of flows and paths --------------------------------------------------------------------
 
 
@@ -209,6 +203,7 @@ def as_json(report: Report) -> Mapping[str, object]:
         "verdict": report.verdict,
         "paths": list(report.paths),
         "broken": len(report.broken),
+        "damage": list(report.damage),
         "flows": [_flow_json(flow) for flow in report.flows],
         "loads": [_load_json(load) for load in report.loads],
     }
@@ -238,9 +233,13 @@ def _load_json(load: Load) -> Mapping[str, object]:
 
 
 def answered(world: World, scenario: Scenario | None, now: float) -> Mapping[str, object]:
-    """The answer to a question: one scenario, or with None every single failure.
+    """The answer to a question: what one failure would do, or with None which single failures there are.
+
+    Who wants to know of all of them asks about one after the other: decisions go in between.
 
     :raises InvalidInput: as :func:`rehearse`.
     """
-    reports = every_single_failure(world, now) if scenario is None else (rehearse(world, scenario, now),)
-    return {"at": now, "items": [as_json(report) for report in reports]}
+    if scenario is None:
+        known = scenarios(world.network.topology)
+        return {"at": now, "scenarios": [{"failure": one.failure.value, "name": one.name} for one in known]}
+    return {"at": now, "items": [as_json(rehearse(world, scenario, now))]}

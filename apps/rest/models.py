@@ -136,9 +136,12 @@ class ForecastView(View):
         """The forecast as it is answered."""
         if found is None:
             return None
-        body = finite(asdict(found) if isinstance(found, Forecast) else found)
+        names = ("expected", "low", "high", "coverage", "terms")
+        # Not asdict(): it copies deeply, and lists show hundreds of these.
+        body = {name: getattr(found, name) if isinstance(found, Forecast) else found[name] for name in names}
+        body = finite(body)
         seconds = {f"{name}_seconds": body[name] for name in ("expected", "low", "high")}
-        return cls.model_validate({**seconds, "coverage": body["coverage"], "terms": dict(body["terms"])})
+        return cls(**seconds, coverage=body["coverage"], terms=body["terms"])
 
 
 class FlowView(View):

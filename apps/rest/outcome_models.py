@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Self
 
 from pydantic import Field
@@ -76,7 +75,10 @@ class OutcomeView(View):
             throughput_bps=outcome.throughput,
             promised_bps=outcome.promised,
             quality_seconds=dict(outcome.quality),
-            stays=[StayView(**asdict(stay), seconds=stay.until - stay.since) for stay in outcome.stays],
+            stays=[
+                StayView(path=one.path, since=one.since, until=one.until, seconds=one.until - one.since)
+                for one in outcome.stays
+            ],
             conditions=[
                 ConditionView(metric=metric, value=value, unit=UNITS.get(metric, ""))
                 for metric, value in outcome.conditions.items()

@@ -13,7 +13,8 @@ from adon.broker.events import MaintenanceAsked, WhatIfAsked
 from adon.broker.flow import FlowState
 from adon.broker.maintenance import WindowRequest
 from adon.broker.scenario import Failure, Scenario, scenarios
-from adon.broker.whatif import NO_PATH, Report, every_single_failure, rehearse
+from adon.broker.whatif import NO_PATH, Report, rehearse
+from adon.broker.world import World
 from adon.config import Configuration
 from adon.errors import InvalidInput
 from adon.frozenmap import FrozenMap
@@ -118,6 +119,12 @@ def test_a_name_that_is_not_configured_is_refused(failure: str, name: str) -> No
         stage.command(WhatIfAsked, Scenario(Failure(failure), name))
 
 
+def every_single_failure(world: World, now: float) -> list[Report]:
+    """As the web side asks for them: one after the other, the most damage first."""
+    found = [rehearse(world, one, now) for one in scenarios(world.network.topology)]
+    return sorted(found, key=lambda report: report.damage, reverse=True)
+
+
 def test_every_single_failure_is_ranked_by_damage() -> None:
     stage = three_on_al2s()
     reports = every_single_failure(stage.broker.world, stage.now)
@@ -158,7 +165,7 @@ def test_the_answer_is_plain_json_and_no_effect_comes_of_it() -> None:
         "why": item["flows"][0]["why"],
     }
     assert item["flows"][0]["why"].startswith("al2s: path al2s is down; internet (Q ")
-    assert len(stage.command(WhatIfAsked, None)["items"]) == 13
+    assert len(stage.command(WhatIfAsked, None)["scenarios"]) == 13
     assert (len(stage.decisions), len(stage.batches), dict(stage.flows), len(stage.said)) == before
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from contextlib import suppress
 from http import HTTPStatus
+from typing import Any
 
 from flask import Response
 from pydantic import Field
@@ -129,6 +132,26 @@ def rehearsed(failure: Failure | None, name: str | None) -> RehearsalList:
     """
     if (failure is None) is not (name is None):
         raise InvalidInput.of("name", "goes with failure, and failure with name")
-    asked = {} if failure is None else {"failure": failure.value, "name": name}
-    answer = services().controller.call("what-if", asked, timeout=REHEARSAL_S)
+    if failure is None:
+        return _every_single_failure()
+    answer = _ask({"failure": failure.value, "name": name})
     return RehearsalList(at=answer["at"], items=[RehearsalView.answered(one) for one in answer["items"]])
+
+
+def _every_single_failure() -> RehearsalList:
+    """Each link, path, switch and port, one at a time (N-1), the most damage first.
+
+    One question each: rehearsing all of them at once would keep the controller from deciding meanwhile.
+    """
+    known = _ask({})
+    found: list[dict[str, Any]] = []
+    for scenario in known["scenarios"]:
+        # What was discovered may be gone since: then there is nothing to rehearse.
+        with suppress(InvalidInput, NotFound):
+            found += _ask(scenario)["items"]
+    worst = sorted(found, key=lambda one: tuple(one["damage"]), reverse=True)
+    return RehearsalList(at=known["at"], items=[RehearsalView.answered(one) for one in worst])
+
+
+def _ask(scenario: Mapping[str, Any]) -> dict[str, Any]:
+    return services().controller.call("what-if", dict(scenario), timeout=REHEARSAL_S)

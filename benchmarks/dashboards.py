@@ -1,0 +1,184 @@
+"""Two hundred people who look at the dashboard, and what that costs: processor, memory, open files.
+
+Two ways in turn, each for a while, while the controller decides ten times a second:
+
+- *streams*: event streams of the API (server-sent events), as a program listens to them;
+- *polling*: open pages of the dashboard.  What a page asks while it is open is recorded once in a browser
+  (:func:`benchmarks.web_pages.recorded`), and asked again by so many at its pace.  Answers that a browser
+  would not get, because nothing has changed, are counted as any other: the recorded question does not know
+  what was answered before.  So this is above what two hundred browsers cost.
+
+Memory is the web process's resident set at the start, after a while, and at the end.  Bounds: less than one
+processor, and at the end no more than a twentieth above what it was after a while.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+import statistics
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import psutil
+
+from benchmarks.filled.filling import FLOWS, VALUES, fill
+from benchmarks.summary import quantile, table
+from benchmarks.web_load import Asker
+from benchmarks.web_operations import Api
+from benchmarks.web_pages import UPDATE, Asked, addresses, recorded, time_pages
+from benchmarks.web_pages import passed as pages_passed
+from benchmarks.web_pages import report as pages_report
+from benchmarks.web_scene import Deciding, Scene, scene
+
+DASHBOARDS = 200
+SECONDS = 120.0
+SETTLED = 0.25
+"""The share of that after which memory is looked at for the second time."""
+RECORD_S = 15.0
+CPU_BOUND, GROWTH_BOUND = 1.0, 0.05
+SHOWN = {"/": 60, "/flows": 60, "/flows/<id>": 40, "/network": 20, "/alarms": 10, "/mesh": 10}
+"""How many look at which page."""
+
+
+def run(folder: Path, seed: int, flows: int = FLOWS, values: int = VALUES) -> dict[str, Any]:
+    """The benchmark: processors, MiB, open files; and the time until each page's data is visible."""
+    with scene(folder, seed, partial(fill, seed=seed, flows=flows, values=values)) as playing:
+        tokens = playing.filled.tokens
+        api = Api(playing.url, tokens[0])
+        where = addresses(api)
+        pages = time_pages(playing.url, api, tokens[0])
+        seen = {page: recorded(playing.url, tokens[0], where[page], RECORD_S) for page in SHOWN}
+        deciding = Deciding(playing, random.Random(seed))
+        found = {
+            "nobody": _while(playing, deciding, _nobody()),
+            "streams": _while(playing, deciding, _streams(playing.url, tokens)),
+            "polling": _while(playing, deciding, _polling(playing.url, seen)),
+        }
+    return {"pages": pages, "ways": found, "load": list(os.getloadavg())}
+
+
+def _while(playing: Scene, deciding: Deciding, what: Any) -> dict[str, Any]:
+    """What processes use while something goes on."""
+    web = playing.processes["web"]
+    before, begun = playing.used(), time.monotonic()
+    memory = [_mib(web)]
+
+    async def both() -> Any:
+        decisions = asyncio.create_task(asyncio.to_thread(deciding.for_seconds, SECONDS))
+        task = asyncio.create_task(what)
+        await asyncio.sleep(SECONDS * SETTLED)
+        memory.append(_mib(web))
+        took = await decisions
+        memory.append(_mib(web))
+        files = web.num_fds()
+        task.cancel()
+        (told,) = await asyncio.gather(task, return_exceptions=True)
+        return took, files, told if isinstance(told, dict) else {}
+
+    took, files, told = asyncio.run(both())
+    seconds = time.monotonic() - begun
+    shares = {name: (used - before[name]) / seconds for name, used in playing.used().items()}
+    p99 = quantile(sorted(took["sent"]), 0.99)
+    return {"shares": shares, "mib": memory, "files": files, "decision p99 ms": p99, **told}
+
+
+def _mib(process: psutil.Process) -> float:
+    return float(process.memory_info().rss) / 2**20
+
+
+async def _nobody() -> dict[str, Any]:
+    await _forever()
+    return {}
+
+
+async def _forever() -> None:
+    """Until this is cancelled, which is an end like any other: what was counted is told then."""
+    with suppress(asyncio.CancelledError):
+        await asyncio.Event().wait()
+
+
+async def _streams(url: str, tokens: Sequence[str]) -> dict[str, Any]:
+    heard = [0] * DASHBOARDS
+    asker = Asker(url)
+
+    async def listen(number: int) -> None:
+        async for piece in asker.stream("/api/v1/events", tokens[number % len(tokens)]):
+            heard[number] += piece.count(b"\nevent:")
+
+    listeners = [asyncio.create_task(listen(number)) for number in range(DASHBOARDS)]
+    await _forever()
+    alive = sum(not one.done() for one in listeners)
+    for one in listeners:
+        one.cancel()
+    await asyncio.gather(*listeners, return_exceptions=True)
+    return {"alive": alive, "answers": sum(heard), "failed": DASHBOARDS - alive}
+
+
+async def _polling(url: str, seen: Mapping[str, tuple[Asked, str]]) -> dict[str, Any]:
+    asker, times, failed = Asker(url), [], 0
+
+    async def look(asked: Asked, cookie: str, begin: float) -> None:
+        nonlocal failed
+        await asyncio.sleep(begin)
+        pause = asked.seconds / max(1, len(asked.bodies))
+        while True:
+            for body in asked.bodies:
+                due = time.monotonic()
+                status, _ = await asker.post(UPDATE, body, cookie)
+                times.append((time.monotonic() - due) * 1e3)
+                failed += status not in (200, 204)
+                await asyncio.sleep(max(0.0, pause - (time.monotonic() - due)))
+
+    people = [seen[page] for page, many in SHOWN.items() for _ in range(many)]
+    looking = [
+        asyncio.create_task(look(asked, cookie, asked.seconds * number / len(people)))
+        for number, (asked, cookie) in enumerate(people)
+        if asked.bodies
+    ]
+    await _forever()
+    alive = sum(not one.done() for one in looking)
+    for one in looking:
+        one.cancel()
+    await asyncio.gather(*looking, return_exceptions=True)
+    asker.close()
+    p99 = quantile(sorted(times), 0.99) if times else 0.0
+    return {"alive": alive, "answers": len(times), "failed": failed, "answer p99 ms": p99}
+
+
+def passed(results: Mapping[str, Any]) -> bool:
+    """Whether two hundred cost less than a processor, memory stays, and every page is there soon enough."""
+    ways = [one for name, one in results["ways"].items() if name != "nobody"]
+    return pages_passed(results["pages"]) and all(
+        one["shares"]["web"] < CPU_BOUND and growth(one) <= GROWTH_BOUND and not one["failed"] for one in ways
+    )
+
+
+def growth(way: Mapping[str, Any]) -> float:
+    """By what share memory has grown since it had settled."""
+    _, settled, late = way["mib"]
+    return float(late / settled - 1)
+
+
+def report(results: Mapping[str, Any]) -> str:
+    """The tables for people."""
+    head = ["200 dashboards", "web: processors", "controller", "MiB at start, settled, late", "growth"]
+    rows = [[*head, "files open", "alive", "answers or events", "failed", "decision p99 ms"]]
+    for name, one in results["ways"].items():
+        memory = " ".join(f"{mib:.0f}" for mib in one["mib"])
+        shares = [f"{one['shares'][which]:.2f}" for which in ("web", "controller")]
+        told = [str(one.get(key, "")) for key in ("alive", "answers", "failed")]
+        growing = f"{growth(one):+.1%}"
+        rows.append(
+            [name, *shares, memory, growing, str(one["files"]), *told, f"{one['decision p99 ms']:.1f}"]
+        )
+    slowest = statistics.median(max(results["pages"].values(), key=statistics.median))
+    return (
+        f"{pages_report(results['pages'])}\n\nSlowest page {slowest:.0f} ms\n\n{table(rows)}"
+        f"\n\nload average {results['load'][0]:.1f}"
+    )
