@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -88,7 +89,8 @@ def scene(folder: Path, seed: int, make: Callable[[Path, Path], Filled]) -> Iter
             _python(folder, controller.config, "apps.collector") as collector,
             _python(folder, controller.config, "apps.rest") as web,
         ):
-            _begin(link, process, controller, random.Random(seed))
+            with _read_on(process):
+                _begin(link, controller, random.Random(seed))
             url = f"http://127.0.0.1:{web_port}"
             eventually(lambda: _ready(url), "the web process is not ready")
             processes = {
@@ -117,13 +119,30 @@ def _ready(url: str) -> bool:
     return False
 
 
-def _begin(link: LinkClient, process: Observed, controller: Controller, chance: random.Random) -> None:
+@contextmanager
+def _read_on(process: Observed) -> Iterator[None]:
+    """Read what the controller tells, and forget it: it would wait for us when the pipe is full."""
+    ended = threading.Event()
+
+    def read() -> None:
+        while not ended.is_set():
+            process.lines_within(0.1)
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        reader.join()
+
+
+def _begin(link: LinkClient, controller: Controller, chance: random.Random) -> None:
     for key in campus.directions():
         at_watched = key.path in (*campus.WATCHED, "mu-osu-2")
         _send(link, key, Metric.THROUGHPUT, WORSE_BPS if key.path == "mu-osu-2" else STEADY_BPS)
         for metric, value in ((Metric.RTT, 0.03 if at_watched else 0.02), (Metric.LOSS, 0.0)):
             _send(link, key, metric, value)
-    process.drain()
     others = [one for one in campus.directions() if {one.source, one.destination} != {"mu", "osu"}]
     for number in range(RUNNING + WAITING):
         key = chance.choice(others)
@@ -131,15 +150,11 @@ def _begin(link: LinkClient, process: Observed, controller: Controller, chance: 
         if number >= RUNNING:
             wish |= {"qspec": {"throughput": {"min": "9.9 Gbps"}}, "queue_patience": "6 h"}
         link.call("flow.submit", {"request": wish, "requester": chance.choice(REQUESTERS)})
-        process.drain()
     moved = _wish(PathKey(campus.WATCHED[0], "mu", "osu"), campus.NIMBLE, 29_999)
     link.call("flow.submit", {"request": moved, "requester": REQUESTERS[0]})
 
-    def begun() -> bool:
-        process.drain()
-        return controller.said("the transfer can begin") >= RUNNING
-
-    eventually(begun, "the flows are not active", BEGIN_WITHIN_S)
+    begun = "the transfer can begin"
+    eventually(lambda: controller.said(begun) >= RUNNING, "the flows are not active", BEGIN_WITHIN_S)
 
 
 def _wish(key: PathKey, template: str, port: int) -> dict[str, Any]:

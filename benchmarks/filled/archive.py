@@ -60,7 +60,7 @@ def fill(file: Path, values: int, began: float, ended: float, chance: random.Ran
         connection.execute(insert(tables.series), rows)
     # In the order of time, as they came in.
     each = [
-        _samples(number, one, round(share * weights[one]), began, ended, chance)
+        _samples(number, one, max(1, round(share * weights[one])), began, ended, chance)
         for number, one in enumerate(every, 1)
     ]
     samples = heapq.merge(*each, key=itemgetter(1))

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import pytest
 import sqlalchemy
@@ -17,14 +17,17 @@ from adon.broker.resources.amounts import Amounts, Place
 from adon.broker.resources.reservation import Reservation
 from adon.broker.sites.jobs import JobState
 from adon.errors import Conflict, InvalidInput, NotFound, Unavailable
+from adon.flowvisor.assessment import CandidateRecord, Verdict
 from adon.store import tables
+from adon.store.decision_rows import DecisionFilter
 from adon.store.engine import open_engine, parse_url
+from adon.store.entry_codec import slot_text
 from adon.store.flow_rows import FlowFilter
 from adon.store.snapshot_rows import SavedSnapshot
 from adon.store.store import WANTED, Store
 from measurement.model import PathKey
 from tests.broker.sites.values import job
-from tests.store.values import a_decision, a_flow, a_rule, a_template, an_outcome
+from tests.store.values import a_decision, a_flow, a_request, a_rule, a_template, an_outcome
 
 
 class TestFlows:
@@ -67,6 +70,19 @@ class TestFlows:
         assert [f.number for f in store.flows(FlowFilter(requester="bob"))] == [5, 4]
         assert [f.number for f in store.unfinished_flows()] == [1, 3, 5]
 
+    def test_a_search_looks_through_what_people_read_in_any_case(self, store: Store) -> None:
+        store.save_flow(a_flow(1, request=a_request(label="Ångström run"), reason="waits: 100% taken"), "e")
+        store.save_flow(a_flow(2, requester="Åsa"), "e")
+        for text, found in (("ÅNGSTRÖM", [1]), ("åSA", [2]), ("100%", [1]), ("100_", []), ("soykb", [2, 1])):
+            assert [one.number for one in store.flows(FlowFilter(text=text))] == found, text
+        store.save_flow(a_flow(1, request=a_request(label="Ångström run"), reason="it runs"), "e")
+        assert store.flows(FlowFilter(text="taken")) == ()
+
+    def test_states_are_counted(self, store: Store) -> None:
+        for number, state in ((1, FlowState.QUEUED), (2, FlowState.QUEUED), (3, FlowState.FINISHED)):
+            store.save_flow(a_flow(number, state=state), "e")
+        assert store.flow_states() == {"queued": 2}
+
     def test_an_unknown_flow(self, store: Store) -> None:
         with pytest.raises(NotFound, match="f-9"):
             store.flow(9)
@@ -75,6 +91,17 @@ class TestFlows:
 
 
 class TestDecisions:
+    def test_in_short_a_decision_says_what_the_whole_says(self, store: Store) -> None:
+        seen = tuple(
+            CandidateRecord(path, "l2", Verdict.QUALIFIED, "good", 9.0, ()) for path in ("al2s", "internet")
+        )
+        decision = a_decision("d-1", candidates=seen, compute_site="osu-hpc", starts=5.0)
+        store.save_decision(decision)
+        (short,) = store.decisions_in_short(DecisionFilter())
+        assert len(short.candidates) == 2
+        names = {one.name for one in fields(short)} - {"candidates"}
+        assert {name: getattr(short, name) for name in names} == {n: getattr(decision, n) for n in names}
+
     def test_decisions_of_a_flow_in_order(self, store: Store) -> None:
         later = a_decision("d-2", at=1005.0, outcome=Outcome.MOVE)
         first, other = a_decision("d-1"), a_decision("d-3", flow="f-2")
@@ -139,6 +166,14 @@ class TestRules:
         assert [r.rule for r in store.rules(dpid=(1 << 64) - 1)] == [there]
         assert [r.rule for r in store.rules(owner="f-1")] == [here]
         assert len(store.rules()) == 2
+
+    def test_counts_and_pages(self, store: Store) -> None:
+        store.save_rules([a_rule(1), a_rule(2, port=5002)], RuleState.PENDING, "", 1.0)
+        store.save_rules([a_rule(3, port=5003)], RuleState.INSTALLED, "", 1.0)
+        assert store.rule_states() == {"pending": 2, "installed": 1}
+        whole = store.rules()
+        assert store.rules(limit=2) == whole[:2]
+        assert store.rules(first=slot_text(whole[1].rule.slot)) == whole[1:]
 
     def test_a_rule_replaces_the_one_in_its_slot(self, store: Store) -> None:
         store.save_rules([a_rule(1)], RuleState.INSTALLED, "", 1.0)

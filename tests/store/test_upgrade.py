@@ -15,8 +15,10 @@ from sqlalchemy.schema import CreateTable
 
 from adon.errors import InvalidInput, Unavailable
 from adon.store import tables
+from adon.store.flow_rows import FlowFilter
 from adon.store.store import Store
 from adon.store.upgrade import MIGRATIONS, main, upgrade
+from tests.store.values import a_flow, a_request
 
 
 def set_revision(url: str, revision: str) -> None:
@@ -43,6 +45,20 @@ def test_the_codes_revision_is_the_newest_migration() -> None:
 def test_upgrading_again_changes_nothing(url: str) -> None:
     assert upgrade(url) == tables.SCHEMA_REVISION
     Store.open(url).close()
+
+
+def test_flows_of_an_earlier_version_are_found_by_text(url: str) -> None:
+    with Store.open(url) as store:
+        store.save_flow(a_flow(1, request=a_request(label="Ångström"), reason="it runs"), "e")
+    engine = sqlalchemy.create_engine(url)
+    with engine.begin() as connection:
+        connection.exec_driver_sql("ALTER TABLE flows DROP COLUMN sought")
+    engine.dispose()
+    set_revision(url, "0010")
+    upgrade(url)
+    with Store.open(url) as store:
+        kept = store.flows(FlowFilter(text="ÅNGSTRÖM"))
+        assert kept == store.flows(FlowFilter(text="IT RUNS")) == store.flows()
 
 
 def test_a_database_without_schema_is_refused(empty_url: str) -> None:
