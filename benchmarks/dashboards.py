@@ -51,9 +51,10 @@ def run(folder: Path, seed: int, flows: int = FLOWS, values: int = VALUES) -> di
     with scene(folder, seed, partial(fill, seed=seed, flows=flows, values=values)) as playing:
         tokens = playing.filled.tokens
         api = Api(playing.url, tokens[0])
-        where = addresses(api)
-        pages = time_pages(playing.url, api, tokens[0])
-        seen = {page: recorded(playing.url, tokens[0], where[page], RECORD_S) for page in SHOWN}
+        with playing.unobserved():
+            where = addresses(api)
+            pages = time_pages(playing.url, api, tokens[0])
+            seen = {page: recorded(playing.url, tokens[0], where[page], RECORD_S) for page in SHOWN}
         deciding = Deciding(playing, random.Random(seed))
         found = {
             "nobody": _while(playing, deciding, _nobody()),

@@ -48,7 +48,8 @@ def run(folder: Path, seed: int, flows: int = FLOWS, values: int = VALUES) -> di
     chance = random.Random(seed)
     with scene(folder, seed, partial(fill, seed=seed, flows=flows, values=values)) as playing:
         api = Api(playing.url, playing.filled.tokens[0])
-        asked = questions(api, chance, _backtest(api))
+        with playing.unobserved():
+            asked = questions(api, chance, _backtest(api))
         deciding = Deciding(playing, chance)
         _loaded(playing, deciding, asked, chance, WARM_S)  # opens connections, fills caches
         rounds: dict[str, list[dict[str, Any]]] = {"idle": [], "loaded": []}

@@ -52,6 +52,12 @@ class Scene:
     observed: Observed
     processes: Mapping[str, psutil.Process]
 
+    @contextmanager
+    def unobserved(self) -> Iterator[None]:
+        """While nothing is decided for us: what the controller tells meanwhile is forgotten."""
+        with read_on(self.observed):
+            yield
+
     def used(self) -> dict[str, float]:
         """Seconds of processor time that each process has used, with those that it started."""
         return {name: cpu_seconds(process) for name, process in self.processes.items()}
@@ -89,7 +95,7 @@ def scene(folder: Path, seed: int, make: Callable[[Path, Path], Filled]) -> Iter
             _python(folder, controller.config, "apps.collector") as collector,
             _python(folder, controller.config, "apps.rest") as web,
         ):
-            with _read_on(process):
+            with read_on(process):
                 _begin(link, controller, random.Random(seed))
             url = f"http://127.0.0.1:{web_port}"
             eventually(lambda: _ready(url), "the web process is not ready")
@@ -120,7 +126,7 @@ def _ready(url: str) -> bool:
 
 
 @contextmanager
-def _read_on(process: Observed) -> Iterator[None]:
+def read_on(process: Observed) -> Iterator[None]:
     """Read what the controller tells, and forget it: it would wait for us when the pipe is full."""
     ended = threading.Event()
 
