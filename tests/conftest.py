@@ -53,7 +53,7 @@ def _testbed_is_possible(request: pytest.FixtureRequest) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def _commands_are_made_once() -> Iterator[None]:
-    """Typer makes its 150 commands anew at each ``CliRunner().invoke``: most of what such a test would take."""
+    """Typer makes all commands anew at each ``CliRunner().invoke``: most of what such a test would take."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(typer.testing, "_get_command", cache(typer.testing._get_command))
         yield

@@ -16,11 +16,6 @@ import requests
 PATIENCE = 40.0
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
-
-
 def answers(url: str) -> Callable[[], bool]:
     """Whether something speaks HTTP there."""
 
