@@ -14,7 +14,6 @@ from flask import Flask, current_app, g, request
 
 from adon.access.identity import Actor
 from adon.access.policy import Action, Object, authorise, may
-from adon.broker.flow import Flow
 from adon.broker.use_access import barred_place
 from adon.errors import AdonError, Forbidden, NotAuthenticated
 from adon.flowvisor.slices import Who
@@ -139,14 +138,6 @@ def check_place(path: str | None = None, compute: str | None = None) -> None:
     why = barred_place(Who(actor.name, actor.roles, actor.groups), services().use_access, path, compute)
     if why:
         raise Forbidden(why)
-
-
-def check_flow(wanted: Action, flow: Flow) -> None:
-    """Refuse if this actor may not do this to that flow.
-
-    :raises Forbidden: with the policy's reason.
-    """
-    check(wanted, "flow", flow.requester)
 
 
 def only_own(wanted: Action, kind: str) -> str | None:

@@ -27,7 +27,7 @@ from tests.ports import free_port
 SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
 NETWORK = Path(__file__).parents[1] / "data" / "network.yaml"
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 60.0
+PATIENCE_S = 180.0
 DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL")
 
 BRIDGES = {"mu-edge": "0000000000000a01", "osu-edge": "0000000000000a02"}

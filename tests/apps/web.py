@@ -59,7 +59,7 @@ from adon.yamlfile import check_model
 from apps import journal
 from apps.campus_edge.tally import Tally
 from apps.link import LinkClient, LinkServer, Peer
-from apps.rest.app import create_app, with_pages
+from apps.rest.app import create_app, with_sign_in
 from apps.rest.audit_writer import AuditWriter
 from apps.rest.identity.ways import NAME as WAYS
 from apps.rest.identity.ways import open_ways
@@ -355,11 +355,11 @@ def token_of(access: Access, name: str, *roles: str, **more: Any) -> str:
 def _routed() -> OpenAPI:
     """The application without services, never served: making its routes takes longer than most tests."""
     nothing = cast(Services, SimpleNamespace(sign_in=SignIn(), clock=time.time))
-    return with_pages(create_app(nothing), nothing)
+    return with_sign_in(create_app(nothing), nothing)
 
 
 def application(parts: Services) -> OpenAPI:
-    """As ``with_pages(create_app(parts), parts)``; the routes are shared, and nothing else."""
+    """As ``with_sign_in(create_app(parts), parts)``; the routes are shared, and nothing else."""
     app = copy.copy(_routed())
     app.before_request_funcs = copy.deepcopy(app.before_request_funcs)
     app.after_request_funcs = copy.deepcopy(app.after_request_funcs)
@@ -500,6 +500,11 @@ class World:
         finally:
             server.stop()
             thread.join(10)
+
+
+def signed_in(browser: Any, **more: Any) -> bool:
+    """Whether a session is known at this browser: only then it is asked whether to sign out."""
+    return bool(browser.get("/sign-out", **more).status_code == 200)
 
 
 def gone(link: LinkClient) -> None:

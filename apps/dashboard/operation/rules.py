@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.development.base_component import Component
@@ -56,7 +57,7 @@ def live(here: Visit) -> Component:
             *_choices(here),
             _explained(here, owner) if owner else _rules(here),
             *_differences(here),
-            _sent(here),
+            *_sent(here),
         ]
     )
 
@@ -165,19 +166,25 @@ def _listed(kind: str, words: str, rules: Sequence[str]) -> list[Component]:
     return [html.P([html.Strong(kind), f": {words}"]), *lines, *more]
 
 
-def _sent(here: Visit) -> Component:
-    owner = here.query.get("owner")
+def _sent(here: Visit) -> list[Component]:
+    """What was sent to this switch or for this owner, or everywhere because of one event."""
+    if not may(here.actor, Action.NETWORK_READ, Object("network")).allowed:
+        return []
+    owner, cause = here.query.get("owner"), here.query.get("cause")
     flow = owner if owner and owner.startswith("f-") else None
-    found = here.client.rules_sent(flow, here.query.get("dpid"), SENT)
+    found = here.client.rules_sent(flow, here.query.get("dpid"), SENT, cause)
     columns = [
         Column("Time", lambda one: ui.when(one["at"], here)),
         Column("Switch", lambda one: ui.link(one["dpid"], f"/rules?dpid={one['dpid']}")),
         Column("What", lambda one: ui.badge(one["op"])),
         Column("For", lambda one: owner_link(one["owner"])),
-        Column("Because of", lambda one: one["cause"]),
+        Column(
+            "Because of", lambda one: ui.link(one["cause"], f"/rules?{urlencode({'cause': one['cause']})}")
+        ),
         Column("Rule", lambda one: html.Code(one["text"])),
     ]
-    return ui.card("Sent lately", ui.table(columns, found, "Nothing was sent.", "Sent to switches lately"))
+    title = f"Sent because of {cause}" if cause else "Sent lately"
+    return [ui.card(title, ui.table(columns, found, "Nothing was sent.", "Sent to switches"))]
 
 
 def callbacks(app: Dash) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import requests
 
-PATIENCE = 40.0
+PATIENCE = 120.0
 
 
 def answers(url: str) -> Callable[[], bool]:

@@ -152,7 +152,7 @@ def _said(argv: list[str], environment: dict[str, str]) -> str | None:
     return found.stdout.strip() if found.returncode == 0 else None
 
 
-def _wait(what: str, reached: Callable[[], bool], seconds: float = 40) -> None:
+def _wait(what: str, reached: Callable[[], bool], seconds: float = 120) -> None:
     until = time.monotonic() + seconds
     while not reached():
         assert time.monotonic() < until, f"not within {seconds} s: {what}"

@@ -18,7 +18,7 @@ from pika.exceptions import AMQPError
 from tests.ports import free_port
 
 SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
-STARTS_WITHIN = 90.0
+STARTS_WITHIN = 240.0
 _CONFIGURATION = """\
 listeners.tcp.1 = 127.0.0.1:{port}
 distribution.listener.interface = 127.0.0.1
