@@ -20,9 +20,9 @@ from tests.apps.identity.openid_provider import (
     openid_provider,
     signing_key,
 )
-from tests.apps.identity.processes import free_port
 from tests.apps.identity.site import SECRET_VARIABLE, Site, site
 from tests.apps.web import World
+from tests.ports import free_port
 
 pytestmark = pytest.mark.integration
 

@@ -12,7 +12,6 @@ import pytest
 
 from tests.apps.identity.apache import web_server
 from tests.apps.identity.browser import Browser
-from tests.apps.identity.processes import free_port
 from tests.apps.identity.simplesaml import (
     AFFILIATION,
     ENTITLEMENT,
@@ -24,6 +23,7 @@ from tests.apps.identity.simplesaml import (
 )
 from tests.apps.identity.site import Site, site
 from tests.apps.web import World
+from tests.ports import free_port
 
 pytestmark = pytest.mark.integration
 
