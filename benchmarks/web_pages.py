@@ -133,7 +133,7 @@ def recorded(url: str, token: str, address: str, seconds: float) -> tuple[Asked,
         bodies: list[str] = []
 
         def note(request: Request) -> None:
-            if request.url.endswith(UPDATE):
+            if UPDATE in request.url:
                 bodies.append(str(request.post_data))
 
         page.on("request", note)

@@ -13,6 +13,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Table, column, create_engine, insert, select, table
 
+from adon.broker.recompute.encoded import digest
 from adon.store.tables import decisions, flow_history, flows, outcomes, snapshot_parts, snapshots, templates
 from benchmarks.filled.lives import EVENT
 
@@ -101,6 +102,8 @@ def _texts(row: dict[str, Any]) -> list[str]:
 def _copy(which: Table, row: dict[str, Any], texts: dict[str, Text], by: Shift) -> dict[str, Any]:
     changed: dict[str, Any] = {name: text.moved(by) for name, text in texts.items()}
     changed |= {name: row[name] + by.seconds for name in _TIMES & row.keys()}
+    if which is snapshots:
+        changed["digest"] = digest(changed["body"])
     if which in _FLOWS:
         changed[_FLOWS[which]] = row[_FLOWS[which]] + by.flows
     return row | changed

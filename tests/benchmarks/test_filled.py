@@ -8,6 +8,7 @@ import yaml
 
 from adon.broker.recompute.again import decided_again
 from adon.broker.recompute.codec import Decoder
+from adon.broker.recompute.encoded import digest
 from adon.store.access.access import Access
 from adon.store.access.database import FILE
 from adon.store.store import Store
@@ -48,6 +49,7 @@ def test_the_store_reads_what_was_filled_in(tmp_path: Path, monkeypatch: pytest.
             assert store.outcome(flow.number).ended_at == flow.ended_at
         decision = store.decisions(flows[0].number)[0]
         snapshot = store.snapshot(decision.id)
+        assert snapshot.digest == digest(snapshot.text)
         again = decided_again(Decoder(store.snapshot_part).decode(snapshot.text))
         assert (again.path, again.outcome) == (decision.path, decision.outcome)
     with Archive(tmp_path / "measurements.db", readonly=True) as archive:
