@@ -61,7 +61,9 @@ class Asker:
         writer.write(self._head(method, path, proof, *more) + body)
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower().split("\r\n")
         fields = dict(line.split(": ", 1) for line in head[1:] if line)
-        answer = await reader.readexactly(int(fields.get("content-length", "0")))
+        chunked = fields.get("transfer-encoding") == "chunked"
+        length = int(fields.get("content-length", "0"))
+        answer = await _chunks(reader) if chunked else await reader.readexactly(length)
         if fields.get("connection") == "close":
             writer.close()
         else:
@@ -75,6 +77,15 @@ class Asker:
         """Close the connections that nobody uses."""
         for _, writer in self._free:
             writer.close()
+
+
+async def _chunks(reader: asyncio.StreamReader) -> bytes:
+    """A body in pieces (RFC 9112 section 7.1)."""
+    found = []
+    while size := int((await reader.readline()).split(b";")[0], 16):
+        found.append((await reader.readexactly(size + 2))[:-2])
+    await reader.readline()
+    return b"".join(found)
 
 
 async def load(plan: dict[str, Any]) -> dict[str, Any]:
