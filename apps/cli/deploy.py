@@ -43,6 +43,14 @@ def show(name: Annotated[str, typer.Argument(help="One of adon deploy list.")]) 
 
 
 @app.command()
+def grafana(json_: JsonFlag = False) -> None:  # noqa: ARG001 - it is JSON in any case
+    """Print a Grafana dashboard over the metrics and the archive, to be imported there."""
+    from apps.deploy.grafana import dashboard
+
+    print_json(dashboard())
+
+
+@app.command()
 def nginx(config: Config, certificate: Certificate, key: Key, listen: Listen = None) -> None:
     """Print a configuration of nginx as the web server in front of ADON."""
     _web_server("nginx", config, certificate, key, listen)
