@@ -62,3 +62,17 @@ def test_the_command_prints_them() -> None:
     assert json.loads(runner.invoke(app, ["deploy", "list", "--json"]).stdout) == names()
     assert runner.invoke(app, ["deploy", "show", "adon.socket"]).stdout.startswith("# The web side's port")
     assert runner.invoke(app, ["deploy", "show", "nothing"]).exit_code == 1
+
+
+def test_what_the_container_is_started_with_is_a_command_of_ours() -> None:
+    lines = text("Containerfile", Path("/opt/adon")).splitlines()
+    (entry,) = [json.loads(line.partition(" ")[2]) for line in lines if line.startswith("ENTRYPOINT ")]
+    (start,) = [json.loads(line.partition(" ")[2]) for line in lines if line.startswith("CMD ")]
+    (health,) = [json.loads(line.rpartition("CMD ")[2]) for line in lines if line.startswith("HEALTHCHECK ")]
+    assert entry[-1] == health[0] == "adon"
+    runner = CliRunner()
+    for words in (start, health[1:]):
+        help_ = runner.invoke(app, [words[0], "--help"])
+        assert help_.exit_code == 0
+        assert [word for word in words if word.startswith("--") and word not in help_.stdout] == []
+    assert "USER 10001:10001" in lines, "never as root"

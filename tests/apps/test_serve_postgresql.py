@@ -17,7 +17,6 @@ from pathlib import Path
 
 import pytest
 import requests
-import sqlalchemy
 import yaml
 
 from adon.store.access.access import Access
@@ -33,9 +32,8 @@ pytestmark = pytest.mark.integration
 class Server:
     """A PostgreSQL of our own, with the programs that an administrator has."""
 
-    def __init__(self, folder: Path, first: str) -> None:
+    def __init__(self, folder: Path) -> None:
         self.folder = folder
-        self._first = sqlalchemy.make_url(first)
 
     def url(self, database: str) -> str:
         """As PostgreSQL's own programs write it, which ADON takes as well."""
@@ -45,8 +43,8 @@ class Server:
         for name in databases:
             self.run("createdb", "--host", str(self.folder), "--username", "adon", name)
 
-    def dump(self, database: str) -> Path:
-        file = self.folder / f"{database}.dump"
+    def dump(self, database: str, to: str) -> Path:
+        file = self.folder / to
         self.run("pg_dump", "--format=custom", f"--file={file}", self.url(database))
         return file
 
@@ -74,8 +72,8 @@ def server() -> Iterator[Server]:
     folder = Path(tempfile.mkdtemp(prefix="adon-pg-"))
     folder.chmod(0o755)
     try:
-        with postgresql.running(folder, ["fsync=off"]) as url:
-            yield Server(folder, url)
+        with postgresql.running(folder, ["fsync=off"]):
+            yield Server(folder)
     finally:
         shutil.rmtree(folder)
 
@@ -128,13 +126,13 @@ def flows(url: str, token: str) -> list[str]:
 def test_an_older_database_is_upgraded_served_dumped_and_restored(server: Server, tmp_path: Path) -> None:
     server.create("adon", "measurements")
     token = old_database(server.url("adon"), time.time())
-    before = server.dump("adon")
+    before = server.dump("adon", "before.dump")
     with served(tmp_path / "here", server.url("adon"), server.url("measurements")) as url:
         wish = {"source": "mu-dtn", "destination": "osu-dtn", "size": "1 GB", "template": "geni-classroom"}
         headers = {"Authorization": f"Bearer {token}"}
         asked = requests.post(f"{url}/flows", json=wish, headers=headers, timeout=20)
         assert asked.status_code == 202, asked.text
-        dumps = [server.dump(name) for name in ("adon", "measurements")]
+        dumps = [server.dump(name, f"{name}.dump") for name in ("adon", "measurements")]
     assert server.one("adon", "SELECT version_num FROM alembic_version") == SCHEMA_REVISION
     server.restore(dumps[0], "adon_again")
     server.restore(dumps[1], "measurements_again")
