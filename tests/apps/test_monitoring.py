@@ -30,9 +30,10 @@ from apps.reloading import Reloading
 from apps.rest.services import NAME
 from measurement.archive import Archive, Retention
 from tests import postgresql
-from tests.apps.edge import NETWORK, eventually, free_port
+from tests.apps.edge import NETWORK, eventually
 from tests.apps.identity.processes import running
 from tests.apps.web import NOW, World, empty_database, measurements
+from tests.ports import free_port
 
 SILENT = {"adon_of_errors_total", "adon_measurement_age_seconds"}
 """Of these there may be no sample where nothing went wrong, or nothing was measured."""

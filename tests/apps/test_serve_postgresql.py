@@ -23,8 +23,9 @@ from adon.store.access.access import Access
 from adon.store.engine import open_engine, parse_url
 from adon.store.tables import SCHEMA_REVISION
 from tests import postgresql
-from tests.apps.edge import DIES_WITH_US, ROOT, end, eventually, free_port, write_configuration
+from tests.apps.edge import DIES_WITH_US, ROOT, end, eventually, write_configuration
 from tests.apps.test_backup import OLD, old_database
+from tests.ports import free_port
 
 pytestmark = pytest.mark.integration
 

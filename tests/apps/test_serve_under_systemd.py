@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.apps.edge import DIES_WITH_US, ROOT, end, free_port, write_configuration
+from tests.apps.edge import DIES_WITH_US, ROOT, end, write_configuration
 from tests.apps.test_serve import RUNS
+from tests.ports import free_port
 
 pytestmark = pytest.mark.integration
 

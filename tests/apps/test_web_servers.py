@@ -31,9 +31,10 @@ from apps.rest.serving import WebServer
 from measurement.anomaly.alarm import to_json as alarm_to_json
 from tests.apps.edge import NETWORK, eventually
 from tests.apps.identity.apache import MODULES, NEEDED, load_modules
-from tests.apps.identity.processes import free_port, listens, running
+from tests.apps.identity.processes import listens, running
 from tests.apps.measured import alarms
 from tests.apps.web import World, empty_database
+from tests.ports import free_port
 
 SECRET = "what only the web server knows"  # noqa: S105
 SHIBBOLETH = {"proxies": ["127.0.0.1"], "secret_file": "/etc/adon/proxy.secret"}

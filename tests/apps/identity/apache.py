@@ -13,8 +13,9 @@ from adon.config import Configuration
 from adon.yamlfile import check_model
 from apps.deploy.web_servers import Place, written
 from tests.apps.edge import NETWORK
-from tests.apps.identity.processes import answers, free_port, listens, running
+from tests.apps.identity.processes import answers, listens, running
 from tests.apps.identity.simplesaml import IdentityProvider, key_pair
+from tests.ports import free_port
 
 MODULES = Path("/usr/lib/apache2/modules")
 NEEDED = (
