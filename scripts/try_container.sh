@@ -15,6 +15,7 @@ remove() {
     rm -rf "$work"
 }
 trap remove EXIT
+trap "exit 1" INT TERM
 fail() { printf 'container: %s\n' "$*" >&2; exit 1; }
 say() { printf 'container: %s\n' "$*"; }
 ready() {
