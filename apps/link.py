@@ -48,8 +48,12 @@ CONNECT_WAIT = 1.0
 BACKOFF = (0.05, 2.0)
 """First and longest pause between two attempts to connect, in seconds."""
 
+CONTROLLER = "controller.sock"
+"""In the data folder: the controller's own."""
 SUPERVISOR = "serve.sock"
 """In the data folder: where ``adon serve`` is asked to reload, and how its reloads went."""
+REACHED = "controller.reached"
+"""What the web side tells ``adon serve``: it reaches the controller."""
 
 Payload = dict[str, Any]
 

@@ -35,7 +35,7 @@ from apps.collector.telling import telling
 from apps.collector.watching import reader_of, watching
 from apps.collector.ways_in import directory, ways_in
 from apps.collector.workers import Workers
-from apps.link import LinkClient, LinkServer
+from apps.link import CONTROLLER, LinkClient, LinkServer
 from measurement.anomaly.alarm import Alarm
 from measurement.anomaly.policy import Policy
 from measurement.anomaly.watch import Watch
@@ -51,7 +51,6 @@ from measurement.scheduling import gantt
 
 LOG = logging.getLogger("apps.collector")
 ARCHIVE = "measurements.db"
-CONTROLLER = "controller.sock"
 SOCKET = "collector.sock"
 DOCUMENTS_KEPT = {"execution": 30 * 86_400.0, "alarm": 400 * 86_400.0, "overlap": 30 * 86_400.0}
 """Seconds for which what became of runs, and alarms that are over, can be looked up."""
