@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 from playwright.sync_api import expect
 
 from tests.walks.walking import Walker
@@ -25,12 +27,15 @@ def walk(walker: Walker) -> None:
     walker.shot("what-if", whole=True)
     walker.go("/network")
     page.click("summary:has-text('Announce a maintenance window')")
-    page.fill("#window-begins", "2099-01-04 02:00")
-    page.fill("#window-ends", "2099-01-04 04:00")
+    page.select_option("#window-name", "al2s")
+    night = datetime.now(UTC).date() + timedelta(days=2)
+    page.fill("#window-begins", f"{night} 02:00")
+    page.fill("#window-ends", f"{night} 04:00")
     page.fill("#window-note", "fibre work")
     page.click("#window-announce")
     expect(page.locator("#window-table")).to_contain_text("fibre work")
-    walker.shot("maintenance", whole=True, phone=False)
+    page.locator("#maintenance").scroll_into_view_if_needed()
+    walker.shot("maintenance", phone=False)
     page.once("dialog", lambda dialog: dialog.accept())
     page.locator("#window-table button", has_text="Cancel").click()
     expect(page.locator("#window-table")).not_to_contain_text("fibre work")

@@ -17,6 +17,7 @@ from apps.dashboard.page import Group, Page
 from apps.dashboard.ui.blocks import Column, Tone
 from apps.dashboard.visit import Visit, visit
 
+GONE = "removed"
 SHOWN, SENT, DIFFERENCES = 200, 40, 20
 TONES: Mapping[str, Tone] = {"installed": "good", "pending": "wait", "draining": "wait", "failed": "bad"}
 KINDS = (
@@ -63,10 +64,9 @@ def live(here: Visit) -> Component:
 
 
 def _choices(here: Visit) -> list[Component]:
-    try:
-        switches = here.client.topology()["switches"]
-    except AdonError:
-        return []  # a researcher sees their own flows' rules only; without the controller there is no list
+    switches = _switches(here)
+    if not switches:
+        return []
     links = [dcc.Link("All", href="/rules", className=_mark("dpid" not in here.query))]
     for one in switches:
         chosen = one["dpid"] == here.query.get("dpid")
@@ -79,16 +79,24 @@ def _mark(chosen: bool) -> str:
 
 
 def _rules(here: Visit) -> Component:
-    rules = here.client.rules(dpid=here.query.get("dpid"))
+    """Those of one state, if the address names it; else all but those that are gone."""
+    known = here.client.rules(dpid=here.query.get("dpid"))
+    state = here.query.get("state")
+    rules = [one for one in known if (one["state"] != GONE if state is None else one["state"] == state)]
     columns = [
-        Column("Switch", lambda one: ui.link(one["dpid"], f"/rules?dpid={one['dpid']}")),
+        switch_column(here),
         Column("For", lambda one: owner_link(one["owner"])),
         Column("Kind", lambda one: one["kind"].replace("_", " ")),
         Column("State", lambda one: _state(one)),
         Column("Rule", lambda one: html.Code(one["text"])),
     ]
-    counted = Counter(one["state"] for one in rules)
-    badges = [ui.badge(f"{count} {state}", TONES.get(state, "plain")) for state, count in counted.items()]
+    badges = [
+        dcc.Link(
+            ui.badge(f"{count} {one}", TONES.get(one, "plain")),
+            href=f"/rules?{urlencode({**here.query, 'state': one})}",
+        )
+        for one, count in sorted(Counter(one["state"] for one in known).items())
+    ]
     more = f"The first {SHOWN} of {len(rules)}; choose a switch, or a flow." if len(rules) > SHOWN else ""
     nothing = ui.empty("No rule of ours is, or should be, here.")
     return ui.card(
@@ -102,7 +110,7 @@ def _rules(here: Visit) -> Component:
 def _explained(here: Visit, owner: str) -> Component:
     told = here.client.rules_explained(owner)
     columns = [
-        Column("Switch", lambda one: ui.link(one["dpid"], f"/rules?dpid={one['dpid']}")),
+        switch_column(here),
         Column("State", lambda one: _state(one)),
         Column("What it does", lambda one: _deeds(one)),
     ]
@@ -128,6 +136,21 @@ def _state(rule: Mapping[str, Any]) -> Component:
     if rule["error"]:
         said.append(html.Small(f" {rule['error']}"))
     return html.Span(said)
+
+
+def switch_column(here: Visit) -> Column:
+    """A rule's switch by its name, where that is known to whoever asks."""
+    names = {one["dpid"]: one["name"] for one in _switches(here)}
+    return Column(
+        "Switch", lambda one: ui.link(names.get(one["dpid"], one["dpid"]), f"/rules?dpid={one['dpid']}")
+    )
+
+
+def _switches(here: Visit) -> Sequence[Mapping[str, Any]]:
+    try:
+        return here.client.topology()["switches"]
+    except AdonError:
+        return []  # a researcher sees their own flows' rules only; without the controller there is no list
 
 
 def owner_link(owner: str) -> Any:
@@ -175,7 +198,7 @@ def _sent(here: Visit) -> list[Component]:
     found = here.client.rules_sent(flow, here.query.get("dpid"), SENT, cause)
     columns = [
         Column("Time", lambda one: ui.when(one["at"], here)),
-        Column("Switch", lambda one: ui.link(one["dpid"], f"/rules?dpid={one['dpid']}")),
+        switch_column(here),
         Column("What", lambda one: ui.badge(one["op"])),
         Column("For", lambda one: owner_link(one["owner"])),
         Column(

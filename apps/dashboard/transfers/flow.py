@@ -11,6 +11,7 @@ from dash.development.base_component import Component
 from adon.access.policy import Action, Object, may
 from adon.errors import AdonError, Conflict, NotFound, Unavailable
 from apps.dashboard import ui
+from apps.dashboard.operation.rules import switch_column
 from apps.dashboard.page import Page
 from apps.dashboard.transfers import account, behind, foretelling
 from apps.dashboard.transfers.states import moved, quality, state
@@ -153,7 +154,7 @@ def _rules(flow: Mapping[str, Any], here: Visit) -> Component | None:
     if not rules:
         return None
     columns = [
-        Column("Switch", lambda one: ui.link(one["dpid"], f"/rules?dpid={one['dpid']}")),
+        switch_column(here),
         Column("State", lambda one: ui.badge(one["state"])),
         Column("Rule", lambda one: html.Code(one["text"])),
     ]
