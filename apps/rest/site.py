@@ -20,10 +20,13 @@ Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 
 class Site:
-    """The WSGI application over these services."""
+    """The WSGI application over these services.
 
-    def __init__(self, parts: Services) -> None:
-        self.api = with_sign_in(create_app(parts), parts)
+    :param api: the API with the sign-in over them, if it is made already.
+    """
+
+    def __init__(self, parts: Services, api: Flask | None = None) -> None:
+        self.api = with_sign_in(create_app(parts), parts) if api is None else api
         self.dashboard = create_dashboard(PAGES, current_actor, to_sign_in, self._connect, parts.clock)
         self.dashboard.extensions[NAME] = parts  # sessions are theirs
 
