@@ -227,7 +227,10 @@ def _parts(
     common = ("--config", str(config), "--data", str(data))
     parts = [
         Part("controller", (sys.executable, "-m", "apps.campus_edge", *common, "--store", url)),
-        Part("collector", (sys.executable, "-m", "apps.collector", *common, "--folder", str(folder))),
+        Part(
+            "collector",
+            (sys.executable, "-m", "apps.collector", *common, "--store", url, "--folder", str(folder)),
+        ),
         Part(
             "web",
             (sys.executable, "-m", "apps.rest", *common, "--store", url, "--listen-fd", str(web.fileno())),

@@ -36,6 +36,7 @@ from apps.cli import (
     outcome,
     plan,
     reserve,
+    sessions,
     site,
     template,
     topology,
@@ -91,6 +92,7 @@ GROUPS = {
     },
     ADMINISTRATION: {
         "token": access.tokens,
+        "session": sessions.sessions,
         "user": access.users,
         "role": access.roles,
         "audit": audit.app,

@@ -8,13 +8,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from typing import cast
-from urllib.parse import urlsplit
+from urllib.parse import quote
 
 from dash import Dash
 from flask import Flask, Response, g, redirect, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from adon.access.identity import Actor
+from adon.access.origin import foreign
 from adon.errors import Forbidden
 from apps.dashboard import frame, router
 from apps.dashboard.page import Page
@@ -49,7 +50,8 @@ def create_dashboard(
         if request.path.startswith((*OPEN, SIGN_IN)):
             return None
         if request.method == "GET" and not request.path.startswith("/_dash"):
-            return redirect(f"{SIGN_IN}?next={request.path}")
+            wanted = request.full_path.removesuffix("?")
+            return redirect(f"{SIGN_IN}?next={quote(wanted)}")
         return Response("sign in", 401, mimetype="text/plain")
 
     @server.errorhandler(Forbidden)
@@ -88,16 +90,17 @@ def _refuse_foreign() -> None:
     """A request that changes something comes from a page of ours.
 
     Its body is JSON, which no form can send, the session's cookie is SameSite, and the browser says where
-    the request comes from (Fetch Metadata; older ones by Origin, RFC 6454).
+    the request comes from (:mod:`adon.access.origin`).
 
-    :raises Forbidden: if that is another site.
+    :raises Forbidden: if that is another site, or the body is what a form can send.
     """
     if request.method in ("GET", "HEAD"):
         return
-    origin = request.headers.get("Origin")
-    same = origin is None or urlsplit(origin).netloc == request.host
-    if not same or request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+    said = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    if foreign(*said, request.host):
         raise Forbidden("this request came from another site")
+    if not request.is_json:
+        raise Forbidden("this request is not one of our pages'")
 
 
 def _policy(app: Dash) -> str:

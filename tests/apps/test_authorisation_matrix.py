@@ -113,7 +113,7 @@ def _may_see(path: str, role: str) -> bool:
 def _absent(whole: Peopled, method: str, path: str, role: str) -> tuple[int, Any]:
     """The answer about an object that never was, with the name of the one that is another's."""
     never = {"flows": "f-999", "decisions": "d-999", "jobs": "j-999", "reservations": "r-999"}
-    never |= {"subscriptions": "s-999", "tokens": "t-999", "users": "u-999"}
+    never |= {"subscriptions": "s-999", "tokens": "t-999", "users": "u-999", "sessions": "s0-999"}
     whole.ids["nobody"] = never
     answer = whole.call(method, path, role, "nobody")
     text = answer.text

@@ -38,7 +38,7 @@ from adon.broker.events import (
 from adon.errors import AdonError, Conflict, InvalidInput, NotFound, Unavailable
 from adon.store import codec
 from adon.store.store import Store
-from apps.campus_edge.commands import MOST_PREVIEWS, Commands
+from apps.campus_edge.commands import MOST_ASKED, Commands
 from apps.campus_edge.loop import Stamps
 from measurement import codec as measurement_codec
 from measurement.anomaly import alarm as alarms
@@ -389,13 +389,13 @@ def test_previews_have_their_turn_one_at_a_time(world: World) -> None:
     """Whatever else happens has no more than one of them before it."""
     body = {"request": WISH, "requester": "ann"}
     assert isinstance(world.receive("flow.preview", command="p-0", **body), PreviewAsked)
-    for number in range(1, MOST_PREVIEWS):
+    for number in range(1, MOST_ASKED):
         assert world.receive("flow.preview", command=f"p-{number}", **body) is None
     with pytest.raises(Unavailable, match="ask again in a moment"):
         world.receive("flow.preview", command="p-many", **body)
     assert isinstance(world.receive("flow.submit", **SUBMIT), FlowSubmitted)
-    for number in range(MOST_PREVIEWS):
+    for number in range(MOST_ASKED):
         world.answer(f"p-{number}", {} if number % 2 else NotFound("flow", "f-1"))
     asked = [one.command for one in world.events if isinstance(one, PreviewAsked)]
-    assert asked == [f"p-{number}" for number in range(MOST_PREVIEWS)]
+    assert asked == [f"p-{number}" for number in range(MOST_ASKED)]
     assert isinstance(world.receive("flow.preview", command="p-again", **body), PreviewAsked)
