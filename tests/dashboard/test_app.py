@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from werkzeug.test import Client
@@ -77,6 +79,47 @@ def test_a_page_of_another_site_cannot_use_the_session(inside: Client, headers: 
     answer = inside.post(UPDATE, json=GO, headers=headers)
     assert answer.status_code == 403
     assert "another site" in answer.text
+
+
+def test_what_a_form_can_send_changes_nothing(inside: Client) -> None:
+    for kind in ("text/plain", "application/x-www-form-urlencoded", ""):
+        answer = inside.post(UPDATE, data=json.dumps(GO), content_type=kind)
+        assert answer.status_code == 403, kind
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept"),
+    [
+        ("/flows?state=active&limit=5", "/flows%3Fstate%3Dactive%26limit%3D5"),
+        ("/a%0d%0aSet-Cookie:%20a=b", None),
+        ("/a%26next=https://evil.example", None),
+        ("//evil.example/x", None),
+    ],
+)
+def test_after_signing_in_one_is_where_one_wanted_to_be_and_never_elsewhere(
+    site: Client, world: World, asked: str, kept: str | None
+) -> None:
+    answer = site.get(asked)
+    assert "Set-Cookie" not in answer.headers
+    there = answer.headers["Location"]
+    assert there.startswith("/sign-in?next=")
+    assert "next=" not in there.removeprefix("/sign-in?next=").replace("next%3D", "")
+    if kept is not None:
+        assert there == f"/sign-in?next={kept}"
+    wanted = parse_qs(urlsplit(there).query)["next"]
+    sent = {"token": world.tokens["researcher"], "next": wanted}
+    target = site.post("/sign-in", data=sent).headers["Location"]
+    assert target.startswith("/")
+    assert not target.startswith("//")
+    assert target == asked if kept is not None else "evil" not in urlsplit(target).netloc
+
+
+def test_a_private_page_is_kept_by_no_cache_and_its_cookie_by_no_script(inside: Client) -> None:
+    for path in ("/", "/_dash-layout", "/sign-in"):
+        assert inside.get(path).headers["Cache-Control"] == "no-store", path
+    cookie = inside.get_cookie("adon_session")
+    assert cookie is not None
+    assert (cookie.http_only, cookie.same_site, cookie.path) == (True, "Lax", "/")
 
 
 def test_no_other_site_may_run_anything_in_a_page(inside: Client) -> None:
