@@ -79,6 +79,8 @@ def create_dashboard(
         response.headers.setdefault("Content-Security-Policy", policy)
         response.headers.setdefault("Referrer-Policy", "same-origin")
         response.headers.setdefault("X-Content-Type-Options", "nosniff")
+        response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
+        response.headers.setdefault("Cross-Origin-Opener-Policy", "same-origin")
         if not request.path.startswith(OPEN):
             response.headers["Cache-Control"] = "no-store"
         return response

@@ -100,6 +100,8 @@ HEADERS = {
     "base-uri 'none'; frame-ancestors 'none'",
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "private, no-store",  # of what says nothing else itself
 }
 
 

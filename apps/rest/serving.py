@@ -153,6 +153,7 @@ def _document(status: int, document: dict[str, Any], wait_s: float) -> Answer:
         (b"content-type", problems.MEDIA_TYPE.encode()),
         (b"content-length", b"%d" % len(body)),
         (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
         (b"connection", b"close"),
     ]
     if status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE):

@@ -156,6 +156,16 @@ def test_whoever_may_read_reads(shared, operation):
     _allowed(shared, *operation)
 
 
+def test_no_answer_is_for_a_shared_cache_or_another_sites_page(shared):
+    for method, path in READS:
+        headers = shared.call(method, path, "admin", OTHER).headers
+        assert "private" in headers["Cache-Control"] or "no-store" in headers["Cache-Control"], path
+        assert headers["X-Content-Type-Options"] == "nosniff", path
+        assert headers["Cross-Origin-Resource-Policy"] == "same-origin", path
+        assert "default-src 'none'" in headers["Content-Security-Policy"], path
+        assert "Access-Control-Allow-Origin" not in headers, path
+
+
 @pytest.mark.parametrize("operation", CHANGES, ids=" ".join)
 def test_whoever_may_change_changes(tmp_path, empty_state, operation):
     with peopled(tmp_path, empty_state) as built:

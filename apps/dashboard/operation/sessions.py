@@ -69,7 +69,7 @@ def _others(found: Sequence[Mapping[str, Any]]) -> list[Component]:
     others = sum(not one["asking"] for one in found)
     text = "Sign out everywhere else" if others < len(found) else "Sign out everywhere"
     button = html.Button(text, id={"type": END_OTHERS, "index": "all"}, type="button", className="danger")
-    return [button] if others > 1 else []
+    return [html.P(button)] if others > 1 else []
 
 
 def callbacks(app: Dash) -> None:
