@@ -31,11 +31,13 @@ def create_dashboard(
     signed_in: Callable[[], Actor | None],
     connect: Connect,
     clock: Callable[[], float] = time.time,
+    refused: Callable[[Actor, str], None] = lambda _actor, _why: None,
 ) -> Flask:
     """The dashboard.
 
     :param signed_in: who makes the present request; None for nobody.
     :param connect: the API as an actor may use it.
+    :param refused: is told of a request in somebody's name that was not sent by a page of ours, and why.
     """
     server = Flask("apps.dashboard", static_folder=None)
     server.extensions[CONNECT] = connect
@@ -56,6 +58,7 @@ def create_dashboard(
 
     @server.errorhandler(Forbidden)
     def refuse(error: Forbidden) -> AnyResponse:
+        refused(g.actor, str(error))
         return Response(str(error), 403, mimetype="text/plain")
 
     app = Dash(

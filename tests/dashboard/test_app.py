@@ -9,6 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from werkzeug.test import Client
 
+from adon.access.audit import Outcome
 from apps.rest.services import NAME
 from apps.rest.site import Site
 from tests.apps.web import World
@@ -75,10 +76,15 @@ def test_signed_in_one_sees_it(inside: Client) -> None:
         {"Origin": "https://elsewhere.example"},
     ],
 )
-def test_a_page_of_another_site_cannot_use_the_session(inside: Client, headers: dict[str, str]) -> None:
+def test_a_page_of_another_site_cannot_use_the_session(
+    inside: Client, world: World, headers: dict[str, str]
+) -> None:
     answer = inside.post(UPDATE, json=GO, headers=headers)
     assert answer.status_code == 403
     assert "another site" in answer.text
+    assert world.app.extensions[NAME].audit.flush()
+    entry = list(world.access.audit.all())[-1].entry
+    assert (entry.action, entry.actor, entry.outcome) == ("page.forged", "researcher", Outcome.REFUSED)
 
 
 def test_what_a_form_can_send_changes_nothing(inside: Client) -> None:
