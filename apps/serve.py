@@ -146,7 +146,10 @@ def _parts(
             (sys.executable, "-m", "apps.campus_edge", *common, "--store", url),
             watched=True,
         ),
-        Part("collector", (sys.executable, "-m", "apps.collector", *common, "--folder", str(folder))),
+        Part(
+            "collector",
+            (sys.executable, "-m", "apps.collector", *common, "--store", url, "--folder", str(folder)),
+        ),
         Part(
             "web",
             (sys.executable, "-m", "apps.rest", *common, "--store", url, "--listen-fd", str(web.fileno())),
