@@ -23,9 +23,6 @@ log = logging.getLogger("apps.rest")
 
 YOUNG_OBJECTS = 50_000
 """New objects between two looks for cycles; most answers make fewer and leave none behind."""
-SWITCH_S = 0.0005
-"""Python's own is ten times that: an answer that reads the database a dozen times beside a long one would
-wait for a dozen of them."""
 NICENESS = 5
 """Who reads pages lets the controller go first where both want the processor."""
 
@@ -54,13 +51,11 @@ def settle() -> None:
     """Tell Python's collector of cycles that what is loaded by now stays.
 
     It goes through everything it knows of now and then, while every request waits: modules, models and
-    pages are hundreds of thousands of objects.  What comes after them is little.  And let a short answer
-    pass a long one: whoever waits for the interpreter asks for it after so long, each time anew.
+    pages are hundreds of thousands of objects.  What comes after them is little.
     """
     gc.collect()
     gc.freeze()
     gc.set_threshold(YOUNG_OBJECTS)
-    sys.setswitchinterval(SWITCH_S)
 
 
 def _serve(options: argparse.Namespace) -> int:
