@@ -21,7 +21,7 @@ from adon.config.transfers import Rclone
 from adon.errors import InvalidInput
 from adon.store.store import Store
 from apps.collector.contacts import secret
-from apps.link import LinkClient, LinkServer
+from apps.link import CONTROLLER, LinkClient, LinkServer
 from apps.movers.book import Book
 from apps.movers.mover import SOCKET, Mover
 from apps.movers.rclone import RemoteControl
@@ -59,7 +59,7 @@ def _move(configuration: Configuration, folder: Path, data: Path, store_url: str
         ends.callback(store.close)
         book = Book(data)
         ends.callback(book.close)
-        link = LinkClient(data / "controller.sock", "movers")
+        link = LinkClient(data / CONTROLLER, "movers")
         ends.callback(link.close)
         mover = Mover(configuration.transfers, tools, Flows(store), book, link, time.time)
         link.on("standing", lambda told: setattr(mover, "told_active", told.get("active") is True))
