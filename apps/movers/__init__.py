@@ -3,6 +3,10 @@
 ==============  ===========================================================
 ``__main__``    starts it
 ``mover``       the loop: flows in, deeds out, reports to the controller
+``carrying``    what a transfer needs of its tool: planned, asked for, what came of it
+``limits``      what each tool is held to
+``reporting``   what the controller is told
+``seeing``      flows as the state database has them
 ``book``        the database of its own, which the web side reads
 ``rclone``      what is said to an rclone, and what it answers
 ==============  ===========================================================

@@ -23,6 +23,7 @@ from adon.store.store import Store
 from apps.collector.contacts import secret
 from apps.link import LinkClient, LinkServer
 from apps.movers.book import Book
+from apps.movers.carrying import Carrier
 from apps.movers.mover import SOCKET, Mover
 from apps.movers.rclone import RemoteControl
 from apps.movers.seeing import Flows
@@ -61,7 +62,8 @@ def _move(configuration: Configuration, folder: Path, data: Path, store_url: str
         ends.callback(book.close)
         link = LinkClient(data / "controller.sock", "movers")
         ends.callback(link.close)
-        mover = Mover(configuration.transfers, tools, Flows(store), book, link, time.time)
+        carrier = Carrier(configuration.transfers, tools)
+        mover = Mover(configuration.transfers, carrier, Flows(store), book, link, time.time)
         link.on("standing", lambda told: setattr(mover, "told_active", told.get("active") is True))
         # Said again, now that somebody listens to the answer.
         link.on("hello", lambda _: link.send("hello", {"role": "movers"}))

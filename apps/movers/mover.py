@@ -34,29 +34,17 @@ from adon.transfers.machine import (
     todo,
     told,
 )
-from adon.transfers.plan import Plan, planned
-from adon.transfers.wish import TransferOptions
 from apps.movers.book import Book, is_open
-from apps.movers.rclone import RemoteControl
-from apps.movers.seeing import Flows, rate_of
+from apps.movers.carrying import Carrier
+from apps.movers.limits import Limits
+from apps.movers.reporting import Controller, tell
+from apps.movers.seeing import Flows
 
 log = logging.getLogger("apps.movers")
 
 SOCKET = "movers.sock"
 """In the data folder: where the web side asks for a retry."""
 WORKERS = 16
-TELL_WITHIN_S = 5.0
-
-
-class Controller(Protocol):
-    """The link, as far as it is used here."""
-
-    @property
-    def connected(self) -> bool:
-        """Whether the controller is there now."""
-
-    def call(self, kind: str, payload: dict[str, Any], timeout: float = ...) -> dict[str, Any]:
-        """Send a command and wait for its answer."""
 
 
 class Asker(Protocol):
@@ -100,7 +88,7 @@ class _Asked:
 class Mover:
     """See the module.
 
-    :param tools: the rclone at each DTN.
+    :param carrier: has the tools.
     :param clock: seconds since the epoch.
     :param chance: from 0 to 1.
     """
@@ -108,15 +96,15 @@ class Mover:
     def __init__(
         self,
         configured: Transfers,
-        tools: Mapping[str, RemoteControl],
+        carrier: Carrier,
         flows: Flows,
         book: Book,
         controller: Controller,
         clock: Callable[[], float],
         chance: Callable[[], float] = random.random,
     ) -> None:
-        self._configured = configured
-        self._tools = tools
+        self._period = configured.period
+        self._carrier = carrier
         self._flows = flows
         self._book = book
         self._controller = controller
@@ -129,10 +117,7 @@ class Mover:
         self._seen: dict[int, Flow] = {}
         self._busy: set[int] = set()
         self._telling: set[int] = set()
-        self._limits: dict[str, float | None] = {}
-        self._tried: dict[str, float | None] = {}
-        self._limiting: set[str] = set()
-        self._stale: set[str] = set()
+        self._limits = Limits(carrier.limited)
         self.told_active = False
         """Whether the controller said that it leads; set by the link's thread."""
 
@@ -146,9 +131,9 @@ class Mover:
         due = 0.0
         while True:
             now = self._clock()
-            if now >= due or due - now > self._configured.period:  # also when the clock was set back
+            if now >= due or due - now > self._period:  # also when the clock was set back
                 self._round()
-                due = self._clock() + self._configured.period
+                due = self._clock() + self._period
             try:
                 message = self._inbox.get(timeout=max(0.01, due - self._clock()))
             except queue.Empty:
@@ -186,7 +171,8 @@ class Mover:
             flow = self._seen.get(number)
             event: Event = Ticked()
             if flow is not None and self.active:
-                event = FlowStands(flow.state is FlowState.ACTIVE, flow.state.final, self._rate(flow))
+                rate = self._carrier.rate(self._transfers[number], flow, self._flows)
+                event = FlowStands(flow.state is FlowState.ACTIVE, flow.state.final, rate)
             self._happened(number, event)
         self._hold()
         for number in tuple(self._transfers):
@@ -196,28 +182,9 @@ class Mover:
     def _look_for_new_ones(self) -> None:
         for flow in self._flows.since(self._book.cursor):
             if flow.request.transfer is not None and not self._book.knows(flow.number):
-                self._keep(self._new(flow))
+                pausable = self._flows.pausable(flow)
+                self._keep(self._carrier.taken_up(flow, pausable=pausable, now=self._clock()))
             self._book.cursor = flow.number
-
-    def _new(self, flow: Flow) -> Transfer:
-        at, attached = "", flow.request.transfer is not None and flow.request.transfer.attach is not None
-        try:
-            at = self._plan(flow).at
-        except AdonError as error:  # the configuration has changed since it was taken in
-            log.warning("event=transfer.unplanned flow=%s cause=%r", flow.id, str(error))
-        key = f"adon/{flow.id}/{flow.submitted_at:.3f}"
-        return Transfer(flow.number, key, at, attached, self._flows.pausable(flow), since=self._clock())
-
-    def _plan(self, flow: Flow) -> Plan:
-        wish = flow.request.transfer
-        if wish is None:
-            raise NotFound("transfer", flow.id)
-        return planned(wish, flow.hosts, flow.groups, self._configured)
-
-    def _rate(self, flow: Flow) -> float | None:
-        transfer = self._transfers[flow.number]
-        tool = self._configured.rclone.get(transfer.at)
-        return None if tool is None else rate_of(flow, tool.limit, self._flows)
 
     # -- tools -----------------------------------------------------------------------------------------
 
@@ -229,63 +196,24 @@ class Mover:
         if deed is None:
             return
         # What starts is held back from its first byte on.
-        if deed is Deed.START and not (
-            self.active and (transfer.at not in self._tools or self._held(transfer.at))
-        ):
+        if deed is Deed.START and not (self.active and self._limits.held(transfer.at, self._of(transfer.at))):
             return
         self._busy.add(number)
         self._pool.submit(self._ask, deed, transfer, flow)
 
     def _ask(self, deed: Deed, transfer: Transfer, flow: Flow) -> None:
-        """Worker: have the tool do something, and tell what came of it."""
-        try:
-            event = self._carried_out(deed, transfer, flow)
-        except AdonError as error:
-            event = Broke(str(error), again=False) if deed is Deed.START else Unanswered(str(error))
-        except Exception as error:  # a fault with one transfer must not end the others
-            log.exception("event=transfer.fault flow=%s deed=%s", flow.id, deed)
-            event = Unanswered(f"a fault of ours: {type(error).__name__}")
-        self._inbox.put(_Came(transfer.flow, event))
+        self._inbox.put(_Came(transfer.flow, self._carrier.done(deed, transfer, flow)))
 
-    def _carried_out(self, deed: Deed, transfer: Transfer, flow: Flow) -> Event:
-        plan = self._plan(flow)
-        tool = self._tools[plan.at]
-        match deed:
-            case Deed.START:
-                wish = flow.request.transfer
-                options = TransferOptions() if wish is None else wish.options
-                return tool.begin(transfer, plan, options, flow.request.streams)
-            case Deed.LOOK:
-                return tool.look(transfer, plan)
-            case Deed.STOP:
-                return tool.stop(transfer)
-
-    def _wanted(self, at: str) -> float | None:
-        """What a tool is to be held to by the rates of what it moves, in bits/s."""
-        if self._configured.rclone[at].limit == "none":
-            return None
-        rates = [one.rate for one in self._transfers.values() if one.at == at and one.phase.may_run]
-        known = [rate for rate in rates if rate is not None]
-        # One that nothing is known of must not be held by what others have.
-        return sum(known) if known and len(known) == len(rates) else None
+    def _of(self, at: str) -> list[Transfer]:
+        return [one for one in self._transfers.values() if one.at == at]
 
     def _hold(self) -> None:
-        """Have each tool keep to its limit.  One that we never limited is left as it is."""
-        for at, tool in self._tools.items():
-            wanted = self._wanted(at)
-            if at in self._limiting or (wanted == self._limits.get(at) and at not in self._stale):
-                continue
-            self._limiting.add(at)
-            self._stale.discard(at)
-            self._tried[at] = wanted
-            self._pool.submit(self._limit, at, tool, wanted)
+        """Have each tool keep to its limit."""
+        for at, rate in self._limits.due({at: self._of(at) for at in self._carrier.limited}):
+            self._pool.submit(self._limit, at, rate)
 
-    def _held(self, at: str) -> bool:
-        """Whether a tool has been told what it is to keep to, or could not be."""
-        return at not in self._limiting and self._tried.get(at) == self._wanted(at)
-
-    def _limit(self, at: str, tool: RemoteControl, rate: float | None) -> None:
-        self._inbox.put(_Limited(at, rate, tool.limit(rate)))
+    def _limit(self, at: str, rate: float | None) -> None:
+        self._inbox.put(_Limited(at, rate, self._carrier.limit(at, rate)))
 
     # -- what comes ------------------------------------------------------------------------------------
 
@@ -300,26 +228,20 @@ class Mover:
                 self._telling.discard(number)
                 self._answered(number, report, error)
             case _Limited(at, rate, heard):
-                self._limiting.discard(at)
                 self._limited(at, rate, heard=heard)
             case _Asked(number, peer, command):
                 peer.answer(command, self._retry(number))
 
     def _limited(self, at: str, rate: float | None, *, heard: bool) -> None:
-        if heard:
-            if self._limits.get(at) != rate:
-                log.info("event=limited at=%s bps=%s", at, "none" if rate is None else f"{rate:.0f}")
-            self._limits[at] = rate
-        else:
-            self._stale.add(at)
+        if self._limits.heard(at, rate, heard=heard):
+            log.info("event=limited at=%s bps=%s", at, "none" if rate is None else f"{rate:.0f}")
         for number in tuple(self._transfers):
             self._do(number)
 
     def _unlimited(self, number: int, event: Event) -> None:
-        # A tool that was away may have been started anew: it does not know its limit any more.
         transfer = self._transfers.get(number)
-        if transfer is not None and transfer.at in self._limits and isinstance(event, Broke | Unanswered):
-            self._stale.add(transfer.at)
+        if transfer is not None and isinstance(event, Broke | Unanswered):
+            self._limits.doubted(transfer.at)
 
     def _retry(self, number: int) -> Mapping[str, Any] | AdonError:
         transfer = self._transfers.get(number)
@@ -358,19 +280,10 @@ class Mover:
         if transfer is None or transfer.report is None or number in self._telling or not self.active:
             return
         self._telling.add(number)
-        self._pool.submit(self._report, transfer)
+        self._pool.submit(self._report, number, transfer.report)
 
-    def _report(self, transfer: Transfer) -> None:
-        report = transfer.report
-        if report is None:
-            return
-        body = {"flow": transfer.flow, "status": report.status, "bytes": report.bytes}
-        try:
-            self._controller.call("flow.report", {**body, "detail": report.detail}, timeout=TELL_WITHIN_S)
-        except AdonError as error:
-            self._inbox.put(_Told(transfer.flow, report, error))
-            return
-        self._inbox.put(_Told(transfer.flow, report, None))
+    def _report(self, flow: int, report: Report) -> None:
+        self._inbox.put(_Told(flow, report, tell(self._controller, flow, report)))
 
     def _answered(self, number: int, report: Report, error: AdonError | None) -> None:
         transfer = self._transfers.get(number)
