@@ -61,12 +61,12 @@ def _dangling(whole: Configuration) -> Iterator[str]:
 
 def _transfers(whole: Configuration) -> Iterator[str]:
     hosts = {name for site in whole.sites.values() for name in site.hosts}
-    for at, tool in whole.transfers.rclone.items():
-        if at not in hosts:
-            yield f"transfers.rclone.{at}: there is no host {at!r}"
+    for kind, called, tool in whole.transfers.tools():
+        if kind == "rclone" and called not in hosts:
+            yield f"transfers.rclone.{called}: there is no host {called!r}"
         for name, remote in tool.remotes.items():
             if remote.at not in hosts:
-                yield f"transfers.rclone.{at}.remotes.{name}.at: there is no host {remote.at!r}"
+                yield f"transfers.{kind}.{called}.remotes.{name}.at: there is no host {remote.at!r}"
 
 
 def _doubled(whole: Configuration) -> Iterator[str]:

@@ -17,16 +17,14 @@ from pathlib import Path
 
 from adon import config
 from adon.config import Configuration
-from adon.config.transfers import Rclone
 from adon.errors import InvalidInput
 from adon.store.store import Store
-from apps.collector.contacts import secret
 from apps.link import LinkClient, LinkServer
 from apps.movers.book import Book
 from apps.movers.carrying import Carrier
 from apps.movers.mover import SOCKET, Mover
-from apps.movers.rclone import RemoteControl
 from apps.movers.seeing import Flows
+from apps.movers.tools import tools_of
 
 log = logging.getLogger("apps.movers")
 
@@ -54,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _move(configuration: Configuration, folder: Path, data: Path, store_url: str) -> None:
-    tools = {at: _tool(at, one, configuration, folder) for at, one in configuration.transfers.rclone.items()}
+    tools = tools_of(configuration.transfers, folder)
     with ExitStack() as ends:
         store = Store.open(store_url, read_only=True)
         ends.callback(store.close)
@@ -74,20 +72,6 @@ def _move(configuration: Configuration, folder: Path, data: Path, store_url: str
         log.info("event=started tools=%s", ",".join(tools) or "-")
         mover.run()
     log.info("event=stopped")
-
-
-def _tool(at: str, wanted: Rclone, configuration: Configuration, folder: Path) -> RemoteControl:
-    where = f"transfers.rclone.{at}"
-    if wanted.password_file is not None:
-        password = secret(folder / wanted.password_file, f"{where}.password_file")
-    else:
-        password = os.environ.get(str(wanted.password_env), "")
-        if not password:
-            raise InvalidInput.of(f"{where}.password_env", f"{wanted.password_env} is not set")
-    trust: str | bool = True if wanted.ca_file is None else str(folder / wanted.ca_file)
-    if isinstance(trust, str) and not Path(trust).is_file():
-        raise InvalidInput.of(f"{where}.ca_file", f"{wanted.ca_file} is not there")
-    return RemoteControl(wanted.url, wanted.user, password, trust, configuration.transfers.timeout)
 
 
 if __name__ == "__main__":

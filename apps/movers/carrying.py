@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 
-from adon.broker.flow import Flow
-from adon.config.transfers import Transfers
+from adon.broker.flow import Flow, FlowState
+from adon.config.transfers import Limit, Transfers, key_of
 from adon.errors import AdonError, NotFound
 from adon.transfers.machine import Broke, Deed, Event, Transfer, Unanswered
 from adon.transfers.plan import Plan, planned
 from adon.transfers.wish import TransferOptions
-from apps.movers.rclone import RemoteControl
 from apps.movers.seeing import Flows, rate_of
+from apps.movers.tool import Limited, Tool
 
 log = logging.getLogger("apps.movers")
 
@@ -20,22 +20,19 @@ log = logging.getLogger("apps.movers")
 class Carrier:
     """The tools of the configuration.  Any thread.
 
-    :param tools: the rclone at each DTN.
+    :param tools: by what each is called (:func:`~adon.config.transfers.key_of`).
     """
 
-    def __init__(self, configured: Transfers, tools: Mapping[str, RemoteControl]) -> None:
+    def __init__(self, configured: Transfers, tools: Mapping[str, Tool]) -> None:
         self._configured = configured
+        self._limits: dict[str, Limit] = {at: tool.limit for at, tool in configured.rclone.items()}
+        self._limits |= {key_of("irods", name): tool.limit for name, tool in configured.irods.items()}
         self._tools = tools
-
-    @property
-    def tools(self) -> Collection[str]:
-        """Their names."""
-        return self._tools.keys()
 
     @property
     def limited(self) -> tuple[str, ...]:
         """The names of those that can be held to a rate."""
-        return tuple(self._tools)
+        return tuple(name for name, tool in self._tools.items() if isinstance(tool, Limited))
 
     def taken_up(self, flow: Flow, *, pausable: bool, now: float) -> Transfer:
         """The transfer of a flow that is seen for the first time."""
@@ -49,8 +46,11 @@ class Carrier:
 
     def rate(self, transfer: Transfer, flow: Flow, flows: Flows) -> float | None:
         """What a transfer is to be held to, in bits/s; None for nothing."""
-        tool = self._configured.rclone.get(transfer.at)
-        return None if tool is None else rate_of(flow, tool.limit, flows)
+        limit = self._limits.get(transfer.at)
+        if limit is None:
+            return None
+        # What goes on while its flow waits keeps to what it had.
+        return rate_of(flow, limit, flows) if flow.state is FlowState.ACTIVE else transfer.rate
 
     def done(self, deed: Deed, transfer: Transfer, flow: Flow) -> Event:
         """Have the tool do something; what came of it."""
@@ -64,7 +64,8 @@ class Carrier:
 
     def limit(self, at: str, rate: float | None) -> bool:
         """Hold a tool to so many bits/s; whether it heard."""
-        return self._tools[at].limit(rate)
+        tool = self._tools[at]
+        return isinstance(tool, Limited) and tool.limit(rate)
 
     def _done(self, deed: Deed, transfer: Transfer, flow: Flow) -> Event:
         plan = self._plan(flow)
@@ -77,7 +78,7 @@ class Carrier:
             case Deed.LOOK:
                 return tool.look(transfer, plan)
             case Deed.STOP:
-                return tool.stop(transfer)
+                return tool.stop(transfer, plan)
 
     def _plan(self, flow: Flow) -> Plan:
         wish = flow.request.transfer

@@ -25,6 +25,7 @@ from adon.transfers.machine import (
     FlowStands,
     Patience,
     Phase,
+    Prepared,
     Report,
     RetryAsked,
     Ticked,
@@ -110,7 +111,9 @@ class Mover:
         self._controller = controller
         self._clock = clock
         self._chance = chance
-        self._patience = Patience(configured.tries, configured.backoff, configured.longest_backoff)
+        self._patience = Patience(
+            configured.tries, configured.backoff, configured.longest_backoff, configured.mail.slow
+        )
         self._inbox: queue.SimpleQueue[_Came | _Told | _Limited | _Asked | None] = queue.SimpleQueue()
         self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="tool")
         self._transfers = {one.flow: one for one in book.open_ones()}
@@ -172,7 +175,8 @@ class Mover:
             event: Event = Ticked()
             if flow is not None and self.active:
                 rate = self._carrier.rate(self._transfers[number], flow, self._flows)
-                event = FlowStands(flow.state is FlowState.ACTIVE, flow.state.final, rate)
+                promised = flow.diary.promised
+                event = FlowStands(flow.state is FlowState.ACTIVE, flow.state.final, rate, promised)
             self._happened(number, event)
         self._hold()
         for number in tuple(self._transfers):
@@ -224,6 +228,8 @@ class Mover:
                 self._happened(number, event)
                 self._unlimited(number, event)
                 self._tell(number)
+                if isinstance(event, Prepared):
+                    self._do(number)  # its mark is in the book now
             case _Told(number, report, error):
                 self._telling.discard(number)
                 self._answered(number, report, error)
