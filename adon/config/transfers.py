@@ -26,6 +26,7 @@ __all__ = [
     "key_of",
 ]
 
+MailAddress = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+$", max_length=320)]
 Kind = Literal["rclone", "globus", "irods"]
 
 
@@ -34,6 +35,7 @@ class MailWhen(Section):
 
     :param settle: news waits so long for more of the same owner's.
     :param gather: least time between two mails to one owner; what comes up meanwhile goes into one.
+    :param addresses: of users whose identity provider does not say one, or where another is wanted.
     :param slow: in trouble below this share of the rate that was promised ...
     :param slow_for: ... for so long.
     """
@@ -42,6 +44,7 @@ class MailWhen(Section):
     gather: Span = 600.0
     slow: Annotated[float, Field(ge=0, le=1)] = 0.5
     slow_for: Span = 300.0
+    addresses: Frozen[str, MailAddress] = FrozenMap()
 
 
 class Transfers(Section):

@@ -104,6 +104,7 @@ class Transfer:
     :param next_at: when it is started again, while ``retrying``.
     :param error: the tool's own words on what went wrong last, and since when something does.
     :param report: what the controller is yet to be told.
+    :param told: what its owner has been told (:mod:`adon.transfers.news`).
     """
 
     flow: int
@@ -131,6 +132,7 @@ class Transfer:
     error: str = ""
     error_since: float | None = None
     report: Report | None = None
+    told: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,14 @@ from pathlib import Path
 from adon import config
 from adon.config import Configuration
 from adon.errors import InvalidInput
+from adon.store.access.database import AccessStore, access_url
 from adon.store.store import Store
+from apps.collector.contacts import mail_server
 from apps.link import LinkClient, LinkServer
 from apps.movers.book import Book
 from apps.movers.carrying import Carrier
 from apps.movers.mover import SOCKET, Mover
+from apps.movers.post import Post, addresses
 from apps.movers.seeing import Flows
 from apps.movers.tools import tools_of
 
@@ -60,8 +63,9 @@ def _move(configuration: Configuration, folder: Path, data: Path, store_url: str
         ends.callback(book.close)
         link = LinkClient(data / "controller.sock", "movers")
         ends.callback(link.close)
+        post = _post(configuration, folder, data, store_url, book, ends)
         carrier = Carrier(configuration.transfers, tools)
-        mover = Mover(configuration.transfers, carrier, Flows(store), book, link, time.time)
+        mover = Mover(configuration.transfers, carrier, Flows(store), book, post, link, time.time)
         link.on("standing", lambda told: setattr(mover, "told_active", told.get("active") is True))
         # Said again, now that somebody listens to the answer.
         link.on("hello", lambda _: link.send("hello", {"role": "movers"}))
@@ -72,6 +76,18 @@ def _move(configuration: Configuration, folder: Path, data: Path, store_url: str
         log.info("event=started tools=%s", ",".join(tools) or "-")
         mover.run()
     log.info("event=stopped")
+
+
+def _post(
+    configuration: Configuration, folder: Path, data: Path, store_url: str, book: Book, ends: ExitStack
+) -> Post:
+    when, wanted = configuration.transfers.mail, configuration.measurements.notify.mail
+    link = configuration.access.public_url
+    if wanted is None:
+        return Post(book, None, lambda _: None, when, link)
+    access = AccessStore.open(access_url(data, store_url), read_only=True)
+    ends.callback(access.close)
+    return Post(book, mail_server(wanted, folder), addresses(when.addresses, access), when, link)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,7 @@ import queue
 import random
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from adon.broker.flow import Flow, FlowState
 from adon.config.transfers import Transfers
@@ -35,9 +34,13 @@ from adon.transfers.machine import (
     todo,
     told,
 )
+from adon.transfers.news import heard
+from adon.transfers.post import Box
 from apps.movers.book import Book, is_open
 from apps.movers.carrying import Carrier
 from apps.movers.limits import Limits
+from apps.movers.messages import Asked, Asker, Came, Limited, Message, Told
+from apps.movers.post import Handed, Post
 from apps.movers.reporting import Controller, tell
 from apps.movers.seeing import Flows
 
@@ -46,44 +49,6 @@ log = logging.getLogger("apps.movers")
 SOCKET = "movers.sock"
 """In the data folder: where the web side asks for a retry."""
 WORKERS = 16
-
-
-class Asker(Protocol):
-    """Who asked something over our own link (:class:`apps.link.Peer`)."""
-
-    def answer(self, command: str, value: Mapping[str, Any] | AdonError) -> None:
-        """Answer it."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Came:
-    """A worker is done."""
-
-    flow: int
-    event: Event
-
-
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """The controller has answered a report."""
-
-    flow: int
-    report: Report
-    error: AdonError | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Limited:
-    at: str
-    rate: float | None
-    heard: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    flow: int
-    peer: Asker
-    command: str
 
 
 class Mover:
@@ -100,6 +65,7 @@ class Mover:
         carrier: Carrier,
         flows: Flows,
         book: Book,
+        post: Post,
         controller: Controller,
         clock: Callable[[], float],
         chance: Callable[[], float] = random.random,
@@ -108,13 +74,15 @@ class Mover:
         self._carrier = carrier
         self._flows = flows
         self._book = book
+        self._post = post
+        self._slow_for = configured.mail.slow_for
         self._controller = controller
         self._clock = clock
         self._chance = chance
         self._patience = Patience(
             configured.tries, configured.backoff, configured.longest_backoff, configured.mail.slow
         )
-        self._inbox: queue.SimpleQueue[_Came | _Told | _Limited | _Asked | None] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="tool")
         self._transfers = {one.flow: one for one in book.open_ones()}
         self._seen: dict[int, Flow] = {}
@@ -156,7 +124,7 @@ class Mover:
             flow = payload.get("flow")
             if not isinstance(flow, int) or isinstance(flow, bool):
                 raise InvalidInput.of("flow", "is no number of a flow")
-            self._inbox.put(_Asked(flow, peer, str(payload.get("command"))))
+            self._inbox.put(Asked(flow, peer, str(payload.get("command"))))
         elif kind != "hello":
             raise InvalidInput.of("kind", f"{kind[:40]!r} is not a command")
 
@@ -182,6 +150,7 @@ class Mover:
         for number in tuple(self._transfers):
             self._do(number)
             self._tell(number)
+        self._send()
 
     def _look_for_new_ones(self) -> None:
         for flow in self._flows.since(self._book.cursor):
@@ -206,7 +175,7 @@ class Mover:
         self._pool.submit(self._ask, deed, transfer, flow)
 
     def _ask(self, deed: Deed, transfer: Transfer, flow: Flow) -> None:
-        self._inbox.put(_Came(transfer.flow, self._carrier.done(deed, transfer, flow)))
+        self._inbox.put(Came(transfer.flow, self._carrier.done(deed, transfer, flow)))
 
     def _of(self, at: str) -> list[Transfer]:
         return [one for one in self._transfers.values() if one.at == at]
@@ -217,26 +186,28 @@ class Mover:
             self._pool.submit(self._limit, at, rate)
 
     def _limit(self, at: str, rate: float | None) -> None:
-        self._inbox.put(_Limited(at, rate, self._carrier.limit(at, rate)))
+        self._inbox.put(Limited(at, rate, self._carrier.limit(at, rate)))
 
     # -- what comes ------------------------------------------------------------------------------------
 
-    def _take(self, message: _Came | _Told | _Limited | _Asked) -> None:
+    def _take(self, message: Message) -> None:
         match message:
-            case _Came(number, event):
+            case Came(number, event):
                 self._busy.discard(number)
                 self._happened(number, event)
                 self._unlimited(number, event)
                 self._tell(number)
                 if isinstance(event, Prepared):
                     self._do(number)  # its mark is in the book now
-            case _Told(number, report, error):
+            case Told(number, report, error):
                 self._telling.discard(number)
                 self._answered(number, report, error)
-            case _Limited(at, rate, heard):
+            case Limited(at, rate, heard):
                 self._limited(at, rate, heard=heard)
-            case _Asked(number, peer, command):
+            case Asked(number, peer, command):
                 peer.answer(command, self._retry(number))
+            case Handed():
+                self._post.handed(message, self._clock())
 
     def _limited(self, at: str, rate: float | None, *, heard: bool) -> None:
         if self._limits.heard(at, rate, heard=heard):
@@ -268,6 +239,7 @@ class Mover:
         if after.phase is not before.phase:
             words = (after.flow, before.phase, after.phase, after.tries, after.error)
             log.info("event=transfer flow=f-%d was=%s is=%s tries=%d error=%r", *words)
+        after = self._with_news(after)
         if after != before:
             self._keep(after)
 
@@ -279,6 +251,28 @@ class Mover:
         else:
             self._transfers[transfer.flow] = transfer
 
+    # -- the owner ------------------------------------------------------------------------------------------
+
+    def _with_news(self, transfer: Transfer) -> Transfer:
+        """Take what its owner is to hear of a transfer to the post; the transfer that knows it was told."""
+        flow = self._seen.get(transfer.flow)
+        # Who stands by does not know how the flow is, and does not write for who leads.
+        if flow is None or not self.active:
+            return transfer
+        now = self._clock()
+        after, item = heard(transfer, flow, now, self._slow_for)
+        if item is not None:
+            self._post.give(flow.requester, item, now)
+        return after
+
+    def _send(self) -> None:
+        now = self._clock()
+        for letter in self._post.due(now):
+            self._pool.submit(self._hand_in, letter, now)
+
+    def _hand_in(self, letter: Box, now: float) -> None:
+        self._inbox.put(self._post.hand_in(letter, now))
+
     # -- the controller ----------------------------------------------------------------------------------
 
     def _tell(self, number: int) -> None:
@@ -289,7 +283,7 @@ class Mover:
         self._pool.submit(self._report, number, transfer.report)
 
     def _report(self, flow: int, report: Report) -> None:
-        self._inbox.put(_Told(flow, report, tell(self._controller, flow, report)))
+        self._inbox.put(Told(flow, report, tell(self._controller, flow, report)))
 
     def _answered(self, number: int, report: Report, error: AdonError | None) -> None:
         transfer = self._transfers.get(number)

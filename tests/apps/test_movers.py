@@ -18,11 +18,15 @@ import pytest
 import requests
 
 from adon import yamlfile
+from adon.access.external import ExternalIdentity
 from adon.broker.flow import Flow, FlowRequest, FlowState
-from adon.config import Configuration, load
+from adon.config import Configuration, Mail, Notify, load
 from adon.config.transfers import Transfers
 from adon.errors import AdonError, Conflict
 from adon.flowvisor.ladder import Granted
+from adon.store.access.database import AccessStore, access_url
+from adon.store.access.upgrade import upgrade as upgrade_access
+from adon.store.access.users import Users
 from adon.store.store import Store
 from adon.store.upgrade import upgrade
 from adon.transfers.machine import Phase, Transfer
@@ -30,6 +34,7 @@ from apps.link import LinkClient, LinkServer, Peer
 from apps.movers import book
 from apps.movers.mover import SOCKET
 from tests.apps.edge import eventually, free_port
+from tests.measurement.notify.standin_smtp import MailServerStandIn, running
 
 pytestmark = pytest.mark.integration
 USER, PASSWORD = "adon", "not a secret here"
@@ -76,7 +81,8 @@ class Rclone:
 class World:
     """A state database, a controller that keeps reports, an rclone, and the process under test."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, mail_port: int = 0, **more: Any) -> None:
+        self.mail_port, self.more = mail_port, more
         self.data = folder / "data"
         self.data.mkdir(mode=0o700)
         self.rclone = Rclone(folder)
@@ -91,6 +97,8 @@ class World:
         self.process: subprocess.Popen[bytes] | None = None
         self.controller = LinkServer(self.data / "controller.sock", self.handle)
         self.number = 0
+        self.active = True
+        self.greeted = False
 
     def configuration(self) -> Configuration:
         tool = {
@@ -103,11 +111,18 @@ class World:
             },
         }
         section = {"rclone": {"mu-dtn": tool}, "period": "0.1 s", "backoff": "0.2 s", "tries": 20}
-        return load(EXAMPLE).model_copy(update={"transfers": Transfers.model_validate(section)})
+        example = load(EXAMPLE)
+        update: dict[str, Any] = {"transfers": Transfers.model_validate(section | self.more)}
+        if self.mail_port:
+            mail = Mail(host="127.0.0.1", port=self.mail_port, sender="adon@mu.example", security="none")
+            measurements = example.measurements.model_copy(update={"notify": Notify(mail=mail)})
+            update["measurements"] = measurements
+        return example.model_copy(update=update)
 
     def handle(self, peer: Peer, kind: str, payload: dict[str, Any]) -> None:
         if kind == "hello":
-            peer.send("standing", {"active": True})
+            peer.send("standing", {"active": self.active})
+            self.greeted = True
         elif kind == "flow.report":
             peer.answer(payload["command"], self.report(payload))
 
@@ -177,8 +192,8 @@ def granted(flow: Flow, mbps: float | None) -> Flow:
 
 
 @contextmanager
-def world_in(folder: Path) -> Iterator[World]:
-    made = World(folder)
+def world_in(folder: Path, mail_port: int = 0, **more: Any) -> Iterator[World]:
+    made = World(folder, mail_port, **more)
     try:
         made.start()
         yield made
@@ -273,6 +288,7 @@ def test_it_pauses_with_its_flow_and_ends_with_it(world: World) -> None:
 
 def test_a_job_of_somebody_else_is_followed_and_left_alone(world: World) -> None:
     put(world.rclone.here / "big")
+    eventually(lambda: world.greeted)  # else the job is over before anybody looks
     ends = {"srcFs": str(world.rclone.here), "dstFs": str(world.rclone.there)}
     world.rclone.ask("core/bwlimit", rate="1M")
     job = world.rclone.ask("sync/copy", **ends, _async=True)["jobid"]
@@ -306,3 +322,40 @@ def test_a_retry_need_not_wait(world: World) -> None:
     done = world.becomes(number, Phase.DONE)
     assert done.failures >= 6
     assert digest(world.rclone.there / "in/a") == content
+
+
+def known_by_mail(world: World, name: str, address: str) -> None:
+    """Somebody who has signed in once."""
+    url = access_url(world.data, world.url)
+    upgrade_access(url)
+    with AccessStore.open(url) as access:
+        identity = ExternalIdentity("https://idp.example", "1", name, mail=address, via="openid")
+        Users(access).signed_in(identity, (), time.time())
+
+
+def test_its_owner_is_written_to_when_it_breaks_and_when_it_is_done(tmp_path: Path) -> None:
+    server = MailServerStandIn()
+    pace = {"settle": "0.1 s", "gather": "0.5 s"}
+    with running(server):
+        made = World(tmp_path, server.port, mail=pace, backoff="1 s")
+        try:
+            known_by_mail(made, "ann", "ann@uni.example")
+            made.start()
+            put(made.rclone.here / "run/a", 1000)
+            made.rclone.kill()
+            number = made.submit(source="data:run/", destination="far:in/")
+            eventually(lambda: server.mails, patience=30)
+            made.kill()  # what was told is known after a restart too
+            made.rclone.start()
+            made.start()
+            made.becomes(number, Phase.DONE)
+            eventually(lambda: len(server.mails) > 1, patience=30)
+            quiet = made.submit(source="data:run/", destination="far:again/", mail="none")
+            made.becomes(quiet, Phase.DONE)
+        finally:
+            made.close()
+    broke, done = (mail for _, _, mail in server.mails)
+    assert broke["To"] == "ann@uni.example"
+    assert "f-1: broke, and is tried again in 1 s: rclone cannot be reached" in broke["Subject"]
+    assert done["Subject"] == "[ADON] f-1: done, all 1 kB are there"
+    assert "  from     data:run/ at mu-dtn\n" in done.get_content()
