@@ -115,9 +115,11 @@ def _details(transfer: Transfer, flow: Flow) -> tuple[tuple[str, str], ...]:
     found = [
         ("from", _at(source, flow.request.source)),
         ("to", _at(destination, flow.request.destination)),
-        ("arrived", f"{format_size(transfer.bytes)} of about {format_size(max(whole, transfer.bytes))}"),
         ("tries", _tries(transfer)),
     ]
+    if transfer.phase is not Phase.DONE:
+        arrived = f"{format_size(transfer.bytes)} of about {format_size(max(whole, transfer.bytes))}"
+        found.append(("arrived", arrived))
     if transfer.pace.rate is not None:
         promised = "" if transfer.promised is None else f", of {format_rate(transfer.promised)} promised"
         found.append(("rate", f"{format_rate(transfer.pace.rate)}{promised}"))

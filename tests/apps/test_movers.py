@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 import subprocess
 import sys
 import threading
@@ -15,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 
 from adon import yamlfile
 from adon.access.external import ExternalIdentity
@@ -33,49 +30,12 @@ from adon.transfers.machine import Phase, Transfer
 from apps.link import LinkClient, LinkServer, Peer
 from apps.movers import book
 from apps.movers.mover import SOCKET
-from tests.apps.edge import eventually, free_port
+from tests.apps.edge import eventually
+from tests.apps.moving import PASSWORD, SIZE, USER, Rclone, digest, put
 from tests.measurement.notify.standin_smtp import MailServerStandIn, running
 
 pytestmark = pytest.mark.integration
-USER, PASSWORD = "adon", "not a secret here"
 EXAMPLE = Path(__file__).parent.parent / "data" / "network.yaml"
-SIZE = 4_000_000
-
-
-class Rclone:
-    """``rclone rcd`` on loopback; a folder of its own for each end."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.port = folder, free_port()
-        self.here, self.there = folder / "here", folder / "there"
-        self.here.mkdir()
-        self.there.mkdir()
-        self.process: subprocess.Popen[bytes] | None = None
-        self.start()
-
-    def start(self) -> None:
-        command = ["rclone", "rcd", "--rc-addr", f"127.0.0.1:{self.port}", "--cache-dir", str(self.folder)]
-        secrets = {"RCLONE_RC_USER": USER, "RCLONE_RC_PASS": PASSWORD}
-        environment = os.environ | secrets | {"RCLONE_CONFIG": str(self.folder / "rclone.conf")}
-        self.process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-        eventually(self.answers)
-
-    def answers(self) -> bool:
-        try:
-            return "rate" in self.ask("core/bwlimit")
-        except requests.ConnectionError:
-            return False
-
-    def ask(self, command: str, **body: Any) -> dict[str, Any]:
-        url = f"http://127.0.0.1:{self.port}/{command}"
-        answer: dict[str, Any] = requests.post(url, json=body, auth=(USER, PASSWORD), timeout=10).json()
-        return answer
-
-    def kill(self) -> None:
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-            self.process = None
 
 
 class World:
@@ -99,6 +59,7 @@ class World:
         self.number = 0
         self.active = True
         self.greeted = False
+        self.peer: Peer | None = None
 
     def configuration(self) -> Configuration:
         tool = {
@@ -123,6 +84,7 @@ class World:
         if kind == "hello":
             peer.send("standing", {"active": self.active})
             self.greeted = True
+            self.peer = peer
         elif kind == "flow.report":
             peer.answer(payload["command"], self.report(payload))
 
@@ -205,17 +167,6 @@ def world_in(folder: Path, mail_port: int = 0, **more: Any) -> Iterator[World]:
 def world(tmp_path: Path) -> Iterator[World]:
     with world_in(tmp_path) as made:
         yield made
-
-
-def put(path: Path, size: int = SIZE) -> str:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    content = os.urandom(size)
-    path.write_bytes(content)
-    return hashlib.sha256(content).hexdigest()
-
-
-def digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def test_a_folder_and_a_file_are_moved_and_their_end_is_told(world: World) -> None:
@@ -307,6 +258,28 @@ def test_what_cannot_be_mended_fails_with_the_words_of_the_tool(world: World) ->
     eventually(lambda: (number, "failed", 0, failed.error) in world.reports)
 
 
+def test_who_stands_by_moves_nothing_and_who_takes_over_moves_it_once(tmp_path: Path) -> None:
+    made = World(tmp_path)
+    made.active = False
+    try:
+        put(made.rclone.here / "big")
+        made.start()
+        number = made.submit(mbps=8, source="data:big", destination="far:")
+        eventually(lambda: made.greeted)
+        time.sleep(0.5)  # some rounds of its loop
+        assert made.transfer(number) is None
+        assert made.peer is not None
+        made.peer.send("standing", {"active": True})
+        made.moving(number)
+        # It steps down: what runs is followed, and nothing else is begun.
+        made.peer.send("standing", {"active": False})
+        other = made.submit(source="data:big", destination="far:again/")
+        assert made.becomes(number, Phase.DONE).tries == 1
+        assert made.transfer(other) is None
+    finally:
+        made.close()
+
+
 def test_a_retry_need_not_wait(world: World) -> None:
     content = put(world.rclone.here / "run/a", 1000)
     world.rclone.kill()
@@ -358,4 +331,4 @@ def test_its_owner_is_written_to_when_it_breaks_and_when_it_is_done(tmp_path: Pa
     assert broke["To"] == "ann@uni.example"
     assert "f-1: broke, and is tried again in 1 s: rclone cannot be reached" in broke["Subject"]
     assert done["Subject"] == "[ADON] f-1: done, all 1 kB are there"
-    assert "  from     data:run/ at mu-dtn\n" in done.get_content()
+    assert "  from     data:run/ at mu-dtn" in done.get_content().splitlines()
