@@ -37,6 +37,7 @@ from apps.rest.api import (
     standing,
     templates,
     tokens,
+    transfer_tools,
     users,
     versions,
     workflows,
@@ -60,6 +61,7 @@ from apps.rest.services import DESCRIPTION, NAME, Services
 
 PARTS = (
     templates.api,
+    transfer_tools.api,
     versions.api,
     drafting.api,
     backtests.api,
