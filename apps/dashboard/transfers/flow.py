@@ -12,7 +12,7 @@ from adon.access.policy import Action, Object, may
 from adon.errors import AdonError, Conflict, NotFound, Unavailable
 from apps.dashboard import ui
 from apps.dashboard.page import Page
-from apps.dashboard.transfers import account, foretelling
+from apps.dashboard.transfers import account, foretelling, mover_card
 from apps.dashboard.transfers.states import moved, quality, state
 from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit, visit
@@ -49,6 +49,7 @@ def live(here: Visit) -> Component:
     return html.Div(
         [
             _standing(flow, here),
+            *_if(mover_card.card, flow, here),
             *_if(_waiting, flow, here),
             ui.columns(
                 *_if(_result, flow, here),
@@ -155,13 +156,14 @@ def _rules(flow: Mapping[str, Any], here: Visit) -> Component | None:
 
 def callbacks(app: Dash) -> None:
     """Cancelling asks once."""
+    mover_card.callbacks(app, WHICH, "flow-done")
 
     @app.callback(Output(SURE, "displayed"), Input(CANCEL, "n_clicks"), prevent_initial_call=True)
     def ask(clicks: int | None) -> bool:
         return bool(clicks)
 
     @app.callback(
-        Output("flow-done", "children"),
+        Output("flow-done", "children", allow_duplicate=True),
         Output(CANCEL, "disabled"),
         Input(SURE, "submit_n_clicks"),
         State(WHICH, "data"),

@@ -62,4 +62,5 @@ def list_transfer_tools(query: InOrder) -> Response:
         for kind, name, tool in services().configuration.transfers.tools()
         if may_use(tool, groups)
     ]
+    items.sort(key=lambda one: one.id)
     return cut(TransferToolList(items=items), query, lambda one: str(one.id))
