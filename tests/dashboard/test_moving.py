@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from adon.broker.flow import FlowState
@@ -25,6 +26,7 @@ from tests.dashboard.conftest import Visiting
 from tests.dashboard.reading import text
 from tests.dashboard.test_wish import asked
 
+GRAVE = ("serious", "critical")
 PLACES = {"data": {"at": "mu-dtn", "fs": "/data"}, "in": {"at": "osu-dtn", "fs": "osu:in"}}
 GLOBUS = {
     "mu": {"at": "mu-dtn", "collection": "00000000-0000-0000-0000-000000000001"},
@@ -159,6 +161,7 @@ def test_asked_for_and_tried_again_in_a_browser(
     page.fill("#new-from-path", "run-17/")
     page.fill("#new-to-path", "run-17/")
     expect(page.locator("#new-preview")).to_contain_text("Paths")
+    assert not [one["id"] for one in Axe().run(page).response["violations"] if one["impact"] in GRAVE]
     page.click("#new-submit")
     page.wait_for_url("**/flows/f-1")
     expect(page.locator("#main")).to_contain_text("waits for its flow")
