@@ -14,7 +14,6 @@ setup(
         "adon.store": ["migrations/*.mako"],
         "apps.dashboard": ["assets/**"],
         "apps.deploy": ["files/*"],
-        "apps.rest": ["templates/**", "static/**"],
         "apps.rest.identity": ["templates/**", "static/**"],
         "mininet_topos": ["**/*.html", "**/*.yaml"],
     },

@@ -193,6 +193,11 @@ def format_ratio(ratio: float) -> str:
     return f"{ratio * 100:.4g} %"
 
 
+def format_count(count: int, one: str) -> str:
+    """``1`` of ``node`` as ``1 node``, ``2`` as ``2 nodes``."""
+    return f"{count} {one}" if count == 1 else f"{count} {one}s"
+
+
 def _exact(value: float, unit: str) -> str:
     # A border text that parses back to the same number: repr is the shortest such text.
     return f"{value!r} {unit}"

@@ -130,9 +130,12 @@ def problems(
             yield Problem(".".join(map(str, whole)), cause + meant, file, line, column)
 
 
-def dump(model: BaseModel) -> str:
-    """A model as YAML text that :func:`parse_model` reads back as an equal model."""
-    return dump_data(model.model_dump(mode="json", by_alias=True))
+def dump(model: BaseModel, *, defaults: bool = True) -> str:
+    """A model as YAML text that :func:`parse_model` reads back as an equal model.
+
+    :param defaults: with what nobody has written, too; without, it stays known what somebody has.
+    """
+    return dump_data(model.model_dump(mode="json", by_alias=True, exclude_unset=not defaults))
 
 
 def dump_data(data: Any) -> str:

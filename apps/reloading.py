@@ -176,7 +176,7 @@ class Reloading:
         return configuration, changes
 
     def _keep(self, configuration: Configuration) -> None:
-        files.write(self.accepted, yamlfile.dump(configuration).encode())
+        files.write(self.accepted, yamlfile.dump(configuration, defaults=False).encode())
 
     def _told(self, done: Reload) -> Reload:
         self._results[done.result] += 1

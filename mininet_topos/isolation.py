@@ -190,7 +190,8 @@ def _handles_sigterm(pid: int) -> bool:
 def stop(process: subprocess.Popen[bytes], timeout: float = STOP_TIMEOUT) -> None:
     """End a testbed: ask its first process, and after ``timeout`` seconds let the kernel do it.
 
-    One that does not handle SIGTERM yet has built nothing and would never get it: the kernel does it at once.
+    One that does not handle SIGTERM yet has nothing to say good-bye to and would never get it: the kernel
+    does it at once, with all that was built by then.
     """
     inner = first_process(process)
     if process.poll() is None and inner is not None and _handles_sigterm(inner):

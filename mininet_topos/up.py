@@ -93,18 +93,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--scale", type=float, default=DEFAULT_SCALE)
     parser.add_argument("--layer3", type=float, default=L3_GOODPUT, help="bits/s at full scale")
     options = parser.parse_args(arguments)
-    ended = threading.Event()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: ended.set())
+    # Ctrl-C in a terminal reaches every process of the group; our owner decides when we end.
+    signal.signal(signal.SIGINT, lambda *_: None)
     try:
-        _run(options, ended)
+        _run(options)
     except AdonError as error:
         sys.stderr.write(f"{error}\n")
         return 1
     return 0
 
 
-def _run(options: argparse.Namespace, ended: threading.Event) -> None:
+def _run(options: argparse.Namespace) -> None:
+    ended = threading.Event()
     network = MuOsu(options.scale, options.layer3)
     with (
         testbed(network.topology(), options.folder, options.openflow_port) as built,
@@ -116,6 +116,9 @@ def _run(options: argparse.Namespace, ended: threading.Event) -> None:
             "controller": {"certificate": str(points.controller[0]), "key": str(points.controller[1])},
             "emulation": str(built.emulated_by),
         }
+        # Not earlier: whoever does not handle SIGTERM yet is killed at once, with all that it has built (see
+        # isolation.stop), where a half-built network would first have to be built to its end.
+        signal.signal(signal.SIGTERM, lambda *_: ended.set())
         whole = options.folder / f"{STATE}.part"
         whole.write_text(json.dumps(state) + "\n")
         whole.rename(options.folder / STATE)

@@ -8,11 +8,13 @@ import shutil
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer.testing
 from hypothesis import settings
 
 from mininet_topos.isolation import default_folder, run_folder, run_isolated
@@ -47,6 +49,14 @@ def _testbed_is_possible(request: pytest.FixtureRequest) -> None:
     """Fail such a test, in words, where it cannot run: a silent skip would pass for a success."""
     if request.node.get_closest_marker("testbed") is not None and (reason := why_no_testbed()):
         pytest.fail(reason, pytrace=False)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _commands_are_made_once() -> Iterator[None]:
+    """Typer makes all commands anew at each ``CliRunner().invoke``: most of what such a test would take."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(typer.testing, "_get_command", cache(typer.testing._get_command))
+        yield
 
 
 @pytest.fixture

@@ -51,9 +51,12 @@ def test_what_is_written_keeps_its_order_and_cannot_be_changed() -> None:
         whole.paths.clear()  # type: ignore[attr-defined]
 
 
-def test_a_configuration_is_written_back_equal() -> None:
+@pytest.mark.parametrize("defaults", [True, False])
+def test_a_configuration_is_written_back_equal(defaults: bool) -> None:
     whole = config.load(EXAMPLE)
-    assert yamlfile.parse_model(yamlfile.dump(whole), config.Configuration) == whole
+    again = yamlfile.parse_model(yamlfile.dump(whole, defaults=defaults), config.Configuration)
+    assert again == whole
+    assert (again.policy.model_fields_set == whole.policy.model_fields_set) is not defaults
 
 
 @pytest.mark.parametrize(

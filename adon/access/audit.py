@@ -99,7 +99,7 @@ def clean(text: str, most: int = LONGEST) -> str:
 
 
 def values_of(line: Line) -> dict[str, Any]:
-    """A line as plain values, as it is kept and exported; its time in seconds since the epoch, as in the digest."""
+    """A line as plain values, as it is kept and exported; its time in seconds since the epoch."""
     entry = line.entry
     return {
         "number": line.number,

@@ -104,7 +104,7 @@ class Permission:
 _EVERY_ROLE: Mapping[Role, Scope] = dict.fromkeys(Role, Scope.ANY)
 _OWN_OR_STAFF: Mapping[Role, Scope] = {**_EVERY_ROLE, Role.RESEARCHER: Scope.OWN}
 _STAFF: Mapping[Role, Scope] = {role: Scope.ANY for role in Role if role is not Role.RESEARCHER}
-_MEASURES: Mapping[Role, Scope] = dict.fromkeys(
+_ACTING_STAFF: Mapping[Role, Scope] = dict.fromkeys(
     (Role.ADMIN, Role.OPERATOR, Role.PERFORMANCE_ENGINEER), Scope.ANY
 )
 
@@ -146,9 +146,9 @@ GRANTS: Mapping[Action, Mapping[Role, Scope]] = {
     Action.PROPOSAL_DECIDE: {Role.ADMIN: Scope.ANY, Role.PERFORMANCE_ENGINEER: Scope.ANY},
     Action.PATH_READ: _EVERY_ROLE,
     Action.MEASUREMENT_READ: _EVERY_ROLE,
-    Action.MEASUREMENT_START: _MEASURES,
+    Action.MEASUREMENT_START: _ACTING_STAFF,
     Action.ALARM_READ: _EVERY_ROLE,
-    Action.ALARM_ACKNOWLEDGE: _MEASURES,
+    Action.ALARM_ACKNOWLEDGE: _ACTING_STAFF,
     Action.SUBSCRIPTION_ADD: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY},
     Action.SUBSCRIPTION_READ: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY},
     Action.SUBSCRIPTION_DELETE: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY},
@@ -157,8 +157,8 @@ GRANTS: Mapping[Action, Mapping[Role, Scope]] = {
     Action.NETWORK_READ: _STAFF,
     Action.NETWORK_SYNC: {Role.ADMIN: Scope.ANY, Role.OPERATOR: Scope.ANY},
     Action.MAINTENANCE_READ: _EVERY_ROLE,
-    Action.MAINTENANCE_ADD: {Role.ADMIN: Scope.ANY, Role.PERFORMANCE_ENGINEER: Scope.ANY},
-    Action.MAINTENANCE_CANCEL: {Role.ADMIN: Scope.ANY, Role.PERFORMANCE_ENGINEER: Scope.ANY},
+    Action.MAINTENANCE_ADD: _ACTING_STAFF,
+    Action.MAINTENANCE_CANCEL: _ACTING_STAFF,
     Action.WHAT_IF: _STAFF,
     Action.RESERVATION_ADD: {
         Role.ADMIN: Scope.ANY,

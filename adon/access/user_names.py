@@ -17,7 +17,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from adon.access.assertion import Assertion
-from adon.errors import Forbidden
+from adon.errors import Forbidden, InvalidInput
 
 PRINCIPALS = "eduPersonPrincipalName"
 """Who vouches for a principal name: its domain, whichever of the domain's parties it came by."""
@@ -60,6 +60,28 @@ def user_name(
         )
     name = f"{assertion.subject}@{address(assertion.issuer)}"
     return Named(name, assertion.issuer, assertion.subject)
+
+
+def expected(issuer: str, subject: str) -> Named:
+    """Somebody who has not been here yet, as their first sign-in will name them.
+
+    :param issuer: :data:`PRINCIPALS`, or the party as it calls itself (OpenID's ``iss``, SAML's entity ID).
+    :param subject: the principal name, or the party's identifier of the person.
+    :raises InvalidInput: for what no sign-in can present.
+    """
+    if issuer == PRINCIPALS:
+        found = _PRINCIPAL.fullmatch(subject)
+        if found is None:
+            raise InvalidInput.of("identity.subject", "is no eduPersonPrincipalName, as in ann@missouri.edu")
+        name = f"{found['user'].lower()}@{found['scope'].lower()}"
+        return Named(name, PRINCIPALS, name)
+    if ":" not in issuer or not _PARTY.fullmatch(address(issuer)):
+        raise InvalidInput.of(
+            "identity.issuer", f"is neither {PRINCIPALS} nor the URL or URN that an identity provider goes by"
+        )
+    if not _SUBJECT.fullmatch(subject):
+        raise InvalidInput.of("identity.subject", "is no identifier: 1 to 255 visible characters of ASCII")
+    return Named(f"{subject}@{address(issuer)}", issuer, subject)
 
 
 def address(issuer: str) -> str:

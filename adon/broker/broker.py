@@ -110,6 +110,7 @@ from adon.flowvisor.topology import Topology
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.needs import needs
 from adon.templates_catalog.proposal import Proposal
+from adon.units import format_size
 from measurement.model import Measurement, Metric
 from measurement.psconfig.mesh import Need
 from measurement.sites.model import JobOrder, Shape
@@ -449,7 +450,7 @@ class Broker:
         flow = self.world.flows.put(replace(flow, bytes_reported=event.bytes, started_at=started))
         effects: list[Effect] = [SaveFlow(event.id, flow)]
         if event.status == "finished":
-            reason = f"the transfer reported its end after {event.bytes} bytes"
+            reason = f"the transfer reported its end after {format_size(event.bytes)}"
             flow, effects = self._placing.end(flow, FlowState.FINISHED, reason, event)
             effects += working.after_transfer(self.world, flow, event)
         elif event.status == "failed":

@@ -8,6 +8,7 @@ from typing import Any
 from adon.client.calling import Caller, body_of, part
 from adon.client.documents import (
     AuditLine,
+    IdentityBody,
     NewTokenView,
     RoleList,
     TokenBody,
@@ -36,9 +37,16 @@ class AccessCalls(Caller):
         """One user."""
         return self._get(UserView, f"/users/{part(name)}")
 
-    def add_user(self, name: str, roles: Sequence[str] = ()) -> UserView:
-        """Name somebody who signs in with a token only."""
-        return self._post(UserView, "/users", {"name": name, "granted": list(roles)})
+    def add_user(
+        self, name: str, roles: Sequence[str] = (), identity: IdentityBody | None = None
+    ) -> UserView:
+        """Name somebody who has not been here yet.
+
+        :param identity: who they are elsewhere: whoever signs in as that is this user.  Without it they
+            come with a token only.
+        """
+        known: dict[str, Any] = {"name": name, "granted": list(roles)}
+        return self._post(UserView, "/users", known if identity is None else {**known, "identity": identity})
 
     def change_user(self, name: str, change: UserChange | Mapping[str, Any]) -> UserView:
         """Set what an administrator decides: ``granted``, ``removed``, ``disabled``."""

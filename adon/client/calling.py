@@ -82,6 +82,22 @@ class Caller:
                 return
             asked[following] = found["next"]
 
+    def _whole(self, kind: type[T], path: str, query: Mapping[str, Any]) -> T:
+        """A list that tells more than its items: its first page, with the items of all that follow.
+
+        :param query: with a ``limit`` it is the first page alone.
+        """
+        first = self._call(kind, "GET", path, query=query)
+        whole = cast(dict[str, Any], first)
+        items, following = list(whole["items"]), whole["next"]
+        if following is None or query.get("limit") is not None:
+            return first
+        while following is not None:
+            more = self._call(dict, "GET", path, query={**query, "after": following})
+            items += more["items"]
+            following = more["next"]
+        return cast(T, {**whole, "items": items, "next": None})
+
     def _text(self, path: str, query: Mapping[str, Any] | None = None, accept: str | None = None) -> str:
         """What is no JSON.
 

@@ -2150,6 +2150,21 @@ class UserView(TypedDict):
     last_seen: str | None
 
 
+class IdentityBody(TypedDict):
+    """
+    Who somebody is elsewhere, as their first sign-in will tell.
+    """
+
+    issuer: NotRequired[str]
+    """
+    `eduPersonPrincipalName`, or the party itself: OpenID's `iss`, SAML's entity ID
+    """
+    subject: str
+    """
+    the principal name (ann@missouri.edu), or the party's identifier of the person
+    """
+
+
 Role: TypeAlias = Literal["admin", "performance_engineer", "researcher", "operator", "auditor"]
 """
 The roles of [ADON] 3.1 (researcher, performance engineer) and of running a network.
@@ -3574,6 +3589,10 @@ class UserBody(TypedDict):
     granted: NotRequired[list[Role]]
     """
     the roles given
+    """
+    identity: NotRequired[IdentityBody | None]
+    """
+    whoever signs in as this is this user; without it they come with tokens
     """
 
 

@@ -55,16 +55,16 @@ class GlanceCalls(Caller):
         return self._get(MeshView, "/measurements/mesh", {"metric": metric, "path": path})
 
     def boxes(self, **query: Any) -> BoxList:
-        """A page of series, each in boxes per hour or day; the query's names are the API's."""
-        return self._get(BoxList, "/measurements/boxes", query)
+        """Series, each in boxes per hour or day; the query's names are the API's, without ``limit`` all."""
+        return self._whole(BoxList, "/measurements/boxes", query)
 
     def series(self, **query: Any) -> list[SeriesView]:
         """Series of which something is kept."""
         return list(self._pages(SeriesView, "/measurements/series", query, None, "after"))
 
     def workflows(self, **query: Any) -> WorkflowList:
-        """Workflows and the batch systems they run on, as their hosts told them last."""
-        return self._get(WorkflowList, "/workflows", query)
+        """Workflows and the batch systems they run on, as their hosts told them last; at most ``limit``."""
+        return self._whole(WorkflowList, "/workflows", query)
 
     def slices(self) -> list[SliceView]:
         """Slices with what they use."""

@@ -15,7 +15,6 @@ from typing import Annotated
 import typer
 
 from apps.cli import (
-    access,
     advice,
     alarm,
     archive,
@@ -36,9 +35,12 @@ from apps.cli import (
     outcome,
     plan,
     reserve,
+    roles,
     site,
     template,
+    tokens,
     topology,
+    users,
 )
 from apps.cli.common import (
     ADMINISTRATION,
@@ -90,9 +92,9 @@ GROUPS = {
         "policy": glances.policies,
     },
     ADMINISTRATION: {
-        "token": access.tokens,
-        "user": access.users,
-        "role": access.roles,
+        "token": tokens.app,
+        "user": users.app,
+        "role": roles.app,
         "audit": audit.app,
         "archive": archive.app,
         "config": configuring.app,
@@ -241,6 +243,10 @@ def demo(
     compare: Annotated[
         bool, typer.Option("--compare", help="Also carry the same transfers on one path always.")
     ] = False,
+    stay: Annotated[
+        bool,
+        typer.Option("--stay", help="When the story is told, keep it all up until Ctrl-C, to be looked at."),
+    ] = False,
     seed: Annotated[
         int | None, typer.Option(help="Chooses the transfers' ports (default: 18); the story is the same.")
     ] = None,
@@ -257,7 +263,7 @@ def demo(
     from mininet_topos.demo.main import DEFAULT_REPORT, DEFAULT_SEED, run
 
     folder = DEFAULT_REPORT if report is None else report
-    raise typer.Exit(run(folder, compare=compare, seed=DEFAULT_SEED if seed is None else seed))
+    raise typer.Exit(run(folder, compare=compare, stay=stay, seed=DEFAULT_SEED if seed is None else seed))
 
 
 def main() -> None:

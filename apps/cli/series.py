@@ -120,8 +120,6 @@ def boxes(
         print_table(columns, rows, "nothing was measured in this time")
     if not found["items"]:
         typer.echo("nothing is kept of such a series; see: adon measure series")
-    elif found.get("next") is not None:
-        typer.echo("there are more series; narrow them with --path, --from, --to, --metric", err=True)
 
 
 def overlaps(ctx: typer.Context, since: Since = None, json_: JsonFlag = False) -> None:

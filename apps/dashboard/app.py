@@ -11,7 +11,7 @@ from typing import cast
 from urllib.parse import urlsplit
 
 from dash import Dash
-from flask import Flask, Response, g, redirect, request
+from flask import Flask, Response, g, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from adon.access.identity import Actor
@@ -22,18 +22,19 @@ from apps.dashboard.visit import CLOCK, CONNECT, Connect
 
 OPEN = ("/_dash-component-suites/", "/assets/", "/_favicon.ico")
 """What everybody may load: code and colours, no data."""
-SIGN_IN = "/sign-in"
 
 
 def create_dashboard(
     pages: Sequence[Page],
     signed_in: Callable[[], Actor | None],
+    to_sign_in: Callable[[], AnyResponse],
     connect: Connect,
     clock: Callable[[], float] = time.time,
 ) -> Flask:
     """The dashboard.
 
     :param signed_in: who makes the present request; None for nobody.
+    :param to_sign_in: the way to sign in, and back to what the present request asks for.
     :param connect: the API as an actor may use it.
     """
     server = Flask("apps.dashboard", static_folder=None)
@@ -46,10 +47,10 @@ def create_dashboard(
         if g.actor is not None:
             _refuse_foreign()
             return None
-        if request.path.startswith((*OPEN, SIGN_IN)):
+        if request.path.startswith(OPEN):
             return None
         if request.method == "GET" and not request.path.startswith("/_dash"):
-            return redirect(f"{SIGN_IN}?next={request.path}")
+            return to_sign_in()
         return Response("sign in", 401, mimetype="text/plain")
 
     @server.errorhandler(Forbidden)

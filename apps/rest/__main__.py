@@ -36,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _options(arguments: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m apps.rest", description="ADON's REST API and page.")
+    parser = argparse.ArgumentParser(prog="python -m apps.rest", description="ADON's REST API and dashboard.")
     parser.add_argument("--config", type=Path, required=True, help="the configuration file")
     parser.add_argument("--data", type=Path, required=True, help="the folder of databases and sockets")
     parser.add_argument("--store", help="database URL (default: state.db in the data folder)")

@@ -11,6 +11,7 @@ from adon.access.identity import Token
 from adon.access.policy import Action, Role, Scope
 from adon.access.shown import token_values, user_values
 from adon.access.user import User
+from adon.access.user_names import PRINCIPALS
 from adon.moments import When
 from apps.rest.models import ListView, NewestFirstView, View
 from apps.rest.times import Time
@@ -47,6 +48,24 @@ class UserList(ListView):
     items: list[UserView]
 
 
+class IdentityBody(BaseModel):
+    """Who somebody is elsewhere, as their first sign-in will tell."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    issuer: str = Field(
+        default=PRINCIPALS,
+        min_length=1,
+        max_length=1000,
+        description="`eduPersonPrincipalName`, or the party itself: OpenID's `iss`, SAML's entity ID",
+    )
+    subject: str = Field(
+        min_length=1,
+        max_length=255,
+        description="the principal name (ann@missouri.edu), or the party's identifier of the person",
+    )
+
+
 class UserBody(BaseModel):
     """A user whom an administrator names; people who sign in elsewhere need none."""
 
@@ -54,6 +73,9 @@ class UserBody(BaseModel):
 
     name: str = Field(min_length=1, max_length=200)
     granted: _Roles = Field(default=[], description="the roles given")
+    identity: IdentityBody | None = Field(
+        default=None, description="whoever signs in as this is this user; without it they come with tokens"
+    )
 
 
 class UserChange(BaseModel):

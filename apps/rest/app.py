@@ -1,4 +1,4 @@
-"""The web application: the API and the page, put together."""
+"""The web application: the API, and signing in beside it."""
 
 from __future__ import annotations
 
@@ -45,18 +45,6 @@ from apps.rest.api import (
 from apps.rest.identity import views as identity
 from apps.rest.json_body import MAX_BODY, StrictJson
 from apps.rest.models import ProblemDocument
-from apps.rest.page import (
-    draft_views,
-    frame,
-    measuring_views,
-    network_views,
-    proposal_views,
-    resource_views,
-    rule_views,
-    site_views,
-    trace_views,
-    views,
-)
 from apps.rest.services import DESCRIPTION, NAME, Services
 
 PARTS = (
@@ -103,12 +91,10 @@ HEADERS = {
 }
 
 
-def with_pages(app: OpenAPI, parts: Services) -> OpenAPI:
-    """The API with the server-rendered page and the sign-in beside it."""
-    seeing = (network_views.page, rule_views.page, trace_views.page, site_views.page, resource_views.page)
-    cataloguing = (draft_views.page, proposal_views.page)
+def with_sign_in(app: OpenAPI, parts: Services) -> OpenAPI:
+    """The API with the pages of signing in and out beside it."""
     identity.install(app, parts.sign_in, parts.clock)
-    frame.install(app, (views.page, measuring_views.page, *seeing, *cataloguing))
+    failures.show_browsers(app, identity.failure)
     return app
 
 
@@ -124,6 +110,7 @@ def create_app(parts: Services) -> OpenAPI:
         validation_error_model=ProblemDocument,
         validation_error_callback=failures.refuse_invalid,
         doc_ui=False,
+        static_folder=None,
     )
     app.json = StrictJson(app)
     app.config["MAX_CONTENT_LENGTH"] = MAX_BODY

@@ -7,7 +7,7 @@ from flask import Flask, Response, current_app, g, has_request_context, request
 from adon.access.audit import Entry, Outcome
 from adon.access.identity import PREFIX, Actor, digest_of
 from adon.errors import AdonError, InvalidInput
-from apps.rest.guard import action_of
+from apps.rest.guard import action_of, only_asks
 from apps.rest.services import services
 
 CHANGES = frozenset({"POST", "PUT", "PATCH", "DELETE"})
@@ -63,13 +63,18 @@ def _note_answer(response: Response) -> Response:
     status = response.status_code
     hidden = status == 404 and "hidden" in g  # it is there, and not theirs to know (apps.rest.owned)
     refused = hidden or status == 403 or (status == 401 and _presented())
-    if not g.get("audited", False) and (request.method in CHANGES or refused):
+    if not g.get("audited", False) and (_changes() or refused):
         kept_out = hidden or status in (401, 403)
         outcome = Outcome.DONE if status < 400 else Outcome.REFUSED if kept_out else Outcome.FAILED
         obj = _object(response.headers.get("Location") if status in (201, 202) else None)
         detail = str(g.hidden if hidden else g.get("audit_detail", ""))
         services().audit.record(_entry(_action(), g.get("actor"), obj, outcome, status, detail))
     return response
+
+
+def _changes() -> bool:
+    asks = request.endpoint is not None and only_asks(current_app, request.endpoint)
+    return request.method in CHANGES and not asks
 
 
 def _entry(action: str, actor: Actor | None, obj: str, outcome: Outcome, status: int, detail: str) -> Entry:

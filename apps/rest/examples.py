@@ -35,7 +35,11 @@ EXAMPLES: Mapping[str, Any] = {
     "learn_template": {"template": "soykb"},
     "accept_proposal": {"reason": "fits what we see"},
     "refuse_proposal": {"reason": "too few transfers"},
-    "add_user": {"name": "ann@example.edu", "granted": ["researcher"]},
+    "add_user": {
+        "name": "ann@example.edu",
+        "granted": ["researcher"],
+        "identity": {"issuer": "eduPersonPrincipalName", "subject": "ann@example.edu"},
+    },
     "change_user": {"granted": ["operator"]},
     "add_token": {"label": "nightly transfers", "scope": ["submit"]},
     "submit_flow": TRANSFER,

@@ -1,4 +1,4 @@
-"""Every failure as RFC 9457 ``application/problem+json``, or as a page for a browser.
+"""Every failure as RFC 9457 ``application/problem+json``, or as a page for a browser outside the API.
 
 Nothing of the program shows: no stack trace, no text of a foreign exception.  What was not foreseen is
 logged with its trace and answered as a bare 500.
@@ -7,10 +7,10 @@ logged with its trace and answered as a bare 500.
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from flask import Flask, Response, current_app, render_template, request
+from flask import Flask, Response, current_app, request
 from pydantic import ValidationError
 from werkzeug.exceptions import HTTPException
 
@@ -20,12 +20,22 @@ from apps.rest import auditing
 
 log = logging.getLogger(__name__)
 
+_PAGE = "adon_failure_page"
+
 
 def install(app: Flask) -> None:
     """Answer every failure of this application in our form."""
     app.register_error_handler(AdonError, answer_ours)
     app.register_error_handler(HTTPException, _answer_http)
     app.register_error_handler(Exception, _answer_unforeseen)
+
+
+def show_browsers(app: Flask, page: Callable[[Mapping[str, Any]], Response]) -> None:
+    """Answer browsers outside the API with a page.
+
+    :param page: from a problem document (RFC 9457) to the page, its status left to us.
+    """
+    app.extensions[_PAGE] = page
 
 
 def refuse_invalid(error: ValidationError) -> Response:
@@ -66,8 +76,11 @@ def _answer_unforeseen(error: Exception) -> Response:
 
 def _response(document: Mapping[str, Any]) -> Response:
     status = int(document["status"])
-    if _wants_page():
-        return Response(render_template("failure.html", problem=document), status, mimetype="text/html")
+    page = current_app.extensions.get(_PAGE)
+    if page is not None and _wants_page():
+        shown: Response = page(document)
+        shown.status_code = status
+        return shown
     content = current_app.json.dumps(document) + "\n"
     response = Response(content, status, mimetype=problems.MEDIA_TYPE)
     response.cache_control.no_store = True

@@ -14,7 +14,6 @@ from flask import Flask, current_app, g, request
 
 from adon.access.identity import Actor
 from adon.access.policy import Action, Object, authorise, may
-from adon.broker.flow import Flow
 from adon.broker.use_access import barred_place
 from adon.errors import AdonError, Forbidden, NotAuthenticated
 from adon.flowvisor.slices import Who
@@ -22,15 +21,20 @@ from apps.rest.inside import told_inside
 from apps.rest.services import services
 
 _ACTION = "adon_action"
+_ASKS = "adon_asks"
 _DEEDS = {Action.MEASUREMENT_START: "start", Action.MEASUREMENT_READ: "read"}
 F = TypeVar("F", bound=Callable[..., object])
 
 
-def action(name: Action) -> Callable[[F], F]:
-    """Mark a view with the action it carries out."""
+def action(name: Action, *, asks: bool = False) -> Callable[[F], F]:
+    """Mark a view with the action it carries out.
+
+    :param asks: it only answers a question that is too long for an address: a POST that changes nothing.
+    """
 
     def mark(view: F) -> F:
         setattr(view, _ACTION, name)
+        setattr(view, _ASKS, asks)
         return view
 
     return mark
@@ -39,6 +43,11 @@ def action(name: Action) -> Callable[[F], F]:
 def action_of(app: Flask, endpoint: str) -> Action | None:
     """The action of a view, or None where it names none."""
     return getattr(app.view_functions[endpoint], _ACTION, None)
+
+
+def only_asks(app: Flask, endpoint: str) -> bool:
+    """Whether a view changes nothing, whatever its method."""
+    return bool(getattr(app.view_functions[endpoint], _ASKS, False))
 
 
 def require_actions(app: Flask) -> None:
@@ -139,14 +148,6 @@ def check_place(path: str | None = None, compute: str | None = None) -> None:
     why = barred_place(Who(actor.name, actor.roles, actor.groups), services().use_access, path, compute)
     if why:
         raise Forbidden(why)
-
-
-def check_flow(wanted: Action, flow: Flow) -> None:
-    """Refuse if this actor may not do this to that flow.
-
-    :raises Forbidden: with the policy's reason.
-    """
-    check(wanted, "flow", flow.requester)
 
 
 def only_own(wanted: Action, kind: str) -> str | None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from apps.collector.timeline import LeftOut
 from measurement.model import PathKey
-from measurement.scheduling import Execution
 
 _REASONS = frozenset(LeftOut)
 _TASK = re.compile(r"(([^:]+):([^>]+)>([^/]+)/([^/]+))(/on demand \d+)?")
@@ -45,11 +43,6 @@ class Fate(StrEnum):
     LEFT_OUT = "left_out"
 
 
-def fate(execution: Execution) -> Fate:
-    """What became of a run."""
-    return fate_of(execution.outcome)
-
-
 def fate_of(outcome: str) -> Fate:
     """What an outcome's words mean (:mod:`apps.collector.conductor`)."""
     if outcome == Fate.MEASURED.value:
@@ -61,8 +54,3 @@ def planned(name: str) -> str:
     """The planned task that a run's task is, or is like."""
     read = read_task(name)
     return name if read is None else read.planned
-
-
-def slips(executions: Iterable[Execution]) -> list[float]:
-    """By how many seconds the runs that started began after their planned start."""
-    return [one.started - one.planned_start for one in executions if one.started is not None]

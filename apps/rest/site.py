@@ -1,4 +1,4 @@
-"""What the web process serves: the API below ``/api/``, the dashboard everywhere else."""
+"""What the web process serves: the API below ``/api/``, signing in, the dashboard everywhere else."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from adon.access.identity import Actor
 from adon.client import Client
 from apps.dashboard.app import create_dashboard
 from apps.dashboard.pages import PAGES
-from apps.rest.app import create_app, with_pages
-from apps.rest.identity.views import current_actor
+from apps.rest.app import create_app, with_sign_in
+from apps.rest.identity.views import current_actor, to_sign_in
 from apps.rest.inside import InsideTransport
 from apps.rest.services import NAME, Services
 
@@ -23,16 +23,14 @@ class Site:
     """The WSGI application over these services."""
 
     def __init__(self, parts: Services) -> None:
-        self.api = with_pages(create_app(parts), parts)
-        self.dashboard = create_dashboard(PAGES, current_actor, self._connect, parts.clock)
+        self.api = with_sign_in(create_app(parts), parts)
+        self.dashboard = create_dashboard(PAGES, current_actor, to_sign_in, self._connect, parts.clock)
         self.dashboard.extensions[NAME] = parts  # sessions are theirs
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
         """One request."""
         inner: Flask = (
-            self.api
-            if environ.get("PATH_INFO", "").startswith(("/api/", "/sign-", "/static"))
-            else self.dashboard
+            self.api if environ.get("PATH_INFO", "").startswith(("/api/", "/sign-")) else self.dashboard
         )
         return inner(environ, start_response)
 

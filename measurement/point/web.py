@@ -23,6 +23,8 @@ from measurement.errors import shorten
 
 LOG = logging.getLogger(__name__)
 WORKERS = 10  # as many as a stock pScheduler
+BACKLOG = 128
+"""Connections that may wait to be accepted; of more TCP drops the SYN, and they come again after a second."""
 PATIENCE = 10.0
 HANDSHAKE = 3.0
 """Seconds that a client may be silent in the middle of a request, or of a handshake."""
@@ -37,7 +39,7 @@ class WebServer(Server):
     """
 
     def __init__(self, address: tuple[str, int], certificate: tuple[Path, Path] | None, largest: int) -> None:
-        super().__init__(address, None, numthreads=WORKERS, max=2 * WORKERS)
+        super().__init__(address, None, numthreads=WORKERS, max=2 * WORKERS, request_queue_size=BACKLOG)
         self.timeout = PATIENCE
         self.shutdown_timeout = 1
         self.max_request_body_size = largest

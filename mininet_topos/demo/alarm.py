@@ -79,9 +79,9 @@ def _round_trips(scene: Telling, since: float) -> list[Mapping[str, Any]]:
 
 def _await_move(scene: Telling, flow: Mapping[str, Any]) -> None:
     scene.until(
-        lambda: scene.api.flow(flow["id"])["path"] != L2, MOVE_S, f"{STEERING.name} is moved from {L2}"
+        lambda: scene.researcher.flow(flow["id"])["path"] != L2, MOVE_S, f"{STEERING.name} is moved from {L2}"
     )
-    moved = scene.api.flow(flow["id"])
+    moved = scene.researcher.flow(flow["id"])
     scene.mark("t12", f"ADON moves {STEERING.name} to {moved['path']}", STEERING.name)
     scene.check(Expectation("t12", STEERING.name, "active", L3), moved)
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,8 +14,10 @@ from pathlib import Path
 from rich.console import Console
 from rich.text import Text
 
+from adon.access.policy import Role
 from adon.errors import AdonError, InvalidInput
 from mininet_topos.demo import alarm, baseline, play, report
+from mininet_topos.demo.people import NAMES, people
 from mininet_topos.demo.record import Check, Record
 from mininet_topos.demo.scenario import STEERING_PACE, seeded
 from mininet_topos.demo.stage import (
@@ -32,11 +36,13 @@ from mininet_topos.demo.telling import Carry, Telling
 from mininet_topos.interruption import sigterm_interrupts
 from mininet_topos.isolation import default_folder, run_folder
 from mininet_topos.mu_osu import CAMPUSES
+from mininet_topos.up import Bed
 
 DEFAULT_REPORT = Path("reports/demo")
 DEFAULT_SEED = 18
 DEFAULT_SCALE = 100.0
 
+STAYS = "it stays, with its network, until Ctrl-C"
 INTERRUPTED = 130
 """128 and the number of SIGINT, as shells have it."""
 
@@ -58,12 +64,14 @@ def run(
     folder: Path = DEFAULT_REPORT,
     *,
     compare: bool = False,
+    stay: bool = False,
     seed: int = DEFAULT_SEED,
     scale: float = DEFAULT_SCALE,
 ) -> int:
     """Run the demo and write its report into ``folder``.
 
     :param compare: run the same transfers also on layer 2 always and on layer 3 always.
+    :param stay: when the story is told, keep it all up to be looked at until Ctrl-C or SIGTERM.
     :returns: the exit status: 0, 1 if anything was not as expected, 130 if it was interrupted.
     :raises Unavailable: if the machine cannot run a testbed.
     :raises InvalidInput: if the report cannot be written there.
@@ -76,7 +84,7 @@ def run(
     tell = Voice(console, record.began_at)
     try:
         with sigterm_interrupts():
-            _story(record, tell, compare)
+            _story(record, tell, compare, stay)
     except KeyboardInterrupt:
         tell("interrupted: everything that was built is removed, and there is no report", "red")
         return INTERRUPTED
@@ -95,9 +103,9 @@ def _require_folder(folder: Path) -> None:
         raise InvalidInput.of("report", f"{folder} cannot be written to")
 
 
-def _story(record: Record, tell: Voice, compare: bool) -> None:
+def _story(record: Record, tell: Voice, compare: bool, stay: bool) -> None:
     try:
-        _play(record, tell)
+        _play(record, tell, stay)
         if compare:
             _compare(record, tell)
     except AdonError as error:
@@ -105,7 +113,7 @@ def _story(record: Record, tell: Voice, compare: bool) -> None:
         tell(str(error), "red")
 
 
-def _play(record: Record, tell: Voice) -> None:
+def _play(record: Record, tell: Voice, stay: bool) -> None:
     with run_folder(default_folder(unique_name())) as folder:
         tell("building the testbed: two campuses, a layer-2 overlay, routers, measurement points")
         with testbed_up(folder, record.scale) as bed:
@@ -121,16 +129,31 @@ def _play(record: Record, tell: Voice) -> None:
                 record.sequel = Record(record.began_at, record.seed, record.scale)
                 paced = partial(carry, bed, rate=STEERING_PACE)
                 alarm.run(_telling(world, paced, tell, record.sequel), partial(contention, bed))
+            if stay:
+                _stay(bed, record.scale, tell)
 
 
 def _introduce(world: World, tell: Voice) -> None:
-    tell("ADON is up; to look at its page (the token is in the file) and its rules:")
-    tell(f"  {world.url} {world.folder}/admin.token")
+    tell(f"ADON is up: its dashboard is at {world.url}, its rules are shown by")
     tell(f"  OVS_RUNDIR={world.bed.folder / 'ovs'} ovs-ofctl -O OpenFlow13 dump-flows mu-edge")
+    tell("  to sign in there, or to set ADON_TOKEN from: a token for each role in")
+    tell(f"  {', '.join(f'{role}.token' for role in (*NAMES.values(), Role.ADMIN))} of {world.folder}")
 
 
 def _telling(world: World, carrying: Carry, tell: Voice, record: Record) -> Telling:
-    return Telling(world.client, carrying, tell, record, seeded(record.seed), world.tasks)
+    known = people(world)
+    engineer, researcher = known[Role.PERFORMANCE_ENGINEER], known[Role.RESEARCHER]
+    return Telling(engineer, researcher, carrying, tell, record, seeded(record.seed), world.tasks)
+
+
+def _stay(bed: Bed, scale: float, tell: Voice) -> None:
+    """The first ADON once more, with all that it stored, until whoever looks has seen enough."""
+    tell("ADON is started again, with what it knew after figure 18")
+    with adon_on(bed, scale) as world:
+        _introduce(world, tell)
+        tell(STAYS, "green")
+        with suppress(KeyboardInterrupt):
+            threading.Event().wait()
 
 
 def _compare(record: Record, tell: Voice) -> None:

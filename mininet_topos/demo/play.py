@@ -89,8 +89,10 @@ def _keep_rules(story: Telling, rules: Rules, step: str) -> None:
 def _admitted_by_itself(story: Telling, flow: Mapping[str, Any]) -> None:
     story.tell(f"waiting for {flow['id']} to be admitted by itself")
     states = ("active", "failed", "expired")
-    story.until(lambda: story.api.flow(flow["id"])["state"] in states, NEXT_TEST_S, "the queue is served")
-    flow = story.api.flow(flow["id"])
+    story.until(
+        lambda: story.researcher.flow(flow["id"])["state"] in states, NEXT_TEST_S, "the queue is served"
+    )
+    flow = story.researcher.flow(flow["id"])
     story.mark("t8", f"{SOYKB_3.name} leaves the queue", SOYKB_3.name)
     story.check(expectation("t8", SOYKB_3, "active"), flow)
     story.tell(f"  {flow['id']} is {flow['state']}: {flow['reason']}")

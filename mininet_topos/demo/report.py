@@ -1,7 +1,7 @@
 """From a record to a page: the figures, decisions with their reasons, the plan, the alarm, rules.
 
 Functions from a record to text; :func:`write` puts them into a folder.  Every number shown is in the record,
-which is written beside the page.
+which is written beside the report.
 """
 
 from __future__ import annotations
@@ -90,9 +90,9 @@ def totals(record: Record) -> list[tuple[str, dict[str, float], float]]:
 
 
 def write(record: Record, folder: Path) -> Path:
-    """Write ``index.html``, ``figure18.png`` and ``record.json``; the page's path.
+    """Write ``index.html``, ``figure18.png`` and ``record.json``; the report's path.
 
-    The PNG needs a Chromium; where there is none the page says so and the rest is written all the same.
+    The PNG needs a Chromium; where there is none the report says so and the rest is written all the same.
     """
     folder.mkdir(parents=True, exist_ok=True)
     record.save(folder / "record.json")

@@ -1,8 +1,8 @@
 """The demo's world: testbed, measurement points and ``adon serve``, up and gone again.
 
 The testbed and ADON run in namespaces of their own; only ADON's web side listens outside, on a loopback port
-of the machine, so that the page can be looked at while the demo runs.  Its socket is opened here and handed
-down (a socket belongs to the network namespace it was opened in).
+of the machine, so that the dashboard can be looked at while the demo runs.  Its socket is opened here and
+handed down (a socket belongs to the network namespace it was opened in).
 """
 
 from __future__ import annotations
@@ -137,14 +137,14 @@ def adon_on(
 ) -> Iterator[World]:
     """``adon serve`` in the testbed's network, its web side outside.
 
-    :param name: of the folder that it gets for itself.
+    :param name: of its folder; one that was there before goes on with what it stored.
     :param layer3: as in :func:`testbed_up`.
     :raises Unavailable: if it does not come up, with the end of its log.
     """
     web = socket.create_server(("127.0.0.1", 0), backlog=128)
     certificates = {campus.name: bed.certificates[campus.dtn] for campus in CAMPUSES}
     folder = bed.folder / name
-    folder.mkdir()
+    folder.mkdir(exist_ok=True)
     config, data, token = folder / "network.yaml", folder / "data", folder / "admin.token"
     config.write_text(
         network_config(MuOsu(scale, layer3), certificates, bed.controller, schedule=schedule, extra=EXTRA)
@@ -156,7 +156,7 @@ def adon_on(
     handed = ["bash", "-c", f'exec "$@" 3<&{web.fileno()}', "bash"]
     argv = [*handed, *bed.inside([*serve, "--admin-token-file", str(token)])]
     log = folder / "adon.log"
-    with log.open("wb") as output:
+    with log.open("ab") as output:
         process = subprocess.Popen(
             argv, stdout=output, stderr=output, stdin=subprocess.DEVNULL, pass_fds=(web.fileno(),),
             env={**os.environ, "LISTEN_FDS": "1"},

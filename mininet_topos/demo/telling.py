@@ -31,11 +31,8 @@ SETTLED = ("active", "queued", "rejected", "failed", "expired", "cancelled")
 """States in which a new flow's first decision is known."""
 
 
-class Api(plan.Api, Protocol):
-    """The REST calls that the scenes make."""
-
-    def add_template(self, template: Any) -> Mapping[str, Any]:
-        """POST /templates."""
+class Researcher(Protocol):
+    """The REST calls of whoever has bytes to move."""
 
     def submit(self, request: Any) -> Mapping[str, Any]:
         """POST /flows."""
@@ -45,6 +42,13 @@ class Api(plan.Api, Protocol):
 
     def report(self, flow: str, status: str, size: int, detail: str) -> Mapping[str, Any]:
         """POST /flows/{id}/reports."""
+
+
+class Api(plan.Api, Protocol):
+    """The REST calls of whoever owns the network's policy and looks on."""
+
+    def add_template(self, template: Any) -> Mapping[str, Any]:
+        """POST /templates."""
 
     def decisions(self, flow: str) -> Sequence[Mapping[str, Any]]:
         """GET /flows/{id}/decisions."""
@@ -75,6 +79,8 @@ Carry = Callable[[int, int, int], Delivered]
 class Telling:
     """One telling of a scene.
 
+    :param api: the performance engineer's.
+    :param researcher: whose the flows are.
     :param carry: moves real bytes between the testbed's DTNs.
     :param tell: shows one line to whoever watches.
     :param tasks: the tests of the plan that ADON measures by.
@@ -82,6 +88,7 @@ class Telling:
     """
 
     api: Api
+    researcher: Researcher
     carry: Carry
     tell: Callable[[str], None]
     record: Record
@@ -102,14 +109,14 @@ class Telling:
         """Submit a flow and check what is decided about it first."""
         request = self.requests[request.name]
         self.mark(step, f"{title(request)} asks for a path", request.name)
-        flow = self.api.submit(body(request, self.record.scale))
+        flow = self.researcher.submit(body(request, self.record.scale))
         self.record.names[flow["id"]] = request.name
         self.until(
-            lambda: self.api.flow(flow["id"])["state"] in SETTLED,
+            lambda: self.researcher.flow(flow["id"])["state"] in SETTLED,
             ADMISSION_S,
             f"{request.name} is decided",
         )
-        flow = self.api.flow(flow["id"])
+        flow = self.researcher.flow(flow["id"])
         self.check(expectation(step, request, state), flow)
         self.tell(f"  {flow['id']} is {flow['state']}: {flow['reason']}")
         return flow
@@ -133,7 +140,7 @@ class Telling:
         :raises Unavailable: if the flow has no path to move them over.
         """
         request = self.requests[request.name]
-        flow = self.api.flow(flow["id"])
+        flow = self.researcher.flow(flow["id"])
         if flow["state"] != "active":
             raise Unavailable(f"the story cannot go on: {request.name} is {flow['state']}, not active")
         # A daemon: whatever it hangs in must not keep the program from ending.
@@ -160,7 +167,7 @@ class Telling:
     def _transfer(self, step: str, request: Request, flow: Mapping[str, Any]) -> None:
         size, began = flow["transfer_size_bytes"], time.time()
         self.tell(f"  {request.name}: {format_size(size)} over {request.streams} stream(s) on {flow['path']}")
-        self.api.report(flow["id"], "started", 0, "")
+        self.researcher.report(flow["id"], "started", 0, "")
         moved, trouble = self._carried(size, request)
         ended = time.time()
         if self._over.is_set():
@@ -182,13 +189,13 @@ class Telling:
         self.record.transfers.append(done)
         text = f"{request.name}: all {size} bytes counted at the receiver"
         self.record.checks.append(Check(text, whole, trouble or f"{moved.received} bytes"))
-        self.api.report(flow["id"], "finished" if whole else "failed", moved.received, trouble)
+        self.researcher.report(flow["id"], "finished" if whole else "failed", moved.received, trouble)
         what = f"{format_size(moved.received)}, {format_rate(done.rate)}"
         self.mark(step, f"{request.name}'s transfer ends: {what}", request.name)
 
     def _way(self, flow: Mapping[str, Any]) -> str:
         """The path it was carried on; both, if it was moved meanwhile."""
-        last = self.api.flow(flow["id"])["path"]
+        last = self.researcher.flow(flow["id"])["path"]
         return str(flow["path"]) if last == flow["path"] else f"{flow['path']}, then {last}"
 
     def _carried(self, size: int, request: Request) -> tuple[Delivered, str]:

@@ -34,8 +34,8 @@ rule.read         any    any                   own         any       any
 network.read      any    any                   -           any       any
 network.sync      any    -                     -           any       -
 maintenance.read  any    any                   any         any       any
-maintenance.add   any    any                   -           -         -
-maintenance.cancel any   any                   -           -         -
+maintenance.add   any    any                   -           any       -
+maintenance.cancel any   any                   -           any       -
 network.what_if   any    any                   -           any       any
 reservation.add   any    own                   own         any       -
 reservation.read  any    any                   own         any       any

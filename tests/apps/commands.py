@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import typer
@@ -12,6 +13,7 @@ from click.testing import Result
 from apps.cli.main import app
 
 
+@cache
 def commands() -> dict[str, Any]:
     """``flow submit`` -> the command."""
     return dict(_below(typer.main.get_command(app), ""))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -23,11 +22,12 @@ from adon.store.upgrade import upgrade
 from apps.link import LinkClient
 from measurement.codec import to_json
 from measurement.model import Measurement, Metric, PathKey
+from tests.ports import free_port
 
 SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
 NETWORK = Path(__file__).parents[1] / "data" / "network.yaml"
 ROOT = Path(__file__).parents[2]
-PATIENCE_S = 60.0
+PATIENCE_S = 180.0
 DIES_WITH_US = ("setpriv", "--pdeathsig", "KILL")
 
 BRIDGES = {"mu-edge": "0000000000000a01", "osu-edge": "0000000000000a02"}
@@ -44,12 +44,6 @@ TEMPLATE = {
     "priority": 500,
     "selection": {"patience": 1, "min_dwell": "0 s", "switch_margin": 0, "idle_timeout": "60 s"},
 }
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def eventually(condition: Callable[[], Any], what: str = "", patience: float = PATIENCE_S) -> Any:

@@ -13,7 +13,6 @@ from adon.broker.outcomes import Stay
 from apps.cli.main import app
 from measurement.model import Measurement, Metric, Observation, PathKey, host_key
 from tests.apps.measured import NOW
-from tests.apps.test_page import sign_in
 from tests.broker.tuning.values import DEFAULTS, MIB, PRINTED
 from tests.store.values import an_outcome
 
@@ -369,25 +368,3 @@ class TestCommandLine:
         assert found.stdout.startswith("confirmed: faster: median")
         assert "add --yes" in found.stdout
         assert "saved with soykb@2" in adon(*arguments, "--yes").stdout
-
-
-class TestPage:
-    def test_a_flow_s_page_advises(self, world: Any, flow: str) -> None:
-        observe(world, "mu-dtn")
-        lose(world, 1e-3)
-        text = sign_in(world)[0].get(f"/flows/{flow}").text
-        for shown in (
-            "Transfer advice for al2s",
-            "Congestion control",
-            "net.core.rmem_max",
-            "adon advice script",
-        ):
-            assert shown in text
-        assert "Not known" in text
-        assert "style=" not in text
-
-    def test_without_advice_the_page_is_there(self, world: Any, flow: str) -> None:
-        world.stop_controller()
-        answer = sign_in(world)[0].get(f"/flows/{flow}")
-        assert answer.status_code == 200
-        assert "Transfer advice" not in answer.text

@@ -93,7 +93,7 @@ class Member(Controller):
 
     def ended(self) -> int:
         assert self.process is not None
-        return self.process.wait(20)
+        return self.process.wait(60)
 
     def active(self) -> None:
         eventually(lambda: self.said("event=ready"), f"{self.name} did not become active")

@@ -106,7 +106,7 @@ def test_one_at_a_time_and_it_can_be_ended(web: Web, folder: Path, monkeypatch: 
     process = eventually(lambda: web.made._process)
     ended = web.ask("DELETE", where)
     assert (ended.status_code, ended.json["state"]) == (200, "cancelled")
-    assert process.wait(20) == -signal.SIGKILL
+    assert process.wait(60) == -signal.SIGKILL
     assert web.ask("DELETE", where).status_code == 409
 
 

@@ -295,7 +295,7 @@ def test_an_older_folder_is_kept_upgraded_and_served(tmp_path: Path) -> None:
         assert answer(service, token).status_code == 200
     finally:
         service.process.terminate()
-        service.process.wait(20)
+        service.process.wait(60)
     assert schema(data) == SCHEMA_REVISION
     (kept,) = (data / "backups").iterdir()
     restore(kept, tmp_path / "before")
@@ -357,7 +357,7 @@ def test_a_backup_of_a_running_service_serves_elsewhere(tmp_path: Path) -> None:
         said = adon("backup", str(tmp_path / "kept.tar"), "--data", str(tmp_path / "here/data"), "--json")
     finally:
         service.process.terminate()
-        service.process.wait(20)
+        service.process.wait(60)
     assert {"state.db", "access.db", "measurements.db"} <= set(json.loads(said)["manifest"]["files"])
     assert token.encode() not in (tmp_path / "kept.tar").read_bytes()
     adon("restore", str(tmp_path / "kept.tar"), "--data", str(tmp_path / "there/data"))
@@ -367,7 +367,7 @@ def test_a_backup_of_a_running_service_serves_elsewhere(tmp_path: Path) -> None:
         assert [flow["id"] for flow in answer(other, token).json()["items"]] == [asked.json()["id"]]
     finally:
         other.process.terminate()
-        other.process.wait(20)
+        other.process.wait(60)
     with Access.open(access_url(tmp_path / "there/data", None)) as access:
         assert access.audit.verify().problem is None
 

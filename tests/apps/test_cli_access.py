@@ -39,6 +39,23 @@ def test_users_are_named_given_roles_shut_out_and_let_in(adon):
     assert adon("user", "grant", "bob", "operator", as_="rival").exit_code == 1
 
 
+def test_somebody_is_named_before_they_sign_in(adon):
+    ann = "ann@missouri.edu"
+    made = json.loads(adon("user", "add", ann, "operator", "--signs-in-as", ann, "--json").stdout)
+    assert (made["issuer"], made["subject"]) == ("eduPersonPrincipalName", ann)
+    party = "https://login.example.edu"
+    assert adon("user", "add", "joe", "researcher", "--signs-in-as", "7", "--issuer", party).exit_code == 0
+    assert f"{party} as 7" in adon("user", "show", "joe").stdout
+    assert "say --signs-in-as" in adon("user", "add", "bob@missouri.edu", "researcher").stderr
+    for wrong, field in (
+        (("--signs-in-as", "eve"), "--signs-in-as"),
+        (("--issuer", party), "--issuer"),
+        (("--signs-in-as", "7", "--issuer", "local"), "--issuer"),
+    ):
+        refused = adon("user", "add", "eve", "researcher", *wrong)
+        assert (refused.exit_code, refused.stderr.startswith(field)) == (2, True), refused.stderr
+
+
 def test_roles_are_a_table(adon):
     table = adon("role", "list", as_="researcher").stdout
     assert "performance_engineer" in table

@@ -8,12 +8,19 @@ import pytest
 
 from adon.broker.effects import RuleState
 from adon.broker.events import SnapshotAsked
+from adon.flowvisor.action import Output, PushVlan
+from adon.flowvisor.pipeline import GROUP_PREFIX
+from adon.flowvisor.rule import Bucket, GroupEntry, MeterEntry
 from apps.rest.network_models import NetworkView
-from apps.rest.page.topology import picture
-from tests.apps.test_page_network import entries, link
 from tests.apps.web import NOW
 from tests.broker.stage import OSU_EDGE
 from tests.broker.test_links import WiredStage
+
+
+def link(state, ends, **more):
+    ends = [{"switch": one, "dpid": "0" * 16, "number": 2, "port": port, "admin": True} for one, port in ends]
+    known = {"reason": "", "since": NOW, "penalised_until": None, "delays": []}
+    return {"state": state, **known, "ends": ends, **more}
 
 
 def wire(name, *ends, state="live", reason=""):
@@ -71,13 +78,9 @@ def test_what_a_controller_reads_out_is_understood():
         ("internet", None, "l3"),
     ]
     assert [(one.control, one.drift, one.down) for one in found.switches] == [("exclusive", "heal", [])] * 2
-    drawn = picture(found)
-    assert drawn is not None
-    assert sorted(line.state for line in drawn.lines) == ["live", "transit", "transit"]
     stage.disconnect(OSU_EDGE)
-    after = picture(NetworkView.of(json.loads(json.dumps(stage.command(SnapshotAsked)))))
-    assert after is not None
-    assert [box.under for box in after.boxes] == ["site mu", "not connected"]
+    after = NetworkView.of(json.loads(json.dumps(stage.command(SnapshotAsked))))
+    assert [one.connected for one in after.switches] == [True, False]
 
 
 def test_a_link_that_is_heard_and_must_not_be_used_says_why(linked):
@@ -121,8 +124,7 @@ def test_links_are_listed(linked, adon):
         "ge-0/0/1",
     ):
         assert shown in found, shown
-    linked.controller.snapshot.update(wires=[], links=[])
-    assert len(json.loads(adon("link", "list", "--json").stdout)) == 4  # a read-out serves for a second
+    assert len(json.loads(adon("link", "list", "--json").stdout)) == 4
 
 
 def test_without_links_that_is_said(adon):
@@ -145,7 +147,10 @@ def test_what_they_show_is_for_staff(adon):
 
 
 def test_groups_and_meters_are_told_apart_from_rules(world, adon):
-    group, meter, _ = entries(world.fill(world.submit()))
+    flow = world.fill(world.submit())
+    buckets = (Bucket((PushVlan(3000), Output(2)), 2), Bucket((Output(3),), 3))
+    group = GroupEntry(0xA01, GROUP_PREFIX, "fast_failover", buckets)
+    meter = MeterEntry(0xA01, 40_961, 25_000_000, 2_500_000, flow.number)
     world.controller.store.save_rules([group, meter], RuleState.INSTALLED, "", NOW)
     lines = adon("rules", "show").stdout.splitlines()
     assert [line.split(":")[0] for line in lines] == [

@@ -344,7 +344,7 @@ def test_when_the_one_that_measures_is_killed_the_other_goes_on(tmp_path: Path) 
         finally:
             for process in (first, second):
                 process.kill()
-                process.wait(10)
+                process.wait(60)
             link.close()
 
 

@@ -76,7 +76,7 @@ def no_more_room(controller: Controller) -> None:
 
 def ended(controller: Controller) -> int:
     assert controller.process is not None
-    return controller.process.wait(20)
+    return controller.process.wait(60)
 
 
 def test_a_full_disk_ends_the_controller_before_a_switch_hears_of_the_flow(

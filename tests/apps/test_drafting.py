@@ -1,17 +1,15 @@
-"""The survey in the terminal, by the API and on the page."""
+"""The survey in the terminal and by the API."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
 import yaml
 from typer.testing import CliRunner
 
 from adon import yamlfile
 from adon.templates_catalog.model import Template
 from apps.cli.main import app
-from tests.apps.test_page import csrf, sign_in
 
 SURVEYS = Path(__file__).parents[1] / "data" / "surveys"
 SOYKB = yaml.safe_load((SURVEYS / "soykb.yaml").read_text())
@@ -118,48 +116,3 @@ def test_a_draft_is_what_the_catalog_takes(world):
     template = world.ask("POST", "/template-drafts", json=SOYKB).json["template"]
     answer = world.ask("POST", "/templates", json={**template, "name": "drafted"})
     assert (answer.status_code, answer.json["version"]) == (201, 1)
-
-
-# -- on the page ---------------------------------------------------------------------------------------
-
-FORM = {"application": "soykb2", "kind": "transfer", "rate": "700 Mbps", "counts": "speed"}
-
-
-def test_the_page_drafts_and_an_engineer_saves(world):
-    browser, _ = sign_in(world, "performance_engineer")
-    page = browser.get("/templates/draft")
-    assert "How much packet loss can it bear?" in page.text
-    drafted = browser.post("/templates/draft", data={**FORM, "csrf": csrf(page)})
-    assert drafted.status_code == 200
-    assert "one transfer needs 700 Mbps, as answered" in drafted.text
-    text = world.ask("POST", "/template-drafts", json={**FORM, "counts": ["speed"]}).json["yaml"]
-    saved = browser.post("/templates/add", data={"yaml": text, "csrf": csrf(page)})
-    assert (saved.status_code, saved.headers["Location"]) == (303, "/templates/soykb2/1")
-
-
-def test_the_page_says_what_is_wrong_and_keeps_what_was_typed(world):
-    browser, _ = sign_in(world)
-    page = browser.get("/templates/draft")
-    answer = browser.post("/templates/draft", data={**FORM, "fastest": "1 Mbps", "csrf": csrf(page)})
-    assert answer.status_code == 422
-    assert "contradicts rate" in answer.text
-    assert 'value="soykb2"' in answer.text
-
-
-@pytest.mark.parametrize("text", ["", "name: [", "name: x\nweights: {beauty: 1}\n"])
-def test_a_draft_that_was_spoilt_is_not_saved(world, text):
-    browser, _ = sign_in(world, "performance_engineer")
-    answer = browser.post(
-        "/templates/add", data={"yaml": text, "csrf": csrf(browser.get("/templates/draft"))}
-    )
-    assert answer.status_code == 422
-    assert {kind for kind, _ in world.controller.seen} <= {"hello"}
-
-
-def test_a_researcher_drafts_and_does_not_save(world):
-    browser, _ = sign_in(world)
-    page = browser.get("/templates/draft")
-    drafted = browser.post("/templates/draft", data={**FORM, "csrf": csrf(page)}).text
-    assert "A performance engineer looks through it" in drafted
-    assert "Save in the catalog" not in drafted
-    assert browser.post("/templates/add", data={"yaml": "name: x", "csrf": csrf(page)}).status_code == 403

@@ -26,7 +26,7 @@ from tests.apps.fabric import BRIDGES, CORE, DTN_PORT, EDGES, SITES, Fabric
 pytestmark = pytest.mark.integration
 
 PAIRS = tuple(combinations(range(SITES), 2))
-PATIENCE_S = 60.0
+PATIENCE_S = 180.0
 LASTING = {**TEMPLATE, "selection": {**TEMPLATE["selection"], "idle_timeout": "1 h"}}  # type: ignore[dict-item]
 """No packet is sent here."""
 

@@ -1,4 +1,4 @@
-"""Forecasts, and how they held, through the API, the command line and the page."""
+"""Forecasts, and how they held, through the API and the command line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What flows leave behind, as programs, people at a terminal and people before a browser see it."""
+"""What flows leave behind, as programs and people at a terminal see it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import pytest
 
 from adon.broker.flow import FlowState
 from adon.broker.outcomes import Forecast, Stay
-from tests.apps.test_page import sign_in
 from tests.apps.web import NOW
 from tests.store.values import an_outcome
 
@@ -111,18 +110,3 @@ def test_the_command_line_tells_of_one_that_never_had_a_path(adon, world):
         world, admitted_at=None, stays=(), state="expired", throughput=None, promised=None, quality={}
     )
     assert "it never had a path" in adon("flow", "outcome", name).stdout
-
-
-def test_the_flow_s_page_shows_it(world):
-    name = leave(world)
-    text = sign_in(world)[0].get(f"/flows/{name}").text
-    for shown in ("What it left behind", "QSpec broken", "80 Mbps", "+12 %", "internet", "round trip 33 ms"):
-        assert shown in text
-
-
-def test_the_page_of_a_flow_that_left_none_says_nothing_of_it(world):
-    name = world.submit()
-    store = world.controller.store
-    assert "What it left behind" not in sign_in(world)[0].get(f"/flows/{name}").text
-    store.save_flow(replace(store.flow(1), state=FlowState.FINISHED, ended_at=NOW), "e-2", NOW)
-    assert "What it left behind" not in sign_in(world)[0].get(f"/flows/{name}").text

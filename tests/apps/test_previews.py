@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.apps.test_rest import BAD_WISHES, fields
+from tests.apps.test_rest_users import audit
 from tests.apps.web import WISH
 
 SMALL = {**WISH, "size": "100 MB", "qspec": {"throughput": {"min": "6 Mbps"}}}
@@ -57,3 +58,14 @@ def test_what_would_be_refused_is_refused_by_its_field(world, change, status, fi
 @pytest.mark.parametrize(("who", "status"), [("auditor", 403), (None, 401), ("researcher", 200)])
 def test_who_may_ask_for_a_transfer_may_try_one(world, who, status):
     assert world.ask("POST", "/flow-previews", who, json=SMALL).status_code == status
+
+
+@pytest.mark.parametrize(
+    ("address", "wish"),
+    [("/flow-previews", SMALL), ("/template-checks", {"text": "name: soykb"})],
+)
+def test_a_question_is_no_change_and_is_not_audited_but_its_refusal_is(world, address, wish):
+    assert world.ask("POST", address, "admin", json=wish).status_code == 200
+    assert audit(world) == []
+    refused = world.ask("POST", address, "auditor", json=wish).status_code == 403
+    assert [line["object"] for line in audit(world)] == [address] * refused

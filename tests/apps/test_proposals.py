@@ -1,14 +1,12 @@
-"""Proposals by the API, in the terminal and on the page."""
+"""Proposals by the API, and in the terminal."""
 
 from __future__ import annotations
 
 import pytest
 
 from adon.templates_catalog.catalog import Catalog
-from apps.rest.page.proposal_picture import HEIGHT, WIDTH, picture, ticks
-from tests.apps.test_page import csrf, sign_in
 from tests.templates_catalog import experience as planted
-from tests.templates_catalog.experience import a_finding, a_proposal, a_template
+from tests.templates_catalog.experience import a_template
 
 
 @pytest.fixture
@@ -109,66 +107,3 @@ def test_the_command_says_why_there_is_none(world, adon):
     found = adon("template", "learn", "soykb")
     assert found.exit_code == 1
     assert "nothing to propose for soykb@1: 0 usable outcomes" in found.stderr
-
-
-# -- on the page ---------------------------------------------------------------------------------------
-
-
-def test_the_page_learns_shows_and_decides(learned):
-    browser, _ = sign_in(learned, "performance_engineer")
-    page = browser.get("/proposals")
-    assert "There is no proposal yet" in page.text
-    made = browser.post("/proposals", data={"template": "soykb", "csrf": csrf(page)})
-    assert (made.status_code, made.headers["Location"]) == (303, "/proposals/p-1")
-    shown = browser.get("/proposals/p-1").text
-    assert shown.count('class="outcome"') > 200
-    assert "Accept: save as the next version" in shown
-    refused = browser.post("/proposals/p-1/decide", data={"decision": "refuse", "csrf": csrf(page)})
-    assert refused.status_code == 422
-    accepted = browser.post("/proposals/p-1/decide", data={"decision": "accept", "csrf": csrf(page)})
-    assert accepted.status_code == 303
-    shown = browser.get("/proposals/p-1").text
-    assert "it became soykb@3" in shown
-    assert "Accept: save" not in shown
-    assert "p-1" in browser.get("/proposals").text
-
-
-def test_the_page_says_why_there_is_none(world):
-    browser, _ = sign_in(world, "performance_engineer")
-    page = browser.get("/proposals")
-    answer = browser.post("/proposals", data={"template": "soykb", "csrf": csrf(page)})
-    assert answer.status_code == 409
-    assert "0 usable outcomes" in answer.text
-
-
-def test_an_operator_looks_and_a_researcher_does_not(world):
-    world.controller.put(a_proposal())
-    browser, _ = sign_in(world, "operator")
-    assert "Accept" not in browser.get("/proposals/p-1").text
-    assert sign_in(world)[0].get("/proposals/p-1").status_code == 403
-
-
-# -- the picture ---------------------------------------------------------------------------------------
-
-
-def test_the_picture_has_both_tables_and_every_outcome_inside() -> None:
-    (metric,) = a_finding().evidence.metrics
-    drawn = picture(metric, "throughput")
-    assert drawn is not None
-    assert len(drawn.points) == 2
-    assert all(0 <= x <= WIDTH and 0 <= y <= HEIGHT for x, y in drawn.points)
-    assert drawn.today != drawn.proposed
-    assert [tick.text for tick in drawn.up] == ["1", "4", "7", "10"]
-    assert [tick.text for tick in drawn.beside] == ["1 Gbps", "2 Gbps", "3 Gbps", "4 Gbps"]
-    assert [tick.text for tick in drawn.across] == ["1 Gbps", "2 Gbps", "3 Gbps", "4 Gbps", "5 Gbps"]
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "expected"),
-    [(0.0, 1.0, [0, 0.2, 0.4, 0.6, 0.8, 1.0]), (7e8, 1e10, [2e9, 4e9, 6e9, 8e9, 1e10]), (1e-5, 3e-5, None)],
-)
-def test_ticks_are_round(low, high, expected) -> None:
-    found = ticks(low, high)
-    assert expected is None or found == pytest.approx(expected)
-    assert 3 <= len(found) <= 7
-    assert all(low - 1e-12 <= at <= high + 1e-12 for at in found)

@@ -78,7 +78,7 @@ def service(tmp_path: Path) -> Iterator[Running]:
     finally:
         if built.process.poll() is None:
             built.process.terminate()
-            built.process.wait(20)
+            built.process.wait(60)
 
 
 @pytest.fixture

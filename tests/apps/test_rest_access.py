@@ -6,6 +6,7 @@ import pytest
 
 from adon.errors import AdonError
 from apps.rest import guard
+from tests.apps.web import signed_in
 
 
 @pytest.mark.parametrize("header", ["Basic YWRtaW46eA==", "Bearer", "Bearer ", "adon_x", "Bearer \xff"])
@@ -14,9 +15,9 @@ def test_another_way_to_prove_who_one_is_is_refused(world, header):
     assert answer.status_code == 401
 
 
-def test_the_page_s_cookie_opens_nothing_here(world):
+def test_the_dashboard_s_cookie_opens_nothing_here(world):
     world.client.post("/sign-in", data={"token": world.tokens["admin"]})
-    assert world.client.get("/").status_code == 200
+    assert signed_in(world.client)
     assert world.ask("GET", "/flows", None).status_code == 401
 
 

@@ -1,4 +1,4 @@
-"""Compute sites and their jobs through the API, the command line, the page and Prometheus."""
+"""Compute sites and their jobs through the API, the command line and Prometheus."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from dataclasses import replace
 import pytest
 
 from adon.broker.sites.jobs import JobState
-from tests.apps.test_page import csrf, sign_in
 from tests.apps.test_rest import fields
 from tests.apps.web import NOW
 
@@ -205,52 +204,3 @@ def test_a_flow_brings_its_job_along(adon, world):
     assert world.ask("GET", "/flows/f-1").json["request"]["job"] == {"job": "align", "arguments": ["chr1"]}
     assert adon(*wish, "--job", " ").exit_code == 2
     assert adon(*wish, "--job", "../align").exit_code == 2
-
-
-# -- the page ----------------------------------------------------------------------------------------------
-
-
-def test_the_page_shows_sites_and_jobs(world):
-    world.ask("POST", "/jobs", "researcher", json={**WISH, "arguments": ["chr1"]})
-    browser, _ = sign_in(world, "researcher")
-    page = browser.get("/sites")
-    assert page.status_code == 200
-    for words in (
-        "osu-hpc",
-        "answers",
-        "silent",
-        "OpenStack: Unauthorized (HTTP 401)",
-        "costs infinity",
-        "not asked",
-    ):
-        assert words in page.text
-    assert "it says 2 min" in page.text
-    assert "of the last it said 0 s, it was 9 min" in page.text
-    assert "<code>chr1</code>" in page.text
-    assert 'href="/sites"' in browser.get("/").text
-    assert "<script" not in page.text
-    assert "style=" not in page.text
-
-
-def test_a_job_is_ended_on_the_page_by_whom_it_belongs_to(world):
-    world.ask("POST", "/jobs", "researcher", json=WISH)
-    rival, _ = sign_in(world, "rival")
-    assert "j-1" not in rival.get("/sites").text
-    browser, _ = sign_in(world, "researcher")
-    token = csrf(browser.get("/sites"))
-    assert browser.post("/jobs/j-1/cancel", data={"csrf": "guess"}).status_code == 403
-    answer = browser.post("/jobs/j-1/cancel", data={"csrf": token})
-    assert (answer.status_code, answer.headers["Location"]) == (303, "/sites#jobs")
-    assert world.controller.store.job(1).cancelling
-    finish(world)
-    assert "/jobs/j-1/cancel" not in browser.get("/sites").text
-
-
-def test_without_the_controller_the_page_says_so_and_shows_jobs(world):
-    world.ask("POST", "/jobs", "researcher", json=WISH)
-    browser, _ = sign_in(world, "researcher")
-    world.stop_controller()
-    page = browser.get("/sites")
-    assert page.status_code == 503
-    assert "The controller does not answer" in page.text
-    assert "j-1" in page.text

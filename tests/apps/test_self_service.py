@@ -1,4 +1,4 @@
-"""Self-service: like what, how it fared, whether that is enough; by API, terminal and page."""
+"""Self-service: like what, how it fared, whether that is enough; by API and terminal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from adon.config import SelfService
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import Template
 from apps.rest.services import NAME
-from tests.apps.test_page import csrf, sign_in
 from tests.apps.web import SOYKB
 from tests.templates_catalog.experience import an_outcome
 
@@ -125,38 +124,3 @@ def test_a_draft_in_the_terminal_is_compared(open_, adon, tmp_path):
     assert yamlfile.parse_model(found.stdout, Template).name == "mine"
     assert "like soykb@1: " in found.stderr
     assert "no self-service: " in found.stderr
-
-
-# -- on the page ---------------------------------------------------------------------------------------
-
-FORM = {
-    "application": "mine",
-    "kind": "transfer",
-    "rate": "6.5 Mbps",
-    "counts": "speed",
-    "response": "100 ms round trip",
-}
-
-
-def test_the_page_offers_it_to_a_researcher_where_it_is_enough(open_):
-    browser, _ = sign_in(open_)
-    page = browser.get("/templates/draft")
-    drafted = browser.post("/templates/draft", data={**FORM, "csrf": csrf(page)}).text
-    assert "Use it without waiting" in drafted
-    assert "What the catalog has like it" in drafted
-    text = open_.ask("POST", "/template-drafts", json={**FORM, "counts": ["speed"]}).json["yaml"]
-    saved = browser.post("/templates/self-service", data={"yaml": text, "csrf": csrf(page)})
-    assert (saved.status_code, saved.headers["Location"]) == (303, "/templates/mine/1")
-
-
-def test_the_page_says_what_lacks(open_):
-    strict = SelfService(similarity=0.99)
-    open_.app.extensions[NAME] = replace(open_.app.extensions[NAME], self_service=strict)
-    browser, _ = sign_in(open_)
-    page = browser.get("/templates/draft")
-    drafted = browser.post("/templates/draft", data={**FORM, "csrf": csrf(page)}).text
-    assert "No self-service: like soykb@1: similarity" in drafted
-    text = yamlfile.dump(Template.model_validate({**LIKE, "priority": 900}))
-    refused = browser.post("/templates/self-service", data={"yaml": text, "csrf": csrf(page)})
-    assert refused.status_code == 403
-    assert "priority: 900 here, 500 there" in refused.text

@@ -37,7 +37,7 @@ def parts() -> Iterator[list[Part]]:
 
 def wait_for_end(one: Part) -> None:
     assert one.process is not None
-    one.process.wait(20)
+    one.process.wait(60)
 
 
 SLEEPS = "import time; time.sleep(60)"
@@ -311,7 +311,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
     yield built
     if built.process.poll() is None:
         built.process.terminate()
-        built.process.wait(20)
+        built.process.wait(60)
 
 
 @pytest.mark.integration
@@ -328,7 +328,7 @@ def test_sigterm_ends_all_and_a_dead_controller_comes_back(service: Service) -> 
     everybody = before | service.children()
     begun = time.monotonic()
     service.process.terminate()
-    assert service.process.wait(20) == 0
+    assert service.process.wait(60) == 0
     assert not [pid for pid in everybody if running(pid)]
     assert time.monotonic() - begun < serve.STOP_WITHIN_S, "somebody had to be killed"
     assert service.log.read_text().count("Admin token") == 1
@@ -361,7 +361,7 @@ def test_no_child_outlives_a_supervisor_that_is_killed(service: Service) -> None
     service.ready()
     children = service.children()
     service.process.kill()
-    service.process.wait(20)
+    service.process.wait(60)
     try:
         eventually(lambda: not [pid for pid in children if running(pid)], "a child is left")
     finally:

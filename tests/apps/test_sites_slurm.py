@@ -78,7 +78,7 @@ class Service:
 
     def stop(self) -> None:
         self.process.terminate()
-        self.process.wait(20)
+        self.process.wait(60)
 
 
 def adapter(folder: Path, slurm_conf: Path) -> dict[str, Any]:

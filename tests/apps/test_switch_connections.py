@@ -233,7 +233,7 @@ def test_a_new_certificate_is_used_without_a_restart_and_a_broken_one_is_not(
 def test_a_certificate_that_is_not_there_is_wrong_input(controller: Controller, authority: Authority) -> None:
     tls = {"certificate": "/nowhere/c.pem", "key": "/nowhere/c.key", "ca": str(authority.file)}
     configure(controller, {"tls": tls})
-    assert controller.start().wait(20) == 2
+    assert controller.start().wait(60) == 2
     (line,) = controller.log.read_text().splitlines()
     assert line == "controller.tls: /nowhere/c.pem: No such file or directory"
 

@@ -1,11 +1,10 @@
-"""What triggers did is shown where people look at a flow: API, terminal, page."""
+"""What triggers did is shown where people look at a flow: API and terminal."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from adon.broker.triggers.record import Fired, Triggered
-from tests.apps.test_page import sign_in
 from tests.apps.web import NOW, SOYKB, decision_for
 
 BURST = "trigger burst: flow.rate 95 Mbps above 90 Mbps for 30 s: 72 Mbps are asked for on al2s"
@@ -40,13 +39,6 @@ def test_the_terminal_has_them(world, adon):
     text = adon("flow", "show", filled(world)).stdout
     assert BURST in text
     assert f"because of {LOOK}" in text
-
-
-def test_the_page_has_them(world):
-    text = sign_in(world)[0].get(f"/flows/{filled(world)}").text
-    assert "Trigger burst: flow.rate 95 Mbps above 90 Mbps for 30 s" in text
-    assert "2 times, still so" in text
-    assert f"Decided again because of {LOOK}" in text
 
 
 def test_a_template_s_triggers_travel_as_they_are_written(world):

@@ -360,7 +360,7 @@ def test_what_goes_on_at_two_points_arrives_in_the_archive_and_ends_with_the_col
         )
         assert standing(1) == 4
         process.kill()
-        process.wait(10)
+        process.wait(60)
         assert standing(1) == 4
         killed = time.time()
         process = collect(file, data)
@@ -369,7 +369,7 @@ def test_what_goes_on_at_two_points_arrives_in_the_archive_and_ends_with_the_col
         assert (standing(1), standing(2)) == (0, 4)
     finally:
         os.kill(process.pid, signal.SIGTERM)
-        process.wait(10)
+        process.wait(60)
         log = (data / "log").read_text()
     assert process.returncode == 0, log
     assert "Traceback" not in log

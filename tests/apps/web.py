@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import copy
 import shutil
 import socket
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
+
+from flask_openapi3.openapi import OpenAPI
 
 from adon.access.identity import create_token
 from adon.broker import maintaining, whatif
@@ -31,6 +36,7 @@ from adon.broker.scenario import Failure, Scenario
 from adon.broker.sites import working
 from adon.broker.sites.jobs import JobRequest, Jobs, JobState
 from adon.broker.sites.standing import Standings
+from adon.config import Access as SignIn
 from adon.config import ConfiguredJob, MeasurementGrant
 from adon.errors import AdonError, Conflict, InvalidInput
 from adon.flowvisor.action import Output
@@ -53,8 +59,10 @@ from adon.yamlfile import check_model
 from apps import journal
 from apps.campus_edge.tally import Tally
 from apps.link import LinkClient, LinkServer, Peer
-from apps.rest.app import create_app, with_pages
+from apps.rest.app import create_app, with_sign_in
 from apps.rest.audit_writer import AuditWriter
+from apps.rest.identity.ways import NAME as WAYS
+from apps.rest.identity.ways import open_ways
 from apps.rest.services import NAME, Measurements, Services, requester
 from apps.rest.serving import WebServer
 from apps.rest.snapshots import Snapshots
@@ -81,6 +89,7 @@ from tests.broker.sites.values import compute_site, job, report, silent, wait
 from tests.broker.stage import configuration, ready
 from tests.broker.test_whatif import three_on_al2s
 
+STATE, MEASUREMENTS = "state.db", "measurements.db"
 HOSTS = {"mu-dtn": "mu", "osu-dtn": "osu"}
 ROLES = ("admin", "performance_engineer", "researcher", "operator", "auditor")
 
@@ -295,31 +304,83 @@ class Controller:
         self.store.close()
 
 
+@dataclass(frozen=True)
+class Seed:
+    """The databases as each world has them at first: filling them takes longer than most tests."""
+
+    folder: Path
+    tokens: Mapping[str, str]
+    """By user, one for each role."""
+    revoked: str
+    expired: str
+
+    def copy_to(self, folder: Path) -> None:
+        for file in self.folder.iterdir():
+            shutil.copy(file, folder)
+
+
+@cache
+def seed_of(empty: Path) -> Seed:
+    """Fill the databases once, beside the empty ones that :func:`empty_database` made."""
+    folder = empty.with_name("seed")
+    folder.mkdir()
+    shutil.copy(empty, folder / STATE)
+    shutil.copy(empty.with_name(FILE), folder / FILE)
+    with Access.open(f"sqlite:///{folder / FILE}") as access:
+        roles = {**{name: name for name in ROLES}, "rival": "researcher"}
+        tokens = {name: token_of(access, name, role) for name, role in roles.items()}
+        revoked = token_of(access, "gone", "admin")
+        access.tokens.revoke(access.tokens.list("gone")[0].id, NOW)
+        expired = token_of(access, "late", "admin", lifetime=1)
+    with Store.open(f"sqlite:///{folder / STATE}") as store:
+        store.save_template(check_model(SOYKB, Template), "admin", NOW)
+    with Archive(folder / MEASUREMENTS) as archive:
+        archive.append(measurements())
+        for alarm in alarms():
+            put_alarm(archive, alarm)
+        for run in executions():
+            put_execution(archive, run)
+    return Seed(folder, tokens, revoked, expired)
+
+
+def token_of(access: Access, name: str, *roles: str, **more: Any) -> str:
+    """A token of a user who is made if need be."""
+    access.users.named(name, roles, NOW)
+    text, kept = create_token(name, NOW, **more)
+    access.tokens.save(kept)
+    return text
+
+
+@cache
+def _routed() -> OpenAPI:
+    """The application without services, never served: making its routes takes longer than most tests."""
+    nothing = cast(Services, SimpleNamespace(sign_in=SignIn(), clock=time.time))
+    return with_sign_in(create_app(nothing), nothing)
+
+
+def application(parts: Services) -> OpenAPI:
+    """As ``with_sign_in(create_app(parts), parts)``; the routes are shared, and nothing else."""
+    app = copy.copy(_routed())
+    app.before_request_funcs = copy.deepcopy(app.before_request_funcs)
+    app.after_request_funcs = copy.deepcopy(app.after_request_funcs)
+    ways = open_ways(parts.sign_in, parts.clock)
+    app.extensions = {**app.extensions, NAME: parts, WAYS: ways}
+    return app
+
+
 class World:
     """Everything a test of the web side needs, in one folder; one token per role."""
 
     def __init__(self, folder: Path, empty: Path) -> None:
-        shutil.copy(empty, folder / "state.db")
+        seed = seed_of(empty)
+        seed.copy_to(folder)
         self.folder = folder
-        self.url = f"sqlite:///{folder / 'state.db'}"
+        self.url = f"sqlite:///{folder / STATE}"
         self.socket = folder / "c.sock"
-        self.tokens: dict[str, str] = {}
-        shutil.copy(empty.with_name(FILE), folder / FILE)
+        self.tokens: dict[str, str] = dict(seed.tokens)
         self.access = Access.open(f"sqlite:///{folder / FILE}")
-        for name in (*ROLES, "rival"):
-            self.tokens[name] = self.token(name, "researcher" if name == "rival" else name)
-        self.revoked = self.token("gone", "admin")
-        self.access.tokens.revoke(self.access.tokens.list("gone")[0].id, NOW)
-        self.expired = self.token("late", "admin", lifetime=1)
-        with Store.open(self.url) as store:
-            store.save_template(check_model(SOYKB, Template), "admin", NOW)
-        self.archive = folder / "measurements.db"
-        with Archive(self.archive) as archive:
-            archive.append(measurements())
-            for alarm in alarms():
-                put_alarm(archive, alarm)
-            for run in executions():
-                put_execution(archive, run)
+        self.revoked, self.expired = seed.revoked, seed.expired
+        self.archive = folder / MEASUREMENTS
         self.controller: Controller | None = Controller(self.socket, self.url)
         self.collector: Collector | None = Collector(folder / "m.sock", self.archive)
         self.link = LinkClient(self.socket, "web")
@@ -346,7 +407,7 @@ class World:
             clock=lambda: NOW + 10,
             why_nots=WhyNots(self.url),
         )
-        self.app = with_pages(create_app(parts), parts)
+        self.app = application(parts)
         self.client = self.app.test_client()
 
     def stop_controller(self) -> None:
@@ -363,10 +424,7 @@ class World:
 
     def token(self, name: str, *roles: str, **more: Any) -> str:
         """A token of a user who is made if need be."""
-        self.access.users.named(name, roles, NOW)
-        text, kept = create_token(name, NOW, **more)
-        self.access.tokens.save(kept)
-        return text
+        return token_of(self.access, name, *roles, **more)
 
     def close(self) -> None:
         self.stream.close()
@@ -442,6 +500,11 @@ class World:
         finally:
             server.stop()
             thread.join(10)
+
+
+def signed_in(browser: Any, **more: Any) -> bool:
+    """Whether a session is known at this browser: only then it is asked whether to sign out."""
+    return bool(browser.get("/sign-out", **more).status_code == 200)
 
 
 def gone(link: LinkClient) -> None:

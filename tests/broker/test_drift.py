@@ -19,6 +19,7 @@ from adon.flowvisor.cookie import cookie
 from adon.flowvisor.match import Match
 from adon.flowvisor.rule import Change, Op, Rule, Slot
 from tests.broker.stage import MU_EDGE, PORTS, Stage, configuration, ready
+from tests.depth import DEPTH
 
 A = Rule(MU_EDGE, 30_000, Match(in_port=1), (Output(2),), cookie(CookieKind.FLOW_INGRESS, 1))
 B = replace(A, match=Match(in_port=2))
@@ -277,7 +278,7 @@ TAMPERINGS = st.lists(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=25 * DEPTH, deadline=None)
 @given(TAMPERINGS, st.booleans())
 def test_after_any_tampering_the_desired_is_installed_and_the_damping_was_kept(
     history: list[tuple[str, int, float]], heals: bool

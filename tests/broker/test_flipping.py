@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from adon.broker.flipping.exploring import Found
+from adon.broker.flipping.exploring import Again, Found, stretches
 from adon.broker.flipping.nearest import Alternative, Flip, Searched, why_not
-from adon.broker.flipping.quantity import Kind
+from adon.broker.flipping.quantity import Kind, Quantity
 from adon.broker.flipping.words import as_json, sentence
 from adon.broker.recompute.again import decided_again
 from adon.broker.recompute.seen import Snapshot
@@ -27,6 +28,16 @@ FEW = 1_200
 
 def place(snapshot: Snapshot, flip: Flip, value: float) -> tuple[str | None, str | None]:
     return Found.of(decided_again(flip.quantity.put(snapshot, value))).place
+
+
+def beside(quantity: Quantity, one: float, other: float) -> bool:
+    """No values worth telling are between the two."""
+    apart = abs(one - other)
+    if quantity.whole:
+        return apart <= 1
+    if 0 in (one, other):
+        return apart <= 1e-11 * (quantity.high - quantity.low)
+    return apart <= 1e-8 * max(abs(one), abs(other))
 
 
 def check(snapshot: Snapshot, found: Searched) -> int:
@@ -43,8 +54,7 @@ def check(snapshot: Snapshot, found: Searched) -> int:
             if flip.short_of is None:
                 continue
             assert not taken(place(snapshot, flip, flip.short_of)), sentence(one.alternative, flip)
-            apart = abs(flip.needed - flip.short_of)
-            assert apart <= (1 if flip.quantity.whole else 1e-8 * max(abs(flip.needed), abs(flip.short_of)))
+            assert beside(flip.quantity, flip.needed, flip.short_of), sentence(one.alternative, flip)
     return count
 
 
@@ -124,6 +134,22 @@ def test_a_crossing_is_where_the_scores_are_equal() -> None:
     assert q["al2s"] == pytest.approx(q["internet"], abs=1e-6)
     assert flip.short_of is not None
     assert 0.02 < flip.short_of < flip.needed <= flip.told
+
+
+@pytest.mark.parametrize("low", [0.0, -1.0])
+def test_what_holds_for_exactly_nothing_is_short_of_next_to_nothing(low: float) -> None:
+    """Halving towards zero never comes to values that are close by ratio."""
+    _, snapshot = two(internet=50.0)
+    other = replace(snapshot, decision="other")
+    taken = decided_again(snapshot)
+    quantity = Quantity(
+        Kind.WEIGHT, "rtt", None, "", 1.0, low, 4.0, lambda was, value: other if value <= 0 else was
+    )
+    again = Again(snapshot, FEW, lambda seen: replace(taken, path="internet") if seen is other else taken)
+    nothing, rest = stretches(again, quantity)
+    assert (nothing.high, nothing.above) == (rest.below, rest.low)
+    assert beside(quantity, nothing.high, rest.low)
+    assert FEW - again.left < 60
 
 
 def test_the_change_is_true_in_the_world_as_well() -> None:

@@ -11,6 +11,7 @@ from adon.broker import legs
 from adon.broker.choice import Need
 from adon.broker.cost.terms import NO_NETWORK
 from tests.broker.stage import Stage, know, ready
+from tests.depth import DEPTH
 
 WAYS = (("mu", "osu"), ("osu", "mu"))
 
@@ -39,7 +40,7 @@ def something_happens(stage: Stage, chance: random.Random) -> None:
 
 
 @given(st.integers(0, 10_000))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=15 * DEPTH, deadline=None)
 def test_what_is_kept_is_what_would_be_found(seed: int) -> None:
     stage, chance = ready(), random.Random(seed)
     know(stage, al2s=50, internet=20)

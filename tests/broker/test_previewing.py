@@ -23,6 +23,7 @@ from tests.broker.queueing.scenes import EIGHT, full, why
 from tests.broker.scene import NAMES, TEMPLATES, Scene
 from tests.broker.stage import Stage, configuration, ready
 from tests.broker.test_watch import RATES, STEPS
+from tests.depth import DEPTH
 
 WISH = {"source": "mu-dtn", "destination": "osu-dtn", "size": "100 MB", "template": "soykb", "ports": [9000]}
 
@@ -84,7 +85,7 @@ def _said(effect: Effect) -> object:
 
 # A history that follows from a number does not become simpler with a smaller one: nothing is shrunk.
 @settings(
-    max_examples=25,
+    max_examples=10 * DEPTH,
     deadline=None,
     suppress_health_check=list(HealthCheck),
     phases=[Phase.explicit, Phase.reuse, Phase.generate],

@@ -24,6 +24,7 @@ from tests.broker.many import EDGES, ports
 from tests.broker.scene import NAMES, PATHS, TEMPLATES, Scene
 from tests.broker.stage import Stage, know
 from tests.broker.twins import Twins
+from tests.depth import DEPTH
 
 RATES = (1e9, 4e9, 8e9, 15e9, 25e9, 40e9, 90e9)
 
@@ -97,7 +98,7 @@ STEPS = {measure: 40, submit: 8, cancel: 4, wait: 20, report: 6, refuse: 1, idle
 STEPS |= {clock_set_back: 1}
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8 * DEPTH, deadline=None, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 10**9), haste=st.sampled_from([0.3, 0.8, 1.0]))
 @example(seed=18269, haste=0.3)  # a clock set back by a little: what was too old is not any more
 def test_a_result_changes_the_same_with_and_without_shortcuts(

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.client.calling import Caller
+from adon.client.glance import GlanceCalls
 from adon.client.repeating import BOUNDS, IMPATIENT, Bounds, Repeating, repeatable, retry_after, wait
 from adon.client.transport import Answer
 
@@ -152,3 +153,24 @@ def test_a_page_is_asked_for_when_it_is_wanted():
     found = Caller(paged)._pages(int, "/numbers", {}, None, page=10)
     assert [next(found) for _ in range(11)] == list(range(100, 89, -1))
     assert len(paged.sizes) == 2
+
+
+class Hosts:
+    """Series in pages of two, in order, with something told beside them."""
+
+    base = "http://hosts"
+
+    def send(self, method, path, body=None, query=None, headers=None):
+        import json
+
+        after = int(query.get("after", 0))
+        items = list(range(after + 1, min(after + 2, 5) + 1))
+        following = str(items[-1]) if items[-1] < 5 else None
+        return Answer(200, json.dumps({"group": query["group"], "items": items, "next": following}).encode())
+
+
+def test_a_list_that_tells_more_than_its_items_is_followed_to_its_end():
+    assert GlanceCalls(Hosts()).boxes(group="day") == {"group": "day", "items": [1, 2, 3, 4, 5], "next": None}
+    assert GlanceCalls(Hosts()).workflows(group="x")["items"] == [1, 2, 3, 4, 5]
+    first = GlanceCalls(Hosts()).boxes(group="day", limit=2)
+    assert (first["items"], first["next"]) == ([1, 2], "2")

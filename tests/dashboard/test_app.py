@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from html import unescape
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 from werkzeug.test import Client
@@ -47,6 +49,26 @@ def test_nobody_sees_a_page_before_signing_in(site: Client) -> None:
     answer = site.get("/flows/f-1")
     assert answer.status_code == 302
     assert answer.headers["Location"] == "/sign-in?next=/flows/f-1"
+
+
+def test_signing_in_leads_back_to_the_very_address(site: Client, world: World) -> None:
+    wanted = "/series?path=al2s&from=mu&range=6+h"
+    page = site.get(wanted, follow_redirects=True)
+    assert page.status_code == 200
+    target = unescape(page.text.partition('name="next" value="')[2].partition('"')[0])
+    answer = site.post("/sign-in", data={"token": world.tokens["researcher"], "next": target})
+    assert answer.headers["Location"] == wanted
+    assert site.get("/").status_code == 200
+
+
+@pytest.mark.parametrize("wanted", ["//evil.example/?a=1", "/?next=//evil.example", "/\\evil.example"])
+def test_nobody_is_led_to_another_site(site: Client, world: World, wanted: str) -> None:
+    answer = site.get("/", environ_overrides={"PATH_INFO": wanted.partition("?")[0], "QUERY_STRING": "a=1"})
+    assert answer.status_code == 302
+    assert urlsplit(answer.headers["Location"])[:3] == ("", "", "/sign-in")
+    page = site.get(answer.headers["Location"])
+    target = unescape(page.text.partition('name="next" value="')[2].partition('"')[0])
+    assert target == "/" or (target.startswith("/") and not target.startswith(("//", "/\\")))
 
 
 @pytest.mark.parametrize("path", ["/_dash-layout", "/_dash-dependencies"])

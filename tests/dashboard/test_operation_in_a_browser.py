@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
 from tests.apps.web import World
@@ -36,3 +37,19 @@ def test_a_role_is_given_and_the_audit_log_tells(browse: Callable[..., Page]) ->
     expect(page.locator("#main")).to_contain_text("/users/rival")
     page.click("#audit-verify")
     expect(page.locator("#audit-done")).to_contain_text("are whole")
+
+
+def test_somebody_is_named_before_they_sign_in(browse: Callable[..., Page], world: World) -> None:
+    page = browse("/users")
+    page.get_by_text("Add somebody before they sign in").click()
+    page.fill("#users-name", "ann")
+    page.fill("#users-subject", "ann")
+    page.click("#users-add")
+    expect(page.locator("#users-subject-problem")).to_contain_text("is no eduPersonPrincipalName")
+    page.fill("#users-subject", "ann@missouri.edu")
+    page.get_by_label("operator").check()
+    assert Axe().run(page).response["violations"] == []
+    page.click("#users-add")
+    expect(page.locator("#users-done")).to_contain_text("ann is known now")
+    user = world.access.users.get("ann")
+    assert (user.subject, user.granted) == ("ann@missouri.edu", {"researcher", "operator"})

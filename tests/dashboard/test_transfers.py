@@ -51,9 +51,11 @@ def test_one_that_waits_says_for_what(world: World, visiting: Visiting) -> None:
 
 def test_only_who_may_is_offered_to_cancel(world: World, visiting: Visiting) -> None:
     made = world.submit()
-    mine = flow.show(visiting("researcher", parts={"id": made}))
-    assert "Cancel" in text(mine)
-    assert "Cancel" not in text(flow.show(visiting("auditor", parts={"id": made})))
+    mine = visiting("researcher", parts={"id": made})
+    assert "Cancel" in text(flow.live(mine))
+    assert "Cancel" not in text(flow.live(visiting("auditor", parts={"id": made})))
+    mine.client.cancel(made)
+    assert "Cancel" not in text(flow.live(mine))
 
 
 def test_a_flow_of_another_is_not_shown(world: World, visiting: Visiting) -> None:

@@ -54,7 +54,7 @@ from tests.flowvisor.osken import VERSIONS
 pytestmark = pytest.mark.integration
 
 SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
-PATIENCE_S = 60.0
+PATIENCE_S = 180.0
 
 
 class Client:

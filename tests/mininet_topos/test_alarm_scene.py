@@ -128,7 +128,7 @@ def tell(adon, scale=100.0):
             time.sleep(0.001)
         return Delivered(size, [size])
 
-    scene = Telling(adon, carry, lambda _line: None, record, seeded(18), TASKS)
+    scene = Telling(adon, adon, carry, lambda _line: None, record, seeded(18), TASKS)
     alarm.run(scene, contention)
     return record
 

@@ -74,7 +74,7 @@ def test_a_report_that_has_no_place_is_refused_before_anything_is_built(monkeypa
     [(True, 0, "held  t1: [SoyKB] is active"), (False, 1, "FAILED  t1: [SoyKB] is active (found: queued)")],
 )
 def test_the_exit_status_tells_whether_everything_held(monkeypatch, tmp_path, held, status, shown):
-    def play(record, tell):
+    def play(record, tell, stay):
         record.checks.append(Check("t1: [SoyKB] is active", held, "queued"))
 
     monkeypatch.setattr(main, "_play", play)
@@ -87,7 +87,7 @@ def test_the_exit_status_tells_whether_everything_held(monkeypatch, tmp_path, he
 
 @pytest.mark.usefixtures("_able")
 def test_a_story_that_breaks_off_is_a_failed_check_in_a_report(monkeypatch, tmp_path):
-    def play(record, tell):
+    def play(record, tell, stay):
         raise Unavailable("not within 20 s: SoyKB is [red]")
 
     monkeypatch.setattr(main, "_play", play)
@@ -99,7 +99,7 @@ def test_a_story_that_breaks_off_is_a_failed_check_in_a_report(monkeypatch, tmp_
 
 @pytest.mark.usefixtures("_able")
 def test_an_interrupted_run_leaves_no_report(monkeypatch, tmp_path):
-    def play(record, tell):
+    def play(record, tell, stay):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(main, "_play", play)
@@ -113,7 +113,7 @@ def test_an_interrupted_run_leaves_no_report(monkeypatch, tmp_path):
 def test_one_path_always_is_run_only_if_asked_for_and_with_the_seed(monkeypatch, tmp_path):
     seen: list[tuple[str, int]] = []
 
-    def play(record: Record, tell):
+    def play(record: Record, tell, stay):
         record.checks.append(Check("c", True, ""))
         seen.append(("play", record.seed))
 

@@ -15,12 +15,15 @@ from pathlib import Path
 
 import pytest
 
+from mininet_topos.demo.main import STAYS
 from mininet_topos.demo.record import Record
 from mininet_topos.isolation import default_folder
 from mininet_topos.waiting import wait_until
+from tests.walks.people import walk_all
 
 ADON = Path(sys.executable).parent / "adon"
 LONGEST_S = 480
+PICTURES = Path("reports/walks")
 FOLDERS = default_folder("demo").parent
 
 STORY = [
@@ -41,11 +44,11 @@ def listening_to_ctrl_c() -> None:
 class Run:
     """A demo that a user has started in a terminal, with what it has printed."""
 
-    def __init__(self, report: Path, log: Path) -> None:
+    def __init__(self, report: Path, log: Path, *options: str) -> None:
         self.log = log
         with log.open("wb") as output:
             self.process = subprocess.Popen(
-                [ADON, "demo", "--report", str(report), "--seed", "7"],
+                [ADON, "demo", "--report", str(report), "--seed", "7", *options],
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 stdin=subprocess.DEVNULL,
@@ -63,6 +66,10 @@ class Run:
         (found,) = self._folders()
         return found
 
+    def url(self) -> str:
+        """Where the dashboard of the ADON that runs now is."""
+        return re.findall(r"http://127\.0\.0\.1:[0-9]+", self.text)[-1]
+
     def _folders(self) -> set[Path]:
         pattern = re.compile(rf"{re.escape(str(FOLDERS))}/demo-[0-9]+-[0-9a-f]+")
         return {
@@ -79,8 +86,8 @@ def decided(scene: dict) -> list[tuple]:
 
 
 @contextmanager
-def demo(report: Path, log: Path) -> Iterator[Run]:
-    run = Run(report, log)
+def demo(report: Path, log: Path, *options: str) -> Iterator[Run]:
+    run = Run(report, log, *options)
     try:
         yield run
     finally:
@@ -113,11 +120,17 @@ def interfaces() -> str:
 
 
 @pytest.mark.testbed
-def test_the_demo_tells_figure_18_with_real_switches_and_real_bytes(tmp_path):
+def test_the_demo_tells_figure_18_with_real_switches_and_real_bytes_and_is_walked_through(tmp_path):
+    """What stays after the story is walked through in a browser as each role; pictures are kept."""
     report = tmp_path / "report"
-    with demo(report, tmp_path / "log") as run:
+    with demo(report, tmp_path / "log", "--stay") as run:
         folder = run.folder()
-        assert run.process.wait(LONGEST_S) == 0, run.text
+        stays = wait_until(lambda: STAYS in run.text or run.process.poll() is not None, LONGEST_S)
+        assert stays, run.text
+        assert run.process.poll() is None, run.text
+        walk_all(run.url(), folder, PICTURES)
+        run.process.send_signal(signal.SIGINT)
+        assert run.process.wait(60) == 0, run.text
     record = json.loads((report / "record.json").read_text())
     assert record["checks"]
     sequel = record["sequel"]

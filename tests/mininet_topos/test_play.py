@@ -151,7 +151,7 @@ class Long:
 def story(adon, carry, told=None):
     record = Record(time.time(), 18, 100.0)
     lines = told if told is not None else []
-    return Telling(adon, carry, lines.append, record, seeded(18), TASKS)
+    return Telling(adon, adon, carry, lines.append, record, seeded(18), TASKS)
 
 
 def tell(playing):

@@ -18,14 +18,11 @@ from mininet_topos.transfer import (
     receive,
     send,
 )
+from tests.ports import free_port
 
 
 def free_ports(count: int) -> tuple[int, ...]:
-    held = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = tuple(server.getsockname()[1] for server in held)
-    for server in held:
-        server.close()
-    return ports
+    return tuple(free_port() for _ in range(count))
 
 
 class Receiver(threading.Thread):

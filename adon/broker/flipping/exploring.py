@@ -5,7 +5,8 @@ stretch the highest of several straight lines is sought, whose winners' ranges a
 one wins at both ends, it wins in between; and if two do, the next place to look is where their lines cross
 (:func:`_crossing`): either they change there, or a third is above both.  Where something else decides
 (bounds, margins, costs) the stretch is halved.  A change is followed until two values are :data:`CLOSE`, or
-two whole numbers are neighbours: there the one has the one outcome and the other the other.
+two whole numbers are neighbours, or one is zero and the other is nearly :data:`NOTHING`: there the one has
+the one outcome and the other the other.
 """
 
 from __future__ import annotations
@@ -24,6 +25,8 @@ CLOSE = 1e-9
 """How far apart, as a share, the two values at a change of the outcome are."""
 SLIGHTLY = 1e-10
 """As far beside a crossing it is looked whether that is the change."""
+NOTHING = 1e-12
+"""So small a share of its range is as good as zero: beside zero no two values are close by ratio."""
 MOST_STEPS = 200
 
 
@@ -171,6 +174,8 @@ def _crossing(first: Found, last: Found, low: float, high: float) -> float | Non
 def _beside(quantity: Quantity, low: float, high: float) -> bool:
     if quantity.whole:
         return high - low <= 1
+    if high - low <= NOTHING * (quantity.high - quantity.low) and low <= 0 <= high:
+        return True
     return high - low <= CLOSE * max(abs(low), abs(high)) or high <= math.nextafter(low, math.inf)
 
 

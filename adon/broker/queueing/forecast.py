@@ -29,6 +29,7 @@ from adon.broker.queueing.line import Resource
 from adon.broker.queueing.starts import Lane, Runner, Wisher, starts
 from adon.broker.queueing.trial import Trial
 from adon.broker.world import World
+from adon.units import format_count
 from measurement.model import Metric, PathKey
 
 AHEAD = 200
@@ -187,7 +188,7 @@ def _nodes_back(world: World, trial: Trial, site: Resource, now: float) -> Start
         free += nodes
         if free >= needed and math.isfinite(end):
             span = end - now
-            why = f"{needed} worker nodes of {site} are free when flows that run are done"
+            why = f"{format_count(needed, 'worker node')} of {site} will be free when flows that run are done"
             return Start(now + span * (1 - DOUBT), end, now + span * (1 + DOUBT), why)
     return None
 

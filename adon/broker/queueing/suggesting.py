@@ -29,7 +29,7 @@ from adon.errors import NotFound
 from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
 from adon.flowvisor.selection import value_text
 from adon.templates_catalog.model import QSpec
-from adon.units import format_size
+from adon.units import format_count, format_size
 from measurement.model import Metric, PathKey
 
 MOST = 5
@@ -217,7 +217,7 @@ def _fewer_nodes(world: World, trial: Trial, now: float) -> Iterator[Suggestion]
         seen = compute.regarded(world, trial.flow, need, trial.choice, now)
         found = placement(trial.flow, need, trial.choice, seen, functions=world.functions)
         if not found.refused:
-            words = f"{nodes} worker nodes instead of {asked.worker_nodes}"
+            words = f"{format_count(nodes, 'worker node')} instead of {asked.worker_nodes}"
             text = f"a template that asks for {words}: {found.site}"
             change: dict[str, object] = {"rspec": {"compute": {"worker_nodes": nodes}}}
             yield Suggestion(change, text, path, math.log(asked.worker_nodes / nodes))

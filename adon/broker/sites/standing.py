@@ -24,7 +24,7 @@ from adon.broker.sites.jobs import SiteJob
 from adon.broker.sites.rates import Rates
 from adon.broker.uncertain import Uncertain
 from adon.config import ComputeSite
-from adon.units import format_duration
+from adon.units import format_count, format_duration
 from measurement.sites.model import Shape, SiteReport, SiteState, Wait
 
 KEPT = 20
@@ -194,7 +194,7 @@ def _impossible(why: str) -> Found:
 def _worked_out(known: _Known, state: SiteState, nodes: int, cores: int) -> Found:
     covering = [one for one in state.waits if one.shape.covers(nodes, cores)]
     if not covering:
-        return _impossible(f"its T_q for {nodes} worker nodes is not known yet")
+        return _impossible(f"its T_q for {format_count(nodes, 'worker node')} is not known yet")
     answer = min(covering, key=lambda one: one.shape)
     if answer.seconds is None:
         return _impossible(answer.why if answer.why else "it would not start such a job")

@@ -13,6 +13,7 @@ from adon.access.external import ExternalIdentity
 from adon.access.identity import Actor
 from adon.access.names import checked_name, name_key
 from adon.access.user import LOCAL, User, suggested_name
+from adon.access.user_names import Named
 from adon.errors import Conflict, Forbidden, NotFound, Unavailable
 from adon.store.access.database import AccessStore, clashed
 from adon.store.access.tables import sessions, users
@@ -118,17 +119,27 @@ class Users:
         with self._store.writing() as connection:
             return make_named(connection, checked_name(name), granted, now)
 
-    def add(self, name: str, granted: Collection[str], now: float) -> User:
+    def add(self, name: str, granted: Collection[str], now: float, identity: Named | None = None) -> User:
         """A new user of this name, with these roles.
 
+        :param identity: who they are elsewhere: whoever signs in as that is this user.  Without it they
+            come with a token only, and somebody who signs in under their name gets another.
         :raises InvalidInput: for what cannot be a name.
-        :raises Conflict: for a name that somebody has, or that would be mistaken for another.
+        :raises Conflict: for a name that somebody has, or that would be mistaken for another, or an
+            identity that is a user's already.
         """
         with self._store.writing() as connection:
             taken = connection.execute(select(users).where(users.c.key == name_key(checked_name(name))))
             if (alike := taken.one_or_none()) is not None:
                 raise Conflict("name", f"there is a user {alike.name} already")
-            return make_named(connection, name, granted, now)
+            if identity is None:
+                return make_named(connection, name, granted, now)
+            known = _by_identity(connection, identity.issuer, identity.subject)
+            if known is not None:
+                raise Conflict("identity", f"who signs in so is {known.name} here")
+            made = User(name, identity.issuer, identity.subject, granted=frozenset(granted), first_seen=now)
+            connection.execute(insert(users).values(**row_of(made)))
+            return made
 
     def get(self, name: str) -> User:
         """One user.

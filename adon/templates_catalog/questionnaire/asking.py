@@ -1,6 +1,6 @@
 """The survey as it is asked: questions in order, and what was typed made into answers.
 
-The terminal and the page ask the same questions; both give back texts, which :func:`typed` makes into
+The terminal and the dashboard ask the same questions; both give back texts, which :func:`typed` makes into
 :class:`~adon.templates_catalog.questionnaire.answers.Answers`.
 """
 

@@ -50,7 +50,9 @@ def _site(site: Mapping[str, Any], free: Mapping[str, Any], here: Visit) -> Comp
         _level("GPUs", told.get("gpus_free"), told.get("gpus")),
     ]
     waits = [
-        Column("Asked for", lambda one: f"{one['nodes']} nodes, {one['cores']} cores"),
+        Column(
+            "Asked for", lambda one: f"{ui.count(one['nodes'], 'node')}, {ui.count(one['cores'], 'core')}"
+        ),
         Column("It says", lambda one: ui.span(one["said_seconds"]), numeric=True),
         Column("Counted as", lambda one: ui.span(one["counted_seconds"]), numeric=True),
         Column("", lambda one: html.Small(one["why"])),

@@ -101,7 +101,7 @@ def form(network: Doc, here: Visit) -> Component:
 
 def _moment(name: str) -> Component:
     # Dash's control for dates knows no time of day.
-    return dcc.Input(id=name, type="text", placeholder="2026-11-30 14:00", debounce=0.4)
+    return ui.text_input(name, placeholder="2026-11-30 14:00")
 
 
 def names_of(network: Doc, scope: str) -> list[tuple[str, str]]:

@@ -80,9 +80,8 @@ def live(here: Visit) -> Component:
 
 def _outcome(line: Mapping[str, Any]) -> Component:
     times = html.Small(f" {line['times']} times") if line["times"] > 1 else ""
-    return html.Span(
-        [ui.badge(f"{line['outcome']}, {line['status']}", OUTCOMES.get(line["outcome"], "plain")), times]
-    )
+    said = f"{line['outcome']}, {line['status']}" if line["status"] else line["outcome"]
+    return html.Span([ui.badge(said, OUTCOMES.get(line["outcome"], "plain")), times])
 
 
 def _chosen(query: Mapping[str, str]) -> dict[str, str]:

@@ -19,6 +19,8 @@ STATES: Mapping[str, tuple[str, Tone]] = {
     "degraded": ("limps", "wait"),
     "away": ("away", "bad"),
 }
+NAMES = frozenset({"generation"})
+"""Numbers that count nothing."""
 
 
 def show(_here: Visit) -> Component:
@@ -66,15 +68,15 @@ def _named(name: str) -> str:
 
 
 def _worded(name: str, value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{_named(key)} {_worded(key, one)}" for key, one in value.items())
     if name.endswith("_bytes"):
         return ui.size(value)
     if name.endswith("_seconds"):
         return ui.span(value)
-    return (
-        f"{value:,}".replace(",", " ")
-        if isinstance(value, int) and not isinstance(value, bool)
-        else str(value)
-    )
+    if name in NAMES or isinstance(value, bool) or not isinstance(value, int):
+        return str(value)
+    return f"{value:,}".replace(",", " ")
 
 
 PAGE = Page("/health", "Health", Action.NETWORK_READ, show, live, group=Group.OPERATION)

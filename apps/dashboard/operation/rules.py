@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import urlencode
 
 from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.development.base_component import Component
@@ -16,6 +17,7 @@ from apps.dashboard.page import Group, Page
 from apps.dashboard.ui.blocks import Column, Tone
 from apps.dashboard.visit import Visit, visit
 
+GONE = "removed"
 SHOWN, SENT, DIFFERENCES = 200, 40, 20
 TONES: Mapping[str, Tone] = {"installed": "good", "pending": "wait", "draining": "wait", "failed": "bad"}
 KINDS = (
@@ -56,16 +58,15 @@ def live(here: Visit) -> Component:
             *_choices(here),
             _explained(here, owner) if owner else _rules(here),
             *_differences(here),
-            _sent(here),
+            *_sent(here),
         ]
     )
 
 
 def _choices(here: Visit) -> list[Component]:
-    try:
-        switches = here.client.topology()["switches"]
-    except AdonError:
-        return []  # a researcher sees their own flows' rules only; without the controller there is no list
+    switches = _switches(here)
+    if not switches:
+        return []
     links = [dcc.Link("All", href="/rules", className=_mark("dpid" not in here.query))]
     for one in switches:
         chosen = one["dpid"] == here.query.get("dpid")
@@ -78,16 +79,24 @@ def _mark(chosen: bool) -> str:
 
 
 def _rules(here: Visit) -> Component:
-    rules = here.client.rules(dpid=here.query.get("dpid"))
+    """Those of one state, if the address names it; else all but those that are gone."""
+    known = here.client.rules(dpid=here.query.get("dpid"))
+    state = here.query.get("state")
+    rules = [one for one in known if (one["state"] != GONE if state is None else one["state"] == state)]
     columns = [
-        Column("Switch", lambda one: ui.link(one["dpid"], f"/rules?dpid={one['dpid']}")),
+        switch_column(here),
         Column("For", lambda one: owner_link(one["owner"])),
         Column("Kind", lambda one: one["kind"].replace("_", " ")),
         Column("State", lambda one: _state(one)),
         Column("Rule", lambda one: html.Code(one["text"])),
     ]
-    counted = Counter(one["state"] for one in rules)
-    badges = [ui.badge(f"{count} {state}", TONES.get(state, "plain")) for state, count in counted.items()]
+    badges = [
+        dcc.Link(
+            ui.badge(f"{count} {one}", TONES.get(one, "plain")),
+            href=f"/rules?{urlencode({**here.query, 'state': one})}",
+        )
+        for one, count in sorted(Counter(one["state"] for one in known).items())
+    ]
     more = f"The first {SHOWN} of {len(rules)}; choose a switch, or a flow." if len(rules) > SHOWN else ""
     nothing = ui.empty("No rule of ours is, or should be, here.")
     return ui.card(
@@ -101,7 +110,7 @@ def _rules(here: Visit) -> Component:
 def _explained(here: Visit, owner: str) -> Component:
     told = here.client.rules_explained(owner)
     columns = [
-        Column("Switch", lambda one: ui.link(one["dpid"], f"/rules?dpid={one['dpid']}")),
+        switch_column(here),
         Column("State", lambda one: _state(one)),
         Column("What it does", lambda one: _deeds(one)),
     ]
@@ -127,6 +136,21 @@ def _state(rule: Mapping[str, Any]) -> Component:
     if rule["error"]:
         said.append(html.Small(f" {rule['error']}"))
     return html.Span(said)
+
+
+def switch_column(here: Visit) -> Column:
+    """A rule's switch by its name, where that is known to whoever asks."""
+    names = {one["dpid"]: one["name"] for one in _switches(here)}
+    return Column(
+        "Switch", lambda one: ui.link(names.get(one["dpid"], one["dpid"]), f"/rules?dpid={one['dpid']}")
+    )
+
+
+def _switches(here: Visit) -> Sequence[Mapping[str, Any]]:
+    try:
+        return here.client.topology()["switches"]
+    except AdonError:
+        return []  # a researcher sees their own flows' rules only; without the controller there is no list
 
 
 def owner_link(owner: str) -> Any:
@@ -165,19 +189,25 @@ def _listed(kind: str, words: str, rules: Sequence[str]) -> list[Component]:
     return [html.P([html.Strong(kind), f": {words}"]), *lines, *more]
 
 
-def _sent(here: Visit) -> Component:
-    owner = here.query.get("owner")
+def _sent(here: Visit) -> list[Component]:
+    """What was sent to this switch or for this owner, or everywhere because of one event."""
+    if not may(here.actor, Action.NETWORK_READ, Object("network")).allowed:
+        return []
+    owner, cause = here.query.get("owner"), here.query.get("cause")
     flow = owner if owner and owner.startswith("f-") else None
-    found = here.client.rules_sent(flow, here.query.get("dpid"), SENT)
+    found = here.client.rules_sent(flow, here.query.get("dpid"), SENT, cause)
     columns = [
         Column("Time", lambda one: ui.when(one["at"], here)),
-        Column("Switch", lambda one: ui.link(one["dpid"], f"/rules?dpid={one['dpid']}")),
+        switch_column(here),
         Column("What", lambda one: ui.badge(one["op"])),
         Column("For", lambda one: owner_link(one["owner"])),
-        Column("Because of", lambda one: one["cause"]),
+        Column(
+            "Because of", lambda one: ui.link(one["cause"], f"/rules?{urlencode({'cause': one['cause']})}")
+        ),
         Column("Rule", lambda one: html.Code(one["text"])),
     ]
-    return ui.card("Sent lately", ui.table(columns, found, "Nothing was sent.", "Sent to switches lately"))
+    title = f"Sent because of {cause}" if cause else "Sent lately"
+    return [ui.card(title, ui.table(columns, found, "Nothing was sent.", "Sent to switches"))]
 
 
 def callbacks(app: Dash) -> None:

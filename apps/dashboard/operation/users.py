@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import dash_bootstrap_components as dbc
 from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.development.base_component import Component
 
 from adon.access.policy import Action, Object, Role, may
+from adon.access.user import LOCAL
+from adon.client.documents import IdentityBody
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
@@ -19,26 +22,39 @@ SHOWN = 200
 
 
 def show_all(here: Visit) -> Component:
-    """The heading, and the form to name somebody who signs in with a token only."""
+    """The heading, and the form to name somebody who has not been here yet."""
     parts = [ui.head("Users", "Who has signed in here, or was named; what each may do.")]
     if may(here.actor, Action.USER_CHANGE, Object("user")).allowed:
         roles = [{"label": f" {_words(role)}", "value": role} for role in Role]
-        form = [
+        fields = [
             ui.field(
                 "Name",
                 ui.text_input("users-name", "", "ann@mu.example"),
                 "As it will stand beside their flows.",
             ),
-            html.Div(
+            ui.field(
+                "Signs in as",
+                ui.text_input("users-subject", "", "ann@mu.example"),
+                "Whoever signs in so is this user. Nothing: they come with a token only.",
+            ),
+            ui.field(
+                "Of which provider",
+                ui.text_input("users-issuer", "", "any (eduPersonPrincipalName)"),
+                "Its issuer or entity ID, if it calls people by identifiers of its own.",
+            ),
+        ]
+        form = [
+            html.Div(fields, className="grid"),
+            html.Fieldset(
                 [
-                    html.Span("Roles", className="label"),
-                    dcc.Checklist(id="users-roles", options=roles, value=["researcher"]),
+                    html.Legend("Roles"),
+                    dbc.Checklist(id="users-roles", options=roles, value=["researcher"]),
                 ],
                 className="field",
             ),
             html.Button("Add", id="users-add", type="button"),
         ]
-        parts.append(ui.card(None, ui.details("Add somebody who signs in with a token", *form)))
+        parts.append(ui.card(None, ui.details("Add somebody before they sign in", *form)))
     return html.Div([*parts, html.Div(id="users-done")])
 
 
@@ -52,8 +68,8 @@ def live_all(here: Visit) -> Component:
             "Roles",
             lambda one: html.Span([ui.badge(_words(role)) for role in one["roles"]], className="badges"),
         ),
-        Column("", lambda one: ui.badge("shut out", "bad") if one["disabled_since"] else ""),
-        Column("Signs in at", lambda one: one["issuer"] or "here, with tokens"),
+        Column("Let in", lambda one: ui.badge("shut out", "bad") if one["disabled_since"] else "yes"),
+        Column("Signs in at", _where),
         Column("Last seen", lambda one: ui.ago(one["last_seen"], here)),
     ]
     more = html.Small(f"The first {SHOWN} of {len(found)}." if len(found) > SHOWN else "")
@@ -66,7 +82,8 @@ def show_one(here: Visit) -> Component:
     facts = ui.facts(
         ("Called", user["display"]),
         ("Mail", user["mail"]),
-        ("Signs in at", user["issuer"] or "here, with tokens"),
+        ("Signs in at", _where(user)),
+        ("As", None if user["issuer"] == LOCAL else user["subject"]),
         ("First seen", ui.when(user["first_seen"], here)),
         ("Last seen", ui.when(user["last_seen"], here)),
         (
@@ -81,6 +98,10 @@ def show_one(here: Visit) -> Component:
     if may(here.actor, Action.USER_CHANGE, Object("user", user["name"])).allowed:
         parts.append(ui.card("Change", *_changes(user)))
     return html.Div([*parts, html.Div(id="user-done")])
+
+
+def _where(user: Mapping[str, Any]) -> str:
+    return "here, with tokens" if user["issuer"] == LOCAL else str(user["issuer"])
 
 
 def _roles(user: Mapping[str, Any]) -> Component:
@@ -116,28 +137,44 @@ def _words(role: str) -> str:
     return role.replace("_", " ")
 
 
+def identity_of(subject: str | None, issuer: str | None) -> IdentityBody | None:
+    """Who somebody is elsewhere, from the form's two fields; None for nowhere."""
+    name, party = (subject or "").strip(), (issuer or "").strip()
+    if not name and not party:
+        return None
+    return {"issuer": party, "subject": name} if party else {"subject": name}
+
+
 def callbacks_all(app: Dash) -> None:
     """Naming somebody."""
 
     @app.callback(
         Output("users-done", "children"),
         Output("users-name-problem", "children"),
+        Output("users-subject-problem", "children"),
+        Output("users-issuer-problem", "children"),
         Input("users-add", "n_clicks"),
         State("users-name", "value"),
         State("users-roles", "value"),
+        State("users-subject", "value"),
+        State("users-issuer", "value"),
         running=[(Output("users-add", "disabled"), True, False)],
         prevent_initial_call=True,
     )
-    def add(clicks: int | None, name: str | None, roles: list[str]) -> Any:
+    def add(
+        clicks: int | None, name: str | None, roles: list[str], subject: str | None, issuer: str | None
+    ) -> Any:
         if not clicks:
-            return no_update, no_update
+            return (no_update,) * 4
         try:
-            made = visit().client.add_user(name or "", roles)
+            made = visit().client.add_user(name or "", roles, identity_of(subject, issuer))
         except AdonError as error:
             found = ui.problems_of(error)
-            return ("", found["name"]) if set(found) == {"name"} else (ui.failure(error), "")
+            told = [found.get(field, "") for field in ("name", "identity.subject", "identity.issuer")]
+            told[1] = told[1] or found.get("identity", "")
+            return ("", *told) if any(told) else (ui.failure(error), *told)
         way = ui.link("make a token for them", f"/account?for={made['name']}")
-        return ui.notice([f"{made['name']} is known now; ", way, "."], "good"), ""
+        return (ui.notice([f"{made['name']} is known now; ", way, "."], "good"), "", "", "")
 
 
 def callbacks_one(app: Dash) -> None:

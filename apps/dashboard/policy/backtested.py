@@ -92,11 +92,13 @@ def _picture(svg: str, result: Document) -> Component | None:
     if not svg or not result["flows"]:
         return None
     data = base64.b64encode(svg.encode()).decode()
-    return html.Img(
+    image = html.Img(
         src=f"data:image/svg+xml;base64,{data}",
         alt="Paths, moves and violations of each flow over time, with both versions",
         className="picture",
     )
+    # Wider than the column beside the text, since it has words: it is scrolled, with the keyboard too.
+    return html.Div(image, className="wide-picture", tabIndex=0, role="group", **{"aria-label": "The replay"})
 
 
 def table(flows: list[Any]) -> Component:

@@ -70,7 +70,7 @@ def _cell(term: str) -> Any:
 def _term(site: Document, term: str) -> Any:
     spread = site["deviations"].get(term)
     small = {
-        "compute": f"{site['nodes']} nodes at {ui.rate(site['node_rate_bps'])}",
+        "compute": f"{ui.count(site['nodes'], 'node')} at {ui.rate(site['node_rate_bps'])}",
         "network": f"{ui.size(site['transfer_size_bytes'])} on {site['path']}" if site["path"] else "",
     }.get(term, "")
     parts: list[Any] = [time(site[f"{term}_seconds"])]

@@ -105,7 +105,7 @@ def _head(here: Visit, template: Document, latest: int) -> Component:
 def _needs(template: Document) -> Component:
     rspec, match, selection = (readable(template[one]) for one in ("rspec", "match", "selection"))
     compute = rspec["compute"]
-    asked = [f"{compute['worker_nodes']} nodes", f"{compute['cores']} cores"] if compute else []
+    asked = [ui.count(compute["worker_nodes"], "node"), ui.count(compute["cores"], "core")] if compute else []
     if compute and compute["memory"] != "0 B":
         asked.append(compute["memory"])
     recognised = [*match["applications"], *(f"port {one}" for one in match["ports"])]

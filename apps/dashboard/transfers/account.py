@@ -9,7 +9,8 @@ from dash import html
 from dash.development.base_component import Component
 
 from apps.dashboard import ui
-from apps.dashboard.ui.words import moment
+from apps.dashboard.ui.blocks import Column, Tone
+from apps.dashboard.ui.words import METRIC_NAMES, moment
 from apps.dashboard.visit import Visit
 
 
@@ -30,7 +31,7 @@ def times(flow: Mapping[str, Any], here: Visit) -> list[tuple[str, Any]]:
     return found
 
 
-def result(outcome: Mapping[str, Any]) -> list[Component]:
+def result(outcome: Mapping[str, Any], here: Visit) -> list[Component]:
     """What a flow that has ended was promised and got."""
     promised, got = outcome["promised_bps"], outcome["throughput_bps"]
     most = max(promised or 0, got or 0) or 1
@@ -50,7 +51,35 @@ def result(outcome: Mapping[str, Any]) -> list[Component]:
         ("Within what was asked", ui.span(outcome["quality_seconds"].get("met"))),
         ("Known by", outcome["measured_by"]),
     )
-    return [bars, facts]
+    return [*_kept(outcome), bars, facts, *_met(outcome, here)]
+
+
+def _kept(outcome: Mapping[str, Any]) -> list[Component]:
+    if outcome["admitted_at"] is None:
+        return [html.P("It never had a path.")]
+    words: tuple[str, Tone] = (
+        ("kept all that was asked", "good") if outcome["kept"] else ("was below what was asked", "bad")
+    )
+    return [html.P(ui.badge(*words))]
+
+
+def _met(outcome: Mapping[str, Any], here: Visit) -> list[Component]:
+    """What its path was like when it was admitted, and which paths it was on."""
+    found: list[Component] = []
+    if outcome["conditions"]:
+        seen = (
+            f"{METRIC_NAMES.get(one['metric'], one['metric'])} {ui.value(one['value'], one['metric'])}"
+            for one in outcome["conditions"]
+        )
+        found.append(html.P(f"Its path when it was admitted: {', '.join(seen)}."))
+    if len(outcome["stays"]) > 1:
+        columns = [
+            Column("Path", lambda one: one["path"]),
+            Column("Since", lambda one: ui.when(one["since"], here)),
+            Column("Stayed", lambda one: ui.span(one["seconds"]), numeric=True),
+        ]
+        found.append(ui.table(columns, outcome["stays"], "", "Paths that it was on"))
+    return found
 
 
 def _foretold(outcome: Mapping[str, Any]) -> Any:

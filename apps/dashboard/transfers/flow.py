@@ -11,8 +11,9 @@ from dash.development.base_component import Component
 from adon.access.policy import Action, Object, may
 from adon.errors import AdonError, Conflict, NotFound, Unavailable
 from apps.dashboard import ui
+from apps.dashboard.operation.rules import switch_column
 from apps.dashboard.page import Page
-from apps.dashboard.transfers import account, foretelling, mover_card
+from apps.dashboard.transfers import account, behind, foretelling, mover_card
 from apps.dashboard.transfers.states import moved, quality, state
 from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit, visit
@@ -26,8 +27,6 @@ def show(here: Visit) -> Component:
     deeds: list[Component] = []
     if may(here.actor, Action.FLOW_SUBMIT, Object("flow", here.actor.name)).allowed:
         deeds.append(dcc.Link("Do it again", href=f"/new?again={flow['id']}", className="button quiet"))
-    if not flow["final"] and may(here.actor, Action.FLOW_CANCEL, Object("flow", flow["requester"])).allowed:
-        deeds.append(html.Button("Cancel", id=CANCEL, className="danger"))
     ends = f"from {flow['source']} to {flow['destination']}"
     lead = f"{ui.size(flow['size_bytes'])} {ends}, for {flow['requester']}"
     name = f"{flow['id']}: {flow['label']}" if flow["label"] else flow["id"]
@@ -84,8 +83,17 @@ def _standing(flow: Mapping[str, Any], here: Visit) -> Component:
         ("Application", ui.link(flow["template"], f"/templates/{template}")),
         ("Asked for", ui.when(flow["submitted_at"], here)),
         *account.times(flow, here),
+        *behind.facts(flow, here),
     ]
-    return ui.card(None, ui.facts(*pairs), html.P(flow["reason"], className="reason"))
+    more = (html.P(flow["reason"], className="reason"), *behind.said(flow, here), behind.ways(flow, here))
+    return ui.card(None, ui.facts(*pairs), *more, _cancel(flow, here))
+
+
+def _cancel(flow: Mapping[str, Any], here: Visit) -> Component | None:
+    """Beside the state, since it is gone when the flow has ended."""
+    if flow["final"] or not may(here.actor, Action.FLOW_CANCEL, Object("flow", flow["requester"])).allowed:
+        return None
+    return html.Div(html.Button("Cancel", id=CANCEL, className="danger"), className="deeds")
 
 
 def _waiting(flow: Mapping[str, Any], here: Visit) -> Component | None:
@@ -117,7 +125,7 @@ def _result(flow: Mapping[str, Any], here: Visit) -> Component | None:
     if not flow["final"]:
         return None
     outcome = here.client.outcome(flow["id"])
-    return ui.card("What came of it", *account.result(outcome))
+    return ui.card("What came of it", *account.result(outcome, here))
 
 
 def _decided(flow: Mapping[str, Any], here: Visit) -> Component:
@@ -147,7 +155,7 @@ def _rules(flow: Mapping[str, Any], here: Visit) -> Component | None:
     if not rules:
         return None
     columns = [
-        Column("Switch", lambda one: ui.link(one["dpid"], f"/rules?dpid={one['dpid']}")),
+        switch_column(here),
         Column("State", lambda one: ui.badge(one["state"])),
         Column("Rule", lambda one: html.Code(one["text"])),
     ]
@@ -164,19 +172,18 @@ def callbacks(app: Dash) -> None:
 
     @app.callback(
         Output("flow-done", "children", allow_duplicate=True),
-        Output(CANCEL, "disabled"),
         Input(SURE, "submit_n_clicks"),
         State(WHICH, "data"),
         prevent_initial_call=True,
     )
     def cancel(clicks: int | None, flow: str) -> Any:
         if not clicks or ctx.triggered_id != SURE:
-            return no_update, no_update
+            return no_update
         try:
             visit().client.cancel(flow)
         except AdonError as error:
-            return ui.failure(error), False
-        return ui.notice(f"{flow} is cancelled.", "good"), True
+            return ui.failure(error)
+        return ui.notice(f"{flow} is cancelled.", "good")
 
 
 PAGE = Page("/flows/<id>", "Flow", Action.FLOW_READ, show, live, refresh_s=3.0, callbacks=callbacks)

@@ -161,7 +161,7 @@ def _more(texts: Mapping[str, str]) -> Component:
 
 def _slider(metric: str, value: float) -> Component:
     name = _slide(metric)
-    slider = dcc.Input(id=name, type="range", min=0, max=MOST, step=1, value=value, debounce=0.2)
+    slider = dcc.Input(id=name, type="range", min=0, max=MOST, step=1, value=value)
     return html.Div([html.Label(MATTERS[metric], htmlFor=name), slider], className="slide")
 
 

@@ -20,6 +20,7 @@ from apps.dashboard.ui.fields import choice, field, problems_of, settled, text_i
 from apps.dashboard.ui.figures import chart, figure, quiet_axes
 from apps.dashboard.ui.words import (
     ago,
+    count,
     moment,
     number,
     rate,
@@ -40,6 +41,7 @@ __all__ = [
     "chart",
     "choice",
     "columns",
+    "count",
     "details",
     "empty",
     "facts",

@@ -45,10 +45,13 @@ def settled(app: Dash, store: str, inputs: Sequence[Any]) -> None:
 def choice(name: str, options: Sequence[tuple[str, str]], chosen: str | None = None) -> Component:
     """One of some; pairs of value and words.  The browser's own list: every reader and phone knows it.
 
-    :param chosen: None leaves it open.  No value may be the empty text: that is what "open" is.
+    :param options: the empty value, if it is among them, is what an open choice means.
+    :param chosen: None leaves it open.
     """
     shown = [{"value": value, "label": label} for value, label in options]
-    return dbc.Select(id=name, options=shown, value=chosen or "")
+    # While it is open, the browser shows this hidden line, not the option of the same empty value.
+    opened = next((label for value, label in options if value == ""), "")
+    return dbc.Select(id=name, options=shown, value=chosen or "", placeholder=opened)
 
 
 def problems_of(error: AdonError) -> Mapping[str, str]:

@@ -14,7 +14,7 @@ from typing import Any
 from dash import html
 from dash.development.base_component import Component
 
-from adon.units import format_duration, format_rate, format_ratio, format_size
+from adon.units import format_count, format_duration, format_rate, format_ratio, format_size
 from apps.dashboard.visit import Visit
 
 NONE = "–"
@@ -76,6 +76,11 @@ def number(found: Any, places: int = 2) -> str:
     """To so many places."""
     known = _number(found)
     return NONE if known is None else f"{known:.{places}f}"
+
+
+def count(found: int, one: str) -> str:
+    """So many of something, in the singular or the plural."""
+    return format_count(found, one)
 
 
 def value(found: Any, metric: str) -> str:

@@ -97,7 +97,7 @@ def _interface_name(host: HostFacts) -> str | None:
 
 
 @api.post("/advice", responses=answers(200, AdviceView, 400, 409, 413, 415))
-@action(Action.FLOW_READ)
+@action(Action.FLOW_READ, asks=True)
 def what_if_advice(body: AdviceBody) -> Response:
     """Advice for supposed numbers and pasted settings; with a flow, what is left out is taken from it."""
     return done(answered(body).body(), HTTPStatus.OK)

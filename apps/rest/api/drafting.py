@@ -32,7 +32,7 @@ def list_questions(query: InOrder) -> Response:
 
 
 @api.post("/template-drafts", responses=answers(200, DraftView, 400, 413, 415))
-@action(Action.TEMPLATE_DRAFT)
+@action(Action.TEMPLATE_DRAFT, asks=True)
 def draft_template(body: AnswersBody) -> Response:
     """A template from the answers, every number with its reason; it is not saved."""
     drafted = draft(body)
@@ -46,7 +46,7 @@ def likened(template: Template) -> SimilarList:
 
 
 @api.post("/template-drafts/similar", responses=answers(200, SimilarList, 400, 413, 415))
-@action(Action.TEMPLATE_DRAFT)
+@action(Action.TEMPLATE_DRAFT, asks=True)
 def compare_template(body: TemplateBody) -> Response:
     """The templates that a specification is like, part by part, and how their flows fared."""
     return done(likened(body).body(), HTTPStatus.OK)

@@ -12,7 +12,7 @@ from adon.access.identity import Actor
 from adon.access.measurement import readable
 from adon.errors import Unavailable
 from apps.rest import seen
-from apps.rest.runs import Fate, fate
+from apps.rest.runs import Fate, fate_of
 from apps.rest.services import Services
 from measurement.anomaly.model import Severity
 
@@ -52,7 +52,7 @@ class Measuring(Collector):
     def _runs(self) -> Iterable[Metric]:
         since = self._parts.clock() - RECENT_S
         found = seen.executions(self._parts, self._actor, since=since, limit=seen.MOST_READ)
-        counts = Counter(fate(execution) for execution in found)
+        counts = Counter(fate_of(execution.outcome) for execution in found)
         text = "Planned runs of the last hour, by what became of them."
         family = GaugeMetricFamily("adon_measurement_runs", text, labels=["outcome"])
         for one in Fate:

@@ -11,6 +11,7 @@ from pydantic import Field
 from adon.access.policy import GRANTS, Action, Role
 from adon.access.scopes import READY_MADE
 from adon.access.user import User
+from adon.access.user_names import expected
 from adon.errors import Conflict
 from apps.rest import auditing
 from apps.rest.access_models import RoleGrant, RoleList, RoleView, UserBody, UserChange, UserList, UserView
@@ -51,9 +52,11 @@ def list_users(query: UserQuery) -> Response:
 @api.post("/users", responses=answers(201, UserView, 400, 409, 413, 415))
 @action(Action.USER_CHANGE)
 def add_user(body: UserBody) -> Response:
-    """Name somebody who signs in with a token only; who signs in elsewhere comes by doing so."""
-    auditing.explain(f"{body.name}: granted: {', '.join(body.granted) or 'none'}")
-    made = services().access.users.add(body.name, body.granted, services().clock())
+    """Name somebody before they sign in for the first time, or who comes with tokens only."""
+    identity = None if body.identity is None else expected(body.identity.issuer, body.identity.subject)
+    elsewhere = "" if identity is None else f"; signs in as {identity.subject} of {identity.issuer}"
+    auditing.explain(f"{body.name}: granted: {', '.join(body.granted) or 'none'}{elsewhere}")
+    made = services().access.users.add(body.name, body.granted, services().clock(), identity)
     return done(UserView.of(made).body(), HTTPStatus.CREATED, f"{PREFIX}/users/{quote(made.name)}")
 
 

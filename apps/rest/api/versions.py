@@ -70,7 +70,7 @@ def _version(template: Template) -> int:
 
 
 @api.post("/template-checks", responses=answers(200, TemplateCheck, 400, 413, 415))
-@action(Action.TEMPLATE_DRAFT)
+@action(Action.TEMPLATE_DRAFT, asks=True)
 def check_template(body: CheckBody) -> Response:
     """What is wrong with a template's text, with line and column, and what it says; saves nothing."""
     found = checked(body.text, body.form, current_app.json)

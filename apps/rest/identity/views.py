@@ -7,7 +7,9 @@ provider that is down keeps nobody from using a token.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import Any
+from urllib.parse import urlencode
 
 from flask import Blueprint, Flask, Response, make_response, redirect, render_template, request, url_for
 from werkzeug.wrappers import Response as AnyResponse
@@ -26,6 +28,7 @@ from apps.rest.services import services
 
 log = logging.getLogger(__name__)
 
+SIGN_IN = "/sign-in"
 PENDING = "adon_sign_in"
 """The cookie of a sign-in that has begun."""
 HEADERS = {
@@ -62,9 +65,10 @@ def current_actor() -> Actor | None:
 
 
 def to_sign_in() -> AnyResponse:
-    """To the sign-in page, and back to what was asked for afterwards."""
+    """To the sign-in page, and back to what was asked for afterwards; also for an application beside ours."""
     target = local_path(request.full_path.removesuffix("?")) if request.method == "GET" else HOME
-    return redirect(url_for("identity.sign_in", next=None if target == HOME else target))
+    back = "" if target == HOME else f"?{urlencode({'next': target}, safe='/')}"
+    return redirect(f"{SIGN_IN}{back}")
 
 
 @pages.before_app_request
@@ -102,6 +106,14 @@ def _tell(error: AdonError) -> AnyResponse:
     return response
 
 
+def failure(problem: Mapping[str, Any]) -> Response:
+    """What went wrong, for a browser.
+
+    :param problem: a problem document (RFC 9457).
+    """
+    return make_response(render_template("identity/failure.html", problem=problem, home=HOME))
+
+
 def _page(problem: str = "", status: int = 200) -> Response:
     text = render_template(
         "identity/sign_in.html",
@@ -114,13 +126,13 @@ def _page(problem: str = "", status: int = 200) -> Response:
     return make_response(text, status)
 
 
-@pages.get("/sign-in")
+@pages.get(SIGN_IN)
 def sign_in() -> AnyResponse:
     """The ways in."""
     return _page()
 
 
-@pages.post("/sign-in")
+@pages.post(SIGN_IN)
 def enter() -> AnyResponse:
     """Begin a session with a token."""
     if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from tests.apps.identity.processes import answers, free_port, listens, running
+from tests.apps.identity.processes import answers, listens, running
 from tests.apps.identity.simplesaml import IdentityProvider, key_pair
+from tests.ports import free_port
 
 MODULES = Path("/usr/lib/apache2/modules")
 GUIDE = Path(__file__).parents[3] / "docs" / "sign-in.md"

@@ -13,7 +13,8 @@ import requests
 from joserfc.jwk import ECKey, RSAKey
 
 from tests.apps.identity.browser import Browser
-from tests.apps.identity.processes import answers, free_port, running
+from tests.apps.identity.processes import answers, running
+from tests.ports import free_port
 
 HERE = Path(__file__).parent / "oidc"
 PACKAGE = Path(__file__).parents[3] / ".node-oidc" / "node_modules" / "oidc-provider" / "lib" / "index.js"

@@ -13,12 +13,7 @@ from pathlib import Path
 
 import requests
 
-PATIENCE = 40.0
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return int(listener.getsockname()[1])
+PATIENCE = 120.0
 
 
 def answers(url: str) -> Callable[[], bool]:

@@ -15,7 +15,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from cryptography.x509.oid import NameOID
 
-from tests.apps.identity.processes import answers, free_port, running
+from tests.apps.identity.processes import answers, running
+from tests.ports import free_port
 
 WWW = Path("/usr/share/simplesamlphp/www")
 PASSWORD = "a password of the test"  # noqa: S105

@@ -16,8 +16,9 @@ from adon.yamlfile import check_model
 from apps.rest.identity.ways import NAME as WAYS
 from apps.rest.identity.ways import open_ways
 from apps.rest.services import NAME as SERVICES
-from tests.apps.identity.processes import free_port
+from apps.rest.site import Site as WholeSite
 from tests.apps.web import World
+from tests.ports import free_port
 
 SECRET_VARIABLE = "ADON_TEST_CLIENT_SECRET"  # noqa: S105
 
@@ -60,7 +61,9 @@ def site(world: World, settings: Mapping[str, Any], secret: str, port: int | Non
     port = port or free_port()
     made = Site(world, f"http://127.0.0.1:{port}")
     give_ways(world, {"public_url": made.base, **settings}, secret, made.clocks)
-    server = make_server("127.0.0.1", port, world.app, threaded=True)
+    whole = WholeSite(world.app.extensions[SERVICES])
+    whole.api = world.app  # with its ways to sign in
+    server = make_server("127.0.0.1", port, whole, threaded=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     try:

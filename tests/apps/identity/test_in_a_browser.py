@@ -13,9 +13,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.apps.identity.openid_provider import SECRET, client, openid_provider, signing_key
-from tests.apps.identity.processes import free_port
 from tests.apps.identity.site import SECRET_VARIABLE, Site, site
 from tests.apps.web import World
+from tests.ports import free_port
 
 pytestmark = pytest.mark.integration
 

@@ -20,9 +20,9 @@ from tests.apps.identity.openid_provider import (
     openid_provider,
     signing_key,
 )
-from tests.apps.identity.processes import free_port
 from tests.apps.identity.site import SECRET_VARIABLE, Site, site
 from tests.apps.web import World
+from tests.ports import free_port
 
 pytestmark = pytest.mark.integration
 
@@ -109,9 +109,8 @@ def test_somebody_signs_in_and_is_who_the_provider_says(here: Site) -> None:
     back = answered(browser, here, path="/sign-in/campus?next=/templates")
     answer = browser.get(back, allow_redirects=False, timeout=20)
     assert (answer.status_code, answer.headers["Location"]) == (303, "/templates")
-    page = browser.get(here.base + "/templates", timeout=20)
-    assert page.status_code == 200
-    assert "ann@example.edu" in page.text
+    assert browser.get(here.base + "/templates", allow_redirects=False, timeout=20).status_code == 200
+    assert "ann@example.edu" in browser.get(here.base + "/sign-out", timeout=20).text
     user = here.world.access.users.get("ann@example.edu")
     assert set(user.roles) == {"researcher", "performance_engineer"}
     assert set(user.groups) == {"soybean", PEOPLE["ann"]["eduperson_entitlement"][0]}
@@ -139,7 +138,7 @@ def test_who_has_no_lasting_name_gets_that_of_the_provider(here: Site, campus: O
     answer = browser.get(answered(browser, here, "248289"), timeout=20)
     assert answer.status_code == 200
     name = f"248289@127.0.0.1:{campus.port}"
-    assert name in answer.text
+    assert name in browser.get(here.base + "/sign-out", timeout=20).text
     assert here.roles(name) == {"researcher"}
 
 
@@ -303,10 +302,10 @@ def test_a_provider_that_is_down_keeps_nobody_from_using_a_token(world: World, p
 
 def test_signing_out_here_and_there(here: Site) -> None:
     browser = Browser()
-    page = browser.get(answered(browser, here), timeout=20)
+    browser.get(answered(browser, here), timeout=20)
     refused = browser.post(here.base + "/sign-out", data={"csrf": "x"}, timeout=20)
     assert refused.status_code == 403
-    page = browser.submit(page)  # the form in the page's head
+    page = browser.submit(browser.get(here.base + "/sign-out", timeout=20))
     assert "You are signed out of ADON" in page.text
     assert urlsplit(browser.get(here.base + "/", timeout=20).url).path == "/sign-in"
     there = page.text.partition('<a class="button" href="')[2].partition('"')[0].replace("&amp;", "&")

@@ -15,7 +15,7 @@ from adon.yamlfile import check_model
 from apps.rest.identity.openid.pending import LIFETIME, Pending, PendingSignIns
 from apps.rest.identity.ways import open_ways
 from apps.rest.services import NAME, Services
-from tests.apps.web import World
+from tests.apps.web import World, signed_in
 
 CAMPUS = {"title": "Missouri & friends", "issuer": "https://login.missouri.edu", "client_id": "adon"}
 ACCESS = {
@@ -73,11 +73,11 @@ def test_signing_out_by_a_link_asks_first(world: World) -> None:
     browser.post("/sign-in", data={"token": world.tokens["researcher"]})
     page = browser.get("/sign-out").text
     assert "You are signed in as researcher" in page
-    assert browser.get("/").status_code == 200  # still
+    assert signed_in(browser), "still"
     csrf = page.partition('name="csrf" value="')[2].partition('"')[0]
     assert browser.post("/sign-out").status_code == 403
     assert "You are signed out" in browser.post("/sign-out", data={"csrf": csrf}).text
-    assert browser.get("/").status_code == 302
+    assert not signed_in(browser)
 
 
 def test_who_is_signed_in_already_is_told(world: World) -> None:

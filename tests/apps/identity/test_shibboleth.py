@@ -12,7 +12,6 @@ import pytest
 
 from tests.apps.identity.apache import web_server
 from tests.apps.identity.browser import Browser
-from tests.apps.identity.processes import free_port
 from tests.apps.identity.simplesaml import (
     AFFILIATION,
     ENTITLEMENT,
@@ -24,6 +23,7 @@ from tests.apps.identity.simplesaml import (
 )
 from tests.apps.identity.site import Site, site
 from tests.apps.web import World
+from tests.ports import free_port
 
 pytestmark = pytest.mark.integration
 
@@ -111,6 +111,7 @@ def test_somebody_signs_in_over_the_web_server(here: Site, apache: str) -> None:
     page = browser.submit(page, username="ann", password=PASSWORD)
     page = browser.submit(page)  # the assertion, to mod_shib; a browser's script would send it
     assert page.url == f"{apache}/templates"
+    page = browser.get(f"{apache}/sign-out", timeout=20)
     assert "ann@example.edu" in page.text
     user = here.world.access.users.get("ann@example.edu")
     # staff@osu.edu was not this identity provider's to say: mod_shib compared the scope with its metadata

@@ -34,6 +34,7 @@ from tests.broker import test_watch
 from tests.broker.queueing.scenes import why
 from tests.broker.scene import NAMES, TEMPLATES, Scene
 from tests.broker.stage import OSU_EDGE, configuration, know, ready
+from tests.depth import DEPTH
 
 RATES = (1e9, 4e9, 8e9, 15e9, 40e9)
 SEVEN = {"throughput": {"min": "7 Mbps"}}
@@ -104,7 +105,7 @@ POLICIES: list[dict[str, Any]] = [
 ]
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4 * DEPTH, deadline=None, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 10**9), policy=st.sampled_from(POLICIES), haste=st.sampled_from([0.4, 1.0]))
 @example(seed=1, policy=POLICIES[0], haste=1.0)
 def test_what_is_tried_for_many_is_as_if_each_had_been_tried(

@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from tests.ports import free_port
+
 NEEDED = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "sinfo", "scancel")
 CGROUPS = Path("/sys/fs/cgroup")
 CORES = 2
@@ -88,7 +90,7 @@ def _prepare(folder: Path) -> Path:
         (folder / name).mkdir()
     (folder / "plugstack.conf").touch()
     configuration = folder / "slurm.conf"
-    ctld_port, d_port = _free_ports()
+    ctld_port, d_port = free_port(), free_port()
     configuration.write_text(
         _CONFIGURATION.format(
             folder=folder,
@@ -150,15 +152,8 @@ def _said(argv: list[str], environment: dict[str, str]) -> str | None:
     return found.stdout.strip() if found.returncode == 0 else None
 
 
-def _wait(what: str, reached: Callable[[], bool], seconds: float = 40) -> None:
+def _wait(what: str, reached: Callable[[], bool], seconds: float = 120) -> None:
     until = time.monotonic() + seconds
     while not reached():
         assert time.monotonic() < until, f"not within {seconds} s: {what}"
         time.sleep(0.1)
-
-
-def _free_ports() -> tuple[int, int]:
-    with socket.socket() as first, socket.socket() as second:
-        for taken in (first, second):
-            taken.bind(("127.0.0.1", 0))
-        return first.getsockname()[1], second.getsockname()[1]

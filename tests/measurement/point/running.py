@@ -15,6 +15,7 @@ import requests
 
 from measurement.point import certificate
 from measurement.pscheduler.client import PSchedulerClient
+from tests.ports import free_ports
 
 A, B = "127.0.0.1", "127.0.0.2"
 
@@ -46,9 +47,11 @@ class RunningPoint:
 
 
 def start(folder: Path, address: str, *options: str) -> RunningPoint:
+    ports = free_ports()  # others' points look for free ones at the same moment
     process = subprocess.Popen(
         [sys.executable, "-m", "measurement.point.main", "--host", address, "--port", "0",
-         "--data", str(folder), "--name", folder.name, *options],
+         "--data", str(folder), "--name", folder.name,
+         "--test-ports", f"{ports[0]}-{ports[-1]}", *options],
         stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert process.stderr is not None

@@ -6,7 +6,6 @@ import contextlib
 import os
 import shutil
 import signal
-import socket
 import subprocess
 import time
 from collections.abc import Iterator
@@ -16,8 +15,10 @@ from pathlib import Path
 import pika
 from pika.exceptions import AMQPError
 
+from tests.ports import free_port
+
 SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
-STARTS_WITHIN = 90.0
+STARTS_WITHIN = 240.0
 _CONFIGURATION = """\
 listeners.tcp.1 = 127.0.0.1:{port}
 distribution.listener.interface = 127.0.0.1
@@ -34,7 +35,7 @@ def available() -> bool:
 @contextmanager
 def rabbitmq(folder: Path) -> Iterator[str]:
     """The AMQP URL of a running server; everything of it is ended and in ``folder``."""
-    port, distribution, mapper = free_ports(3)
+    port, distribution, mapper = (free_port() for _ in range(3))
     (folder / "rabbitmq.conf").write_text(_CONFIGURATION.format(port=port))
     (folder / "plugins").write_text("[].\n")
     environment = {
@@ -70,15 +71,6 @@ def rabbitmq(folder: Path) -> Iterator[str]:
     ):
         _await(url, server, folder / "output")
         yield url
-
-
-def free_ports(number: int) -> list[int]:
-    """Ports of loopback that nobody listens on."""
-    with contextlib.ExitStack() as held:
-        sockets = [held.enter_context(socket.socket()) for _ in range(number)]
-        for each in sockets:
-            each.bind(("127.0.0.1", 0))
-        return [each.getsockname()[1] for each in sockets]
 
 
 @contextmanager

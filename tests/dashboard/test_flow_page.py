@@ -1,0 +1,125 @@
+"""What stands behind a flow, and what it left, on its page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from adon.broker.effects import SendBatch
+from adon.broker.triggers.record import Fired, Triggered
+from adon.flowvisor.ladder import Granted
+from adon.flowvisor.rule import Change, Op
+from apps.dashboard.operation import rules
+from apps.dashboard.transfers import account, behind, flow
+from apps.journal import Journal
+from tests.apps.web import NOW, World, rule_for
+from tests.dashboard.conftest import Visiting
+from tests.dashboard.reading import links, text
+
+
+def filled(world: World) -> str:
+    """A flow with a share of a port and a trigger that has fired twice."""
+    made = world.submit(ports=[5001])
+    granted = Granted("mu-edge-al2s", 0.6, 20e6, 20e6, 5e6, 25e6, "meter", "the port has no queue 1", 40_961)
+    fired = Fired("burst", NOW, 95e6, 2, text="trigger burst: flow.rate 95 Mbps above 90 Mbps")
+    assert world.controller is not None
+    more: dict[str, Any] = {"slice": "genomics", "granted": granted, "advised": True}
+    found = replace(world.fill(made), **more, triggered=Triggered((fired,)))
+    world.controller.store.save_flow(found, "e-2", NOW)
+    return made
+
+
+def test_a_flow_tells_its_slice_its_share_and_its_triggers(world: World, visiting: Visiting) -> None:
+    said = text(flow.live(visiting("researcher", parts={"id": filled(world)})))
+    for shown in (
+        "genomics",
+        "Asked for 20 Mbps, granted 20 Mbps",
+        "and 5 Mbps lent on the 60 % share of port mu-edge-al2s; it may use 25 Mbps",
+        "by meter 40961: the port has no queue 1",
+        "nothing was sent to a switch",
+        "Trigger burst: flow.rate 95 Mbps above 90 Mbps",
+        ", 2 times , still so",
+    ):
+        assert shown in said, shown
+
+
+def test_the_paths_beside_its_own_say_if_they_are_down(world: World, visiting: Visiting) -> None:
+    made = filled(world)
+    assert world.controller is not None
+    paths = world.controller.snapshot["paths"]
+    paths.reverse()  # the other direction of its own path comes first
+    for path in paths:
+        if (path["path"], path["source"]) == ("internet", "mu"):
+            path.update(usable=False, reason="maintenance m-1")
+    shown = dict(behind.facts(visiting().client.flow(made), visiting()))
+    assert text(shown["Other paths there"]) == "internet   down  maintenance m-1"
+
+
+def test_without_the_controller_nothing_is_said_of_them(world: World, visiting: Visiting) -> None:
+    made = filled(world)
+    world.stop_controller()
+    assert [name for name, _ in behind.facts(visiting().client.flow(made), visiting())] == ["Slice"]
+
+
+def test_it_leads_to_rules_and_advice_and_for_staff_to_the_trace(world: World, visiting: Visiting) -> None:
+    made = filled(world)
+    mine = links(flow.live(visiting("researcher", parts={"id": made})))
+    assert {f"/rules?owner={made}", f"/advice?flow={made}"} <= set(mine)
+    assert not any(one.startswith(("/trace", "/network")) for one in mine)
+    staff = links(flow.live(visiting("operator", parts={"id": made})))
+    assert {"/trace?from=mu-dtn&to=osu-dtn&port=5001", f"/network?flow={made}"} <= set(staff)
+
+
+def test_the_trace_asks_for_its_first_connection(world: World, visiting: Visiting) -> None:
+    known = {"protocol": 17, "destination_port": 7, "source_port": 9}
+    asked = behind.packet({"source": "a", "destination": "b", "connections": [known], "request": {}})
+    assert asked == {"from": "a", "to": "b", "protocol": "udp", "port": "7", "source_port": "9"}
+
+
+def test_what_it_left_tells_paths_and_conditions(visiting: Visiting) -> None:
+    stays = [
+        {"path": name, "since": "2025-10-09T08:00:00Z", "until": "2025-10-09T08:01:00Z", "seconds": 60.0}
+        for name in ("al2s", "internet")
+    ]
+    outcome: dict[str, Any] = {
+        "admitted_at": "2025-10-09T08:00:00Z",
+        "kept": False,
+        "promised_bps": 90e6,
+        "throughput_bps": 80e6,
+        "waited_seconds": 1.0,
+        "duration_seconds": 120.0,
+        "forecast": None,
+        "moves": 1,
+        "quality_seconds": {},
+        "measured_by": "counters",
+        "conditions": [{"metric": "rtt", "value": 0.033, "unit": "s"}],
+        "stays": stays,
+    }
+    said = text(account.result(outcome, visiting()))
+    for shown in ("was below what was asked", "Round trip 33 ms", "internet", "60 s"):
+        assert shown in said, shown
+    never = text(account.result({**outcome, "admitted_at": None, "stays": []}, visiting()))
+    assert "It never had a path" in never
+
+
+def test_a_researcher_sees_the_rules_of_a_flow_of_their_own(world: World, visiting: Visiting) -> None:
+    made = filled(world)
+    said = text(rules.live(visiting("researcher", query={"owner": made})))
+    assert "onto its path" in said
+    assert "Sent" not in said
+    assert "Difference" not in said
+
+
+def test_an_event_leads_to_all_that_was_sent_because_of_it(world: World, visiting: Visiting) -> None:
+    rule = rule_for(world.fill(world.submit()))
+    journal = Journal(world.folder, clock=lambda: NOW)
+    for cause, dpid in (("e-1", 0xA01), ("e-2", 0xA02)):
+        change = Change(Op.ADD, replace(rule, dpid=dpid))
+        journal.sent(SendBatch(cause, dpid, f"b-{cause}", (change,)))
+    journal.close()
+    everything = rules.live(visiting("operator"))
+    assert "/rules?cause=e-2" in links(everything)
+    assert {"e-1", "e-2"} <= set(text(everything).split())
+    one = text(rules.live(visiting("operator", query={"cause": "e-2"})))
+    assert "Sent because of e-2" in one
+    assert "e-1" not in one.split()

@@ -1,0 +1,41 @@
+"""An operator: is all well, what do the switches hold, what if a path failed; closes one for a while."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+from playwright.sync_api import expect
+
+from tests.walks.walking import Walker
+
+
+def walk(walker: Walker) -> None:
+    """From health over the map to a window of maintenance, announced and cancelled."""
+    page = walker.go("/health")
+    expect(page.locator("#live")).to_contain_text("Everything that flows need is well.")
+    walker.shot("health", whole=True)
+    walker.go("/network")
+    expect(page.locator("#main")).to_contain_text("2 switches")
+    walker.shot("map")
+    for name in ("mesh", "schedule", "series", "alarms", "switches", "rules", "points"):
+        walker.go(f"/{name}")
+        walker.shot(name)
+    walker.go("/trace?from=mu-dtn&to=osu-dtn&port=20190")
+    walker.shot("trace", whole=True)
+    walker.go("/what-if?failure=path-down&name=al2s")
+    expect(page.locator("#main")).to_contain_text("al2s")
+    walker.shot("what-if", whole=True)
+    walker.go("/network")
+    page.click("summary:has-text('Announce a maintenance window')")
+    page.select_option("#window-name", "al2s")
+    night = datetime.now(UTC).date() + timedelta(days=2)
+    page.fill("#window-begins", f"{night} 02:00")
+    page.fill("#window-ends", f"{night} 04:00")
+    page.fill("#window-note", "fibre work")
+    page.click("#window-announce")
+    expect(page.locator("#window-table")).to_contain_text("fibre work")
+    page.locator("#maintenance").scroll_into_view_if_needed()
+    walker.shot("maintenance", phone=False)
+    page.once("dialog", lambda dialog: dialog.accept())
+    page.locator("#window-table button", has_text="Cancel").click()
+    expect(page.locator("#window-table")).not_to_contain_text("fibre work")

@@ -1,0 +1,93 @@
+"""A person at a browser: goes to pages, does things, and keeps a picture of each.
+
+The walks of this package run against any ADON that has what ``adon demo`` leaves behind; where it is and the
+tokens of the people are arguments.  A picture is taken at a desk (1440 pixels, light) and on a phone (390,
+dark) of the same page in the same moment.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from playwright.sync_api import Browser, BrowserContext, Page, expect
+
+CHROMIUM = "/usr/bin/chromium"
+DESK, PHONE = (1440, 900), (390, 844)
+PATIENCE = 30_000
+"""Milliseconds that a page may take for what is waited for: the machine may be busy with a testbed."""
+
+
+@dataclass(slots=True)
+class Walker:
+    """Somebody who is signed in twice, at a desk and on a phone.
+
+    :param folder: where pictures go.
+    :param errors: what scripts in the pages complained of.
+    """
+
+    desk: Page
+    phone: Page
+    folder: Path
+    errors: list[str] = field(default_factory=list)
+
+    def go(self, path: str) -> Page:
+        """Open a page at the desk, by its address."""
+        self.desk.goto(path)
+        self.desk.wait_for_selector("#main h1")
+        return self.desk
+
+    def shot(self, name: str, *, whole: bool = False, phone: bool = True) -> None:
+        """Keep a picture of the page at the desk, and of the same address on the phone.
+
+        :param whole: of all of it, not only of what fits.
+        :param phone: not where the page holds what was typed at the desk.
+        """
+        self._keep(self.desk, f"{name}.png", whole)
+        if phone:
+            self.phone.goto(self.desk.url)
+            self.phone.wait_for_selector("#main h1")
+            self._keep(self.phone, f"{name}-phone.png", whole)
+
+    def _keep(self, page: Page, name: str, whole: bool) -> None:
+        page.wait_for_load_state("networkidle")
+        if whole:
+            page.evaluate("scrollTo(0, 0)")  # what sticks to the window is drawn where it is
+        for failed in ("could not be drawn", "Traceback"):
+            expect(page.locator("body")).not_to_contain_text(failed)
+        width = page.viewport_size["width"] if page.viewport_size else 0
+        assert page.evaluate("document.documentElement.scrollWidth") <= width, f"{name} is too wide"
+        page.screenshot(path=str(self.folder / name), full_page=whole)
+
+
+@contextmanager
+def walker(browser: Browser, url: str, token: str, folder: Path) -> Iterator[Walker]:
+    """Sign in as whoever the token is of."""
+    folder.mkdir(parents=True, exist_ok=True)
+    desk = _context(browser, url, DESK, "light")
+    phone = _context(browser, url, PHONE, "dark")
+    try:
+        found = Walker(desk.new_page(), phone.new_page(), folder)
+        for page in (found.desk, found.phone):
+            page.on("pageerror", lambda error: found.errors.append(str(error)))
+            page.goto("/sign-in")
+            page.fill("input[name=token]", token)
+            page.click("form button")
+            page.wait_for_selector("#main h1")
+        yield found
+        assert found.errors == []
+    finally:
+        desk.close()
+        phone.close()
+
+
+def _context(browser: Browser, url: str, size: tuple[int, int], colours: str) -> BrowserContext:
+    context = browser.new_context(
+        viewport={"width": size[0], "height": size[1]},
+        color_scheme="dark" if colours == "dark" else "light",
+        base_url=url,
+    )
+    context.set_default_timeout(PATIENCE)
+    return context
