@@ -48,7 +48,7 @@ class Zone(Protocol):
         """Bytes of a data object; None if there is none."""
 
     def checksum(self, path: str) -> str:
-        """As the server computes it now, in its notation: ``sha2:`` and base64."""
+        """As the catalog has it, or else the server computes it now, in its notation: ``sha2:`` and base64."""
 
     def make(self, path: str) -> None:
         """A collection, with those above it, unless it is there."""
@@ -89,7 +89,9 @@ class RealZone:
     def checksum(self, path: str) -> str:
         """See :meth:`Zone.checksum`."""
         with _translated():
-            return str(self._session.data_objects.chksum(path, **{keywords.FORCE_CHKSUM_KW: ""}))
+            # A write clears what the catalog has, so what it tells is of these bytes; to have it reckoned anew
+            # by force would need leave to write, also for what is only read.
+            return str(self._session.data_objects.chksum(path))
 
     def make(self, path: str) -> None:
         """See :meth:`Zone.make`."""
