@@ -48,7 +48,7 @@ class Zone(Protocol):
         """Bytes of a data object; None if there is none."""
 
     def checksum(self, path: str) -> str:
-        """As the catalog has it, or else the server computes it now, in its notation: ``sha2:`` and base64."""
+        """As the catalog has it, else as the server computes it now: ``sha2:`` and base64."""
 
     def make(self, path: str) -> None:
         """A collection, with those above it, unless it is there."""
@@ -89,7 +89,7 @@ class RealZone:
     def checksum(self, path: str) -> str:
         """See :meth:`Zone.checksum`."""
         with _translated():
-            # A write clears what the catalog has, so what it tells is of these bytes; to have it reckoned anew
+            # A write clears what the catalog has, so what it tells is of these bytes; to have it computed
             # by force would need leave to write, also for what is only read.
             return str(self._session.data_objects.chksum(path))
 

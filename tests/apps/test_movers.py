@@ -30,6 +30,7 @@ from adon.transfers.machine import Phase, Transfer
 from apps.link import LinkClient, LinkServer, Peer
 from apps.movers import book
 from apps.movers.mover import SOCKET
+from tests.apps import standin_globus
 from tests.apps.edge import eventually
 from tests.apps.moving import PASSWORD, SIZE, USER, Rclone, digest, put
 from tests.measurement.notify.standin_smtp import MailServerStandIn, running
@@ -332,3 +333,29 @@ def test_its_owner_is_written_to_when_it_breaks_and_when_it_is_done(tmp_path: Pa
     assert "f-1: broke, and is tried again in 1 s: rclone cannot be reached" in broke["Subject"]
     assert done["Subject"] == "[ADON] f-1: done, all 1 kB are there"
     assert "  from     data:run/ at mu-dtn" in done.get_content().splitlines()
+
+
+def test_globus_by_the_whole_process_which_dies_before_it_hears_of_its_task(tmp_path: Path) -> None:
+    with standin_globus.running() as globus:
+        places = {
+            "data": {"at": "mu-dtn", "collection": standin_globus.CLIENT},
+            "far": {"at": "osu-dtn", "collection": standin_globus.CLIENT},
+        }
+        urls = {"transfer_url": globus.url, "auth_url": globus.url}
+        tool = {"client_id": standin_globus.CLIENT, "client_secret_file": "globus.secret", "remotes": places}
+        (tmp_path / "globus.secret").write_text(standin_globus.SECRET)
+        made = World(tmp_path, globus={"campus": {**tool, **urls}})
+        try:
+            made.start()
+            globus.lost = 3
+            number = made.submit(tool="globus", source="data:run/", destination="far:in/")
+            eventually(lambda: globus.tasks)
+            made.kill()
+            made.start()
+            job = made.becomes(number, Phase.RUNNING).job
+            assert list(globus.tasks) == [job]
+            globus.task(job, status="SUCCEEDED", bytes_transferred=SIZE)
+            made.becomes(number, Phase.DONE)
+            eventually(lambda: (number, "finished", SIZE, "") in made.reports)
+        finally:
+            made.close()
