@@ -153,3 +153,10 @@ def test_a_rate_is_taken_over_a_while_and_slow_is_below_a_share() -> None:
     assert pace.judged(10e6, 0.5, NOW + 20).slow_since is None
     assert pace.judged(None, 0.5, NOW + 20).slow_since is None
     assert pace.seen(0, NOW + 30).base == 0  # a count that was set back makes no rate below zero
+
+
+def test_after_a_letter_the_next_news_waits_for_its_time() -> None:
+    box = Box("ann").given(item(1), NOW, PACE)
+    later = box.sent(box, NOW + 10, PACE).given(item(2), NOW + 100, PACE)
+    assert later.due == NOW + 610
+    assert box.sent(box, NOW + 10, PACE).given(item(2), NOW + 1000, PACE).due == NOW + 1010
