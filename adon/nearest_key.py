@@ -1,9 +1,9 @@
-"""Which key somebody may have meant who wrote one that a model does not know."""
+"""What somebody may have meant who wrote a key that a model does not know, or a name that nothing has."""
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -19,7 +19,19 @@ def nearest_key(model: type[BaseModel], place: Sequence[str | int]) -> str:
     :param place: where the key stands, from the outermost on.
     """
     known = sorted({name for found in _at(model, place[:-1]) for name in _keys(found)})
-    near = difflib.get_close_matches(str(place[-1]), known, n=1, cutoff=ALIKE)
+    return _meant(str(place[-1]), known)
+
+
+def absent(kind: str, name: str, known: Iterable[str]) -> str:
+    """What to say of a name that nothing has: ``there is no switch 'mu-egde'; did you mean mu-edge?``.
+
+    :param known: the names that there are.
+    """
+    return f"there is no {kind} {name!r}{_meant(name, sorted(known))}"
+
+
+def _meant(text: str, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(text, known, n=1, cutoff=ALIKE)
     return f"; did you mean {near[0]}?" if near else ""
 
 

@@ -20,6 +20,7 @@ import json
 import math
 import re
 from collections.abc import Iterator, Sequence
+from ipaddress import AddressValueError, NetmaskValueError
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -121,11 +122,15 @@ def problems(
 
     :param model: that model, if known: a key that it does not know is told with the nearest that it does.
     """
+    told: set[tuple[Place, str]] = set()
     for detail in error.errors(include_url=False):
         place = _place(detail, data)
         meant = nearest_key(model, place) if model is not None and _is_unknown(detail) and place else ""
         for relative, cause in _causes(detail):
             whole = (*place, *_parts(relative))
+            if (whole, cause) in told:
+                continue  # of a value that may be of several kinds, each says the same
+            told.add((whole, cause))
             line, column = (None if lines is None else lines.of(whole)) or (None, None)
             yield Problem(".".join(map(str, whole)), cause + meant, file, line, column)
 
@@ -309,6 +314,8 @@ def _causes(detail: ErrorDetails) -> Sequence[tuple[str, str]]:
             return [("", "is required")]
         case "extra_forbidden":
             return [("", "is not a known key here")]
+        case "value_error" if isinstance(detail["ctx"]["error"], AddressValueError | NetmaskValueError):
+            return [("", f"{str(detail['input'])[:60]!r} is not an IP address or network")]
         case "value_error":
             return [_split(line) for line in str(detail["ctx"]["error"]).splitlines()]
         case _:

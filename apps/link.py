@@ -41,6 +41,8 @@ MAX_LINE = 1_000_000
 """Bytes in one message, the newline included."""
 SERVER_QUEUE = 1_000
 """Messages that may wait for one peer before it is dropped as too slow."""
+SERVER_BYTES = 32_000_000
+"""Bytes that may wait for one peer; and that is what its slowness costs in memory."""
 CLIENT_QUEUE = 10_000
 """Messages a client keeps while the controller is away; the oldest go first."""
 CONNECT_WAIT = 1.0
@@ -48,8 +50,12 @@ CONNECT_WAIT = 1.0
 BACKOFF = (0.05, 2.0)
 """First and longest pause between two attempts to connect, in seconds."""
 
+CONTROLLER = "controller.sock"
+"""In the data folder: the controller's own."""
 SUPERVISOR = "serve.sock"
 """In the data folder: where ``adon serve`` is asked to reload, and how its reloads went."""
+REACHED = "controller.reached"
+"""What the web side tells ``adon serve``: it reaches the controller."""
 
 Payload = dict[str, Any]
 
@@ -124,6 +130,8 @@ class Peer:
         self.number = number
         self._connection = connection
         self._outbox: queue.Queue[bytes | None] = queue.Queue(SERVER_QUEUE)
+        self._waiting = 0
+        self._counting = threading.Lock()
         self._gone = threading.Event()
         self._dropping = threading.Lock()
 
@@ -167,6 +175,12 @@ class Peer:
     def _queue(self, line: bytes) -> None:
         if self.gone:
             return
+        with self._counting:
+            self._waiting += len(line)
+            too_much = self._waiting > SERVER_BYTES
+        if too_much:
+            self.drop(f"reads too slowly: more than {SERVER_BYTES} bytes wait for it")
+            return
         try:
             self._outbox.put_nowait(line)
         except queue.Full:
@@ -186,6 +200,8 @@ class Peer:
                 return
             try:
                 self._connection.sendall(line)
+                with self._counting:
+                    self._waiting -= len(line)
             except OSError as error:
                 self.drop(f"cannot be written to: {error.strerror}")
 

@@ -14,7 +14,7 @@ packages="mininet openvswitch-switch iperf3 traceroute iputils-ping ethtool ipro
 
 if [ "${1:-}" = test ]; then
     packages="$packages systemd postgresql rabbitmq-server slurm-wlm munge curl rclone openvswitch-testcontroller \
-        apache2 libapache2-mod-shib simplesamlphp php-cli php-xml php-mbstring \
+        apache2 libapache2-mod-shib nginx-light prometheus simplesamlphp php-cli php-xml php-mbstring \
         gcc libc6-dev python3-dev"   # the last three for Faucet, a part of which is compiled
 fi
 

@@ -11,13 +11,16 @@ import uuid
 from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import typer.testing
 from hypothesis import settings
 
 from mininet_topos.isolation import default_folder, run_folder, run_isolated
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 ROOT = Path(__file__).parent.parent
 TESTBED_TOOLS = ("unshare", "setpriv", "mnexec", "ovs-vswitchd", "ovsdb-server", "tc", "ethtool", "iperf3")
@@ -57,6 +60,17 @@ def _commands_are_made_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(typer.testing, "_get_command", cache(typer.testing._get_command))
         yield
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium; not for longer than a module: no other test may use asyncio meanwhile."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
+        yield browser
+        browser.close()
 
 
 @pytest.fixture

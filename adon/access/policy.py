@@ -58,6 +58,8 @@ class Action(StrEnum):
     TOKEN_CREATE = "token.create"  # noqa: S105 - the name of an action
     TOKEN_READ = "token.read"  # noqa: S105
     TOKEN_REVOKE = "token.revoke"  # noqa: S105
+    SESSION_READ = "session.read"
+    SESSION_END = "session.end"
     USER_READ = "user.read"
     USER_CHANGE = "user.change"
     ROLE_READ = "role.read"
@@ -192,6 +194,8 @@ GRANTS: Mapping[Action, Mapping[Role, Scope]] = {
     Action.TOKEN_CREATE: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY},
     Action.TOKEN_READ: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY, Role.AUDITOR: Scope.ANY},
     Action.TOKEN_REVOKE: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY},
+    Action.SESSION_READ: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY, Role.AUDITOR: Scope.ANY},
+    Action.SESSION_END: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY},
     Action.USER_READ: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY, Role.AUDITOR: Scope.ANY},
     Action.USER_CHANGE: {Role.ADMIN: Scope.ANY},
     Action.ROLE_READ: _EVERY_ROLE,

@@ -1,4 +1,4 @@
-"""Who may come in and do what: users, roles, tokens; and the audit log."""
+"""Who may come in and do what: users, roles, tokens, sessions; and the audit log."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Any
 from adon.client.calling import Caller, body_of, part
 from adon.client.documents import (
     AuditLine,
+    EndedView,
     IdentityBody,
     NewTokenView,
     RoleList,
+    SessionView,
     TokenBody,
     TokenView,
     UserChange,
@@ -85,6 +87,22 @@ class AccessCalls(Caller):
     def revoke_token(self, token: str) -> TokenView:
         """Make a token worthless; the token as it is then."""
         return self._delete(TokenView, f"/tokens/{part(token)}")
+
+    def sessions(self, owner: str | None = None) -> list[SessionView]:
+        """The browsers at which somebody is signed in, as far as one may see them, the newest first."""
+        return list(self._pages(SessionView, "/sessions", {"owner": owner}, None))
+
+    def session(self, session: str) -> SessionView:
+        """One session, by its id."""
+        return self._get(SessionView, f"/sessions/{part(session)}")
+
+    def end_session(self, session: str) -> EndedView:
+        """Sign somebody out at one browser."""
+        return self._delete(EndedView, f"/sessions/{part(session)}")
+
+    def end_sessions(self, owner: str | None = None) -> EndedView:
+        """Sign somebody, oneself without a name, out at every browser but the one that asks."""
+        return self._call(EndedView, "DELETE", "/sessions", query={"owner": owner})
 
     def audit(self, query: Mapping[str, Any], limit: int = 100) -> list[AuditLine]:
         """The newest lines of the audit log, at most ``limit``."""

@@ -2229,6 +2229,8 @@ Action: TypeAlias = Literal[
     "token.create",
     "token.read",
     "token.revoke",
+    "session.read",
+    "session.end",
     "user.read",
     "user.change",
     "role.read",
@@ -2303,6 +2305,48 @@ class TokenBody(TypedDict):
     """
     an administrator may name another user
     """
+
+
+class SessionView(TypedDict):
+    """
+    A browser at which somebody is signed in; what proves something is not in it.
+    """
+
+    id: str
+    owner: str
+    how: str
+    """
+    the way of signing in: token, oidc or shibboleth
+    """
+    began: str
+    last_seen: str
+    """
+    to the minute
+    """
+    ends: str
+    """
+    whatever is done; earlier if it is not used
+    """
+    address: str
+    """
+    from where it began; empty if that was not written down
+    """
+    browser: str
+    """
+    as what it named itself
+    """
+    asking: bool
+    """
+    whether this request came by it
+    """
+
+
+class EndedView(TypedDict):
+    """
+    How many sessions were ended.
+    """
+
+    ended: int
 
 
 Outcome: TypeAlias = Literal["done", "refused", "failed"]
@@ -3624,6 +3668,18 @@ class TokenList(TypedDict):
     what the following page is asked with; null on the last
     """
     items: list[TokenView]
+
+
+class SessionList(TypedDict):
+    """
+    Sessions, the newest first; ``next`` is the ``before`` of the following page.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[SessionView]
 
 
 class AuditLine(TypedDict):

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from adon.config.links import link_problems
 from adon.config.queueing import wrong_queue
 from adon.config.slices import wrong_slices
+from adon.nearest_key import absent
 
 if TYPE_CHECKING:
     from adon.config.configuration import Configuration
@@ -34,14 +35,15 @@ def _dangling(whole: Configuration) -> Iterator[str]:
     # Names that refer to nothing.
     for name, site in whole.sites.items():
         if site.edge not in whole.switches:
-            yield f"sites.{name}.edge: there is no switch {site.edge!r}"
+            yield f"sites.{name}.edge: {absent('switch', site.edge, whole.switches)}"
     known = set(whole.paths) | {link for path in whole.paths.values() for link in path.links}
     for name in whole.measurements.agreement:
         if name not in known:
-            yield f"measurements.agreement.{name}: there is no path or link {name!r}"
+            yield f"measurements.agreement.{name}: {absent('path or link', name, known)}"
+    points = whole.measurements.points
     for name in whole.measurements.host_metrics:
-        if name not in whole.measurements.points:
-            yield f"measurements.host_metrics.{name}: there is no measurement point {name!r}"
+        if name not in points:
+            yield f"measurements.host_metrics.{name}: {absent('measurement point', name, points)}"
     tested = {(test.path, test.from_, test.to) for test in whole.measurements.tests}
     for number, each in enumerate(whole.measurements.background):
         if (each.path, each.from_, each.to) not in tested:
@@ -56,17 +58,17 @@ def _dangling(whole: Configuration) -> Iterator[str]:
     ]
     for field, name in named:
         if name not in whole.sites:
-            yield f"{field}: there is no site {name!r}"
+            yield f"{field}: {absent('site', name, whole.sites)}"
 
 
 def _transfers(whole: Configuration) -> Iterator[str]:
     hosts = {name for site in whole.sites.values() for name in site.hosts}
     for kind, called, tool in whole.transfers.tools():
         if kind == "rclone" and called not in hosts:
-            yield f"transfers.rclone.{called}: there is no host {called!r}"
+            yield f"transfers.rclone.{called}: {absent('host', called, hosts)}"
         for name, remote in tool.remotes.items():
             if remote.at not in hosts:
-                yield f"transfers.{kind}.{called}.remotes.{name}.at: there is no host {remote.at!r}"
+                yield f"transfers.{kind}.{called}.remotes.{name}.at: {absent('host', remote.at, hosts)}"
 
 
 def _doubled(whole: Configuration) -> Iterator[str]:
@@ -140,11 +142,11 @@ def _wrong_tests(whole: Configuration) -> Iterator[str]:
 def _wrong_ends(whole: Configuration, test: MeasurementTest, where: str) -> Iterator[str]:
     path = whole.paths.get(test.path)
     if path is None:
-        yield f"{where}.path: there is no path {test.path!r}"
+        yield f"{where}.path: {absent('path', test.path, whole.paths)}"
     elif {test.from_, test.to} != set(path.ends):
         yield f"{where}.path: path {test.path!r} does not lead from {test.from_!r} to {test.to!r}"
     for end, field in ((test.from_, "from"), (test.to, "to")):
         if end not in whole.sites:
-            yield f"{where}.{field}: there is no site {end!r}"
+            yield f"{where}.{field}: {absent('site', end, whole.sites)}"
         elif end not in whole.measurements.points:
             yield f"{where}.{field}: site {end!r} has no measurement point"

@@ -17,6 +17,7 @@ from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from adon.config.parts import Families, PositiveRate, Section, raise_all
 from adon.frozenmap import Frozen
+from adon.nearest_key import absent
 from adon.templates_catalog.model import Name
 from adon.units import Duration, Ratio
 
@@ -116,7 +117,7 @@ def _dangling(whole: Configuration) -> Iterator[str]:
     for name, link in whole.links.items():
         for switch in link.ends:
             if switch not in whole.switches:
-                yield f"links.{name}.ends.{switch}: there is no switch {switch!r}"
+                yield f"links.{name}.ends.{switch}: {absent('switch', switch, whole.switches)}"
     for name, overlay in whole.overlays.items():
         for path in whole.paths:
             # Computed paths are named OVERLAY.N.
@@ -124,7 +125,7 @@ def _dangling(whole: Configuration) -> Iterator[str]:
                 yield f"overlays.{name}: there is a path {path!r}: its own paths could have this name"
         for number, link_name in enumerate(overlay.links or ()):
             if link_name not in whole.links:
-                yield f"overlays.{name}.links.{number}: there is no link {link_name!r}"
+                yield f"overlays.{name}.links.{number}: {absent('link', link_name, whole.links)}"
 
 
 def _doubled_ports(whole: Configuration) -> Iterator[str]:

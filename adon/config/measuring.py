@@ -6,12 +6,23 @@ from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv6Address
 from typing import Annotated, Literal, Self
 
-from pydantic import ConfigDict, Field, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, model_validator
 
 from adon.config.parts import Port, PositiveRate, Section, Span, Url, raise_all
 from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.model import Name
 from adon.units import format_duration
+
+DATABASES = ("sqlite", "postgresql", "postgresql+psycopg")
+
+
+def _database_url(text: str) -> str:
+    if text.partition("://")[0] not in DATABASES or not text.partition("://")[2]:
+        raise ValueError("is not a database URL such as postgresql://adon@db/measurements")
+    return text
+
+
+DatabaseUrl = Annotated[str, AfterValidator(_database_url)]
 
 
 class PSchedulerHost(Section):
@@ -222,7 +233,7 @@ class Measurements(Section):
     )
     around_others: Span = Field(default=6.0, description="the same for the other tests")
     retention: Retention = Retention()
-    archive_url: str | None = None
+    archive_url: DatabaseUrl | None = None
     ingest: Ingest | None = None
     archives: tuple[ResultArchive, ...] = ()
     rabbitmq: RabbitQueue | None = None

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from adon.config.parts import Section, Span
 from adon.frozenmap import Frozen, FrozenMap
+from adon.nearest_key import absent
 
 if TYPE_CHECKING:
     from adon.config.configuration import Configuration
@@ -48,4 +49,4 @@ def wrong_queue(whole: Configuration) -> Iterator[str]:
     if policy.groups == "slice":
         for name in policy.weights:
             if name not in whole.slices:
-                yield f"policy.queue.weights.{name}: there is no slice {name!r}"
+                yield f"policy.queue.weights.{name}: {absent('slice', name, whole.slices)}"

@@ -19,6 +19,7 @@ from adon.config.parts import Port, Section, Span, raise_all
 from adon.flowvisor.flowspace import ANY_PORT, Box, boxes, overlap
 from adon.frozenmap import Frozen
 from adon.marking import FIREFLY_PORT, Dscp, dscp_text
+from adon.nearest_key import absent
 from adon.templates_catalog.model import Name, port_range
 from adon.units import Size, format_ratio
 
@@ -228,7 +229,7 @@ def _wrong_entries(whole: Configuration) -> Iterator[str]:
     for row, entry in enumerate(whole.policy.reactive):
         of = None if entry.slice is None else whole.slices.get(entry.slice)
         if entry.slice is not None and of is None:
-            yield f"policy.reactive.{row}.slice: there is no slice {entry.slice!r}"
+            yield f"policy.reactive.{row}.slice: {absent('slice', entry.slice, whole.slices)}"
         elif of is not None and not of.members.hold(entry.requester, (), ()):
             who = f"{entry.requester!r} is no member of slice {entry.slice!r}"
             yield f"policy.reactive.{row}.requester: {who}"
@@ -238,10 +239,10 @@ def _dangling(whole: Configuration, name: str, one: Slice) -> Iterator[str]:
     for row, space in enumerate(one.flowspace):
         for field, named, known in (("paths", space.paths, whole.paths), ("sites", space.sites, whole.sites)):
             for missing in (each for each in named if each not in known):
-                yield f"slices.{name}.flowspace.{row}.{field}: there is no {field[:-1]} {missing!r}"
+                yield f"slices.{name}.flowspace.{row}.{field}: {absent(field[:-1], missing, known)}"
     if isinstance(one.share, Mapping):
         for missing in (path for path in one.share if path not in whole.paths):
-            yield f"slices.{name}.share.{missing}: there is no path {missing!r}"
+            yield f"slices.{name}.share.{missing}: {absent('path', missing, whole.paths)}"
 
 
 def _overlapping(first: str, one: Slice, second: str, other: Slice) -> Iterator[str]:

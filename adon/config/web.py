@@ -34,18 +34,19 @@ class WebLimits(Section):
     :param sign_in: attempts to sign in, and tokens that are not valid, from one address.
     :param addresses: requests of every kind from one address.
     :param streams: listeners to events there may be at once, and :param streams_per_user: of one user.
-    :param connections: open connections.
+    :param connections: open connections, and :param connections_per_address: of one address that is no proxy.
     """
 
     reads: Rate = _rate(100, "5 s")
     writes: Rate = _rate(30, "10 s")
     inside: Rate = _rate(400, "5 s")
     anonymous: Rate = _rate(50, "5 s")
-    sign_in: Rate = _rate(10, "60 s")
+    sign_in: Rate = _rate(30, "60 s")
     addresses: Rate = _rate(1000, "5 s")
     streams: int = Field(default=1000, ge=1, le=10_000)
     streams_per_user: int = Field(default=50, ge=1, le=10_000)
     connections: int = Field(default=2000, ge=10, le=60_000)
+    connections_per_address: int = Field(default=1000, ge=10, le=60_000)
 
     @property
     def rates(self) -> Mapping[str, Rate]:

@@ -59,13 +59,21 @@ STATE = Schema(SCHEMA_REVISION, "alembic_version", "adon.store.upgrade")
 """The controller's tables."""
 
 
+POSTGRESQL = ("postgresql", "postgres")
+"""How PostgreSQL's own programs call it; without a driver's name SQLAlchemy would look for psycopg2."""
+
+
 def parse_url(url: str) -> URL:
-    """The database's URL: ``sqlite:////var/lib/adon/adon.db`` or ``postgresql+psycopg://host/adon``.
+    """The database's URL: ``sqlite:////var/lib/adon/adon.db`` or ``postgresql://host/adon``.
+
+    PostgreSQL is reached by psycopg, whichever of its usual names the URL has.
 
     :raises InvalidInput: for text that is no such URL, and for a database in memory.
     """
     try:
         parsed = make_url(url)
+        if parsed.drivername in POSTGRESQL:
+            parsed = parsed.set(drivername="postgresql+psycopg")
         parsed.get_dialect()
     except (ArgumentError, NoSuchModuleError):
         raise InvalidInput.of(

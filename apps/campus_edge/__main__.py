@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import gc
 import logging
+import os
 import signal
 import socket
 import sys
@@ -43,7 +44,9 @@ from apps.campus_edge.switchboard import Switchboard
 from apps.campus_edge.tally import Tally
 from apps.campus_edge.tls import Credentials
 from apps.journal import Journal
+from apps.link import CONTROLLER as CONTROLLER_SOCKET
 from apps.link import LinkServer, Peer
+from apps.service_manager import ServiceManager
 from measurement.psconfig.needs import to_json as needs_to_json
 from measurement.sites import codec as sites_codec
 
@@ -72,7 +75,7 @@ def main() -> int:
     try:
         configuration = load(arguments.config)
         url = arguments.store or f"sqlite:///{arguments.data / 'state.db'}"
-        run(configuration, url, arguments.data / "controller.sock")
+        run(configuration, url, arguments.data / CONTROLLER_SOCKET)
     except LeaseLost as error:
         step_down(str(error))  # before the decision thread ran, which does the same
     except AdonError as error:
@@ -93,6 +96,7 @@ class _Shell:
     stamps: Stamps = field(default_factory=Stamps)
     inbox: Inbox = field(default_factory=Inbox)
     ended: threading.Event = field(default_factory=threading.Event)
+    watchman: ServiceManager = field(default_factory=lambda: ServiceManager(os.environ))
 
 
 def run(configuration: Configuration, store_url: str, socket_path: Path) -> None:
@@ -123,7 +127,7 @@ def _stand_by(shell: _Shell, board: Switchboard, ha: HighAvailability) -> None:
     with Store.open(shell.store_url) as leases:
         leadership = Leadership(leases, shell.desk, ha.name or socket.gethostname(), ha.lease)
         link = refusing(shell.socket_path, lambda: leadership.active)
-        lease = leadership.campaign(shell.ended)
+        lease = leadership.campaign(shell.ended, shell.watchman)
         link.close()
         if lease is not None:
             leadership.keep(lease)
@@ -171,7 +175,9 @@ def _serve(shell: _Shell, board: Switchboard, lease: Lease | None) -> None:
     executor.remember = remembering.keep
     if shell.configuration.policy.fireflies is not None:
         executor.firefly = fireflies.Sender(shell.configuration.policy.fireflies)
-    loop = DecisionLoop(shell.inbox, broker, executor.carry_out, board.overdue, stamps, remembering)
+    loop = DecisionLoop(
+        shell.inbox, broker, executor.carry_out, board.overdue, stamps, remembering, shell.watchman
+    )
     # What is loaded by now stays: Python's collector of cycles need not look at it while a decision waits.
     gc.collect()
     gc.freeze()

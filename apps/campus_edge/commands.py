@@ -13,7 +13,6 @@ import logging
 import math
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -59,6 +58,7 @@ from adon.store.store import Store
 from adon.templates_catalog.model import Template
 from adon.yamlfile import check_model
 from apps.campus_edge.loop import Stamps
+from apps.campus_edge.turns import Turns
 from apps.link import Peer
 from measurement import codec as measurement_codec
 from measurement.anomaly import alarm as alarms
@@ -75,8 +75,12 @@ SNAPSHOT_AGE_S = 0.5
 WAITING_AGE_S = 2.0
 """So long what a flow waits for is told again as it was: open pages ask every few seconds."""
 MOST_TOLD = 1_000
-MOST_PREVIEWS = 64
-"""So many wait for their turn; a page asks again when its form is changed."""
+QUESTIONS = frozenset({"flow.preview", "flow.waiting", "rules.diff", "snapshot", "trace", "what-if"})
+"""What changes nothing has its turn (:mod:`apps.campus_edge.turns`)."""
+MOST_UNDER_WAY = 1_000
+"""Commands without an answer, of all peers; what is beyond is refused, whatever ails who sends it."""
+MOST_ASKED = 64
+"""So many of one kind wait for their turn; a page asks again when its form is changed."""
 
 
 PROTOCOL_NUMBERS = {"tcp": 6, "udp": 17, "sctp": 132, "icmp": 1}
@@ -110,7 +114,7 @@ class Commands:
         self._lock = threading.Lock()
         self._snapshot: tuple[float, dict[str, Any]] | None = None
         self._waiting: dict[str, tuple[float, dict[str, Any]]] = {}
-        self._previews: deque[Event] = deque()  # the first is under way
+        self._turns = Turns(put, MOST_ASKED)
         self._kinds: Mapping[str, Callable[[str, dict[str, Any]], Event]] = {
             "flow.submit": self._submit,
             "flow.preview": self._preview,
@@ -180,31 +184,18 @@ class Commands:
             # Noted before the store is asked: of two requests with one key, the second finds the first.
             if any(asked.key and (o.actor, o.key) == (asked.actor, asked.key) for o in self._asked.values()):
                 raise Conflict("Idempotency-Key", "a request with this key is being carried out")
+            if len(self._asked) >= MOST_UNDER_WAY:
+                raise Unavailable("too many commands are under way; ask again in a moment")
             self._asked[command] = asked
-        if kind == "flow.preview":
-            self._in_turn(command, event)
+        if kind in QUESTIONS:
+            self._in_turn(kind, command, event)
         elif not self._answered_before(command, asked):
             self._put(event)
 
-    def _in_turn(self, command: str, event: Event) -> None:
-        """Hand over one preview at a time: no more than one is ever before something that happens."""
-        with self._lock:
-            full, first = len(self._previews) >= MOST_PREVIEWS, not self._previews
-            if not full:
-                self._previews.append(event)
-        if full:
+    def _in_turn(self, kind: str, command: str, event: Event) -> None:
+        if not self._turns.ask(kind, event):
             self._forget(command)
-            raise Unavailable(f"{MOST_PREVIEWS} previews are waiting already; ask again in a moment")
-        if first:
-            self._put(event)
-
-    def _next_preview(self) -> None:
-        """The preview under way is answered: the next has its turn, behind all that happened meanwhile."""
-        with self._lock:
-            self._previews.popleft()
-            following = self._previews[0] if self._previews else None
-        if following is not None:
-            self._put(following)
+            raise Unavailable(f"{MOST_ASKED} such questions are waiting already; ask again in a moment")
 
     def _fresh_snapshot(self, peer: Peer, command: str) -> bool:
         known = self._snapshot
@@ -335,8 +326,8 @@ class Commands:
             self._authors.pop(effect.cause, None)
         if asked is None:
             return
-        if asked.kind == "flow.preview":
-            self._next_preview()
+        if asked.kind in QUESTIONS:
+            self._turns.answered(asked.kind)
         if isinstance(effect.value, AdonError):
             asked.peer.answer(effect.command, effect.value)
             return

@@ -16,6 +16,7 @@ from adon.store import lease
 from adon.store.lease import CONTROLLER, Held, Lease
 from adon.store.store import Store
 from apps.campus_edge.roles import RoleDesk, boot_time
+from apps.service_manager import ServiceManager
 
 log = logging.getLogger(__name__)
 
@@ -54,10 +55,15 @@ class Leadership:
         held = self._held
         return "none" if held is None or held.seconds <= 0 else held.holder
 
-    def campaign(self, ended: threading.Event) -> Lease | None:
-        """Wait until the lease is ours; None if the process is to end before."""
+    def campaign(self, ended: threading.Event, watchman: ServiceManager | None = None) -> Lease | None:
+        """Wait until the lease is ours; None if the process is to end before.
+
+        :param watchman: is told at each look that this thread is alive.
+        """
         log.info("event=standing-by name=%s", self._holder)
         while not ended.is_set():
+            if watchman is not None:
+                watchman.pulse()
             try:
                 taken = self._attempt()
             except Unavailable as error:

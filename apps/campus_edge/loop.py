@@ -22,6 +22,7 @@ from adon.broker.events import Event, Tick
 from adon.errors import Unavailable
 from adon.store.lease import LeaseLost
 from apps.campus_edge.roles import step_down
+from apps.service_manager import ServiceManager
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +32,7 @@ EXIT_STORE = 74
 """EX_IOERR: the database cannot be written."""
 
 
+LONGEST_WAIT_S = 60.0
 OFFERS_LIMIT = 256
 """Events waiting for the decision thread; with so many, no packet-in is added to them."""
 
@@ -130,6 +132,7 @@ class DecisionLoop(threading.Thread):
     :param overdue: events for what did not happen in time (a barrier reply), asked for at each turn,
         together with when to ask again.
     :param leisure: what is done while no event is waiting; all of it before the thread ends.
+    :param watchman: is told at every turn that this thread is alive, and how often that must be.
     """
 
     def __init__(
@@ -140,8 +143,10 @@ class DecisionLoop(threading.Thread):
         overdue: Callable[[float], tuple[list[Event], float | None]],
         stamps: Stamps,
         leisure: Leisure = _Nothing(),  # noqa: B008 - it has no state
+        watchman: ServiceManager | None = None,
     ) -> None:
         super().__init__(name="decision", daemon=True)
+        self._watchman = watchman or ServiceManager({})
         self._leisure = leisure
         self._broker = broker
         self._carry_out = carry_out
@@ -169,6 +174,7 @@ class DecisionLoop(threading.Thread):
             die("the decision thread")
 
     def _turn(self) -> bool:
+        self._watchman.pulse()
         late, ask_again = self._overdue(self._stamps.clock())
         for event in late:
             self._decide(event)
@@ -188,7 +194,8 @@ class DecisionLoop(threading.Thread):
 
     def _patience(self, ask_again: float | None) -> float:
         times = [when for when in (self._wake_at, ask_again) if when is not None]
-        return min(60.0, max(0.0, min(times, default=float("inf")) - self._stamps.clock()))
+        longest = LONGEST_WAIT_S if self._watchman.pulse_every is None else self._watchman.pulse_every
+        return min(longest, max(0.0, min(times, default=float("inf")) - self._stamps.clock()))
 
     def _tick_if_due(self) -> None:
         if self._wake_at is not None and self._wake_at <= self._stamps.clock():

@@ -109,12 +109,17 @@ def _users(api: Client) -> Iterable[Offer]:
     return ((one["name"], " ".join(one["roles"])) for one in api.users())
 
 
+def _sessions(api: Client) -> Iterable[Offer]:
+    return ((one["id"], f"{one['owner']} {one['browser']}") for one in api.sessions())
+
+
 def _tokens(api: Client) -> Iterable[Offer]:
     return ((one["id"], f"{one['owner']} {one['label']}") for one in api.tokens())
 
 
 users = _completer(_users)
 tokens = _completer(_tokens)
+sessions = _completer(_sessions)
 flows = _completer(_flows)
 templates = _completer(_templates)
 hosts = _completer(_hosts)

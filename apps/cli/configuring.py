@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,12 +22,18 @@ File = Annotated[Path, typer.Argument(help="The configuration file (YAML).")]
 
 
 @app.command()
-def check(file: File, json_: JsonFlag = False) -> None:
-    """Check a configuration file, and plan its tests.
+def check(
+    file: File,
+    strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings, too.")] = False,
+    json_: JsonFlag = False,
+) -> None:
+    """Check a configuration file, and plan its tests; nothing is started, and no server is asked.
 
-    Every problem is told with file, line and field; if the tests fit no schedule, which one and why.
+    Every problem is told with file, line and field; if the tests fit no schedule, which one and why. Warnings
+    are about what is valid and yet seldom meant: files that are not there, secrets that everybody can read.
     """
     from apps.checking import checked
+    from apps.config_warnings import warnings
 
     try:
         found, plan = checked(file)
@@ -34,7 +42,10 @@ def check(file: File, json_: JsonFlag = False) -> None:
             raise
         print_json({"file": str(file), "problems": [_problem(one) for one in error.problems]})
         raise typer.Exit(EXIT_INPUT) from error
-    _tell(file, found, plan, json_)
+    doubts = warnings(found, file)
+    _tell(file, found, plan, doubts, json_)
+    if doubts and strict:
+        raise typer.Exit(EXIT_INPUT)
 
 
 @app.command()
@@ -71,7 +82,7 @@ def _problem(one: Problem) -> dict[str, Any]:
     return {"file": one.file, "line": one.line, "field": one.field, "cause": one.cause}
 
 
-def _tell(file: Path, found: Configuration, plan: Plan, json_: bool) -> None:
+def _tell(file: Path, found: Configuration, plan: Plan, doubts: Sequence[Problem], json_: bool) -> None:
     from adon.units import format_duration
     from measurement.scheduling.ticks import seconds
 
@@ -82,8 +93,12 @@ def _tell(file: Path, found: Configuration, plan: Plan, json_: bool) -> None:
         counts = {"switches": found.switches, "sites": found.sites, "paths": found.paths}
         told = {name: len(things) for name, things in counts.items()}
         runs = {"tests": len(schedule.tasks), "runs": len(schedule.jobs), "round_seconds": length}
-        print_json({"file": str(file), "network": found.network, **told, "hosts": hosts, "schedule": runs})
+        warned = [_problem(one) for one in doubts]
+        about = {"file": str(file), "network": found.network, **told, "hosts": hosts, "schedule": runs}
+        print_json({**about, "warnings": warned})
         return
+    for one in doubts:
+        typer.echo(f"{replace(one, cause=f'warning: {one.cause}')}", err=True)
     typer.echo(
         f"{file}: network {found.network}: {len(found.switches)} switches, {len(found.sites)} sites, "
         f"{hosts} hosts, {len(found.paths)} paths, {len(found.measurements.tests)} tests"

@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from apps.cli.common import JsonFlag, print_json
+
+if TYPE_CHECKING:
+    from apps.deploy.web_servers import Kind
+
+Config = Annotated[Path, typer.Option(help="ADON's configuration: its address for browsers, its port.")]
+Certificate = Annotated[Path, typer.Option(help="PEM file: the certificate, and what leads to a known CA.")]
+Key = Annotated[Path, typer.Option(help="PEM file: the certificate's key.")]
+Listen = Annotated[
+    str | None, typer.Option(metavar="ADDRESS", help="Listen there only; default: everywhere.")
+]
 
 app = typer.Typer(help="Files that make a service of ADON (docs/install.md).", no_args_is_help=True)
 
@@ -30,3 +40,33 @@ def show(name: Annotated[str, typer.Argument(help="One of adon deploy list.")]) 
     from apps.deploy.kept import text
 
     typer.echo(text(name, Path(sys.prefix)), nl=False)
+
+
+@app.command()
+def grafana(json_: JsonFlag = False) -> None:  # noqa: ARG001 - it is JSON in any case
+    """Print a Grafana dashboard over the metrics and the archive, to be imported there."""
+    from apps.deploy.grafana import dashboard
+
+    print_json(dashboard())
+
+
+@app.command()
+def nginx(config: Config, certificate: Certificate, key: Key, listen: Listen = None) -> None:
+    """Print a configuration of nginx as the web server in front of ADON."""
+    _web_server("nginx", config, certificate, key, listen)
+
+
+@app.command()
+def apache(config: Config, certificate: Certificate, key: Key, listen: Listen = None) -> None:
+    """Print a configuration of Apache as the web server in front of ADON; Shibboleth if configured."""
+    _web_server("apache", config, certificate, key, listen)
+
+
+def _web_server(kind: Kind, config: Path, certificate: Path, key: Path, listen: str | None) -> None:
+    from adon.config import load
+    from apps.deploy.web_servers import Place, advice, written
+
+    configuration = load(config)
+    typer.echo(written(kind, configuration, Place(certificate, key, listen)), nl=False)
+    for line in advice(configuration):
+        typer.echo(f"{config}: {line}", err=True)

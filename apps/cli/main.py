@@ -36,6 +36,7 @@ from apps.cli import (
     plan,
     reserve,
     roles,
+    sessions,
     site,
     template,
     tokens,
@@ -93,6 +94,7 @@ GROUPS = {
     },
     ADMINISTRATION: {
         "token": tokens.app,
+        "session": sessions.sessions,
         "user": users.app,
         "role": roles.app,
         "audit": audit.app,

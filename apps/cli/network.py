@@ -131,11 +131,13 @@ def show_rules(
     ctx: typer.Context,
     flow: OfFlow = None,
     dpid: OfSwitch = None,
+    removed: Annotated[bool, typer.Option("--removed", help="Those that are gone, too.")] = False,
     json_: JsonFlag = False,
 ) -> None:
     """The rules that should be in the switches, as ovs-ofctl prints them."""
     with naming(NARROWED):
-        found = client(ctx).rules(flow, dpid)
+        known = client(ctx).rules(flow, dpid)
+    found = [rule for rule in known if removed or rule["state"] != "removed"]
     if json_:
         print_json(found)
         return

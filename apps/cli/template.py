@@ -117,6 +117,7 @@ def show(
     from adon import yamlfile
     from adon.templates_catalog.model import Template
     from adon.templates_catalog.rspec_xml import export_rspec
+    from adon.templates_catalog.writing import as_text
     from apps.cli.bars import picture
 
     name, _, version = reference.partition("@")
@@ -129,7 +130,7 @@ def show(
         text = export_rspec(template, *rspec)
         print_json({"rspec": text}) if json_ else typer.echo(text)
         return
-    typer.echo(yamlfile.dump(template), nl=False)
+    typer.echo(as_text(body), nl=False)
     for metric, table in template.tables.items():
         typer.echo(f"\n{metric}: value, score{' (stepped)' if table.step else ''}")
         for line in picture(metric, table):

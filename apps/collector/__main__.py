@@ -20,6 +20,7 @@ from pathlib import Path
 from adon import config
 from adon.config import Configuration
 from adon.errors import InvalidInput
+from adon.store.access.database import access_url
 from apps.collector import contacts, files, orders
 from apps.collector.collector import Collector, Inbox
 from apps.collector.conductor import Conductor
@@ -29,13 +30,14 @@ from apps.collector.identity import next_start
 from apps.collector.keeper import Keeper
 from apps.collector.links import WebSide, listen
 from apps.collector.orders import Plan
+from apps.collector.owners import Owners
 from apps.collector.readers import Readers
 from apps.collector.sites import working
 from apps.collector.telling import telling
 from apps.collector.watching import reader_of, watching
 from apps.collector.ways_in import directory, ways_in
 from apps.collector.workers import Workers
-from apps.link import LinkClient, LinkServer
+from apps.link import CONTROLLER, LinkClient, LinkServer
 from measurement.anomaly.alarm import Alarm
 from measurement.anomaly.policy import Policy
 from measurement.anomaly.watch import Watch
@@ -51,7 +53,6 @@ from measurement.scheduling import gantt
 
 LOG = logging.getLogger("apps.collector")
 ARCHIVE = "measurements.db"
-CONTROLLER = "controller.sock"
 SOCKET = "collector.sock"
 DOCUMENTS_KEPT = {"execution": 30 * 86_400.0, "alarm": 400 * 86_400.0, "overlap": 30 * 86_400.0}
 """Seconds for which what became of runs, and alarms that are over, can be looked up."""
@@ -68,6 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--folder", type=Path, metavar="DIR", help="of the files that FILE names (default: FILE's)"
     )
+    parser.add_argument("--store", metavar="URL", help="of the state (default: DIR/state.db)")
     parser.add_argument("--controller", type=Path, metavar="SOCKET", help="default: DIR/controller.sock")
     options = parser.parse_args(arguments)
     logging.basicConfig(
@@ -77,7 +79,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     try:
         folder = options.folder or options.config.parent
-        return _collect(options.config, folder, options.data, options.controller or options.data / CONTROLLER)
+        users = access_url(options.data, options.store)
+        controller = options.controller or options.data / CONTROLLER
+        return _collect(options.config, folder, options.data, users, controller)
     except InvalidInput as error:
         for problem in error.problems:
             print(problem, file=sys.stderr)  # noqa: T201  # one line per problem is the interface
@@ -87,7 +91,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
-def _collect(file: Path, folder: Path, data: Path, controller: Path) -> int:
+def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path) -> int:
     configuration = config.load(file)
     template = _template(configuration, folder)
 
@@ -114,7 +118,9 @@ def _collect(file: Path, folder: Path, data: Path, controller: Path) -> int:
         archive = ends.enter_context(_archive(configuration, data))
         link = LinkClient(controller, role="collector")
         ends.callback(link.close)
-        web, readers = WebSide(), Readers(configuration.policy.measurement_access)
+        owners = Owners(users)
+        ends.callback(owners.close)
+        web, readers = WebSide(), Readers(configuration.policy.measurement_access, owners.now)
         told = ends.enter_context(
             telling(configuration.measurements.notify, folder, data, web.notice, readers.may_hear)
         )

@@ -1,13 +1,14 @@
 """Who has subscribed, as whom, and whether they may hear of a series.
 
 A subscription is kept with the roles and groups that its owner had when subscribing.  They are asked for each
-alarm, with the rules of now: a rule that is taken away ends what it allowed; a role that is taken away does
-not, until its holder subscribes anew.
+alarm, and again when it is sent, with the rules of now and as far as the owner has them still: a rule, a role
+or a group that is taken away ends what it allowed, and who is disabled hears nothing.  What an owner is given
+later counts from subscribing anew.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from adon.access.identity import Actor
@@ -22,10 +23,14 @@ READER = "reader"
 
 
 class Readers:
-    """The owners of subscriptions; changed by one thread, asked by another."""
+    """The owners of subscriptions; changed by one thread, asked by others.
 
-    def __init__(self, grants: Sequence[MeasurementGrant]) -> None:
+    :param now: an owner, as of subscribing, as far as they may come in still; None for who may not.
+    """
+
+    def __init__(self, grants: Sequence[MeasurementGrant], now: Callable[[Actor], Actor | None]) -> None:
         self._grants = grants
+        self._now = now
         self._actors: Mapping[str, Actor] = {}
 
     def known(self, documents: Sequence[Mapping[str, Any]]) -> list[Subscription]:
@@ -36,7 +41,8 @@ class Readers:
 
     def may_hear(self, subscription: Subscription, alarm: Alarm) -> bool:
         """Whether the owner of a subscription may read the series that an alarm is about."""
-        actor = self._actors.get(subscription.id)
+        then = self._actors.get(subscription.id)
+        actor = None if then is None else self._now(then)
         return actor is not None and may_measure(actor, "read", alarm.series, self._grants).allowed
 
 

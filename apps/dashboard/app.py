@@ -8,13 +8,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from typing import cast
-from urllib.parse import urlsplit
 
 from dash import Dash
 from flask import Flask, Response, g, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from adon.access.identity import Actor
+from adon.access.origin import foreign
 from adon.errors import Forbidden
 from apps.dashboard import frame, router
 from apps.dashboard.page import Page
@@ -30,12 +30,14 @@ def create_dashboard(
     to_sign_in: Callable[[], AnyResponse],
     connect: Connect,
     clock: Callable[[], float] = time.time,
+    refused: Callable[[Actor, str], None] = lambda _actor, _why: None,
 ) -> Flask:
     """The dashboard.
 
     :param signed_in: who makes the present request; None for nobody.
     :param to_sign_in: the way to sign in, and back to what the present request asks for.
     :param connect: the API as an actor may use it.
+    :param refused: is told of a request in somebody's name that was not sent by a page of ours, and why.
     """
     server = Flask("apps.dashboard", static_folder=None)
     server.extensions[CONNECT] = connect
@@ -55,6 +57,7 @@ def create_dashboard(
 
     @server.errorhandler(Forbidden)
     def refuse(error: Forbidden) -> AnyResponse:
+        refused(g.actor, str(error))
         return Response(str(error), 403, mimetype="text/plain")
 
     app = Dash(
@@ -78,6 +81,8 @@ def create_dashboard(
         response.headers.setdefault("Content-Security-Policy", policy)
         response.headers.setdefault("Referrer-Policy", "same-origin")
         response.headers.setdefault("X-Content-Type-Options", "nosniff")
+        response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
+        response.headers.setdefault("Cross-Origin-Opener-Policy", "same-origin")
         if not request.path.startswith(OPEN):
             response.headers["Cache-Control"] = "no-store"
         return response
@@ -89,16 +94,17 @@ def _refuse_foreign() -> None:
     """A request that changes something comes from a page of ours.
 
     Its body is JSON, which no form can send, the session's cookie is SameSite, and the browser says where
-    the request comes from (Fetch Metadata; older ones by Origin, RFC 6454).
+    the request comes from (:mod:`adon.access.origin`).
 
-    :raises Forbidden: if that is another site.
+    :raises Forbidden: if that is another site, or the body is what a form can send.
     """
     if request.method in ("GET", "HEAD"):
         return
-    origin = request.headers.get("Origin")
-    same = origin is None or urlsplit(origin).netloc == request.host
-    if not same or request.headers.get("Sec-Fetch-Site", "same-origin") != "same-origin":
+    said = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    if foreign(*said, request.host):
         raise Forbidden("this request came from another site")
+    if not request.is_json:
+        raise Forbidden("this request is not one of our pages'")
 
 
 def _policy(app: Dash) -> str:

@@ -21,7 +21,7 @@ from adon.errors import InvalidInput
 from adon.store.access.database import AccessStore, access_url
 from adon.store.store import Store
 from apps.collector.contacts import mail_server
-from apps.link import LinkClient, LinkServer
+from apps.link import CONTROLLER, LinkClient, LinkServer
 from apps.movers.book import Book
 from apps.movers.carrying import Carrier
 from apps.movers.mover import SOCKET, Mover
@@ -61,7 +61,7 @@ def _move(configuration: Configuration, folder: Path, data: Path, store_url: str
         ends.callback(store.close)
         book = Book(data)
         ends.callback(book.close)
-        link = LinkClient(data / "controller.sock", "movers")
+        link = LinkClient(data / CONTROLLER, "movers")
         ends.callback(link.close)
         post = _post(configuration, folder, data, store_url, book, ends)
         carrier = Carrier(configuration.transfers, tools)

@@ -62,6 +62,8 @@ def _serve(options: argparse.Namespace) -> int:
             rates=services.rates,
             proxies=where.web_proxies,
             most=where.web_limits.connections,
+            most_each=where.web_limits.connections_per_address,
+            standing=lambda ids: services.access.tokens.standing(ids, services.clock()),
         )
         log.info("event=web.listening host=%s port=%d", *listener.getsockname()[:2])
         server.serve_on(listener)

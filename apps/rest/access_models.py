@@ -13,6 +13,7 @@ from adon.access.shown import token_values, user_values
 from adon.access.user import User
 from adon.access.user_names import PRINCIPALS
 from adon.moments import When
+from adon.store.access.sessions import Session
 from apps.rest.models import ListView, NewestFirstView, View
 from apps.rest.times import Time
 
@@ -161,6 +162,51 @@ class TokenList(NewestFirstView):
     """Tokens, the newest first; ``next`` is the ``before`` of the following page."""
 
     items: list[TokenView]
+
+
+class SessionView(View):
+    """A browser at which somebody is signed in; what proves something is not in it."""
+
+    id: str
+    owner: str
+    how: str = Field(description="the way of signing in: token, oidc or shibboleth")
+    began: Time
+    last_seen: Time = Field(description="to the minute")
+    ends: Time = Field(description="whatever is done; earlier if it is not used")
+    address: str = Field(description="from where it began; empty if that was not written down")
+    browser: str = Field(description="as what it named itself")
+    asking: bool = Field(description="whether this request came by it")
+
+    @classmethod
+    def shown(cls, session: Session, lifetime: float, asking: str | None) -> Self:
+        """A session as it travels.
+
+        :param lifetime: seconds after which each is over.
+        :param asking: the id of the session that asks.
+        """
+        return cls(
+            id=session.id,
+            owner=session.actor.name,
+            how=session.how,
+            began=session.began,
+            last_seen=session.seen,
+            ends=session.began + lifetime,
+            address=session.extra.get("address", ""),
+            browser=session.extra.get("browser", ""),
+            asking=session.id == asking,
+        )
+
+
+class SessionList(NewestFirstView):
+    """Sessions, the newest first; ``next`` is the ``before`` of the following page."""
+
+    items: list[SessionView]
+
+
+class EndedView(View):
+    """How many sessions were ended."""
+
+    ended: int
 
 
 class AuditLine(View):

@@ -33,6 +33,7 @@ from apps.rest.api import (
     reservations,
     rules,
     schedule,
+    sessions,
     sites,
     standing,
     templates,
@@ -75,6 +76,7 @@ PARTS = (
     reservations.api,
     users.api,
     tokens.api,
+    sessions.api,
     audit.api,
     events.api,
     configured.api,
@@ -88,6 +90,8 @@ HEADERS = {
     "base-uri 'none'; frame-ancestors 'none'",
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "private, no-store",  # of what says nothing else itself
 }
 
 

@@ -35,9 +35,12 @@ def note(action: str, actor: Actor | None, obj: str = "", detail: str = "") -> N
     services().audit.record(_entry(action, actor, obj or _object(), Outcome.DONE, 0, detail))
 
 
-def attempt(action: str, detail: str) -> None:
-    """Audit something that somebody tried beside what they asked for, which has its own line."""
-    services().audit.record(_entry(action, None, _object(), Outcome.REFUSED, 0, detail))
+def attempt(action: str, detail: str, actor: Actor | None = None) -> None:
+    """Audit something that somebody tried beside what they asked for, which has its own line.
+
+    :param actor: in whose name.
+    """
+    services().audit.record(_entry(action, actor, _object(), Outcome.REFUSED, 0, detail))
 
 
 def explain(detail: str) -> None:

@@ -14,8 +14,9 @@ from __future__ import annotations
 import asyncio
 import io
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, MutableMapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -35,7 +36,7 @@ PIECE = 65_536
 
 
 class Busy(Exception):
-    """More requests wait for a thread than may."""
+    """More requests wait for a thread than may, or hold more memory."""
 
 
 class TooLarge(Exception):
@@ -59,9 +60,41 @@ class Answer:
     body: bytes
 
 
-async def read_body(scope: Scope, receive: Receive, largest: int) -> bytes:
+class Room:
+    """Memory for the bodies of all requests together; lives on one event loop.
+
+    :param most: bytes.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self.taken = 0
+
+    @contextmanager
+    def held(self) -> Iterator[Callable[[int], None]]:
+        """Takes so many more bytes each time it is called; all are given back at the end of the context.
+
+        :raises Busy: when called, if there are not so many.
+        """
+        held = 0
+
+        def more(size: int) -> None:
+            nonlocal held
+            if self.taken + size > self._most:
+                raise Busy
+            held += size
+            self.taken += size
+
+        try:
+            yield more
+        finally:
+            self.taken -= held
+
+
+async def read_body(scope: Scope, receive: Receive, largest: int, take: Callable[[int], None]) -> bytes:
     """The whole body of a request.
 
+    :param take: asked for memory as it comes (:meth:`Room.held`).
     :raises TooLarge: if it says that it is, or turns out to be.
     :raises TooSlow: if it is not there in time.
     :raises Gone: if the client leaves before.
@@ -77,7 +110,9 @@ async def read_body(scope: Scope, receive: Receive, largest: int) -> bytes:
                 message = await receive()
                 if message["type"] != "http.request":
                     raise Gone
-                body += message.get("body", b"")
+                piece = message.get("body", b"")
+                take(len(piece))
+                body += piece
                 if len(body) > largest:
                     raise TooLarge
                 if not message.get("more_body", False):

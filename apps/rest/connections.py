@@ -1,8 +1,9 @@
 """One connection of a client, and when it has had time enough.
 
 uvicorn's HTTP/1.1 over h11, which reads strictly and bounds what it keeps of a request.  What is added:
-whoever does not finish a request's head, or does not take what was sent, is cut off; a request that is not
-HTTP never ends in a stack trace; and a refusal says 431 where the head was too large.
+whoever does not finish a request's head, or does not take what was sent, is cut off; nobody has more than
+their share of the connections (:mod:`apps.rest.places`); a request that is not HTTP never ends in a stack
+trace; and a refusal says 431 where the head was too large.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ import h11
 from uvicorn.config import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
+
+from apps.rest.places import Places
+from apps.rest.proxies import plain
 
 log = logging.getLogger(__name__)
 
@@ -40,10 +44,31 @@ class Connection(H11Protocol):
         server_state: ServerState,
         app_state: dict[str, Any],
         _loop: asyncio.AbstractEventLoop | None = None,
+        *,
+        places: Places,
     ) -> None:
         super().__init__(config, server_state, {**app_state, CONNECTION: self}, _loop)
         self._head_since: float | None = self.loop.time()
         self._untaken_since: float | None = None
+        self._places = places
+        self._holds: str | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin, or end at once if there is no place for one more."""
+        super().connection_made(transport)
+        address = plain("" if self.client is None else self.client[0])
+        if self._places.enter(address):
+            self._holds = address
+        else:
+            log.info("event=web.no-place client=%s", address)
+            self._refuse(503)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Give the place back."""
+        super().connection_lost(exc)
+        if self._holds is not None:
+            self._places.leave(self._holds)
+            self._holds = None
 
     def data_received(self, data: bytes) -> None:
         """Take what has come; a request that cannot be read is refused and the connection ends."""

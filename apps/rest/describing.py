@@ -125,7 +125,7 @@ def _complete(operation: Json, name: str, method: str, action: Action | None) ->
     parameters += _headers(name, method)
     for status in _failures(operation, name, method, open_=open_):
         responses.setdefault(str(status), problem_responses(status)[str(status)])
-    if not _may_miss(operation):
+    if method != "delete" and not _may_miss(operation):
         responses.pop("404", None)
     if method == "get" and name not in _UNTAGGED:
         responses["304"] = {"description": "As it was", "headers": {"ETag": ETAG}}

@@ -47,7 +47,7 @@ def refuse_invalid(error: ValidationError) -> Response:
 def answer_ours(error: AdonError) -> Response:
     """The answer to an error of ours."""
     if error.status >= 500:
-        log.warning("event=rest.failed path=%s error=%r", request.path, str(error))
+        log.warning("event=rest.failed path=%r error=%r", request.path, str(error))
     auditing.problem(error)
     response = _response(problems.to_document(error))
     if isinstance(error, NotAuthenticated):
@@ -70,7 +70,7 @@ def _answer_http(error: HTTPException) -> Response:
 
 
 def _answer_unforeseen(error: Exception) -> Response:
-    log.error("event=rest.unforeseen path=%s", request.path, exc_info=error)
+    log.error("event=rest.unforeseen path=%r", request.path, exc_info=error)
     return _response(problems.to_document(AdonError("something went wrong here; the log says what")))
 
 

@@ -64,10 +64,18 @@ def require_actions(app: Flask) -> None:
         raise AdonError(f"no action is named by: {', '.join(bare)}")
 
 
-def gate_api() -> None:
-    """Before each request to the API: who asks, and the first check.
+def identify() -> None:
+    """Before each request to the API: who asks.
 
     By the bearer token alone, unless the request came from inside this process (:mod:`apps.rest.inside`).
+
+    :raises NotAuthenticated: for a token that is not valid.
+    """
+    g.actor = told_inside(request.environ) or bearer()
+
+
+def gate_api() -> None:
+    """After that: the first check.
 
     :raises NotAuthenticated, Forbidden: if it ends here.
     """
@@ -76,7 +84,6 @@ def gate_api() -> None:
     wanted = action_of(current_app, request.endpoint)
     if wanted is None:
         raise AdonError(f"{request.endpoint} names no action")
-    g.actor = told_inside(request.environ) or bearer()
     admit(wanted)
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from adon.access.identity import Actor
 from adon.config import MeasurementGrant
+from adon.errors import AdonError
 from apps.rest.bridge import Headers, Message, Receive, Send
 from apps.rest.stream import Happened, Stream
 
@@ -24,6 +25,8 @@ GATHER_S = 0.1
 """Listeners are woken at most so often: what happens in between comes to them together."""
 SLOW_LISTENER_S = 10.0
 """Seconds a listener may let the events wait that were sent to it; then it is cut off."""
+ASK_EVERY_S = 1.0
+"""So often it is asked whether those who listen may still."""
 ALIVE = b": still here\n\n"
 
 
@@ -52,16 +55,40 @@ class Handover:
     ticket: Ticket | None = None
 
 
+Standing = Callable[[Collection[str]], Mapping[str, Actor]]
+"""Whom tokens of these ids prove now; those that prove nothing any more are left out."""
+
+
+@dataclass(eq=False, slots=True)
+class _Place:
+    """One who listens.
+
+    :param over: that the proof it began with is not good any more, or for something else.
+    """
+
+    ticket: Ticket
+    woken: asyncio.Event = field(default_factory=asyncio.Event)
+    over: bool = False
+
+
 View = tuple[Actor | None, frozenset[str] | None, int, int]
 
 
 class Listeners:
-    """See the module; lives on one event loop."""
+    """See the module; lives on one event loop.
 
-    def __init__(self, stream: Stream) -> None:
+    Whoever began to listen with a token that is revoked or expired by now, or whose owner is disabled or has
+    other roles, is sent home within :data:`ASK_EVERY_S`, and may come again with what is good then.
+
+    :param standing: asked in a thread; None where nobody is to be asked for.
+    """
+
+    def __init__(self, stream: Stream, standing: Standing | None = None) -> None:
         self._stream = stream
+        self._standing = standing
         self._loop = asyncio.get_running_loop()
-        self._waiting: set[asyncio.Event] = set()
+        self._waiting: set[_Place] = set()
+        self._asking: asyncio.Task[None] | None = None
         self._shared: dict[View, tuple[bytes, int]] = {}
         self._due: asyncio.TimerHandle | None = None
         self._woken = -GATHER_S
@@ -69,28 +96,49 @@ class Listeners:
 
     async def serve(self, ticket: Ticket, headers: Headers, receive: Receive, send: Send) -> bool:
         """Tell one listener what happens until its time is over; False for one who was too slow."""
-        woken = asyncio.Event()
-        self._waiting.add(woken)
+        place = _Place(ticket)
+        self._waiting.add(place)
+        if self._standing is not None and (self._asking is None or self._asking.done()):
+            self._asking = asyncio.create_task(self._ask(self._standing))
         leaving = asyncio.ensure_future(receive())  # the request has been read: what comes is the end
-        leaving.add_done_callback(lambda _: woken.set())
+        leaving.add_done_callback(lambda _: place.woken.set())
         try:
             await send({"type": "http.response.start", "status": 200, "headers": headers})
-            await self._tell(ticket, leaving, woken, send)
+            await self._tell(place, leaving, send)
         except TimeoutError:
             log.warning("event=events.slow-listener who=%r", ticket.who)
             return False
         finally:
-            self._waiting.discard(woken)
+            self._waiting.discard(place)
             leaving.cancel()
         return True
 
-    async def _tell(
-        self, ticket: Ticket, leaving: asyncio.Future[Message], woken: asyncio.Event, send: Send
-    ) -> None:
+    async def _ask(self, standing: Standing) -> None:
+        """While anybody listens, ask whether they may still."""
+        while self._waiting:
+            await asyncio.sleep(ASK_EVERY_S)
+            actors = [one.ticket.actor for one in self._waiting]
+            proofs = {one.proof for one in actors if one is not None and one.via == "token"}
+            try:
+                now = await self._loop.run_in_executor(None, standing, proofs)
+            except AdonError as error:  # a database that is away for a moment sends nobody home
+                log.warning("event=events.not-asked error=%r", str(error))
+                continue
+            for place in self._waiting:
+                actor = place.ticket.actor
+                if actor is not None and actor.proof in proofs and now.get(actor.proof) != actor:
+                    log.info("event=events.sent-home who=%r", place.ticket.who)
+                    place.over = True
+                    place.woken.set()
+
+    async def _tell(self, place: _Place, leaving: asyncio.Future[Message], send: Send) -> None:
+        ticket, woken = place.ticket, place.woken
         end, seen = self._loop.time() + ticket.seconds, ticket.seen
         piece = b": listening\n\n"
         while True:
             woken.clear()  # before the look: what comes after it sets it again
+            if place.over:
+                break
             more, seen = self._after(ticket, seen)
             if piece or more:
                 async with asyncio.timeout(SLOW_LISTENER_S):
@@ -129,7 +177,7 @@ class Listeners:
         self._due, self._woken = None, self._loop.time()
         self._shared.clear()
         for one in self._waiting:
-            one.set()
+            one.woken.set()
 
 
 def _together(found: list[Happened], ticket: Ticket, seen: int) -> bytes:

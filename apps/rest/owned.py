@@ -21,6 +21,7 @@ _READING = {
     Action.RESERVATION_RELEASE: Action.RESERVATION_READ,
     Action.SUBSCRIPTION_DELETE: Action.SUBSCRIPTION_READ,
     Action.TOKEN_REVOKE: Action.TOKEN_READ,
+    Action.SESSION_END: Action.SESSION_READ,
 }
 """What shows an object that something is done to."""
 

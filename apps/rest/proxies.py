@@ -3,10 +3,13 @@
 ``X-Forwarded-For`` and ``X-Forwarded-Proto`` count only on connections from an address of
 ``controller.web_proxies``; of a chain, the last address that is none of those is the client's.  Whoever
 sent them, no such header goes on to the application: what they say is in the client's address and the scheme.
+The address at the other end of the connection itself goes on as :data:`PEER`: who speaks for an identity
+provider is asked by that, never by what a header says.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -18,6 +21,8 @@ log = logging.getLogger(__name__)
 
 PROXIED = "adon.proxied"
 """In the ASGI scope and in the WSGI environment: whether a proxy of ours brought the request."""
+PEER = "adon.peer"
+"""There, too: the address at the other end of the connection; empty for a Unix socket."""
 _SAID = ("x-forwarded-", "forwarded", "x-real-ip")
 
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
@@ -44,10 +49,36 @@ def behind(app: App, proxies: Sequence[str]) -> App:
         await app(scope, receive, send)
 
     trusting = ProxyHeadersMiddleware(bare, list(proxies))  # type: ignore[arg-type]
+    ours = trusted(proxies)
 
     async def told(scope: Scope, receive: Receive, send: Send) -> None:
-        peer = scope.get("client")
-        scope[PROXIED] = peer is not None and peer[0] in trusting.trusted_hosts
+        address, port = scope.get("client") or ("", 0)
+        address = plain(address)
+        scope["client"] = (address, port) if address else None
+        scope[PEER], scope[PROXIED] = address, ours(address)
         await trusting(scope, receive, send)  # type: ignore[arg-type]
 
     return told
+
+
+def trusted(proxies: Sequence[str]) -> Callable[[str], bool]:
+    """Whether an address is one of these proxies'."""
+    networks = [ipaddress.ip_network(one) for one in proxies]
+
+    def ours(address: str) -> bool:
+        try:
+            found = ipaddress.ip_address(address)
+        except ValueError:
+            return False
+        return any(found in network for network in networks)
+
+    return ours
+
+
+def plain(address: str) -> str:
+    """An address in its plain form: an IPv4 client of a socket for both protocols is ``::ffff:192.0.2.7``."""
+    try:
+        mapped = ipaddress.IPv6Address(address).ipv4_mapped
+    except ValueError:
+        return address
+    return address if mapped is None else str(mapped)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 import math
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -20,6 +21,9 @@ from limits.strategies import MovingWindowRateLimiter
 
 from adon.config import WebLimits
 
+MANY = 1000
+SWEEP_S = 1.0
+"""With so many known, those who are gone are forgotten, every so many seconds."""
 Kind = Literal["reads", "writes", "inside", "anonymous", "sign_in", "addresses"]
 
 
@@ -53,7 +57,10 @@ class Rates:
     """The windows of everybody; usable from any thread."""
 
     def __init__(self, limits: WebLimits) -> None:
-        self._limiter = MovingWindowRateLimiter(MemoryStorage())
+        self._storage = MemoryStorage()
+        self._limiter = MovingWindowRateLimiter(self._storage)
+        self._lock = threading.Lock()
+        self._swept = 0.0
         self._items = {
             kind: RateLimitItemPerSecond(rate.requests, max(1, math.ceil(rate.per)), namespace=kind)
             for kind, rate in limits.rates.items()
@@ -62,10 +69,26 @@ class Rates:
     def take(self, kind: Kind, who: str) -> Standing:
         """Count a request of somebody, if it may be."""
         item = self._items[kind]
-        allowed = self._limiter.hit(item, who)
-        window = self._limiter.get_window_stats(item, who)
+        with self._lock:  # so that nobody's place is swept while it is written to
+            self._sweep(time.monotonic())
+            allowed = self._limiter.hit(item, who)
+            window = self._limiter.get_window_stats(item, who)
         wait = max(0.0, window.reset_time - time.time())
         return Standing(kind, allowed, item.amount, item.get_expiry(), window.remaining, wait)
+
+    @property
+    def known(self) -> int:
+        """Of how many kinds of somebody something is kept."""
+        return len(self._storage.events)
+
+    def _sweep(self, now: float) -> None:
+        """Forget whose windows are empty: the library keeps a place for everybody who ever came."""
+        known = self._storage.events
+        if len(known) < MANY or now - self._swept < SWEEP_S:
+            return
+        self._swept = now
+        for key in [key for key, window in list(known.items()) if not window]:
+            known.pop(key, None)
 
 
 def network_of(address: str) -> str:
@@ -74,6 +97,7 @@ def network_of(address: str) -> str:
         found = ipaddress.ip_address(address)
     except ValueError:
         return address
-    if found.version == 4:
-        return address
-    return str(ipaddress.ip_network((found, 64), strict=False))
+    if isinstance(found, ipaddress.IPv4Address):
+        return str(found)
+    mapped = found.ipv4_mapped
+    return str(ipaddress.ip_network((found, 64), strict=False)) if mapped is None else str(mapped)

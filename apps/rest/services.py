@@ -21,7 +21,7 @@ from adon.store.store import Store
 from adon.transfers.machine import Transfer
 from apps.collector.files import GANTT
 from apps.journal import NAME as JOURNAL
-from apps.link import SUPERVISOR, LinkClient
+from apps.link import CONTROLLER, REACHED, SUPERVISOR, LinkClient
 from apps.movers import book
 from apps.movers.mover import SOCKET as MOVERS
 from apps.rest.audit_writer import AuditWriter
@@ -258,10 +258,11 @@ def open_services(
         raise
     audit = AuditWriter(access.audit.append, time.time)
     controller, collector = (
-        LinkClient(data / "controller.sock", "web"),
+        LinkClient(data / CONTROLLER, "web"),
         LinkClient(data / "collector.sock", "web", "the collector"),
     )
     supervisor = LinkClient(data / SUPERVISOR, "web", "adon serve")
+    controller.on("hello", lambda _: supervisor.send(REACHED, {}))
     movers = None
     if configuration.transfers.configured:
         movers = LinkClient(data / MOVERS, "web", "the process that moves data")

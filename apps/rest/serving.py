@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
 import json
 import logging
 import resource
@@ -30,6 +31,7 @@ from apps.rest.bridge import (
     Busy,
     Gone,
     Receive,
+    Room,
     Scope,
     Send,
     Threads,
@@ -40,8 +42,9 @@ from apps.rest.bridge import (
     send_answer,
 )
 from apps.rest.json_body import MAX_BODY
-from apps.rest.listeners import Handover, Listeners
-from apps.rest.proxies import PROXIED, behind
+from apps.rest.listeners import Handover, Listeners, Standing
+from apps.rest.places import Places
+from apps.rest.proxies import PEER, PROXIED, behind, trusted
 from apps.rest.rates import Rates, network_of
 from apps.rest.stream import Stream
 
@@ -55,6 +58,9 @@ KEEP_ALIVE_S = 30
 END_WITHIN_S = 3
 """Seconds for requests under way, when the server ends."""
 CONNECTIONS = 2000
+OF_ONE_ADDRESS = 1000
+BODIES = 64 * MAX_BODY
+"""Bytes of bodies that may be in memory at once."""
 
 Wsgi = Callable[..., Iterable[bytes]]
 
@@ -62,10 +68,12 @@ Wsgi = Callable[..., Iterable[bytes]]
 class Composed:
     """The ASGI application: the WSGI one in threads, and its event streams here."""
 
-    def __init__(self, app: Wsgi, stream: Stream, rates: Rates | None) -> None:
+    def __init__(self, app: Wsgi, stream: Stream, rates: Rates | None, standing: Standing | None) -> None:
         self._threads = Threads(app, THREADS, MOST_WAITING)
+        self._room = Room(BODIES)
         self._stream = stream
         self._rates = rates
+        self._standing = standing
         self._listeners: Listeners | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -104,21 +112,21 @@ class Composed:
         size = len(scope["raw_path"]) + len(scope["query_string"])
         if size + sum(len(name) + len(value) for name, value in scope["headers"]) > connections.MAX_HEAD:
             return _refusal(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE, "the request's head is too large")
+        more = {HANDOVER: handover, PROXIED: scope.get(PROXIED, False), PEER: scope.get(PEER, "")}
         try:
-            body = await read_body(scope, receive, MAX_BODY)
+            with self._room.held() as take:
+                body = await read_body(scope, receive, MAX_BODY, take)
+                return await self._threads.call(environ_of(scope, body, more))
         except TooLarge:
             return _refusal(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, f"a body is at most {MAX_BODY} bytes")
         except TooSlow:
             return _refusal(HTTPStatus.REQUEST_TIMEOUT, "the body did not arrive in time")
-        more = {HANDOVER: handover, PROXIED: scope.get(PROXIED, False)}
-        try:
-            return await self._threads.call(environ_of(scope, body, more))
         except Busy:
             return _refusal(HTTPStatus.SERVICE_UNAVAILABLE, "too many requests at once; try again")
 
     def _hub(self) -> Listeners:
         if self._listeners is None:
-            self._listeners = Listeners(self._stream)
+            self._listeners = Listeners(self._stream, self._standing)
         return self._listeners
 
 
@@ -145,6 +153,7 @@ def _document(status: int, document: dict[str, Any], wait_s: float) -> Answer:
         (b"content-type", problems.MEDIA_TYPE.encode()),
         (b"content-length", b"%d" % len(body)),
         (b"cache-control", b"no-store"),
+        (b"x-content-type-options", b"nosniff"),
         (b"connection", b"close"),
     ]
     if status in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.SERVICE_UNAVAILABLE):
@@ -157,7 +166,9 @@ class WebServer(uvicorn.Server):
 
     :param stream: what happens; listeners are let go when the server ends.
     :param proxies: addresses whose word about the client counts (:mod:`apps.rest.proxies`).
-    :param most: connections at once; those above are answered with 503.
+    :param most: connections at once, and :param most_each: of one address that is no proxy; those above are
+        answered with 503.
+    :param standing: whom tokens prove now, so that no listener outstays one; None where none are revoked.
     """
 
     def __init__(
@@ -168,13 +179,16 @@ class WebServer(uvicorn.Server):
         rates: Rates | None = None,
         proxies: Sequence[str] = (),
         most: int = CONNECTIONS,
+        most_each: int = OF_ONE_ADDRESS,
+        standing: Standing | None = None,
     ) -> None:
-        self._composed = Composed(app, stream, rates)
+        self._composed = Composed(app, stream, rates, standing)
+        places = Places(most, most_each, trusted(proxies))
         super().__init__(
             uvicorn.Config(
                 behind(self._composed, proxies),
                 loop="asyncio",
-                http=connections.Connection,
+                http=functools.partial(connections.Connection, places=places),  # type: ignore[arg-type]
                 ws="none",
                 lifespan="off",
                 interface="asgi3",
@@ -185,7 +199,6 @@ class WebServer(uvicorn.Server):
                 server_header=False,
                 headers=[("server", "adon")],
                 backlog=512,
-                limit_concurrency=most,
                 timeout_keep_alive=KEEP_ALIVE_S,
                 timeout_graceful_shutdown=END_WITHIN_S,
                 h11_max_incomplete_event_size=connections.MAX_HEAD,

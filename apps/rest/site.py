@@ -11,6 +11,7 @@ from adon.access.identity import Actor
 from adon.client import Client
 from apps.dashboard.app import create_dashboard
 from apps.dashboard.pages import PAGES
+from apps.rest import auditing
 from apps.rest.app import create_app, with_sign_in
 from apps.rest.identity.views import current_actor, to_sign_in
 from apps.rest.inside import InsideTransport
@@ -20,11 +21,16 @@ Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
 
 class Site:
-    """The WSGI application over these services."""
+    """The WSGI application over these services.
 
-    def __init__(self, parts: Services) -> None:
-        self.api = with_sign_in(create_app(parts), parts)
-        self.dashboard = create_dashboard(PAGES, current_actor, to_sign_in, self._connect, parts.clock)
+    :param api: the API with the sign-in over them, if it is made already.
+    """
+
+    def __init__(self, parts: Services, api: Flask | None = None) -> None:
+        self.api = with_sign_in(create_app(parts), parts) if api is None else api
+        self.dashboard = create_dashboard(
+            PAGES, current_actor, to_sign_in, self._connect, parts.clock, _refused
+        )
         self.dashboard.extensions[NAME] = parts  # sessions are theirs
 
     def __call__(self, environ: dict[str, Any], start_response: Any) -> Iterable[bytes]:
@@ -37,3 +43,7 @@ class Site:
     def _connect(self, actor: Actor) -> Client:
         address = request.remote_addr if has_request_context() else None
         return Client(InsideTransport(self.api, actor, address or ""))
+
+
+def _refused(actor: Actor, why: str) -> None:
+    auditing.attempt("page.forged", why, actor)

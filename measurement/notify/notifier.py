@@ -12,7 +12,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from queue import Empty, SimpleQueue
 
 from measurement.anomaly.alarm import Alarm
@@ -52,7 +52,8 @@ class Notifier:
 
     :param senders: per channel, what delivers; a subscription to a channel without one fails for good.
     :param outbox: what was left over from the last run, or an empty one.
-    :param may_hear: whether a subscription's owner may hear of an alarm.
+    :param may_hear: whether a subscription's owner may hear of an alarm; asked when it comes and when it is
+        sent, so by any thread.
     :param keep: makes the outbox durable; called from the notifier's own thread.
     """
 
@@ -150,13 +151,22 @@ class Notifier:
             if send is None:
                 channel = delivery.subscription.channel
                 raise NotDelivered(f"no {channel} is configured", temporary=False)  # noqa: TRY301
-            send(delivery)
+            if (still := self._still(delivery)) is not None:
+                send(still)
         except NotDelivered as error:
             failure = error
         except Exception as error:  # a bug in one channel must not end the others
             LOG.error("event=notify_bug channel=%s", delivery.subscription.channel, exc_info=True)
             failure = NotDelivered(type(error).__name__, temporary=True)
         self._inbox.put(_Tried(delivery, failure))
+
+    def _still(self, delivery: Delivery) -> Delivery | None:
+        """What of it its owner may hear now: it may have waited; None for nothing."""
+        heard = tuple(one for one in delivery.alarms if self._may_hear(delivery.subscription, one))
+        if not heard:
+            LOG.info("event=notify_withheld subscription=%s", delivery.subscription.id)
+            return None
+        return replace(delivery, alarms=heard)
 
     def _tried(self, delivery: Delivery, failure: Exception | None) -> None:
         now = self._clock()

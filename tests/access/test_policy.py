@@ -49,6 +49,8 @@ metrics.read      any    any                   -           any       any
 token.create      any    own                   own         own       own
 token.read        any    own                   own         own       any
 token.revoke      any    own                   own         own       own
+session.read      any    own                   own         own       any
+session.end       any    own                   own         own       own
 user.read         any    own                   own         own       any
 user.change       any    -                     -           -         -
 role.read         any    any                   any         any       any

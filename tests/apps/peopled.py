@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from adon.access.identity import create_token
+from adon.access.identity import Actor, create_token, digest_of
 from adon.broker.effects import RuleState
 from adon.broker.sites.jobs import JobRequest
 from adon.config import ConfiguredJob, SelfService
@@ -138,6 +138,7 @@ def owned(path: str, method: str) -> bool:
         "subscriptions",
         "tokens",
         "users",
+        "sessions",
     )
     flow = "{flow}" in str(BODIES.get(path)) if method == "POST" else "{flow}" in str(QUERIES.get(path))
     return (("{id}" in path or "{name}" in path) and about) or flow
@@ -182,6 +183,12 @@ def _spare_token(world: World, owner: str) -> str:
     return kept.id
 
 
+def _spare_session(world: World, owner: str) -> str:
+    """A session at a browser that nobody has open here."""
+    cookie = world.access.sessions.begin(Actor(owner, frozenset(), via="oidc"), "oidc", NOW)
+    return digest_of(cookie)[:12]
+
+
 def _fill(whole: Peopled) -> None:
     world = whole.world
     controller = world.controller
@@ -213,6 +220,7 @@ def _fill(whole: Peopled) -> None:
                 "subscriptions": f"s-{owner}",
                 "users": owner,
                 "tokens": _spare_token(world, owner),
+                "sessions": _spare_session(world, owner),
             }
     world.ask("POST", "/maintenance", json=WINDOW)
     controller.put(a_proposal())

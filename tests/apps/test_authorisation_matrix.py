@@ -113,7 +113,7 @@ def _may_see(path: str, role: str) -> bool:
 def _absent(whole: Peopled, method: str, path: str, role: str) -> tuple[int, Any]:
     """The answer about an object that never was, with the name of the one that is another's."""
     never = {"flows": "f-999", "decisions": "d-999", "jobs": "j-999", "reservations": "r-999"}
-    never |= {"subscriptions": "s-999", "tokens": "t-999", "users": "u-999"}
+    never |= {"subscriptions": "s-999", "tokens": "t-999", "users": "u-999", "sessions": "s0-999"}
     whole.ids["nobody"] = never
     answer = whole.call(method, path, role, "nobody")
     text = answer.text
@@ -154,6 +154,16 @@ CHANGES = [name for name in EXPECTED if name[0] != "GET"]
 @pytest.mark.parametrize("operation", READS, ids=" ".join)
 def test_whoever_may_read_reads(shared, operation):
     _allowed(shared, *operation)
+
+
+def test_no_answer_is_for_a_shared_cache_or_another_sites_page(shared):
+    for method, path in READS:
+        headers = shared.call(method, path, "admin", OTHER).headers
+        assert "private" in headers["Cache-Control"] or "no-store" in headers["Cache-Control"], path
+        assert headers["X-Content-Type-Options"] == "nosniff", path
+        assert headers["Cross-Origin-Resource-Policy"] == "same-origin", path
+        assert "default-src 'none'" in headers["Content-Security-Policy"], path
+        assert "Access-Control-Allow-Origin" not in headers, path
 
 
 @pytest.mark.parametrize("operation", CHANGES, ids=" ".join)

@@ -261,15 +261,21 @@ def test_which_schema_is_newer(found: str, known: str, expected: bool) -> None:
 def old_folder(folder: Path) -> str:
     """A data folder as an earlier version left it; the text of the administrator's token in it."""
     folder.mkdir(exist_ok=True)
-    engine = open_engine(parse_url(f"sqlite:///{folder / 'state.db'}"), read_only=False)
-    text, token = create_token("old-admin", time.time())
+    return old_database(f"sqlite:///{folder / 'state.db'}", time.time())
+
+
+def old_database(url: str, now: float) -> str:
+    """A state database of an earlier version; the text of the administrator's token in it."""
+    engine = open_engine(parse_url(url), read_only=False)
+    text, token = create_token("old-admin", now)
+    marks = ", ".join(["?" if engine.dialect.name == "sqlite" else "%s"] * 6)
     with engine.connect().execution_options(**{WRITES: True}) as connection, connection.begin():
         config = Config()
         config.set_main_option("script_location", str(MIGRATIONS))
         config.attributes["connection"] = connection
         command.upgrade(config, OLD)
         connection.exec_driver_sql(
-            "INSERT INTO tokens (id, actor, roles, digest, created, expires) VALUES (?, ?, ?, ?, ?, ?)",
+            f"INSERT INTO tokens (id, actor, roles, digest, created, expires) VALUES ({marks})",  # noqa: S608
             (token.id, "old-admin", '["admin"]', token.digest, token.created, token.expires),
         )
     engine.dispose()

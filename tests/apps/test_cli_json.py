@@ -25,6 +25,8 @@ PROCESSES = {
     "collect": "runs until it is told to stop; its log is its output",
     "demo": "writes its report, with record.json, into a folder",
     "deploy show": "prints a file, to be written as it is",
+    "deploy apache": "prints a file, to be written as it is",
+    "deploy nginx": "prints a file, to be written as it is",
     "config schema": "prints a JSON schema, and nothing else",
 }
 """Commands that print no data, and what they do instead."""
@@ -51,6 +53,7 @@ TRIED_ELSEWHERE = {
     "backup",
     "circuit list",
     "config show",
+    "deploy grafana",
     "deploy list",
     "flow again",
     "link list",

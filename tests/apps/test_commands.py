@@ -38,7 +38,8 @@ from adon.broker.events import (
 from adon.errors import AdonError, Conflict, InvalidInput, NotFound, Unavailable
 from adon.store import codec
 from adon.store.store import Store
-from apps.campus_edge.commands import MOST_PREVIEWS, Commands
+from apps.campus_edge import commands
+from apps.campus_edge.commands import MOST_ASKED, Commands
 from apps.campus_edge.loop import Stamps
 from measurement import codec as measurement_codec
 from measurement.anomaly import alarm as alarms
@@ -325,6 +326,7 @@ def test_what_a_flow_waits_for_is_told_again_for_a_moment(
     assert world.receive("flow.waiting", command="c-2", flow=3) is None
     assert world.peer.answers[-1] == ("c-2", {"id": "f-3", "before": 1})
     assert world.receive("flow.waiting", command="c-3", flow=4), "another flow"
+    world.answer("c-3", NotFound("flow", "f-4"))
     monkeypatch.setattr("apps.campus_edge.commands.WAITING_AGE_S", -1.0)
     assert world.receive("flow.waiting", command="c-4", flow=3)
 
@@ -389,13 +391,23 @@ def test_previews_have_their_turn_one_at_a_time(world: World) -> None:
     """Whatever else happens has no more than one of them before it."""
     body = {"request": WISH, "requester": "ann"}
     assert isinstance(world.receive("flow.preview", command="p-0", **body), PreviewAsked)
-    for number in range(1, MOST_PREVIEWS):
+    for number in range(1, MOST_ASKED):
         assert world.receive("flow.preview", command=f"p-{number}", **body) is None
     with pytest.raises(Unavailable, match="ask again in a moment"):
         world.receive("flow.preview", command="p-many", **body)
     assert isinstance(world.receive("flow.submit", **SUBMIT), FlowSubmitted)
-    for number in range(MOST_PREVIEWS):
+    for number in range(MOST_ASKED):
         world.answer(f"p-{number}", {} if number % 2 else NotFound("flow", "f-1"))
     asked = [one.command for one in world.events if isinstance(one, PreviewAsked)]
-    assert asked == [f"p-{number}" for number in range(MOST_PREVIEWS)]
+    assert asked == [f"p-{number}" for number in range(MOST_ASKED)]
     assert isinstance(world.receive("flow.preview", command="p-again", **body), PreviewAsked)
+
+
+def test_of_commands_so_many_are_under_way_at_most(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(commands, "MOST_UNDER_WAY", 2)
+    for number in range(2):
+        assert world.receive("flow.submit", **{**SUBMIT, "command": f"c-{number}"})
+    with pytest.raises(Unavailable, match="too many commands"):
+        world.receive("flow.submit", **{**SUBMIT, "command": "c-2"})
+    world.answer("c-0", NotFound("flow", "f-1"))
+    assert world.receive("flow.submit", **{**SUBMIT, "command": "c-3"})

@@ -22,7 +22,7 @@ def units(tmp_path: Path) -> Path:
     (tmp_path / "bin").mkdir()
     (tmp_path / "bin/adon").write_text("#!/bin/sh\n")
     (tmp_path / "bin/adon").chmod(0o755)
-    for name in names():
+    for name in ("adon.service", "adon.socket"):
         (tmp_path / name).write_text(text(name, tmp_path))
     return tmp_path
 
@@ -33,11 +33,9 @@ def analysed(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
 
 
-def test_there_are_units_without_a_gap_to_fill_in() -> None:
-    assert names() == ["adon.service", "adon.socket"]
-    assert all(
-        "@" not in line for line in text("adon.service", Path("/opt/adon")).splitlines() if "bin/" in line
-    )
+def test_no_gap_is_left_to_fill_in() -> None:
+    assert {"adon.service", "adon.socket", "Containerfile"} <= set(names())
+    assert all("@PREFIX@" not in text(name, Path("/opt/adon")) for name in names())
     with pytest.raises(NotFound, match=r"passwd"):
         text("../../../../../etc/passwd", Path("/opt/adon"))
 
@@ -64,3 +62,17 @@ def test_the_command_prints_them() -> None:
     assert json.loads(runner.invoke(app, ["deploy", "list", "--json"]).stdout) == names()
     assert runner.invoke(app, ["deploy", "show", "adon.socket"]).stdout.startswith("# The web side's port")
     assert runner.invoke(app, ["deploy", "show", "nothing"]).exit_code == 1
+
+
+def test_what_the_container_is_started_with_is_a_command_of_ours() -> None:
+    lines = text("Containerfile", Path("/opt/adon")).splitlines()
+    (entry,) = [json.loads(line.partition(" ")[2]) for line in lines if line.startswith("ENTRYPOINT ")]
+    (start,) = [json.loads(line.partition(" ")[2]) for line in lines if line.startswith("CMD ")]
+    (health,) = [json.loads(line.rpartition("CMD ")[2]) for line in lines if line.startswith("HEALTHCHECK ")]
+    assert entry[-1] == health[0] == "adon"
+    runner = CliRunner()
+    for words in (start, health[1:]):
+        help_ = runner.invoke(app, [words[0], "--help"])
+        assert help_.exit_code == 0
+        assert [word for word in words if word.startswith("--") and word not in help_.stdout] == []
+    assert "USER 10001:10001" in lines, "never as root"

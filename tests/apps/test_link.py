@@ -261,6 +261,19 @@ def test_a_slow_peer_is_dropped_and_never_waited_for(path, controller, client, m
     assert client.call("echo", {"x": 1})["x"] == 1
 
 
+def test_what_waits_for_a_peer_has_so_many_bytes_at_most(path, controller, client, monkeypatch):
+    monkeypatch.setattr(link, "SERVER_BYTES", 2_000_000)
+    with raw(path) as slow:
+        slow.sendall(b'{"kind": "hello", "payload": {"role": "slow"}}\n')
+        while (peer := controller.next("hello")[0]).role != "slow":
+            pass
+        for _ in range(10):  # few messages, and large ones
+            peer.send("state", {"text": "x" * 900_000})
+        assert peer.gone
+    for _ in range(10):  # what was read does not count
+        assert client.call("echo", {"x": "x" * 900_000})
+
+
 def test_a_socket_left_behind_is_replaced(path):
     left = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     left.bind(str(path))

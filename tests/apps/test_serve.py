@@ -19,8 +19,10 @@ from adon.errors import InvalidInput, Unavailable
 from adon.store.access.access import Access
 from adon.store.access.database import access_url
 from adon.store.access.upgrade import upgrade
+from apps import parts as parts_module
 from apps import serve
-from apps.serve import Part
+from apps.first_token import first_token
+from apps.parts import Part
 from tests.apps.edge import ROOT, eventually, free_port, write_configuration
 
 
@@ -32,7 +34,7 @@ def part(name: str, program: str) -> Part:
 def parts() -> Iterator[list[Part]]:
     made: list[Part] = []
     yield made
-    serve._stop(made)
+    parts_module.stop(made)
 
 
 def wait_for_end(one: Part) -> None:
@@ -48,11 +50,11 @@ def test_a_part_that_dies_is_started_again_after_pauses_that_grow(parts: list[Pa
     parts.append(part("web", "raise SystemExit(1)"))
     now, pauses = 0.0, []
     for _ in range(8):
-        assert serve._keep_running(parts, now) == 0
+        assert parts_module.keep_running(parts, now) == 0
         wait_for_end(parts[0])
-        assert serve._keep_running(parts, now) == 0
+        assert parts_module.keep_running(parts, now) == 0
         pauses.append(parts[0].start_after - now)
-        assert serve._keep_running(parts, parts[0].start_after - 0.01) == 0
+        assert parts_module.keep_running(parts, parts[0].start_after - 0.01) == 0
         assert parts[0].process is None, "started too early"
         now = parts[0].start_after
     assert pauses == [0.5, 1.0, 2.0, 5.0, 10.0, 30.0, 30.0, 30.0]
@@ -63,9 +65,9 @@ def test_a_controller_that_stepped_down_starts_again_soon_however_often(parts: l
     parts.append(part("controller", "raise SystemExit(75)"))
     now = 0.0
     for _ in range(3):
-        assert serve._keep_running(parts, now) == 0
+        assert parts_module.keep_running(parts, now) == 0
         wait_for_end(parts[0])
-        assert serve._keep_running(parts, now) == 0
+        assert parts_module.keep_running(parts, now) == 0
         assert parts[0].start_after == now + 0.5
         now = parts[0].start_after
     assert parts[0].failures == 0
@@ -83,20 +85,20 @@ def test_high_availability_needs_a_shared_database(tmp_path: Path) -> None:
 def test_a_part_that_ran_well_starts_again_soon(parts: list[Part]) -> None:
     parts.append(part("web", "raise SystemExit(1)"))
     parts[0].failures = 5
-    serve._keep_running(parts, 0.0)
+    parts_module.keep_running(parts, 0.0)
     wait_for_end(parts[0])
-    serve._keep_running(parts, 61.0)
+    parts_module.keep_running(parts, 61.0)
     assert parts[0].start_after == 61.5
 
 
 @pytest.mark.integration
 def test_one_part_that_dies_leaves_the_others_alone(parts: list[Part]) -> None:
     parts += [part("controller", SLEEPS), part("web", "raise SystemExit(1)")]
-    serve._keep_running(parts, 0.0)
+    parts_module.keep_running(parts, 0.0)
     before = parts[0].process
     wait_for_end(parts[1])
-    serve._keep_running(parts, 0.1)
-    serve._keep_running(parts, 5.0)
+    parts_module.keep_running(parts, 0.1)
+    parts_module.keep_running(parts, 5.0)
     assert parts[0].process is before
     assert before is not None
     assert before.poll() is None
@@ -105,10 +107,10 @@ def test_one_part_that_dies_leaves_the_others_alone(parts: list[Part]) -> None:
 @pytest.mark.integration
 def test_a_part_that_refuses_its_input_ends_the_service(parts: list[Part]) -> None:
     parts += [part("controller", SLEEPS), part("web", "raise SystemExit(2)")]
-    serve._keep_running(parts, 0.0)
+    parts_module.keep_running(parts, 0.0)
     wait_for_end(parts[1])
-    assert serve._keep_running(parts, 0.1) == 2
-    serve._stop(parts)
+    assert parts_module.keep_running(parts, 0.1) == 2
+    parts_module.stop(parts)
     assert [each.process.poll() is not None for each in parts if each.process] == [True, True]
 
 
@@ -116,13 +118,13 @@ def test_a_part_that_refuses_its_input_ends_the_service(parts: list[Part]) -> No
 def test_a_part_that_does_not_listen_is_killed_in_the_end(
     parts: list[Part], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(serve, "STOP_WITHIN_S", 0.2)
+    monkeypatch.setattr(parts_module, "STOP_WITHIN_S", 0.2)
     deaf = "import signal, pathlib, time; signal.signal(15, signal.SIG_IGN)\n"
     up = f"pathlib.Path({str(tmp_path / 'up')!r}).touch()\n"
     parts.append(part("web", deaf + up + "time.sleep(60)"))
-    serve._keep_running(parts, 0.0)
+    parts_module.keep_running(parts, 0.0)
     eventually((tmp_path / "up").exists)
-    serve._stop(parts)
+    parts_module.stop(parts)
     assert parts[0].process is not None
     assert parts[0].process.returncode == -signal.SIGKILL
 
@@ -143,10 +145,10 @@ def tokens(url: str) -> int:
 
 
 def test_the_token_is_shown_once_and_only_once(url: str, capfd: pytest.CaptureFixture[str]) -> None:
-    serve._first_token(url, None)
+    first_token(url, None)
     shown = capfd.readouterr().err
     assert shown.count("Admin token (shown only now): ") == 1
-    serve._first_token(url, None)
+    first_token(url, None)
     assert capfd.readouterr().err == ""
     assert tokens(url) == 1
 
@@ -157,7 +159,7 @@ def test_the_token_goes_to_a_file_that_only_we_can_read(
     file = tmp_path / "token"
     mask = os.umask(0)
     try:
-        serve._first_token(url, file)
+        first_token(url, file)
     finally:
         os.umask(mask)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -172,7 +174,7 @@ def test_a_token_that_cannot_be_written_is_not_made(url: str, tmp_path: Path, wh
         file.write_text("mine\n")
         file.chmod(0o644)
     with pytest.raises(InvalidInput, match="admin_token_file"):
-        serve._first_token(url, file)
+        first_token(url, file)
     assert tokens(url) == 0
     assert not file.exists() or file.read_text() == "mine\n"
 
@@ -330,7 +332,7 @@ def test_sigterm_ends_all_and_a_dead_controller_comes_back(service: Service) -> 
     service.process.terminate()
     assert service.process.wait(60) == 0
     assert not [pid for pid in everybody if running(pid)]
-    assert time.monotonic() - begun < serve.STOP_WITHIN_S, "somebody had to be killed"
+    assert time.monotonic() - begun < parts_module.STOP_WITHIN_S, "somebody had to be killed"
     assert service.log.read_text().count("Admin token") == 1
 
 

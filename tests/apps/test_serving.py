@@ -8,11 +8,17 @@ import pytest
 import requests
 from flask import request
 
-from adon.config import WebLimits
-from apps.rest import bridge, connections
-from apps.rest.bridge import environ_of
+from adon.config import Access, WebLimits
+from adon.yamlfile import check_model
+from apps.rest import bridge, connections, rates
+from apps.rest.bridge import Busy, Room, environ_of
+from apps.rest.identity.ways import NAME as WAYS
+from apps.rest.identity.ways import open_ways
+from apps.rest.proxies import plain
 from apps.rest.rates import Rates, network_of
 from tests.apps.edge import eventually
+from tests.apps.measured import NOW
+from tests.apps.test_web_process import From
 
 
 def raw(url, data, patience=20.0):
@@ -66,17 +72,85 @@ def test_who_does_not_finish_a_request_is_let_go_and_others_are_served(served, m
 
 def test_too_many_requests_are_refused_with_when_to_come_again(world):
     limits = WebLimits.model_validate({"anonymous": {"requests": 2, "per": "60 s"}})
-    rates = Rates(limits)
-    found = [rates.take("anonymous", "192.0.2.1") for _ in range(3)]
+    known = Rates(limits)
+    found = [known.take("anonymous", "192.0.2.1") for _ in range(3)]
     assert [one.allowed for one in found] == [True, True, False]
     assert found[0].headers["RateLimit-Policy"] == '"anonymous";q=2;w=60'
     assert 1 <= int(found[2].headers["Retry-After"]) <= 60
-    assert rates.take("anonymous", "192.0.2.2").allowed
+    assert known.take("anonymous", "192.0.2.2").allowed
+
+
+def test_whoever_has_gone_is_forgotten(monkeypatch):
+    """Of a client that changes its address at each request nothing may stay."""
+    rate = WebLimits.model_validate({"anonymous": {"requests": 2, "per": "1 s"}})
+    monkeypatch.setattr(rates, "MANY", 20)
+    monkeypatch.setattr(rates, "SWEEP_S", 0.0)
+    known = Rates(rate)
+    for number in range(200):
+        known.take("anonymous", f"192.0.2.{number}")
+    eventually(lambda: known.take("anonymous", "198.51.100.1") and known.known < 30, "all are kept")
 
 
 def test_one_ipv6_host_has_one_share():
     assert network_of("2001:db8::1") == network_of("2001:db8::ffff:1") != network_of("2001:db8:0:1::1")
     assert network_of("192.0.2.1") != network_of("192.0.2.2")
+    # A socket for both protocols tells IPv4 clients so; in one /64 all of them would share one allowance.
+    assert network_of("::ffff:192.0.2.1") == network_of("192.0.2.1") != network_of("::ffff:192.0.2.2")
+    assert (plain("::ffff:192.0.2.1"), plain("2001:db8::1"), plain("")) == ("192.0.2.1", "2001:db8::1", "")
+
+
+def test_nobody_has_more_than_their_share_of_the_connections(world):
+    with world.served(most=30, most_each=20, proxies=("127.0.0.1/32",)) as url:
+        host, port = url.removeprefix("http://").split(":")
+
+        def connect(source):
+            return socket.create_connection((host, int(port)), timeout=20, source_address=(source, 0))
+
+        held = [connect("127.0.0.2") for _ in range(20)]
+        refused = connect("127.0.0.2")
+        assert refused.recv(100).startswith(b"HTTP/1.1 503")
+        assert requests.get(f"{url}/api/v1/healthz", timeout=20).status_code == 200, "others are served"
+        more = [connect("127.0.0.1") for _ in range(10)]  # a proxy of ours brings everybody's
+        full = connect("127.0.0.3")
+        assert full.recv(100).startswith(b"HTTP/1.1 503"), "and there is an end for all together"
+        for one in (*held, *more, refused, full):
+            one.close()
+        eventually(lambda: requests.get(f"{url}/api/v1/healthz", timeout=20).status_code == 200)
+
+
+def test_bodies_have_so_much_memory_together():
+    room = Room(10)
+    with room.held() as first, room.held() as second:
+        first(6)
+        second(4)
+        with pytest.raises(Busy):
+            second(1)
+    assert room.taken == 0
+
+
+SHIBBOLETH = {"Adon-Proxy-Secret": "s3cret", "Shib-Identity-Provider": "https://idp", "eppn": "ann@mu.edu"}
+
+
+def test_who_speaks_for_an_identity_provider_is_known_by_the_connection_not_by_a_header(world, tmp_path):
+    """Behind a proxy that tells whose request it is: that proxy is believed, and nobody passes for it."""
+    (tmp_path / "secret").write_text("s3cret")
+    shibboleth = {"proxies": ["127.0.0.1"], "secret_file": str(tmp_path / "secret")}
+    settings = check_model({"shibboleth": shibboleth, "default_roles": ["researcher"]}, Access)
+    world.app.extensions[WAYS] = open_ways(settings, lambda: NOW, {})
+    with world.served(proxies=("127.0.0.1/32",)) as url:
+
+        def ask(source, said):
+            with requests.Session() as session:
+                session.mount("http://", From(source))
+                return session.get(
+                    f"{url}/sign-in/shibboleth",
+                    headers={**SHIBBOLETH, "X-Forwarded-For": said},
+                    allow_redirects=False,
+                    timeout=20,
+                ).status_code
+
+        assert ask("127.0.0.1", "198.51.100.7") == 303, "the web server in front, for somebody"
+        assert ask("127.0.0.2", "127.0.0.1") == 401, "somebody past it"
 
 
 def test_no_header_passes_for_what_this_process_says():

@@ -488,11 +488,18 @@ class World:
         return flow
 
     @contextmanager
-    def served(self) -> Iterator[str]:
+    def served(self, **more: Any) -> Iterator[str]:
         """The same application behind the real server, on a port of its own; its address."""
         listener = socket.create_server(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        server = WebServer(self.app, self.stream)
+        parts = self.app.extensions[NAME]
+        server = WebServer(
+            self.app,
+            self.stream,
+            rates=parts.rates,
+            standing=lambda ids: parts.access.tokens.standing(ids, parts.clock()),
+            **more,
+        )
         thread = threading.Thread(target=server.serve_on, args=(listener,), daemon=True)
         thread.start()
         try:

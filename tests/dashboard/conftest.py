@@ -10,7 +10,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from adon.access.identity import Actor
 from adon.client import Client
@@ -49,20 +49,11 @@ def visiting(world: World) -> Visiting:
     return visit
 
 
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    """Debian's Chromium."""
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        yield browser
-        browser.close()
-
-
 @contextmanager
 def serving(world: World) -> Iterator[str]:
     """The site behind a real server; its address."""
     listener = socket.create_server(("127.0.0.1", 0))
-    server = WebServer(Site(world.app.extensions[NAME]), world.stream)
+    server = WebServer(Site(world.app.extensions[NAME], world.app), world.stream)
     thread = threading.Thread(target=server.serve_on, args=(listener,), daemon=True)
     thread.start()
     try:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from html import unescape
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from werkzeug.test import Client
 
+from adon.access.audit import Outcome
 from apps.rest.services import NAME
 from apps.rest.site import Site
 from tests.apps.web import World
@@ -95,10 +97,38 @@ def test_signed_in_one_sees_it(inside: Client) -> None:
         {"Origin": "https://elsewhere.example"},
     ],
 )
-def test_a_page_of_another_site_cannot_use_the_session(inside: Client, headers: dict[str, str]) -> None:
+def test_a_page_of_another_site_cannot_use_the_session(
+    inside: Client, world: World, headers: dict[str, str]
+) -> None:
     answer = inside.post(UPDATE, json=GO, headers=headers)
     assert answer.status_code == 403
     assert "another site" in answer.text
+    assert world.app.extensions[NAME].audit.flush()
+    entry = list(world.access.audit.all())[-1].entry
+    assert (entry.action, entry.actor, entry.outcome) == ("page.forged", "researcher", Outcome.REFUSED)
+
+
+def test_what_a_form_can_send_changes_nothing(inside: Client) -> None:
+    for kind in ("text/plain", "application/x-www-form-urlencoded", ""):
+        answer = inside.post(UPDATE, data=json.dumps(GO), content_type=kind)
+        assert answer.status_code == 403, kind
+
+
+@pytest.mark.parametrize("asked", ["/a%0d%0aSet-Cookie:%20a=b", "/a%26next=https://evil.example"])
+def test_what_was_asked_for_stays_one_value_of_one_header(site: Client, asked: str) -> None:
+    answer = site.get(asked)
+    there = urlsplit(answer.headers["Location"])
+    assert there.path == "/sign-in"
+    assert len(parse_qs(there.query).get("next", [])) <= 1
+    assert "Set-Cookie" not in answer.headers
+
+
+def test_a_private_page_is_kept_by_no_cache_and_its_cookie_by_no_script(inside: Client) -> None:
+    for path in ("/", "/_dash-layout", "/sign-in"):
+        assert inside.get(path).headers["Cache-Control"] == "no-store", path
+    cookie = inside.get_cookie("adon_session")
+    assert cookie is not None
+    assert (cookie.http_only, cookie.same_site, cookie.path) == (True, "Lax", "/")
 
 
 def test_no_other_site_may_run_anything_in_a_page(inside: Client) -> None:

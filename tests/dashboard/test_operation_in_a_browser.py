@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
-from tests.apps.web import World
+from tests.apps.web import NOW, World
 
 pytestmark = pytest.mark.integration
 
@@ -27,6 +28,24 @@ def test_a_token_is_shown_once_works_and_stops(browse: Callable[..., Page], worl
     page.locator("tr", has_text="nightly").get_by_role("button", name="Revoke").click()
     expect(page.locator("#token-made")).to_contain_text("worthless")
     assert world.ask("GET", "/flows", secret).status_code == 401
+
+
+def test_one_signs_out_elsewhere_and_stays_here(browse: Callable[..., Page], world: World) -> None:
+    other, last = (browse("/", "researcher", width=390) for _ in range(2))
+    page = browse("/account", "researcher")
+    expect(page.get_by_text("this one")).to_be_visible()
+    expect(page.get_by_role("button", name="Sign out everywhere else")).to_be_visible()
+    page.locator("button.danger", has_text=re.compile("^Sign out$")).first.click()
+    expect(page.locator("#session-said")).to_contain_text("Signed out there")
+    assert len(world.access.sessions.list(NOW + 10, "researcher")) == 2
+    page.reload()
+    page.locator("button.danger", has_text=re.compile("^Sign out$")).click()
+    expect(page.locator("#session-said")).to_contain_text("Signed out there")
+    for gone in (other, last):
+        gone.reload()
+        expect(gone.locator("input[name=token]")).to_be_visible()
+    page.reload()
+    expect(page.locator("#main")).to_contain_text("Your account")
 
 
 def test_a_role_is_given_and_the_audit_log_tells(browse: Callable[..., Page]) -> None:

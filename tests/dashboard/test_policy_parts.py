@@ -11,11 +11,9 @@ from hypothesis import strategies as st
 
 from adon import yamlfile
 from adon.errors import InvalidInput
-from adon.store import codec
-from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import Template
-from adon.units import parse_duration, parse_rate, parse_ratio, parse_size
+from adon.templates_catalog.writing import as_text
 from apps.dashboard.policy import (
     advice,
     backtested,
@@ -29,47 +27,15 @@ from apps.dashboard.policy import (
     queue,
     scoring,
     spans,
-    writing,
 )
+from apps.dashboard.policy.editor import START
 from apps.dashboard.policy.health import by_template
-from apps.dashboard.policy.words import bounds, readable, weights
+from apps.dashboard.policy.words import bounds, weights
 from tests.dashboard.reading import parts, text
-
-PARSERS = {"bps": parse_rate, "B": parse_size, "s": parse_duration, "ratio": parse_ratio}
-
-
-@given(st.floats(0, 1e15), st.sampled_from(sorted(PARSERS)))
-def test_what_is_made_readable_means_exactly_the_same(number: float, unit: str) -> None:
-    if unit == "B":
-        number = float(int(number))
-    if unit == "ratio":
-        number = min(number, 1.0)
-    shown = readable(f"{number!r} {unit}")
-    assert PARSERS[unit](shown) == number
-
-
-def test_round_amounts_are_written_as_people_do() -> None:
-    assert readable(["7000000.0 bps", 1.0]) == ["7 Mbps", 1.0]
-    assert readable({"max": "0.05 ratio", "for": "3 nodes"}) == {"max": "5 %", "for": "3 nodes"}
-
-
-@pytest.mark.parametrize("template", builtin_templates(), ids=lambda one: one.name)
-def test_what_is_edited_reads_back_as_the_same_template(template: Template) -> None:
-    written = writing.as_text(codec.encode_template(template))
-    assert "version" not in written
-    assert yamlfile.parse_model(written, Template) == template.model_copy(update={"version": 1})
-
-
-def test_what_is_switched_on_stays_so() -> None:
-    table = {"points": [["7 Mbps", 1], ["50 Mbps", 10]], "step": True}
-    on = {"pausable": True, "advise": True, "tables": {"throughput": table}, "cost": {"local_copy": True}}
-    template = yamlfile.check_model({"name": "a", "weights": {"throughput": 1}, **on}, Template)
-    written = writing.as_text(codec.encode_template(template))
-    assert yamlfile.parse_model(written, Template) == template
 
 
 def test_a_new_template_begins_without_a_mistake() -> None:
-    assert yamlfile.parse_model(writing.as_text(writing.START), Template).name == "my-application"
+    assert yamlfile.parse_model(as_text(START), Template).name == "my-application"
 
 
 @given(

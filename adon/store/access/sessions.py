@@ -20,13 +20,14 @@ import hmac
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from adon.access.identity import Actor, digest_of
 from adon.access.scopes import actions_of
-from adon.errors import NotAuthenticated
+from adon.errors import NotAuthenticated, NotFound
 from adon.store.access.database import AccessStore
 from adon.store.access.tables import sessions
 from adon.store.access.tokens import read_token
@@ -46,7 +47,7 @@ class Session:
 
     :param id: to list and end it by; it proves nothing.
     :param how: the way of signing in (``token``, ``oidc``, ``shibboleth``).
-    :param extra: what the way of signing in wants to know when it ends.
+    :param extra: what the way of signing in wants to know when it ends; ``address`` and ``browser``.
     :param csrf: goes into every form and must come back with it.
     :param seen: when it was last used, to the minute.
     """
@@ -119,21 +120,55 @@ class Sessions:
             with self._store.writing() as connection:
                 connection.execute(delete(sessions).where(sessions.c.digest == digest_of(cookie)))
 
-    def end_of(self, owner: str, identifier: str | None = None) -> int:
-        """End a user's sessions, or one of them; how many there were."""
+    def end_of(self, owner: str, identifier: str | None = None, but: str | None = None) -> int:
+        """End a user's sessions, or one of them; how many there were.
+
+        :param but: the id of one that goes on.
+        """
         which = sessions.c.owner == owner
         if identifier is not None:
             which &= sessions.c.id == identifier
+        if but is not None:
+            which &= sessions.c.id != but
         with self._store.writing() as connection:
             return connection.execute(delete(sessions).where(which)).rowcount
 
-    def list_of(self, owner: str, now: float) -> tuple[Session, ...]:
-        """A user's sessions that are good now, the newest first."""
-        query = select(sessions).where(sessions.c.owner == owner).order_by(sessions.c.began.desc())
+    def one(self, identifier: str, now: float) -> Session:
+        """The session of this id, if it is good now.
+
+        :raises NotFound: if there is none.
+        """
+        found = None
         with self._store.reading() as connection:
-            rows = [row for row in connection.execute(query) if not self._over(row, now)]
-            found = [_session(connection, row, None, now) for row in rows]
-        return tuple(one for one in found if one is not None)
+            if (
+                identifier.isascii() and identifier.isprintable()
+            ):  # what is not, PostgreSQL may take for an error
+                query = select(sessions).where(sessions.c.id == identifier)
+                row = connection.execute(query).one_or_none()
+                if row is not None and not self._over(row, now):
+                    found = _session(connection, row, None, now)
+        if found is None:
+            raise NotFound("session", identifier)
+        return found
+
+    def list(
+        self, now: float, owner: str | None = None, before: Session | None = None, limit: int | None = None
+    ) -> tuple[Session, ...]:
+        """Sessions that are good now, the newest first.
+
+        :param owner: only those of this user.
+        :param before: only those that come after this one in the list.
+        """
+        query = select(sessions).order_by(sessions.c.began.desc(), sessions.c.id.desc())
+        query = query.where(sessions.c.began > now - self.lifetime, sessions.c.seen > now - self.idle)
+        if owner is not None:
+            query = query.where(sessions.c.owner == owner)
+        if before is not None:
+            older = (sessions.c.began == before.began) & (sessions.c.id < before.id)
+            query = query.where((sessions.c.began < before.began) | older)
+        with self._store.reading() as connection:
+            good = (_session(connection, row, None, now) for row in connection.execute(query).all())
+            return tuple(islice((one for one in good if one is not None), limit))
 
     def _over(self, row: Row[Any], now: float) -> bool:
         return bool(now - row.began >= self.lifetime or now - row.seen >= self.idle)

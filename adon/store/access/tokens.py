@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from sqlalchemy import Connection, Row, func, insert, select, update
 
 from adon.access.identity import Actor, Token, digest_of
 from adon.access.scopes import actions_of
+from adon.access.user import User
 from adon.errors import Conflict, NotAuthenticated, NotFound
 from adon.store.access.database import AccessStore
-from adon.store.access.tables import tokens
-from adon.store.access.users import read_user
+from adon.store.access.tables import tokens, users
+from adon.store.access.users import read_user, user_of
 
 TOUCH_S = 60.0
 """That a token is in use is written down so often, not at each request."""
@@ -52,7 +53,23 @@ class Tokens:
             raise NotAuthenticated(f"{owner.name} has been disabled here")
         if token.used is None or now - token.used >= TOUCH_S:
             self._store.touch(update(tokens).where(tokens.c.id == token.id).values(used=now))
-        return owner.actor("token", token.id, token.roles, actions_of(token.scope), token.expires)
+        return _actor(owner, token)
+
+    def standing(self, identifiers: Collection[str], now: float) -> dict[str, Actor]:
+        """Whom tokens of these ids prove now, all read at once; what proves nothing any more is left out."""
+        query = select(tokens, users).join(users, users.c.name == tokens.c.owner)
+        with self._store.reading() as connection:
+            rows = connection.execute(query.where(tokens.c.id.in_(identifiers))).all()
+        found = {}
+        for row in rows:
+            token, owner = token_of(row), user_of(row)
+            try:
+                token.check(now)
+            except NotAuthenticated:
+                continue
+            if owner.disabled is None:
+                found[token.id] = _actor(owner, token)
+        return found
 
     def get(self, identifier: str) -> Token:
         """One token.
@@ -94,6 +111,10 @@ class Tokens:
             changed = update(tokens).where(tokens.c.id == identifier).values(revoked=after.revoked)
             connection.execute(changed)
             return after
+
+
+def _actor(owner: User, token: Token) -> Actor:
+    return owner.actor("token", token.id, token.roles, actions_of(token.scope), token.expires)
 
 
 def token_of(row: Row[Any]) -> Token:

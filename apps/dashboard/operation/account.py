@@ -1,4 +1,4 @@
-"""One's own account: who one is here and what one may do, and the tokens of one's programs."""
+"""One's own account: who one is here and what one may do, the tokens of one's programs, one's browsers."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from dash.development.base_component import Component
 from adon.access.policy import Action
 from adon.errors import AdonError
 from apps.dashboard import ui
+from apps.dashboard.operation import sessions
 from apps.dashboard.page import Page
 from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit, visit
@@ -51,12 +52,13 @@ def show(here: Visit) -> Component:
             ui.head("Your account", None),
             ui.card(None, facts),
             ui.card(f"A new token{whose}", form, button, made),
+            html.Div(id=sessions.SAID),
         ]
     )
 
 
 def live(here: Visit) -> Component:
-    """The tokens of oneself, or of whoever the address names."""
+    """The tokens and the browsers of oneself, or of whoever the address names."""
     owner = here.query.get("for", here.actor.name)
     columns = [
         Column("Token", lambda one: html.Span([html.Code(one["id"]), html.Br(), html.Small(one["label"])])),
@@ -67,7 +69,8 @@ def live(here: Visit) -> Component:
         Column("", _revoke),
     ]
     nothing = ui.empty("No token yet. Programs and the command line need one.")
-    return ui.card("Tokens", ui.table(columns, here.client.tokens(owner), nothing, "Tokens"))
+    tokens = ui.card("Tokens", ui.table(columns, here.client.tokens(owner), nothing, "Tokens"))
+    return html.Div([tokens, sessions.panel(here, owner)])
 
 
 def _until(token: Mapping[str, Any], here: Visit) -> Any:
@@ -83,7 +86,8 @@ def _revoke(token: Mapping[str, Any]) -> Any:
 
 
 def callbacks(app: Dash) -> None:
-    """Making a token, which is shown once, and revoking one."""
+    """Making a token, which is shown once, and revoking one; signing out elsewhere."""
+    sessions.callbacks(app)
 
     @app.callback(
         Output("token-made", "children"),

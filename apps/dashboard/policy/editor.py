@@ -11,9 +11,10 @@ from dash.development.base_component import Component
 
 from adon.access.policy import Action
 from adon.errors import AdonError, NotFound
+from adon.templates_catalog.writing import as_text
 from apps.dashboard import ui
 from apps.dashboard.page import Page
-from apps.dashboard.policy import backtesting, checked, writing
+from apps.dashboard.policy import backtesting, checked
 from apps.dashboard.policy.words import Document, allowed
 from apps.dashboard.router import URL
 from apps.dashboard.visit import Visit, visit
@@ -21,13 +22,27 @@ from apps.dashboard.visit import Visit, visit
 TEXT, SETTLED, GUTTER, PROBLEMS = "editor-text", "editor-settled", "editor-gutter", "editor-problems"
 PICTURE, SAVE, SAID, SIMILAR = "editor-picture", "editor-save", "editor-said", "editor-similar"
 
+START: Document = {
+    "name": "my-application",
+    "title": "What a colleague would call it",
+    "description": "What is moved, and who waits for what.",
+    "match": {"applications": ["my-application"]},
+    "qspec": {"throughput": {"min": "700 Mbps"}, "loss": {"max": "0.1 %"}},
+    "rspec": {"bandwidth_ceiling": "10 Gbps"},
+    "weights": {"throughput": 0.8, "loss": 0.2},
+    "tables": {"throughput": {"points": [["700 Mbps", 1], ["10 Gbps", 10]]}},
+    "priority": 500,
+}
+"""What a new template begins as."""
+
 
 def show_new(here: Visit) -> Component:
     """An editor that begins with the parts that every template has."""
     lead = "Give it a name, what must not be missed, and how candidates are weighed."
     like = here.query.get("like")
-    text = writing.as_text(
-        writing.START if like is None else {**here.client.template(like), "name": f"{like}-2"}
+    text = as_text(
+        START if like is None else {**here.client.template(like), "name": f"{like}-2"},
+        version=False,
     )
     return _page(here, ui.head("New template", lead, _draft()), text, None)
 
@@ -38,7 +53,7 @@ def show_edit(here: Visit) -> Component:
     template: Document = here.client.template(name)
     lead = f"Version {template['version']} stays as it is: what you save becomes the next one."
     head = ui.head(f"New version of {name}", lead, ui.link("Back to it", f"/templates/{name}"))
-    return _page(here, head, writing.as_text(template), name)
+    return _page(here, head, as_text(template, version=False), name)
 
 
 def _draft() -> Component:

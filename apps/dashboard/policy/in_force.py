@@ -9,9 +9,10 @@ from dash import html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.templates_catalog.writing import readable
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
-from apps.dashboard.policy.words import Document, readable
+from apps.dashboard.policy.words import Document
 from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit
 

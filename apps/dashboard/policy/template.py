@@ -10,12 +10,13 @@ from dash.development.base_component import Component
 
 from adon.access.policy import Action
 from adon.errors import InvalidInput
+from adon.templates_catalog.writing import as_text, readable
 from apps.dashboard import ui
 from apps.dashboard.page import Page
-from apps.dashboard.policy import differing, tables, writing
+from apps.dashboard.policy import differing, tables
 from apps.dashboard.policy.health import health
 from apps.dashboard.policy.outcome_table import outcome_table
-from apps.dashboard.policy.words import Document, allowed, bounds, error, readable, weights
+from apps.dashboard.policy.words import Document, allowed, bounds, error, weights
 from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit
 
@@ -201,7 +202,8 @@ def _difference(here: Visit, name: str, version: int) -> Component:
     before = _version(here.query["before"], version)
     found = here.client.template_diff(name, before, version)
     names = f"version {before}", f"version {version}"
-    texts = [writing.as_text(here.client.template(name, str(one))) for one in (before, version)]
+    compared = [here.client.template(name, str(one)) for one in (before, version)]
+    texts = [as_text(one, version=False) for one in compared]
     return ui.card(
         f"From version {before} to {version}: {differing.summary(found)}",
         differing.changes(found["changes"]),
@@ -210,9 +212,8 @@ def _difference(here: Visit, name: str, version: int) -> Component:
 
 
 def _written(template: Document) -> Component:
-    return ui.details(
-        "As YAML", html.Pre(writing.as_text(template), tabIndex=0, **{"aria-label": "The template as YAML"})
-    )
+    text = as_text(template, version=False)
+    return ui.details("As YAML", html.Pre(text, tabIndex=0, **{"aria-label": "The template as YAML"}))
 
 
 PAGE = Page("/templates/<name>", "Template", Action.TEMPLATE_READ, show, live, 30.0)

@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dash.development.base_component import Component
 
 from adon.access.policy import Action, Object, may
 from adon.templates_catalog.lookup import PARSERS
-from adon.units import (
-    format_duration,
-    format_rate,
-    format_ratio,
-    format_size,
-    parse_duration,
-    parse_rate,
-    parse_ratio,
-    parse_size,
-)
 from apps.dashboard import ui
 from apps.dashboard.ui.blocks import Tone
 from apps.dashboard.visit import Visit
@@ -106,41 +95,3 @@ def joined(parts: Iterable[Any], between: str = ", ") -> list[Any]:
     for one in parts:
         found += [between, one] if found else [one]
     return found
-
-
-_AMOUNT = re.compile(r"(-?[0-9.]+(?:e[+-]?[0-9]+)?) (bps|B|s|ratio)")
-_READABLE: Mapping[str, tuple[Callable[[float], str], Callable[[object], float]]] = {
-    "bps": (format_rate, parse_rate),
-    "B": (format_size, parse_size),
-    "s": (format_duration, parse_duration),
-    "ratio": (format_ratio, parse_ratio),
-}
-
-
-def readable(written: Any) -> Any:
-    """A value of a template as a person would write it: ``7 Mbps`` for ``7000000.0 bps``.
-
-    It means exactly the same; what cannot be said shorter without rounding stays as it is.  Lists and
-    mappings are read through.
-    """
-    match written:
-        case str():
-            return _readable(written)
-        case list():
-            return [readable(one) for one in written]
-        case dict():
-            return {name: readable(one) for name, one in written.items()}
-        case _:
-            return written
-
-
-def _readable(text: str) -> str:
-    found = _AMOUNT.fullmatch(text)
-    if found is None:
-        return text
-    write, read = _READABLE[found[2]]
-    short = write(float(found[1]))
-    try:
-        return short if read(short) == float(found[1]) else text
-    except ValueError:
-        return text  # "never": nothing to be typed

@@ -30,8 +30,9 @@ def blueprint(name: str, text: str, *, anonymous: bool = False) -> APIBlueprint:
         abp_security=[] if anonymous else SECURITY,
         abp_responses=problem_responses(*((422, 429, 503) if anonymous else (401, 403, 404, 422, 429, 503))),
     )
+    api.before_request(guard.identify)
+    api.before_request(throttling.gate)  # a refusal counts like an answer
     api.before_request(guard.gate_api)
-    api.before_request(throttling.gate)
     api.before_request(check_query)
     api.before_request(check_body)
     api.before_request(repeating.begin)

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 from flask import request
 from werkzeug.wrappers import Response
 
+from adon.access.audit import clean
 from adon.access.identity import Actor
 from adon.store.access.sessions import Session
 from apps.rest import auditing
@@ -32,7 +33,7 @@ def begin(response: Response, actor: Actor, how: str, extra: Mapping[str, str] |
     parts = services()
     kept = parts.access.sessions
     kept.end(_presented())
-    cookie = kept.begin(actor, how, parts.clock(), extra)
+    cookie = kept.begin(actor, how, parts.clock(), {**_where(), **(extra or {})})
     auditing.note("session.begin", actor, detail=f"by {how}")
     response.set_cookie(
         _name(),
@@ -64,6 +65,12 @@ def over_https() -> bool:
     """Whether the browser speaks HTTPS, to us or to the web server in front that has our name."""
     public = urlsplit(services().sign_in.public_url or "")
     return request.is_secure or (public.scheme == "https" and request.host == public.netloc)
+
+
+def _where() -> Mapping[str, str]:
+    """What lets people know a session again among theirs."""
+    browser = request.headers.get("User-Agent", "")
+    return {"address": clean(request.remote_addr or "", 64), "browser": clean(browser, 200)}
 
 
 def _name() -> str:

@@ -18,6 +18,7 @@ from adon.access.assertion import Assertion, from_attributes
 from adon.config import Shibboleth
 from adon.config.access import UNIX, Attribute
 from adon.errors import NotAuthenticated
+from apps.rest.proxies import PEER
 
 log = logging.getLogger(__name__)
 
@@ -106,8 +107,8 @@ class Attempts:
 
 def peer(environ: Mapping[str, Any]) -> str:
     """The address at the other end of the connection, whatever headers say; empty for a Unix socket."""
-    first = environ.get("werkzeug.proxy_fix.orig", environ)
-    return str(first.get("REMOTE_ADDR") or "")
+    said = environ.get(PEER)
+    return str(environ.get("REMOTE_ADDR") or "") if said is None else str(said)
 
 
 def _header(environ: Mapping[str, Any], name: str) -> str:

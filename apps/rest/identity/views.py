@@ -16,10 +16,19 @@ from werkzeug.wrappers import Response as AnyResponse
 
 from adon.access.assertion import Assertion
 from adon.access.identity import Actor
+from adon.access.origin import foreign
 from adon.config import Access
 from adon.config.access import SHIBBOLETH
-from adon.errors import AdonError, Forbidden, InvalidInput, NotAuthenticated, NotFound, Unavailable
-from apps.rest import auditing, guard
+from adon.errors import (
+    AdonError,
+    Forbidden,
+    InvalidInput,
+    NotAuthenticated,
+    NotFound,
+    TooManyRequests,
+    Unavailable,
+)
+from apps.rest import auditing, guard, throttling
 from apps.rest.identity import sessions
 from apps.rest.identity.openid.pending import LIFETIME, Pending
 from apps.rest.identity.targets import HOME, local_path
@@ -34,7 +43,7 @@ PENDING = "adon_sign_in"
 HEADERS = {
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; form-action 'self'; base-uri 'none'; "
     "frame-ancestors 'none'",
-    "Referrer-Policy": "no-referrer",
+    "Referrer-Policy": "same-origin",  # with no-referrer, forms of this page would come from Origin "null"
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-store",
 }
@@ -88,10 +97,16 @@ def _harden(response: Response) -> Response:
 
 @pages.errorhandler(AdonError)
 def _tell(error: AdonError) -> AnyResponse:
+    if isinstance(error, NotAuthenticated):
+        # Failures count, by address; who has a valid token is not kept out by others' guesses.
+        try:
+            throttling.attempt()
+        except TooManyRequests as many:
+            error = many
     if error.status >= 500:
-        log.warning("event=signin.failed path=%s error=%r", request.path, str(error))
+        log.warning("event=signin.failed path=%r error=%r", request.path, str(error))
     else:
-        log.info("event=signin.refused path=%s error=%r", request.path, str(error))
+        log.info("event=signin.refused path=%r error=%r", request.path, str(error))
     auditing.problem(error)
     problem = (
         "; ".join(each.cause for each in error.problems) if isinstance(error, InvalidInput) else str(error)
@@ -135,7 +150,8 @@ def sign_in() -> AnyResponse:
 @pages.post(SIGN_IN)
 def enter() -> AnyResponse:
     """Begin a session with a token."""
-    if request.headers.get("Sec-Fetch-Site", "same-origin") not in ("same-origin", "none"):
+    said = request.headers.get("Sec-Fetch-Site"), request.headers.get("Origin")
+    if foreign(*said, request.host, typed=True):
         raise Forbidden("sign in from this page only")
     actor = guard.actor_of(request.form.get("token", "").strip())
     response = redirect(local_path(request.form.get("next")), 303)
@@ -152,6 +168,7 @@ def begin(name: str) -> AnyResponse:
     party = ways().openid.get(name)
     if party is None:
         raise NotFound("way to sign in", name[:80])
+    throttling.attempt()  # whoever asks: it may ask the provider, and everybody here has one share of that
     pending = Pending(name, target)
     response = redirect(party.address(pending), 303)
     response.set_cookie(

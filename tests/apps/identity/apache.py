@@ -1,19 +1,23 @@
-"""Apache with mod_shib and its shibd, in front of one application: configured as docs/sign-in.md says."""
+"""Apache with mod_shib and its shibd, in front of one application: configured by ``adon deploy apache``."""
 
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+import yaml
+
+from adon.config import Configuration
+from adon.yamlfile import check_model
+from apps.deploy.web_servers import Place, written
+from tests.apps.edge import NETWORK
 from tests.apps.identity.processes import answers, listens, running
 from tests.apps.identity.simplesaml import IdentityProvider, key_pair
 from tests.ports import free_port
 
 MODULES = Path("/usr/lib/apache2/modules")
-GUIDE = Path(__file__).parents[3] / "docs" / "sign-in.md"
 NEEDED = (
     *(
         "mpm_event",
@@ -70,16 +74,31 @@ LogLevel info
 {modules}
 {user}
 ShibConfig "{folder}/shibboleth2.xml"
-{guide}
+{printed}
 """
 
 
-def guided(secret_file: Path, application: int) -> str:
-    """The configuration that the guide shows, with the values of a test."""
-    found = re.search(r"```apache\n(.*?)```", GUIDE.read_text("utf-8"), re.DOTALL)
-    assert found is not None, "the guide shows no configuration of Apache"
-    text = found[1].replace("http://127.0.0.1:8080/", f"http://127.0.0.1:{application}/")
-    return text.replace("/etc/apache2/adon-proxy-secret.conf", str(secret_file))
+def printed(application: int, secret_include: Path, headers: Mapping[str, str]) -> str:
+    """What ``adon deploy apache`` writes for Shibboleth, less its TLS: the tests' peers speak HTTP."""
+    document = yaml.safe_load(NETWORK.read_text("utf-8"))
+    document["controller"] = {"web_port": application, "web_proxies": ["127.0.0.1"]}
+    shibboleth = {"proxies": ["127.0.0.1"], "secret_file": "unread", "headers": dict(headers)}
+    document["access"] = {
+        "public_url": "https://localhost",
+        "shibboleth": shibboleth,
+        "default_roles": ["researcher"],
+    }
+    place = Place(Path("unread"), Path("unread"), secret_include=str(secret_include))
+    text = written("apache", check_model(document, Configuration), place)
+    inside = text.rpartition("<VirtualHost *:443>\n")[2].partition("</VirtualHost>")[0]
+    of_tls = ("ServerName", "SSL", "Header always set Strict")
+    lines = [line for line in inside.splitlines() if not line.strip().startswith(of_tls)]
+    return "\n".join(lines).replace('X-Forwarded-Proto "https"', 'X-Forwarded-Proto "http"')
+
+
+def load_modules(names: Sequence[str]) -> str:
+    """Apache's lines that load these modules."""
+    return "\n".join(f"LoadModule {_module(name)} {MODULES}/mod_{name}.so" for name in names)
 
 
 @contextmanager
@@ -108,9 +127,9 @@ def web_server(folder: Path, idp: IdentityProvider, application: int, secret: st
     text = _APACHE.format(
         folder=folder,
         port=port,
-        modules="\n".join(f"LoadModule {_module(name)} {MODULES}/mod_{name}.so" for name in NEEDED),
+        modules=load_modules(NEEDED),
         user="User www-data\nGroup www-data" if os.geteuid() == 0 else "",
-        guide=guided(header, application),
+        printed=printed(application, header, {}),
     )
     (folder / "apache.conf").write_text(text)
     with ExitStack() as stack:

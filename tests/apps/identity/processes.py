@@ -8,7 +8,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import requests
@@ -74,14 +74,11 @@ def running(
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    # The group, not only its first: it was made by us, and all in it were started by that first one.
-    for how in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(process.pid, how)
-        except ProcessLookupError:
-            break
-        try:
-            process.wait(10)
-        except subprocess.TimeoutExpired:
-            continue
+    # The first ends its own; what is left of the group, made by us and started by that first one, is ended by
+    # force.
+    process.terminate()
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(10)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
     process.wait(10)

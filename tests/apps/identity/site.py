@@ -61,8 +61,7 @@ def site(world: World, settings: Mapping[str, Any], secret: str, port: int | Non
     port = port or free_port()
     made = Site(world, f"http://127.0.0.1:{port}")
     give_ways(world, {"public_url": made.base, **settings}, secret, made.clocks)
-    whole = WholeSite(world.app.extensions[SERVICES])
-    whole.api = world.app  # with its ways to sign in
+    whole = WholeSite(world.app.extensions[SERVICES], world.app)  # with its ways to sign in
     server = make_server("127.0.0.1", port, whole, threaded=True)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()

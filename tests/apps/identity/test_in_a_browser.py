@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 from tests.apps.identity.openid_provider import SECRET, client, openid_provider, signing_key
 from tests.apps.identity.site import SECRET_VARIABLE, Site, site
@@ -20,14 +20,6 @@ from tests.ports import free_port
 pytestmark = pytest.mark.integration
 
 PEOPLE = {"ann": {"eduperson_principal_name": "ann@example.edu", "groups": ["soy"]}}
-
-
-@pytest.fixture
-def chromium() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=["--no-sandbox"])
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

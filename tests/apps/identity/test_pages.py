@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
 
 from adon.access.audit import Outcome
-from adon.config import Access
+from adon.config import Access, WebLimits
 from adon.errors import InvalidInput
 from adon.yamlfile import check_model
 from apps.rest.identity.openid.pending import LIFETIME, Pending, PendingSignIns
 from apps.rest.identity.ways import open_ways
+from apps.rest.rates import Rates
 from apps.rest.services import NAME, Services
 from tests.apps.web import World, signed_in
 
@@ -57,6 +59,51 @@ def test_a_token_leads_where_one_wanted_to_go_and_nowhere_else(world: World) -> 
         sent = {"token": world.tokens["researcher"], "next": wanted}
         answer = world.app.test_client().post("/sign-in", data=sent)
         assert (answer.status_code, answer.headers["Location"]) == (303, reached)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [{"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}, {"Origin": "null"}],
+    ids=str,
+)
+def test_another_site_signs_nobody_in(world: World, said: dict[str, str]) -> None:
+    """A person must not end up in an attacker's account."""
+    sent = {"token": world.tokens["researcher"]}
+    answer = world.app.test_client().post("/sign-in", data=sent, headers=said)
+    assert answer.status_code == 403
+    assert "Set-Cookie" not in answer.headers
+    # A page with no-referrer would have its own forms come from "null".
+    assert answer.headers["Referrer-Policy"] == "same-origin"
+
+
+def test_attempts_are_counted_by_address_and_a_valid_token_is_let_in(world: World) -> None:
+    few = Rates(WebLimits.model_validate({"sign_in": {"requests": 2, "per": "600 s"}}))
+    world.app.extensions[NAME] = replace(world.app.extensions[NAME], rates=few)
+
+    def enter(token: str, address: str = "192.0.2.1") -> Any:
+        there = {"REMOTE_ADDR": address}
+        return world.app.test_client().post("/sign-in", data={"token": token}, environ_base=there)
+
+    answers = [enter("adon_guess") for _ in range(3)]
+    assert [one.status_code for one in answers] == [401, 401, 429]
+    assert 1 <= int(answers[2].headers["Retry-After"]) <= 600
+    assert "too many attempts to sign in" in answers[2].text
+    assert enter("adon_guess", "192.0.2.2").status_code == 401
+    assert enter(world.tokens["researcher"]).status_code == 303
+    # By a provider: counted before it is asked.
+    world.app.extensions["adon_sign_in"] = open_ways(check_model(ACCESS, Access), lambda: 0.0, {})
+    there = {"REMOTE_ADDR": "192.0.2.1"}
+    assert world.app.test_client().get("/sign-in/campus", environ_base=there).status_code == 429
+
+
+def test_no_address_writes_a_line_of_its_own_into_the_log(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    path = "/sign-in/x%0aevent=signin.done user='admin'"
+    assert world.app.test_client().get(path).status_code == 404
+    assert any("signin.refused" in one.getMessage() for one in caplog.records)
+    assert not [one for one in caplog.records if "\n" in one.getMessage()]
 
 
 def test_what_was_typed_is_not_shown_again(world: World) -> None:

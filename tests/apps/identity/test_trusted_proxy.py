@@ -9,6 +9,7 @@ import pytest
 from adon.config import Shibboleth
 from adon.errors import NotAuthenticated
 from apps.rest.identity.shibboleth import MOST_NOTED, Attempts, TrustedProxy, peer
+from apps.rest.proxies import PEER
 
 SECRET = "correct horse"  # noqa: S105
 SETTINGS = Shibboleth(proxies=("127.0.0.1/32", "2001:db8::/64"), secret_file="unread")  # noqa: S106
@@ -37,8 +38,8 @@ def told(address: str | None = "127.0.0.1", **changes: Any) -> dict[str, Any]:
         (told(**{SENT: "corr\u00ebct"}), False),
         ({"REMOTE_ADDR": "127.0.0.1"}, False),
         # another part of us believed X-Forwarded-For; the connection says who it was
-        (told("127.0.0.1", **{"werkzeug.proxy_fix.orig": {"REMOTE_ADDR": "10.0.0.9"}}), False),
-        (told("10.0.0.9", **{"werkzeug.proxy_fix.orig": {"REMOTE_ADDR": "127.0.0.1"}}), True),
+        (told("127.0.0.1", **{PEER: "10.0.0.9"}), False),
+        (told("10.0.0.9", **{PEER: "127.0.0.1"}), True),
     ],
 )
 def test_who_may_speak_for_mod_shib(environ: dict[str, Any], sent: bool) -> None:
@@ -91,3 +92,4 @@ def test_without_shibboleth_every_such_header_is_an_attempt() -> None:
 def test_the_peer_is_the_other_end_of_the_connection() -> None:
     assert peer({"REMOTE_ADDR": "10.0.0.1", "HTTP_X_FORWARDED_FOR": "127.0.0.1"}) == "10.0.0.1"
     assert peer({}) == ""
+    assert peer({"REMOTE_ADDR": "198.51.100.1", PEER: ""}) == "", "a Unix socket, behind which somebody asks"

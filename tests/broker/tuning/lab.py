@@ -21,7 +21,7 @@ from tests.broker.tuning.delay import open_tun
 RATE, DELAY, QUEUE = 60.6e6, 0.0165, 0.05
 """1:100 of the thesis's layer-2 path: 60.6 Mbit/s on the wire are 58 of TCP payload, RTT 33 ms."""
 
-SECONDS, WARMING = 6, 3
+SECONDS, WARMING = 4, 2
 NEAR, FAR = "10.99.0.1", "10.99.0.2"
 
 

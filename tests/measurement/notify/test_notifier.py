@@ -158,3 +158,23 @@ def test_the_usual_senders() -> None:
     with pytest.raises(NotDelivered, match="does not name"):
         known[Channel.WEBHOOK](Delivery("d", hook, (alarm(),), 0))
     assert Channel.MAIL not in senders(None, Policy(), published.append)
+
+
+def test_what_waited_is_not_sent_to_an_owner_who_may_not_hear_it_any_more() -> None:
+    sent: SimpleQueue[Delivery] = SimpleQueue()
+    asked: SimpleQueue[bool] = SimpleQueue()
+    kept: SimpleQueue[Outbox] = SimpleQueue()
+
+    def may_hear(_subscription: object, _alarm: object) -> bool:
+        asked.put(True)
+        return asked.qsize() == 1  # when it came, and not when it was to be sent
+
+    notifier = Notifier({Channel.MAIL: sent.put}, Outbox(AT_ONCE), kept.put, may_hear=may_hear)
+    notifier.start()
+    notifier.subscribe([subscription()])
+    notifier.offer(alarm())
+    while not (last := kept.get(timeout=PATIENCE_S)).boxes or last.boxes["s-1"].waiting:
+        pass
+    notifier.stop()
+    assert asked.qsize() == 2
+    assert sent.empty()

@@ -131,7 +131,7 @@ def test_somebody_who_is_no_user_gets_none(access: Access) -> None:
 def test_listed_and_ended_by_id(access: Access) -> None:
     actor = signed_in(access)
     first, second = (access.sessions.begin(actor, "oidc", NOW + n) for n in range(2))
-    newest, oldest = access.sessions.list_of("bob", NOW + 1)
+    newest, oldest = access.sessions.list(NOW + 1, "bob")
     assert (newest.began, oldest.began) == (NOW + 1, NOW)
     assert newest.csrf == ""
     assert access.sessions.end_of("ann", newest.id) == 0
@@ -146,4 +146,4 @@ def test_a_user_has_so_many_at_most(access: Access) -> None:
     cookies = [access.sessions.begin(actor, "oidc", NOW + n / 10) for n in range(MOST_OF_A_USER + 2)]
     at = NOW + 100
     assert [access.sessions.get(cookie, at) is not None for cookie in cookies[:3]] == [False, False, True]
-    assert len(access.sessions.list_of("bob", at)) == MOST_OF_A_USER
+    assert len(access.sessions.list(at, "bob")) == MOST_OF_A_USER

@@ -1,0 +1,76 @@
+"""``adon session``: at which browsers somebody is signed in, and how to sign out there."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from apps.cli import completing as offered
+from apps.cli.common import JsonFlag, client, print_json, print_table
+
+sessions = typer.Typer(help="Browsers at which somebody is signed in.", no_args_is_help=True)
+
+SessionId = Annotated[
+    str, typer.Argument(help="Its id, as 'adon session list' shows it.", autocompletion=offered.sessions)
+]
+
+
+@sessions.command("list")
+def list_sessions(
+    ctx: typer.Context,
+    user: Annotated[str | None, typer.Option(help="Only this user's.")] = None,
+    json_: JsonFlag = False,
+) -> None:
+    """Your sessions; an administrator's or auditor's: everybody's."""
+    from apps.cli.times import at
+
+    found = client(ctx).sessions(user)
+    if json_:
+        print_json(found)
+        return
+    rows = (
+        (
+            one["id"],
+            one["owner"],
+            one["how"],
+            at(one["began"]),
+            at(one["last_seen"]),
+            one["address"] or "-",
+            one["browser"] or "-",
+        )
+        for one in found
+    )
+    columns = ("Session", "Owner", "By", "Began", "Last used", "From", "Browser")
+    print_table(columns, rows, "nobody is signed in")
+
+
+@sessions.command()
+def show(ctx: typer.Context, session: SessionId, json_: JsonFlag = False) -> None:
+    """One session: whose it is, since when and until when, from where."""
+    from apps.cli.times import at
+
+    one = client(ctx).session(session)
+    if json_:
+        print_json(one)
+        return
+    typer.echo(f"{one['id']} of {one['owner']}, by {one['how']}, {at(one['began'])} to {at(one['ends'])}")
+    typer.echo(f"last used {at(one['last_seen'])}; from {one['address'] or '-'} with {one['browser'] or '-'}")
+
+
+@sessions.command()
+def end(ctx: typer.Context, session: SessionId, json_: JsonFlag = False) -> None:
+    """Sign out at one browser, from the next click there on."""
+    found = client(ctx).end_session(session)
+    print_json(found) if json_ else typer.echo(f"{session} is signed out")
+
+
+@sessions.command("end-others")
+def end_others(
+    ctx: typer.Context,
+    user: Annotated[str | None, typer.Option(help="Whose; yours without one.")] = None,
+    json_: JsonFlag = False,
+) -> None:
+    """Sign out at every browser: what asks, a token, is none."""
+    found = client(ctx).end_sessions(user)
+    print_json(found) if json_ else typer.echo(f"{found['ended']} signed out")

@@ -1,0 +1,102 @@
+"""The files that a configuration names: by which keys, whether secret, and from where their names count."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel
+
+from adon.config import (
+    Configuration,
+    ControllerTls,
+    Ingest,
+    LinkDiscovery,
+    Mail,
+    MeasurementPoint,
+    Measurements,
+    Notify,
+    OpenIdProvider,
+    OpenStackAdapter,
+    PSchedulerHost,
+    RabbitQueue,
+    ResultArchive,
+    Shibboleth,
+)
+from adon.config.transfers import Rclone
+
+Place = tuple[str | int, ...]
+
+SECRET, PUBLIC = True, False
+_AT_A_POINT = {"verify": PUBLIC, "token_file": SECRET, "client_certificate": PUBLIC, "client_key": SECRET}
+FILES: Mapping[type[BaseModel], Mapping[str, bool]] = {
+    ControllerTls: {"certificate": PUBLIC, "key": SECRET, "ca": PUBLIC},
+    Ingest: {"certificate": PUBLIC, "key": SECRET, "trust": PUBLIC},
+    LinkDiscovery: {"key_file": SECRET},
+    Mail: {"password_file": SECRET},
+    MeasurementPoint: _AT_A_POINT,
+    Measurements: {"psconfig": PUBLIC},
+    Notify: {"webhook_secret_file": SECRET},
+    OpenIdProvider: {"client_secret_file": SECRET, "verify": PUBLIC},
+    OpenStackAdapter: {"clouds_file": SECRET},
+    PSchedulerHost: _AT_A_POINT,
+    RabbitQueue: {"url_file": SECRET},
+    Rclone: {"password_file": SECRET, "ca_file": PUBLIC},
+    ResultArchive: {"verify": PUBLIC},
+    Shibboleth: {"secret_file": SECRET},
+}
+"""By section the keys that name a file, and whether nobody else may read it."""
+NO_FILES = ("system", "none")
+"""What ``verify`` may say instead of a file."""
+BESIDE_OURS = ("measurements", "transfers", "compute")
+"""Sections whose names of files count from the configuration's folder; those of others from where
+``adon serve`` is started."""
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFile:
+    """A file that a configuration names.
+
+    :param place: where in the configuration.
+    :param text: as it is written there.
+    """
+
+    place: Place
+    text: str
+    secret: bool
+
+    @property
+    def beside_ours(self) -> bool:
+        """Whether a relative name counts from the configuration's folder."""
+        return self.place[0] in BESIDE_OURS
+
+    def path(self, folder: Path) -> Path:
+        """Where it is.
+
+        :param folder: of the configuration.
+        """
+        return folder / self.text if self.beside_ours else Path(self.text)
+
+
+def files_of(configuration: Configuration) -> Iterator[NamedFile]:
+    """Every file that is named, in the order of the sections."""
+    yield from _inside(configuration, ())
+
+
+def _inside(value: Any, place: Place) -> Iterator[NamedFile]:
+    if isinstance(value, BaseModel):
+        named = FILES.get(type(value), {})
+        for name, field in type(value).model_fields.items():
+            found, here = getattr(value, name), (*place, field.alias or name)
+            if name not in named:
+                yield from _inside(found, here)
+            elif isinstance(found, str) and not (name == "verify" and found in NO_FILES):
+                yield NamedFile(here, found, named[name])
+    elif isinstance(value, Mapping):
+        for key, one in value.items():
+            yield from _inside(one, (*place, key))
+    elif isinstance(value, tuple):
+        for number, one in enumerate(value):
+            yield from _inside(one, (*place, number))

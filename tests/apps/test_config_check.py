@@ -1,0 +1,207 @@
+"""``adon config check``: what is wrong, and what is worth a second look, with file, line, field and cause."""
+
+from __future__ import annotations
+
+import json
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pydantic import BaseModel
+from typer.testing import CliRunner, Result
+
+from adon.config import Configuration
+from apps.cli.main import app
+from apps.config_files import FILES
+from tests.apps.edge import NETWORK
+
+PLAIN = NETWORK.read_text()
+END = PLAIN.count("\n") + 1
+"""The line of what is appended."""
+
+
+def check(file: Path, *words: str) -> Result:
+    return CliRunner().invoke(app, ["config", "check", str(file), *words])
+
+
+def line_of(part: str) -> int:
+    return PLAIN[: PLAIN.index(part)].count("\n") + 1
+
+
+TOOL = (
+    "transfers: {rclone: {mu-dtm: {url: 'http://127.0.0.1:1', user: a, password_env: A, "
+    "remotes: {a: {at: mu-dtn, fs: 'a:'}}}}}"
+)
+# What is changed into what (from nothing: appended), the field that is named, what the answer says.
+WRONG = [
+    # keys that there are not, beside those that are
+    ("", "polcy: {}", "polcy", "is not a known key here; did you mean policy?"),
+    ("reserve_nodes: 1", "reserve_node: 1", "policy.reserve_node", "did you mean reserve_nodes?"),
+    ("window: 7 d", "windows: 7 d", "measurements.windows", "did you mean window?"),
+    ("verify: none}", "verfy: none}", "measurements.points.mu.verfy", "did you mean verify?"),
+    ("worker_nodes: 4", "worker_nodez: 4", "compute.mu-hpc.worker_nodez", "did you mean worker_nodes?"),
+    ("", "controller: {web_prot: 8080}", "controller.web_prot", "did you mean web_port?"),
+    ("", "access: {pubic_url: x}", "access.pubic_url", "did you mean public_url?"),
+    ("", "transfers: {rclones: {}}", "transfers.rclones", "did you mean rclone?"),
+    # names that nothing has
+    ("edge: mu-edge", "edge: mu-egde", "sites.mu.edge", "no switch 'mu-egde'; did you mean mu-edge?"),
+    ("- path: al2s", "- path: al3s", "measurements.tests.0.path", "no path 'al3s'; did you mean al2s?"),
+    ("      to: osu", "      to: osuu", "measurements.tests.0.to", "no site 'osuu'; did you mean osu?"),
+    ("    site: mu", "    site: muu", "compute.mu-hpc.site", "no site 'muu'; did you mean mu?"),
+    ("", TOOL, "transfers.rclone.mu-dtm", "no host 'mu-dtm'; did you mean mu-dtn?"),
+    # what is missing, or twice
+    ('  mu-edge: {dpid: "0000000000000a01"}', "  mu-edge: {}", "switches.mu-edge.dpid", "is required"),
+    ("network: mu-osu", "", "network", "is required"),
+    ('dpid: "0000000000000a02"', 'dpid: "0000000000000a01"', "switches.osu-edge.dpid", "has the same dpid"),
+    ("address: 10.2.0.10", "address: 10.1.0.10", "sites.osu.hosts.osu-dtn.address", "has the same address"),
+    ("  osu-hpc:", "  mu-hpc:", "compute.mu-hpc", "is written twice"),
+    # values of the wrong kind, without a unit, out of bounds
+    ("vlan: 1701", "vlan: 4095", "paths.al2s.vlan", "less than or equal to 4094"),
+    ("vlan: 1701", 'vlan: "1701"', "paths.al2s.vlan", "valid integer"),
+    ("capacity: 60.6 Mbps", "capacity: 60.6", "paths.al2s.capacity", "unit"),
+    ("capacity: 60.6 Mbps", "capacity: 60.6 ms", "paths.al2s.capacity", "ms"),
+    ("window: 7 d", "window: 0 s", "measurements.window", "zero"),
+    ('mac: "02:00:00:00:0a:0a"', "mac: 02-00", "sites.mu.hosts.mu-dtn.mac", "MAC"),
+    ("address: 10.1.0.10", "address: 10.1.0.300", "sites.mu.hosts.mu-dtn.address", "is not an IP address"),
+    ("", "controller: {web_port: 70000}", "controller.web_port", "65535"),
+    ("", "controller: {web_proxies: [nginx]}", "controller.web_proxies.0", "nor a network"),
+    ("", "access: {public_url: 'http://adon.example.edu'}", "access.public_url", "must be https"),
+    ("window: 7 d", "archive_url: mysql://db/x", "measurements.archive_url", "is not a database URL"),
+    # what does not go together
+    ("    vlan: 1701\n", "", "paths.al2s.vlan", "a layer-2 path needs a VLAN id"),
+    ("source: 10.1.0.11", "source: 10.1.0.10", "measurements.tests.0.source", "is the address of host"),
+    ("period: 240 s", "period: 4 s", "measurements.tests.0.throughput_period", "one test already takes 5 s"),
+    # what is no YAML, or more than is read
+    ("network: mu-osu", "network: [mu-osu", "", "is not YAML"),
+    ("network: mu-osu", "network: &a mu-osu", "network", "anchors are not supported"),
+    ("network: mu-osu", "network: !!python/name:os.system x", "network", "tags are not supported"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("old", "new", "field", "cause"), WRONG)
+def test_what_is_wrong_is_told_with_file_line_field_and_cause(
+    old: str, new: str, field: str, cause: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "network.yaml"
+    file.write_text(PLAIN.replace(old, new, 1) if old else f"{PLAIN}{new}\n")
+    found = check(file, "--json")
+    assert found.exit_code == 2, found.output
+    told = [one for one in json.loads(found.stdout)["problems"] if one["field"].startswith(field)]
+    assert told, found.stdout
+    assert any(cause in one["cause"] for one in told), told
+    assert {one["file"] for one in told} == {str(file)}
+    assert all(isinstance(one["line"], int) for one in told)
+    if old and new and field:
+        near = line_of(old)
+        assert any(abs(one["line"] - near) <= 2 for one in told), (near, told)
+    elif not old:
+        assert told[0]["line"] == END
+    assert f"{file}:{told[0]['line']}: " in check(file).stderr
+
+
+# -- warnings ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    """A configuration with a secret of each kind, all of them in order."""
+    for name in ("openid", "proxy", "token"):
+        (tmp_path / name).write_text("x")
+        (tmp_path / name).chmod(0o600)
+    (tmp_path / "network.yaml").write_text(
+        PLAIN.replace("verify: none}", "verify: none, token_file: token}", 1)
+        + "controller: {web_proxies: [127.0.0.1]}\n"
+        + "access:\n"
+        + "  public_url: https://adon.example.edu\n"
+        + "  openid:\n    campus:\n      title: Campus\n      issuer: https://login.example.edu\n"
+        + f"      client_id: adon\n      client_secret_file: {tmp_path}/openid\n"
+        + f"  shibboleth: {{proxies: [127.0.0.1], secret_file: {tmp_path}/proxy}}\n"
+        + "  default_roles: [researcher]\n"
+    )
+    return tmp_path / "network.yaml"
+
+
+def warned(file: Path) -> list[dict[str, Any]]:
+    found = check(file, "--json")
+    assert found.exit_code == 0, found.output
+    return list(json.loads(found.stdout)["warnings"])
+
+
+def test_nothing_is_warned_of_where_all_is_in_order(site: Path) -> None:
+    assert warned(site) == []
+    assert check(site, "--strict").exit_code == 0
+
+
+def test_a_secret_that_everybody_can_read(site: Path) -> None:
+    (site.parent / "openid").chmod(0o644)
+    (one,) = warned(site)
+    assert one["field"] == "access.openid.campus.client_secret_file"
+    assert one["line"] == site.read_text().split("client_secret_file")[0].count("\n") + 1
+    assert "everybody can read it (mode 0644): chmod o= " in one["cause"]
+    plain = check(site)
+    assert plain.exit_code == 0
+    assert f"{site}:{one['line']}: access.openid.campus.client_secret_file: warning: " in plain.stderr
+    assert check(site, "--strict").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "field", "cause"),
+    [
+        ("token_file: token", "token_file: tokn", "measurements.points.mu.token_file", "there is no file"),
+        ("{folder}/proxy", "{folder}", "access.shibboleth.secret_file", "is a folder"),
+        ("{folder}/proxy", "proxy", "access.shibboleth.secret_file", "counts from where"),
+        ("{web_proxies: [127.0.0.1]}", "{}", "access.public_url", "names no web server that ends TLS"),
+        ("{web_proxies: [127.0.0.1]}", "{web_host: 0.0.0.0}", "controller.web_host", "unprotected"),
+        ("compute:", "{lonely}compute:", "sites.lonely", "no path ends here"),
+    ],
+)  # fmt: skip
+def test_what_is_worth_a_second_look(site: Path, old: str, new: str, field: str, cause: str) -> None:
+    text, folder = site.read_text(), str(site.parent)
+    if field == "sites.lonely":
+        lonely = PLAIN[PLAIN.index("  osu:\n    edge") : PLAIN.index("\npaths:")]
+        for this, other in (("osu:", "lonely:"), ("osu-dtn", "x"), ("10.2.", "10.3."), (":0b:", ":0c:")):
+            lonely = lonely.replace(this, other)
+        old, new = "\npaths:\n", f"{lonely}\npaths:\n"
+        new = new.replace("port: x", "port: osu-edge-x")
+    assert old.format(folder=folder) in text if "{folder}" in old else old in text
+    site.write_text(text.replace(old.replace("{folder}", folder), new.replace("{folder}", folder), 1))
+    told = [one for one in warned(site) if one["field"] == field]
+    assert any(cause in one["cause"] for one in told), warned(site)
+    assert all(isinstance(one["line"], int) for one in told)
+
+
+def test_what_systemd_gives_at_the_start_is_not_missed(site: Path) -> None:
+    given = "/run/credentials/adon.service/openid"
+    site.write_text(site.read_text().replace(f"{site.parent}/openid", given))
+    assert warned(site) == []
+
+
+# -- no file is forgotten ------------------------------------------------------------------------------------
+
+
+def models(annotation: Any, seen: set[Any]) -> Iterator[type[BaseModel]]:
+    for one in (annotation, *typing.get_args(annotation)):
+        if isinstance(one, type) and issubclass(one, BaseModel):
+            if one not in seen:
+                seen.add(one)
+                yield one
+                for field in one.model_fields.values():
+                    yield from models(field.annotation, seen)
+        elif one is not annotation:
+            yield from models(one, seen)
+
+
+def test_every_key_that_names_a_file_is_known() -> None:
+    looks_like = {"certificate", "key", "ca", "trust", "verify", "client_certificate", "client_key"}
+    not_files = {("Switch", "certificate")}  # the name in it
+    found = {
+        (model.__name__, name)
+        for model in models(Configuration, set())
+        for name in model.model_fields
+        if name.endswith("_file") or name in looks_like
+    }
+    known = {(model.__name__, name) for model, names in FILES.items() for name in names}
+    assert len(found) > 15
+    assert found - known - not_files == set()

@@ -1,0 +1,203 @@
+"""The web side killed, stopped or flooded: the controller goes on as if nothing were."""
+
+from __future__ import annotations
+
+import json
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+
+import pytest
+import requests
+
+from adon.access.identity import create_token
+from adon.config import load
+from adon.store.access import upgrade as access
+from adon.store.access.access import Access
+from adon.store.access.database import access_url
+from tests.apps.edge import DIES_WITH_US, ROOT, Controller, Switches, both_edges, end, eventually, measured
+from tests.apps.test_campus_edge import await_state, flow, ingress, prepare, ready, submit
+
+pytestmark = pytest.mark.integration
+
+
+class Web:
+    """The real process: ``python -m apps.rest``."""
+
+    def __init__(self, controller: Controller, folder: Path) -> None:
+        self.url = f"http://127.0.0.1:{load(controller.config).controller.web_port}"
+        self.log = folder / "web.log"
+        self._command = [sys.executable, "-m", "apps.rest"]
+        self._command += ["--config", str(controller.config), "--data", str(folder)]
+        users = access_url(folder, None)
+        access.upgrade(users)
+        with Access.open(users) as opened:
+            opened.users.named("admin", ["admin"], 0.0)
+            self.token, kept = create_token("admin", 0.0)
+            opened.tokens.save(kept)
+        self.process = self.start()
+
+    def start(self) -> subprocess.Popen[bytes]:
+        with self.log.open("ab") as output:
+            self.process = subprocess.Popen(
+                [*DIES_WITH_US, *self._command],
+                cwd=ROOT,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+            )
+        eventually(lambda: self.get("/healthz") == 200, "the web side does not answer")
+        return self.process
+
+    def get(self, path: str) -> int:
+        """The status of an answer; 0 for none."""
+        try:
+            return self.ask(path).status_code
+        except requests.RequestException:
+            return 0
+
+    def ask(self, path: str) -> requests.Response:
+        head = {"Authorization": f"Bearer {self.token}"}
+        return requests.get(f"{self.url}/api/v1{path}", headers=head, timeout=20)
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the kernel holds it, as it says itself."""
+        stat = Path(f"/proc/{self.process.pid}/stat").read_text()
+        return stat.rpartition(")")[2].split()[0] == "T"
+
+    def stop(self) -> None:
+        self.process.send_signal(signal.SIGSTOP)
+        eventually(lambda: self.stopped, "it is not stopped")
+
+    def go_on(self) -> None:
+        self.process.send_signal(signal.SIGCONT)
+
+
+@pytest.fixture
+def controller(tmp_path: Path) -> Iterator[Controller]:
+    built = Controller(tmp_path)
+    yield built
+    built.stop()
+
+
+@pytest.fixture
+def switches(tmp_path: Path, controller: Controller) -> Iterator[Switches]:
+    with both_edges(tmp_path, controller.port) as running:
+        controller.start()
+        ready(controller, running)
+        yield running
+
+
+@pytest.fixture
+def web(tmp_path: Path, controller: Controller, switches: Switches) -> Iterator[Web]:
+    built = Web(controller, tmp_path)
+    eventually(lambda: built.get("/readyz") == 200, "the web side does not reach the controller")
+    yield built
+    built.go_on()
+    end(built.process)
+
+
+@contextmanager
+def flood(web: Web) -> Iterator[list[int]]:
+    """Requests as fast as they are answered, by some at once, beside many connections that say nothing.
+
+    What comes is what they were answered.
+    """
+    host, port = web.url.removeprefix("http://").split(":")
+    over, answers = threading.Event(), list[int]()
+
+    def ask() -> None:
+        with requests.Session() as session:
+            while not over.is_set():
+                with suppress(requests.RequestException):
+                    head = {"Authorization": f"Bearer {web.token}"}
+                    url = f"{web.url}/api/v1/network"
+                    answers.append(session.get(url, headers=head, timeout=20).status_code)
+
+    with ExitStack() as ends:
+        for _ in range(300):
+            ends.enter_context(socket.create_connection((host, int(port)), timeout=20)).sendall(b"GET / H")
+        threads = [threading.Thread(target=ask, daemon=True) for _ in range(6)]
+        ends.callback(lambda: [one.join(30) for one in threads])
+        ends.callback(over.set)
+        for one in threads:
+            one.start()
+        yield answers
+
+
+def test_a_web_process_that_is_stopped_or_killed_delays_no_rule_and_is_told_afterwards(
+    controller: Controller, switches: Switches, web: Web
+) -> None:
+    with controller.client("collector") as link:
+        prepare(link)
+        number = submit(link)
+        await_state(controller, number, "active")
+        web.stop()
+        link.send("measurement", measured("al2s", 2))
+        eventually(lambda: "output:3" in ingress(switches), "the flow did not move")
+        assert web.stopped, "the rule did not wait for it to go on"
+        web.go_on()
+        assert web.ask(f"/flows/f-{number}").json()["path"] == "internet"
+        web.process.kill()
+        web.process.wait()
+        link.send("measurement", measured("internet", 1))
+        link.send("measurement", measured("al2s", 50))
+        eventually(lambda: "output:2" in ingress(switches), "the flow did not move back")
+        web.start()
+        decided = web.ask(f"/flows/f-{number}/decisions").json()["items"]
+    ways = [one["path"] for one in decided if one["outcome"] in ("admit", "move")]
+    assert ways in (["al2s", "internet", "al2s"], ["al2s", "internet", "al2s"][::-1]), "nothing was lost"
+
+
+def test_a_web_process_that_is_flooded_delays_no_rule(
+    controller: Controller, switches: Switches, web: Web
+) -> None:
+    with controller.client("collector") as link:
+        prepare(link)
+        number = submit(link)
+        await_state(controller, number, "active")
+        with flood(web) as answers:
+            eventually(lambda: 429 in answers, "there are no limits")
+            link.send("measurement", measured("al2s", 2))
+            eventually(lambda: "output:3" in ingress(switches), "the flow did not move")
+            before = len(answers)
+            eventually(lambda: len(answers) > before, "the flood was over already")
+        assert set(answers) <= {200, 429, 503}
+        eventually(lambda: web.get("/readyz") == 200, "it did not recover")
+    assert flow(controller, number).path == "internet"
+    assert "Traceback" not in web.log.read_text()
+
+
+def test_a_web_process_that_asks_without_end_and_never_reads_is_dropped_and_delays_no_rule(
+    controller: Controller, switches: Switches
+) -> None:
+    """Whatever has become of it: the controller keeps no more than so much for it."""
+    with controller.client("collector") as link:
+        prepare(link)
+        number = submit(link)
+        await_state(controller, number, "active")
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as mad:
+            mad.settimeout(60)
+            mad.connect(str(controller.folder / "controller.sock"))
+            mad.sendall(_line("hello", role="web"))
+            asked = b"".join(_line("what-if" if n % 2 else "snapshot", command=f"c-{n}") for n in range(500))
+            with suppress(BrokenPipeError, ConnectionResetError):
+                for turn in range(40):
+                    mad.sendall(asked)
+                    if turn == 0:
+                        link.send("measurement", measured("al2s", 2))
+            eventually(lambda: "output:3" in ingress(switches), "the flow did not move")
+            eventually(lambda: controller.said("reads too slowly") == 1, "it was not let go")
+        assert controller.alive
+        assert link.call("tally", {})
+    assert flow(controller, number).path == "internet"
+
+
+def _line(kind: str, **payload: str) -> bytes:
+    return json.dumps({"kind": kind, "payload": payload}).encode() + b"\n"
