@@ -39,6 +39,7 @@ READERS: Mapping[str, frozenset[str]] = {
     "overlays": frozenset({CONTROLLER}),
     "measurements": frozenset({COLLECTOR}),
     "measurements.tests": frozenset({CONTROLLER, COLLECTOR, WEB}),
+    "measurements.notify": frozenset({COLLECTOR, MOVERS}),
     "measurements.background": frozenset({COLLECTOR, WEB}),
     "measurements.window": frozenset({CONTROLLER, COLLECTOR}),
     "measurements.archive_url": frozenset({COLLECTOR, WEB}),
@@ -56,6 +57,7 @@ READERS: Mapping[str, frozenset[str]] = {
     "slices": frozenset({CONTROLLER, WEB}),
     "ignored_cookies": frozenset({CONTROLLER}),
     "access": frozenset({WEB}),
+    "access.public_url": frozenset({WEB, MOVERS}),
     "transfers": frozenset({CONTROLLER, MOVERS, WEB}),
 }
 """Which processes read which section; the longer name counts."""

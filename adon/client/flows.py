@@ -17,6 +17,7 @@ from adon.client.documents import (
     PreviewView,
     QueueView,
     ReportBody,
+    TransferToolView,
     TransferView,
     WaitingView,
     WhyNotView,
@@ -79,6 +80,10 @@ class FlowCalls(Caller):
     def cancel(self, flow: str) -> FlowView:
         """Cancel a flow; the flow as it is then."""
         return self._delete(FlowView, f"/flows/{part(flow)}")
+
+    def transfer_tools(self) -> list[TransferToolView]:
+        """The tools that one may have move data, and the places that requests may name."""
+        return list(self._pages(TransferToolView, "/transfer-tools", {}, None, "after"))
 
     def transfer(self, flow: str) -> TransferView:
         """How the tool that ADON has move a flow's data is doing."""

@@ -63,12 +63,12 @@ def _dangling(whole: Configuration) -> Iterator[str]:
 
 def _transfers(whole: Configuration) -> Iterator[str]:
     hosts = {name for site in whole.sites.values() for name in site.hosts}
-    for at, tool in whole.transfers.rclone.items():
-        if at not in hosts:
-            yield f"transfers.rclone.{at}: {absent('host', at, hosts)}"
+    for kind, called, tool in whole.transfers.tools():
+        if kind == "rclone" and called not in hosts:
+            yield f"transfers.rclone.{called}: {absent('host', called, hosts)}"
         for name, remote in tool.remotes.items():
             if remote.at not in hosts:
-                yield f"transfers.rclone.{at}.remotes.{name}.at: {absent('host', remote.at, hosts)}"
+                yield f"transfers.{kind}.{called}.remotes.{name}.at: {absent('host', remote.at, hosts)}"
 
 
 def _doubled(whole: Configuration) -> Iterator[str]:

@@ -1,89 +1,57 @@
-"""The tools that move data, and who may have them used: the section ``transfers`` (docs/transfers.md).
-
-Passwords are in files or environment variables of the service, never here.
-"""
+"""Who may have ADON move data with which tools: the section ``transfers`` (docs/transfers.md)."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from ipaddress import ip_address
-from typing import Annotated, Literal, Self
-from urllib.parse import urlsplit
+from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import Field
 
-from adon.config.parts import Section, Span, Url, raise_all
+from adon.config.parts import Section, Span
+from adon.config.transfer_tools import Globus, GlobusPlace, Irods, IrodsPlace, Limit, Rclone, Remote
 from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.model import Name
 
-Limit = Literal["granted", "estimated", "none"]
+__all__ = [
+    "Globus",
+    "GlobusPlace",
+    "Irods",
+    "IrodsPlace",
+    "Kind",
+    "Limit",
+    "MailWhen",
+    "Rclone",
+    "Remote",
+    "Transfers",
+    "key_of",
+]
+
+MailAddress = Annotated[str, Field(pattern=r"^[^@\s]+@[^@\s]+$", max_length=320)]
+Kind = Literal["rclone", "globus", "irods"]
 
 
-def _fs(text: str) -> str:
-    if not text or not text.isprintable():
-        raise ValueError("must be a folder such as /data, or a remote of rclone's such as osu:data")
-    if not text.startswith("/") and ":" not in text:
-        raise ValueError(f"{text!r} is a relative folder: whose?")
-    return text
+class MailWhen(Section):
+    """When owners are written to; the mail server is that of ``measurements.notify.mail``.
 
-
-class Remote(Section):
-    """A place that requests may name.
-
-    :param at: the DTN whose data it is.
-    :param fs: what rclone calls it: an absolute folder, or ``remote:folder`` of its own configuration.
+    :param settle: news waits so long for more of the same owner's.
+    :param gather: least time between two mails to one owner; what comes up meanwhile goes into one.
+    :param addresses: of users whose identity provider does not say one, or where another is wanted.
+    :param slow: in trouble below this share of the rate that was promised ...
+    :param slow_for: ... for so long.
     """
 
-    at: Name
-    fs: Annotated[str, Field(max_length=500), AfterValidator(_fs)]
-
-
-class Rclone(Section):
-    """The remote control of an rclone (``rclone rcd``) at a DTN.
-
-    :param password_file: relative to the configuration's folder; or ``password_env``, a variable's name.
-    :param ca_file: who signed the certificate of its URL; the system's authorities if absent.
-    :param remotes: what it can read and write that requests may name.
-    :param groups: whose flows it may carry; everybody's if empty.
-    :param attach: whether jobs that somebody else started may be followed.
-    :param limit: what its bandwidth is held to: what flows were granted, what was estimated for their path
-        when it was chosen, or nothing.
-    """
-
-    url: Url
-    user: str = Field(default="adon", min_length=1, max_length=100, pattern=r"^[^:\s]+$")
-    password_file: str | None = None
-    password_env: Annotated[str, Field(pattern=r"^[A-Z_][A-Z0-9_]*$")] | None = None
-    ca_file: str | None = None
-    remotes: Frozen[Name, Remote] = FrozenMap()
-    groups: tuple[str, ...] = ()
-    attach: bool = True
-    limit: Limit = "granted"
-
-    @model_validator(mode="after")
-    def _sound(self) -> Self:
-        raise_all(self._wrong())
-        return self
-
-    def _wrong(self) -> Iterator[str]:
-        if (self.password_file is None) == (self.password_env is None):
-            yield "password_file: name a file, or a variable (password_env), and not both"
-        url = urlsplit(self.url)
-        if url.scheme == "http" and not _loopback(str(url.hostname)):
-            yield "url: http only to this machine: the password would be read on its way"
-
-
-def _loopback(host: str) -> bool:
-    try:
-        return ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+    settle: Span = 10.0
+    gather: Span = 600.0
+    slow: Annotated[float, Field(ge=0, le=1)] = 0.5
+    slow_for: Span = 300.0
+    addresses: Frozen[str, MailAddress] = FrozenMap()
 
 
 class Transfers(Section):
     """See the module.
 
     :param rclone: by the DTN it is at.
+    :param globus, irods: by a name for the credentials, which requests may say.
     :param period: between two looks at a transfer under way.
     :param timeout: of one question to a tool.
     :param tries: starts in all, before a transfer has failed for good.
@@ -91,13 +59,30 @@ class Transfers(Section):
     """
 
     rclone: Frozen[Name, Rclone] = FrozenMap()
+    globus: Frozen[Name, Globus] = FrozenMap()
+    irods: Frozen[Name, Irods] = FrozenMap()
     period: Span = 2.0
     timeout: Annotated[Span, Field(le=600)] = 20.0
     tries: int = Field(default=5, ge=1, le=100)
     backoff: Span = 10.0
     longest_backoff: Span = 600.0
+    mail: MailWhen = MailWhen()
 
     @property
     def configured(self) -> bool:
         """Whether there is any tool."""
-        return bool(self.rclone)
+        return any(True for _ in self.tools())
+
+    def tools(self) -> Iterator[tuple[Kind, str, Rclone | Globus | Irods]]:
+        """All tools: kind, name within its kind, and what is configured."""
+        for at, rclone in self.rclone.items():
+            yield "rclone", at, rclone
+        for name, globus in self.globus.items():
+            yield "globus", name, globus
+        for name, irods in self.irods.items():
+            yield "irods", name, irods
+
+
+def key_of(kind: Kind, name: str) -> str:
+    """What a tool is called among all: an rclone by its DTN, another by its kind and its credentials."""
+    return name if kind == "rclone" else f"{kind}:{name}"

@@ -3,6 +3,8 @@
 ============  ===================================================================================
 ``wish``      what a request says about it; pure
 ``plan``      which tool carries it, from where to where, by the configuration; pure
+``pace``      how fast it is, and whether that is slow; pure
+``news``      what its owner is to hear of it; ``post`` the letters; pure
 ``machine``   its life, from what happens to what is to be done next; pure
 ============  ===================================================================================
 

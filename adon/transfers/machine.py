@@ -19,6 +19,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from adon.transfers.pace import UNKNOWN, Pace
+
 
 class Phase(StrEnum):
     """Where a transfer is in its life."""
@@ -53,11 +55,15 @@ class Deed(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """How often, and after which pauses, a transfer that broke is started again."""
+    """How often, and after which pauses, a transfer that broke is started again.
+
+    :param slow: below this share of what was promised it is slow.
+    """
 
     tries: int
     backoff: float
     longest: float
+    slow: float = 0.5
 
     def pause(self, failures: int, chance: float) -> float:
         """Seconds before the next start: doubled by each failure, and by chance between half and all of it.
@@ -87,13 +93,18 @@ class Transfer:
     :param attached: it follows a job of somebody else's, which is neither stopped nor started again.
     :param pausable: it is stopped while its flow waits.
     :param tries: starts so far; failures: those that broke.
-    :param job: the tool's number of the run, and ``mark`` what tells it from an earlier one of that number.
+    :param job: what the tool calls the run, and ``mark`` what tells it from an earlier one of that name, or
+        under which it is about to be asked for.
     :param bytes: known to have arrived; never less than before.
     :param kept: of these, what this run need not move again.
+    :param whole, files, files_whole: bytes in all, files that arrived, files in all; as this run knows it.
     :param rate: what it is to be held to; None for nothing.
+    :param promised: what was expected of it; None if nothing was.
+    :param pace: how fast it really is.
     :param next_at: when it is started again, while ``retrying``.
-    :param error: the tool's own words on what went wrong last.
+    :param error: the tool's own words on what went wrong last, and since when something does.
     :param report: what the controller is yet to be told.
+    :param told: what its owner has been told (:mod:`adon.transfers.news`).
     """
 
     flow: int
@@ -107,14 +118,21 @@ class Transfer:
     over: bool = False
     tries: int = 0
     failures: int = 0
-    job: int | None = None
+    job: int | str | None = None
     mark: str = ""
     bytes: int = 0
     kept: int = 0
+    whole: int | None = None
+    files: int | None = None
+    files_whole: int | None = None
     rate: float | None = None
+    promised: float | None = None
+    pace: Pace = UNKNOWN
     next_at: float | None = None
     error: str = ""
+    error_since: float | None = None
     report: Report | None = None
+    told: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,24 +142,45 @@ class FlowStands:
     go: bool
     over: bool
     rate: float | None = None
+    promised: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """The run is asked for next, under this mark.
+
+    Kept before the tool is asked, so that a second asking (nobody heard the answer, or we were killed) is
+    known to be the same run.
+    """
+
+    mark: str
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
     """The tool has a run of it.
 
-    :param mark: by which the run is told from one of the same number, after the tool was started anew.
+    :param mark: by which the run is told from one of the same name, after the tool was started anew.
     """
 
-    job: int
+    job: int | str
     mark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Progressed:
-    """The run has brought so much."""
+    """The run has brought so much.
+
+    :param whole, files, files_whole: what this run has to bring, files that it has brought and has to bring;
+        None where the tool does not know.
+    :param trouble: what it is struggling with, in the tool's words.
+    """
 
     bytes: int
+    whole: int | None = None
+    files: int | None = None
+    files_whole: int | None = None
+    trouble: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +227,18 @@ class Ticked:
     """Time has passed."""
 
 
-Event = FlowStands | Started | Progressed | Succeeded | Broke | Unanswered | Stopped | RetryAsked | Ticked
+Event = (
+    FlowStands
+    | Prepared
+    | Started
+    | Progressed
+    | Succeeded
+    | Broke
+    | Unanswered
+    | Stopped
+    | RetryAsked
+    | Ticked
+)
 
 
 def todo(transfer: Transfer) -> Deed | None:
@@ -213,6 +263,8 @@ def step(transfer: Transfer, event: Event, now: float, patience: Patience, chanc
         return replace(transfer, over=transfer.over or (isinstance(event, FlowStands) and event.over))
     after = _happened(transfer, event, now, patience, chance)
     after = _settled(after, now)
+    if bool(after.error) is not (after.error_since is not None):
+        after = replace(after, error_since=now if after.error else None)
     return after if after.phase is transfer.phase else replace(after, since=now)
 
 
@@ -223,15 +275,15 @@ def told(transfer: Transfer, report: Report) -> Transfer:
 
 def _happened(t: Transfer, event: Event, now: float, patience: Patience, chance: float) -> Transfer:
     match event:
-        case FlowStands(go, over, rate):
-            return replace(t, go=go, over=t.over or over, rate=rate)
+        case FlowStands(go, over, rate, promised):
+            return replace(t, go=go, over=t.over or over, rate=rate, promised=promised)
+        case Prepared(mark) if t.phase is Phase.STARTING:
+            return replace(t, mark=mark)
         case Started(job, mark) if t.phase is Phase.STARTING:
-            report = Report("started", t.bytes)
-            return replace(
-                t, phase=Phase.RUNNING, job=job, mark=mark, tries=t.tries + 1, report=report, error=""
-            )
-        case Progressed(brought) if t.phase is Phase.RUNNING:
-            return _brought(t, t.kept + brought)
+            began = replace(t, phase=Phase.RUNNING, job=job, mark=mark, tries=t.tries + 1, error="")
+            return replace(began, report=Report("started", t.bytes), pace=UNKNOWN)
+        case Progressed() if t.phase is Phase.RUNNING:
+            return _progressed(t, event, now, patience.slow)
         case Succeeded(total) if t.phase in (Phase.RUNNING, Phase.STOPPING):
             t = _brought(t, total)
             return replace(t, phase=Phase.DONE, error="", report=Report("finished", t.bytes))
@@ -240,12 +292,19 @@ def _happened(t: Transfer, event: Event, now: float, patience: Patience, chance:
         case Unanswered(why) if t.phase.may_run:
             return replace(t, error=why)
         case Stopped(kept) if t.phase is Phase.STOPPING:
-            t = replace(t, job=None, kept=t.kept + kept)
+            t = replace(t, job=None, mark="", kept=t.kept + kept, pace=UNKNOWN)
             return replace(t, phase=Phase.CANCELLED if t.over else Phase.WAITING)
         case RetryAsked() if t.phase is Phase.RETRYING:
             return replace(t, next_at=now)
         case _:
             return t
+
+
+def _progressed(t: Transfer, event: Progressed, now: float, slow: float) -> Transfer:
+    pace = t.pace.seen(t.kept + event.bytes, now).judged(t.promised, slow, now)
+    whole = None if event.whole is None else t.kept + event.whole
+    t = replace(t, whole=whole, files=event.files, files_whole=event.files_whole, pace=pace)
+    return _brought(replace(t, error=event.trouble), t.kept + event.bytes)
 
 
 def _brought(t: Transfer, brought: int) -> Transfer:
@@ -256,7 +315,8 @@ def _brought(t: Transfer, brought: int) -> Transfer:
 
 def _broke(t: Transfer, event: Broke, now: float, patience: Patience, chance: float) -> Transfer:
     failures = t.failures + 1
-    t = replace(t, job=None, kept=t.kept + event.kept, failures=failures, error=event.why)
+    t = replace(t, job=None, mark="", kept=t.kept + event.kept, failures=failures, pace=UNKNOWN)
+    t = replace(t, error=event.why)
     if not event.again or t.attached or failures >= patience.tries:
         return replace(t, phase=Phase.FAILED, report=Report("failed", t.bytes, event.why))
     return replace(t, phase=Phase.RETRYING, next_at=now + patience.pause(failures, chance))
@@ -271,7 +331,9 @@ def _settled(t: Transfer, now: float) -> Transfer:
             return replace(t, phase=Phase.STOPPING, report=None)
         return replace(t, phase=Phase.CANCELLED, next_at=None, report=None)
     if not t.go:
-        if t.phase is Phase.RUNNING and t.pausable and not t.attached:
+        # Nobody knows yet whether what is starting has begun: that is found out by stopping it.
+        stops = t.phase is Phase.STARTING or (t.phase is Phase.RUNNING and t.pausable)
+        if stops and not t.attached:
             return replace(t, phase=Phase.STOPPING)
         if t.phase is Phase.RETRYING and t.next_at is not None and t.next_at <= now:
             return replace(t, phase=Phase.WAITING, next_at=None)

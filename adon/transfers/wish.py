@@ -8,8 +8,12 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from adon.config.transfer_tools import GlobusId
+from adon.config.transfers import Kind
 from adon.templates_catalog.model import Name, Value
 
+MailAbout = Literal["all", "trouble", "none"]
+"""Also when all went well; only when something did not; never."""
 _REMOTE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 
 
@@ -71,16 +75,43 @@ class TransferWish(Value):
     """Who moves the data: ADON starts the tool (``source`` and ``destination``), or follows a job of it.
 
     :param source, destination: ``REMOTE:PATH``; a path that ends with ``/`` is a folder.
-    :param attach: the tool's number of a job that somebody else started.
-    :param at: the DTN whose tool it is; needed only where both ends have one that fits.
+    :param attach: a job that somebody else started: rclone's number, or the id of a Globus task.
+    :param at: the DTN whose rclone it is; needed only where both ends have one that fits.
+    :param credentials: of Globus or iRODS, by their name in the configuration; needed only where several fit.
+    :param mail: what its requester is written to about.
     """
 
-    tool: Literal["rclone"]
+    tool: Kind
     source: PlaceText | None = None
     destination: PlaceText | None = None
-    attach: Annotated[int, Field(ge=1, lt=1 << 63)] | None = None
+    attach: Annotated[int, Field(ge=1, lt=1 << 63)] | GlobusId | None = None
     at: Name | None = None
+    credentials: Name | None = None
     options: TransferOptions = TransferOptions()
+    mail: MailAbout = "all"
+
+    @model_validator(mode="after")
+    def _fits_the_tool(self) -> Self:
+        if self.at is not None and self.tool != "rclone":
+            raise ValueError(f"at: {self.tool} is at no DTN: name its credentials")
+        if self.options.files is not None and self.tool != "rclone":
+            raise ValueError(f"options.files: {self.tool} decides itself how many files it moves at a time")
+        if self.credentials is not None and self.tool == "rclone":
+            raise ValueError("credentials: an rclone has its own: name the DTN it is at (at)")
+        return self
+
+    @model_validator(mode="after")
+    def _attaches_to_what_there_is(self) -> Self:
+        if self.attach is None:
+            return self
+        match self.tool:
+            case "rclone" if not isinstance(self.attach, int):
+                raise ValueError("attach: is not the number of a job of rclone's")
+            case "globus" if not isinstance(self.attach, str):
+                raise ValueError("attach: is not the id of a Globus task")
+            case "irods":
+                raise ValueError("attach: iRODS knows of no jobs of others that could be followed")
+        return self
 
     @model_validator(mode="after")
     def _one_of_both(self) -> Self:

@@ -184,6 +184,21 @@ def transfer(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
 
 
 @app.command()
+def tools(ctx: typer.Context, json_: JsonFlag = False) -> None:
+    """The tools that ADON can have move data for you, and the places that you may name."""
+    found = client(ctx).transfer_tools()
+    if json_:
+        print_json(found)
+        return
+    rows = (
+        (one["tool"], one["name"], f"{place['name']}:", place["host"], "yes" if one["attach"] else "no")
+        for one in found
+        for place in one["places"]
+    )
+    print_table(("Tool", "Name", "Place", "At", "Attach"), rows, "no tool is configured, or none is for you")
+
+
+@app.command()
 def retry(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
     """Have ADON start a flow's transfer again now; one that has ended goes on as a new flow."""
     _print_flow(client(ctx).retry(flow), json_)

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from adon.config import Configuration, MeasurementPoint, PSchedulerHost
+from adon.config import Configuration, Mail, MeasurementPoint, PSchedulerHost
 from adon.errors import InvalidInput
 from apps.collector.identity import Identity
+from measurement.notify.mail import MailServer
 from measurement.poller import Point
 from measurement.pscheduler import leftovers
 from measurement.pscheduler.client import PSchedulerClient
@@ -102,3 +103,15 @@ def secret(file: Path, field: str) -> str:
     if not text:
         raise InvalidInput.of(field, f"{file.name}: is empty")
     return text
+
+
+def mail_server(wanted: Mail, folder: Path) -> MailServer:
+    """Where mail is handed in.
+
+    :param folder: of the files that the configuration names.
+    :raises InvalidInput: for a password file that cannot be read.
+    """
+    password = ""
+    if wanted.password_file is not None:
+        password = secret(folder / wanted.password_file, "measurements.notify.mail.password_file")
+    return MailServer(wanted.host, wanted.port, wanted.sender, wanted.security, wanted.user, password)

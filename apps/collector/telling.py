@@ -12,12 +12,11 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from adon.config import Mail, Notify
+from adon.config import Notify
 from apps.collector import contacts, files
 from measurement.anomaly.alarm import Alarm
 from measurement.errors import shorten
 from measurement.notify import notifier, outbox, webhook
-from measurement.notify.mail import MailServer
 from measurement.notify.notifier import Notifier
 from measurement.notify.outbox import Delivery, Outbox
 from measurement.notify.subscription import Subscription
@@ -47,7 +46,7 @@ def telling(
         secret = text.encode()
     hosts = frozenset(host.lower() for host in wanted.webhook_hosts)
     policy = webhook.Policy(hosts=hosts, secret=secret)
-    server = None if wanted.mail is None else _mail_server(wanted.mail, folder)
+    server = None if wanted.mail is None else contacts.mail_server(wanted.mail, folder)
     file = data / OUTBOX
     running = Notifier(
         notifier.senders(server, policy, publish),
@@ -60,13 +59,6 @@ def telling(
         yield running
     finally:
         running.stop()
-
-
-def _mail_server(wanted: Mail, folder: Path) -> MailServer:
-    password = ""
-    if wanted.password_file is not None:
-        password = contacts.secret(folder / wanted.password_file, "measurements.notify.mail.password_file")
-    return MailServer(wanted.host, wanted.port, wanted.sender, wanted.security, wanted.user, password)
 
 
 def _left_over(file: Path) -> Outbox:

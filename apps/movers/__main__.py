@@ -17,15 +17,17 @@ from pathlib import Path
 
 from adon import config
 from adon.config import Configuration
-from adon.config.transfers import Rclone
 from adon.errors import InvalidInput
+from adon.store.access.database import AccessStore, access_url
 from adon.store.store import Store
-from apps.collector.contacts import secret
+from apps.collector.contacts import mail_server
 from apps.link import CONTROLLER, LinkClient, LinkServer
 from apps.movers.book import Book
+from apps.movers.carrying import Carrier
 from apps.movers.mover import SOCKET, Mover
-from apps.movers.rclone import RemoteControl
+from apps.movers.post import Post, addresses
 from apps.movers.seeing import Flows
+from apps.movers.tools import tools_of
 
 log = logging.getLogger("apps.movers")
 
@@ -53,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _move(configuration: Configuration, folder: Path, data: Path, store_url: str) -> None:
-    tools = {at: _tool(at, one, configuration, folder) for at, one in configuration.transfers.rclone.items()}
+    tools = tools_of(configuration.transfers, folder)
     with ExitStack() as ends:
         store = Store.open(store_url, read_only=True)
         ends.callback(store.close)
@@ -61,7 +63,9 @@ def _move(configuration: Configuration, folder: Path, data: Path, store_url: str
         ends.callback(book.close)
         link = LinkClient(data / CONTROLLER, "movers")
         ends.callback(link.close)
-        mover = Mover(configuration.transfers, tools, Flows(store), book, link, time.time)
+        post = _post(configuration, folder, data, store_url, book, ends)
+        carrier = Carrier(configuration.transfers, tools)
+        mover = Mover(configuration.transfers, carrier, Flows(store), book, post, link, time.time)
         link.on("standing", lambda told: setattr(mover, "told_active", told.get("active") is True))
         # Said again, now that somebody listens to the answer.
         link.on("hello", lambda _: link.send("hello", {"role": "movers"}))
@@ -74,18 +78,16 @@ def _move(configuration: Configuration, folder: Path, data: Path, store_url: str
     log.info("event=stopped")
 
 
-def _tool(at: str, wanted: Rclone, configuration: Configuration, folder: Path) -> RemoteControl:
-    where = f"transfers.rclone.{at}"
-    if wanted.password_file is not None:
-        password = secret(folder / wanted.password_file, f"{where}.password_file")
-    else:
-        password = os.environ.get(str(wanted.password_env), "")
-        if not password:
-            raise InvalidInput.of(f"{where}.password_env", f"{wanted.password_env} is not set")
-    trust: str | bool = True if wanted.ca_file is None else str(folder / wanted.ca_file)
-    if isinstance(trust, str) and not Path(trust).is_file():
-        raise InvalidInput.of(f"{where}.ca_file", f"{wanted.ca_file} is not there")
-    return RemoteControl(wanted.url, wanted.user, password, trust, configuration.transfers.timeout)
+def _post(
+    configuration: Configuration, folder: Path, data: Path, store_url: str, book: Book, ends: ExitStack
+) -> Post:
+    when, wanted = configuration.transfers.mail, configuration.measurements.notify.mail
+    link = configuration.access.public_url
+    if wanted is None:
+        return Post(book, None, lambda _: None, when, link)
+    access = AccessStore.open(access_url(data, store_url), read_only=True)
+    ends.callback(access.close)
+    return Post(book, mail_server(wanted, folder), addresses(when.addresses, access), when, link)
 
 
 if __name__ == "__main__":

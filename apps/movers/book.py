@@ -15,20 +15,28 @@ from pydantic import TypeAdapter
 
 from adon.errors import Unavailable
 from adon.transfers.machine import Transfer
+from adon.transfers.post import Box
 
 NAME = "transfers.db"
 """In the data folder."""
-VERSION = 1
-_TABLES = """
+VERSION = 2
+_LETTERS = "CREATE TABLE letters (owner TEXT PRIMARY KEY, document TEXT NOT NULL);"
+_TABLES = f"""
 CREATE TABLE transfers (flow INTEGER PRIMARY KEY, open INTEGER NOT NULL, document TEXT NOT NULL);
 CREATE INDEX transfers_open ON transfers (flow) WHERE open;
 CREATE TABLE cursor (flow INTEGER NOT NULL);
+{_LETTERS}
 """
 
 
 @cache
 def _codec() -> TypeAdapter[Transfer]:
     return TypeAdapter(Transfer)
+
+
+@cache
+def _letters() -> TypeAdapter[Box]:
+    return TypeAdapter(Box)
 
 
 class Book:
@@ -44,6 +52,8 @@ class Book:
             found = self._database.execute("PRAGMA user_version").fetchone()[0]
             if found == 0:
                 self._database.executescript(f"BEGIN; {_TABLES} PRAGMA user_version = {VERSION}; COMMIT;")
+            elif found == 1:
+                self._database.executescript(f"BEGIN; {_LETTERS} PRAGMA user_version = {VERSION}; COMMIT;")
             elif found != VERSION:
                 raise Unavailable(f"{NAME} is of version {found}, and this program of {VERSION}")
         except sqlite3.Error as error:
@@ -77,6 +87,16 @@ class Book:
         return (
             self._database.execute("SELECT 1 FROM transfers WHERE flow = ?", (flow,)).fetchone() is not None
         )
+
+    def save_box(self, box: Box) -> None:
+        """Keep what waits for an owner."""
+        row = (box.owner, _letters().dump_json(box).decode())
+        self._database.execute("INSERT OR REPLACE INTO letters VALUES (?, ?)", row)
+
+    def boxes(self) -> list[Box]:
+        """What waits for each owner."""
+        rows = self._database.execute("SELECT document FROM letters ORDER BY owner")
+        return [_letters().validate_json(document) for (document,) in rows]
 
     def close(self) -> None:
         """Give the file back."""

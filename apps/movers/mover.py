@@ -12,8 +12,7 @@ import queue
 import random
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from adon.broker.flow import Flow, FlowState
 from adon.config.transfers import Transfers
@@ -25,6 +24,7 @@ from adon.transfers.machine import (
     FlowStands,
     Patience,
     Phase,
+    Prepared,
     Report,
     RetryAsked,
     Ticked,
@@ -34,73 +34,27 @@ from adon.transfers.machine import (
     todo,
     told,
 )
-from adon.transfers.plan import Plan, planned
-from adon.transfers.wish import TransferOptions
+from adon.transfers.news import heard
+from adon.transfers.post import Box
 from apps.movers.book import Book, is_open
-from apps.movers.rclone import RemoteControl
-from apps.movers.seeing import Flows, rate_of
+from apps.movers.carrying import Carrier
+from apps.movers.limits import Limits
+from apps.movers.messages import Asked, Asker, Came, Limited, Message, Told
+from apps.movers.post import Handed, Post
+from apps.movers.reporting import Controller, tell
+from apps.movers.seeing import Flows
 
 log = logging.getLogger("apps.movers")
 
 SOCKET = "movers.sock"
 """In the data folder: where the web side asks for a retry."""
 WORKERS = 16
-TELL_WITHIN_S = 5.0
-
-
-class Controller(Protocol):
-    """The link, as far as it is used here."""
-
-    @property
-    def connected(self) -> bool:
-        """Whether the controller is there now."""
-
-    def call(self, kind: str, payload: dict[str, Any], timeout: float = ...) -> dict[str, Any]:
-        """Send a command and wait for its answer."""
-
-
-class Asker(Protocol):
-    """Who asked something over our own link (:class:`apps.link.Peer`)."""
-
-    def answer(self, command: str, value: Mapping[str, Any] | AdonError) -> None:
-        """Answer it."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Came:
-    """A worker is done."""
-
-    flow: int
-    event: Event
-
-
-@dataclass(frozen=True, slots=True)
-class _Told:
-    """The controller has answered a report."""
-
-    flow: int
-    report: Report
-    error: AdonError | None
-
-
-@dataclass(frozen=True, slots=True)
-class _Limited:
-    at: str
-    rate: float | None
-    heard: bool
-
-
-@dataclass(frozen=True, slots=True)
-class _Asked:
-    flow: int
-    peer: Asker
-    command: str
 
 
 class Mover:
     """See the module.
 
-    :param tools: the rclone at each DTN.
+    :param carrier: has the tools.
     :param clock: seconds since the epoch.
     :param chance: from 0 to 1.
     """
@@ -108,31 +62,33 @@ class Mover:
     def __init__(
         self,
         configured: Transfers,
-        tools: Mapping[str, RemoteControl],
+        carrier: Carrier,
         flows: Flows,
         book: Book,
+        post: Post,
         controller: Controller,
         clock: Callable[[], float],
         chance: Callable[[], float] = random.random,
     ) -> None:
-        self._configured = configured
-        self._tools = tools
+        self._period = configured.period
+        self._carrier = carrier
         self._flows = flows
         self._book = book
+        self._post = post
+        self._slow_for = configured.mail.slow_for
         self._controller = controller
         self._clock = clock
         self._chance = chance
-        self._patience = Patience(configured.tries, configured.backoff, configured.longest_backoff)
-        self._inbox: queue.SimpleQueue[_Came | _Told | _Limited | _Asked | None] = queue.SimpleQueue()
+        self._patience = Patience(
+            configured.tries, configured.backoff, configured.longest_backoff, configured.mail.slow
+        )
+        self._inbox: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._pool = ThreadPoolExecutor(WORKERS, thread_name_prefix="tool")
         self._transfers = {one.flow: one for one in book.open_ones()}
         self._seen: dict[int, Flow] = {}
         self._busy: set[int] = set()
         self._telling: set[int] = set()
-        self._limits: dict[str, float | None] = {}
-        self._tried: dict[str, float | None] = {}
-        self._limiting: set[str] = set()
-        self._stale: set[str] = set()
+        self._limits = Limits(carrier.limited)
         self.told_active = False
         """Whether the controller said that it leads; set by the link's thread."""
 
@@ -146,9 +102,9 @@ class Mover:
         due = 0.0
         while True:
             now = self._clock()
-            if now >= due or due - now > self._configured.period:  # also when the clock was set back
+            if now >= due or due - now > self._period:  # also when the clock was set back
                 self._round()
-                due = self._clock() + self._configured.period
+                due = self._clock() + self._period
             try:
                 message = self._inbox.get(timeout=max(0.01, due - self._clock()))
             except queue.Empty:
@@ -168,7 +124,7 @@ class Mover:
             flow = payload.get("flow")
             if not isinstance(flow, int) or isinstance(flow, bool):
                 raise InvalidInput.of("flow", "is no number of a flow")
-            self._inbox.put(_Asked(flow, peer, str(payload.get("command"))))
+            self._inbox.put(Asked(flow, peer, str(payload.get("command"))))
         elif kind != "hello":
             raise InvalidInput.of("kind", f"{kind[:40]!r} is not a command")
 
@@ -186,38 +142,22 @@ class Mover:
             flow = self._seen.get(number)
             event: Event = Ticked()
             if flow is not None and self.active:
-                event = FlowStands(flow.state is FlowState.ACTIVE, flow.state.final, self._rate(flow))
+                rate = self._carrier.rate(self._transfers[number], flow, self._flows)
+                promised = flow.diary.promised
+                event = FlowStands(flow.state is FlowState.ACTIVE, flow.state.final, rate, promised)
             self._happened(number, event)
         self._hold()
         for number in tuple(self._transfers):
             self._do(number)
             self._tell(number)
+        self._send()
 
     def _look_for_new_ones(self) -> None:
         for flow in self._flows.since(self._book.cursor):
             if flow.request.transfer is not None and not self._book.knows(flow.number):
-                self._keep(self._new(flow))
+                pausable = self._flows.pausable(flow)
+                self._keep(self._carrier.taken_up(flow, pausable=pausable, now=self._clock()))
             self._book.cursor = flow.number
-
-    def _new(self, flow: Flow) -> Transfer:
-        at, attached = "", flow.request.transfer is not None and flow.request.transfer.attach is not None
-        try:
-            at = self._plan(flow).at
-        except AdonError as error:  # the configuration has changed since it was taken in
-            log.warning("event=transfer.unplanned flow=%s cause=%r", flow.id, str(error))
-        key = f"adon/{flow.id}/{flow.submitted_at:.3f}"
-        return Transfer(flow.number, key, at, attached, self._flows.pausable(flow), since=self._clock())
-
-    def _plan(self, flow: Flow) -> Plan:
-        wish = flow.request.transfer
-        if wish is None:
-            raise NotFound("transfer", flow.id)
-        return planned(wish, flow.hosts, flow.groups, self._configured)
-
-    def _rate(self, flow: Flow) -> float | None:
-        transfer = self._transfers[flow.number]
-        tool = self._configured.rclone.get(transfer.at)
-        return None if tool is None else rate_of(flow, tool.limit, self._flows)
 
     # -- tools -----------------------------------------------------------------------------------------
 
@@ -229,97 +169,56 @@ class Mover:
         if deed is None:
             return
         # What starts is held back from its first byte on.
-        if deed is Deed.START and not (
-            self.active and (transfer.at not in self._tools or self._held(transfer.at))
-        ):
+        if deed is Deed.START and not (self.active and self._limits.held(transfer.at, self._of(transfer.at))):
             return
         self._busy.add(number)
         self._pool.submit(self._ask, deed, transfer, flow)
 
     def _ask(self, deed: Deed, transfer: Transfer, flow: Flow) -> None:
-        """Worker: have the tool do something, and tell what came of it."""
-        try:
-            event = self._carried_out(deed, transfer, flow)
-        except AdonError as error:
-            event = Broke(str(error), again=False) if deed is Deed.START else Unanswered(str(error))
-        except Exception as error:  # a fault with one transfer must not end the others
-            log.exception("event=transfer.fault flow=%s deed=%s", flow.id, deed)
-            event = Unanswered(f"a fault of ours: {type(error).__name__}")
-        self._inbox.put(_Came(transfer.flow, event))
+        self._inbox.put(Came(transfer.flow, self._carrier.done(deed, transfer, flow)))
 
-    def _carried_out(self, deed: Deed, transfer: Transfer, flow: Flow) -> Event:
-        plan = self._plan(flow)
-        tool = self._tools[plan.at]
-        match deed:
-            case Deed.START:
-                wish = flow.request.transfer
-                options = TransferOptions() if wish is None else wish.options
-                return tool.begin(transfer, plan, options, flow.request.streams)
-            case Deed.LOOK:
-                return tool.look(transfer, plan)
-            case Deed.STOP:
-                return tool.stop(transfer)
-
-    def _wanted(self, at: str) -> float | None:
-        """What a tool is to be held to by the rates of what it moves, in bits/s."""
-        if self._configured.rclone[at].limit == "none":
-            return None
-        rates = [one.rate for one in self._transfers.values() if one.at == at and one.phase.may_run]
-        known = [rate for rate in rates if rate is not None]
-        # One that nothing is known of must not be held by what others have.
-        return sum(known) if known and len(known) == len(rates) else None
+    def _of(self, at: str) -> list[Transfer]:
+        return [one for one in self._transfers.values() if one.at == at]
 
     def _hold(self) -> None:
-        """Have each tool keep to its limit.  One that we never limited is left as it is."""
-        for at, tool in self._tools.items():
-            wanted = self._wanted(at)
-            if at in self._limiting or (wanted == self._limits.get(at) and at not in self._stale):
-                continue
-            self._limiting.add(at)
-            self._stale.discard(at)
-            self._tried[at] = wanted
-            self._pool.submit(self._limit, at, tool, wanted)
+        """Have each tool keep to its limit."""
+        for at, rate in self._limits.due({at: self._of(at) for at in self._carrier.limited}):
+            self._pool.submit(self._limit, at, rate)
 
-    def _held(self, at: str) -> bool:
-        """Whether a tool has been told what it is to keep to, or could not be."""
-        return at not in self._limiting and self._tried.get(at) == self._wanted(at)
-
-    def _limit(self, at: str, tool: RemoteControl, rate: float | None) -> None:
-        self._inbox.put(_Limited(at, rate, tool.limit(rate)))
+    def _limit(self, at: str, rate: float | None) -> None:
+        self._inbox.put(Limited(at, rate, self._carrier.limit(at, rate)))
 
     # -- what comes ------------------------------------------------------------------------------------
 
-    def _take(self, message: _Came | _Told | _Limited | _Asked) -> None:
+    def _take(self, message: Message) -> None:
         match message:
-            case _Came(number, event):
+            case Came(number, event):
                 self._busy.discard(number)
                 self._happened(number, event)
                 self._unlimited(number, event)
                 self._tell(number)
-            case _Told(number, report, error):
+                if isinstance(event, Prepared):
+                    self._do(number)  # its mark is in the book now
+            case Told(number, report, error):
                 self._telling.discard(number)
                 self._answered(number, report, error)
-            case _Limited(at, rate, heard):
-                self._limiting.discard(at)
+            case Limited(at, rate, heard):
                 self._limited(at, rate, heard=heard)
-            case _Asked(number, peer, command):
+            case Asked(number, peer, command):
                 peer.answer(command, self._retry(number))
+            case Handed():
+                self._post.handed(message, self._clock())
 
     def _limited(self, at: str, rate: float | None, *, heard: bool) -> None:
-        if heard:
-            if self._limits.get(at) != rate:
-                log.info("event=limited at=%s bps=%s", at, "none" if rate is None else f"{rate:.0f}")
-            self._limits[at] = rate
-        else:
-            self._stale.add(at)
+        if self._limits.heard(at, rate, heard=heard):
+            log.info("event=limited at=%s bps=%s", at, "none" if rate is None else f"{rate:.0f}")
         for number in tuple(self._transfers):
             self._do(number)
 
     def _unlimited(self, number: int, event: Event) -> None:
-        # A tool that was away may have been started anew: it does not know its limit any more.
         transfer = self._transfers.get(number)
-        if transfer is not None and transfer.at in self._limits and isinstance(event, Broke | Unanswered):
-            self._stale.add(transfer.at)
+        if transfer is not None and isinstance(event, Broke | Unanswered):
+            self._limits.doubted(transfer.at)
 
     def _retry(self, number: int) -> Mapping[str, Any] | AdonError:
         transfer = self._transfers.get(number)
@@ -340,6 +239,7 @@ class Mover:
         if after.phase is not before.phase:
             words = (after.flow, before.phase, after.phase, after.tries, after.error)
             log.info("event=transfer flow=f-%d was=%s is=%s tries=%d error=%r", *words)
+        after = self._with_news(after)
         if after != before:
             self._keep(after)
 
@@ -351,6 +251,28 @@ class Mover:
         else:
             self._transfers[transfer.flow] = transfer
 
+    # -- the owner ------------------------------------------------------------------------------------------
+
+    def _with_news(self, transfer: Transfer) -> Transfer:
+        """Take what its owner is to hear of a transfer to the post; the transfer that knows it was told."""
+        flow = self._seen.get(transfer.flow)
+        # Who stands by does not know how the flow is, and does not write for who leads.
+        if flow is None or not self.active:
+            return transfer
+        now = self._clock()
+        after, item = heard(transfer, flow, now, self._slow_for)
+        if item is not None:
+            self._post.give(flow.requester, item, now)
+        return after
+
+    def _send(self) -> None:
+        now = self._clock()
+        for letter in self._post.due(now):
+            self._pool.submit(self._hand_in, letter, now)
+
+    def _hand_in(self, letter: Box, now: float) -> None:
+        self._inbox.put(self._post.hand_in(letter, now))
+
     # -- the controller ----------------------------------------------------------------------------------
 
     def _tell(self, number: int) -> None:
@@ -358,19 +280,10 @@ class Mover:
         if transfer is None or transfer.report is None or number in self._telling or not self.active:
             return
         self._telling.add(number)
-        self._pool.submit(self._report, transfer)
+        self._pool.submit(self._report, number, transfer.report)
 
-    def _report(self, transfer: Transfer) -> None:
-        report = transfer.report
-        if report is None:
-            return
-        body = {"flow": transfer.flow, "status": report.status, "bytes": report.bytes}
-        try:
-            self._controller.call("flow.report", {**body, "detail": report.detail}, timeout=TELL_WITHIN_S)
-        except AdonError as error:
-            self._inbox.put(_Told(transfer.flow, report, error))
-            return
-        self._inbox.put(_Told(transfer.flow, report, None))
+    def _report(self, flow: int, report: Report) -> None:
+        self._inbox.put(Told(flow, report, tell(self._controller, flow, report)))
 
     def _answered(self, number: int, report: Report, error: AdonError | None) -> None:
         transfer = self._transfers.get(number)

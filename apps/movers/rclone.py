@@ -24,12 +24,12 @@ from adon.transfers.machine import (
 )
 from adon.transfers.plan import Plan
 from adon.transfers.wish import TransferOptions
+from apps.movers.tool import run_of, short, whole
 
 STOP_WITHIN_S = 5.0
 LOOKS_PER_S = 10
 HOPELESS = ("didn't find section in config file", "directory not found", "object not found")
 """In rclone's words, what another start would not mend."""
-LONGEST_WORDS = 300
 
 
 class Silent(Exception):
@@ -56,7 +56,7 @@ class RemoteControl:
     def begin(self, transfer: Transfer, plan: Plan, options: TransferOptions, streams: int | None) -> Event:
         """Start a run, or find the one that was started when nobody heard the answer."""
         try:
-            if plan.attach is not None:
+            if isinstance(plan.attach, int):
                 return self._attached(plan.attach)
             run = run_of(transfer, transfer.tries + 1)
             job = self._find(run)
@@ -76,15 +76,15 @@ class RemoteControl:
                 return Broke("rclone does not know the job any more: it was started anew meanwhile")
             group = str(status.get("group"))
             if not status.get("finished"):
-                return Progressed(_whole(self._call("core/stats", {"group": group}).get("bytes")))
+                return _progressed(self._call("core/stats", {"group": group}))
             if status.get("success"):
-                brought = transfer.kept + _whole(self._call("core/stats", {"group": group}).get("bytes"))
+                brought = transfer.kept + whole(self._call("core/stats", {"group": group}).get("bytes"))
                 return Succeeded(max(brought, self._size(plan)))
             return _broke(str(status.get("error")), self._kept(group))
         except (Refused, Silent) as error:
             return Unanswered(str(error))
 
-    def stop(self, transfer: Transfer) -> Event:
+    def stop(self, transfer: Transfer, plan: Plan) -> Event:  # noqa: ARG002 - as of every tool
         """End a run; answered only when it has ended."""
         # Which try it is tells the mark; without one, nobody heard whether the first start went well.
         run = transfer.mark if transfer.job is not None else run_of(transfer, transfer.tries + 1)
@@ -125,7 +125,7 @@ class RemoteControl:
         if source.name:
             command = "operations/copyfile"
             body |= {"srcRemote": source.name, "dstRemote": destination.name}
-        return _whole(self._call(command, {**body, "_async": True, "_group": run}).get("jobid"))
+        return whole(self._call(command, {**body, "_async": True, "_group": run}).get("jobid"))
 
     def _attached(self, job: int) -> Event:
         status = self._status(job)
@@ -140,10 +140,10 @@ class RemoteControl:
         for job in self._call("job/list", {}).get("jobids") or ():
             status = self._status(job)
             if status is not None and status.get("group") == run:
-                return _whole(job)
+                return whole(job)
         return None
 
-    def _status(self, job: int | None) -> Mapping[str, Any] | None:
+    def _status(self, job: int | str | None) -> Mapping[str, Any] | None:
         if job is None:
             return None
         try:
@@ -156,7 +156,7 @@ class RemoteControl:
     def _kept(self, group: str) -> int:
         """Bytes of the files that are complete."""
         done = self._call("core/transferred", {"group": group}).get("transferred") or ()
-        return sum(_whole(one.get("size")) for one in done if not one.get("error") and not one.get("checked"))
+        return sum(whole(one.get("size")) for one in done if not one.get("error") and not one.get("checked"))
 
     def _size(self, plan: Plan) -> int:
         """Bytes of what was to be moved; 0 where that cannot be told."""
@@ -165,9 +165,9 @@ class RemoteControl:
         source = plan.ends[0]
         try:
             if not source.name:
-                return _whole(self._call("operations/size", {"fs": source.fs}).get("bytes"))
+                return whole(self._call("operations/size", {"fs": source.fs}).get("bytes"))
             found = self._call("operations/stat", {"fs": source.fs, "remote": source.name})
-            return _whole((found.get("item") or {}).get("Size"))
+            return whole((found.get("item") or {}).get("Size"))
         except Refused:
             return 0  # a remote that cannot count; what the run counted stands
 
@@ -203,13 +203,14 @@ class RemoteControl:
         if not isinstance(told, dict):
             raise Refused("rclone answered with what is no object")
         if answer.status_code != requests.codes.ok:
-            raise Refused(_short(str(told.get("error", f"status {answer.status_code}"))))
+            raise Refused(short(str(told.get("error", f"status {answer.status_code}"))))
         return told
 
 
-def run_of(transfer: Transfer, number: int) -> str:
-    """What a run is called at the tool: the group of its statistics."""
-    return f"{transfer.key}/{number}"
+def _progressed(stats: Mapping[str, Any]) -> Progressed:
+    # rclone lists while it moves: what it knows of in all grows meanwhile.
+    size, files = whole(stats.get("totalBytes")), whole(stats.get("totalTransfers"))
+    return Progressed(whole(stats.get("bytes")), size or None, whole(stats.get("transfers")), files or None)
 
 
 def _session() -> requests.Session:
@@ -219,14 +220,4 @@ def _session() -> requests.Session:
 
 
 def _broke(why: str, kept: int = 0) -> Broke:
-    return Broke(_short(why), kept, again=not any(words in why for words in HOPELESS))
-
-
-def _short(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= LONGEST_WORDS else line[: LONGEST_WORDS - 1] + "…"
-
-
-def _whole(value: object) -> int:
-    """A count that a tool told; 0 for what is none.  JSON of another program is not to be trusted."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 63 else 0
+    return Broke(short(why), kept, again=not any(words in why for words in HOPELESS))

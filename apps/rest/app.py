@@ -38,6 +38,7 @@ from apps.rest.api import (
     standing,
     templates,
     tokens,
+    transfer_tools,
     users,
     versions,
     workflows,
@@ -49,6 +50,7 @@ from apps.rest.services import DESCRIPTION, NAME, Services
 
 PARTS = (
     templates.api,
+    transfer_tools.api,
     versions.api,
     drafting.api,
     backtests.api,

@@ -39,14 +39,23 @@ class MailServer:
 
 def compose(delivery: Delivery, sender: str, now: float) -> EmailMessage:
     """The mail of a delivery; the same again when it is tried again."""
+    words = message.subject(delivery), message.text(delivery)
+    return written(sender, delivery.subscription.target, *words, delivery.id, now)
+
+
+def written(sender: str, to: str, subject: str, text: str, name: str, now: float) -> EmailMessage:
+    """A mail of a program.
+
+    :param name: of this mail; the same when it is tried again.
+    """
     mail = EmailMessage()
     mail["From"] = sender
-    mail["To"] = delivery.subscription.target
-    mail["Subject"] = message.subject(delivery)
+    mail["To"] = to
+    mail["Subject"] = subject
     mail["Date"] = formatdate(now)
-    mail["Message-ID"] = f"<{delivery.id}@{sender.rpartition('@')[2]}>"
+    mail["Message-ID"] = f"<{name}@{sender.rpartition('@')[2]}>"
     mail["Auto-Submitted"] = "auto-generated"
-    mail.set_content(message.text(delivery))
+    mail.set_content(text)
     return mail
 
 
@@ -58,9 +67,23 @@ def send(
     context: ssl.SSLContext | None = None,
     timeout: float = TIMEOUT_S,
 ) -> None:
-    """Hand a mail in.
+    """Compose the mail of a delivery and hand it in.
 
     :param context: how the server's certificate is verified; by default with the system's CAs.
+    :raises NotDelivered: if it was not taken.
+    """
+    hand_in(compose(delivery, server.sender, now), server, context=context, timeout=timeout)
+
+
+def hand_in(
+    mail: EmailMessage,
+    server: MailServer,
+    *,
+    context: ssl.SSLContext | None = None,
+    timeout: float = TIMEOUT_S,
+) -> None:
+    """Hand a mail in; see :func:`send`.
+
     :raises NotDelivered: if it was not taken.
     """
     trust = ssl.create_default_context() if context is None else context
@@ -68,7 +91,7 @@ def send(
         with _connected(server, trust, timeout) as smtp:
             if server.user is not None:
                 smtp.login(server.user, server.password)
-            smtp.send_message(compose(delivery, server.sender, now))
+            smtp.send_message(mail)
     except (OSError, smtplib.SMTPException, ValueError) as error:
         raise _translated(error, server) from None
 

@@ -50,7 +50,8 @@ from tests.apps.test_campus_edge import (
 pytestmark = pytest.mark.integration
 log = logging.getLogger(__name__)
 
-LEASE = "2 s"
+LEASE = "5 s"
+"""What a machine that is busy with other tests may hold a process up for is less."""
 STEPPED_DOWN = 75
 
 

@@ -69,6 +69,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "GET /healthz": ("health",),
     "GET /readyz": ("health",),
     "GET /hosts": ("host", "list"),
+    "GET /transfer-tools": ("flow", "tools"),
     "GET /jobs": ("job", "list"),
     "POST /jobs": ("job", "submit", "osu-hpc", "align"),
     "GET /jobs/{id}": ("job", "show", "j-1"),

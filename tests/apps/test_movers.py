@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 import subprocess
 import sys
 import threading
@@ -15,68 +13,37 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import requests
 
 from adon import yamlfile
+from adon.access.external import ExternalIdentity
 from adon.broker.flow import Flow, FlowRequest, FlowState
-from adon.config import Configuration, load
+from adon.config import Configuration, Mail, Notify, load
 from adon.config.transfers import Transfers
 from adon.errors import AdonError, Conflict
 from adon.flowvisor.ladder import Granted
+from adon.store.access.database import AccessStore, access_url
+from adon.store.access.upgrade import upgrade as upgrade_access
+from adon.store.access.users import Users
 from adon.store.store import Store
 from adon.store.upgrade import upgrade
 from adon.transfers.machine import Phase, Transfer
 from apps.link import LinkClient, LinkServer, Peer
 from apps.movers import book
 from apps.movers.mover import SOCKET
-from tests.apps.edge import eventually, free_port
+from tests.apps import standin_globus
+from tests.apps.edge import eventually
+from tests.apps.moving import PASSWORD, SIZE, USER, Rclone, digest, put
+from tests.measurement.notify.standin_smtp import MailServerStandIn, running
 
 pytestmark = pytest.mark.integration
-USER, PASSWORD = "adon", "not a secret here"
 EXAMPLE = Path(__file__).parent.parent / "data" / "network.yaml"
-SIZE = 4_000_000
-
-
-class Rclone:
-    """``rclone rcd`` on loopback; a folder of its own for each end."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder, self.port = folder, free_port()
-        self.here, self.there = folder / "here", folder / "there"
-        self.here.mkdir()
-        self.there.mkdir()
-        self.process: subprocess.Popen[bytes] | None = None
-        self.start()
-
-    def start(self) -> None:
-        command = ["rclone", "rcd", "--rc-addr", f"127.0.0.1:{self.port}", "--cache-dir", str(self.folder)]
-        secrets = {"RCLONE_RC_USER": USER, "RCLONE_RC_PASS": PASSWORD}
-        environment = os.environ | secrets | {"RCLONE_CONFIG": str(self.folder / "rclone.conf")}
-        self.process = subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL)
-        eventually(self.answers)
-
-    def answers(self) -> bool:
-        try:
-            return "rate" in self.ask("core/bwlimit")
-        except requests.ConnectionError:
-            return False
-
-    def ask(self, command: str, **body: Any) -> dict[str, Any]:
-        url = f"http://127.0.0.1:{self.port}/{command}"
-        answer: dict[str, Any] = requests.post(url, json=body, auth=(USER, PASSWORD), timeout=10).json()
-        return answer
-
-    def kill(self) -> None:
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
-            self.process = None
 
 
 class World:
     """A state database, a controller that keeps reports, an rclone, and the process under test."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, mail_port: int = 0, **more: Any) -> None:
+        self.mail_port, self.more = mail_port, more
         self.data = folder / "data"
         self.data.mkdir(mode=0o700)
         self.rclone = Rclone(folder)
@@ -91,6 +58,9 @@ class World:
         self.process: subprocess.Popen[bytes] | None = None
         self.controller = LinkServer(self.data / "controller.sock", self.handle)
         self.number = 0
+        self.active = True
+        self.greeted = False
+        self.peer: Peer | None = None
 
     def configuration(self) -> Configuration:
         tool = {
@@ -103,11 +73,19 @@ class World:
             },
         }
         section = {"rclone": {"mu-dtn": tool}, "period": "0.1 s", "backoff": "0.2 s", "tries": 20}
-        return load(EXAMPLE).model_copy(update={"transfers": Transfers.model_validate(section)})
+        example = load(EXAMPLE)
+        update: dict[str, Any] = {"transfers": Transfers.model_validate(section | self.more)}
+        if self.mail_port:
+            mail = Mail(host="127.0.0.1", port=self.mail_port, sender="adon@mu.example", security="none")
+            measurements = example.measurements.model_copy(update={"notify": Notify(mail=mail)})
+            update["measurements"] = measurements
+        return example.model_copy(update=update)
 
     def handle(self, peer: Peer, kind: str, payload: dict[str, Any]) -> None:
         if kind == "hello":
-            peer.send("standing", {"active": True})
+            peer.send("standing", {"active": self.active})
+            self.greeted = True
+            self.peer = peer
         elif kind == "flow.report":
             peer.answer(payload["command"], self.report(payload))
 
@@ -177,8 +155,8 @@ def granted(flow: Flow, mbps: float | None) -> Flow:
 
 
 @contextmanager
-def world_in(folder: Path) -> Iterator[World]:
-    made = World(folder)
+def world_in(folder: Path, mail_port: int = 0, **more: Any) -> Iterator[World]:
+    made = World(folder, mail_port, **more)
     try:
         made.start()
         yield made
@@ -190,17 +168,6 @@ def world_in(folder: Path) -> Iterator[World]:
 def world(tmp_path: Path) -> Iterator[World]:
     with world_in(tmp_path) as made:
         yield made
-
-
-def put(path: Path, size: int = SIZE) -> str:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    content = os.urandom(size)
-    path.write_bytes(content)
-    return hashlib.sha256(content).hexdigest()
-
-
-def digest(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def test_a_folder_and_a_file_are_moved_and_their_end_is_told(world: World) -> None:
@@ -273,6 +240,7 @@ def test_it_pauses_with_its_flow_and_ends_with_it(world: World) -> None:
 
 def test_a_job_of_somebody_else_is_followed_and_left_alone(world: World) -> None:
     put(world.rclone.here / "big")
+    eventually(lambda: world.greeted)  # else the job is over before anybody looks
     ends = {"srcFs": str(world.rclone.here), "dstFs": str(world.rclone.there)}
     world.rclone.ask("core/bwlimit", rate="1M")
     job = world.rclone.ask("sync/copy", **ends, _async=True)["jobid"]
@@ -291,6 +259,28 @@ def test_what_cannot_be_mended_fails_with_the_words_of_the_tool(world: World) ->
     eventually(lambda: (number, "failed", 0, failed.error) in world.reports)
 
 
+def test_who_stands_by_moves_nothing_and_who_takes_over_moves_it_once(tmp_path: Path) -> None:
+    made = World(tmp_path)
+    made.active = False
+    try:
+        put(made.rclone.here / "big")
+        made.start()
+        number = made.submit(mbps=8, source="data:big", destination="far:")
+        eventually(lambda: made.greeted)
+        time.sleep(0.5)  # some rounds of its loop
+        assert made.transfer(number) is None
+        assert made.peer is not None
+        made.peer.send("standing", {"active": True})
+        made.moving(number)
+        # It steps down: what runs is followed, and nothing else is begun.
+        made.peer.send("standing", {"active": False})
+        other = made.submit(source="data:big", destination="far:again/")
+        assert made.becomes(number, Phase.DONE).tries == 1
+        assert made.transfer(other) is None
+    finally:
+        made.close()
+
+
 def test_a_retry_need_not_wait(world: World) -> None:
     content = put(world.rclone.here / "run/a", 1000)
     world.rclone.kill()
@@ -306,3 +296,66 @@ def test_a_retry_need_not_wait(world: World) -> None:
     done = world.becomes(number, Phase.DONE)
     assert done.failures >= 6
     assert digest(world.rclone.there / "in/a") == content
+
+
+def known_by_mail(world: World, name: str, address: str) -> None:
+    """Somebody who has signed in once."""
+    url = access_url(world.data, world.url)
+    upgrade_access(url)
+    with AccessStore.open(url) as access:
+        identity = ExternalIdentity("https://idp.example", "1", name, mail=address, via="openid")
+        Users(access).signed_in(identity, (), time.time())
+
+
+def test_its_owner_is_written_to_when_it_breaks_and_when_it_is_done(tmp_path: Path) -> None:
+    server = MailServerStandIn()
+    pace = {"settle": "0.1 s", "gather": "0.5 s"}
+    with running(server):
+        made = World(tmp_path, server.port, mail=pace, backoff="1 s")
+        try:
+            known_by_mail(made, "ann", "ann@uni.example")
+            made.start()
+            put(made.rclone.here / "run/a", 1000)
+            made.rclone.kill()
+            number = made.submit(source="data:run/", destination="far:in/")
+            eventually(lambda: server.mails, patience=30)
+            made.kill()  # what was told is known after a restart too
+            made.rclone.start()
+            made.start()
+            made.becomes(number, Phase.DONE)
+            eventually(lambda: len(server.mails) > 1, patience=30)
+            quiet = made.submit(source="data:run/", destination="far:again/", mail="none")
+            made.becomes(quiet, Phase.DONE)
+        finally:
+            made.close()
+    broke, done = (mail for _, _, mail in server.mails)
+    assert broke["To"] == "ann@uni.example"
+    assert "f-1: broke, and is tried again in 1 s: rclone cannot be reached" in broke["Subject"]
+    assert done["Subject"] == "[ADON] f-1: done, all 1 kB are there"
+    assert "  from     data:run/ at mu-dtn" in done.get_content().splitlines()
+
+
+def test_globus_by_the_whole_process_which_dies_before_it_hears_of_its_task(tmp_path: Path) -> None:
+    with standin_globus.running() as globus:
+        places = {
+            "data": {"at": "mu-dtn", "collection": standin_globus.CLIENT},
+            "far": {"at": "osu-dtn", "collection": standin_globus.CLIENT},
+        }
+        urls = {"transfer_url": globus.url, "auth_url": globus.url}
+        tool = {"client_id": standin_globus.CLIENT, "client_secret_file": "globus.secret", "remotes": places}
+        (tmp_path / "globus.secret").write_text(standin_globus.SECRET)
+        made = World(tmp_path, globus={"campus": {**tool, **urls}})
+        try:
+            made.start()
+            globus.lost = 3
+            number = made.submit(tool="globus", source="data:run/", destination="far:in/")
+            eventually(lambda: globus.tasks)
+            made.kill()
+            made.start()
+            job = made.becomes(number, Phase.RUNNING).job
+            assert list(globus.tasks) == [job]
+            globus.task(job, status="SUCCEEDED", bytes_transferred=SIZE)
+            made.becomes(number, Phase.DONE)
+            eventually(lambda: (number, "finished", SIZE, "") in made.reports)
+        finally:
+            made.close()

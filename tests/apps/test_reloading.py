@@ -9,6 +9,7 @@ import pytest
 import yaml
 
 from adon.config import Configuration, load
+from adon.config.access import Access
 from adon.config.change import fingerprint
 from adon.config.measuring import Measurements
 from adon.config.operation import Controller, Policy
@@ -17,7 +18,7 @@ from apps.reloading import CONTROLLER, FIXED, READERS, Reload, Reloading, concer
 
 ROOT = Path(__file__).parents[2]
 NETWORK = ROOT / "tests" / "data" / "network.yaml"
-INSIDE = {"measurements": Measurements, "policy": Policy, "controller": Controller}
+INSIDE = {"measurements": Measurements, "policy": Policy, "controller": Controller, "access": Access}
 
 
 class Service:
@@ -50,7 +51,9 @@ def service(tmp_path: Path) -> Service:
         (("policy.measurement_access",), {"collector", "web"}),
         (("policy.self_service",), {"web"}),
         (("policy.thresholds",), {"web"}),
-        (("measurements.notify", "measurements.retention"), {"collector"}),
+        (("measurements.retention",), {"collector"}),
+        (("measurements.notify",), {"collector", "movers"}),
+        (("access.public_url",), {"web", "movers"}),
         (("measurements.tests",), {"controller", "collector", "web"}),
         (("slices.genomics",), {"controller", "web"}),
         (("paths",), {"controller", "collector", "web"}),
@@ -84,7 +87,9 @@ def read_by(package: str) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize(("package", "part"), [("apps/collector", "collector"), ("apps/rest", "web")])
+@pytest.mark.parametrize(
+    ("package", "part"), [("apps/collector", "collector"), ("apps/rest", "web"), ("apps/movers", "movers")]
+)
 def test_a_part_that_reads_a_section_is_among_its_readers(package: str, part: str) -> None:
     for name in read_by(package):
         section, _, key = name.partition(".")

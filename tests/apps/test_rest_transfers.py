@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
 
 from adon.broker.flow import FlowState
+from adon.config.transfers import Transfers
 from adon.errors import Conflict
 from adon.transfers.machine import Phase, Transfer
 from apps.movers.book import Book, read
@@ -113,3 +117,37 @@ def test_one_that_finished_is_not_repeated(world, movers):
     world.fill(name)
     world.controller.end(1, FlowState.FINISHED)
     assert world.ask("POST", f"/flows/{name}/transfer/retry", "researcher", json={}).status_code == 409
+
+
+def test_a_book_of_the_version_before_is_taken_over(tmp_path):
+    Book(tmp_path).close()
+    with closing(sqlite3.connect(tmp_path / "transfers.db")) as old:
+        old.executescript("DROP TABLE letters; PRAGMA user_version = 1;")
+        document = {"flow": 1, "key": "k", "at": "mu-dtn", "phase": "running", "job": 4, "mark": "k/1"}
+        old.execute("INSERT INTO transfers VALUES (1, 1, ?)", (json.dumps(document),))
+        old.commit()
+    book = Book(tmp_path)
+    assert [(one.job, one.phase, one.told) for one in book.open_ones()] == [(4, Phase.RUNNING, ())]
+    assert book.boxes() == []
+    book.close()
+
+
+def test_the_tools_are_those_that_one_may_use(world):
+    remotes = {"data": {"at": "mu-dtn", "fs": "/data"}}
+    tool = {"url": "http://127.0.0.1:9", "password_file": "secret-file", "remotes": remotes}
+    section = {"rclone": {"mu-dtn": tool, "osu-dtn": {**tool, "groups": ["others"]}}}
+    services = world.app.extensions[NAME]
+    transfers = Transfers.model_validate(section)
+    configuration = services.configuration.model_copy(update={"transfers": transfers})
+    world.app.extensions[NAME] = replace(services, configuration=configuration)
+    answer = world.ask("GET", "/transfer-tools", "researcher")
+    assert answer.json["items"] == [
+        {
+            "id": "rclone/mu-dtn",
+            "tool": "rclone",
+            "name": "mu-dtn",
+            "attach": True,
+            "places": [{"name": "data", "host": "mu-dtn"}],
+        }
+    ]
+    assert "secret-file" not in answer.text

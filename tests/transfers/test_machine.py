@@ -13,6 +13,7 @@ from adon.transfers.machine import (
     FlowStands,
     Patience,
     Phase,
+    Prepared,
     Progressed,
     Report,
     RetryAsked,
@@ -192,3 +193,18 @@ def done(t: Transfer, tool: Tool, number: int) -> object:
             return Stopped(number)
         case _:
             return Ticked()
+
+
+def test_what_is_starting_when_its_flow_has_to_wait_is_found_and_stopped() -> None:
+    for one in (NEW, Transfer(7, "k", "mu-dtn")):
+        assert after(GO, HOLD, start=one).phase is Phase.STOPPING
+        assert after(GO, HOLD, Stopped(), start=one).phase is Phase.WAITING
+    foreign = Transfer(7, "k", "mu-dtn", attached=True)
+    assert after(GO, HOLD, start=foreign).phase is Phase.STARTING
+
+
+def test_the_mark_of_a_run_is_kept_before_it_is_asked_for_and_forgotten_with_it() -> None:
+    asked = after(GO, Prepared("s-1"))
+    assert (asked.phase, asked.mark, todo(asked)) == (Phase.STARTING, "s-1", Deed.START)
+    assert after(Started("t-1", "s-1"), Broke("x"), start=asked).mark == ""
+    assert after(HOLD, Stopped(), start=asked).mark == ""

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from adon.config.transfers import Rclone, Transfers
 from adon.errors import AdonError, Forbidden, InvalidInput
-from adon.transfers.plan import End, Plan, planned
+from adon.transfers.plan import HERE, ZONE, End, Plan, planned
 from adon.transfers.wish import Place, TransferWish
 
 REMOTES = {
@@ -40,7 +40,7 @@ def wish(**fields: Any) -> TransferWish:
 )
 def test_places_become_what_rclone_is_told(source: str, destination: str, ends: tuple[End, End]) -> None:
     found = planned(wish(source=source, destination=destination), ENDS, (), transfers(mu_dtn=TOOL))
-    assert found == Plan("mu-dtn", ends)
+    assert found == Plan("mu-dtn", ends, folder=source.endswith(("/", ":")))
 
 
 def test_the_end_whose_tool_has_both_remotes_carries_it() -> None:
@@ -129,3 +129,107 @@ def test_a_wish_is_whole(fields: dict[str, Any]) -> None:
 def test_a_tool_that_would_be_unsafe_is_not_configured(change: dict[str, Any], cause: str) -> None:
     with pytest.raises(ValidationError, match=cause):
         Rclone.model_validate({**TOOL, **change})
+
+
+MU, OSU = "00000000-0000-0000-0000-000000000001", "00000000-0000-0000-0000-000000000002"
+GLOBUS = {
+    "client_id": MU,
+    "client_secret_env": "SECRET",
+    "remotes": {
+        "data": {"at": "mu-dtn", "collection": MU, "folder": "/data"},
+        "osu": {"at": "osu-dtn", "collection": OSU},
+    },
+}
+IRODS = {
+    "host": "irods.example.edu",
+    "zone": "lab",
+    "user": "adon",
+    "password_file": "pw",
+    "remotes": {
+        "data": {"at": "mu-dtn", "folder": "/data"},
+        "home": {"at": "osu-dtn", "collection": "/lab/home/adon"},
+        "near": {"at": "mu-dtn", "collection": "/lab/near"},
+    },
+}
+OTHERS = Transfers.model_validate({"globus": {"campus": GLOBUS, "other": GLOBUS}, "irods": {"lab": IRODS}})
+
+
+@pytest.mark.parametrize(
+    ("fields", "plan"),
+    [
+        (
+            {"tool": "globus", "source": "data:run/", "destination": "osu:"},
+            Plan("globus:campus", (End(MU, "/data/run/"), End(OSU, "/")), folder=True),
+        ),
+        (
+            {"tool": "globus", "source": "data:run/a", "destination": "osu:in/", "credentials": "other"},
+            Plan("globus:other", (End(MU, "/data/run/a"), End(OSU, "/in/a"))),
+        ),
+        (
+            {"tool": "globus", "attach": OSU, "credentials": "other"},
+            Plan("globus:other", attach=OSU),
+        ),
+        (
+            {"tool": "irods", "source": "data:run/", "destination": "home:in/"},
+            Plan("irods:lab", (End(HERE, "/data/run", "/data"), End(ZONE, "/lab/home/adon/in")), folder=True),
+        ),
+    ],
+)
+def test_places_become_what_globus_and_irods_are_told(fields: dict[str, Any], plan: Plan) -> None:
+    assert planned(TransferWish.model_validate(fields), ENDS, (), OTHERS) == plan
+
+
+@pytest.mark.parametrize(
+    ("fields", "field", "cause"),
+    [
+        ({"tool": "globus", "attach": OSU}, "transfer.credentials", "say whose job"),
+        ({"tool": "globus", "source": "x:", "destination": "osu:"}, "transfer.source", "no remote 'x'"),
+        (
+            {"tool": "irods", "source": "data:", "destination": "home:", "credentials": "no"},
+            "transfer.credentials",
+            "no credentials 'no'; it has lab",
+        ),
+        ({"tool": "irods", "source": "near:", "destination": "home:"}, "transfer.destination", "not both"),
+    ],
+)
+def test_what_globus_and_irods_do_not_have_is_refused(fields: dict[str, Any], field: str, cause: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        planned(TransferWish.model_validate(fields), ENDS, (), OTHERS)
+    assert caught.value.problems[0].field == field
+    assert cause in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("fields", "cause"),
+    [
+        ({"tool": "globus", "attach": 4}, "not the id of a Globus task"),
+        ({"tool": "rclone", "attach": OSU}, "not the number"),
+        ({"tool": "irods", "attach": 4}, "no jobs of others"),
+        ({"tool": "globus", "at": "mu-dtn", "attach": OSU}, "name its credentials"),
+        ({"tool": "rclone", "credentials": "x", "attach": 4}, "name the DTN"),
+        ({"tool": "globus", "attach": OSU, "options": {"files": 4}}, "decides itself"),
+    ],
+)
+def test_what_does_not_fit_the_tool_is_refused(fields: dict[str, Any], cause: str) -> None:
+    with pytest.raises(ValidationError, match=cause):
+        TransferWish.model_validate(fields)
+
+
+@pytest.mark.parametrize(
+    ("section", "cause"),
+    [
+        ({"globus": {"a": {**GLOBUS, "refresh_token_file": "x"}}}, "not both"),
+        ({"globus": {"a": {**GLOBUS, "client_id": "x"}}}, "not a UUID"),
+        ({"globus": {"a": {**GLOBUS, "transfer_url": "http://globus.example"}}}, "http only to this machine"),
+        ({"irods": {"a": {**IRODS, "tls": False}}}, "only to this machine"),
+        (
+            {"irods": {"a": {**IRODS, "remotes": {"x": {"at": "mu-dtn", "collection": "/other/home"}}}}},
+            "not in the zone lab",
+        ),
+        ({"irods": {"a": {**IRODS, "remotes": {"x": {"at": "mu-dtn"}}}}}, "not both"),
+        ({"irods": {"a": {**IRODS, "remotes": {"x": {"at": "mu-dtn", "folder": "/a/../b"}}}}}, "in it"),
+    ],
+)
+def test_an_identity_that_would_be_unsafe_is_not_configured(section: dict[str, Any], cause: str) -> None:
+    with pytest.raises(ValidationError, match=cause):
+        Transfers.model_validate(section)
