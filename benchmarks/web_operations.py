@@ -145,6 +145,7 @@ def _ids(api: Api, chance: random.Random, backtest: str) -> Mapping[str, Iterabl
         ("maintenance", "/maintenance?all=true", "id"),
         ("reservations", "/reservations?all=true", "id"),
         ("tokens", "/tokens", "id"),
+        ("sessions", "/sessions", "id"),
     ):
         one_of[f"/{kind}/{{id}}"] = [f"/{kind}/{quote(one, safe='')}" for one in of(listing, key)]
     one_of["/users/{name}"] = [f"/users/{quote(one)}" for one in of("/users", "name")]

@@ -27,6 +27,7 @@ from apps.movers.mover import SOCKET as MOVERS
 from apps.rest.audit_writer import AuditWriter
 from apps.rest.backtests import Backtests
 from apps.rest.rates import Rates
+from apps.rest.rehearsing import SHARED_S, every_single_failure
 from apps.rest.snapshots import Snapshots
 from apps.rest.stream import Stream
 from apps.rest.why_nots import WhyNots
@@ -172,6 +173,7 @@ class Services:
     :param rates: how often one may ask; None in a test of something else.
     :param movers: has tools move data; None where none is configured.
     :param transfers: what is known of a flow's transfer; None if nothing.
+    :param rehearsals: every single failure rehearsed, shared; None where each asks for themselves.
     :param leased: whether the controller is one of several, the active one of which has a lease.
     """
 
@@ -201,6 +203,7 @@ class Services:
     rates: Rates | None = None
     movers: Controller | None = None
     transfers: Callable[[int], Transfer | None] = lambda _: None
+    rehearsals: Snapshots | None = None
 
 
 def services() -> Services:
@@ -300,6 +303,11 @@ def open_services(
             rates=Rates(limits),
             movers=movers,
             transfers=lambda flow: book.read(data, flow),
+            rehearsals=Snapshots(
+                lambda: every_single_failure(lambda one: controller.call("what-if", one, timeout=30.0)),
+                time.monotonic,
+                SHARED_S,
+            ),
         )
     finally:
         if backtests is not None:

@@ -17,21 +17,25 @@ Snapshot = Mapping[str, Any]
 
 
 class Snapshots:
-    """The latest read-out; ``clock`` is a monotonic clock in seconds."""
+    """The latest read-out; ``clock`` is a monotonic clock in seconds, ``max_age`` in its seconds."""
 
-    def __init__(self, fetch: Callable[[], Snapshot], clock: Callable[[], float]) -> None:
+    def __init__(
+        self, fetch: Callable[[], Snapshot], clock: Callable[[], float], max_age: float = MAX_AGE
+    ) -> None:
         self._fetch = fetch
         self._clock = clock
+        self._max_age = max_age
         self._lock = threading.Lock()
         self._latest: tuple[float, Snapshot] | None = None
 
     def get(self) -> Snapshot:
-        """A read-out not older than :data:`MAX_AGE`; whoever comes while one is fetched shares it.
+        """A read-out not older than the age allowed; whoever comes while one is fetched shares it.
 
         :raises Unavailable: if the controller does not answer.
         """
         with self._lock:
-            now = self._clock()
-            if self._latest is None or now - self._latest[0] >= MAX_AGE:
-                self._latest = (now, self._fetch())
+            if self._latest is None or self._clock() - self._latest[0] >= self._max_age:
+                # Its age counts from when it is there: those who waited for it share it, however long it took.
+                fetched = self._fetch()
+                self._latest = (self._clock(), fetched)
             return self._latest[1]

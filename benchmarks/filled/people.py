@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from adon.access.audit import Entry, Outcome
-from adon.access.identity import create_token
+from adon.access.identity import Actor, create_token
 from adon.access.names import checked_name
 from adon.store.access.access import Access
 from adon.store.access.upgrade import upgrade
@@ -39,6 +39,7 @@ def fill(file: Path, began: float, ended: float, chance: random.Random) -> tuple
             access.users.add(checked_name(name), (role,), began)
             text, kept = create_token(name, began, label="laptop")
             access.tokens.save(kept)
+            access.sessions.begin(Actor(name, frozenset({role}), via="openid"), "openid", ended)
             if role == "admin":
                 tokens.append(text)
         access.audit.append(list(_audited(began, ended, chance)), durable=False)

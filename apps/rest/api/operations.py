@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 
@@ -20,6 +19,7 @@ from apps.rest.api.common import PREFIX, Address, Query, answers, blueprint
 from apps.rest.guard import action, requester
 from apps.rest.operations_models import RehearsalList, RehearsalView, WindowBody, WindowList, WindowView
 from apps.rest.paging import InOrder, cut
+from apps.rest.rehearsing import every_single_failure
 from apps.rest.services import services
 
 api = blueprint("operations", "Maintenance windows and failure rehearsal")
@@ -132,25 +132,13 @@ def rehearsed(failure: Failure | None, name: str | None) -> RehearsalList:
     """
     if (failure is None) is not (name is None):
         raise InvalidInput.of("name", "goes with failure, and failure with name")
-    if failure is None:
-        return _every_single_failure()
-    answer = _ask({"failure": failure.value, "name": name})
+    if failure is not None:
+        answer: Mapping[str, Any] = _ask({"failure": failure.value, "name": name})
+    elif (shared := services().rehearsals) is not None:
+        answer = shared.get()
+    else:
+        answer = every_single_failure(_ask)
     return RehearsalList(at=answer["at"], items=[RehearsalView.answered(one) for one in answer["items"]])
-
-
-def _every_single_failure() -> RehearsalList:
-    """Each link, path, switch and port, one at a time (N-1), the most damage first.
-
-    One question each: rehearsing all of them at once would keep the controller from deciding meanwhile.
-    """
-    known = _ask({})
-    found: list[dict[str, Any]] = []
-    for scenario in known["scenarios"]:
-        # What was discovered may be gone since: then there is nothing to rehearse.
-        with suppress(InvalidInput, NotFound):
-            found += _ask(scenario)["items"]
-    worst = sorted(found, key=lambda one: tuple(one["damage"]), reverse=True)
-    return RehearsalList(at=known["at"], items=[RehearsalView.answered(one) for one in worst])
 
 
 def _ask(scenario: Mapping[str, Any]) -> dict[str, Any]:
