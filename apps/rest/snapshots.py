@@ -35,7 +35,7 @@ class Snapshots:
         """
         with self._lock:
             if self._latest is None or self._clock() - self._latest[0] >= self._max_age:
-                # Its age counts from when it is there: those who waited for it share it, however long it took.
+                # Its age counts from when it is there: those who waited share it, however long it took.
                 fetched = self._fetch()
                 self._latest = (self._clock(), fetched)
             return self._latest[1]
