@@ -48,6 +48,7 @@ setup(
         "scipy>=1.11,<2",
         "sqlalchemy>=2.0,<3",
         "typer>=0.24,<1",
+        "typing-extensions>=4.9,<5",
         "urllib3>=2.1,<3",
         "uvicorn>=0.30,<1",
         "werkzeug>=3,<4",

@@ -25,7 +25,7 @@ from adon.config import (
     ResultArchive,
     Shibboleth,
 )
-from adon.config.transfers import Rclone
+from adon.config.transfer_tools import Globus, Irods, Rclone
 
 Place = tuple[str | int, ...]
 
@@ -33,7 +33,9 @@ SECRET, PUBLIC = True, False
 _AT_A_POINT = {"verify": PUBLIC, "token_file": SECRET, "client_certificate": PUBLIC, "client_key": SECRET}
 FILES: Mapping[type[BaseModel], Mapping[str, bool]] = {
     ControllerTls: {"certificate": PUBLIC, "key": SECRET, "ca": PUBLIC},
+    Globus: {"client_secret_file": SECRET, "refresh_token_file": SECRET},
     Ingest: {"certificate": PUBLIC, "key": SECRET, "trust": PUBLIC},
+    Irods: {"password_file": SECRET, "ca_file": PUBLIC},
     LinkDiscovery: {"key_file": SECRET},
     Mail: {"password_file": SECRET},
     MeasurementPoint: _AT_A_POINT,

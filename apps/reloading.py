@@ -140,7 +140,7 @@ class Reloading:
             self._before = self._running
         self._running = configuration
         self._keep(configuration)
-        return self._told(Reload("applied", changes, concerned(changes)))
+        return self._told(Reload("applied", changes, self._concerned(changes)))
 
     def take_back(self) -> Reload | None:
         """A process refuses what a reload brought: go back to what all of them ran well with.
@@ -152,7 +152,7 @@ class Reloading:
         changes = changed(self._running, self._before)
         self._running, self._before = self._before, None
         self._keep(self._running)
-        return self._told(Reload("taken_back", changes, concerned(changes)))
+        return self._told(Reload("taken_back", changes, self._concerned(changes)))
 
     def proven(self) -> None:
         """Every process runs well with what was reloaded: it is not taken back any more."""
@@ -176,6 +176,11 @@ class Reloading:
         if wrong:
             raise InvalidInput(wrong)
         return configuration, changes
+
+    def _concerned(self, changes: tuple[str, ...]) -> frozenset[str]:
+        """Those of the processes that there are."""
+        found = concerned(changes)
+        return found if self._running.transfers.configured else found - {MOVERS}
 
     def _keep(self, configuration: Configuration) -> None:
         files.write(self.accepted, yamlfile.dump(configuration, defaults=False).encode())

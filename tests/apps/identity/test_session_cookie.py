@@ -82,10 +82,10 @@ def test_over_https_the_cookie_is_for_this_host_alone(world: World) -> None:
 
 def test_signing_in_again_ends_the_session_before(world: World) -> None:
     browser, _ = sign_in(world)
-    before = world.access.sessions.list_of("researcher", NOW + 10)
+    before = world.access.sessions.list(NOW + 10, "researcher")
     browser.post("/sign-in", data={"token": world.tokens["admin"]})
     assert len(before) == 1
-    assert world.access.sessions.list_of("researcher", NOW + 10) == ()
+    assert world.access.sessions.list(NOW + 10, "researcher") == ()
 
 
 @pytest.mark.parametrize(
