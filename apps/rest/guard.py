@@ -157,6 +157,17 @@ def check_place(path: str | None = None, compute: str | None = None) -> None:
         raise Forbidden(why)
 
 
+def wished(request: object) -> dict[str, object]:
+    """The command about a transfer that somebody wishes for: as it was given, and who they are."""
+    actor = requester()
+    return {
+        "request": request,
+        "requester": actor.name,
+        "roles": sorted(actor.roles),
+        "groups": sorted(actor.groups),
+    }
+
+
 def only_own(wanted: Action, kind: str) -> str | None:
     """The name a list must be limited to; None for an actor who may see everybody's."""
     return None if may(g.actor, wanted, Object(kind)).allowed else requester().name

@@ -9,7 +9,6 @@ from dash import Dash, html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
-from adon.errors import Forbidden
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
 from apps.dashboard.policy import filters
@@ -85,10 +84,9 @@ def _parts(here: Visit, summary: Document) -> Mapping[str, Any]:
 
 def _proposed(here: Visit) -> Mapping[str, str]:
     """The open proposal of each template, for who may read them."""
-    try:
-        found = here.client.proposals(state="open")
-    except Forbidden:
+    if not allowed(here, Action.PROPOSAL_READ):
         return {}
+    found = here.client.proposals(state="open")
     return {one["template"].partition("@")[0]: one["id"] for one in reversed(found)}
 
 

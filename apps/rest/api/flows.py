@@ -21,7 +21,7 @@ from apps.rest.api.common import (
     blueprint,
     flow_number,
 )
-from apps.rest.guard import action, only_own, requester
+from apps.rest.guard import action, only_own, requester, wished
 from apps.rest.models import (
     DecisionList,
     DecisionView,
@@ -97,13 +97,7 @@ def submit(wish: object, key: str | None = None) -> Flow:
 
     :raises AdonError: as the controller refuses it.
     """
-    actor = requester()
-    command: dict[str, object] = {
-        "request": wish,
-        "requester": actor.name,
-        "roles": sorted(actor.roles),
-        "groups": sorted(actor.groups),
-    }
+    command = wished(wish)
     if key is not None:
         command["idempotency_key"] = idempotency_key(key)
     return codec.decode_flow(services().controller.call("flow.submit", command))

@@ -9,7 +9,7 @@ from flask import Response, request
 from adon.access.policy import Action
 from apps.rest.answers import done
 from apps.rest.api.common import answers, blueprint
-from apps.rest.guard import action, requester
+from apps.rest.guard import action, wished
 from apps.rest.models import FlowBody
 from apps.rest.preview_models import PreviewView
 from apps.rest.services import services
@@ -29,11 +29,4 @@ def previewed(wish: object) -> PreviewView:
 
     :raises AdonError: as the controller would refuse it.
     """
-    actor = requester()
-    command: dict[str, object] = {
-        "request": wish,
-        "requester": actor.name,
-        "roles": sorted(actor.roles),
-        "groups": sorted(actor.groups),
-    }
-    return PreviewView.answered(services().controller.call("flow.preview", command))
+    return PreviewView.answered(services().controller.call("flow.preview", wished(wish)))
