@@ -40,7 +40,7 @@ setup(
         "pint>=0.24,<1",
         "prometheus-client>=0.20,<1",
         "psutil>=5.9,<8",
-        "pydantic>=2.7,<3",
+        "pydantic>=2.11,<3",
         "pyyaml>=6,<7",
         "referencing>=0.30",
         "requests>=2.31,<3",

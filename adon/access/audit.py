@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -69,6 +69,25 @@ class Entry:
         )
 
 
+COLUMNS = (
+    "number",
+    "at",
+    "actor",
+    "via",
+    "address",
+    "action",
+    "method",
+    "object",
+    "outcome",
+    "status",
+    "detail",
+    "times",
+    "digest",
+)
+"""A line's plain values in order, as they are kept and exported; ``at`` in seconds since the epoch."""
+Values = Sequence[Any]
+
+
 @dataclass(frozen=True, slots=True)
 class Line:
     """An entry in its place in the chain."""
@@ -76,6 +95,23 @@ class Line:
     number: int
     entry: Entry
     digest: str
+
+    @classmethod
+    def of(cls, values: Values) -> Line:
+        """The line with these values.
+
+        :raises ValueError: for an outcome that there is not.
+        """
+        number, at, actor, via, address, action, method, about, outcome, status, detail, times, digest = (
+            values
+        )
+        entry = Entry(at, actor, via, address, action, method, about, Outcome(outcome), status, detail, times)
+        return cls(number, entry, digest)
+
+    @property
+    def values(self) -> Values:
+        """As :data:`COLUMNS` says."""
+        return (self.number, *_values(self.entry), self.digest)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,30 +134,12 @@ def clean(text: str, most: int = LONGEST) -> str:
     return shown if len(shown) <= most else shown[: most - 1] + "…"
 
 
-def values_of(line: Line) -> dict[str, Any]:
-    """A line as plain values, as it is kept and exported; its time in seconds since the epoch."""
-    entry = line.entry
-    return {
-        "number": line.number,
-        "at": entry.at,
-        "actor": entry.actor,
-        "via": entry.via,
-        "address": entry.address,
-        "action": entry.action,
-        "method": entry.method,
-        "object": entry.object,
-        "outcome": entry.outcome.value,
-        "status": entry.status,
-        "detail": entry.detail,
-        "times": entry.times,
-        "digest": line.digest,
-    }
+_encoded = json.JSONEncoder(ensure_ascii=True, allow_nan=False).encode
 
 
-def digest_of(previous: str, number: int, entry: Entry) -> str:
-    """The digest of a line after the line with this digest."""
-    values = [previous, number, *(str(v) if isinstance(v, Outcome) else v for v in _values(entry))]
-    return hashlib.sha256(json.dumps(values, ensure_ascii=True, allow_nan=False).encode()).hexdigest()
+def _digest(previous: str, values: Iterable[Any]) -> str:
+    """The digest of a line, of its values without it, after the line with this digest."""
+    return hashlib.sha256(_encoded([previous, *values]).encode()).hexdigest()
 
 
 def chained(previous: Line | None, entries: Iterable[Entry]) -> list[Line]:
@@ -130,28 +148,29 @@ def chained(previous: Line | None, entries: Iterable[Entry]) -> list[Line]:
     lines = []
     for entry in entries:
         number += 1
-        digest = digest_of(digest, number, entry)
+        digest = _digest(digest, (number, *_values(entry)))
         lines.append(Line(number, entry, digest))
     return lines
 
 
 def verify(
-    lines: Iterable[Line], head: tuple[int, str] | None, expected: Mapping[int, str] | None = None
+    lines: Iterable[Values], head: tuple[int, str] | None, expected: Mapping[int, str] | None = None
 ) -> Verified:
     """Whether a log is whole.
 
-    :param lines: all of them, in order.
+    :param lines: the values of all of them, in order: there may be millions, so nothing is made of them.
     :param head: number and digest of the last line, as the database keeps them apart; None if it is gone.
     :param expected: digests by number that were noted elsewhere.
     """
     number, digest = 0, FIRST
     wanted = dict(expected or {})
     for line in lines:
-        if line.number != number + 1:
-            return Verified(number, digest, f"line {number + 1} is missing: {line.number} comes next")
-        if digest_of(digest, line.number, line.entry) != line.digest:
-            return Verified(number, digest, f"line {line.number}, or the one before it, was changed")
-        number, digest = line.number, line.digest
+        its_number, its_digest = line[0], line[-1]
+        if its_number != number + 1:
+            return Verified(number, digest, f"line {number + 1} is missing: {its_number} comes next")
+        if _digest(digest, line[:-1]) != its_digest:
+            return Verified(number, digest, f"line {its_number}, or the one before it, was changed")
+        number, digest = its_number, its_digest
         if wanted.pop(number, digest) != digest:
             return Verified(number - 1, digest, f"line {number} is not the one that was noted")
     if wanted:
@@ -244,7 +263,7 @@ def _values(entry: Entry) -> tuple[Any, ...]:
         entry.action,
         entry.method,
         entry.object,
-        entry.outcome,
+        entry.outcome.value,
         entry.status,
         entry.detail,
         entry.times,

@@ -154,7 +154,7 @@ def _verified(file: Path, noted: dict[int, str]) -> Verified:
             "--file", f"{file}: {getattr(error, 'strerror', None) or 'is not text'}"
         ) from error
     head = (lines[-1].number, lines[-1].digest) if lines else (0, "")
-    return verify_lines(lines, head, noted)
+    return verify_lines((line.values for line in lines), head, noted)
 
 
 def _lines(texts: Iterable[str]) -> Iterator[Line]:

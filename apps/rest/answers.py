@@ -13,6 +13,7 @@ from typing import Any
 from flask import Response, current_app, request
 
 from adon.errors import Conflict
+from apps.rest.models import View
 
 
 class PreconditionFailed(Conflict):
@@ -27,9 +28,10 @@ def entity_tag(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:32]
 
 
-def content_of(body: Mapping[str, Any]) -> bytes:
-    """The bytes of a JSON answer."""
-    return (current_app.json.dumps(body) + "\n").encode()
+def content_of(body: View | Mapping[str, Any]) -> bytes:
+    """The bytes of a JSON answer; equal values have equal bytes."""
+    text = body.model_dump_json() if isinstance(body, View) else current_app.json.dumps(body)
+    return f"{text}\n".encode()
 
 
 def answer(content: bytes, mimetype: str = "application/json") -> Response:
@@ -48,12 +50,12 @@ def answer(content: bytes, mimetype: str = "application/json") -> Response:
     return response
 
 
-def json_answer(body: Mapping[str, Any]) -> Response:
+def json_answer(body: View | Mapping[str, Any]) -> Response:
     """What a GET answers with, as JSON."""
     return answer(content_of(body))
 
 
-def done(body: Mapping[str, Any], status: HTTPStatus, location: str | None = None) -> Response:
+def done(body: View | Mapping[str, Any], status: HTTPStatus, location: str | None = None) -> Response:
     """What a POST or a DELETE answers with."""
     content = content_of(body)
     response = Response(content, status=status, mimetype="application/json")
@@ -64,7 +66,7 @@ def done(body: Mapping[str, Any], status: HTTPStatus, location: str | None = Non
     return response
 
 
-def check_if_match(body: Mapping[str, Any]) -> None:
+def check_if_match(body: View | Mapping[str, Any]) -> None:
     """Refuse to change what the client has not seen in its present form; without If-Match it may.
 
     :raises PreconditionFailed: if ``If-Match`` is given and names another state.

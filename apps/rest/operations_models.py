@@ -117,17 +117,9 @@ class RehearsalView(View):
         loads = [LoadView(**load, **{f"{name}_bps": load[name] for name in rates}) for load in body["loads"]]
         return cls.model_validate({**body, "flows": flows, "loads": loads})
 
-    def body(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        return self.model_dump(mode="json", by_alias=True)
-
 
 class RehearsalList(View):
     """Rehearsed failures, the most damage first."""
 
     at: Time
     items: list[RehearsalView]
-
-    def body(self) -> dict[str, Any]:
-        """Plain JSON values."""
-        return self.model_dump(mode="json", by_alias=True)

@@ -63,7 +63,7 @@ class InOrder(Query):
 
 def listed(view: ListView) -> Response:
     """What a list answers with: the page, and a link to the next one if there is one."""
-    answer = json_answer(view.body())
+    answer = json_answer(view)
     if view.next is not None:
         name = "before" if view.newest_first() else "after"
         query = {**request.args.to_dict(), name: view.next}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
+from typing import Any
 
 from flask import current_app, request
 from pydantic import BaseModel, ConfigDict
@@ -19,6 +21,18 @@ class Query(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
 
+    @classmethod
+    def model_json_schema(cls, *arguments: Any, **options: Any) -> dict[str, Any]:
+        """The model's schema; made once in its plain form, which the framework asks for in every request."""
+        if arguments or options:
+            return super().model_json_schema(*arguments, **options)
+        return _plain_schema(cls)
+
+
+@cache
+def _plain_schema(model: type[Query]) -> dict[str, Any]:
+    return super(Query, model).model_json_schema()
+
 
 def check_query() -> None:
     """Before each request: its query is one that the operation can have, or the request ends here.
@@ -29,7 +43,7 @@ def check_query() -> None:
         return
     if len(request.query_string) > MAX_QUERY:
         raise InvalidInput.of("query", f"is longer than {MAX_QUERY} characters")
-    found = list(_problems(_names(request.endpoint)))
+    found = list(_problems(_names(current_app.view_functions[request.endpoint])))
     if found:
         raise InvalidInput(found)
 
@@ -42,10 +56,10 @@ def _problems(known: frozenset[str]) -> Iterator[Problem]:
             yield Problem(name[:80], "is given twice")
 
 
-def _names(endpoint: str) -> frozenset[str]:
+@cache
+def _names(view: Callable[..., object]) -> frozenset[str]:
     """The parameters of a view's query model; none if it has no query."""
-    view = inspect.unwrap(current_app.view_functions[endpoint])
-    model = inspect.get_annotations(view, eval_str=True).get("query")
+    model = inspect.get_annotations(inspect.unwrap(view), eval_str=True).get("query")
     if not (isinstance(model, type) and issubclass(model, BaseModel)):
         return frozenset()
     return frozenset(field.alias or name for name, field in model.model_fields.items())

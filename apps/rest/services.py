@@ -39,6 +39,8 @@ NAME = "adon"
 """Where a Flask application keeps its :class:`Services`."""
 DESCRIPTION = "adon_openapi"
 """Where it keeps its description (:mod:`apps.rest.describing`)."""
+WRITTEN = "adon_openapi_written"
+"""Where it keeps the bytes of that, once somebody asked."""
 
 
 class Controller(Protocol):

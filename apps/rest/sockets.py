@@ -33,6 +33,8 @@ def listening(host: str, port: int, descriptor: int | None) -> socket.socket:
     :raises OSError: if the address is taken, or the descriptor is no socket.
     """
     if descriptor is None:
-        return socket.create_server((host, port), backlog=128)
+        descriptor = socket.create_server((host, port), backlog=128).detach()
     os.set_inheritable(descriptor, False)
+    # Made of a descriptor, a socket knows that its protocol is TCP, and so do those that it accepts:
+    # asyncio turns Nagle's algorithm off (RFC 896) for no others, and every answer would wait 40 ms.
     return socket.socket(fileno=descriptor)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -9,10 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.access.audit import LONGEST, Entry, Flood, Line, Outcome, chained, clean, verify
-from adon.access.audit_export import COLUMNS, csv_rows, defused
+from adon.access import audit
+from adon.access.audit import COLUMNS, LONGEST, Entry, Flood, Line, Outcome, Verified, chained, clean
+from adon.access.audit_export import csv_rows, defused, json_lines
 
 ENTRY = Entry(1000.0, "ann", "token:1", "10.0.0.1", "flow.read", "GET", "/flows", Outcome.REFUSED, 403, "no")
+
+
+def verify(lines: list[Line], *more: Any) -> Verified:
+    return audit.verify((line.values for line in lines), *more)
 
 
 def chain(count: int) -> list[Line]:
@@ -159,8 +165,24 @@ def test_no_cell_is_a_formula(text: str) -> None:
 
 def test_csv_is_read_back() -> None:
     lines = chained(None, [replace(ENTRY, object='a,"b"\nc', detail="=1")])
-    header, row = csv.reader(io.StringIO("".join(csv_rows(lines))))
+    header, row = csv.reader(io.StringIO("".join(csv_rows(line.values for line in lines))))
     assert tuple(header) == COLUMNS
     assert dict(zip(header, row, strict=True))["object"] == 'a,"b"\nc'
     assert dict(zip(header, row, strict=True))["detail"] == "'=1"
     assert row[1] == "1970-01-01T00:16:40+00:00"
+
+
+def test_a_row_that_holds_what_no_line_can_was_changed() -> None:
+    rows = [list(line.values) for line in chain(3)]
+    rows[1][COLUMNS.index("outcome")] = "excused"
+    rows[2][COLUMNS.index("times")] = None
+    assert audit.verify(rows, end(chain(3))).problem == "line 2, or the one before it, was changed"
+    assert audit.verify(rows[:1], None).lines == 1
+
+
+def test_json_lines_have_the_values_by_name() -> None:
+    lines = chained(None, [ENTRY])
+    (text,) = json_lines(line.values for line in lines)
+    body = json.loads(text)
+    assert tuple(body) == COLUMNS
+    assert (body["number"], body["outcome"], body["digest"]) == (1, "refused", lines[0].digest)

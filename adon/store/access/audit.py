@@ -6,9 +6,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, func, insert, select, update
+from sqlalchemy import Connection, Select, func, insert, select, update
 
-from adon.access.audit import Entry, Line, Outcome, Verified, chained, clean, values_of, verify
+from adon.access.audit import (
+    COLUMNS,
+    Entry,
+    Line,
+    Outcome,
+    Values,
+    Verified,
+    chained,
+    clean,
+    verify,
+)
 from adon.store.access.database import AccessStore
 from adon.store.access.tables import audit, audit_head
 
@@ -46,7 +56,9 @@ class Audit:
             lines = chained(last, [entry.cleaned() for entry in entries])
             if not lines:
                 return
-            connection.execute(insert(audit), [values_of(line) for line in lines])
+            connection.execute(
+                insert(audit), [dict(zip(COLUMNS, line.values, strict=True)) for line in lines]
+            )
             values = {"number": lines[-1].number, "digest": lines[-1].digest}
             if head is None:
                 connection.execute(insert(audit_head).values(id=1, **values))
@@ -55,21 +67,25 @@ class Audit:
 
     def lines(self, wanted: Wanted, limit: int) -> tuple[Line, ...]:
         """Lines, the newest first."""
-        query = _narrowed(select(audit), wanted).order_by(audit.c.number.desc()).limit(limit)
+        query = _narrowed(select(*_COLUMNS), wanted).order_by(audit.c.number.desc()).limit(limit)
         with self._store.reading() as connection:
-            return tuple(_line_of(row) for row in connection.execute(query))
+            return tuple(Line.of(row) for row in connection.execute(query))
 
     def all(self, wanted: Wanted | None = None) -> Iterator[Line]:
         """Lines, the oldest first; read in pieces, so that there may be millions."""
+        return map(Line.of, self.values(wanted))
+
+    def values(self, wanted: Wanted | None = None) -> Iterator[Values]:
+        """The values of lines, the oldest first; read in pieces, so that there may be millions."""
         number = 0
         while True:
-            query = _narrowed(select(audit), wanted or Wanted()).where(audit.c.number > number)
+            query = _narrowed(select(*_COLUMNS), wanted or Wanted()).where(audit.c.number > number)
             with self._store.reading() as connection:
-                rows = list(connection.execute(query.order_by(audit.c.number).limit(_CHUNK)))
-            yield from map(_line_of, rows)
+                rows = connection.execute(query.order_by(audit.c.number).limit(_CHUNK)).all()
+            yield from rows
             if len(rows) < _CHUNK:
                 return
-            number = rows[-1].number
+            number = rows[-1][0]
 
     def count(self) -> int:
         """How many lines there are."""
@@ -80,17 +96,18 @@ class Audit:
         """Whether the log is whole (:func:`adon.access.audit.verify`), all of it as it is at one moment."""
         with self._store.reading(snapshot=True) as connection:
             head = connection.execute(select(audit_head)).one_or_none()
-            query = select(audit).order_by(audit.c.number).execution_options(yield_per=_CHUNK)
-            lines = map(_line_of, connection.execute(query))
+            query = select(*_COLUMNS).order_by(audit.c.number).execution_options(yield_per=_CHUNK)
+            lines = (row for rows in connection.execute(query).partitions() for row in rows)
             return verify(lines, None if head is None else (head.number, head.digest), expected)
 
 
+_COLUMNS = tuple(audit.c[name] for name in COLUMNS)
 _NOTHING = Entry(0.0, "", "", "", "", "", "", Outcome.DONE, 0)
 
 
 def _last(connection: Connection) -> Line | None:
-    row = connection.execute(select(audit).order_by(audit.c.number.desc()).limit(1)).one_or_none()
-    return None if row is None else _line_of(row)
+    row = connection.execute(select(*_COLUMNS).order_by(audit.c.number.desc()).limit(1)).one_or_none()
+    return None if row is None else Line.of(row)
 
 
 def _narrowed(query: Select[Any], wanted: Wanted) -> Select[Any]:
@@ -107,20 +124,3 @@ def _narrowed(query: Select[Any], wanted: Wanted) -> Select[Any]:
     if wanted.before is not None:
         query = query.where(audit.c.number < wanted.before)
     return query
-
-
-def _line_of(row: Row[Any]) -> Line:
-    entry = Entry(
-        row.at,
-        row.actor,
-        row.via,
-        row.address,
-        row.action,
-        row.method,
-        row.object,
-        Outcome(row.outcome),
-        row.status,
-        row.detail,
-        row.times,
-    )
-    return Line(row.number, entry, row.digest)

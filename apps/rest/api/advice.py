@@ -60,7 +60,7 @@ def get_advice(path: FlowAddress, query: AdviceQuery) -> Response:
     flow = services().store.flow(path.number)
     check_flow(Action.FLOW_READ, flow)
     subject = subject_of(flow, query.path, query.tool)
-    return json_answer(advice_view(subject, flow.id).body())
+    return json_answer(advice_view(subject, flow.id))
 
 
 def advice_of(subject: Subject) -> Advice:
@@ -100,7 +100,7 @@ def _interface_name(host: HostFacts) -> str | None:
 @action(Action.FLOW_READ, asks=True)
 def what_if_advice(body: AdviceBody) -> Response:
     """Advice for supposed numbers and pasted settings; with a flow, what is left out is taken from it."""
-    return done(answered(body).body(), HTTPStatus.OK)
+    return done(answered(body), HTTPStatus.OK)
 
 
 def answered(body: AdviceBody) -> AdviceView:
@@ -167,7 +167,7 @@ def accept_advice(body: AcceptAdviceBody) -> Response:
     """Keep confirmed advice as a best practice in a new version of the flow's template."""
     view, where = accepted(body)
     status = HTTPStatus.OK if where is None else HTTPStatus.CREATED
-    return done(view.body(), status, where)
+    return done(view, status, where)
 
 
 def accepted(body: AcceptAdviceBody) -> tuple[AcceptView, str | None]:

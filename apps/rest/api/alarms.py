@@ -76,7 +76,7 @@ class AlarmAddress(Address):
 @action(Action.ALARM_READ)
 def get_alarm(path: AlarmAddress) -> Response:
     """One alarm with its evidence."""
-    return json_answer(AlarmView.of(_alarm(path.id)).body())
+    return json_answer(AlarmView.of(_alarm(path.id)))
 
 
 def _alarm(name: str) -> Alarm:
@@ -94,7 +94,7 @@ def _alarm(name: str) -> Alarm:
 @action(Action.ALARM_ACKNOWLEDGE)
 def acknowledge(path: AlarmAddress) -> Response:
     """Say that somebody has seen an alarm that is in force; the first name stays."""
-    return done(AlarmView.of(acknowledge_alarm(path.id)).body(), HTTPStatus.OK)
+    return done(AlarmView.of(acknowledge_alarm(path.id)), HTTPStatus.OK)
 
 
 def acknowledge_alarm(name: str) -> Alarm:
@@ -149,7 +149,7 @@ def subscribe(body: SubscriptionBody) -> Response:
         "reader": reader,
     }
     answer = ask_collector("subscription.put", {"subscription": subscription})
-    return done(SubscriptionView.model_validate(answer).body(), HTTPStatus.CREATED)
+    return done(SubscriptionView.model_validate(answer), HTTPStatus.CREATED)
 
 
 class SubscriptionAddress(Address):
@@ -162,7 +162,7 @@ class SubscriptionAddress(Address):
 @action(Action.SUBSCRIPTION_READ)
 def get_subscription(path: SubscriptionAddress) -> Response:
     """One subscription."""
-    return json_answer(_subscription(path.id, Action.SUBSCRIPTION_READ).body())
+    return json_answer(_subscription(path.id, Action.SUBSCRIPTION_READ))
 
 
 def _subscription(name: str, deed: Action) -> SubscriptionView:
@@ -181,6 +181,6 @@ def _subscription(name: str, deed: Action) -> SubscriptionView:
 @action(Action.SUBSCRIPTION_DELETE)
 def unsubscribe(path: SubscriptionAddress) -> Response:
     """Be told no more; with ``If-Match``, only in the state it was seen in."""
-    check_if_match(_subscription(path.id, Action.SUBSCRIPTION_DELETE).body())
+    check_if_match(_subscription(path.id, Action.SUBSCRIPTION_DELETE))
     ask_collector("subscription.delete", {"id": path.id})
-    return done(Deleted(id=path.id).body(), HTTPStatus.OK)
+    return done(Deleted(id=path.id), HTTPStatus.OK)

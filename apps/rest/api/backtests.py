@@ -47,14 +47,14 @@ def start_backtest(body: BacktestBody) -> Response:
     """Replay the past with this version of a template, beside today's; 409 while another one runs."""
     services().store.template(body.template.name)
     one = _backtests().start(body.template, body.since, body.until, requester().name)
-    return done(BacktestView.of(one).body(), HTTPStatus.ACCEPTED, f"{PREFIX}/template-backtests/{one.id}")
+    return done(BacktestView.of(one), HTTPStatus.ACCEPTED, f"{PREFIX}/template-backtests/{one.id}")
 
 
 @api.get("/template-backtests/<id>", responses=answers(200, BacktestView))
 @action(Action.TEMPLATE_BACKTEST)
 def get_backtest(path: BacktestAddress) -> Response:
     """One backtest: how far it is, and the comparison flow by flow when it is done."""
-    return json_answer(BacktestView.of(_backtests().get(path.id)).body())
+    return json_answer(BacktestView.of(_backtests().get(path.id)))
 
 
 @api.get("/template-backtests/<id>/picture", responses=answers(200, SVG))
@@ -71,5 +71,5 @@ def get_picture(path: BacktestAddress) -> Response:
 @action(Action.TEMPLATE_BACKTEST)
 def cancel_backtest(path: BacktestAddress) -> Response:
     """End one that runs; with ``If-Match``, only in the state it was seen in."""
-    check_if_match(BacktestView.of(_backtests().get(path.id)).body())
-    return done(BacktestView.of(_backtests().cancel(path.id)).body(), HTTPStatus.OK)
+    check_if_match(BacktestView.of(_backtests().get(path.id)))
+    return done(BacktestView.of(_backtests().cancel(path.id)), HTTPStatus.OK)

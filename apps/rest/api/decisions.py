@@ -69,7 +69,7 @@ def get_decision(path: DecisionAddress) -> Response:
     decision = store.decision(path.id)
     owner = store.flow(flow_number(decision.flow)).requester
     check_owned(Action.DECISION_READ, "decision", decision.id, owner)
-    return json_answer(DecisionView.of(decision).body())
+    return json_answer(DecisionView.of(decision))
 
 
 @api.get("/decisions/<id>/why-not", responses=answers(200, WhyNotView))
@@ -86,4 +86,4 @@ def get_why_not(path: DecisionAddress) -> Response:
     store.snapshot(decision.id)
     if why_nots is None:
         raise Unavailable("this web process was not told where the state is")
-    return json_answer(WhyNotView.model_validate(why_nots.of(decision.id)).body())
+    return json_answer(WhyNotView.model_validate(why_nots.of(decision.id)))

@@ -36,7 +36,7 @@ def list_questions(query: InOrder) -> Response:
 def draft_template(body: AnswersBody) -> Response:
     """A template from the answers, every number with its reason; it is not saved."""
     drafted = draft(body)
-    return done(DraftView.of(drafted, likened(drafted.template)).body(), HTTPStatus.OK)
+    return done(DraftView.of(drafted, likened(drafted.template)), HTTPStatus.OK)
 
 
 def likened(template: Template) -> SimilarList:
@@ -49,7 +49,7 @@ def likened(template: Template) -> SimilarList:
 @action(Action.TEMPLATE_DRAFT, asks=True)
 def compare_template(body: TemplateBody) -> Response:
     """The templates that a specification is like, part by part, and how their flows fared."""
-    return done(likened(body).body(), HTTPStatus.OK)
+    return done(likened(body), HTTPStatus.OK)
 
 
 @api.post("/self-service", responses=answers(201, TemplateBody, 400, 409, 413, 415))

@@ -89,7 +89,7 @@ def list_flows(query: FlowQuery) -> Response:
 def submit_flow(body: FlowBody) -> Response:  # noqa: ARG001 - checks and documents; sent as it came
     """Ask for a transfer; answers at once, the flow's state tells what becomes of it."""
     flow = submit(request.get_json(), request.headers.get("Idempotency-Key"))
-    return done(FlowView.of(flow).body(), HTTPStatus.ACCEPTED, f"{PREFIX}/flows/{flow.id}")
+    return done(FlowView.of(flow), HTTPStatus.ACCEPTED, f"{PREFIX}/flows/{flow.id}")
 
 
 def submit(wish: object, key: str | None = None) -> Flow:
@@ -107,7 +107,7 @@ def submit(wish: object, key: str | None = None) -> Flow:
 @action(Action.FLOW_READ)
 def get_flow(path: FlowAddress) -> Response:
     """One flow."""
-    return json_answer(FlowView.of(_flow(path, Action.FLOW_READ)).body())
+    return json_answer(FlowView.of(_flow(path, Action.FLOW_READ)))
 
 
 def _flow(path: FlowAddress, wanted: Action) -> Flow:
@@ -121,8 +121,8 @@ def _flow(path: FlowAddress, wanted: Action) -> Flow:
 def cancel_flow(path: FlowAddress) -> Response:
     """Cancel a flow that has not ended; with ``If-Match``, only in the state it was seen in."""
     flow = _flow(path, Action.FLOW_CANCEL)
-    check_if_match(FlowView.of(flow).body())
-    return done(FlowView.of(cancel(flow)).body(), HTTPStatus.OK)
+    check_if_match(FlowView.of(flow))
+    return done(FlowView.of(cancel(flow)), HTTPStatus.OK)
 
 
 def cancel(flow: Flow) -> Flow:
@@ -141,7 +141,7 @@ def report_transfer(path: FlowAddress, body: ReportBody) -> Response:
     flow = _flow(path, Action.FLOW_REPORT)
     command = {"flow": flow.number, **body.model_dump(mode="json")}
     after = codec.decode_flow(services().controller.call("flow.report", command))
-    return done(FlowView.of(after).body(), HTTPStatus.ACCEPTED, f"{PREFIX}/flows/{flow.id}")
+    return done(FlowView.of(after), HTTPStatus.ACCEPTED, f"{PREFIX}/flows/{flow.id}")
 
 
 @api.get("/flows/<id>/transfer", responses=answers(200, TransferView))
@@ -149,7 +149,7 @@ def report_transfer(path: FlowAddress, body: ReportBody) -> Response:
 def get_transfer(path: FlowAddress) -> Response:
     """How the tool that moves a flow's data is doing; 404 for a flow whose data ADON does not move."""
     flow = _flow(path, Action.FLOW_READ)
-    return json_answer(TransferView.of(flow, services().transfers(flow.number)).body())
+    return json_answer(TransferView.of(flow, services().transfers(flow.number)))
 
 
 @api.post("/flows/<id>/transfer/retry", responses=answers(202, FlowView, 409))
@@ -162,7 +162,7 @@ def retry_transfer(path: FlowAddress) -> Response:
     """
     flow = _flow(path, Action.FLOW_CANCEL)
     again = retry(flow, request.headers.get("Idempotency-Key"))
-    return done(FlowView.of(again).body(), HTTPStatus.ACCEPTED, f"{PREFIX}/flows/{again.id}")
+    return done(FlowView.of(again), HTTPStatus.ACCEPTED, f"{PREFIX}/flows/{again.id}")
 
 
 def retry(flow: Flow, key: str | None = None) -> Flow:
@@ -202,7 +202,7 @@ def get_history(path: FlowAddress, query: InOrder) -> Response:
 @action(Action.FLOW_READ)
 def get_waiting(path: FlowAddress) -> Response:
     """What a waiting flow waits for, when it may start, and what change of it would be admitted now."""
-    return json_answer(waiting(_flow(path, Action.FLOW_READ)).body())
+    return json_answer(waiting(_flow(path, Action.FLOW_READ)))
 
 
 def waiting(flow: Flow) -> WaitingView:

@@ -30,7 +30,7 @@ def get_calibration(query: ForecastQuery) -> Response:
     """Coverage, calibration curve and errors of the forecasts of finished flows."""
     found = judged(query.template, query.limit)
     items = [CalibrationView.of(name, one) for name, one in found.items()]
-    return json_answer(CalibrationList(items=items).body())
+    return json_answer(CalibrationList(items=items))
 
 
 @api.get("/forecasts/calibration/plot", responses=answers(200, SVG))

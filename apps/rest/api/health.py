@@ -19,13 +19,13 @@ from adon.access.policy import Action
 from adon.broker.effects import RuleState
 from adon.broker.flow import FlowState
 from adon.errors import Unavailable
-from apps.rest.answers import json_answer
+from apps.rest.answers import answer, content_of, json_answer
 from apps.rest.api import network_metrics, sites_metrics
 from apps.rest.api.common import answers, blueprint
 from apps.rest.api.measuring_metrics import Measuring
 from apps.rest.guard import action
 from apps.rest.models import Health
-from apps.rest.services import DESCRIPTION, Services, services
+from apps.rest.services import DESCRIPTION, WRITTEN, Services, services
 
 open_api = blueprint("health", "Health, readiness, and this description", anonymous=True)
 api = blueprint("metrics", "For Prometheus")
@@ -39,7 +39,7 @@ TEXT = {"content": {"text/plain": {"schema": {"type": "string"}}}}
 @action(Action.HEALTH_READ)
 def healthz() -> Response:
     """This process answers."""
-    return json_answer(Health(status="ok").body())
+    return json_answer(Health(status="ok"))
 
 
 @open_api.get("/readyz", responses=answers(200, Health))
@@ -53,15 +53,17 @@ def readyz() -> Response:
     parts.controller.call("tally", {}, timeout=5.0)  # a standby refuses, and says who is active
     collector = "ok" if parts.collector.connected else "not running: nothing is measured now"
     checks = {"store": "ok", "controller": "ok", "collector": collector}
-    return json_answer(Health(status="ok", checks=checks).body())
+    return json_answer(Health(status="ok", checks=checks))
 
 
 @open_api.get("/openapi.json", responses=answers(200, ANY_OBJECT))
 @action(Action.HEALTH_READ)
 def openapi() -> Response:
     """This description (OpenAPI 3.1)."""
-    document: dict[str, Any] = current_app.extensions[DESCRIPTION]
-    return json_answer(document)
+    known = current_app.extensions
+    if WRITTEN not in known:
+        known[WRITTEN] = content_of(known[DESCRIPTION])
+    return answer(known[WRITTEN])
 
 
 @api.get("/metrics", responses=answers(200, TEXT))

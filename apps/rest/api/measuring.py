@@ -65,7 +65,7 @@ def run_now(body: RunBody) -> Response:
     key = {"path": body.path, "source": body.source, "destination": body.destination}
     asked = {"key": key, "test": body.test, "who": requester().name}
     answer = ask_collector("measure", asked, timeout=15.0)
-    return done(RunAccepted.model_validate(answer).body(), HTTPStatus.ACCEPTED)
+    return done(RunAccepted.model_validate(answer), HTTPStatus.ACCEPTED)
 
 
 class PlotQuery(Query):
@@ -91,7 +91,7 @@ def plot(query: PlotQuery) -> Response:
         lambda archive: archive.plot(series, query.since, query.until, query.points)
     )
     items = [BucketView.of(bucket) for bucket in found]
-    return json_answer(Plot(series=SeriesView(**series._asdict()), items=items).body())
+    return json_answer(Plot(series=SeriesView(**series._asdict()), items=items))
 
 
 @api.get("/points", responses=answers(200, PointList))

@@ -66,7 +66,7 @@ def get_mesh(query: MeshQuery) -> Response:
         for key in keys
     ]
     sites = list(parts.configuration.sites)
-    return json_answer(MeshView.of(query.metric, limits, sites, mesh.by_pair(cells), now).body())
+    return json_answer(MeshView.of(query.metric, limits, sites, mesh.by_pair(cells), now))
 
 
 def _readable(key: PathKey, metric: Metric) -> bool:

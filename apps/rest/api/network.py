@@ -56,7 +56,7 @@ def path_list() -> PathList:
 @action(Action.NETWORK_READ)
 def get_network() -> Response:
     """What the network is made of: sites, switches, links, circuits, each with its state."""
-    return json_answer(network_view().body())
+    return json_answer(network_view())
 
 
 def network_view() -> NetworkView:

@@ -54,7 +54,7 @@ def windows(*, all_: bool = False) -> list[WindowView]:
 def add_window(body: WindowBody) -> Response:
     """Announce a window: nothing is admitted into it, and running flows leave before."""
     window = announce(body)
-    return done(window.body(), HTTPStatus.CREATED, f"{PREFIX}/maintenance/{window.id}")
+    return done(window, HTTPStatus.CREATED, f"{PREFIX}/maintenance/{window.id}")
 
 
 def announce(body: WindowBody) -> WindowView:
@@ -76,7 +76,7 @@ class WindowAddress(Address):
 @action(Action.MAINTENANCE_READ)
 def get_window(path: WindowAddress) -> Response:
     """One window, also one that is over or was cancelled."""
-    return json_answer(_window(path.id).body())
+    return json_answer(_window(path.id))
 
 
 def _window(id_: str) -> WindowView:
@@ -90,8 +90,8 @@ def _window(id_: str) -> WindowView:
 @action(Action.MAINTENANCE_CANCEL)
 def cancel_window(path: WindowAddress) -> Response:
     """Cancel a window, also in the middle of it; with ``If-Match``, only in the state it was seen in."""
-    check_if_match(_window(path.id).body())
-    return done(cancelled(path.id).body(), HTTPStatus.OK)
+    check_if_match(_window(path.id))
+    return done(cancelled(path.id), HTTPStatus.OK)
 
 
 def cancelled(id_: str) -> WindowView:
@@ -122,7 +122,7 @@ class WhatIfQuery(Query):
 @action(Action.WHAT_IF)
 def what_if(query: WhatIfQuery) -> Response:
     """What a failure would do to the flows that run now; nothing is changed."""
-    return json_answer(rehearsed(query.failure, query.name).body())
+    return json_answer(rehearsed(query.failure, query.name))
 
 
 def rehearsed(failure: Failure | None, name: str | None) -> RehearsalList:

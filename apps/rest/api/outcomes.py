@@ -43,4 +43,4 @@ def get_outcome(path: FlowAddress) -> Response:
     """What a flow left behind; 404 as long as it has not ended."""
     store = services().store
     check_flow(Action.FLOW_READ, store.flow(path.number))
-    return json_answer(OutcomeView.of(store.outcome(path.number)).body())
+    return json_answer(OutcomeView.of(store.outcome(path.number)))

@@ -37,4 +37,4 @@ def get_overlaps(query: OverlapQuery) -> Response:
         OverlapView(first=ExecutionView.of(one), second=ExecutionView.of(other))
         for one, other in seen.overlaps(parts, g.actor, since)[:MOST]
     ]
-    return json_answer(OverlapList(items=items).body())
+    return json_answer(OverlapList(items=items))

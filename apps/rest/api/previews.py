@@ -21,7 +21,7 @@ api = blueprint("previews", "What would become of a transfer if it were asked fo
 @action(Action.FLOW_SUBMIT, asks=True)
 def preview_flow(body: FlowBody) -> Response:  # noqa: ARG001 - checks and documents; sent as it came
     """What would be decided about a request, refused as ``POST /flows`` would refuse it; nothing is kept."""
-    return done(previewed(request.get_json()).body(), HTTPStatus.OK)
+    return done(previewed(request.get_json()), HTTPStatus.OK)
 
 
 def previewed(wish: object) -> PreviewView:

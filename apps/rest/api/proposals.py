@@ -56,7 +56,7 @@ def list_proposals(query: ProposalQuery) -> Response:
 def learn_template(body: LearnBody) -> Response:
     """Learn a template's scoring from the outcomes of its flows; 409 if there is nothing to propose."""
     made = learnt(body.template)
-    return done(ProposalView.of(made).body(), HTTPStatus.CREATED, f"{PREFIX}/proposals/{made.id}")
+    return done(ProposalView.of(made), HTTPStatus.CREATED, f"{PREFIX}/proposals/{made.id}")
 
 
 def learnt(name: str) -> Proposal:
@@ -78,7 +78,7 @@ def learnt(name: str) -> Proposal:
 @action(Action.PROPOSAL_READ)
 def get_proposal(path: ProposalAddress) -> Response:
     """One proposal with its evidence."""
-    return json_answer(ProposalView.of(proposal(path.id)).body())
+    return json_answer(ProposalView.of(proposal(path.id)))
 
 
 def proposal(id_: str) -> Proposal:
@@ -94,7 +94,7 @@ def proposal(id_: str) -> Proposal:
 def accept_proposal(path: ProposalAddress, body: AcceptProposal) -> Response:
     """Accept a proposal: it becomes the next version of its template."""
     decided = decide(path.id, accepted=True, reason=body.reason)
-    return done(ProposalView.of(decided).body(), HTTPStatus.OK)
+    return done(ProposalView.of(decided), HTTPStatus.OK)
 
 
 @api.post("/proposals/<id>/refuse", responses=answers(200, ProposalView, 400, 409, 413, 415))
@@ -102,7 +102,7 @@ def accept_proposal(path: ProposalAddress, body: AcceptProposal) -> Response:
 def refuse_proposal(path: ProposalAddress, body: RefuseProposal) -> Response:
     """Refuse a proposal, saying why."""
     decided = decide(path.id, accepted=False, reason=body.reason)
-    return done(ProposalView.of(decided).body(), HTTPStatus.OK)
+    return done(ProposalView.of(decided), HTTPStatus.OK)
 
 
 def decide(id_: str, *, accepted: bool, reason: str) -> Proposal:

@@ -74,7 +74,7 @@ def reservations(*, all_: bool = False) -> list[ReservationView]:
 def add_reservation(body: ReservationBody) -> Response:
     """Have resources kept for oneself; what does not fit is refused, with the time from which on it would."""
     made = reserve(body, request.headers.get("Idempotency-Key"))
-    return done(made.body(), HTTPStatus.CREATED, f"{PREFIX}/reservations/{made.id}")
+    return done(made, HTTPStatus.CREATED, f"{PREFIX}/reservations/{made.id}")
 
 
 def reserve(body: ReservationBody, key: str | None = None) -> ReservationView:
@@ -100,7 +100,7 @@ class ReservationAddress(Address):
 def get_reservation(path: ReservationAddress) -> Response:
     """One reservation."""
     found = _reservation(path.id, Action.RESERVATION_READ)
-    return json_answer(ReservationView.of(found, services().clock()).body())
+    return json_answer(ReservationView.of(found, services().clock()))
 
 
 @api.delete("/reservations/<id>", responses=answers(200, ReservationView, 409, 412))
@@ -108,8 +108,8 @@ def get_reservation(path: ReservationAddress) -> Response:
 def release_reservation(path: ReservationAddress) -> Response:
     """Release a reservation, also in the middle of it; with ``If-Match``, only as it was seen."""
     present = _reservation(path.id, Action.RESERVATION_RELEASE)
-    check_if_match(ReservationView.of(present, services().clock()).body())
-    return done(released(path.id).body(), HTTPStatus.OK)
+    check_if_match(ReservationView.of(present, services().clock()))
+    return done(released(path.id), HTTPStatus.OK)
 
 
 def released(id_: str) -> ReservationView:

@@ -120,7 +120,7 @@ def differences() -> DifferenceList:
 @action(Action.NETWORK_SYNC)
 def rules_sync() -> Response:
     """Read every connected switch and repair it now, whatever the period says (R4)."""
-    return done(synchronised().body(), HTTPStatus.ACCEPTED)
+    return done(synchronised(), HTTPStatus.ACCEPTED)
 
 
 def synchronised() -> Synchronised:
@@ -158,7 +158,7 @@ def explain_rules(query: ExplainQuery) -> Response:
         raise NotFound("rules of", query.of)
     items = [explained(one) for one in found]
     return json_answer(
-        Explanation(owner=owner, because=because, decision=decision, requester=requester, items=items).body()
+        Explanation(owner=owner, because=because, decision=decision, requester=requester, items=items)
     )
 
 
@@ -203,7 +203,7 @@ class TraceQuery(Query):
 @action(Action.NETWORK_READ)
 def trace_packet(query: TraceQuery) -> Response:
     """Where a packet would go now: switch by switch, table by table, and why; nothing is sent."""
-    return json_answer(traced(query).body())
+    return json_answer(traced(query))
 
 
 def traced(query: TraceQuery) -> TraceView:

@@ -29,7 +29,7 @@ GANTT_POLICY = (
 @action(Action.MEASUREMENT_READ)
 def get_schedule() -> Response:
     """The conflict-free plan, its next runs, and what it spends of the measurement level agreement."""
-    return json_answer(schedule_view().body())
+    return json_answer(schedule_view())
 
 
 def schedule_view() -> ScheduleView:

@@ -47,8 +47,8 @@ def list_sessions(query: SessionQuery) -> Response:
     """Sessions that are good now, the newest first; one's own, or everybody's."""
     own = only_own(Action.SESSION_READ, "session")
     if own is not None and query.owner not in (None, own):
-        return json_answer(SessionList(items=[], next=None).body())
-    return json_answer(_listed(query.owner if own is None else own, query).body())
+        return json_answer(SessionList(items=[], next=None))
+    return json_answer(_listed(query.owner if own is None else own, query))
 
 
 def _listed(owner: str | None, query: SessionQuery) -> SessionList:
@@ -71,7 +71,7 @@ def get_session(path: SessionAddress) -> Response:
     kept = services().access.sessions
     found = kept.one(path.id, services().clock())
     check_owned(Action.SESSION_READ, "session", found.id, found.actor.name)
-    return json_answer(_shown(found).body())
+    return json_answer(_shown(found))
 
 
 @api.delete("/sessions/<id>", responses=answers(200, EndedView))
@@ -81,9 +81,9 @@ def end_session(path: SessionAddress) -> Response:
     kept = services().access.sessions
     found = kept.one(path.id, services().clock())
     check_owned(Action.SESSION_END, "session", found.id, found.actor.name)
-    check_if_match(_shown(found).body())
+    check_if_match(_shown(found))
     auditing.explain(f"session {found.id} of {found.actor.name}")
-    return done(EndedView(ended=kept.end_of(found.actor.name, found.id)).body(), HTTPStatus.OK)
+    return done(EndedView(ended=kept.end_of(found.actor.name, found.id)), HTTPStatus.OK)
 
 
 @api.delete("/sessions", responses=answers(200, EndedView, 404))
@@ -93,10 +93,10 @@ def end_sessions(query: OwnerQuery) -> Response:
     owner = query.owner if query.owner is not None else requester().name
     check(Action.SESSION_END, "session", owner)
     services().access.users.get(owner)
-    check_if_match(_listed(owner, SessionQuery()).body())
+    check_if_match(_listed(owner, SessionQuery()))
     ended = services().access.sessions.end_of(owner, but=_asking())
     auditing.explain(f"{ended} sessions of {owner}")
-    return done(EndedView(ended=ended).body(), HTTPStatus.OK)
+    return done(EndedView(ended=ended), HTTPStatus.OK)
 
 
 def _asking() -> str | None:

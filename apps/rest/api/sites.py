@@ -55,7 +55,7 @@ def get_site(path: SiteAddress) -> Response:
     found = next((one for one in site_list().items if one.name == path.name), None)
     if found is None:
         raise NotFound("compute site", path.name)
-    return json_answer(found.body())
+    return json_answer(found)
 
 
 class JobQuery(NewestFirst):
@@ -89,7 +89,7 @@ def list_jobs(query: JobQuery) -> Response:
 def submit_job(body: JobBody) -> Response:  # noqa: ARG001 - checks and documents; sent as it came
     """Have a configured program run at a compute site; answers at once, the job's state tells the rest."""
     job = submit(request.get_json(), request.headers.get("Idempotency-Key"))
-    return done(JobView.of(job).body(), HTTPStatus.ACCEPTED, f"{PREFIX}/jobs/{job.id}")
+    return done(JobView.of(job), HTTPStatus.ACCEPTED, f"{PREFIX}/jobs/{job.id}")
 
 
 def submit(wish: object, key: str | None = None) -> SiteJob:
@@ -116,15 +116,15 @@ class JobAddress(Address):
 @action(Action.JOB_READ)
 def get_job(path: JobAddress) -> Response:
     """One job."""
-    return json_answer(JobView.of(job_of(path.id, Action.JOB_READ)).body())
+    return json_answer(JobView.of(job_of(path.id, Action.JOB_READ)))
 
 
 @api.delete("/jobs/<id>", responses=answers(202, JobView, 409, 412))
 @action(Action.JOB_CANCEL)
 def cancel_job(path: JobAddress) -> Response:
     """Have a job ended, over when its site says so; with ``If-Match``, only in the state it was seen in."""
-    check_if_match(JobView.of(job_of(path.id, Action.JOB_CANCEL)).body())
-    return done(JobView.of(cancelled(path.id)).body(), HTTPStatus.ACCEPTED)
+    check_if_match(JobView.of(job_of(path.id, Action.JOB_CANCEL)))
+    return done(JobView.of(cancelled(path.id)), HTTPStatus.ACCEPTED)
 
 
 def cancelled(id_: str) -> SiteJob:

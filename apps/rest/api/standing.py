@@ -24,7 +24,7 @@ api = blueprint("standing", "How ADON itself is")
 @action(Action.METRICS_READ)
 def get_health() -> Response:
     """Every part with its state, since when, and how old its data are; 200 also if some are away."""
-    return json_answer(standing(services()).body())
+    return json_answer(standing(services()))
 
 
 @api.get("/version", responses=answers(200, VersionOfAdon))
@@ -38,4 +38,4 @@ def get_version() -> Response:
         schema_revision=SCHEMA_REVISION,
         python=platform.python_version(),
     )
-    return json_answer(view.body())
+    return json_answer(view)

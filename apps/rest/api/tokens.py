@@ -46,12 +46,12 @@ def list_tokens(query: TokenQuery) -> Response:
     own = only_own(Action.TOKEN_READ, "token")
     tokens = services().access.tokens
     if own is not None and query.owner not in (None, own):
-        return json_answer(TokenList(items=[], next=None).body())
+        return json_answer(TokenList(items=[], next=None))
     before = None if query.before is None else tokens.get(query.before)
     found = tokens.list(query.owner if own is None else own, before, query.limit + 1)
     page = found[: query.limit]
     following = page[-1].id if len(found) > query.limit else None
-    return json_answer(TokenList(items=[TokenView.of(one) for one in page], next=following).body())
+    return json_answer(TokenList(items=[TokenView.of(one) for one in page], next=following))
 
 
 @api.post("/tokens", responses=answers(201, NewTokenView, 400, 409, 413, 415))
@@ -77,7 +77,7 @@ def add_token(body: TokenBody) -> Response:
     auditing.explain(f"token {token.id} for {owner}, scope {' '.join(scope)}")
     services().access.tokens.save(token)
     view = NewTokenView.made(token, text)
-    return done(view.body(), HTTPStatus.CREATED, f"{PREFIX}/tokens/{token.id}")
+    return done(view, HTTPStatus.CREATED, f"{PREFIX}/tokens/{token.id}")
 
 
 def _room(owner: str) -> None:
@@ -139,7 +139,7 @@ def get_token(path: TokenAddress) -> Response:
     """One token, without what proves something."""
     token = services().access.tokens.get(path.id)
     check_owned(Action.TOKEN_READ, "token", token.id, token.owner)
-    return json_answer(TokenView.of(token).body())
+    return json_answer(TokenView.of(token))
 
 
 @api.delete("/tokens/<id>", responses=answers(200, TokenView))
@@ -150,4 +150,4 @@ def revoke_token(path: TokenAddress) -> Response:
     token: Token = tokens.get(path.id)
     check_owned(Action.TOKEN_REVOKE, "token", token.id, token.owner)
     auditing.explain(f"token {token.id} of {token.owner}")
-    return done(TokenView.of(tokens.revoke(token.id, services().clock())).body(), HTTPStatus.OK)
+    return done(TokenView.of(tokens.revoke(token.id, services().clock())), HTTPStatus.OK)

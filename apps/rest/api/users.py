@@ -46,7 +46,7 @@ def list_users(query: UserQuery) -> Response:
     found = known.list(query.after, query.limit + 1) if own is None else (known.get(own),)
     page = found[: query.limit]
     following = page[-1].name if len(found) > query.limit else None
-    return json_answer(UserList(items=[UserView.of(one) for one in page], next=following).body())
+    return json_answer(UserList(items=[UserView.of(one) for one in page], next=following))
 
 
 @api.post("/users", responses=answers(201, UserView, 400, 409, 413, 415))
@@ -57,14 +57,14 @@ def add_user(body: UserBody) -> Response:
     elsewhere = "" if identity is None else f"; signs in as {identity.subject} of {identity.issuer}"
     auditing.explain(f"{body.name}: granted: {', '.join(body.granted) or 'none'}{elsewhere}")
     made = services().access.users.add(body.name, body.granted, services().clock(), identity)
-    return done(UserView.of(made).body(), HTTPStatus.CREATED, f"{PREFIX}/users/{quote(made.name)}")
+    return done(UserView.of(made), HTTPStatus.CREATED, f"{PREFIX}/users/{quote(made.name)}")
 
 
 @api.get("/users/me", responses=answers(200, UserView))
 @action(Action.USER_READ)
 def get_myself() -> Response:
     """Who asks."""
-    return json_answer(UserView.of(services().access.users.get(requester().name)).body())
+    return json_answer(UserView.of(services().access.users.get(requester().name)))
 
 
 @api.get("/users/<name>", responses=answers(200, UserView))
@@ -72,7 +72,7 @@ def get_myself() -> Response:
 def get_user(path: UserAddress) -> Response:
     """One user."""
     check_owned(Action.USER_READ, "user", path.name, path.name)
-    return json_answer(UserView.of(services().access.users.get(path.name)).body())
+    return json_answer(UserView.of(services().access.users.get(path.name)))
 
 
 @api.patch("/users/<name>", responses=answers(200, UserView, 400, 409, 412, 413, 415))
@@ -81,7 +81,7 @@ def change_user(path: UserAddress, body: UserChange) -> Response:
     """Give or take roles, disable or enable; it holds from the next request on."""
     users = services().access.users
     user = users.get(path.name)
-    check_if_match(UserView.of(user).body())
+    check_if_match(UserView.of(user))
     _keep_a_way_in(user, body)
     auditing.explain(_words(body))
     after = users.change(
@@ -91,7 +91,7 @@ def change_user(path: UserAddress, body: UserChange) -> Response:
         removed=body.removed,
         disabled=body.disabled,
     )
-    return done(UserView.of(after).body(), HTTPStatus.OK)
+    return done(UserView.of(after), HTTPStatus.OK)
 
 
 def _keep_a_way_in(user: User, change: UserChange) -> None:
@@ -132,4 +132,4 @@ def list_roles() -> Response:
         for role in Role
     ]
     scopes = {name: sorted(actions) for name, actions in READY_MADE.items()}
-    return json_answer(RoleList(items=items, scopes=scopes).body())
+    return json_answer(RoleList(items=items, scopes=scopes))

@@ -62,7 +62,7 @@ def compare_versions(path: NameAddress, query: DiffQuery) -> Response:
         before = max(
             (one for one in older if one.version < after.version), key=_version, default=after
         )  # of the first version there is nothing before: it is like itself
-    return json_answer(TemplateDiff.of(before, after).body())
+    return json_answer(TemplateDiff.of(before, after))
 
 
 def _version(template: Template) -> int:
@@ -88,4 +88,4 @@ def check_template(body: CheckBody) -> Response:
         curves=[] if template is None else curves(template),
         parts=parts or None,
     )
-    return done(view.body(), HTTPStatus.OK)
+    return done(view, HTTPStatus.OK)
