@@ -14,6 +14,7 @@ from measurement.archive import Bucket
 from measurement.scheduling import Execution
 
 QUANTILES = (0.05, 0.25, 0.5, 0.75, 0.95)
+_NAMES = tuple(f"{share:g}" for share in QUANTILES)
 
 
 class SeriesView(View):
@@ -103,7 +104,7 @@ class BucketView(View):
             minimum=bucket.minimum,
             mean=bucket.mean,
             maximum=bucket.maximum,
-            quantiles={f"{share:g}": bucket.quantile(share) for share in QUANTILES},
+            quantiles=dict(zip(_NAMES, bucket.quantiles(QUANTILES), strict=True)),
         )
 
 

@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Annotated
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
 
 def to_text(at: float) -> str:
-    """Seconds since the epoch as ``2026-11-21T11:02:03.500Z``."""
-    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    """Seconds since the epoch as ``2026-11-21T11:02:03.500Z``.
+
+    :raises ValueError, OverflowError: for a time outside of the years 1 to 9999.
+    """
+    minute, left = divmod(round(at * 1e6) // 1000, 60_000)
+    return f"{_minute(minute)}{left // 1000:02d}.{left % 1000:03d}Z"
+
+
+@lru_cache(4096)
+def _minute(number: int) -> str:
+    # Lists hold thousands of times, many of them of the same few minutes.
+    return datetime.fromtimestamp(number * 60, UTC).isoformat()[:17]
 
 
 def from_text(text: str) -> float:

@@ -9,7 +9,7 @@ docs/measurement-archive.md.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -148,7 +148,21 @@ class Archive:
 
         Values that no maintenance has rolled up yet are in them.
         """
-        return self._of(series, lambda db, its: reading.buckets(db, its, resolution, since, until))
+        return self.all_buckets([series], resolution, since, until)[0]
+
+    def all_buckets(
+        self,
+        wanted: Sequence[Series],
+        resolution: Literal[60, 3600],
+        since: float | None = None,
+        until: float | None = None,
+    ) -> list[list[Bucket]]:
+        """Of each of these series what :meth:`buckets` answers, all as they are at one moment."""
+        with self._reading() as connection:
+            numbers = [reading.number(connection, series) for series in wanted]
+            known = [its for its in numbers if its is not None]
+            found = reading.buckets(connection, known, resolution, since, until)
+        return [[] if its is None else found[its] for its in numbers]
 
     def plot(
         self, series: Series, since: float | None = None, until: float | None = None, most: int = 1000

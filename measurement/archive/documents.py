@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic_core import from_json
 from sqlalchemy import Connection, delete, select
 
 from measurement.archive import tables
@@ -39,7 +40,8 @@ def put(
 def get(connection: Connection, kind: str, identifier: str) -> dict[str, Any] | None:
     """The document of this kind and id."""
     text = connection.scalar(select(_D.document).where(_D.kind == kind, _D.id == identifier))
-    return None if text is None else json.loads(text)
+    found: dict[str, Any] | None = None if text is None else from_json(text)
+    return found
 
 
 def find(
@@ -58,7 +60,7 @@ def find(
     if open_only:
         found = found.where(_D.open.is_(True))
     rows = connection.scalars(found.order_by(_D.at.desc(), _D.id).limit(limit))
-    return [json.loads(text) for text in rows]
+    return [from_json(text) for text in rows]
 
 
 def remove(connection: Connection, kind: str, identifier: str) -> bool:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from sqlalchemy import ColumnElement, Connection, Select, exists, func, or_, select
+from sqlalchemy import ColumnElement, Connection, Select, bindparam, exists, func, or_, select
 
 from measurement.archive import tables
-from measurement.archive.rolling import bucket, by_place, rolled
+from measurement.archive.rolling import BUCKET, Place, bucket, by_place, rolled
 from measurement.archive.rows import NETWORK, Value, measurement, observation, raw_result
 from measurement.archive.values import HOUR, MINUTE, Bucket, Held, coarser, merged
 from measurement.model import Measurement, Metric, Observation, PathKey, RawResult, Series
@@ -97,16 +97,17 @@ def series(connection: Connection) -> list[Series]:
     return sorted(Series(*row) for row in connection.execute(select(*columns).where(kept)))
 
 
+_NUMBER = select(_S.id).where(
+    _S.path == bindparam("path"),
+    _S.source == bindparam("source"),
+    _S.destination == bindparam("destination"),
+    _S.metric == bindparam("metric"),
+)
+
+
 def number(connection: Connection, wanted: Series) -> int | None:
     """A series' number; None if nothing of it was ever kept."""
-    return connection.scalar(
-        select(_S.id).where(
-            _S.path == wanted.path,
-            _S.source == wanted.source,
-            _S.destination == wanted.destination,
-            _S.metric == wanted.metric,
-        )
-    )
+    return connection.scalar(_NUMBER, wanted._asdict())
 
 
 def values(
@@ -118,26 +119,39 @@ def values(
     return [(at, value) for at, value in connection.execute(found)]
 
 
+_HELD = (
+    select(*BUCKET)
+    .where(_R.series_id == bindparam("series_id"), _R.width == bindparam("width"))
+    .where(_R.start >= bindparam("low"), _R.start < bindparam("end"))
+)
+
+
 def buckets(
-    connection: Connection, its: int, width: int, since: float | None, until: float | None
-) -> list[Bucket]:
-    """The roll-ups of a series, with what came since they were made; oldest first."""
-    low = None if since is None else math.nextafter(since - width, math.inf)
-    held = select(tables.rollup).where(_R.series_id == its, _R.width == width, *span(_R.start, low, until))
-    parts: dict[float, list[Bucket]] = {row.start: [bucket(row)] for row in connection.execute(held)}
-    for fresh in _not_rolled(connection, its, width):
-        if (low is None or fresh.start >= low) and (until is None or fresh.start < until):
-            parts.setdefault(fresh.start, []).append(fresh)
-    return [merged(parts[start], start, width) for start in sorted(parts)]
+    connection: Connection, numbers: Sequence[int], width: int, since: float | None, until: float | None
+) -> dict[int, list[Bucket]]:
+    """The roll-ups of series by their numbers, with what came since they were made; oldest first."""
+    low = -math.inf if since is None else math.nextafter(since - width, math.inf)
+    end = math.inf if until is None else until
+    found: dict[int, dict[float, list[Bucket]]] = {its: {} for its in numbers}
+    for its in found:
+        # One at a time: for many SQLite would go by time, through all series.
+        rows = connection.execute(_HELD, {"series_id": its, "width": width, "low": low, "end": end})
+        found[its] = {held.start: [held] for held in map(bucket, rows.all())}
+    for place, fresh in _not_rolled(connection, numbers, width):
+        if low <= fresh.start < end:
+            found[place.series_id].setdefault(fresh.start, []).append(fresh)
+    return {
+        its: [merged(parts[start], start, width) for start in sorted(parts)] for its, parts in found.items()
+    }
 
 
-def _not_rolled(connection: Connection, its: int, width: int) -> Iterable[Bucket]:
+def _not_rolled(connection: Connection, numbers: Sequence[int], width: int) -> Iterable[tuple[Place, Bucket]]:
     # By id, not by series: these are the last few rows of the table.  The sum keeps the databases from
     # choosing the index of the series, through which they would read all its values.
     found = select(_V.series_id, _V.observed_at, _V.value).where(
-        _V.id > rolled(connection), (_V.series_id + 0) == its
+        _V.id > rolled(connection), (_V.series_id + 0).in_(numbers)
     )
-    return by_place(connection.execute(found).all(), width).values()
+    return by_place(connection.execute(found).all(), width).items()
 
 
 def plot(
@@ -150,10 +164,10 @@ def plot(
         if len(found) <= most:
             return [Bucket.single(at, value) for at, value in found]
     if _complete(row.minutes_from, since) and _rows(connection, its, MINUTE, since, until, most) <= most:
-        minutes = buckets(connection, its, MINUTE, since, until)
+        minutes = buckets(connection, [its], MINUTE, since, until)[its]
         if len(minutes) <= most:
             return minutes
-    return coarser(buckets(connection, its, HOUR, since, until), most)
+    return coarser(buckets(connection, [its], HOUR, since, until)[its], most)
 
 
 def _complete(kept_from: float | None, since: float | None) -> bool:

@@ -22,6 +22,14 @@ AT_ONCE = 10_000
 """Values of one transaction."""
 
 
+_ROLLUP = tables.rollup.c
+BUCKET = (
+    *(_ROLLUP.start, _ROLLUP.width, _ROLLUP.count),
+    *(_ROLLUP.minimum, _ROLLUP.mean, _ROLLUP.maximum, _ROLLUP.sketch),
+)
+"""The columns of a bucket, whichever series it is of."""
+
+
 class Place(NamedTuple):
     """Which bucket of which series (its number)."""
 
@@ -36,10 +44,10 @@ def rolled(connection: Connection) -> int:
     return int(connection.scalar(select(table.c.value).where(table.c.name == "rolled")) or 0)
 
 
-def bucket(row: Any) -> Bucket:
-    """The bucket of a row of ``rollup``."""
-    sketch = None if row.sketch is None else Sketch(row.sketch)
-    return Bucket(row.start, row.width, row.count, row.minimum, row.mean, row.maximum, sketch)
+def bucket(values: Iterable[Any]) -> Bucket:
+    """The bucket that a row of ``rollup`` holds, of its columns :data:`BUCKET`."""
+    start, width, count, minimum, mean, maximum, sketch = values
+    return Bucket(start, width, count, minimum, mean, maximum, None if sketch is None else Sketch(sketch))
 
 
 def by_place(samples: Sequence[Any], width: int) -> dict[Place, Bucket]:
@@ -75,8 +83,7 @@ def _add(connection: Connection, fresh: Mapping[Place, Bucket]) -> None:
     upsert(connection, tables.rollup, [row(place, bucket) for place, bucket in whole.items()])
 
 
-_ROLLUP = tables.rollup.c
-_AT_PLACE = select(tables.rollup).where(
+_AT_PLACE = select(*BUCKET).where(
     (_ROLLUP.series_id == bindparam("series_id"))
     & (_ROLLUP.width == bindparam("width"))
     & (_ROLLUP.start == bindparam("start"))

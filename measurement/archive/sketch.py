@@ -42,9 +42,9 @@ class Sketch:
             whole.merge(sketch._read())
         return cls(whole.serialize())
 
-    def quantile(self, share: float) -> float:
-        """The value that ``share`` (0..1) of the values do not exceed."""
-        return float(self._read().get_quantile(share, inclusive=True))
+    def quantiles(self, shares: Sequence[float]) -> list[float]:
+        """The values that such shares (0..1) of the values do not exceed."""
+        return [float(found) for found in self._read().get_quantiles(list(shares), inclusive=True)]
 
     def _read(self) -> Any:
         return _library().deserialize(self.data)

@@ -156,9 +156,13 @@ class Bucket:
 
         :param share: 0..1.
         """
+        return self.quantiles([share])[0]
+
+    def quantiles(self, shares: Sequence[float]) -> list[float]:
+        """Several at one go, each as :meth:`quantile` says."""
         if self.sketch is None:
-            return self.minimum if share * self.count <= 1 else self.maximum
-        return min(max(self.sketch.quantile(share), self.minimum), self.maximum)
+            return [self.minimum if share * self.count <= 1 else self.maximum for share in shares]
+        return [min(max(found, self.minimum), self.maximum) for found in self.sketch.quantiles(shares)]
 
 
 def merged(buckets: Iterable[Bucket], start: float, width: int) -> Bucket:
@@ -166,6 +170,8 @@ def merged(buckets: Iterable[Bucket], start: float, width: int) -> Bucket:
     parts = list(buckets)
     if len(parts) == 1:
         (only,) = parts
+        if (only.start, only.width) == (start, width):
+            return only
         return Bucket(start, width, only.count, only.minimum, only.mean, only.maximum, only.sketch)
     count = sum(part.count for part in parts)
     lowest, highest = min(part.minimum for part in parts), max(part.maximum for part in parts)

@@ -20,6 +20,7 @@ import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from adon.broker.outcomes import FlowOutcome, Forecast
 
@@ -138,12 +139,13 @@ def position(forecast: Forecast, took: float) -> float:
 
 def _curve(pairs: Sequence[tuple[Forecast, float]]) -> tuple[tuple[float, float], ...]:
     found = [(position(forecast, took), _reach(forecast.coverage)) for forecast, took in pairs]
+    ends = [(level, _reach(level) * (1 + 1e-12)) for level in LEVELS]
     return tuple(
-        (level, sum(place * reach <= _reach(level) * (1 + 1e-12) for place, reach in found) / len(found))
-        for level in LEVELS
+        (level, sum(place * reach <= end for place, reach in found) / len(found)) for level, end in ends
     )
 
 
+@lru_cache(1024)
 def _reach(coverage: float) -> float:
     """Half the width, in standard deviations, of the interval that holds this share of a normal number."""
     return _NORMAL.inv_cdf((1 + min(max(coverage, 1e-9), 1 - 1e-9)) / 2)

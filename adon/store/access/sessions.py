@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -27,11 +27,12 @@ from sqlalchemy import Connection, Row, delete, insert, select, update
 
 from adon.access.identity import Actor, digest_of
 from adon.access.scopes import actions_of
+from adon.access.user import User
 from adon.errors import NotAuthenticated, NotFound
 from adon.store.access.database import AccessStore
 from adon.store.access.tables import sessions
 from adon.store.access.tokens import read_token
-from adon.store.access.users import read_user
+from adon.store.access.users import read_user, read_users
 
 IDLE_S = 2 * 3600.0
 LIFETIME_S = 12 * 3600.0
@@ -39,6 +40,9 @@ MOST_OF_A_USER = 100
 """Sessions of one user; the oldest go first."""
 TOUCH_S = 60.0
 """A session that is in use is written down so often, not at each request."""
+
+_BATCH = 500
+"""Rows whose owners are read at one go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +113,7 @@ class Sessions:
         digest = digest_of(cookie)
         with self._store.reading() as connection:
             row = connection.execute(select(sessions).where(sessions.c.digest == digest)).one_or_none()
-            found = None if row is None or self._over(row, now) else _session(connection, row, cookie, now)
+            found = None if row is None or self._over(row, now) else _owned(connection, row, cookie, now)
         if found is not None and now - found.seen >= TOUCH_S:
             self._store.touch(update(sessions).where(sessions.c.digest == digest).values(seen=now))
         return found
@@ -146,7 +150,7 @@ class Sessions:
                 query = select(sessions).where(sessions.c.id == identifier)
                 row = connection.execute(query).one_or_none()
                 if row is not None and not self._over(row, now):
-                    found = _session(connection, row, None, now)
+                    found = _owned(connection, row, None, now)
         if found is None:
             raise NotFound("session", identifier)
         return found
@@ -167,8 +171,13 @@ class Sessions:
             older = (sessions.c.began == before.began) & (sessions.c.id < before.id)
             query = query.where((sessions.c.began < before.began) | older)
         with self._store.reading() as connection:
-            good = (_session(connection, row, None, now) for row in connection.execute(query).all())
-            return tuple(islice((one for one in good if one is not None), limit))
+            rows = connection.execute(query).all()
+            good = (
+                one
+                for start in range(0, len(rows), _BATCH)
+                for one in _sessions(connection, rows[start : start + _BATCH], now)
+            )
+            return tuple(islice(good, limit))
 
     def _over(self, row: Row[Any], now: float) -> bool:
         return bool(now - row.began >= self.lifetime or now - row.seen >= self.idle)
@@ -183,8 +192,16 @@ class Sessions:
             connection.execute(delete(sessions).where(sessions.c.digest.in_(much)))
 
 
-def _session(connection: Connection, row: Row[Any], cookie: str | None, now: float) -> Session | None:
-    user = read_user(connection, row.owner)
+def _sessions(connection: Connection, rows: Sequence[Row[Any]], now: float) -> Iterator[Session]:
+    """Those that are good."""
+    people = read_users(connection, {row.owner for row in rows})
+    found = (_session(connection, people[row.owner], row, None, now) for row in rows)
+    return (one for one in found if one is not None)
+
+
+def _session(
+    connection: Connection, user: User, row: Row[Any], cookie: str | None, now: float
+) -> Session | None:
     if user.disabled is not None:
         return None
     limits: dict[str, Any] = {}
@@ -203,3 +220,7 @@ def _session(connection: Connection, row: Row[Any], cookie: str | None, now: flo
 def csrf_of(cookie: str) -> str:
     """What forms of a session carry: only the cookie's holder can know it; it does not tell the cookie."""
     return hmac.new(cookie.encode("utf-8", "surrogatepass"), b"csrf", hashlib.sha256).hexdigest()
+
+
+def _owned(connection: Connection, row: Row[Any], cookie: str | None, now: float) -> Session | None:
+    return _session(connection, read_user(connection, row.owner), row, cookie, now)

@@ -206,6 +206,12 @@ def read_user(connection: Connection, name: str) -> User:
     return user_of(row)
 
 
+def read_users(connection: Connection, names: Collection[str]) -> dict[str, User]:
+    """Users by name, of those that somebody has."""
+    rows = connection.execute(select(users).where(users.c.name.in_(names)))
+    return {row.name: user_of(row) for row in rows}
+
+
 def make_named(connection: Connection, name: str, granted: Collection[str], now: float) -> User:
     """The user of this name; made, with these roles, if nobody has it.
 

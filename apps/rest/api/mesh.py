@@ -126,14 +126,12 @@ def list_boxes(query: BoxQuery) -> Response:
         most = LONGEST[query.group] / DAY
         raise InvalidInput.of("since", f"must be before until, by {most:g} days at most for this group")
     shown, following = sliced(_series(query), query, _name)
-    items = [_boxes(series, query.group, since, until) for series in shown]
+    hours = services().measurements.ask(lambda archive: archive.all_buckets(shown, 3600, since, until))
+    items = [_boxes(series, query.group, found) for series, found in zip(shown, hours, strict=True)]
     return listed(BoxList(group=query.group, since=since, until=until, items=items, next=following))
 
 
-def _boxes(series: Series, group: Literal["hour", "day"], since: float, until: float) -> SeriesBoxes:
-    hours: Sequence[Bucket] = services().measurements.ask(
-        lambda archive: archive.buckets(series, 3600, since, until)
-    )
+def _boxes(series: Series, group: Literal["hour", "day"], hours: Sequence[Bucket]) -> SeriesBoxes:
     found = by_day(hours) if group == "day" else hours
     view = SeriesView(**series._asdict())
     return SeriesBoxes(
