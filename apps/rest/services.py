@@ -27,9 +27,10 @@ from apps.movers.mover import SOCKET as MOVERS
 from apps.rest.audit_writer import AuditWriter
 from apps.rest.backtests import Backtests
 from apps.rest.rates import Rates
-from apps.rest.rehearsing import SHARED_S, every_single_failure
+from apps.rest.rehearsing import SHARED_S, STALE_S, every_single_failure
 from apps.rest.snapshots import Snapshots
 from apps.rest.stream import Stream
+from apps.rest.whole_log import WholeLog
 from apps.rest.why_nots import WhyNots
 from measurement.archive import Archive
 from measurement.errors import ArchiveError
@@ -156,6 +157,7 @@ class Services:
 
     :param access: users, tokens, sessions.
     :param audit: takes what goes into the audit log.
+    :param whole_log: goes through all of that.
     :param credentials: how long tokens and sessions may last.
     :param collector: takes what is asked about measuring; see :func:`ask_collector`.
     :param stream: what has just happened.
@@ -182,6 +184,7 @@ class Services:
     store: Store
     access: Access
     audit: AuditWriter
+    whole_log: WholeLog
     measurements: Measurements
     controller: Controller
     snapshots: Snapshots
@@ -253,15 +256,15 @@ def open_services(
     """
     url = store_url or f"sqlite:///{(data / 'state.db').resolve()}"
     credentials = configuration.policy.credentials
-    access = Access.open(
-        access_url(data, store_url), idle=credentials.session_idle, lifetime=credentials.session_lifetime
-    )
+    where = access_url(data, store_url)
+    access = Access.open(where, idle=credentials.session_idle, lifetime=credentials.session_lifetime)
     try:
         store = Store.open(url, read_only=True)
     except AdonError:
         access.close()
         raise
     audit = AuditWriter(access.audit.append, time.time)
+    whole_log = WholeLog(where)
     controller, collector = (
         LinkClient(data / CONTROLLER, "web"),
         LinkClient(data / "collector.sock", "web", "the collector"),
@@ -284,6 +287,7 @@ def open_services(
             store,
             access,
             audit,
+            whole_log,
             Measurements(configuration.measurements.archive_url or data / "measurements.db"),
             controller,
             Snapshots(lambda: controller.call("snapshot", {}, timeout=5.0), time.monotonic),
@@ -309,6 +313,7 @@ def open_services(
                 lambda: every_single_failure(lambda one: controller.call("what-if", one, timeout=30.0)),
                 time.monotonic,
                 SHARED_S,
+                STALE_S,
             ),
         )
     finally:
@@ -322,4 +327,5 @@ def open_services(
             movers.close()
         store.close()
         audit.close()
+        whole_log.close()
         access.close()

@@ -6,9 +6,15 @@ hot read-outs are prepared snapshots, not queries per poll).
 
 from __future__ import annotations
 
+import logging
+import math
 import threading
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from adon.errors import AdonError
+
+log = logging.getLogger(__name__)
 
 MAX_AGE = 1.0
 """Seconds for which one read-out serves everybody."""
@@ -17,14 +23,25 @@ Snapshot = Mapping[str, Any]
 
 
 class Snapshots:
-    """The latest read-out; ``clock`` is a monotonic clock in seconds, ``max_age`` in its seconds."""
+    """The latest read-out.
+
+    :param clock: a monotonic clock in seconds.
+    :param max_age: seconds for which one read-out serves everybody.
+    :param stale: seconds for which it serves those who come while a newer one is fetched, too; what says
+        itself when it was made may be this old, where making it takes long.
+    """
 
     def __init__(
-        self, fetch: Callable[[], Snapshot], clock: Callable[[], float], max_age: float = MAX_AGE
+        self,
+        fetch: Callable[[], Snapshot],
+        clock: Callable[[], float],
+        max_age: float = MAX_AGE,
+        stale: float = 0.0,
     ) -> None:
         self._fetch = fetch
         self._clock = clock
         self._max_age = max_age
+        self._stale = stale
         self._lock = threading.Lock()
         self._latest: tuple[float, Snapshot] | None = None
 
@@ -33,9 +50,29 @@ class Snapshots:
 
         :raises Unavailable: if the controller does not answer.
         """
+        held = self._latest
+        age = math.inf if held is None else self._clock() - held[0]
+        if held is not None and age < self._max_age:
+            return held[1]
+        if held is not None and age < self._stale:
+            if self._lock.acquire(blocking=False):
+                threading.Thread(target=self._renew_and_release, name="snapshot", daemon=True).start()
+            return held[1]
         with self._lock:
             if self._latest is None or self._clock() - self._latest[0] >= self._max_age:
-                # Its age counts from when it is there: those who waited share it, however long it took.
-                fetched = self._fetch()
-                self._latest = (self._clock(), fetched)
+                return self._renewed()
             return self._latest[1]
+
+    def _renewed(self) -> Snapshot:
+        # Its age counts from when it is there: those who waited share it, however long it took.
+        fetched = self._fetch()
+        self._latest = (self._clock(), fetched)
+        return fetched
+
+    def _renew_and_release(self) -> None:
+        try:
+            self._renewed()
+        except AdonError as error:
+            log.warning("event=web.not-renewed error=%r", str(error))
+        finally:
+            self._lock.release()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import socket
+from contextlib import closing
 
 import pytest
 import requests
@@ -16,6 +18,7 @@ from apps.rest.identity.ways import NAME as WAYS
 from apps.rest.identity.ways import open_ways
 from apps.rest.proxies import plain
 from apps.rest.rates import Rates, network_of
+from apps.rest.sockets import listening
 from tests.apps.edge import eventually
 from tests.apps.measured import NOW
 from tests.apps.test_web_process import From
@@ -181,3 +184,26 @@ def test_who_left_is_forgotten(world, served):
         assert answer.status_code == 200
         assert world.stream.listening == 1
     eventually(lambda: world.stream.listening == 0, "the place stays taken")
+
+
+@pytest.mark.parametrize("handed", [False, True], ids=["opened here", "handed to us"])
+def test_no_answer_waits_for_the_one_before_to_be_acknowledged(handed):
+    """Nagle's algorithm (RFC 896) holds a small answer back for the 40 ms of a delayed acknowledgement."""
+    given = socket.create_server(("127.0.0.1", 0)).detach() if handed else None
+    accepted = []
+
+    async def look():
+        with closing(listening("127.0.0.1", 0, given)) as listener:
+            server = await asyncio.start_server(lambda _, writer: accepted.append(writer), sock=listener)
+            async with server:
+                _, writer = await asyncio.open_connection(*listener.getsockname())
+                while not accepted:
+                    await asyncio.sleep(0.01)
+                found = (
+                    accepted[0].get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+                )
+                writer.close()
+                accepted[0].close()
+                return found
+
+    assert asyncio.run(asyncio.wait_for(look(), 20))

@@ -8,7 +8,6 @@ from flask import Response
 from pydantic import Field
 
 from adon.access.audit import Outcome
-from adon.access.audit_export import csv_rows, json_lines
 from adon.access.policy import Action
 from adon.store.access.audit import Wanted
 from apps.rest.access_models import AuditLine, AuditList, Verification
@@ -76,11 +75,8 @@ _FILES: dict[str | int, Any] = {
 @action(Action.AUDIT_READ)
 def export_audit(query: ExportQuery) -> Response:
     """The log as a file, however long: CSV for a spreadsheet, or JSON lines, which can be verified."""
-    lines = services().access.audit.values(query.wanted())
-    if query.format == "csv":
-        response = Response(csv_rows(lines), mimetype="text/csv")
-    else:
-        response = Response(json_lines(lines), mimetype=_JSON_LINES)
+    content = services().whole_log.exported(query.format, query.wanted())
+    response = Response(content, mimetype="text/csv" if query.format == "csv" else _JSON_LINES)
     response.headers["Content-Disposition"] = f'attachment; filename="adon-audit.{query.format}"'
     response.cache_control.no_store = True
     return response
@@ -90,4 +86,4 @@ def export_audit(query: ExportQuery) -> Response:
 @action(Action.AUDIT_READ)
 def verify_audit() -> Response:
     """Whether every line is there and unchanged; takes some seconds per hundred thousand lines."""
-    return json_answer(Verification.of(services().access.audit.verify()))
+    return json_answer(Verification.of(services().whole_log.verified()))
