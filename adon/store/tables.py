@@ -22,7 +22,7 @@ from sqlalchemy import (
     Text,
 )
 
-SCHEMA_REVISION = "0011"
+SCHEMA_REVISION = "0012"
 """The migration that this code's tables are at."""
 
 metadata = MetaData(
@@ -63,6 +63,7 @@ flows = Table(
     Column("sought", Text, nullable=False, server_default=""),
 )
 """Every flow as it was last saved; ``sought`` is what a search for text looks through."""
+Index("ix_flows_sought", flows.c.number, flows.c.sought).ddl_if(dialect="sqlite")
 
 flow_history = Table(
     "flow_history",

@@ -3,6 +3,8 @@ from __future__ import annotations
 import contextlib
 import threading
 from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy
@@ -18,7 +20,7 @@ from adon.broker.resources.reservation import Reservation
 from adon.broker.sites.jobs import JobState
 from adon.errors import Conflict, InvalidInput, NotFound, Unavailable
 from adon.flowvisor.assessment import CandidateRecord, Verdict
-from adon.store import tables
+from adon.store import flow_rows, tables
 from adon.store.decision_rows import DecisionFilter
 from adon.store.engine import open_engine, parse_url
 from adon.store.entry_codec import slot_text
@@ -77,6 +79,22 @@ class TestFlows:
             assert [one.number for one in store.flows(FlowFilter(text=text))] == found, text
         store.save_flow(a_flow(1, request=a_request(label="Ångström run"), reason="it runs"), "e")
         assert store.flows(FlowFilter(text="taken")) == ()
+
+    def test_a_search_in_sqlite_reads_no_bodies(self, made_once: Path) -> None:
+        # A table of which one flow in a thousand is meant would be read whole.
+        engine = open_engine(parse_url(f"sqlite:///{made_once}"), read_only=True)
+        said: list[tuple[str, Any]] = []
+
+        def note(_connection: Any, _cursor: Any, statement: str, values: Any, *_: Any) -> None:
+            said.append((statement, values))
+
+        with engine.connect() as connection:
+            sqlalchemy.event.listen(engine, "before_cursor_execute", note)
+            flow_rows.listed(connection, FlowFilter(text="soykb"), 50, None)
+            statement, values = said[-1]
+            plan = connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {statement}", values).all()
+        engine.dispose()
+        assert "COVERING INDEX ix_flows_sought" in str(plan)
 
     def test_states_are_counted(self, store: Store) -> None:
         for number, state in ((1, FlowState.QUEUED), (2, FlowState.QUEUED), (3, FlowState.FINISHED)):

@@ -21,6 +21,9 @@ from adon.store.upgrade import MIGRATIONS, main, upgrade
 from tests.store.values import a_flow, a_request
 
 
+ONLY_SQLITE = {"ix_flows_sought"}
+
+
 def set_revision(url: str, revision: str) -> None:
     engine = sqlalchemy.create_engine(url)
     with engine.begin() as connection:
@@ -32,7 +35,10 @@ def test_the_migrations_make_the_tables_of_the_code(url: str) -> None:
     engine = sqlalchemy.create_engine(url)
     with engine.connect() as connection:
         context = MigrationContext.configure(connection, opts={"compare_type": True})
-        assert compare_metadata(context, tables.metadata) == []
+        missing = compare_metadata(context, tables.metadata)
+        if engine.dialect.name != "sqlite":  # Alembic does not look at Index.ddl_if
+            missing = [one for one in missing if one[1].name not in ONLY_SQLITE]
+        assert missing == []
     engine.dispose()
 
 
@@ -52,6 +58,7 @@ def test_flows_of_an_earlier_version_are_found_by_text(url: str) -> None:
         store.save_flow(a_flow(1, request=a_request(label="Ångström"), reason="it runs"), "e")
     engine = sqlalchemy.create_engine(url)
     with engine.begin() as connection:
+        connection.exec_driver_sql("DROP INDEX IF EXISTS ix_flows_sought")  # of 0012
         connection.exec_driver_sql("ALTER TABLE flows DROP COLUMN sought")
     engine.dispose()
     set_revision(url, "0010")
