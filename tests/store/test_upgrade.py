@@ -20,7 +20,6 @@ from adon.store.store import Store
 from adon.store.upgrade import MIGRATIONS, main, upgrade
 from tests.store.values import a_flow, a_request
 
-
 ONLY_SQLITE = {"ix_flows_sought"}
 
 
