@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
+from pydantic_core import from_json
+
 from measurement.model import Measurement, Metric, Observation, PathKey, RawResult, Series
 
 Value = Measurement | Observation | RawResult
@@ -139,14 +141,14 @@ def measurement(row: Any) -> Measurement:
         row.observed_at,
         row.origin,
         row.tool,
-        json.loads(row.parameters),
+        from_json(row.parameters),
     )
 
 
 def observation(row: Any) -> Observation:
     """The value of a joined row of ``sample`` and ``series``."""
     return Observation(
-        _key(row), row.metric, row.value, row.observed_at, row.origin, row.tool, json.loads(row.parameters)
+        _key(row), row.metric, row.value, row.observed_at, row.origin, row.tool, from_json(row.parameters)
     )
 
 
@@ -154,8 +156,8 @@ def raw_result(row: Any) -> RawResult:
     """The result that :func:`raw_row` made a row of."""
     return RawResult(
         row.test,
-        json.loads(row.spec),
-        json.loads(row.document),
+        from_json(row.spec),
+        from_json(row.document),
         row.started_at,
         row.observed_at,
         row.source,
