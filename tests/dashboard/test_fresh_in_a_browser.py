@@ -52,9 +52,12 @@ def test_a_hidden_page_asks_nothing_and_a_shown_one_at_once(browse: Browse, path
     page = browse(path)
     page.wait_for_load_state("networkidle")
     asked = heard(page)
+    answers: list[int] = []
+    page.on("response", lambda one: answers.append(one.status))
     hasten(page, ticker)
     page.wait_for_timeout(1500)
     assert len(asked) >= 2
+    assert set(answers) <= {200, 204, 304}
     page.evaluate(HIDE, True)
     page.wait_for_timeout(1000)  # what was under way comes to its end
     asked.clear()

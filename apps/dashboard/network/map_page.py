@@ -207,7 +207,7 @@ def callbacks(app: Dash) -> None:
         if made != tag:  # a large network that is drawn again for nothing keeps the browser busy
             drawn = (found, map_style.legend(Colour(colour)), map_facts.summary(scene))
         # The reader keeps their place, unless there was none, or everything stands elsewhere now.
-        moved = not tag or {FIT, VIEW}.intersection(ctx.triggered_prop_ids.values())
+        moved = not tag or any(one in (FIT, VIEW) for one in ctx.triggered_prop_ids.values())
         place = _fit(layout["number"] + 1) if moved else no_update
         facts = map_facts.of(scene, chosen, here)
         return *drawn, facts, dict(scene.readings), made, place
