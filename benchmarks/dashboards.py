@@ -3,10 +3,9 @@
 Two ways in turn, each for a while, while the controller decides ten times a second:
 
 - *streams*: event streams of the API (server-sent events), as a program listens to them;
-- *polling*: open pages of the dashboard.  What a page asks while it is open is recorded once in a browser
-  (:func:`benchmarks.web_pages.recorded`), and asked again by so many at its pace.  Answers that a browser
-  would not get, because nothing has changed, are counted as any other: the recorded question does not know
-  what was answered before.  So this is above what two hundred browsers cost.
+- *polling*: open pages of the dashboard, of forty people who have a session each.  What a page asks while it
+  is open, and flows move, is recorded once in a browser (:func:`benchmarks.web_pages.recorded`), and asked
+  again by so many at its pace, each with what it was answered last (:class:`benchmarks.open_pages.OpenPage`).
 
 Memory is the web process's resident set at the start, after a while, and at the end.  Bounds: less than one
 processor, and at the end no more than a twentieth above what it was after a while.
@@ -18,7 +17,9 @@ import asyncio
 import os
 import random
 import statistics
+import threading
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -28,10 +29,11 @@ from typing import Any
 import psutil
 
 from benchmarks.filled.filling import FLOWS, VALUES, fill
+from benchmarks.open_pages import OpenPage, session
 from benchmarks.summary import quantile, table
 from benchmarks.web_load import Asker
 from benchmarks.web_operations import Api
-from benchmarks.web_pages import UPDATE, Asked, addresses, recorded, time_pages
+from benchmarks.web_pages import Asked, addresses, recorded, time_pages
 from benchmarks.web_pages import passed as pages_passed
 from benchmarks.web_pages import report as pages_report
 from benchmarks.web_scene import Deciding, Scene, scene
@@ -54,14 +56,32 @@ def run(folder: Path, seed: int, flows: int = FLOWS, values: int = VALUES) -> di
         with playing.unobserved():
             where = addresses(api)
             pages = time_pages(playing.url, api, tokens[0])
-            seen = {page: recorded(playing.url, tokens[0], where[page], RECORD_S) for page in SHOWN}
         deciding = Deciding(playing, random.Random(seed))
+        seen = _recorded(playing, deciding, where)
         found = {
             "nobody": _while(playing, deciding, _nobody()),
             "streams": _while(playing, deciding, _streams(playing.url, tokens)),
-            "polling": _while(playing, deciding, _polling(playing.url, seen)),
+            "polling": _while(playing, deciding, _polling(playing.url, seen, tokens)),
         }
     return {"pages": pages, "ways": found, "load": list(os.getloadavg())}
+
+
+def _recorded(playing: Scene, deciding: Deciding, where: Mapping[str, str]) -> dict[str, Asked]:
+    """What each page asks while a flow moves; so its own callbacks for what is new are among it."""
+    ended = threading.Event()
+
+    def decide() -> None:
+        while not ended.is_set():
+            deciding.for_seconds(1.0)
+
+    decisions = threading.Thread(target=decide)
+    decisions.start()
+    try:
+        token = playing.filled.tokens[0]
+        return {page: recorded(playing.url, token, where[page], RECORD_S) for page in SHOWN}
+    finally:
+        ended.set()
+        decisions.join()
 
 
 def _while(playing: Scene, deciding: Deciding, what: Any) -> dict[str, Any]:
@@ -121,26 +141,26 @@ async def _streams(url: str, tokens: Sequence[str]) -> dict[str, Any]:
     return {"alive": alive, "answers": sum(heard), "failed": DASHBOARDS - alive}
 
 
-async def _polling(url: str, seen: Mapping[str, tuple[Asked, str]]) -> dict[str, Any]:
-    asker, times, failed = Asker(url), [], 0
+async def _polling(url: str, seen: Mapping[str, Asked], tokens: Sequence[str]) -> dict[str, Any]:
+    asker, times, answered = Asker(url), [], Counter[int]()
+    cookies = [session(url, token) for token in tokens]
 
     async def look(asked: Asked, cookie: str, begin: float) -> None:
-        nonlocal failed
+        page = OpenPage(asker, cookie)
         await asyncio.sleep(begin)
-        pause = asked.seconds / max(1, len(asked.bodies))
+        pause = asked.seconds / max(1, len(asked.questions))
         while True:
-            for body in asked.bodies:
+            for question in asked.questions:
                 due = time.monotonic()
-                status, _ = await asker.post(UPDATE, body, cookie)
+                answered[await page.ask(question)] += 1
                 times.append((time.monotonic() - due) * 1e3)
-                failed += status not in (200, 204)
                 await asyncio.sleep(max(0.0, pause - (time.monotonic() - due)))
 
-    people = [seen[page] for page, many in SHOWN.items() for _ in range(many)]
+    pages = [seen[page] for page, many in SHOWN.items() for _ in range(many)]
     looking = [
-        asyncio.create_task(look(asked, cookie, asked.seconds * number / len(people)))
-        for number, (asked, cookie) in enumerate(people)
-        if asked.bodies
+        asyncio.create_task(look(asked, cookies[number % len(cookies)], asked.seconds * number / len(pages)))
+        for number, asked in enumerate(pages)
+        if asked.questions
     ]
     await _forever()
     alive = sum(not one.done() for one in looking)
@@ -149,7 +169,10 @@ async def _polling(url: str, seen: Mapping[str, tuple[Asked, str]]) -> dict[str,
     await asyncio.gather(*looking, return_exceptions=True)
     asker.close()
     p99 = quantile(sorted(times), 0.99) if times else 0.0
-    return {"alive": alive, "answers": len(times), "failed": failed, "answer p99 ms": p99}
+    failed = sum(many for status, many in answered.items() if status not in (200, 204, 304))
+    unchanged = sum(answered[status] for status in (204, 304))
+    told = {"alive": alive, "answers": len(times), "unchanged": unchanged, "failed": failed}
+    return {**told, "answer p99 ms": p99}
 
 
 def passed(results: Mapping[str, Any]) -> bool:
@@ -169,11 +192,11 @@ def growth(way: Mapping[str, Any]) -> float:
 def report(results: Mapping[str, Any]) -> str:
     """The tables for people."""
     head = ["200 dashboards", "web: processors", "controller", "MiB at start, settled, late", "growth"]
-    rows = [[*head, "files open", "alive", "answers or events", "failed", "decision p99 ms"]]
+    rows = [[*head, "files open", "alive", "answers or events", "unchanged", "failed", "decision p99 ms"]]
     for name, one in results["ways"].items():
         memory = " ".join(f"{mib:.0f}" for mib in one["mib"])
         shares = [f"{one['shares'][which]:.2f}" for which in ("web", "controller")]
-        told = [str(one.get(key, "")) for key in ("alive", "answers", "failed")]
+        told = [str(one.get(key, "")) for key in ("alive", "answers", "unchanged", "failed")]
         growing = f"{growth(one):+.1%}"
         rows.append(
             [name, *shares, memory, growing, str(one["files"]), *told, f"{one['decision p99 ms']:.1f}"]

@@ -18,7 +18,7 @@ import resource
 import sys
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -36,11 +36,20 @@ class Asker:
 
     async def get(self, path: str, token: str) -> tuple[int, bytes]:
         """Status and body of the answer."""
-        return await self._asked("GET", path, f"Authorization: Bearer {token}")
+        status, _, answer = await self._asked("GET", path, (f"Authorization: Bearer {token}",))
+        return status, answer
+
+    async def look(self, path: str, cookie: str, tag: str) -> tuple[int, str]:
+        """Status and entity tag of the answer to a page of a browser that has what ``tag`` names."""
+        known = (f"If-None-Match: {tag}",) if tag else ()
+        status, fields, _ = await self._asked("GET", path, (f"Cookie: {cookie}", *known))
+        return status, fields.get("etag", tag)
 
     async def post(self, path: str, body: str, cookie: str) -> tuple[int, bytes]:
         """Status and body of the answer to JSON that a page of a browser sends."""
-        return await self._asked("POST", path, f"Cookie: {cookie}", body.encode())
+        fields = f"Cookie: {cookie}", "Content-Type: application/json"
+        status, _, answer = await self._asked("POST", path, fields, body.encode())
+        return status, answer
 
     async def stream(self, path: str, token: str) -> AsyncIterator[bytes]:
         """Pieces of an answer that does not end, on a connection of its own."""
@@ -55,10 +64,12 @@ class Asker:
     def _head(self, method: str, path: str, *fields: str) -> bytes:
         return "\r\n".join((f"{method} {path} HTTP/1.1", f"Host: {self._host}", *fields, "", "")).encode()
 
-    async def _asked(self, method: str, path: str, proof: str, body: bytes = b"") -> tuple[int, bytes]:
+    async def _asked(
+        self, method: str, path: str, said: Sequence[str], body: bytes = b""
+    ) -> tuple[int, Mapping[str, str], bytes]:
         reader, writer = self._free.pop() if self._free else await self._opened()
-        more = (f"Content-Length: {len(body)}", "Content-Type: application/json") if body else ()
-        writer.write(self._head(method, path, proof, *more) + body)
+        more = (f"Content-Length: {len(body)}",) if body else ()
+        writer.write(self._head(method, path, *said, *more) + body)
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower().split("\r\n")
         fields = dict(line.split(": ", 1) for line in head[1:] if line)
         chunked = fields.get("transfer-encoding") == "chunked"
@@ -68,7 +79,7 @@ class Asker:
             writer.close()
         else:
             self._free.append((reader, writer))
-        return int(head[0].split()[1]), answer
+        return int(head[0].split()[1]), fields, answer
 
     async def _opened(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         return await asyncio.open_connection(self._host, self._port, limit=2**20)

@@ -21,6 +21,7 @@ from urllib.parse import quote
 from playwright.sync_api import Browser, Page, Request, sync_playwright
 
 from apps.dashboard.pages import PAGES
+from apps.dashboard.router import POLL
 from benchmarks.summary import table
 from benchmarks.web_operations import Api
 
@@ -49,10 +50,21 @@ _SEEN = f"""() => {{
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """What a page asks while it is open: bodies of :data:`UPDATE`, in the order of a stretch of time."""
+class Question:
+    """What a page asked.
 
-    bodies: tuple[str, ...]
+    :param body: of a POST; empty for a GET.
+    """
+
+    path: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a page asks while it is open, in the order of a stretch of time."""
+
+    questions: tuple[Question, ...]
     seconds: float
 
 
@@ -125,21 +137,22 @@ def time_pages(url: str, api: Api, token: str) -> dict[str, list[float]]:
     return found
 
 
-def recorded(url: str, token: str, address: str, seconds: float) -> tuple[Asked, str]:
-    """What a page asks in so many seconds after its data can be seen, and the session's cookie."""
+def recorded(url: str, token: str, address: str, seconds: float) -> Asked:
+    """What a page asks in so many seconds after it is there."""
     with browsing() as browser:
         page = signed_in(browser, url, token)
-        seen_ms(page, address)
-        bodies: list[str] = []
+        page.goto(address)
+        page.wait_for_selector("#main h1")
+        page.wait_for_timeout(QUIET_MS)
+        found: list[Question] = []
 
         def note(request: Request) -> None:
-            if UPDATE in request.url:
-                bodies.append(str(request.post_data))
+            if request.url.startswith((url + UPDATE, url + POLL)):
+                found.append(Question(request.url.removeprefix(url), request.post_data or ""))
 
         page.on("request", note)
         page.wait_for_timeout(seconds * 1e3)
-        cookies = page.context.cookies()
-    return Asked(tuple(bodies), seconds), "; ".join(f"{one['name']}={one['value']}" for one in cookies)
+    return Asked(tuple(found), seconds)
 
 
 def passed(found: Mapping[str, list[float]]) -> bool:

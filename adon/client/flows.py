@@ -65,9 +65,12 @@ class FlowCalls(Caller):
         """Flows, the newest first, asked for page by page as they are wanted; all without a limit."""
         return self._pages(FlowView, "/flows", {"state": state, "requester": requester}, limit)
 
-    def history(self, flow: str) -> list[HistoryEntry]:
-        """The steps of a flow's life."""
-        return list(self._pages(HistoryEntry, f"/flows/{part(flow)}/history", {}, None, "after"))
+    def history(self, flow: str, last: int | None = None) -> list[HistoryEntry]:
+        """The steps of a flow's life, in order; the last so many (500 at most), or all."""
+        asked = f"/flows/{part(flow)}/history"
+        if last is not None:
+            return self._items(HistoryEntry, asked, {"last": last})
+        return list(self._pages(HistoryEntry, asked, {}, None, "after"))
 
     def waiting(self, flow: str) -> WaitingView:
         """What a waiting flow waits for, when it may start, what would help."""

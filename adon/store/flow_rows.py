@@ -145,13 +145,15 @@ def last_number(connection: Connection) -> int:
     return int(connection.execute(query).scalar_one())
 
 
-def history(connection: Connection, number: int) -> tuple[HistoryEntry, ...]:
-    """What happened to a flow, in order."""
-    query = select(flow_history).where(flow_history.c.flow == number).order_by(flow_history.c.id)
-    return tuple(
+def history(connection: Connection, number: int, last: int | None = None) -> tuple[HistoryEntry, ...]:
+    """What happened to a flow, in order; the last so many steps, or all."""
+    query = select(flow_history).where(flow_history.c.flow == number)
+    query = query.order_by(flow_history.c.id.desc()).limit(last)
+    found = [
         HistoryEntry(row.at, FlowState(row.state), row.path, row.reason, row.cause)
         for row in connection.execute(query)
-    )
+    ]
+    return tuple(reversed(found))
 
 
 def _values(flow: Flow) -> dict[str, object]:

@@ -265,10 +265,13 @@ class Store:
         with self._reading() as connection:
             return flow_rows.last_number(connection)
 
-    def history(self, number: int) -> tuple[HistoryEntry, ...]:
-        """What happened to a flow, in order; nothing for a flow that is not known."""
+    def history(self, number: int, last: int | None = None) -> tuple[HistoryEntry, ...]:
+        """What happened to a flow, in order; nothing for a flow that is not known.
+
+        :param last: only the last so many steps; None for all.
+        """
         with self._reading() as connection:
-            return flow_rows.history(connection, number)
+            return flow_rows.history(connection, number, last)
 
     def snapshot(self, decision: str) -> SavedSnapshot:
         """What a decision saw.

@@ -17,6 +17,7 @@ from adon.access.identity import Actor
 from adon.access.origin import foreign
 from adon.errors import Forbidden
 from apps.dashboard import frame, router
+from apps.dashboard.fresh import Drawings
 from apps.dashboard.page import Page
 from apps.dashboard.visit import CLOCK, CONNECT, Connect
 
@@ -51,7 +52,7 @@ def create_dashboard(
             return None
         if request.path.startswith(OPEN):
             return None
-        if request.method == "GET" and not request.path.startswith("/_dash"):
+        if request.method == "GET" and not request.path.startswith("/_"):
             return to_sign_in()
         return Response("sign in", 401, mimetype="text/plain")
 
@@ -72,7 +73,7 @@ def create_dashboard(
         index_string=frame.INDEX,
     )
     app.layout = frame.layout(pages, lambda: cast(Actor, g.actor))
-    router.install(app, pages)
+    router.install(app, server, pages, Drawings())
     frame.install(app)
     policy = _policy(app)
 

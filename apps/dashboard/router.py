@@ -1,26 +1,37 @@
-"""From an address to a page, and a page kept fresh: the two callbacks that every visit goes through."""
+"""From an address to a page, and a page kept fresh: what every visit goes through.
+
+A page is drawn by a callback of Dash.  What moves on it is fetched again by :data:`POLL` as it is
+(``assets/fresh.js``): an ordinary GET with an entity tag, so nothing is sent when nothing has changed.
+"""
 
 from __future__ import annotations
 
-import hashlib
+import json
 import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qs
 
-from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html, no_update
+from dash import ClientsideFunction, Dash, Input, Output, State, dcc, html
 from dash.development.base_component import Component
-from plotly.utils import PlotlyJSONEncoder
+from flask import Flask, Response, request
 
+from adon.client import Transport
 from adon.errors import AdonError
 from apps.dashboard import ui
+from apps.dashboard.encoding import encoded, plain
+from apps.dashboard.fresh import Drawings, Drawn, Seen
 from apps.dashboard.page import Page, Show, find
-from apps.dashboard.visit import Visit, visit
+from apps.dashboard.ui import ticking
+from apps.dashboard.visit import Visit, api, visit
 
 log = logging.getLogger("apps.dashboard")
 
-URL, MAIN, LIVE, TAG, TICK, TITLE, NAV = "url", "main", "live", "live-tag", "tick", "title", "nav"
-NO_REFRESH_MS = 3_600_000
+URL, MAIN, LIVE, TAG, TITLE, NAV = "url", "main", "live", "live-tag", "title", "nav"
+TICKER = "page"
+POLL = "/_live"
+"""Where what moves on a page is fetched from: ``?path=/flows&search=?state=active``."""
+NO_REFRESH_S = 3600.0
 
 
 def skeleton() -> list[Component]:
@@ -29,18 +40,21 @@ def skeleton() -> list[Component]:
         dcc.Location(id=URL, refresh="callback-nav"),
         dcc.Store(id=TITLE),
         dcc.Store(id=TAG),
-        dcc.Interval(id=TICK, interval=NO_REFRESH_MS, disabled=True),
+        *ticking.ticker(TICKER, NO_REFRESH_S, disabled=True),
     ]
 
 
-def install(app: Dash, pages: Sequence[Page]) -> None:
-    """Add the two callbacks, and those of every page."""
+def install(app: Dash, server: Flask, pages: Sequence[Page], drawings: Drawings) -> None:
+    """Add the way to every page, what keeps it fresh, and the callbacks of each.
+
+    :param drawings: keeps what was drawn.
+    """
 
     @app.callback(
         Output(MAIN, "children"),
         Output(TITLE, "data"),
-        Output(TICK, "interval"),
-        Output(TICK, "disabled"),
+        Output(ticking.tick(TICKER), "interval"),
+        Output(ticking.tick(TICKER), "disabled"),
         Output(TAG, "data"),
         Input(URL, "pathname"),
         Input(URL, "search"),
@@ -48,31 +62,37 @@ def install(app: Dash, pages: Sequence[Page]) -> None:
     def go(pathname: str | None, search: str | None) -> tuple[object, str, float, bool, str]:
         found = find(pages, pathname or "/")
         if found is None:
-            return ui.not_found(pathname or "/"), "Not found", NO_REFRESH_MS, True, ""
+            return ui.not_found(pathname or "/"), "Not found", NO_REFRESH_S * 1000, True, ""
         page, parts = found
-        here = visit(parts, query_of(search))
-        live, tag = _fresh(page.live, here)
-        content = [_shown(page.show, here), html.Div(live, id=LIVE)]
-        return content, page.title, page.refresh_s * 1000, page.live is None, tag
+        shown = _shown(page.show, visit(parts, query_of(search)))
+        drawn = _drawn(page.live, parts, pathname or "/", search or "", drawings)
+        moving = html.Div([] if drawn is None else json.loads(drawn.content), id=LIVE)
+        tag = "" if drawn is None else drawn.tag
+        return plain([shown, moving]), page.title, page.refresh_s * 1000, page.live is None, tag
 
-    @app.callback(
+    @server.get(POLL)
+    def poll() -> Response:
+        path, search = request.args.get("path", ""), request.args.get("search", "")
+        found = find(pages, path)
+        drawn = None if found is None else _drawn(found[0].live, found[1], path, search, drawings)
+        if drawn is None:
+            return Response("nothing moves there", 404, mimetype="text/plain")
+        answer = Response(drawn.content, mimetype="application/json")
+        answer.set_etag(drawn.tag)
+        answer.make_conditional(request)
+        return answer
+
+    ticking.install(app)
+    app.clientside_callback(
+        ClientsideFunction("adon_fresh", "poll"),
         Output(LIVE, "children"),
         Output(TAG, "data", allow_duplicate=True),
-        Input(TICK, "n_intervals"),
+        ticking.look(TICKER),
         State(URL, "pathname"),
         State(URL, "search"),
         State(TAG, "data"),
         prevent_initial_call=True,
     )
-    def refresh(
-        _ticks: int | None, pathname: str | None, search: str | None, before: str | None
-    ) -> tuple[object, object]:
-        found = find(pages, pathname or "/")
-        if found is None or found[0].live is None:
-            return no_update, no_update
-        live, tag = _fresh(found[0].live, visit(found[1], query_of(search)))
-        return (no_update, no_update) if tag == before else (live, tag)
-
     app.clientside_callback(
         ClientsideFunction("adon", "entitle"),
         Output(NAV, "title"),
@@ -99,10 +119,15 @@ def _shown(show: Show, here: Visit) -> Any:
         return ui.notice("This page could not be drawn. The web process's log says why.", "bad")
 
 
-def _fresh(live: Show | None, here: Visit) -> tuple[Any, str]:
-    """What moves, and a tag that changes exactly when it does."""
+def _drawn(
+    live: Show | None, parts: Mapping[str, str], path: str, search: str, drawings: Drawings
+) -> Drawn | None:
+    """What moves on a page for whoever makes the present request; None where nothing does."""
     if live is None:
-        return [], ""
-    content = _shown(live, here)
-    text = PlotlyJSONEncoder(sort_keys=True).encode(content)
-    return content, hashlib.sha256(text.encode()).hexdigest()[:32]
+        return None
+
+    def draw(through: Transport) -> bytes:
+        return encoded(_shown(live, visit(parts, query_of(search), through)))
+
+    here = visit(parts)
+    return drawings.get(Seen(here.actor, here.zone.key, path, search), api(), draw)

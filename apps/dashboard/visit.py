@@ -14,14 +14,15 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from flask import current_app, g, request
 
 from adon.access.identity import Actor
-from adon.client import Client
+from adon.client import Client, Transport
 
 ZONE_COOKIE = "adon_zone"
 """Set by the page itself (assets/first.js) to the browser's IANA time zone."""
 CONNECT = "adon_dashboard_connect"
 CLOCK = "adon_dashboard_clock"
 
-Connect = Callable[[Actor], Client]
+Connect = Callable[[Actor], Transport]
+"""The API as an actor may use it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +42,25 @@ class Visit:
     query: Mapping[str, str] = field(default_factory=dict)
 
 
-def visit(parts: Mapping[str, str] | None = None, query: Mapping[str, str] | None = None) -> Visit:
-    """The visit that the present request is part of; for callbacks, too."""
-    actor = cast(Actor, g.actor)
-    connect = cast(Connect, current_app.extensions[CONNECT])
+def visit(
+    parts: Mapping[str, str] | None = None,
+    query: Mapping[str, str] | None = None,
+    through: Transport | None = None,
+) -> Visit:
+    """The visit that the present request is part of; for callbacks, too.
+
+    :param through: the way to the API, if it is not :func:`api` itself.
+    """
     clock = cast(Callable[[], float], current_app.extensions[CLOCK])
     zone = zone_named(request.cookies.get(ZONE_COOKIE))
-    return Visit(connect(actor), actor, clock(), zone, parts or {}, query or {})
+    client = Client(api() if through is None else through)
+    return Visit(client, cast(Actor, g.actor), clock(), zone, parts or {}, query or {})
+
+
+def api() -> Transport:
+    """The API, as whoever makes the present request may use it."""
+    connect = cast(Connect, current_app.extensions[CONNECT])
+    return connect(cast(Actor, g.actor))
 
 
 def zone_named(name: str | None) -> ZoneInfo:

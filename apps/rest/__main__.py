@@ -14,6 +14,7 @@ from pathlib import Path
 
 from adon import config
 from adon.errors import AdonError, InvalidInput
+from apps.rest import heaps
 from apps.rest.services import open_services
 from apps.rest.serving import WebServer
 from apps.rest.site import Site
@@ -23,6 +24,8 @@ log = logging.getLogger("apps.rest")
 
 YOUNG_OBJECTS = 50_000
 """New objects between two looks for cycles; most answers make fewer and leave none behind."""
+HEAPS = 2
+"""Of the C library, for all threads together."""
 NICENESS = 5
 """Who reads pages lets the controller go first where both want the processor."""
 
@@ -60,6 +63,7 @@ def settle() -> None:
 
 def _serve(options: argparse.Namespace) -> int:
     os.nice(NICENESS)
+    heaps.at_most(HEAPS)
     configuration = config.load(options.config)
     where = configuration.controller
     descriptor = options.listen_fd

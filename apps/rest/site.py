@@ -8,7 +8,6 @@ from typing import Any
 from flask import Flask, has_request_context, request
 
 from adon.access.identity import Actor
-from adon.client import Client
 from apps.dashboard.app import create_dashboard
 from apps.dashboard.pages import PAGES
 from apps.rest import auditing
@@ -40,9 +39,9 @@ class Site:
         )
         return inner(environ, start_response)
 
-    def _connect(self, actor: Actor) -> Client:
+    def _connect(self, actor: Actor) -> InsideTransport:
         address = request.remote_addr if has_request_context() else None
-        return Client(InsideTransport(self.api, actor, address or ""))
+        return InsideTransport(self.api, actor, address or "")
 
 
 def _refused(actor: Actor, why: str) -> None:

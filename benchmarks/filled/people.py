@@ -13,7 +13,7 @@ from adon.store.access.access import Access
 from adon.store.access.upgrade import upgrade
 from benchmarks.filled.lives import REQUESTERS
 
-READERS = 12
+READERS = 40
 """Administrators besides, one token each: who asks in a benchmark, each within the limits of one user."""
 AUDITED = 20_000
 _ROLES = (("performance_engineer", 6), ("operator", 6), ("auditor", 3))

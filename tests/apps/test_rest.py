@@ -270,6 +270,11 @@ def test_a_flow_tells_its_history(world):
     steps = world.ask("GET", f"/flows/{name}/history").json["items"]
     assert [step["state"] for step in steps] == ["requested", "installing"]
     assert steps[1]["path"] == "al2s"
+    for query, expected in (("last=1", steps[1:]), ("last=2", steps), ("last=2&limit=1", steps[1:])):
+        told = world.ask("GET", f"/flows/{name}/history?{query}").json
+        assert (told["items"], told["next"]) == (expected, None)
+    assert world.ask("GET", f"/flows/{name}/history?last=1&after=1").status_code == 422
+    assert world.ask("GET", f"/flows/{name}/history?last=0").status_code == 422
 
 
 # -- templates -----------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import threading
 from contextlib import closing
 
 import pytest
@@ -92,6 +93,17 @@ def test_whoever_has_gone_is_forgotten(monkeypatch):
     for number in range(200):
         known.take("anonymous", f"192.0.2.{number}")
     eventually(lambda: known.take("anonymous", "198.51.100.1") and known.known < 30, "all are kept")
+
+
+def test_counting_who_asks_starts_no_thread(monkeypatch):
+    """The library would start one for each hundredth of a second in which somebody asks."""
+    known = Rates(WebLimits())
+    eventually(lambda: not any(isinstance(one, threading.Timer) for one in threading.enumerate()), "a timer")
+    started = []
+    monkeypatch.setattr(threading.Thread, "start", lambda thread: started.append(thread))
+    for number in range(20):
+        known.take("anonymous", f"192.0.2.{number}")
+    assert started == []
 
 
 def test_one_ipv6_host_has_one_share():

@@ -16,15 +16,17 @@ from apps.rest.site import Site
 from tests.apps.web import World
 
 UPDATE = "/_dash-update-component"
+TICK = {"of": "page", "type": "tick"}
+NAMED = json.dumps(TICK, separators=(",", ":"))
 GO = {
-    "output": "..main.children...title.data...tick.interval...tick.disabled...live-tag.data..",
+    "output": f"..main.children...title.data...{NAMED}.interval...{NAMED}.disabled...live-tag.data..",
     "outputs": [
         {"id": name, "property": of}
         for name, of in (
             ("main", "children"),
             ("title", "data"),
-            ("tick", "interval"),
-            ("tick", "disabled"),
+            (TICK, "interval"),
+            (TICK, "disabled"),
             ("live-tag", "data"),
         )
     ],

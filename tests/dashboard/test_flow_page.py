@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
+from dash import html
+
 from adon.broker.effects import SendBatch
 from adon.broker.triggers.record import Fired, Triggered
 from adon.flowvisor.ladder import Granted
@@ -12,9 +15,9 @@ from adon.flowvisor.rule import Change, Op
 from apps.dashboard.operation import rules
 from apps.dashboard.transfers import account, behind, flow
 from apps.journal import Journal
-from tests.apps.web import NOW, World, rule_for
+from tests.apps.web import NOW, World, decision_for, rule_for
 from tests.dashboard.conftest import Visiting
-from tests.dashboard.reading import links, text
+from tests.dashboard.reading import links, parts, text
 
 
 def filled(world: World) -> str:
@@ -41,6 +44,35 @@ def test_a_flow_tells_its_slice_its_share_and_its_triggers(world: World, visitin
         ", 2 times , still so",
     ):
         assert shown in said, shown
+
+
+def test_a_flow_that_moves_often_has_a_page_that_grows_no_longer(
+    world: World, visiting: Visiting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = filled(world)
+    assert world.controller is not None
+    store = world.controller.store
+    found = store.flow(int(made.removeprefix("f-")))
+    for number in range(flow.STEPS + 5):
+        found = replace(
+            found, path=("al2s", "internet")[number % 2], path_since=NOW + number, reason=f"move {number}"
+        )
+        store.save_flow(found, f"e-{number}", NOW + number)
+        store.save_decision(
+            replace(decision_for(found), id=f"d-9{number}", at=NOW + number, reason=f"why {number}")
+        )
+    here = visiting("researcher", parts={"id": made})
+    read: list[int] = []
+    monkeypatch.setattr(type(store), "decisions", lambda *_: read.append(1))
+    drawn = flow.live(here)
+    said = text(drawn)
+    (story,) = (one for one in parts(drawn) if isinstance(one, html.Ol))
+    assert len(story.children) == flow.STEPS
+    assert f"move {flow.STEPS + 4}" in said
+    assert "move 4 " not in said
+    assert f"adon flow show {made}" in said
+    assert f"/decisions/d-9{flow.STEPS + 4}" in links(drawn)
+    assert read == []
 
 
 def test_the_paths_beside_its_own_say_if_they_are_down(world: World, visiting: Visiting) -> None:

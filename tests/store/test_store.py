@@ -53,6 +53,8 @@ class TestFlows:
             (1001.5, FlowState.QUEUED, "no qualified path", "e-2"),
             (1005.0, FlowState.QUEUED, "al2s is full", "e-4"),
         ]
+        assert [h.cause for h in store.history(1, last=2)] == ["e-2", "e-4"]
+        assert store.history(1, last=9) == store.history(1)
         assert store.flow(1).reason == "al2s is full"
 
     def test_a_move_is_history(self, store: Store) -> None:

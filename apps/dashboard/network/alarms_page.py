@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from dash import ALL, Dash, Input, Output, ctx, dcc, html, no_update
+from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.development.base_component import Component
 
 from adon.access.policy import Action, Object, may
 from adon.errors import AdonError
 from apps.dashboard import ui
+from apps.dashboard.encoding import changed
 from apps.dashboard.network import subscriptions
 from apps.dashboard.network.series_data import RANGES, metric_words
 from apps.dashboard.network.series_reading import text_of
@@ -21,7 +22,7 @@ from apps.dashboard.ui.words import METRIC_NAMES
 from apps.dashboard.visit import Visit, visit
 
 WHICH, SEVERITY, PATH, METRIC, RANGE = "alm-which", "alm-severity", "alm-path", "alm-metric", "alm-range"
-LIST, TICK, SAID, SEEN = "alm-list", "alm-tick", "alm-said", "alm-seen"
+LIST, TAG, TICKER, SAID, SEEN = "alm-list", "alm-tag", "alarms", "alm-said", "alm-seen"
 REFRESH_S = 5.0
 MOST = 300
 ANY = "any"
@@ -59,7 +60,8 @@ def show(here: Visit) -> Component:
                 ui.link("Time series", "/series"),
             ),
             ui.card(None, filters, html.Div(id=SAID, role="status"), html.Div(id=LIST)),
-            dcc.Interval(id=TICK, interval=REFRESH_S * 1000),
+            dcc.Store(id=TAG),
+            *ui.ticker(TICKER, REFRESH_S),
             subscriptions.section(here),
         ]
     )
@@ -140,18 +142,27 @@ def callbacks(app: Dash) -> None:
 
     @app.callback(
         Output(LIST, "children"),
+        Output(TAG, "data"),
         *(Input(name, "value") for name in filters),
-        Input(TICK, "n_intervals"),
+        ui.look(TICKER),
         Input(SAID, "children"),
+        State(TAG, "data"),
     )
     def narrow(
-        which: str, severity_: str, path: str, metric: str, range_: str, _ticks: int | None, _said: Any
+        which: str,
+        severity_: str,
+        path: str,
+        metric: str,
+        range_: str,
+        _look: int | None,
+        _said: Any,
+        before: str | None,
     ) -> Any:
         here = visit()
         try:
-            return listed(here, chosen(here, which, severity_, path, metric, range_))
+            return changed(listed(here, chosen(here, which, severity_, path, metric, range_)), before)
         except AdonError as error:
-            return ui.failure(error)
+            return changed(ui.failure(error), before)
 
     @app.callback(
         Output(SAID, "children"), Input({"type": SEEN, "id": ALL}, "n_clicks"), prevent_initial_call=True

@@ -21,7 +21,7 @@ from apps.dashboard.page import Group, Page
 from apps.dashboard.router import URL, query_of
 from apps.dashboard.visit import Visit, visit
 
-MAP, TICK, SHOWN, VIEW, COLOUR = "net-map", "net-tick", "net-shown", "net-view", "net-colour"
+MAP, TICKER, SHOWN, VIEW, COLOUR = "net-map", "map", "net-shown", "net-view", "net-colour"
 FACTS, LEGEND, SAYS, READINGS, TAG, CHOSEN = (
     "net-facts",
     "net-legend",
@@ -65,7 +65,7 @@ def show(here: Visit) -> Component:
                 ui.link("Where would it go?", "/trace"),
             ),
             html.Div([_drawn(network, here), html.Div(id=FACTS, className="card")], className="net"),
-            dcc.Interval(id=TICK, interval=REFRESH_S * 1000),
+            *ui.ticker(TICKER, REFRESH_S),
             dcc.Store(id=READINGS, data={}),
             dcc.Store(id=TAG, data=""),
             dcc.Store(id=CHOSEN, data=_asked(here.query)),
@@ -173,7 +173,7 @@ def callbacks(app: Dash) -> None:
         Output(READINGS, "data"),
         Output(TAG, "data"),
         Output(MAP, "layout"),
-        Input(TICK, "n_intervals"),
+        ui.look(TICKER),
         Input(SHOWN, "value"),
         Input(VIEW, "value"),
         Input(COLOUR, "value"),
@@ -185,7 +185,7 @@ def callbacks(app: Dash) -> None:
         State(URL, "search"),
     )
     def draw(
-        _ticks: int | None,
+        _look: int | None,
         shown: str,
         view: str,
         colour: str,
@@ -207,7 +207,7 @@ def callbacks(app: Dash) -> None:
         if made != tag:  # a large network that is drawn again for nothing keeps the browser busy
             drawn = (found, map_style.legend(Colour(colour)), map_facts.summary(scene))
         # The reader keeps their place, unless there was none, or everything stands elsewhere now.
-        moved = not tag or {FIT, VIEW}.intersection(ctx.triggered_prop_ids.values())
+        moved = not tag or any(one in (FIT, VIEW) for one in ctx.triggered_prop_ids.values())
         place = _fit(layout["number"] + 1) if moved else no_update
         facts = map_facts.of(scene, chosen, here)
         return *drawn, facts, dict(scene.readings), made, place

@@ -11,6 +11,7 @@ from dash.development.base_component import Component
 from adon.access.policy import Action, Object, may
 from adon.errors import AdonError, NotFound, Unavailable
 from apps.dashboard import ui
+from apps.dashboard.encoding import changed
 from apps.dashboard.network import health, series_panel
 from apps.dashboard.network.map_facts import state_badge
 from apps.dashboard.network.series_data import Direction, metric_order, metric_words
@@ -19,7 +20,7 @@ from apps.dashboard.page import Page
 from apps.dashboard.visit import Visit, visit
 
 WHICH, TEST, MEASURE, SAID = "now-direction", "now-test", "now-measure", "now-said"
-NOW, TICK, NAME = "path-now", "path-tick", "path-name"
+NOW, TAG, TICKER, NAME = "path-now", "path-tag", "path", "path-name"
 REFRESH_S = 10.0
 TESTS = {"throughput": "throughput", "rtt": "round trip and loss", "latency": "one-way delay and jitter"}
 FIRST_METRICS = ("throughput", "rtt", "loss")
@@ -49,7 +50,8 @@ def show(here: Visit) -> Component:
                 ui.link("What if it fails?", f"/what-if?failure=path-down&name={name}"),
             ),
             html.Div(now(here, name), id=NOW),
-            dcc.Interval(id=TICK, interval=REFRESH_S * 1000),
+            dcc.Store(id=TAG),
+            *ui.ticker(TICKER, REFRESH_S),
             dcc.Store(id=NAME, data=name),
             _measure(here, own),
             series_panel.panel(pairs, own, metrics, here.query),
@@ -192,10 +194,15 @@ def callbacks(app: Dash) -> None:
     """What moves, and measuring now."""
 
     @app.callback(
-        Output(NOW, "children"), Input(TICK, "n_intervals"), State(NAME, "data"), prevent_initial_call=True
+        Output(NOW, "children"),
+        Output(TAG, "data"),
+        ui.look(TICKER),
+        State(NAME, "data"),
+        State(TAG, "data"),
+        prevent_initial_call=True,
     )
-    def refresh(_ticks: int | None, name: str) -> Component:
-        return now(visit(), name)
+    def refresh(_look: int | None, name: str, before: str | None) -> tuple[object, object]:
+        return changed(now(visit(), name), before)
 
     @app.callback(
         Output(SAID, "children"),

@@ -31,7 +31,7 @@ from apps.dashboard.visit import visit
 
 DIRECTIONS, METRICS, RANGE, OPTIONS = "ser-directions", "ser-metrics", "ser-range", "ser-options"
 CHART, BOXES, BOX_GROUP, BOX_METRIC = "ser-chart", "ser-boxes", "ser-box-group", "ser-box-metric"
-TICK, CSV, FILE, VALUES, LINK = "ser-tick", "ser-csv", "ser-file", "ser-values", "ser-link"
+TICKER, CSV, FILE, VALUES, LINK = "series", "ser-csv", "ser-file", "ser-values", "ser-link"
 REFRESH_S = 30.0
 BOX_SPANS = {"hour": 2 * 86_400.0, "day": 60 * 86_400.0}
 
@@ -106,7 +106,7 @@ def panel(
             ),
             ui.card("Boxes", box_controls, html.Div(id=BOXES)),
             ui.card(None, ui.details("Latest values and where they come from", html.Div(id=VALUES))),
-            dcc.Interval(id=TICK, interval=REFRESH_S * 1000),
+            *ui.ticker(TICKER, REFRESH_S),
         ]
     )
 
@@ -138,14 +138,14 @@ def callbacks(app: Dash) -> None:
         *chosen,
         Input(RANGE, "value"),
         Input(OPTIONS, "value"),
-        Input(TICK, "n_intervals"),
+        ui.look(TICKER),
     )
     def draw(
         directions: list[str] | None,
         metrics: list[str] | None,
         range_: str,
         options: list[str] | None,
-        _ticks: int | None,
+        _look: int | None,
     ) -> tuple[Any, Any]:
         here, (ends, names) = visit(), chosen_of(directions, metrics)
         if not ends or not names:
@@ -198,8 +198,8 @@ def callbacks(app: Dash) -> None:
         )
         return ui.chart("ser-box-figure", figure, told)
 
-    @app.callback(Output(VALUES, "children"), *chosen, Input(TICK, "n_intervals"))
-    def tell(directions: list[str] | None, metrics: list[str] | None, _ticks: int | None) -> Any:
+    @app.callback(Output(VALUES, "children"), *chosen, ui.look(TICKER))
+    def tell(directions: list[str] | None, metrics: list[str] | None, _look: int | None) -> Any:
         try:
             return series_reading.latest(visit(), *chosen_of(directions, metrics))
         except AdonError as error:

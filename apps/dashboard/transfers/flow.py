@@ -19,6 +19,8 @@ from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit, visit
 
 CANCEL, SURE, WHICH = "flow-cancel", "flow-sure", "flow-which"
+STEPS = 50
+"""Of a flow's history: one that moves often would make its page longer and longer."""
 
 
 def show(here: Visit) -> Component:
@@ -129,10 +131,10 @@ def _result(flow: Mapping[str, Any], here: Visit) -> Component | None:
 
 
 def _decided(flow: Mapping[str, Any], here: Visit) -> Component:
-    decisions = here.client.decisions(flow["id"])
-    if not decisions:
+    newest = here.client.all_decisions(flow=flow["id"], limit=1)["items"]
+    if not newest:
         return ui.card("Why it is where it is", ui.empty("Nothing has been decided about it yet."))
-    last = decisions[-1]
+    last = here.client.decision(newest[0]["id"])
     more = ui.link(
         f"All of this decision, and what would have changed it ({last['id']})", f"/decisions/{last['id']}"
     )
@@ -141,13 +143,15 @@ def _decided(flow: Mapping[str, Any], here: Visit) -> Component:
 
 def _history(flow: Mapping[str, Any], here: Visit) -> Component:
     steps, said = [], ""
-    for one in here.client.history(flow["id"]):
+    found = here.client.history(flow["id"], last=STEPS)
+    for one in found:
         where = f" on {one['path']}" if one["path"] else ""
         told = [] if one["reason"] in ("", said) else [html.Small(one["reason"])]
         steps.append(html.Li([html.Div([ui.when(one["at"], here), " ", state(one), where]), *told]))
         said = one["reason"]
     steps.reverse()
-    return ui.card("History", html.Ol(steps, className="story"))
+    earlier = html.P(["Earlier steps: ", html.Code(f"adon flow show {flow['id']}")], className="muted")
+    return ui.card("History", html.Ol(steps, className="story"), *([earlier] if len(found) == STEPS else []))
 
 
 def _rules(flow: Mapping[str, Any], here: Visit) -> Component | None:

@@ -18,6 +18,7 @@ from apps.dashboard.ui.blocks import (
 )
 from apps.dashboard.ui.fields import choice, field, problems_of, settled, text_input
 from apps.dashboard.ui.figures import chart, figure, quiet_axes
+from apps.dashboard.ui.ticking import look, ticker
 from apps.dashboard.ui.words import (
     ago,
     count,
@@ -50,6 +51,7 @@ __all__ = [
     "figure",
     "head",
     "link",
+    "look",
     "moment",
     "not_found",
     "notice",
@@ -64,6 +66,7 @@ __all__ = [
     "state_words",
     "table",
     "text_input",
+    "ticker",
     "value",
     "when",
 ]

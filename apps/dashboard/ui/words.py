@@ -15,6 +15,7 @@ from dash import html
 from dash.development.base_component import Component
 
 from adon.units import format_count, format_duration, format_rate, format_ratio, format_size
+from apps.dashboard.ui.making import made
 from apps.dashboard.visit import Visit
 
 NONE = "–"
@@ -118,7 +119,7 @@ def when(at: Any, here: Visit) -> Component | str:
     local = found.astimezone(here.zone)
     today = datetime.fromtimestamp(here.now, here.zone).date()
     text = f"{local:%H:%M:%S}" if local.date() == today else f"{local:%-d %b %Y, %H:%M}"
-    return html.Time(text, dateTime=found.isoformat(), title=f"{local:%A, %-d %B %Y, %H:%M:%S %Z}")
+    return made(html.Time, text, dateTime=found.isoformat(), title=f"{local:%A, %-d %B %Y, %H:%M:%S %Z}")
 
 
 def _micro(text: str) -> str:

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from adon.access.policy import Action
 from adon.broker.flow import Flow, FlowState
-from adon.errors import Conflict, NotFound, Unavailable
+from adon.errors import Conflict, InvalidInput, NotFound, Unavailable
 from adon.store import codec
 from adon.store.flow_rows import FlowFilter
 from adon.templates_catalog.model import Name
@@ -33,7 +33,7 @@ from apps.rest.models import (
     ReportBody,
 )
 from apps.rest.owned import check_flow
-from apps.rest.paging import InOrder, NewestFirst, listed, numbered, page, sliced
+from apps.rest.paging import MOST, InOrder, NewestFirst, listed, numbered, page, sliced
 from apps.rest.queue_models import WaitingView
 from apps.rest.repeating import idempotency_key
 from apps.rest.services import services
@@ -187,13 +187,21 @@ def retry(flow: Flow, key: str | None = None) -> Flow:
     return flow
 
 
+class HistoryQuery(InOrder):
+    """Steps of a flow's life."""
+
+    last: int | None = Field(default=None, ge=1, le=MOST, description="only the last so many steps")
+
+
 @api.get("/flows/<id>/history", responses=answers(200, FlowHistory))
 @action(Action.FLOW_READ)
-def get_history(path: FlowAddress, query: InOrder) -> Response:
+def get_history(path: FlowAddress, query: HistoryQuery) -> Response:
     """The steps of a flow's life."""
     flow = _flow(path, Action.FLOW_READ)
-    steps = services().store.history(flow.number)
-    shown, following = numbered(steps, query)
+    if query.last is not None and query.after is not None:
+        raise InvalidInput.of("after", "goes through all steps from the first; leave it out beside last")
+    steps = services().store.history(flow.number, query.last)
+    shown, following = numbered(steps, query) if query.last is None else (steps[-query.limit :], None)
     items = [HistoryEntry(at=one.at, state=one.state, reason=one.reason, path=one.path) for one in shown]
     return listed(FlowHistory(items=items, next=following))
 

@@ -1,0 +1,124 @@
+"""What an open page asks: nothing while it is hidden, and then at once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests.apps.web import World
+
+pytestmark = pytest.mark.integration
+
+Browse = Callable[..., Page]
+ASKED = ("/_live", "/_dash-update-component")
+HIDE = """hidden => {
+  Object.defineProperty(document, 'hidden', {get: () => hidden, configurable: true});
+  document.dispatchEvent(new Event('visibilitychange'));
+}"""
+
+
+def heard(page: Page) -> list[str]:
+    """What the page asks from now on."""
+    asked: list[str] = []
+    page.on("request", lambda one: asked.append(one.url) if any(path in one.url for path in ASKED) else None)
+    return asked
+
+
+def hasten(page: Page, ticker: str) -> None:
+    """Have a ticker tick several times in a second."""
+    page.evaluate("of => window.dash_clientside.set_props({type: 'tick', of}, {interval: 300})", ticker)
+
+
+@pytest.fixture(autouse=True)
+def _each_look_is_a_question(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("apps.dashboard.fresh.SHARED_S", 0.0)
+
+
+@pytest.mark.parametrize(
+    ("path", "ticker"),
+    [
+        ("/", "page"),
+        ("/flows", "page"),
+        ("/alarms", "alarms"),
+        ("/network", "map"),
+        ("/paths/al2s", "path"),
+        ("/series", "series"),
+    ],
+)
+def test_a_hidden_page_asks_nothing_and_a_shown_one_at_once(browse: Browse, path: str, ticker: str) -> None:
+    page = browse(path)
+    page.wait_for_load_state("networkidle")
+    asked = heard(page)
+    answers: list[int] = []
+    page.on("response", lambda one: answers.append(one.status))
+    hasten(page, ticker)
+    page.wait_for_timeout(1500)
+    assert len(asked) >= 2
+    assert set(answers) <= {200, 204, 304}
+    page.evaluate(HIDE, True)
+    page.wait_for_timeout(1000)  # what was under way comes to its end
+    asked.clear()
+    page.wait_for_timeout(1500)
+    assert asked == []
+    page.evaluate("of => window.dash_clientside.set_props({type: 'tick', of}, {disabled: true})", ticker)
+    page.wait_for_timeout(500)
+    page.evaluate(HIDE, False)
+    page.wait_for_timeout(500)
+    assert asked
+
+
+def test_what_has_changed_is_shown_and_what_has_not_is_not_sent(world: World, browse: Browse) -> None:
+    page = browse("/flows")
+    page.wait_for_load_state("networkidle")
+    expect(page.locator("#live")).to_contain_text("Nothing has been moved yet")
+    answers: list[int] = []
+    page.on("response", lambda one: answers.append(one.status) if "/_live" in one.url else None)
+    hasten(page, "page")
+    page.wait_for_timeout(1500)
+    assert len(answers) >= 2
+    assert set(answers) == {304}
+    world.fill(world.submit())
+    expect(page.locator("#live")).to_contain_text("f-1")
+    page.locator("#live").get_by_role("link", name="f-1").click()
+    expect(page.locator("h1")).to_contain_text("f-1")
+
+
+def test_who_is_not_signed_in_any_more_is_told(browse: Browse) -> None:
+    page = browse("/flows?state=active")
+    page.wait_for_load_state("networkidle")
+    page.context.clear_cookies()
+    hasten(page, "page")
+    again = page.locator("#live").get_by_role("link", name="Sign in again")
+    expect(again).to_have_attribute("href", "/sign-in?next=%2Fflows%3Fstate%3Dactive")
+
+
+def test_a_server_that_is_away_leaves_the_page_as_it_was(browse: Browse) -> None:
+    page = browse("/flows")
+    page.wait_for_load_state("networkidle")
+    errors: list[str] = []
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    page.route("**/_live*", lambda route: route.abort())
+    asked = heard(page)
+    hasten(page, "page")
+    page.wait_for_timeout(1500)
+    assert len(asked) >= 2
+    assert errors == []
+    expect(page.locator("#live")).to_contain_text("Nothing has been moved yet")
+
+
+def test_a_busy_server_is_asked_less_often(browse: Browse) -> None:
+    page = browse("/flows")
+    page.wait_for_load_state("networkidle")
+
+    def slowly(route: Route) -> None:
+        time.sleep(0.6)
+        route.continue_()
+
+    page.route("**/_live*", slowly)
+    asked = heard(page)
+    hasten(page, "page")
+    page.wait_for_timeout(5000)
+    assert 1 <= len(asked) <= 3
