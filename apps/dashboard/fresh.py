@@ -89,15 +89,17 @@ class Drawings:
         self._kept: OrderedDict[Seen, Drawn] = OrderedDict()
         self._bytes = 0
 
-    def get(self, seen: Seen, api: Transport, draw: Draw) -> Drawn:
+    def get(self, seen: Seen, api: Transport, draw: Draw, *, shared: bool = True) -> Drawn:
         """What moves on a page now.
 
         :param api: the API as ``seen.actor`` may use it.
+        :param shared: whether what was drawn within :data:`SHARED_S` will do; not for somebody who opens the
+            page, since they may have changed something just now.
         """
         now = self._clock()
         with self._lock:
             before = self._kept.get(seen)
-        if before is not None and now - before.asked_at < SHARED_S:
+        if shared and before is not None and now - before.asked_at < SHARED_S:
             return before
         noting = Noting(api)
         if before is not None and now - before.at < STANDS_S and noting.same(before.read):

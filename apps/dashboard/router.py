@@ -65,7 +65,7 @@ def install(app: Dash, server: Flask, pages: Sequence[Page], drawings: Drawings)
             return ui.not_found(pathname or "/"), "Not found", NO_REFRESH_S * 1000, True, ""
         page, parts = found
         shown = _shown(page.show, visit(parts, query_of(search)))
-        drawn = _drawn(page.live, parts, pathname or "/", search or "", drawings)
+        drawn = _drawn(page.live, parts, pathname or "/", search or "", drawings, shared=False)
         moving = html.Div([] if drawn is None else json.loads(drawn.content), id=LIVE)
         tag = "" if drawn is None else drawn.tag
         return plain([shown, moving]), page.title, page.refresh_s * 1000, page.live is None, tag
@@ -120,7 +120,13 @@ def _shown(show: Show, here: Visit) -> Any:
 
 
 def _drawn(
-    live: Show | None, parts: Mapping[str, str], path: str, search: str, drawings: Drawings
+    live: Show | None,
+    parts: Mapping[str, str],
+    path: str,
+    search: str,
+    drawings: Drawings,
+    *,
+    shared: bool = True,
 ) -> Drawn | None:
     """What moves on a page for whoever makes the present request; None where nothing does."""
     if live is None:
@@ -130,4 +136,4 @@ def _drawn(
         return encoded(_shown(live, visit(parts, query_of(search), through)))
 
     here = visit(parts)
-    return drawings.get(Seen(here.actor, here.zone.key, path, search), api(), draw)
+    return drawings.get(Seen(here.actor, here.zone.key, path, search), api(), draw, shared=shared)

@@ -56,9 +56,9 @@ class Stage:
         first, second = (through.send("GET", path, query={"limit": 5}) for path in ("/paths", "/flows"))
         return first.content + second.content + (b"?" if first.status != 200 else b"")
 
-    def look(self, seen: Seen = SEEN, after: float = 0.0) -> bytes:
+    def look(self, seen: Seen = SEEN, after: float = 0.0, *, shared: bool = True) -> bytes:
         self.now += after
-        return self.drawings.get(seen, self.api, self.draw).content
+        return self.drawings.get(seen, self.api, self.draw, shared=shared).content
 
 
 def test_who_looks_again_at_once_is_shown_the_same_without_a_question() -> None:
@@ -68,6 +68,15 @@ def test_who_looks_again_at_once_is_shown_the_same_without_a_question() -> None:
     stage.look(after=SHARED_S * 0.9)
     assert (stage.drawn, stage.api.asked["GET /flows"]) == (1, 1)
     assert b"{new}" in stage.look(after=SHARED_S * 0.2)
+
+
+def test_who_opens_the_page_is_shown_what_they_changed_just_now() -> None:
+    stage = Stage()
+    stage.look()
+    stage.api.answers["/flows"] = b"{new}"
+    assert b"{new}" in stage.look(shared=False)
+    assert b"{new}" in stage.look(), "who looks next, too"
+    assert stage.drawn == 2
 
 
 def test_nothing_is_drawn_when_nothing_has_changed() -> None:
