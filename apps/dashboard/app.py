@@ -86,6 +86,9 @@ def create_dashboard(
         response.headers.setdefault("Cross-Origin-Opener-Policy", "same-origin")
         if not request.path.startswith(OPEN):
             response.headers["Cache-Control"] = "no-store"
+        elif request.path.startswith("/assets/") and "m" in request.args and response.status_code < 300:
+            # Dash names the file's time there, so a changed file has another address.
+            response.headers["Cache-Control"] = "public, max-age=31536000, immutable"
         return response
 
     return server

@@ -133,6 +133,14 @@ def test_a_private_page_is_kept_by_no_cache_and_its_cookie_by_no_script(inside: 
     assert (cookie.http_only, cookie.same_site, cookie.path) == (True, "Lax", "/")
 
 
+def test_a_browser_keeps_our_code_until_it_has_another_address(inside: Client) -> None:
+    named = inside.get("/assets/fresh.js?m=1795370011.2")
+    assert named.status_code == 200
+    assert named.headers["Cache-Control"] == "public, max-age=31536000, immutable"
+    assert "immutable" not in inside.get("/assets/fresh.js").headers.get("Cache-Control", "")
+    assert "immutable" not in inside.get("/assets/none.js?m=1").headers.get("Cache-Control", "")
+
+
 def test_no_other_site_may_run_anything_in_a_page(inside: Client) -> None:
     policy = inside.get("/").headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy
