@@ -2148,6 +2148,9 @@ class UserView(TypedDict):
     disabled_since: str | None
     first_seen: str
     last_seen: str | None
+    """
+    by a browser or with a token, to the minute; null for never
+    """
 
 
 class IdentityBody(TypedDict):

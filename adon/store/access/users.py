@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy import Connection, Row, Update, delete, insert, select, update
 
 from adon.access.audit import clean
 from adon.access.external import ExternalIdentity
@@ -204,6 +204,11 @@ def read_user(connection: Connection, name: str) -> User:
     if row is None:
         raise NotFound("user", name)
     return user_of(row)
+
+
+def seen_now(name: str, now: float) -> Update:
+    """What writes down that a user is here, by whichever way; for :meth:`AccessStore.touch`."""
+    return update(users).where(users.c.name == name).values(last_seen=now)
 
 
 def make_named(connection: Connection, name: str, granted: Collection[str], now: float) -> User:
