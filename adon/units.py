@@ -179,7 +179,8 @@ def format_size(size: float) -> str:
 def format_duration(seconds: float) -> str:
     """``0.02`` as ``20 ms``; ``inf`` as ``never``.
 
-    From two days on whole days are days; others stay hours, which say exactly the same, below a thousand of them.
+    From two days on whole days are days; other spans stay hours, which say exactly the same, as long as they
+    are below a thousand.
     """
     if math.isinf(seconds):
         return "never"

@@ -19,6 +19,8 @@ from apps.dashboard.visit import Visit, visit
 
 GONE = "removed"
 SHOWN, SENT, DIFFERENCES = 200, 40, 20
+FEW = 6
+"""Changes that are shown without being asked for."""
 TONES: Mapping[str, Tone] = {"installed": "good", "pending": "wait", "draining": "wait", "failed": "bad"}
 KINDS = (
     ("missing", "should be there and is not"),
@@ -85,7 +87,6 @@ def _rules(here: Visit, where: Column) -> Component:
     rules = [one for one in known if (one["state"] != GONE if state is None else one["state"] == state)]
     columns = [
         where,
-        Column("For", lambda one: owner_link(one["owner"])),
         Column("Kind", lambda one: one["kind"].replace("_", " ")),
         Column("State", lambda one: _state(one)),
         Column("Rule", lambda one: html.Code(one["text"])),
@@ -98,12 +99,40 @@ def _rules(here: Visit, where: Column) -> Component:
         for one, count in sorted(Counter(one["state"] for one in known).items())
     ]
     more = f"The first {SHOWN} of {len(rules)}; choose a switch, or a flow." if len(rules) > SHOWN else ""
-    nothing = ui.empty("No rule of ours is, or should be, here.")
+    nothing = [] if rules else [ui.empty("No rule of ours is, or should be, here.")]
+    groups = by_owner(rules[:SHOWN])
+    opened = len(groups) == 1
     return ui.card(
         None,
         html.P(badges, className="badges"),
-        ui.table(columns, rules[:SHOWN], nothing, "Rules"),
+        *nothing,
+        *(_group(columns, owner, its, opened) for owner, its in groups.items()),
         html.Small(more),
+    )
+
+
+def by_owner(rules: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
+    """The rules of each owner, in the order in which the first of each stands."""
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for one in rules:
+        found.setdefault(one["owner"], []).append(one)
+    return found
+
+
+def _group(
+    columns: Sequence[Column], owner: str, rules: Sequence[Mapping[str, Any]], opened: bool
+) -> Component:
+    """An owner's rules, to be opened: one by one they are twenty screens of a phone."""
+    states = Counter(one["state"] for one in rules)
+    badges = [
+        ui.badge(state if len(states) == 1 else f"{count} {state}", TONES.get(state, "plain"))
+        for state, count in sorted(states.items())
+    ]
+    summary = [html.Strong(owner or "nobody"), ui.count(len(rules), "rule"), *badges]
+    way = [html.P(ui.link("What they do, and why", f"/rules?owner={owner}"))] if owner else []
+    listed = ui.table(columns, rules, "", f"Rules of {owner or 'nobody'}")
+    return html.Div(
+        ui.details(html.Span(summary, className="badges"), *way, listed, opened=opened), className="folded"
     )
 
 
@@ -146,7 +175,9 @@ def switch_column(here: Visit) -> Column:
 def _switch_column(switches: Sequence[Mapping[str, Any]]) -> Column:
     names = {one["dpid"]: one["name"] for one in switches}
     return Column(
-        "Switch", lambda one: ui.link(names.get(one["dpid"], one["dpid"]), f"/rules?dpid={one['dpid']}")
+        "Switch",
+        lambda one: ui.link(names.get(one["dpid"], one["dpid"]), f"/rules?dpid={one['dpid']}"),
+        whole=True,
     )
 
 
@@ -209,12 +240,17 @@ def _sent(here: Visit, where: Column) -> list[Component]:
         Column("What", lambda one: ui.badge(one["op"])),
         Column("For", lambda one: owner_link(one["owner"])),
         Column(
-            "Because of", lambda one: ui.link(one["cause"], f"/rules?{urlencode({'cause': one['cause']})}")
+            "Because of",
+            lambda one: ui.link(one["cause"], f"/rules?{urlencode({'cause': one['cause']})}"),
+            whole=True,
         ),
         Column("Rule", lambda one: html.Code(one["text"])),
     ]
     title = f"Sent because of {cause}" if cause else "Sent lately"
-    return [ui.card(title, ui.table(columns, found, "Nothing was sent.", "Sent to switches"))]
+    listed = ui.table(columns, found, "Nothing was sent.", "Sent to switches")
+    if cause or len(found) <= FEW:
+        return [ui.card(title, listed)]
+    return [ui.card(title, ui.details(f"The newest {len(found)} changes", listed))]
 
 
 def callbacks(app: Dash) -> None:

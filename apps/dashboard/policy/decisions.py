@@ -60,12 +60,12 @@ def live(here: Visit) -> Component:
     """The decisions that the filters leave."""
     found = here.client.all_decisions(**asked(here.query, here.now))
     columns = [
-        Column("Decision", _link),
+        Column("Decision", _link, whole=True),
         Column("Outcome", lambda one: outcome(one["outcome"])),
-        Column("Flow", lambda one: ui.link(one["flow"], f"/flows/{one['flow']}")),
+        Column("Flow", lambda one: ui.link(one["flow"], f"/flows/{one['flow']}"), whole=True),
         Column("Template", lambda one: template_link(one["template"])),
         Column("Path", _path),
-        Column("Site", _site),
+        Column("Site", _site, whole=True),
         Column("Of", lambda one: str(one["candidates"]), numeric=True),
         Column("Why", _why),
     ]

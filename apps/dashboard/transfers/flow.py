@@ -102,13 +102,7 @@ def _waiting(flow: Mapping[str, Any], here: Visit) -> Component | None:
     told = here.client.waiting(flow["id"])
     start = told["start"]
     expected = told["start_why"] if start is None else ui.when(start["expected"], here)
-    between = (
-        ""
-        if start is None
-        else html.Small(
-            [" (between ", ui.when(start["earliest"], here), " and ", ui.when(start["latest"], here), ")"]
-        )
-    )
+    between = "" if start is None else ui.within(start, here)
     return ui.card(
         "Why it waits",
         ui.facts(

@@ -28,8 +28,10 @@ from apps.dashboard.ui.words import (
     size,
     span,
     state_words,
+    together,
     value,
     when,
+    within,
 )
 
 __all__ = [
@@ -64,6 +66,8 @@ __all__ = [
     "state_words",
     "table",
     "text_input",
+    "together",
     "value",
     "when",
+    "within",
 ]
