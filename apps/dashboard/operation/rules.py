@@ -100,23 +100,19 @@ def _rules(here: Visit, where: Column) -> Component:
     ]
     more = f"The first {SHOWN} of {len(rules)}; choose a switch, or a flow." if len(rules) > SHOWN else ""
     nothing = [] if rules else [ui.empty("No rule of ours is, or should be, here.")]
-    groups = by_owner(rules[:SHOWN])
-    opened = len(groups) == 1
-    return ui.card(
-        None,
-        html.P(badges, className="badges"),
-        *nothing,
-        *(_group(columns, owner, its, opened) for owner, its in groups.items()),
-        html.Small(more),
-    )
+    folded = by_owner(columns, rules[:SHOWN])
+    return ui.card(None, html.P(badges, className="badges"), *nothing, *folded, html.Small(more))
 
 
-def by_owner(rules: Sequence[Mapping[str, Any]]) -> dict[str, list[Mapping[str, Any]]]:
-    """The rules of each owner, in the order in which the first of each stands."""
+def by_owner(columns: Sequence[Column], rules: Sequence[Mapping[str, Any]]) -> list[Component]:
+    """The rules of each owner, to be opened, in the order in which the first of each stands.
+
+    Those of one alone are open.
+    """
     found: dict[str, list[Mapping[str, Any]]] = {}
     for one in rules:
         found.setdefault(one["owner"], []).append(one)
-    return found
+    return [_group(columns, owner, its, len(found) == 1) for owner, its in found.items()]
 
 
 def _group(

@@ -20,7 +20,7 @@ from apps.dashboard.visit import Visit
 
 PREFIX = "decisions"
 PATH = "/decisions"
-SHOWN = 50
+SHOWN = 25
 NAMES = ("flow", "template", "outcome", "path", "site", "since")
 LONGEST = 160
 """Characters of a reason in the list; all of it is on the decision's page."""
