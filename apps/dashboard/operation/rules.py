@@ -88,7 +88,7 @@ def _rules(here: Visit, where: Column) -> Component:
     columns = [
         where,
         Column("Kind", lambda one: one["kind"].replace("_", " ")),
-        Column("State", lambda one: _state(one)),
+        Column("State", rule_state),
         Column("Rule", lambda one: html.Code(one["text"])),
     ]
     badges = [
@@ -136,7 +136,7 @@ def _explained(here: Visit, owner: str, where: Column) -> Component:
     told = here.client.rules_explained(owner)
     columns = [
         where,
-        Column("State", lambda one: _state(one)),
+        Column("State", rule_state),
         Column("What it does", lambda one: _deeds(one)),
     ]
     why = [] if told["because"] is None else [html.P(told["because"])]
@@ -156,7 +156,8 @@ def _deeds(rule: Mapping[str, Any]) -> Component:
     )
 
 
-def _state(rule: Mapping[str, Any]) -> Component:
+def rule_state(rule: Mapping[str, Any]) -> Component:
+    """Whether a rule stands in its switch, and what the switch said if not."""
     said = [ui.badge(rule["state"], TONES.get(rule["state"], "plain"))]
     if rule["error"]:
         said.append(html.Small(f" {rule['error']}"))
