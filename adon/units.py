@@ -177,7 +177,11 @@ def format_size(size: float) -> str:
 
 
 def format_duration(seconds: float) -> str:
-    """``0.02`` as ``20 ms``; ``inf`` as ``never``."""
+    """``0.02`` as ``20 ms``; ``inf`` as ``never``.
+
+    From two days on whole days are days; other spans stay hours, which say exactly the same, as long as they
+    are below a thousand.
+    """
     if math.isinf(seconds):
         return "never"
     if seconds == 0:
@@ -190,7 +194,10 @@ def format_duration(seconds: float) -> str:
         return f"{seconds:.4g} s"
     if abs(seconds) < 7200:
         return f"{seconds / 60:.4g} min"
-    return f"{seconds / 3600:.4g} h"
+    hours = seconds / 3600
+    if abs(hours) < 48 or (hours % 24 and abs(hours) < 1000):
+        return f"{hours:.4g} h"
+    return f"{hours / 24:.4g} d"
 
 
 def format_ratio(ratio: float) -> str:

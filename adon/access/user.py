@@ -29,7 +29,8 @@ class User:
     :param granted: roles that a local administrator gave.
     :param removed: roles that a local administrator took away, whatever the rules say.
     :param disabled: since when nothing of theirs opens anything; None if it does.
-    :param last_seen: when they last signed in; None for never.
+    :param last_seen: when they last asked for something, by a browser or with a token, to the minute;
+        None for never.
     """
 
     name: str

@@ -371,6 +371,13 @@ class QuestionView(TypedDict):
     default: str
     required: bool
     choices: list[str]
+    """
+    its answers; none where anything may be typed
+    """
+    figure: str
+    """
+    a figure that it takes beside its choices, as an example; empty: none
+    """
 
 
 class PartView(TypedDict):
@@ -1390,7 +1397,10 @@ class SeriesView(TypedDict):
 
 class PointList(TypedDict):
     """
-    Measurement points that have announced themselves.
+    Measurement points, configured or announced.
+
+    Of a point that says nothing of itself ``standing`` is ``configured``, of others ``known`` if they are
+    expected, else ``unknown``.
     """
 
     next: NotRequired[str | None]
@@ -2148,6 +2158,9 @@ class UserView(TypedDict):
     disabled_since: str | None
     first_seen: str
     last_seen: str | None
+    """
+    by a browser or with a token, to the minute; null for never
+    """
 
 
 class IdentityBody(TypedDict):

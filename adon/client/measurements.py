@@ -58,7 +58,7 @@ class MeasurementCalls(Caller):
         return self._items(ExecutionView, "/executions", {"since": since, "until": until, "limit": limit})
 
     def points(self) -> list[Json]:
-        """The measurement points that have announced themselves."""
+        """The measurement points: those configured, and those that have announced themselves."""
         return list(self._pages(dict, "/points", {}, None, "after"))
 
     def alarms(self, *, open_only: bool, **query: str) -> list[AlarmView]:

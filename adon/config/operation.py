@@ -86,7 +86,7 @@ class MeasurementGrant(Section):
 class Policy(Section):
     """What the performance engineers of this network decided."""
 
-    reserve_nodes: int = Field(default=0, ge=0, description="R_T: worker nodes kept free")
+    reserve_nodes: int = Field(default=0, ge=0, description="of every compute site")
     unknown_paths: Literal["avoid", "default_path"] = "default_path"
     no_test_above_reserved: float | None = Field(
         default=0.5, gt=0, le=1, description="share of capacity; above it counters serve, not tests"
@@ -96,7 +96,7 @@ class Policy(Section):
     consistency_period: Span = 60.0
     aging: Span = Field(default=60.0, description="a queued flow gains one priority step per so long")
     preemption: bool = Field(
-        default=True, description="a higher priority may take the place of the lowest on layer 2 (P_min)"
+        default=True, description="a higher priority may take the place of the lowest on layer 2"
     )
     interrupting: bool = Field(
         default=False, description="flows that are pausable are stopped for others that have less left"
@@ -106,14 +106,14 @@ class Policy(Section):
         default=None,
         ge=0,
         description="so many other paths stand ready for each flow, in the order of the configuration; "
-        "without a number all do (R16)",
+        "without a number all do",
     )
     drain: Duration = 0.2
     settle: Duration = Field(
-        default=2.0, description="a report of rules says nothing about what we changed so shortly before (R4)"
+        default=2.0, description="a report of rules says nothing about what we changed so shortly before"
     )
     priority_offset: int = Field(
-        default=0, ge=-19_000, le=25_000, description="added to the priority of every rule of ours (R7)"
+        default=0, ge=-19_000, le=25_000, description="added to the priority of every rule of ours"
     )
     measurement_access: tuple[MeasurementGrant, ...] = Field(
         default=(), description="who may start and read which measurements; without an entry, as roles allow"
@@ -125,7 +125,7 @@ class Policy(Section):
     ladder: LadderPolicy = LadderPolicy()
     queue: QueuePolicy = QueuePolicy()
     reactive: tuple[ReactiveEntry, ...] = Field(
-        default=(), description="which unannounced connections become flows; none without an entry (R18)"
+        default=(), description="which unannounced connections become flows; none without an entry"
     )
     fireflies: FireflyCollector | None = Field(
         default=None, description="who is told of flows with scitags; nobody without it"

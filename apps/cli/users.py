@@ -56,7 +56,7 @@ def list_users(ctx: typer.Context, data: Data = None, store: Store = None, json_
         )
         for one in found
     )
-    print_table(("User", "Name", "Roles", "From", "Last signed in"), rows, "nobody has been here")
+    print_table(("User", "Name", "Roles", "From", "Last seen"), rows, "nobody has been here")
 
 
 @app.command("show")
@@ -80,7 +80,7 @@ def show_user(ctx: typer.Context, name: Name, json_: JsonFlag = False) -> None:
         "groups": _words(one["groups"]),
         "disabled": at(one["disabled_since"]),
         "first seen": at(one["first_seen"]),
-        "last signed in": at(one["last_seen"]),
+        "last seen": at(one["last_seen"]),
     }
     print_table(("What", "Is"), ((key, value or "-") for key, value in told.items()), "")
 

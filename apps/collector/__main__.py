@@ -16,6 +16,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
+from typing import Any
 
 from adon import config
 from adon.config import Configuration
@@ -141,7 +142,11 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
             clock=time.time,
         )
         known = directory(configuration, data)
-        control = Control(inbox, keeper, conductor, archive, told, readers, known, time.time)
+
+        def points() -> list[dict[str, Any]]:
+            return contacts.listed(configuration.measurements.points, known.listed())
+
+        control = Control(inbox, keeper, conductor, archive, told, readers, points, time.time)
         server = LinkServer(data / SOCKET, control.handle)
         ends.callback(server.close)
         web.server = server

@@ -7,7 +7,7 @@ itself (``collector.sock``).  A call is carried out by the collector's thread, w
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from adon.errors import AdonError, InvalidInput, NotFound, Problem
@@ -22,7 +22,6 @@ from measurement.archive import Archive
 from measurement.errors import ArchiveError
 from measurement.notify.notifier import Notifier
 from measurement.notify.subscription import Subscription, from_json, to_json
-from measurement.registry import Directory
 
 LOG = logging.getLogger(__name__)
 SUBSCRIPTION = "subscription"
@@ -36,7 +35,7 @@ class Control:
     """Answers calls; see the module.
 
     :param told: is given the subscriptions whenever they change; ``readers`` their owners.
-    :param points: the measurement points that have announced themselves.
+    :param points: the measurement points, as :func:`apps.collector.contacts.listed` tells them.
     :param clock: seconds since the epoch.
     """
 
@@ -48,7 +47,7 @@ class Control:
         archive: Archive,
         told: Notifier,
         readers: Readers,
-        points: Directory,
+        points: Callable[[], Sequence[Answer]],
         clock: Callable[[], float],
     ) -> None:
         self._inbox = inbox
@@ -57,12 +56,11 @@ class Control:
         self._archive = archive
         self._told = told
         self._readers = readers
-        self._points = points
         self._clock = clock
         self._calls: Mapping[str, Callable[[Mapping[str, Any]], Answer]] = {
             "measure": self._measure,
             "schedule": lambda _: conductor.schedule(),
-            "points": lambda _: {"items": points.listed()},
+            "points": lambda _: {"items": points()},
             "alarm.acknowledge": self._acknowledge,
             "subscription.put": self._subscribe,
             "subscription.delete": self._unsubscribe,

@@ -16,6 +16,7 @@ PAGES: tuple[Page, ...] = (
     flows.PAGE,
     flow.PAGE,
     sites.PAGE,
+    sites.ONE_PAGE,
     jobs.PAGE,
     reservations.PAGE,
     *POLICY,

@@ -35,7 +35,7 @@ class UserView(View):
     removed: list[str] = Field(description="roles that an administrator took away, whatever the rules say")
     disabled_since: Time | None
     first_seen: Time
-    last_seen: Time | None
+    last_seen: Time | None = Field(description="by a browser or with a token, to the minute; null for never")
 
     @classmethod
     def of(cls, user: User) -> Self:

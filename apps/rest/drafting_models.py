@@ -108,13 +108,15 @@ class QuestionView(View):
     example: str
     default: str
     required: bool
-    choices: list[str]
+    choices: list[str] = Field(description="its answers; none where anything may be typed")
+    figure: str = Field(description="a figure that it takes beside its choices, as an example; empty: none")
 
     @classmethod
     def of(cls, question: Question) -> Self:
         """The question as it is asked."""
         same = ("key", "text", "example", "default", "required")
-        return cls(**{name: getattr(question, name) for name in same}, choices=list(question.choices))
+        named = {name: getattr(question, name) for name in same}
+        return cls(**named, choices=list(question.choices), figure=question.figure)
 
 
 class QuestionList(ListView):

@@ -179,7 +179,11 @@ class ExecutionList(NewestFirstView):
 
 
 class PointList(ListView):
-    """Measurement points that have announced themselves."""
+    """Measurement points, configured or announced.
+
+    Of a point that says nothing of itself ``standing`` is ``configured``, of others ``known`` if they are
+    expected, else ``unknown``.
+    """
 
     items: list[dict[str, Any]]
 

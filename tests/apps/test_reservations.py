@@ -35,7 +35,7 @@ def test_a_reservation_is_made_listed_and_released(world):
         "owner": "researcher",
         "flow": None,
         "note": "soybeans",
-        "words": "reservation r-1 (1 worker nodes of osu-hpc for researcher, "
+        "words": "reservation r-1 (1 worker node of osu-hpc for researcher, "
         "2025-10-09 08:53 to 2025-10-10 00:00 UTC)",
     }
     assert world.ask("GET", "/reservations/r-1", "researcher").json == answer.json
@@ -157,7 +157,7 @@ def test_what_does_not_fit_ends_with_its_reason(adon):
     told = "--nodes: 99 can never be had: there are 16 worker nodes, 1 kept in reserve"
     assert (more.exit_code, told in more.stderr) == (2, True), more.stderr
     soon = adon("reserve", "compute", "osu-hpc", "--nodes", "1", "--until", "2 h")
-    assert (soon.exit_code, "1 worker nodes of osu-hpc" in soon.stdout) == (0, True), soon.stderr
+    assert (soon.exit_code, "1 worker node of osu-hpc" in soon.stdout) == (0, True), soon.stderr
     wrong = adon("reserve", "compute", "osu-hpc", "--memory", "64", "--until", NIGHT["ends"])
     assert (wrong.exit_code, wrong.stderr.startswith("--memory: ")) == (2, True)
 

@@ -9,8 +9,8 @@ from dash.development.base_component import Component
 
 
 def text(drawn: Any) -> str:
-    """Every word of it, in order."""
-    return " ".join(_words(drawn))
+    """Every word of it, in order; a space is a space, whether lines may be broken there or not."""
+    return " ".join(_words(drawn)).replace("\N{NO-BREAK SPACE}", " ")
 
 
 def parts(drawn: Any) -> Iterator[Component]:

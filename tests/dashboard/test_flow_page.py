@@ -14,6 +14,7 @@ from adon.flowvisor.ladder import Granted
 from adon.flowvisor.rule import Change, Op
 from apps.dashboard.operation import rules
 from apps.dashboard.transfers import account, behind, flow
+from apps.dashboard.ui.blocks import Column
 from apps.journal import Journal
 from tests.apps.web import NOW, World, decision_for, rule_for
 from tests.dashboard.conftest import Visiting
@@ -140,6 +141,25 @@ def test_a_researcher_sees_the_rules_of_a_flow_of_their_own(world: World, visiti
     assert "onto its path" in said
     assert "Sent" not in said
     assert "Difference" not in said
+
+
+def folds(drawn: Any) -> list[tuple[str, bool]]:
+    """What is there to open: its summary, and whether it is open."""
+    found = (one for one in parts(drawn) if isinstance(one, html.Details))
+    return [(" ".join(text(one.children[0]).split()), one.open) for one in found]
+
+
+def test_rules_are_folded_by_whom_they_are_for(world: World, visiting: Visiting) -> None:
+    made = filled(world)
+    assert folds(rules.live(visiting("operator"))) == [(f"{made} 1 rule installed", True)]
+    several = [
+        {"owner": owner, "state": state}
+        for owner, state in (("f-1", "installed"), ("path-0", "installed"), ("f-1", "failed"))
+    ]
+    assert folds(rules.by_owner([Column("State", lambda one: one["state"])], several)) == [
+        ("f-1 2 rules 1 failed 1 installed", False),
+        ("path-0 1 rule installed", False),
+    ]
 
 
 def test_an_event_leads_to_all_that_was_sent_because_of_it(world: World, visiting: Visiting) -> None:

@@ -41,6 +41,22 @@ def test_a_path_on_the_map_is_marked_and_told(world: World, browse: Browse) -> N
     expect(page.locator("h1")).to_have_text("Path core.4")
 
 
+@pytest.mark.parametrize(("width", "upright"), [(1440, False), (390, True)])
+def test_the_map_is_turned_where_it_is_narrow(browse: Browse, width: int, upright: bool) -> None:
+    page = browse("/network", "operator", width=width)
+    page.wait_for_function("document.getElementById('net-map')?._cyreg?.cy.elements().length > 0")
+    drawn = page.evaluate(
+        """() => {
+            const cy = document.getElementById('net-map')._cyreg.cy;
+            const { w, h } = cy.nodes().boundingBox();
+            return { upright: h > w, shifts: cy.edges().map((edge) => edge.data('shift')) };
+        }"""
+    )
+    assert drawn["upright"] is upright
+    # Names of lines beside each other stand one below the other, where they would cover each other.
+    assert len(set(drawn["shifts"])) == (len(drawn["shifts"]) if upright else 1)
+
+
 def test_a_window_is_announced_and_cancelled(browse: Browse) -> None:
     page = browse("/network", "performance_engineer")
     page.get_by_text("Announce a maintenance window").click()
@@ -85,4 +101,4 @@ def test_a_failure_is_rehearsed_and_asked_again(browse: Browse) -> None:
     expect(page.locator("#if-answer")).to_contain_text("Choose a failure")
     page.click("#if-every")
     page.get_by_role("link", name="path-down al2s").click()
-    expect(page.locator("#if-answer")).to_contain_text("would hit 3 flows")
+    expect(page.locator("#if-answer")).to_contain_text("3 flows would be hit")

@@ -8,7 +8,9 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
+from adon.config import MeasurementPoint
 from adon.errors import InvalidInput, NotFound
+from apps.collector import contacts
 from apps.dashboard.network import (
     alarm_page,
     alarms_page,
@@ -251,9 +253,9 @@ def test_a_run_is_held_against_the_plan() -> None:
     }
     (found,) = plan.executed([run], [{"task": task, "slot_seconds": 4.0}], [{"first": run, "second": run}])
     assert (found.late, found.lasted, found.slot, found.overlapped) == (0.5, 2.5, 4.0, True)
-    assert plan.task_words(run["task"]) == "rtt on al2s, mu → osu, on demand"
+    assert plan.task_words(run["task"]) == "round trip on al2s, mu → osu, on demand"
     assert plan.task_words("what else") == "what else"
-    assert "0.50 s after" in plan.summary([found], 0)
+    assert "500 ms after" in plan.summary([found], 0)
     figure = plan.executed_chart([found], ZoneInfo("UTC"))
     assert [trace.name for trace in figure.data] == ["planned", "measured"]
 
@@ -322,6 +324,18 @@ def test_points_are_told_with_their_state(world: World, visiting: Visiting) -> N
     ]
 
 
+def test_a_point_that_says_nothing_of_itself_is_listed_as_configured(
+    world: World, visiting: Visiting
+) -> None:
+    quiet = contacts.listed({"osu": MeasurementPoint(url="https://osu.example/pscheduler")}, [])
+    assert world.collector is not None
+    world.collector.points = quiet
+    said = " ".join(text(points_page.live(visiting())).split())
+    assert "1 point, 1 that did not announce itself." in said
+    assert "osu configured has not announced itself" in said
+    assert "https://osu.example/pscheduler" in said
+
+
 def test_without_workflows_it_says_how_they_come(visiting: Visiting) -> None:
     assert "No workflow is known." in text(workflows_page.live(visiting()))
 
@@ -351,7 +365,7 @@ def test_what_changed_on_the_way_is_told() -> None:
 def test_a_failure_is_rehearsed(visiting: Visiting) -> None:
     (report,) = visiting().client.what_if("path-down", "al2s")
     said = text(what_if_page.rehearsal(report))
-    assert "path-down al2s would hit 3 flows" in said
+    assert "a path fails (al2s): 3 flows would be hit" in said
     assert "Throughput bounds on the paths" in said
 
 

@@ -15,6 +15,9 @@ from apps.dashboard.network import series_figure, series_reading
 from apps.dashboard.network.series_data import Curve, Direction, as_csv, harmless, metric_order, runs
 from apps.dashboard.network.series_figure import Mark
 from apps.rest.times import to_text
+from measurement.model import Measurement, Metric, PathKey
+from tests.apps.web import World
+from tests.dashboard.conftest import Visiting
 
 AL2S = Direction("al2s", "mu", "osu")
 BACK = Direction("al2s", "osu", "mu")
@@ -159,3 +162,34 @@ def test_an_address_that_says_nothing_shows_nothing_odd(query: dict[str, str]) -
 def test_one_series_may_be_named_in_full() -> None:
     query = {"path": "al2s", "source": "mu", "destination": "osu", "metric": "rtt"}
     assert series_reading.asked_for(query) == ([AL2S], ["rtt"])
+
+
+def test_a_direction_is_in_the_legend_whichever_metric_it_has() -> None:
+    curves = [Curve(AL2S, "throughput", HOUR), Curve(AL2S, "rtt", HOUR), Curve(BACK, "rtt", HOUR)]
+    named = [trace.name for trace in drawn(curves).data if trace.showlegend]
+    assert named == [AL2S.words, BACK.words]
+
+
+@pytest.mark.parametrize(
+    ("ages", "expected"),
+    [
+        ([60.0], "15min"),
+        ([60.0, 1800.0], "1h"),
+        ([1800.0], "1h"),
+        ([60.0, 7200.0], "24h"),
+        ([60.0, 5 * 86_400.0], "15min"),
+        ([5 * 86_400.0], "24h"),
+        ([], "24h"),
+    ],
+)
+def test_a_chart_opens_with_the_time_of_which_something_is_known(
+    world: World, visiting: Visiting, ages: list[float], expected: str
+) -> None:
+    new = Direction("al2s", "mu", "nowhere")
+    here = visiting()
+    values = [
+        Measurement(PathKey(*new), Metric.RTT, 0.01, here.now - age - 1, here.now - age, f"r{age}", "ping")
+        for age in ages
+    ]
+    world.append(*values)
+    assert series_reading.first_range(here, [new]) == expected

@@ -174,11 +174,9 @@ def test_health_is_by_template_whatever_the_version() -> None:
 
 
 def test_bounds_and_weights_in_words() -> None:
-    assert bounds({"throughput": {"min": "7000000.0 bps"}, "loss": {"max": "0.05 ratio"}, "rtt": None}) == [
-        "throughput ≥ 7 Mbps",
-        "loss ≤ 5 %",
-    ]
-    assert weights({"loss": 1, "throughput": 3, "rtt": 0}) == "throughput 75 %, loss 25 %"
+    qspec = {"throughput": {"min": "7000000.0 bps"}, "loss": {"max": "0.05 ratio"}, "rtt": None}
+    assert text(bounds(qspec)) == "throughput ≥ 7 Mbps loss ≤ 5 %"
+    assert text(weights({"loss": 1, "throughput": 3, "rtt": 0})) == "throughput 75 %, loss 25 %"
 
 
 def test_problems_stand_by_line_and_field() -> None:
@@ -197,7 +195,10 @@ def test_problems_stand_by_line_and_field() -> None:
 def test_a_setting_that_holds_others_is_told() -> None:
     one = {"name": "queue", "value": {"groups": "slice", "weights": {}}, "configured": False, "meaning": "x"}
     said = text(in_force._setting(one))
-    assert "Groups slice" in said
+    assert "Shared between slices" in said
+    reserved = {"name": "queue", "value": {"reservable": 0.8, "x_y": True}, "configured": True, "meaning": ""}
+    assert "Of a path that can be reserved 80 %" in text(in_force._setting(reserved))
+    assert "X y yes" in text(in_force._setting(reserved))
     assert "not set" not in said
     grants = [
         {"may": "read", "roles": ["researcher"], "to": None},

@@ -198,9 +198,9 @@ class Place:
 
 
 def amount_text(kind: str, amount: float) -> str:
-    """``4 worker nodes``, ``16 GB of memory``, ``5 Gbps of bandwidth``."""
+    """``4 worker nodes``, ``1 core``, ``16 GB of memory``, ``5 Gbps of bandwidth``."""
     noun, text = _WORDS[kind]
-    return f"{text(amount)} {noun}"
+    return f"{text(amount)} {noun.removesuffix('s') if amount == 1 else noun}"
 
 
 def whole_rate(rate: float) -> int:

@@ -87,11 +87,12 @@ class AccessStore:
         ):
             yield connection
 
-    def touch(self, statement: Update) -> None:
+    def touch(self, *statements: Update) -> None:
         """Write down that something is in use; that this cannot be done now keeps nobody out."""
         try:
             with self.writing(durable=False) as connection:
-                connection.execute(statement)
+                for statement in statements:
+                    connection.execute(statement)
         except Unavailable as error:
             log.warning("event=access.not-touched error=%r", str(error))
 

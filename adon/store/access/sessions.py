@@ -32,7 +32,7 @@ from adon.errors import NotAuthenticated, NotFound
 from adon.store.access.database import AccessStore
 from adon.store.access.tables import sessions
 from adon.store.access.tokens import read_token
-from adon.store.access.users import read_user, read_users
+from adon.store.access.users import read_user, read_users, seen_now
 
 IDLE_S = 2 * 3600.0
 LIFETIME_S = 12 * 3600.0
@@ -115,7 +115,10 @@ class Sessions:
             row = connection.execute(select(sessions).where(sessions.c.digest == digest)).one_or_none()
             found = None if row is None or self._over(row, now) else _owned(connection, row, cookie, now)
         if found is not None and now - found.seen >= TOUCH_S:
-            self._store.touch(update(sessions).where(sessions.c.digest == digest).values(seen=now))
+            self._store.touch(
+                update(sessions).where(sessions.c.digest == digest).values(seen=now),
+                seen_now(found.actor.name, now),
+            )
         return found
 
     def end(self, cookie: str | None) -> None:

@@ -13,7 +13,7 @@ from adon.access.user import User
 from adon.errors import Conflict, NotAuthenticated, NotFound
 from adon.store.access.database import AccessStore
 from adon.store.access.tables import tokens, users
-from adon.store.access.users import read_user, user_of
+from adon.store.access.users import read_user, seen_now, user_of
 
 TOUCH_S = 60.0
 """That a token is in use is written down so often, not at each request."""
@@ -52,7 +52,9 @@ class Tokens:
         if owner.disabled is not None:
             raise NotAuthenticated(f"{owner.name} has been disabled here")
         if token.used is None or now - token.used >= TOUCH_S:
-            self._store.touch(update(tokens).where(tokens.c.id == token.id).values(used=now))
+            self._store.touch(
+                update(tokens).where(tokens.c.id == token.id).values(used=now), seen_now(owner.name, now)
+            )
         return _actor(owner, token)
 
     def standing(self, identifiers: Collection[str], now: float) -> dict[str, Actor]:

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import Connection, Row, delete, insert, select, update
+from sqlalchemy import Connection, Row, Update, delete, insert, select, update
 
 from adon.access.audit import clean
 from adon.access.external import ExternalIdentity
@@ -210,6 +210,11 @@ def read_users(connection: Connection, names: Collection[str]) -> dict[str, User
     """Users by name, of those that somebody has."""
     rows = connection.execute(select(users).where(users.c.name.in_(names)))
     return {row.name: user_of(row) for row in rows}
+
+
+def seen_now(name: str, now: float) -> Update:
+    """What writes down that a user is here, by whichever way; for :meth:`AccessStore.touch`."""
+    return update(users).where(users.c.name == name).values(last_seen=now)
 
 
 def make_named(connection: Connection, name: str, granted: Collection[str], now: float) -> User:

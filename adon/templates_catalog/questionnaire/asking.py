@@ -47,6 +47,7 @@ class Question:
     :param key: the answer's name in a file of answers.
     :param example: an answer, as it is typed.
     :param default: what an empty answer means; "" leaves it out.
+    :param offered: its only answers, where no vocabulary has them.
     :param asked: whether it is to be asked, from what was typed before.
     """
 
@@ -57,12 +58,20 @@ class Question:
     default: str = ""
     required: bool = False
     vocabulary: Vocabulary | None = None
+    offered: tuple[str, ...] = ()
     asked: Callable[[Typed], bool] = _always
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The words that it understands."""
-        return () if self.vocabulary is None else tuple(word.answer for word in self.vocabulary.words)
+        """The words that it understands; nothing else, unless it takes a :attr:`figure`, too."""
+        if self.vocabulary is not None:
+            return tuple(word.answer for word in self.vocabulary.words)
+        return ("yes", "no") if self.shape == "yes or no" else self.offered
+
+    @property
+    def figure(self) -> str:
+        """A figure that it understands beside its words, as an example; empty where it takes none."""
+        return "" if self.vocabulary is None else self.vocabulary.example
 
 
 QUESTIONS: tuple[Question, ...] = (
@@ -74,6 +83,7 @@ QUESTIONS: tuple[Question, ...] = (
         "Is it a transfer (an amount that must be there in a time) or a session (a rate while it lasts)?",
         example="transfer",
         default="transfer",
+        offered=("transfer", "session"),
     ),
     Question("amount", "How much data is moved at once?", example="25 GB", asked=_transfer),
     Question(
@@ -110,7 +120,7 @@ QUESTIONS: tuple[Question, ...] = (
         vocabulary=MOVES,
     ),
     Question("waits", "How long may a request wait for its turn?", example="2 h"),
-    Question("transport", "Does it use tcp or udp?", example="tcp", default="tcp"),
+    Question("transport", "Does it use tcp or udp?", example="tcp", default="tcp", offered=("tcp", "udp")),
     Question("parallel", "How many streams does its tool open for one?", "whole", example="16", default="1"),
     Question("ports", "Which ports of the destination does it use?", "list", example="1247, 20000-20199"),
     Question("dscp", "With which DSCP are its packets marked?", "whole", example="46"),
@@ -120,7 +130,13 @@ QUESTIONS: tuple[Question, ...] = (
     Question("nodes", "How many worker nodes do they need?", "whole", example="4", asked=_analysed),
     Question("cores", "How many cores?", "whole", example="8", asked=_analysed),
     Question("memory", "How much memory?", example="16 GB", asked=_analysed),
-    Question("saves", "What is to be saved: time, money or both?", example="time", asked=_analysed),
+    Question(
+        "saves",
+        "What is to be saved: time, money or both?",
+        example="time",
+        offered=("time", "money", "both"),
+        asked=_analysed,
+    ),
     Question(
         "result_share",
         "How large is the result, as a share of the raw data?",

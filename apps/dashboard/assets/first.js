@@ -16,6 +16,7 @@ window.dash_clientside = Object.assign({}, window.dash_clientside, {
         const here = link.getAttribute("href");
         const current = here === "/" ? path === "/" : path === here || path.startsWith(here + "/");
         current ? link.setAttribute("aria-current", "page") : link.removeAttribute("aria-current");
+        if (current) link.scrollIntoView({ block: "nearest" }); // on a low screen the navigation scrolls by itself
       });
       document.getElementById("nav")?.classList.remove("open");
       if (!first) { window.scrollTo(0, 0); document.getElementById("main")?.focus({ preventScroll: true }); }

@@ -9,14 +9,6 @@
   const CALM = 4; // times as long as an answer took, nothing more is asked: so a page takes a fifth of the server at most
   const PATIENCE_MS = 30000;
   let restUntil = 0;
-  const ended = (address) => ({
-    namespace: "dash_html_components", type: "Div", props: {
-      className: "notice wait", role: "alert", children: ["Your session has ended. ", {
-        namespace: "dash_html_components", type: "A",
-        props: { href: `/sign-in?next=${encodeURIComponent(address)}`, children: "Sign in again" },
-      }],
-    },
-  });
   window.dash_clientside = Object.assign({}, window.dash_clientside, {
     adon_fresh: {
       // A tick becomes a look, unless the page is hidden: then it does so when the page is shown again.
@@ -40,7 +32,6 @@
             headers: tag ? { "If-None-Match": `"${tag}"` } : {}, signal: AbortSignal.timeout(PATIENCE_MS),
           });
           if (answer.status === 200) [content, next] = [await answer.json(), answer.headers.get("ETag").slice(1, -1)];
-          if (answer.status === 401) [content, next] = [ended(address), ""];
         } catch { /* the network, or the server, is away: the next tick asks again */ }
         restUntil = performance.now() + CALM * (performance.now() - asked);
         const elsewhere = location.pathname + location.search !== address;

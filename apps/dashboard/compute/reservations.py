@@ -9,6 +9,7 @@ from dash import ALL, Dash, Input, Output, State, ctx, html, no_update
 from dash.development.base_component import Component
 
 from adon.access.policy import Action, Object, may
+from adon.broker.resources.amounts import Amounts, Place
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
@@ -66,12 +67,26 @@ def _form(here: Visit) -> Component:
     )
 
 
+def _what(one: Mapping[str, Any]) -> str:
+    """``4 worker nodes, 16 GB of memory of osu-hpc``; whose it is and when stands in columns of its own."""
+    held = Amounts(
+        one["worker_nodes"],
+        one["cores"],
+        one["memory_bytes"],
+        one["gpus"],
+        one["storage_bytes"],
+        one["bandwidth_bps"],
+    )
+    place = Place(*(one[name] or "" for name in ("compute", "path", "source", "destination")))
+    return f"{held.words} of {place.words}"
+
+
 def live(here: Visit) -> Component:
     """Those that are not over."""
     columns = [
         Column("Reservation", lambda one: html.Strong(one["id"])),
         Column("Stage", lambda one: ui.badge(one["stage"], TONES.get(one["stage"], "plain"))),
-        Column("What", lambda one: html.Span([one["words"], html.Br(), html.Small(one["note"])])),
+        Column("What", lambda one: html.Span([_what(one), html.Small(one["note"])])),
         Column("From", lambda one: ui.when(one["begins"], here)),
         Column("Until", lambda one: ui.when(one["ends"], here)),
         Column(

@@ -9,6 +9,7 @@ from dash import html
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.broker.resources.amounts import amount_text
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
 from apps.dashboard.ui.blocks import Column, Tone
@@ -19,7 +20,6 @@ STATES: Mapping[str, tuple[str, Tone]] = {
     "silent": ("does not answer", "bad"),
     "configured": ("not asked", "plain"),
 }
-SIZES = ("memory", "storage")
 
 
 def show(_here: Visit) -> Component:
@@ -35,6 +35,21 @@ def live(here: Visit) -> Component:
         return ui.empty("No compute site is configured. Add one under compute: in the configuration.")
     free = {one["name"]: one for one in here.client.resources()}
     return ui.columns(*(_site(site, free.get(site["name"], {}), here) for site in sites))
+
+
+def show_one(here: Visit) -> Component:
+    """The heading of one site."""
+    return ui.head(f"Compute site {here.parts['name']}", None, ui.link("All sites", "/sites"))
+
+
+def live_one(here: Visit) -> Component:
+    """One site.
+
+    :raises NotFound: if there is none of this name.
+    """
+    site = here.client.site(here.parts["name"])
+    free = {one["name"]: one for one in here.client.resources()}
+    return _site(site, free.get(site["name"], {}), here)
 
 
 def _site(site: Mapping[str, Any], free: Mapping[str, Any], here: Visit) -> Component:
@@ -76,7 +91,7 @@ def _site(site: Mapping[str, Any], free: Mapping[str, Any], here: Visit) -> Comp
             html.H3("How long a job would wait"),
             ui.table(waits, site["waits"], "", "Waits by size of job"),
         ]
-    return ui.card(site["name"], *parts)
+    return ui.card(ui.link(site["name"], f"/sites/{site['name']}"), *parts)
 
 
 def _flows(flows: Sequence[str]) -> Component | None:
@@ -95,16 +110,15 @@ def _level(name: str, free: int | None, whole: int | None, *, size: bool = False
 
 
 def _amounts(found: Mapping[str, int]) -> str:
-    return (
-        ", ".join(f"{ui.size(count) if kind in SIZES else count} {kind}" for kind, count in found.items())
-        or "nothing"
-    )
+    return ", ".join(amount_text(kind, amount) for kind, amount in found.items()) or "nothing"
 
 
 def _word(honesty: Mapping[str, Any]) -> str:
     if not honesty["jobs"]:
         return "not tried yet"
-    return f"× {honesty['factor']:.2f} after {honesty['jobs']} jobs"
+    times = f"{honesty['factor']:.2f} times as long as it said"
+    return f"waits were {times}, by {ui.count(honesty['jobs'], 'job')}"
 
 
 PAGE = Page("/sites", "Compute sites", Action.COMPUTE_READ, show, live, refresh_s=10.0, group=Group.TRANSFERS)
+ONE_PAGE = Page("/sites/<name>", "Compute site", Action.COMPUTE_READ, show_one, live_one, refresh_s=10.0)

@@ -113,10 +113,14 @@ def listed(here: Visit, found: Iterable[Doc]) -> Component:
         ),
         ui.Column("Seen by", seen),
     ]
+    nothing = ui.empty(
+        "No alarm is as the filters say. Those that are over are shown by Which: all.",
+        ui.link("What is measured", "/series"),
+    )
     return html.Div(
         [
             html.P(plural(len(alarms), "alarm"), className="muted") if alarms else None,
-            ui.table(columns, alarms, "No alarm is as the filters say.", "Alarms"),
+            ui.table(columns, alarms, nothing, "Alarms"),
         ]
     )
 

@@ -308,6 +308,7 @@ def _edge(line: Line, colour: Colour, choosing: bool, named: bool) -> Element:
             "target": target,
             "label": label,
             "width": 3 + min(line.flows, 5),
+            "shift": 0,
         },
         "classes": " ".join(filter(None, classes)),
     }

@@ -13,6 +13,7 @@ from apps.dashboard.network import health, maintenance
 from apps.dashboard.network.map_facts import (
     connection_badges,
     delays,
+    driven,
     ends_of,
     ports_down,
     state_badge,
@@ -112,8 +113,7 @@ def _switches(network: Doc) -> Component:
     columns = [
         Column("Switch", switch_link),
         Column("State", lambda one: html.Span(connection_badges(one))),
-        Column("Pipeline", lambda one: one["pipeline"]),
-        Column("Control, drift", lambda one: f"{one['control']}, {one['drift']}"),
+        Column("Driven", driven),
         Column("Rules", lambda one: f"{one['rules']} ours, {one['foreign_rules']} of others", numeric=True),
         Column("Table", lambda one: table_words(one["table"]), numeric=True),
         Column("Ports down", ports_down),

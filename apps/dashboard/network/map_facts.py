@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dash import html
@@ -134,6 +134,7 @@ def _switch(scene: Scene, switch: Doc) -> Component:
                 ("DTNs", ", ".join(host for site in sites for host in site["hosts"])),
                 ("Rules", f"{switch['rules']} ours, {switch['foreign_rules']} of others"),
                 ("Table", table_words(switch["table"])),
+                ("Driven", driven(switch)),
                 ("Ports down", ports_down(switch)),
                 ("Paths", _paths(over)),
             ),
@@ -157,9 +158,23 @@ def table_words(table: Doc | None) -> str:
     """``12 of 1000``; what is known of a switch's table."""
     if table is None:
         return "not told"
-    most = f" of {table['maximum']}" if table["maximum"] else ""
-    budget = f", budget {table['budget']}" if table["budget"] else ""
-    return f"{table['active']}{most}{budget}{', full: ' + table['full'] if table['full'] else ''}"
+    most = f" of {table['maximum']:,}" if table["maximum"] else ""
+    budget = f", budget {table['budget']:,}" if table["budget"] else ""
+    return f"{table['active']:,}{most}{budget}{', full: ' + table['full'] if table['full'] else ''}"
+
+
+DRIVEN: Mapping[str, Mapping[str, str]] = {
+    "pipeline": {"single": "one table", "staged": "tables of our own"},
+    "control": {"exclusive": "by us alone", "shared": "by others, too"},
+    "drift": {"heal": "differences are mended", "report": "differences are told"},
+}
+"""Settings of a switch (``adon.config.network``) in words; one that is not here is shown as it is called."""
+
+
+def driven(switch: Doc) -> str:
+    """How a switch is driven: ``one table, by us alone; differences are mended``."""
+    table, control, drift = (words.get(switch[name], switch[name]) for name, words in DRIVEN.items())
+    return f"{table}, {control}; {drift}"
 
 
 def ports_down(switch: Doc) -> str:

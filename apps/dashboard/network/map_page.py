@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import dash_cytoscape as cyto
-from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash import ClientsideFunction, Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
@@ -30,6 +30,8 @@ FACTS, LEGEND, SAYS, READINGS, TAG, CHOSEN = (
     "net-tag",
     "net-chosen",
 )
+DRAWN = "net-drawn"
+"""What was drawn, on its way to the canvas: a narrow one shows it turned (assets/network.js)."""
 FIT, CLOSER, FARTHER = "net-fit", "net-closer", "net-farther"
 REFRESH_S = 4.0
 MOST_FLOWS = 300
@@ -68,6 +70,7 @@ def show(here: Visit) -> Component:
             *ui.ticker(TICKER, REFRESH_S),
             dcc.Store(id=READINGS, data={}),
             dcc.Store(id=TAG, data=""),
+            dcc.Store(id=DRAWN),
             dcc.Store(id=CHOSEN, data=_asked(here.query)),
             maintenance.form(network, here),
         ]
@@ -166,13 +169,12 @@ def callbacks(app: Dash) -> None:
     """The map drawn and drawn again, what is chosen told, closer and farther."""
 
     @app.callback(
-        Output(MAP, "elements"),
+        Output(DRAWN, "data"),
         Output(LEGEND, "children"),
         Output(SAYS, "children"),
         Output(FACTS, "children"),
         Output(READINGS, "data"),
         Output(TAG, "data"),
-        Output(MAP, "layout"),
         ui.look(TICKER),
         Input(SHOWN, "value"),
         Input(VIEW, "value"),
@@ -200,17 +202,28 @@ def callbacks(app: Dash) -> None:
         try:
             scene = scene_of(here, before or {})
         except AdonError as error:
-            return no_update, no_update, no_update, ui.failure(error), no_update, "", no_update
+            return no_update, no_update, no_update, ui.failure(error), no_update, ""
         found = elements(scene, View(view), Colour(colour), shown)
         made = hashlib.sha256(json.dumps([found, colour]).encode()).hexdigest()
-        drawn: tuple[object, ...] = (no_update, no_update, no_update)
-        if made != tag:  # a large network that is drawn again for nothing keeps the browser busy
-            drawn = (found, map_style.legend(Colour(colour)), map_facts.summary(scene))
+        fresh = made != tag  # a large network that is drawn again for nothing keeps the browser busy
+        told = (
+            (map_style.legend(Colour(colour)), map_facts.summary(scene)) if fresh else (no_update, no_update)
+        )
         # The reader keeps their place, unless there was none, or everything stands elsewhere now.
         moved = not tag or any(one in (FIT, VIEW) for one in ctx.triggered_prop_ids.values())
-        place = _fit(layout["number"] + 1) if moved else no_update
+        drawn = {
+            "elements": found if fresh else None,
+            "place": _fit(layout["number"] + 1) if moved else None,
+        }
         facts = map_facts.of(scene, chosen, here)
-        return *drawn, facts, dict(scene.readings), made, place
+        return drawn if fresh or moved else no_update, *told, facts, dict(scene.readings), made
+
+    app.clientside_callback(
+        ClientsideFunction("adon_network", "place"),
+        Output(MAP, "elements"),
+        Output(MAP, "layout"),
+        Input(DRAWN, "data"),
+    )
 
     @app.callback(
         Output(CHOSEN, "data"),

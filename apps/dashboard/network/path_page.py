@@ -54,7 +54,7 @@ def show(here: Visit) -> Component:
             *ui.ticker(TICKER, REFRESH_S),
             dcc.Store(id=NAME, data=name),
             _measure(here, own),
-            series_panel.panel(pairs, own, metrics, here.query),
+            series_panel.panel(pairs, own, metrics, here),
         ]
     )
 
@@ -125,6 +125,8 @@ def now(here: Visit, name: str) -> Component:
 
 def _direction(way: Doc, here: Visit) -> Component:
     rows = [(metric, way["metrics"][metric]) for metric in metric_order(way["metrics"])]
+    # What a value was made of is worth a column only where it is more than a test.
+    by = [ui.Column("By", lambda one: one[1]["basis"] or ui.words.NONE)]
     columns = [
         ui.Column(
             "Metric",
@@ -132,7 +134,7 @@ def _direction(way: Doc, here: Visit) -> Component:
         ),
         ui.Column("Latest", lambda one: ui.value(one[1]["value"], one[0]), numeric=True),
         ui.Column("Measured", lambda one: ui.ago(one[1]["observed_at"], here)),
-        ui.Column("By", lambda one: one[1]["basis"] or ui.words.NONE),
+        *(by if any(one["basis"] for _, one in rows) else []),
     ]
     table = ui.table(
         columns,

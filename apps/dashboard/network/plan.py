@@ -17,8 +17,11 @@ from apps.dashboard.network.where import Doc, plural
 from apps.dashboard.ui.figures import BAD, GOOD, SERIES
 from apps.rest.runs import Fate, fate_of, planned, read_task
 
-ROW = 34
+ROW = 40
 """Pixels of a row of a Gantt chart."""
+LANES = 0.84
+"""Of a row, for its tests."""
+KINDS: Mapping[str, str] = {"throughput": "throughput", "rtt": "round trip", "latency": "one-way delay"}
 LEAST_SHARE = 0.004
 """Of a chart's whole time: what is shorter is drawn so long, or nobody would see it."""
 FATES: Mapping[Fate, tuple[str, str, str]] = {
@@ -52,12 +55,17 @@ def row_of(task: str) -> str:
     return task if read is None else f"{read.key.path}, {read.key.source} → {read.key.destination}"
 
 
+def _label(row: str) -> str:
+    """A row's name beside a chart: in two lines, for on a phone it takes the chart's place."""
+    return row.replace(", ", "<br>", 1)
+
+
 def task_words(task: str) -> str:
-    """``throughput on al2s, mu → osu``."""
+    """``round trip on al2s, mu → osu``."""
     read = read_task(task)
     if read is None:
         return task
-    return f"{read.kind} on {row_of(task)}{', on demand' if read.demanded else ''}"
+    return f"{KINDS.get(read.kind, read.kind)} on {row_of(task)}{', on demand' if read.demanded else ''}"
 
 
 def kind_of(task: str) -> str:
@@ -99,8 +107,8 @@ def summary(ran: Sequence[Ran], overlaps: int) -> str:
     told = ", ".join(f"{counts[fate]} {words[0]}" for fate, words in FATES.items())
     slips = [one.late for one in ran if one.late is not None]
     began = (
-        f" Runs began {round(statistics.median(slips), 2) + 0.0:.2f} s after their planned start in the "
-        f"median, {round(max(slips), 2) + 0.0:.2f} s at most."
+        f" Runs began {ui.span(round(statistics.median(slips), 2) + 0.0)} after their planned start in the "
+        f"median, {ui.span(round(max(slips), 2) + 0.0)} at most."
         if slips
         else ""
     )
@@ -119,7 +127,9 @@ def upcoming_chart(plan: Doc, zone: ZoneInfo) -> go.Figure:
     rows = sorted({row_of(one["task"]) for one in starts}, reverse=True)
     whole = _span([one["start"] for one in starts]) or plan["round_seconds"]
     traces = []
-    for number, kind in enumerate(sorted({kind_of(one["task"]) for one in starts})):
+    kinds = sorted({kind_of(one["task"]) for one in starts})
+    lane = LANES / max(len(kinds), 1)
+    for number, kind in enumerate(kinds):
         its = [one for one in starts if kind_of(one["task"]) == kind]
         lengths = [max(slots.get(one["task"], 1.0), LEAST_SHARE * whole) for one in its]
         traces.append(
@@ -128,7 +138,10 @@ def upcoming_chart(plan: Doc, zone: ZoneInfo) -> go.Figure:
                 base=[local(one["start"], zone) for one in its],
                 x=[1000.0 * length for length in lengths],
                 orientation="h",
-                name=kind,
+                # Tests of one direction may run at the same time: they stand beside each other.
+                width=lane,
+                offset=LANES / 2 - (number + 1) * lane,
+                name=KINDS.get(kind, kind),
                 marker={
                     "color": SERIES[number % len(SERIES)],
                     "pattern": {"shape": ("", "/", "x", ".")[number % 4]},
@@ -186,8 +199,9 @@ def _gantt(traces: Sequence[go.Bar], rows: Sequence[str]) -> go.Figure:
         barmode="overlay", hovermode="closest", showlegend=True, height=110 + ROW * len(rows)
     )
     figure.update_layout(margin={"t": 44}, legend={"y": 1.0, "yanchor": "bottom"})
-    figure.update_xaxes(type="date")
+    figure.update_xaxes(type="date", nticks=4, tickangle=0)
     figure.update_yaxes(categoryorder="array", categoryarray=list(rows), automargin=True)
+    figure.update_yaxes(tickmode="array", tickvals=list(rows), ticktext=[_label(row) for row in rows])
     return figure
 
 

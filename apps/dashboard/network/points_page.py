@@ -1,4 +1,4 @@
-"""``/points``: the measurement points that have announced themselves."""
+"""``/points``: the measurement points, as they are configured and as they have announced themselves."""
 
 from __future__ import annotations
 
@@ -14,12 +14,16 @@ from apps.dashboard.network.where import Doc, plural
 from apps.dashboard.page import Group, Page
 from apps.dashboard.visit import Visit
 
+QUIET = "configured"
+"""The standing of a point that the configuration names, and that says nothing of itself."""
+
 
 def show(_here: Visit) -> Component:
     """The heading."""
     return ui.head(
         "Measurement points",
-        "Who measures, by what they say of themselves. A point that is not expected is listed, and not used.",
+        "Who measures: as configured, and by what they say of themselves. A point that is not expected is "
+        "listed, and not used.",
         ui.link("Schedule", "/schedule"),
     )
 
@@ -28,8 +32,9 @@ def live(here: Visit) -> Component:
     """Each point with its state."""
     found = here.client.points()
     nothing = ui.empty(
-        "No measurement point has announced itself. A point does so when it is given the collector's address "
-        "(docs/measurement-point.md); pScheduler servers that are configured need not.",
+        "No measurement point is configured, and none has announced itself. Add one under "
+        "measurements.points: in the configuration; a point of ours announces itself when it is given the "
+        "collector's address (docs/measurement-point.md).",
         ui.link("To the schedule", "/schedule"),
     )
     columns = [
@@ -45,12 +50,18 @@ def live(here: Visit) -> Component:
         ui.Column("Certificate", _certificate),
     ]
     silent = sum(bool(one.get("silent")) for one in found)
-    said = f"{plural(len(found), 'point')}, {silent} silent." if found else None
+    quiet = sum(one.get("standing") == QUIET for one in found)
+    told = [f"{silent} silent"] if silent else []
+    told += [f"{quiet} that did not announce {'itself' if quiet == 1 else 'themselves'}"] if quiet else []
+    said = f"{', '.join([plural(len(found), 'point'), *told])}." if found else None
     return ui.card(None, said, ui.table(columns, found, nothing, "Measurement points"))
 
 
 def state(one: Doc) -> Component:
     """Whether it is expected, and whether it is heard."""
+    if one.get("standing") == QUIET:
+        words = html.Small("has not announced itself, and need not")
+        return html.Span([ui.badge("configured", "good"), words])
     known = one.get("standing") == "known"
     parts: list[Any] = [ui.badge("expected" if known else "not expected", "good" if known else "wait")]
     if one.get("silent"):

@@ -16,12 +16,14 @@ from apps.dashboard.ui.words import METRIC_NAMES
 
 HOUR_S, DAY_S = 3600.0, 86_400.0
 RANGES: Mapping[str, tuple[str, float]] = {
+    "15min": ("15 minutes", HOUR_S / 4),
     "1h": ("1 hour", HOUR_S),
     "24h": ("24 hours", DAY_S),
     "7d": ("7 days", 7 * DAY_S),
     "30d": ("30 days", 30 * DAY_S),
 }
 FIRST_RANGE = "24h"
+"""Before anybody chose, unless all that is known is younger (:func:`.series_reading.first_range`)."""
 PIECES = 400
 """Stretches that a chart is divided into: about one for two of its pixels."""
 FINE = 5000

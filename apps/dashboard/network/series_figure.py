@@ -78,12 +78,14 @@ def chart(
     )
     for mark in _marks(marks, zone):
         figure.add_trace(mark, row=1, col=1)
+    named: set[Direction] = set()
     for number, metric in enumerate(metrics, 2):
         for curve in curves:
             if curve.metric == metric:
                 place = directions.index(curve.direction)
-                for trace in _traces(curve, place, zone, named=number == 2):
+                for trace in _traces(curve, place, zone, named=curve.direction not in named):
                     figure.add_trace(trace, row=number, col=1)
+                named.add(curve.direction)
     quiet_axes(figure)
     for number, metric in enumerate(metrics, 2):
         unit = UNITS.get(metric, (1.0, ""))[1]

@@ -50,7 +50,7 @@ def show(here: Visit) -> Component:
                 "directions to compare them, several metrics to see them one below the other.",
                 ui.link("Mesh", "/mesh"),
             ),
-            series_panel.panel(pairs, directions, metrics, here.query),
+            series_panel.panel(pairs, directions, metrics, here),
             _all(known),
         ]
     )

@@ -5,7 +5,7 @@ On ``/series`` and, for its own directions, on a path's page; one of the two is 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,7 +18,6 @@ from apps.dashboard import ui
 from apps.dashboard.network import series_figure, series_reading
 from apps.dashboard.network.series_data import (
     FINE,
-    FIRST_RANGE,
     MOST,
     PIECES,
     RANGES,
@@ -27,7 +26,7 @@ from apps.dashboard.network.series_data import (
     metric_order,
     metric_words,
 )
-from apps.dashboard.visit import visit
+from apps.dashboard.visit import Visit, visit
 
 DIRECTIONS, METRICS, RANGE, OPTIONS = "ser-directions", "ser-metrics", "ser-range", "ser-options"
 CHART, BOXES, BOX_GROUP, BOX_METRIC = "ser-chart", "ser-boxes", "ser-box-group", "ser-box-metric"
@@ -40,17 +39,18 @@ def panel(
     known: Iterable[tuple[Direction, str]],
     chosen: Sequence[Direction],
     metrics: Sequence[str],
-    query: Mapping[str, str],
+    here: Visit,
 ) -> Component:
     """The controls, and the places that :func:`callbacks` fill.
 
     :param known: every direction that can be chosen, with each of its metrics.
     """
+    query = here.query
     pairs = list(known)
     directions = list(dict.fromkeys([*chosen, *(one for one, _ in pairs)]))
     names = metric_order([*metrics, *(metric for _, metric in pairs)])
     ranges = [(name, words) for name, (words, _) in RANGES.items()]
-    asked = query.get("range", FIRST_RANGE)
+    asked = query.get("range", "")
     controls = html.Div(
         [
             _several(
@@ -60,7 +60,12 @@ def panel(
                 [one.key() for one in chosen],
             ),
             _several(METRICS, "Metrics", [(one, metric_words(one)) for one in names], list(metrics)),
-            ui.field("Time", ui.choice(RANGE, ranges, asked if asked in RANGES else FIRST_RANGE)),
+            ui.field(
+                "Time",
+                ui.choice(
+                    RANGE, ranges, asked if asked in RANGES else series_reading.first_range(here, chosen)
+                ),
+            ),
             html.Fieldset(
                 [
                     html.Legend("As"),

@@ -12,7 +12,7 @@ from dash import html
 from dash.development.base_component import Component
 
 from apps.dashboard import ui
-from apps.dashboard.network.series_data import MOST, Curve, Direction, metric_words
+from apps.dashboard.network.series_data import FIRST_RANGE, MOST, RANGES, Curve, Direction, metric_words
 from apps.dashboard.network.series_figure import Mark
 from apps.dashboard.network.where import Doc
 from apps.dashboard.visit import Visit
@@ -40,6 +40,31 @@ def curves(
     with_values = {(curve.direction, curve.metric) for curve in found if curve.buckets}
     alone = {direction for direction in directions if not any(one == direction for one, _ in with_values)}
     return [curve for curve in found if curve.buckets or curve.direction in alone]
+
+
+def first_range(here: Visit, directions: Sequence[Direction]) -> str:
+    """The time that a chart opens with: the shortest, up to a day, that leaves no value of the day out.
+
+    :raises AdonError: if the archive cannot be read.
+    """
+
+    def measured(since: float, until: float) -> bool:
+        times = {"since": text_of(since), "until": text_of(until), "limit": "1"}
+        return any(
+            here.client.measurements(**direction._asdict(), **times)
+            for direction in directions
+            if direction.path
+        )
+
+    until = here.now + 1
+    found = FIRST_RANGE
+    for name, (_, span) in RANGES.items():
+        if measured(here.now - span, until):
+            found = name
+        if name == FIRST_RANGE:
+            break
+        until = here.now - span
+    return found
 
 
 def text_of(at: float) -> str:

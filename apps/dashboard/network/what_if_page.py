@@ -116,7 +116,8 @@ def rehearsal(report: Doc) -> Component:
     """What one failure would do."""
     flows = report["flows"]
     moving = sum(flow["to"] is not None for flow in flows)
-    told = f" – {report['failure']} {report['name']} would hit {plural(len(flows), 'flow')}"
+    what = FAILURES.get(report["failure"], report["failure"])
+    told = f" – {what} ({report['name']}): {plural(len(flows), 'flow') if flows else 'no flow'} would be hit"
     if flows:
         told += f"; {moving} find another path, the QSpec of {report['broken']} would break"
     down: list[Any] = []

@@ -9,6 +9,7 @@ from dash import ALL, Dash, Input, Output, State, ctx, dcc, html, no_update
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.access.user import LOCAL
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.operation import sessions
@@ -28,7 +29,7 @@ def show(here: Visit) -> Component:
         ("Called", me["display"]),
         ("Mail", me["mail"]),
         ("Roles", ", ".join(role.replace("_", " ") for role in me["roles"]) or "none"),
-        ("Signed in at", me["issuer"] or "here, with a token"),
+        ("Signed in at", "here, with a token" if me["issuer"] in (None, LOCAL) else me["issuer"]),
     )
     scopes = [(name, name) for name in roles["scopes"]]
     whose = f" for {owner}" if owner else ""
@@ -61,7 +62,7 @@ def live(here: Visit) -> Component:
     """The tokens and the browsers of oneself, or of whoever the address names."""
     owner = here.query.get("for", here.actor.name)
     columns = [
-        Column("Token", lambda one: html.Span([html.Code(one["id"]), html.Br(), html.Small(one["label"])])),
+        Column("Token", lambda one: html.Span([html.Code(one["id"]), html.Small(one["label"])])),
         Column("May", lambda one: ", ".join(one["scope"])),
         Column("Made", lambda one: ui.when(one["created"], here)),
         Column("Last used", lambda one: ui.ago(one["last_used"], here)),

@@ -16,7 +16,7 @@ from apps.dashboard.page import Group, Page
 from apps.dashboard.ui.blocks import Column, Tone
 from apps.dashboard.visit import Visit, visit
 
-SHOWN = 100
+SHOWN = 40
 ANY = "any"
 OUTCOMES: Mapping[str, Tone] = {"done": "good", "refused": "bad", "failed": "wait"}
 FILTERS = ("actor", "action", "outcome")
@@ -60,13 +60,11 @@ def live(here: Visit) -> Component:
     """The newest lines."""
     chosen = _chosen(here.query)
     columns = [
-        Column("", lambda one: str(one["number"]), numeric=True),
+        Column("No.", lambda one: str(one["number"]), numeric=True),
         Column("Time", lambda one: ui.when(one["at"], here)),
         Column(
             "Who",
-            lambda one: html.Span(
-                [one["actor"] or "nobody", html.Br(), html.Small(f"{one['via']} {one['address']}")]
-            ),
+            lambda one: html.Span([one["actor"] or "nobody", html.Small(f"{one['via']} {one['address']}")]),
         ),
         Column("Action", lambda one: one["action"]),
         Column("On", lambda one: html.Code(f"{one['method']} {one['object']}".strip())),
@@ -75,12 +73,16 @@ def live(here: Visit) -> Component:
     ]
     lines = here.client.audit(chosen, SHOWN)
     nothing = ui.empty("No line is like that." if chosen else "Nothing has been changed or refused yet.")
-    return ui.card(None, ui.table(columns, lines, nothing, "The newest lines of the audit log"))
+    table = ui.table(columns, lines, nothing, "The newest lines of the audit log")
+    more = [html.Small(f"The newest {SHOWN}; the copy as CSV has all.")] if len(lines) == SHOWN else []
+    return ui.card(None, table, *more)
 
 
 def _outcome(line: Mapping[str, Any]) -> Component:
     times = html.Small(f" {line['times']} times") if line["times"] > 1 else ""
-    said = f"{line['outcome']}, {line['status']}" if line["status"] else line["outcome"]
+    # That it went well needs no number; which refusal it was does.
+    told = bool(line["status"]) and line["outcome"] != "done"
+    said = f"{line['outcome']}, {line['status']}" if told else line["outcome"]
     return html.Span([ui.badge(said, OUTCOMES.get(line["outcome"], "plain")), times])
 
 

@@ -19,6 +19,8 @@ from apps.dashboard.visit import Visit, visit
 
 GONE = "removed"
 SHOWN, SENT, DIFFERENCES = 200, 40, 20
+FEW = 6
+"""Changes that are shown without being asked for."""
 TONES: Mapping[str, Tone] = {"installed": "good", "pending": "wait", "draining": "wait", "failed": "bad"}
 KINDS = (
     ("missing", "should be there and is not"),
@@ -85,9 +87,8 @@ def _rules(here: Visit, where: Column) -> Component:
     rules = [one for one in known if (one["state"] != GONE if state is None else one["state"] == state)]
     columns = [
         where,
-        Column("For", lambda one: owner_link(one["owner"])),
         Column("Kind", lambda one: one["kind"].replace("_", " ")),
-        Column("State", lambda one: _state(one)),
+        Column("State", rule_state),
         Column("Rule", lambda one: html.Code(one["text"])),
     ]
     badges = [
@@ -98,12 +99,36 @@ def _rules(here: Visit, where: Column) -> Component:
         for one, count in sorted(Counter(one["state"] for one in known).items())
     ]
     more = f"The first {SHOWN} of {len(rules)}; choose a switch, or a flow." if len(rules) > SHOWN else ""
-    nothing = ui.empty("No rule of ours is, or should be, here.")
-    return ui.card(
-        None,
-        html.P(badges, className="badges"),
-        ui.table(columns, rules[:SHOWN], nothing, "Rules"),
-        html.Small(more),
+    nothing = [] if rules else [ui.empty("No rule of ours is, or should be, here.")]
+    folded = by_owner(columns, rules[:SHOWN])
+    return ui.card(None, html.P(badges, className="badges"), *nothing, *folded, html.Small(more))
+
+
+def by_owner(columns: Sequence[Column], rules: Sequence[Mapping[str, Any]]) -> list[Component]:
+    """The rules of each owner, to be opened, in the order in which the first of each stands.
+
+    Those of one alone are open.
+    """
+    found: dict[str, list[Mapping[str, Any]]] = {}
+    for one in rules:
+        found.setdefault(one["owner"], []).append(one)
+    return [_group(columns, owner, its, len(found) == 1) for owner, its in found.items()]
+
+
+def _group(
+    columns: Sequence[Column], owner: str, rules: Sequence[Mapping[str, Any]], opened: bool
+) -> Component:
+    """An owner's rules, to be opened: one by one they are twenty screens of a phone."""
+    states = Counter(one["state"] for one in rules)
+    badges = [
+        ui.badge(state if len(states) == 1 else f"{count} {state}", TONES.get(state, "plain"))
+        for state, count in sorted(states.items())
+    ]
+    summary = [html.Strong(owner or "nobody"), ui.count(len(rules), "rule"), *badges]
+    way = [html.P(ui.link("What they do, and why", f"/rules?owner={owner}"))] if owner else []
+    listed = ui.table(columns, rules, "", f"Rules of {owner or 'nobody'}")
+    return html.Div(
+        ui.details(html.Span(summary, className="badges"), *way, listed, opened=opened), className="folded"
     )
 
 
@@ -111,7 +136,7 @@ def _explained(here: Visit, owner: str, where: Column) -> Component:
     told = here.client.rules_explained(owner)
     columns = [
         where,
-        Column("State", lambda one: _state(one)),
+        Column("State", rule_state),
         Column("What it does", lambda one: _deeds(one)),
     ]
     why = [] if told["because"] is None else [html.P(told["because"])]
@@ -131,7 +156,8 @@ def _deeds(rule: Mapping[str, Any]) -> Component:
     )
 
 
-def _state(rule: Mapping[str, Any]) -> Component:
+def rule_state(rule: Mapping[str, Any]) -> Component:
+    """Whether a rule stands in its switch, and what the switch said if not."""
     said = [ui.badge(rule["state"], TONES.get(rule["state"], "plain"))]
     if rule["error"]:
         said.append(html.Small(f" {rule['error']}"))
@@ -146,7 +172,9 @@ def switch_column(here: Visit) -> Column:
 def _switch_column(switches: Sequence[Mapping[str, Any]]) -> Column:
     names = {one["dpid"]: one["name"] for one in switches}
     return Column(
-        "Switch", lambda one: ui.link(names.get(one["dpid"], one["dpid"]), f"/rules?dpid={one['dpid']}")
+        "Switch",
+        lambda one: ui.link(names.get(one["dpid"], one["dpid"]), f"/rules?dpid={one['dpid']}"),
+        whole=True,
     )
 
 
@@ -209,12 +237,17 @@ def _sent(here: Visit, where: Column) -> list[Component]:
         Column("What", lambda one: ui.badge(one["op"])),
         Column("For", lambda one: owner_link(one["owner"])),
         Column(
-            "Because of", lambda one: ui.link(one["cause"], f"/rules?{urlencode({'cause': one['cause']})}")
+            "Because of",
+            lambda one: ui.link(one["cause"], f"/rules?{urlencode({'cause': one['cause']})}"),
+            whole=True,
         ),
         Column("Rule", lambda one: html.Code(one["text"])),
     ]
     title = f"Sent because of {cause}" if cause else "Sent lately"
-    return [ui.card(title, ui.table(columns, found, "Nothing was sent.", "Sent to switches"))]
+    listed = ui.table(columns, found, "Nothing was sent.", "Sent to switches")
+    if cause or len(found) <= FEW:
+        return [ui.card(title, listed)]
+    return [ui.card(title, ui.details(f"The newest {len(found)} changes", listed))]
 
 
 def callbacks(app: Dash) -> None:

@@ -10,6 +10,7 @@ from dash.development.base_component import Component
 
 from adon.access.policy import Action
 from apps.dashboard import ui
+from apps.dashboard.network.map_facts import driven
 from apps.dashboard.page import Group, Page
 from apps.dashboard.ui.blocks import Column, Tone
 from apps.dashboard.visit import Visit
@@ -32,7 +33,7 @@ def _switches(here: Visit) -> Component:
         Column("Rules of ours", lambda one: _fullness(one), numeric=True),
         Column("Of others", lambda one: str(one["foreign_rules"]), numeric=True),
         Column("Ports", lambda one: _ports(one)),
-        Column("Driven", lambda one: f"{one['pipeline']}, {one['control']}; drift: {one['drift']}"),
+        Column("Driven", driven),
         Column(
             "Lacks", lambda one: html.Ul([html.Li(lack) for lack in one["lacks"]]) if one["lacks"] else "–"
         ),
@@ -53,7 +54,7 @@ def _fullness(switch: Mapping[str, Any]) -> Any:
     if not most or table.get("active") is None:
         return str(switch["rules"])
     tone: Tone = "bad" if table["active"] >= 0.9 * most else "plain"
-    return ui.bar(table["active"] / most, f"{switch['rules']} of {most}", tone)
+    return ui.bar(table["active"] / most, f"{switch['rules']:,} of {most:,}", tone)
 
 
 def _ports(switch: Mapping[str, Any]) -> Any:

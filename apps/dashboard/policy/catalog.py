@@ -45,7 +45,7 @@ def live(here: Visit) -> Component:
     columns = [
         Column("Template", _name),
         Column("State", lambda one: _state(one, proposed, fared.get(one["name"]))),
-        Column("Bounds", lambda one: ", ".join(bounds(one["qspec"])) or "none"),
+        Column("Bounds", lambda one: _lines(bounds(one["qspec"])), whole=True),
         Column("Weights", lambda one: weights(one["weights"])),
         Column("Priority", lambda one: str(one["priority"]), numeric=True),
         Column("Flows", lambda one: _flows(one, fared.get(one["name"]), here)),
@@ -90,12 +90,15 @@ def _proposed(here: Visit) -> Mapping[str, str]:
     return {one["template"].partition("@")[0]: one["id"] for one in reversed(found)}
 
 
+def _lines(told: list[str]) -> Any:
+    return html.Div([html.Div(one) for one in told]) if told else "none"
+
+
 def _name(one: Document) -> Component:
     return html.Div(
         [
             html.Strong(ui.link(one["name"], f"{PATH}/{one['name']}")),
-            html.Small(f" version {one['version']}", className="muted"),
-            html.Br(),
+            html.Small(f"version {one['version']}", className="muted"),
             html.Span(one["title"]),
         ]
     )
@@ -117,7 +120,7 @@ def _flows(one: Document, fared: Health | None, here: Visit) -> Any:
     if fared is None:
         return "none yet"
     to = f"/decisions?template={one['name']}"
-    last = html.Small([" last ", ui.ago(fared.last, here)], className="muted")
+    last = html.Small(ui.together(f"last {ui.ago(fared.last, here)}"), className="muted")
     return html.Span([ui.link(str(fared.flows), to), last])
 
 

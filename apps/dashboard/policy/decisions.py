@@ -20,7 +20,7 @@ from apps.dashboard.visit import Visit
 
 PREFIX = "decisions"
 PATH = "/decisions"
-SHOWN = 50
+SHOWN = 25
 NAMES = ("flow", "template", "outcome", "path", "site", "since")
 LONGEST = 160
 """Characters of a reason in the list; all of it is on the decision's page."""
@@ -60,12 +60,12 @@ def live(here: Visit) -> Component:
     """The decisions that the filters leave."""
     found = here.client.all_decisions(**asked(here.query, here.now))
     columns = [
-        Column("Decision", _link),
+        Column("Decision", _link, whole=True),
         Column("Outcome", lambda one: outcome(one["outcome"])),
-        Column("Flow", lambda one: ui.link(one["flow"], f"/flows/{one['flow']}")),
+        Column("Flow", lambda one: ui.link(one["flow"], f"/flows/{one['flow']}"), whole=True),
         Column("Template", lambda one: template_link(one["template"])),
         Column("Path", _path),
-        Column("Site", _site),
+        Column("Site", _site, whole=True),
         Column("Of", lambda one: str(one["candidates"]), numeric=True),
         Column("Why", _why),
     ]

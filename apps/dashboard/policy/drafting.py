@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import dash_bootstrap_components as dbc
 from dash import Dash, Input, Output, State, dcc, html, no_update
 from dash.development.base_component import Component
 
@@ -43,6 +44,8 @@ GROUPS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 )
 """The questions as the form groups them: heading, a word on it, keys."""
 KEYS = tuple(question.key for question in QUESTIONS)
+RANKED = frozenset(question.key for question in QUESTIONS if question.shape == "ranking")
+FIGURES = tuple(question.key for question in QUESTIONS if question.figure)
 PREFIX = "draft"
 DO, SAID, RESULT = "draft-do", "draft-said", "draft-result"
 
@@ -50,8 +53,10 @@ DO, SAID, RESULT = "draft-do", "draft-said", "draft-result"
 def show(here: Visit) -> Component:
     """The questions; below them the draft once it is made."""
     known = {one["key"]: one for one in here.client.questions()}
+    places = list(dict.fromkeys(one["site"] for one in here.client.hosts()))
     cards = [
-        _group(title, note, [known[key] for key in keys if key in known]) for title, note, keys in GROUPS
+        _group(title, note, [known[key] for key in keys if key in known], places)
+        for title, note, keys in GROUPS
     ]
     lead = "Answer what you know; what is left empty was not asked for. Nothing is saved by it."
     return html.Div(
@@ -65,24 +70,53 @@ def show(here: Visit) -> Component:
     )
 
 
-def _group(title: str, note: str, questions: Sequence[Document]) -> Component:
+def _group(title: str, note: str, questions: Sequence[Document], places: Sequence[str]) -> Component:
     words = [html.P(note, className="muted")] if note else []
-    return ui.card(title, *words, html.Div([_asked(one) for one in questions], className="grid"))
+    asked = [part for one in questions for part in _asked(one, places)]
+    return ui.card(title, *words, html.Div(asked, className="grid survey"))
 
 
-def _asked(one: Document) -> Component:
+def _asked(one: Document, places: Sequence[str]) -> list[Component]:
+    """A question: a list where its answers are known, a line for what only the asked one knows.
+
+    What counts is an order, and a figure has no list: both are typed, the figure beside the list of words.
+    """
     name = f"{PREFIX}-{one['key']}"
-    required = {"required": True} if one["required"] else {}
-    listed = {"list": f"{name}-words"} if one["choices"] else {}
-    control = dcc.Input(
-        id=name, type="text", value=one["default"], placeholder=one["example"], **required, **listed
-    )
-    hint = ", ".join(one["choices"])
-    if one["choices"] and one["example"] not in (*one["choices"], ""):
-        hint += f"; or as in {one['example']}"
-    words = html.Datalist([html.Option(value=word) for word in one["choices"]], id=f"{name}-words")
-    drawn = ui.field(one["text"] + (" *" if one["required"] else ""), control, hint)
-    return html.Div([drawn, words]) if one["choices"] else drawn
+    label = one["text"] + (" *" if one["required"] else "")
+    if one["key"] == "sites" and places:
+        return [_places(name, label, places)]
+    if not one["choices"] or one["key"] in RANKED:
+        required = {"required": True} if one["required"] else {}
+        control = dcc.Input(
+            id=name, type="text", value=one["default"], placeholder=one["example"], **required
+        )
+        hint = f"of: {', '.join(one['choices'])}" if one["choices"] else ""
+        return [ui.field(label, control, hint)]
+    options = [(word, word) for word in one["choices"]]
+    if not one["default"]:
+        options = [("", "not said"), *options]
+    found = [ui.field(label, ui.choice(name, options, one["default"]))]
+    if one["figure"]:
+        figure = ui.text_input(_figure(one["key"]), "", one["figure"])
+        found.append(ui.field(f"… or as a figure ({one['key']})", figure))
+    return found
+
+
+def _figure(key: str) -> str:
+    return f"{PREFIX}-{key}-figure"
+
+
+def _places(name: str, label: str, places: Sequence[str]) -> Component:
+    """The network's sites, any of them."""
+    boxes = dbc.Checklist(id=name, options=[{"value": one, "label": one} for one in places], value=[])
+    problem = html.Span(className="problem", id=f"{name}-problem", **{"aria-live": "polite"})
+    return html.Fieldset([html.Legend(label), boxes, problem], className="field")
+
+
+def answers(said: Mapping[str, Any], figures: Mapping[str, str | None]) -> dict[str, str]:
+    """The form as texts: several that were chosen as a list; a figure says it more exactly than a word."""
+    found = {key: ", ".join(one) if isinstance(one, list) else one or "" for key, one in said.items()}
+    return found | {key: figure for key, figure in figures.items() if figure}
 
 
 def drafted(here: Visit, said: Mapping[str, str]) -> Document:
@@ -152,15 +186,18 @@ def _callbacks(app: Dash) -> None:
         *(Output(f"{PREFIX}-{key}-problem", "children") for key in KEYS),
         Input(DO, "n_clicks"),
         *(State(f"{PREFIX}-{key}", "value") for key in KEYS),
+        *(State(_figure(key), "value") for key in FIGURES),
         prevent_initial_call=True,
         running=[(Output(DO, "disabled"), True, False)],
     )
-    def draft(clicks: int | None, *said: str | None) -> Any:
+    def draft(clicks: int | None, *said: Any) -> Any:
         if not clicks:
             return (no_update,) * (2 + len(KEYS))
         here = visit()
         try:
-            found = drafted(here, {key: text or "" for key, text in zip(KEYS, said, strict=True)})
+            words, figures = said[: len(KEYS)], said[len(KEYS) :]
+            told = answers(dict(zip(KEYS, words, strict=True)), dict(zip(FIGURES, figures, strict=True)))
+            found = drafted(here, told)
             return (ui.notice("Drafted: see below.", "good"), result(here, found), *[""] * len(KEYS))
         except InvalidInput as error:
             return (_wrong(error), [], *_problems(error))

@@ -39,13 +39,56 @@ NAMES = {
     "preemption": "A higher priority takes the lowest one's place",
     "interrupting": "Pausable flows are stopped for others",
     "aging": "One step of priority is gained by waiting",
-    "unknown_paths": "A path of which nothing is known",
+    "unknown_paths": "Where nothing is known of any path",
     "standby_paths": "Paths that stand by",
     "ladder": "The queue ladder of the switches",
     "dscp_by_priority": "DSCP by priority",
     "reactive": "Unannounced connections that become flows",
     "fireflies": "Who is told of flows (scitags)",
+    "counters_period": "Counters of switches are read every",
+    "evidence_after": "It counts as no packets when none came for",
+    "consistency_period": "Switches are compared with what should be every",
+    "drain": "After a move the rules of before stay for",
+    "settle": "What is reported so soon after a change is not believed",
+    "priority_offset": "Shift of our rules' priorities",
+    "credentials": "Tokens and sessions",
 }
+PARTS: Mapping[str, Mapping[str, str]] = {
+    "queue": {
+        "groups": "Shared between",
+        "weights": "A group's share, where it is not 1",
+        "overtaken_for": "Overtaken by others for at most",
+        "hurry": "A near deadline counts as priorities",
+        "slack": "A deadline is near with so much more time than needed",
+        "headroom": "Reserved beyond what is needed",
+        "reservable": "Of a path that can be reserved",
+        "together": "Flows that qualify",
+    },
+    "ladder": {
+        "shares": "Guaranteed, from the top rung down",
+        "queues": "Numbers of the queues",
+        "burst": "Beyond a meter's rate for",
+    },
+    "credentials": {
+        "token_lifetime": "A token is good for, unless it says",
+        "longest_token_lifetime": "… and for at most",
+        "session_idle": "A browser that asks nothing is signed out after",
+        "session_lifetime": "… and any after",
+        "most_tokens": "Tokens of one user at most",
+    },
+}
+"""What a setting's parts are, by setting."""
+SHARES = frozenset({"slack", "headroom", "reservable", "shares"})
+"""Parts that are ratios."""
+WORDS: Mapping[str, str] = {
+    "default_path": "the template's default path is taken",
+    "avoid": "none is taken",
+    "slice": "slices",
+    "requester": "requesters",
+    "share": "run at the same time",
+    "in_turn": "run one after the other where that is sooner",
+}
+"""Values that are names."""
 
 
 def show(here: Visit) -> Component:
@@ -109,9 +152,9 @@ def _value(name: str, value: Any) -> Any:
         case list():
             return html.Div(", ".join(str(one) for one in value))
         case dict():
-            return ui.facts(*_flat(value, ""))
+            return ui.facts(*_flat(value, "", PARTS.get(name, {})))
         case _:
-            return html.Div(str(value).replace("_", " "))
+            return html.Div(_plain(value))
 
 
 NOTHING = {
@@ -143,25 +186,27 @@ def _cell(key: str) -> Any:
     return shown
 
 
-def _flat(value: Mapping[str, Any], above: str) -> Iterator[tuple[str, Any]]:
+def _flat(value: Mapping[str, Any], above: str, names: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
     for name, part in value.items():
-        words = f"{above}{name.replace('_', ' ')}"
+        words = f"{above}{names.get(name, name.replace('_', ' '))}"
         if isinstance(part, Mapping) and part:
-            yield from _flat(part, f"{words}: ")
+            yield from _flat(part, f"{words}: ", names)
         else:
-            yield words.capitalize(), _plain(part)
+            yield f"{words[:1].upper()}{words[1:]}", _plain(part, share=name in SHARES)
 
 
-def _plain(part: Any) -> str:
+def _plain(part: Any, *, share: bool = False) -> str:
     if part in (None, [], {}):
         return "none"
     match part:
         case bool():
             return "yes" if part else "no"
         case list():
-            return ", ".join(str(one) for one in part)
+            return ", ".join(_plain(one, share=share) for one in part)
+        case int() | float() if share:
+            return ui.share(part)
         case _:
-            return str(part)
+            return WORDS.get(part, str(part).replace("_", " "))
 
 
 PAGE = Page("/policy", "Policy", Action.NETWORK_READ, show, group=Group.POLICY)

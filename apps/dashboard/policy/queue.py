@@ -59,8 +59,8 @@ def _order(items: list[Any], waiting: int, here: Visit, chosen: str | None) -> C
         Column("Size", lambda one: ui.size(one["size_bytes"]), numeric=True),
         Column("State", lambda one: _state(one, here)),
         Column("Waits since", lambda one: ui.when(one["state_since"], here)),
-        Column("May start", lambda one: ui.when(one["starts"], here) if one["starts"] else "nobody can say"),
-        Column("Waits for", lambda one: html.Small(one["reason"])),
+        Column("May start", lambda one: _may_start(one, here)),
+        Column("Waits for", lambda one: html.Small(_for(one))),
         Column("", lambda one: ui.link("Details", f"{PATH}?flow={one['id']}")),
     ]
     nothing = ui.empty(
@@ -69,7 +69,23 @@ def _order(items: list[Any], waiting: int, here: Visit, chosen: str | None) -> C
     others = waiting - len(rows)
     more = [html.P(f"{others} more wait.", className="muted")] if others > 0 else []
     table = ui.table(columns, rows, nothing, "Waiting flows, first first", lambda one: one["id"] == chosen)
-    return ui.card(f"{waiting} wait{'s' if waiting == 1 else ''}" if waiting else None, table, *more)
+    return ui.card(
+        f"{ui.count(waiting, 'flow')} {'waits' if waiting == 1 else 'wait'}" if waiting else None,
+        table,
+        *more,
+    )
+
+
+def _may_start(one: Document, here: Visit) -> Component | str:
+    begins = one["booking"]["begins"] if one["booking"] else one["starts"]
+    return ui.when(begins, here) if begins else "nobody can say"
+
+
+def _for(one: Document) -> str:
+    """What was wrong when it was last looked at says nothing of one whose time is reserved."""
+    if not one["booking"]:
+        return str(one["reason"])
+    return f"its time: {ui.rate(one['booking']['rate_bps'])} of {one['booking']['path']} are kept for it then"
 
 
 def _state(one: Document, here: Visit) -> Component:
@@ -117,12 +133,11 @@ def waiting_card(found: Document, here: Visit) -> Component:
         html.Span(["Why ", ui.link(found["id"], f"/flows/{found['id']}"), " waits"]),
         html.Ul([html.Li(one) for one in found["waits_for"]], className="plain-list"),
         ui.facts(
-            ("May start", ui.when(start["expected"], here) if start else "nobody can say"),
             (
-                "Between",
-                html.Span([ui.when(start["earliest"], here), " and ", ui.when(start["latest"], here)])
+                "May start",
+                html.Span([ui.when(start["expected"], here), ui.within(start, here)])
                 if start
-                else None,
+                else "nobody can say",
             ),
             ("Before it", f"{found['before'] or 'none'} of its group; {found['waiting']} wait in all"),
             ("Gives up", ui.when(found["expires_at"], here)),

@@ -119,8 +119,7 @@ def _origin(one: Document, decision: Document) -> Any:
         return one["candidate"]["why"] or ui.words.NONE
     said = one["unknown"] or one["basis"] or "measured"
     path = one["candidate"]["path"]
-    to = f"/measurements?path={path}&metric={one['metric']}"
-    return html.Span(ui.link(said, to), title=f"as of {one['observed_at'] or decision['at']}")
+    return html.Span(ui.link(said, f"/paths/{path}"), title=f"as of {one['observed_at'] or decision['at']}")
 
 
 def q_figure(candidates: Sequence[Document], path: str | None) -> go.Figure:

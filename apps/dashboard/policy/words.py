@@ -65,16 +65,19 @@ def bounds(qspec: Document) -> list[str]:
         part = qspec.get(name)
         if part:
             bound = part.get("min", part.get("max"))
-            found.append(
-                f"{metric(name).lower()} {sign(name)} {ui.value(PARSERS[Metric(name)](bound), name)}"
-            )
+            amount = ui.together(f"{sign(name)} {ui.value(PARSERS[Metric(name)](bound), name)}")
+            found.append(f"{metric(name).lower()} {amount}")
     return found
 
 
 def weights(given: Document) -> str:
     """Weights as shares: ``throughput 80 %, loss 20 %``."""
     total = sum(given.values()) or 1.0
-    parts = [f"{metric(name).lower()} {100 * value / total:.0f} %" for name, value in ranked(given) if value]
+    parts = [
+        f"{metric(name).lower()} {ui.together(f'{100 * value / total:.0f} %')}"
+        for name, value in ranked(given)
+        if value
+    ]
     return ", ".join(parts)
 
 

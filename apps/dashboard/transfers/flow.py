@@ -11,7 +11,7 @@ from dash.development.base_component import Component
 from adon.access.policy import Action, Object, may
 from adon.errors import AdonError, Conflict, NotFound, Unavailable
 from apps.dashboard import ui
-from apps.dashboard.operation.rules import switch_column
+from apps.dashboard.operation.rules import rule_state, switch_column
 from apps.dashboard.page import Page
 from apps.dashboard.transfers import account, behind, foretelling, mover_card
 from apps.dashboard.transfers.states import moved, quality, state
@@ -104,13 +104,7 @@ def _waiting(flow: Mapping[str, Any], here: Visit) -> Component | None:
     told = here.client.waiting(flow["id"])
     start = told["start"]
     expected = told["start_why"] if start is None else ui.when(start["expected"], here)
-    between = (
-        ""
-        if start is None
-        else html.Small(
-            [" (between ", ui.when(start["earliest"], here), " and ", ui.when(start["latest"], here), ")"]
-        )
-    )
+    between = "" if start is None else ui.within(start, here)
     return ui.card(
         "Why it waits",
         ui.facts(
@@ -160,7 +154,7 @@ def _rules(flow: Mapping[str, Any], here: Visit) -> Component | None:
         return None
     columns = [
         switch_column(here),
-        Column("State", lambda one: ui.badge(one["state"])),
+        Column("State", rule_state),
         Column("Rule", lambda one: html.Code(one["text"])),
     ]
     return ui.card("Rules in the switches", ui.table(columns, rules, "", "Rules of this flow"), wide=True)

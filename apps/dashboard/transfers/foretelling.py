@@ -34,14 +34,8 @@ def verdict(told: Mapping[str, Any], here: Visit) -> Component:
     if start is None:
         lines.append(html.P(told["start_why"] or "Nobody can say yet when it starts."))
     else:
-        between = [
-            " (between ",
-            ui.when(start["earliest"], here),
-            " and ",
-            ui.when(start["latest"], here),
-            ")",
-        ]
-        lines += [", and start about ", html.Strong(ui.when(start["expected"], here)), html.Small(between)]
+        expected = html.Strong(ui.when(start["expected"], here))
+        lines += [", and start about ", expected, ui.within(start, here)]
     reasons = [html.Ul([html.Li(one) for one in told["waits_for"]])] if told["waits_for"] else []
     return ui.notice([*lines, *_until(told["forecast"]), *reasons, *_aside(told)], "wait")
 

@@ -29,8 +29,10 @@ from apps.dashboard.ui.words import (
     size,
     span,
     state_words,
+    together,
     value,
     when,
+    within,
 )
 
 __all__ = [
@@ -67,6 +69,8 @@ __all__ = [
     "table",
     "text_input",
     "ticker",
+    "together",
     "value",
     "when",
+    "within",
 ]

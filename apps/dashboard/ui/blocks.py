@@ -24,11 +24,18 @@ class Column:
     """One column: its heading, and what of a row (as the API answers it) stands in it.
 
     :param numeric: figures one below the other.
+    :param whole: never broken into lines where there is room for a table: names and ids that are short.
     """
 
     name: str
     cell: Callable[[Any], Any]
     numeric: bool = False
+    whole: bool = False
+
+    @property
+    def style(self) -> str:
+        """Its classes."""
+        return " ".join([*(["number"] if self.numeric else []), *(["whole"] if self.whole else [])])
 
 
 def head(title: str, lead: Any = None, *deeds: Component) -> Component:
@@ -42,7 +49,7 @@ def head(title: str, lead: Any = None, *deeds: Component) -> Component:
     )
 
 
-def card(title: str | None, *content: Any, id: str | None = None, wide: bool = False) -> Component:  # noqa: A002
+def card(title: Any, *content: Any, id: str | None = None, wide: bool = False) -> Component:  # noqa: A002
     """A section with its heading."""
     named = {} if id is None else {"id": id}
     heading = [] if title is None else [html.H2(title)]
@@ -76,7 +83,7 @@ def table(
                 made(
                     html.Td,
                     column.cell(row),
-                    className="number" if column.numeric else "",
+                    className=column.style,
                     **{"data-label": column.name},
                 )
                 for column in shown
@@ -85,9 +92,7 @@ def table(
         )
         for row in found
     ]
-    names = [
-        html.Th(column.name, scope="col", className="number" if column.numeric else "") for column in shown
-    ]
+    names = [html.Th(column.name, scope="col", className=column.style) for column in shown]
     return html.Div(
         html.Table([html.Caption(caption), html.Thead(html.Tr(names)), html.Tbody(body)]),
         className="table",

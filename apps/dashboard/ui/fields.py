@@ -50,7 +50,7 @@ def choice(name: str, options: Sequence[tuple[str, str]], chosen: str | None = N
     """
     shown = [{"value": value, "label": label} for value, label in options]
     # While it is open, the browser shows this hidden line, not the option of the same empty value.
-    opened = next((label for value, label in options if value == ""), "")
+    opened = next((label for value, label in options if value == ""), "choose …")
     return dbc.Select(id=name, options=shown, value=chosen or "", placeholder=opened)
 
 

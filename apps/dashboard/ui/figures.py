@@ -26,7 +26,8 @@ def quiet_axes(figure: go.Figure, *, x: str = "", y: str = "") -> go.Figure:
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"family": "system-ui, 'DejaVu Sans', sans-serif", "size": 13, "color": "#667085"},
-        legend={"orientation": "h", "y": 1.12, "x": 0},
+        # At its foot, so that a second row of names on a phone pushes the plot down and does not cover it.
+        legend={"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0},
         colorway=list(SERIES),
         hovermode="x unified",
         hoverlabel={"font": {"color": "#1b2430"}, "bgcolor": "#ffffff"},

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from dash import html
 from dash.development.base_component import Component
@@ -40,6 +40,23 @@ _STATES: Mapping[str, str] = {
 }
 
 
+class _Scale(NamedTuple):
+    """A span from so many seconds on is told in this unit and the next smaller one."""
+
+    least_s: int
+    unit: str
+    unit_s: int
+    rest: str
+    rest_s: int
+
+
+_SCALES = (
+    _Scale(172_800, "d", 86_400, "h", 3600),
+    _Scale(7200, "h", 3600, "min", 60),
+    _Scale(0, "min", 60, "s", 1),
+)
+
+
 def _number(found: Any) -> float | None:
     if isinstance(found, bool) or not isinstance(found, int | float | str):
         return None
@@ -62,15 +79,15 @@ def size(length: Any) -> str:
 
 
 def span(seconds: Any) -> str:
-    """``3.5 min``."""
+    """``73.6 s``, ``2 min 43 s``, ``366 d``: as exactly as somebody who reads it wants to know."""
     known = _number(seconds)
-    return NONE if known is None else "never" if math.isinf(known) else _micro(format_duration(known))
+    return NONE if known is None else "never" if math.isinf(known) else _micro(_in_two(known))
 
 
 def share(ratio: Any) -> str:
     """``12 %`` of 0.12."""
     known = _number(ratio)
-    return NONE if known is None else format_ratio(known)
+    return NONE if known is None else format_ratio(_rounded(known))
 
 
 def number(found: Any, places: int = 2) -> str:
@@ -120,6 +137,38 @@ def when(at: Any, here: Visit) -> Component | str:
     today = datetime.fromtimestamp(here.now, here.zone).date()
     text = f"{local:%H:%M:%S}" if local.date() == today else f"{local:%-d %b %Y, %H:%M}"
     return made(html.Time, text, dateTime=found.isoformat(), title=f"{local:%A, %-d %B %Y, %H:%M:%S %Z}")
+
+
+def within(start: Mapping[str, Any], here: Visit) -> Component | str:
+    """`` (between 17:02:10 and 17:05:00)``, of an expected start; nothing where it is exact."""
+    if start["earliest"] == start["latest"]:
+        return ""
+    return html.Small(
+        [" (between ", when(start["earliest"], here), " and ", when(start["latest"], here), ")"]
+    )
+
+
+def together(text: str) -> str:
+    """Text that is not broken into lines: a bound, a name with its number."""
+    return text.replace(" ", "\N{NO-BREAK SPACE}")
+
+
+def _rounded(found: float) -> float:
+    """To three digits: more are noise to a reader."""
+    return float(f"{found:.3g}")
+
+
+def _in_two(seconds: float) -> str:
+    """Long spans by two units, where one would need a fraction."""
+    short = _rounded(seconds)
+    if abs(short) < 120:
+        return format_duration(short)
+    whole = next(
+        scale for scale in _SCALES if round(abs(seconds) / scale.rest_s) * scale.rest_s >= scale.least_s
+    )
+    count, part = divmod(round(abs(seconds) / whole.rest_s), whole.unit_s // whole.rest_s)
+    sign = "-" if seconds < 0 else ""
+    return f"{sign}{count} {whole.unit}" + (f" {part} {whole.rest}" if part else "")
 
 
 def _micro(text: str) -> str:

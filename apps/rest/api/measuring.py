@@ -97,6 +97,6 @@ def plot(query: PlotQuery) -> Response:
 @api.get("/points", responses=answers(200, PointList))
 @action(Action.NETWORK_READ)
 def list_points(query: InOrder) -> Response:
-    """The measurement points that have announced themselves."""
+    """The measurement points: those configured, and those that have announced themselves."""
     found = PointList.model_validate(ask_collector("points", {}))
     return cut(found, query, lambda one: str(one["name"]))

@@ -46,9 +46,7 @@ class TestHolds:
 
     def test_what_is_lacking_is_named_and_what_is_not_limited_never_lacks(self) -> None:
         book = Book(Limits(nodes=4, memory=8 * 10**9)).hold(1, Hold(Amounts(3, 64, 6 * 10**9), ANN), 0)
-        with pytest.raises(
-            Conflict, match=r"1 worker nodes free, 2 needed; 2 GB of memory free, 5 GB needed"
-        ):
+        with pytest.raises(Conflict, match=r"1 worker node free, 2 needed; 2 GB of memory free, 5 GB needed"):
             book.hold(2, Hold(Amounts(2, 1000, 5 * 10**9), ANN), 0)
         assert book.hold(2, Hold(Amounts(1, 1000), ANN), 0).held == Amounts(4, 1064, 6 * 10**9)
 

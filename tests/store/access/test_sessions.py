@@ -62,6 +62,13 @@ def test_it_ends_when_it_is_not_used(access: Access) -> None:
     assert access.sessions.get(cookie, NOW + 599 + 599 + 600) is None
 
 
+def test_who_uses_it_has_been_seen(access: Access) -> None:
+    actor = signed_in(access)
+    cookie = access.sessions.begin(actor, "oidc", NOW)
+    access.sessions.get(cookie, NOW + 70)
+    assert access.users.get(actor.name).last_seen == NOW + 70
+
+
 def test_it_ends_however_much_it_is_used(access: Access) -> None:
     cookie = access.sessions.begin(signed_in(access), "oidc", NOW)
     for later in range(0, 3600, 300):

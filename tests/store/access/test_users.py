@@ -145,6 +145,15 @@ def test_when_it_was_last_used_is_kept_to_the_minute(access: Access) -> None:
     assert access.tokens.get(token.id).used == NOW + 60
 
 
+def test_who_only_has_a_token_has_been_seen(access: Access) -> None:
+    text, token = create_token("ann", NOW)
+    access.tokens.save(token)
+    access.users.named("ben", [], NOW)
+    access.tokens.authenticate(text, NOW + 5)
+    assert access.users.get("ann").last_seen == NOW + 5
+    assert access.users.get("ben").last_seen is None
+
+
 def test_that_its_use_cannot_be_written_down_keeps_nobody_out(access: Access, access_url: str) -> None:
     text, token = create_token("ann", NOW)
     access.tokens.save(token)

@@ -1,0 +1,26 @@
+// A page that is open when its session ends says so, and asks for nothing more until one signs in again.
+(() => {
+  const ask = window.fetch.bind(window);
+  const nothing = () => new Response(null, { status: 204 }); // which Dash takes for: all stays as it is
+  let over = false;
+  window.fetch = async (what, ...more) => {
+    const to = new URL(typeof what === "string" ? what : what.url ?? what, location.href);
+    if (to.origin !== location.origin || !(to.pathname.startsWith("/_dash-") || to.pathname === "/_live")) return ask(what, ...more);
+    if (over) return nothing();
+    const answer = await ask(what, ...more);
+    if (answer.status !== 401) return answer;
+    if (!over) tell();
+    over = true;
+    return nothing();
+  };
+  function tell() {
+    const told = document.createElement("div");
+    told.className = "notice bad session-over";
+    told.setAttribute("role", "alert");
+    const way = document.createElement("a");
+    way.href = location.href; // without a session it leads to the sign-in, and from there back to this page
+    way.textContent = "Sign in again";
+    told.append("Your session is over: nothing here is kept up to date, and nothing can be done. ", way);
+    document.body.append(told);
+  }
+})();

@@ -1,0 +1,36 @@
+"""Where links lead: to pages that there are."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import pytest
+
+from apps.dashboard.page import find
+from apps.dashboard.pages import PAGES
+from apps.dashboard.router import query_of
+from tests.apps.web import World
+from tests.dashboard.conftest import Visiting
+from tests.dashboard.reading import links
+from tests.dashboard.test_pages_in_a_browser import PATHS
+
+
+@pytest.fixture
+def filled(world: World) -> World:
+    world.fill(world.submit())
+    return world
+
+
+def test_every_link_of_every_page_leads_to_a_page(filled: World, visiting: Visiting) -> None:
+    nowhere = set()
+    for address in PATHS:
+        asked = urlsplit(address)
+        page, parts = find(PAGES, asked.path) or pytest.fail(f"no page at {address}")
+        here = visiting(parts=dict(parts), query=dict(query_of(asked.query)))
+        drawn = [page.show(here), *([page.live(here)] if page.live else [])]
+        nowhere |= {
+            (address, link)
+            for link in links(drawn)
+            if link.startswith("/") and find(PAGES, urlsplit(link).path) is None
+        }
+    assert nowhere == set()
