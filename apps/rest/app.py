@@ -44,7 +44,7 @@ from apps.rest.api import (
     workflows,
 )
 from apps.rest.identity import views as identity
-from apps.rest.json_body import MAX_BODY, StrictJson
+from apps.rest.json_body import BODILESS, MAX_BODY, StrictJson
 from apps.rest.models import ProblemDocument
 from apps.rest.services import DESCRIPTION, NAME, Services
 
@@ -128,6 +128,7 @@ def create_app(parts: Services) -> OpenAPI:
     app.after_request(_harden)
     guard.require_actions(app)
     app.extensions[DESCRIPTION] = describing.described(app)
+    app.extensions[BODILESS] = describing.bodiless(app, app.extensions[DESCRIPTION])
     return app
 
 

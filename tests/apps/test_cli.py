@@ -323,7 +323,7 @@ def test_a_difference_is_told_and_repaired_on_request(adon, world):
     assert "mu-edge 0000000000000a01: 1 differences" in text
     assert "missing: priority=30500" in text
     assert "osu-edge 0000000000000a02: not connected" in text  # never "as it should be": it was not asked
-    assert adon("rules", "sync").stdout == "comparing and repairing 0000000000000a01\n"
+    assert adon("rules", "sync").stdout == "comparing and repairing mu-edge\n"
     assert "rules.sync" in [kind for kind, _ in world.controller.seen]
 
 

@@ -90,6 +90,15 @@ def test_a_body_above_the_limit(crowd, path):
     refused(crowd.world.ask("POST", path, data=b"{}", headers={"Content-Length": "99999999999"}), 413, 415)
 
 
+@pytest.mark.parametrize("body", [b"x", b"[]", b'{"a": 1'])
+def test_a_body_where_none_is_taken_is_a_json_object_or_absent(crowd, body):
+    refused(raw(crowd, "/rules/sync", body, ""), 415)
+    refused(raw(crowd, "/rules/sync", body), 400)
+    refused(raw(crowd, "/flows", b"", ""), 415)
+    answer = raw(crowd, "/flows/f-999/transfer/retry", b"", "", **{"Idempotency-Key": "a"})
+    refused(answer, 404)
+
+
 @pytest.mark.parametrize(
     "kind",
     [
