@@ -91,6 +91,7 @@ HEADERS = {
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",  # whoever opened the sign-in page keeps no hold of it
     "Cache-Control": "private, no-store",  # of what says nothing else itself
 }
 

@@ -131,6 +131,15 @@ def test_a_private_page_is_kept_by_no_cache_and_its_cookie_by_no_script(inside: 
     assert (cookie.http_only, cookie.same_site, cookie.path) == (True, "Lax", "/")
 
 
+def test_no_other_site_has_a_hold_of_a_page_or_may_embed_it(inside: Client) -> None:
+    for path in ("/", "/_dash-layout", "/sign-in", "/sign-out"):
+        headers = inside.get(path).headers
+        assert headers["Cross-Origin-Opener-Policy"] == "same-origin", path
+        assert headers["Cross-Origin-Resource-Policy"] == "same-origin", path
+        assert headers["X-Content-Type-Options"] == "nosniff", path
+        assert "frame-ancestors 'none'" in headers["Content-Security-Policy"], path
+
+
 def test_no_other_site_may_run_anything_in_a_page(inside: Client) -> None:
     policy = inside.get("/").headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy
