@@ -84,6 +84,15 @@ def test_a_body_that_is_none(crowd, path, body):
     refused(raw(crowd, path, body), 400, 422)
 
 
+NOT_JSON = ("nothing", "cut off", "two", "not a number", "a name twice", "deep lists", "not UTF-8")
+
+
+@pytest.mark.parametrize("body", [BODIES[name] for name in NOT_JSON], ids=NOT_JSON)
+@pytest.mark.parametrize("path", POSTS)
+def test_a_body_that_is_no_json_is_read_by_nothing_behind(crowd, path, body):
+    assert refused(raw(crowd, path, body), 400)["problems"][0]["field"] == "body"
+
+
 @pytest.mark.parametrize("path", POSTS)
 def test_a_body_above_the_limit(crowd, path):
     refused(raw(crowd, path, b'{"text": "' + b"x" * 1_000_001 + b'"}'), 413)
