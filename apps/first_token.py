@@ -17,8 +17,13 @@ ADMIN = "admin"
 """The local administrator, who is there from the first start."""
 
 
-def first_token(url: str, to_file: Path | None) -> None:
-    """Give the local administrator a token at the first start; only its hash is kept."""
+def first_token(url: str, to_file: Path | None, pages: str) -> None:
+    """Give the local administrator a token at the first start; only its hash is kept.
+
+    :param url: of the access database.
+    :param to_file: where to write it instead of printing it.
+    :param pages: where the pages are, to be told with it.
+    """
     with Access.open(url) as access:
         if access.tokens.count():
             return
@@ -35,7 +40,10 @@ def first_token(url: str, to_file: Path | None) -> None:
         )
         access.audit.append([first])
     if to_file is None:
-        sys.stderr.write(f"\n  First start.  Admin token (shown only now): {text}\n\n")
+        sys.stderr.write(
+            f"\n  First start.  Admin token (shown only now): {text}\n"
+            f"  Sign in with it at {pages}/sign-in, or by: adon --url {pages} login\n\n"
+        )
         sys.stderr.flush()
 
 

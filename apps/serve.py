@@ -10,6 +10,7 @@ refuse it again, unless that input came by a reload, which is then taken back (:
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import queue
@@ -71,7 +72,7 @@ def run(config: Path, data: Path, admin_token_file: Path | None = None, store: s
         "adon.store.access.upgrade", kept, access, url
     )  # takes the tokens out of an older state database
     _upgrade("adon.store.upgrade", kept, url)
-    first_token(access, admin_token_file)
+    first_token(access, admin_token_file, _pages(configuration, web))
     reloading = Reloading(config, data.resolve(), configuration, time.time)
     movers = configuration.transfers.configured
     parts = _parts(reloading.accepted, config.resolve().parent, data.resolve(), url, web, movers=movers)
@@ -114,9 +115,21 @@ def web_socket(configuration: Configuration) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family, backlog=128)
     except OSError as error:
+        why = os.strerror(error.errno) if error.errno else str(error)  # its own text says the address again
+        also = "; is ADON, or something else, running there? Else name another port in the configuration"
         raise Unavailable(
-            f"controller.web_port: cannot listen on {host} port {port}: {error.strerror}"
+            f"controller.web_port: cannot listen on {host} port {port}: {why}"
+            + (also if error.errno == errno.EADDRINUSE else "")
         ) from error
+
+
+def _pages(configuration: Configuration, web: socket.socket) -> str:
+    """Where a browser finds the pages: as the configuration says, else from this machine."""
+    if configuration.access.public_url is not None:
+        return configuration.access.public_url.rstrip("/")
+    host, port = web.getsockname()[:2]
+    host = "localhost" if host in ("0.0.0.0", "::") else f"[{host}]" if ":" in host else host  # noqa: S104
+    return f"http://{host}:{port}"
 
 
 def _passed_socket() -> socket.socket:

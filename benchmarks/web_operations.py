@@ -80,6 +80,17 @@ def questions(api: Api, chance: random.Random, backtest: str) -> list[Question]:
 
     :param backtest: the id of one that is done.
     """
+    asked = [*each_operation(api, chance, backtest), *_variants(api)]
+    for path in (path for one in asked for path in one.paths):
+        api.check(path)
+    return asked
+
+
+def each_operation(api: Api, chance: random.Random, backtest: str) -> list[Question]:
+    """A question for each operation but those that are left out.
+
+    :raises LookupError: for one that nothing is known of here.
+    """
     document = api.get("/openapi.json")
     ids = _ids(api, chance, backtest)
     asked: list[Question] = []
@@ -94,9 +105,6 @@ def questions(api: Api, chance: random.Random, backtest: str) -> list[Question]:
             asked.append(Question(name, tuple(ids[name])))
         else:
             raise LookupError(f"GET {name}: say here how it is asked (benchmarks/web_operations.py)")
-    asked += _variants(api)
-    for path in (path for one in asked for path in one.paths):
-        api.check(path)
     return asked
 
 

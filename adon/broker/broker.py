@@ -377,7 +377,9 @@ class Broker:
                     ],
                 )
             case SyncAsked():
-                answer: dict[str, object] = {"switches": sorted(network.topology.connected)}
+                connected = network.topology.connected
+                known = world.configuration.switches.items()
+                answer = {"switches": [name for name, switch in known if switch.dpid in connected]}
                 return [*network.recheck(event.id).effects, Answer(event.id, event.command, answer)]
             case SiteReported():
                 return working.reported(world, placing, event)

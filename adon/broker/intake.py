@@ -22,6 +22,7 @@ from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.slices import Who
 from adon.flowvisor.topology import Topology
 from adon.moments import minutes_text
+from adon.nearest_key import absent
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
 from adon.transfers.plan import planned
@@ -84,8 +85,9 @@ def _template(request: FlowRequest, catalog: Catalog) -> Template:
             return catalog.resolve(request.template)
         return catalog.match(application=request.application, ports=request.ports, dscp=request.dscp)
     except NotFound as error:
-        field = "template" if request.template is not None else "application"
-        raise InvalidInput.of(field, str(error)) from error
+        if request.template is None:
+            raise InvalidInput.of("application", str(error)) from error
+        raise InvalidInput.of("template", absent("template", error.name, catalog.names)) from error
 
 
 def _hosts(request: FlowRequest, template: Template, topology: Topology) -> None:
@@ -94,7 +96,7 @@ def _hosts(request: FlowRequest, template: Template, topology: Topology) -> None
         try:
             sites[field] = topology.site_of(getattr(request, field))
         except NotFound as error:
-            problems.append(Problem(field, str(error)))
+            problems.append(Problem(field, absent("host", error.name, topology.hosts)))
     if problems:
         raise InvalidInput(problems)
     if not topology.joins(request.source, request.destination):
@@ -154,10 +156,10 @@ def _bounds(request: FlowRequest, template: Template, topology: Topology) -> Non
     # Paths over an overlay come and go with its links: what they cannot do now, they may do later.
     best = _best(request, topology)
     if best is not None and asked > best[1]:
-        raise InvalidInput.of(
-            "qspec.throughput.min",
-            f"{format_rate(asked)} can never be met: the best path, {best[0]}, has {format_rate(best[1])}",
-        )
+        own = request.qspec is not None and request.qspec.throughput is not None
+        whose, do = ("", "") if own else (f", which {template.reference} asks for,", "; ask for less")
+        why = f"can never be met: the best path, {best[0]}, has {format_rate(best[1])}"
+        raise InvalidInput.of("qspec.throughput.min", f"{format_rate(asked)}{whose} {why}{do}")
 
 
 def _best(request: FlowRequest, topology: Topology) -> tuple[str, float] | None:

@@ -20,7 +20,8 @@ from adon.errors import InvalidInput
 URL = "http://127.0.0.1:8080"
 """Where the API is if nobody says otherwise."""
 NOTHING_STORED = (
-    "no access token: set ADON_TOKEN, or ADON_TOKEN_FILE to a file that holds it, or run: adon login"
+    "no access token: set ADON_TOKEN, or ADON_TOKEN_FILE to a file that holds it, or run: adon login "
+    "(an administrator gives you one, or the page Your account; adon serve shows the first when it begins)"
 )
 
 
@@ -68,6 +69,14 @@ def token(environment: Mapping[str, str], address: str) -> str | None:
     if name := environment.get("ADON_TOKEN_FILE"):
         return _read(Path(name), "ADON_TOKEN_FILE").strip()
     return stored(environment).tokens.get(normal(address))
+
+
+def origin(environment: Mapping[str, str]) -> str:
+    """What :func:`token` took it from, in words."""
+    told = next(
+        (name for name in ("ADON_TOKEN", "ADON_TOKEN_FILE") if environment.get(name, "").strip()), None
+    )
+    return told or "adon login"
 
 
 def file(environment: Mapping[str, str]) -> Path:

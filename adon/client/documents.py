@@ -214,7 +214,9 @@ class Condition(TypedDict):
 
 class LookupTable(TypedDict):
     """
-    A scoring table of one metric; ``points`` are (value in the metric's unit, score), by value.
+    A scoring table of one metric; ``points`` are (value, score), by value.
+
+    Values are in the metric's unit; written, they have it with them.
     """
 
     points: list[list[Any]]
@@ -1253,6 +1255,9 @@ class Synchronised(TypedDict):
     """
 
     switches: list[str]
+    """
+    by name
+    """
 
 
 class ExplainedRule(TypedDict):

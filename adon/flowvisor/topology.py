@@ -299,6 +299,11 @@ class Topology:
             raise NotFound("host at site", site)
         return replace(self.attachment(name), address=address, address6=None)
 
+    @property
+    def hosts(self) -> tuple[str, ...]:
+        """The names of all hosts."""
+        return tuple(name for site in self.configuration.sites.values() for name in site.hosts)
+
     def _host(self, host: str) -> tuple[str, Host]:
         for site, configured in self.configuration.sites.items():
             if host in configured.hosts:

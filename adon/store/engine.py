@@ -143,7 +143,10 @@ def check_file(url: URL, schema: Schema = STATE) -> None:
     :raises Unavailable: naming the command that makes it.
     """
     if url.get_backend_name() == "sqlite" and not Path(str(url.database)).is_file():
-        raise Unavailable(f"there is no database {shown(url)}; make it with: {schema.command(url)}")
+        raise Unavailable(
+            f"there is no database {shown(url)}: adon serve makes it at its first start, in the folder "
+            f"that it is given; by hand: {schema.command(url)}"
+        )
 
 
 def check_schema(engine: Engine, schema: Schema = STATE) -> None:

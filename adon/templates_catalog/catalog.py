@@ -97,6 +97,11 @@ class Catalog:
         return self._versions[name]
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all templates."""
+        return tuple(self._versions)
+
+    @property
     def latest(self) -> tuple[Template, ...]:
         """The latest version of every template, by name."""
         return tuple(self._versions[name][-1] for name in sorted(self._versions))

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from adon import yamlfile
 from adon.templates_catalog.model import Template
+from adon.templates_catalog.writing import as_text, readable
 
 CONTEXT = 3
 """Unchanged lines around a change, as ``diff -u`` shows them."""
@@ -16,7 +16,7 @@ CONTEXT = 3
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A value that differs; JSON values with units, as in the template; None where it is not there.
+    """A value that differs; JSON values with units, as people write them; None where it is not there.
 
     :param field: where, as a dotted path (``qspec.throughput.min``).
     """
@@ -34,7 +34,7 @@ def changes(before: Template, after: Template) -> tuple[Change, ...]:
     here, there = _values(before), _values(after)
     fields = dict.fromkeys((*here, *there))
     return tuple(
-        Change(field, here.get(field), there.get(field))
+        Change(field, readable(here.get(field)), readable(there.get(field)))
         for field in fields
         if here.get(field) != there.get(field)
     )
@@ -53,10 +53,10 @@ def text(before: Template, after: Template) -> str:
 
 
 def _text(template: Template) -> str:
-    body = template.model_dump(mode="json", by_alias=True, exclude={"version"})
+    body = template.model_dump(mode="json", by_alias=True)
     for name in ("weights", "tables"):  # the order in which somebody wrote these means nothing
         body[name] = dict(sorted(body[name].items()))
-    return yamlfile.dump_data(body)
+    return as_text(body, version=False)
 
 
 def _values(template: Template) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
 from adon.units import parse_duration, parse_rate, parse_ratio
 from measurement.model import Metric
@@ -50,11 +50,17 @@ _EDGE = 1e-9
 
 MAX_ROWS = 1000
 
-Point = tuple[Annotated[float, Field(ge=0)], Annotated[float, Field(ge=-1e6, le=1e6)]]
+_WRITTEN = WithJsonSchema({"type": "string", "examples": ["100 Mbps", "20 ms"]})
+"""For descriptions: whoever sends or is sent a table sees its values with their units."""
+
+Point = tuple[Annotated[float, Field(ge=0), _WRITTEN], Annotated[float, Field(ge=-1e6, le=1e6)]]
 
 
 class LookupTable(BaseModel):
-    """A scoring table of one metric; ``points`` are (value in the metric's unit, score), by value."""
+    """A scoring table of one metric; ``points`` are (value, score), by value.
+
+    Values are in the metric's unit; written, they have it with them.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 

@@ -69,6 +69,9 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except AdonError as error:
+            origin = ctx.meta.get("adon.token")
+            if isinstance(error, NotAuthenticated) and origin is not None:
+                error = NotAuthenticated(f"{error} (the one of {origin}; with a good one: adon login)")
             tell_error(error, as_json=as_json)
             raise typer.Exit(EXIT_INPUT if isinstance(error, InvalidInput) else EXIT_OTHER) from error
         except USAGE as error:
@@ -145,6 +148,7 @@ def client(ctx: typer.Context, *, patient: bool = False) -> Client:
     token = credentials.token(os.environ, url)
     if token is None:
         raise NotAuthenticated(credentials.NOTHING_STORED)
+    ctx.meta["adon.token"] = credentials.origin(os.environ)
     ca_file = os.environ.get("ADON_CA_FILE") or None
     return Client.at(url, token, ca_file=ca_file, bounds=BOUNDS if patient else IMPATIENT)
 

@@ -14,6 +14,7 @@ from apps.cli import deciding
 from apps.cli.common import EXIT_OTHER, JsonFlag, client, print_json, print_table
 
 if TYPE_CHECKING:
+    from adon.client import Client
     from adon.client.documents import DecisionView, MetricView, SiteCostView
 
 app = typer.Typer(help="What was chosen, among what, and why.", no_args_is_help=True)
@@ -32,20 +33,30 @@ def show(
     json_: JsonFlag = False,
 ) -> None:
     """One decision with its candidates, scores, compute sites, and the reason in words."""
-    from adon.errors import NotFound
-
     api = client(ctx)
-    if decision.startswith("f-"):
-        found = api.decisions(decision)
-        if not found:
-            raise NotFound("decision", f"about {decision}")
-        body = found[-1]
-    else:
-        body = api.decision(decision)
+    body = _latest(api, decision) if decision.startswith("f-") else api.decision(decision)
     if json_:
         print_json(body)
     else:
         print_decision(body)
+
+
+def _latest(api: Client, flow: str) -> DecisionView:
+    """The latest decision about a flow.
+
+    :raises NotFound: if nothing was decided about it.
+    """
+    from adon.errors import NotFound
+
+    found = api.decisions(flow)
+    if not found:
+        raise NotFound("decision", f"about {flow}")
+    return found[-1]
+
+
+def _asked(api: Client, decision: str) -> Mapping[str, Any]:
+    """Why not, as the server says, of a decision or of a flow's latest."""
+    return api.why_not(_latest(api, decision)["id"] if decision.startswith("f-") else decision)
 
 
 def print_decision(decision: DecisionView) -> None:
@@ -142,7 +153,9 @@ Url = Annotated[
 
 @app.command()
 def recompute(
-    decision: Annotated[str | None, typer.Argument(help="A decision's id.")] = None,
+    decision: Annotated[
+        str | None, typer.Argument(help="A decision's id; of the server's also a flow's, for its latest.")
+    ] = None,
     data: Data = None,
     store: Url = None,
     from_: Annotated[
@@ -197,7 +210,7 @@ def why_not(
         raise InvalidInput.of("decision", "name a decision, or a file with --from")
     here = from_ is not None or data is not None or store is not None
     found: Mapping[str, Any] = (
-        worked_out(decision, from_, data, store) if here else client(ctx).why_not(str(decision))
+        worked_out(decision, from_, data, store) if here else _asked(client(ctx), str(decision))
     )
     if json_:
         print_json(found)

@@ -107,7 +107,7 @@ def add(
     if signs_in_as is not None:
         identity = {"subject": signs_in_as} if issuer is None else {"issuer": issuer, "subject": signs_in_as}
     with naming(IDENTITY):
-        made = client(ctx).add_user(name, roles, identity)
+        made = client(ctx).add_user(name, sorted(known(roles)), identity)
     if json_:
         print_json(made)
         return

@@ -44,7 +44,7 @@ from apps.rest.api import (
     workflows,
 )
 from apps.rest.identity import views as identity
-from apps.rest.json_body import MAX_BODY, StrictJson
+from apps.rest.json_body import BODILESS, MAX_BODY, StrictJson
 from apps.rest.models import ProblemDocument
 from apps.rest.services import DESCRIPTION, NAME, Services
 
@@ -91,6 +91,7 @@ HEADERS = {
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
     "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",  # whoever opened the sign-in page keeps no hold of it
     "Cache-Control": "private, no-store",  # of what says nothing else itself
 }
 
@@ -128,6 +129,7 @@ def create_app(parts: Services) -> OpenAPI:
     app.after_request(_harden)
     guard.require_actions(app)
     app.extensions[DESCRIPTION] = describing.described(app)
+    app.extensions[BODILESS] = describing.bodiless(app, app.extensions[DESCRIPTION])
     return app
 
 

@@ -84,6 +84,13 @@ def described(app: OpenAPI) -> Json:
     return document
 
 
+def bodiless(app: OpenAPI, document: Json) -> frozenset[str]:
+    """The endpoints of operations that are described without a body."""
+    return frozenset(
+        rule.endpoint for rule, _, operation in _operations(app, document) if "requestBody" not in operation
+    )
+
+
 def _write_defaults(part: Any) -> None:
     """Defaults of quantities as they would be sent, with their unit: pydantic gives the number it holds.
 

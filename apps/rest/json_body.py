@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from typing import Any, NoReturn
 
-from flask import Request, request
+from flask import Request, current_app, request
 from flask.json.provider import JSONProvider
 from werkzeug.exceptions import RequestEntityTooLarge
 
@@ -17,6 +17,8 @@ from adon.errors import InvalidInput
 
 MAX_BODY = 1_000_000
 """Bytes in one request's body."""
+BODILESS = "adon_bodiless"
+"""Of an application: the endpoints that take no body, so that none need be sent."""
 
 
 class BadRequest(InvalidInput):
@@ -59,12 +61,20 @@ class StrictJson(JSONProvider):
 
 
 def check_body() -> None:
-    """Before each request that has a body: it is a JSON object, or the request ends here.
+    """Before each request that may have a body: it is a JSON object, or the request ends here.
+
+    Where none is taken none need be sent; one that is sent is held against the same rules.
 
     :raises UnsupportedMediaType, BodyTooLarge, BadRequest: if there is none.
     """
-    if request.method in ("POST", "PUT", "PATCH"):
+    if request.method in ("POST", "PUT", "PATCH") and not (
+        request.endpoint in current_app.extensions[BODILESS] and _empty(request)
+    ):
         _check(request)
+
+
+def _empty(sent: Request) -> bool:
+    return not sent.mimetype and sent.content_length in (None, 0) and not sent.get_data()
 
 
 def _check(sent: Request) -> None:

@@ -49,7 +49,7 @@ def begin() -> Response | None:
         request.full_path,
         idempotency_key(key),
         requester().name,
-        content_of(request.get_json()),
+        content_of(request.get_json() if request.is_json else {}),
     )
     parts = services()
     kept = parts.access.answers.remembered(asked, parts.clock())

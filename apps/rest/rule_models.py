@@ -68,7 +68,7 @@ class DifferenceList(ListView):
 class Synchronised(View):
     """The switches that are being compared and repaired now."""
 
-    switches: list[str]
+    switches: list[str] = Field(description="by name")
 
 
 class HeaderView(View):

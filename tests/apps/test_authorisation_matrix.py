@@ -162,6 +162,7 @@ def test_no_answer_is_for_a_shared_cache_or_another_sites_page(shared):
         assert "private" in headers["Cache-Control"] or "no-store" in headers["Cache-Control"], path
         assert headers["X-Content-Type-Options"] == "nosniff", path
         assert headers["Cross-Origin-Resource-Policy"] == "same-origin", path
+        assert headers["Cross-Origin-Opener-Policy"] == "same-origin", path
         assert "default-src 'none'" in headers["Content-Security-Policy"], path
         assert "Access-Control-Allow-Origin" not in headers, path
 

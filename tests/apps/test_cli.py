@@ -323,7 +323,7 @@ def test_a_difference_is_told_and_repaired_on_request(adon, world):
     assert "mu-edge 0000000000000a01: 1 differences" in text
     assert "missing: priority=30500" in text
     assert "osu-edge 0000000000000a02: not connected" in text  # never "as it should be": it was not asked
-    assert adon("rules", "sync").stdout == "comparing and repairing 0000000000000a01\n"
+    assert adon("rules", "sync").stdout == "comparing and repairing mu-edge\n"
     assert "rules.sync" in [kind for kind, _ in world.controller.seen]
 
 
@@ -440,6 +440,10 @@ def test_the_token_comes_from_the_environment_only(served, world, tmp_path):
     file.write_text(world.tokens["admin"] + "\n")
     assert run(ADON_TOKEN_FILE=str(file)).exit_code == 0
     assert run(ADON_TOKEN_FILE=str(tmp_path / "none")).exit_code == 2
+    hint = "the token is not known here (the one of {}; with a good one: adon login)\n"
+    assert run(ADON_TOKEN="adon_old").stderr == hint.format("ADON_TOKEN")  # noqa: S106
+    file.write_text("adon_old\n")
+    assert run(ADON_TOKEN_FILE=str(file)).stderr == hint.format("ADON_TOKEN_FILE")
 
 
 def test_the_client_raises_what_the_api_answered(served, world):

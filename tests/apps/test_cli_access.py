@@ -27,6 +27,9 @@ def test_a_token_is_made_used_and_revoked(adon):
 
 
 def test_users_are_named_given_roles_shut_out_and_let_in(adon):
+    wrong = adon("user", "add", "bob", "performance-engineer")
+    assert (wrong.exit_code, wrong.stderr.partition(":")[0]) == (2, "roles")
+    assert "'performance-engineer' is no role: admin, performance_engineer," in wrong.stderr
     assert adon("user", "add", "bob", "researcher").stdout == "bob: researcher\n"
     assert adon("user", "grant", "bob", "operator", "auditor").stdout == "bob: auditor operator researcher\n"
     assert adon("user", "revoke", "bob", "operator").stdout == "bob: auditor researcher\n"
@@ -131,3 +134,9 @@ def test_what_is_typed_wrong_is_named(world, arguments, field):
     result = here(world, *arguments)
     assert result.exit_code == 2
     assert result.stderr.startswith(field)
+
+
+def test_a_folder_that_no_server_was_given_is_told_with_what_makes_it(tmp_path):
+    found = CliRunner().invoke(app, ["user", "grant", "ann", "admin", "--data", str(tmp_path / "nothing")])
+    assert found.exit_code == 1
+    assert "adon serve makes it at its first start, in the folder that it is given" in found.stderr

@@ -84,10 +84,28 @@ def test_a_body_that_is_none(crowd, path, body):
     refused(raw(crowd, path, body), 400, 422)
 
 
+NOT_JSON = ("nothing", "cut off", "two", "not a number", "a name twice", "deep lists", "not UTF-8")
+
+
+@pytest.mark.parametrize("body", [BODIES[name] for name in NOT_JSON], ids=NOT_JSON)
+@pytest.mark.parametrize("path", POSTS)
+def test_a_body_that_is_no_json_is_read_by_nothing_behind(crowd, path, body):
+    assert refused(raw(crowd, path, body), 400)["problems"][0]["field"] == "body"
+
+
 @pytest.mark.parametrize("path", POSTS)
 def test_a_body_above_the_limit(crowd, path):
     refused(raw(crowd, path, b'{"text": "' + b"x" * 1_000_001 + b'"}'), 413)
     refused(crowd.world.ask("POST", path, data=b"{}", headers={"Content-Length": "99999999999"}), 413, 415)
+
+
+@pytest.mark.parametrize("body", [b"x", b"[]", b'{"a": 1'])
+def test_a_body_where_none_is_taken_is_a_json_object_or_absent(crowd, body):
+    refused(raw(crowd, "/rules/sync", body, ""), 415)
+    refused(raw(crowd, "/rules/sync", body), 400)
+    refused(raw(crowd, "/flows", b"", ""), 415)
+    answer = raw(crowd, "/flows/f-999/transfer/retry", b"", "", **{"Idempotency-Key": "a"})
+    refused(answer, 404)
 
 
 @pytest.mark.parametrize(

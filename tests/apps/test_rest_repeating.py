@@ -42,6 +42,15 @@ def test_what_is_sent_twice_is_done_once(world, path, body, listed):
     assert counted(world, listed) == count
 
 
+def test_where_no_body_is_taken_none_need_be_sent(world):
+    answers = [
+        world.ask("POST", "/rules/sync", **key("k")),
+        world.ask("POST", "/rules/sync", json={}, **key("k")),
+    ]
+    assert [answer.status_code for answer in answers] == [202, 202]
+    assert [kind for kind, _ in world.controller.seen].count("rules.sync") == 1
+
+
 def test_the_same_key_with_something_else_is_refused(world):
     world.ask("POST", "/flows", json=WISH, **key("k"))
     for path, body in (("/flows", {**WISH, "size": "26 GB"}), ("/flow-previews", WISH)):

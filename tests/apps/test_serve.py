@@ -139,16 +139,20 @@ def url(tmp_path: Path) -> str:
     return made
 
 
+PAGES = "http://127.0.0.1:8080"
+
+
 def tokens(url: str) -> int:
     with Access.open(url) as access:
         return access.tokens.count()
 
 
 def test_the_token_is_shown_once_and_only_once(url: str, capfd: pytest.CaptureFixture[str]) -> None:
-    first_token(url, None)
+    first_token(url, None, PAGES)
     shown = capfd.readouterr().err
     assert shown.count("Admin token (shown only now): ") == 1
-    first_token(url, None)
+    assert f"Sign in with it at {PAGES}/sign-in, or by: adon --url {PAGES} login" in shown
+    first_token(url, None, PAGES)
     assert capfd.readouterr().err == ""
     assert tokens(url) == 1
 
@@ -159,7 +163,7 @@ def test_the_token_goes_to_a_file_that_only_we_can_read(
     file = tmp_path / "token"
     mask = os.umask(0)
     try:
-        first_token(url, file)
+        first_token(url, file, PAGES)
     finally:
         os.umask(mask)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
@@ -174,7 +178,7 @@ def test_a_token_that_cannot_be_written_is_not_made(url: str, tmp_path: Path, wh
         file.write_text("mine\n")
         file.chmod(0o644)
     with pytest.raises(InvalidInput, match="admin_token_file"):
-        first_token(url, file)
+        first_token(url, file, PAGES)
     assert tokens(url) == 0
     assert not file.exists() or file.read_text() == "mine\n"
 
@@ -188,10 +192,28 @@ def test_a_port_that_is_taken_is_one_clear_line(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", port)), pytest.raises(Unavailable) as refused:
         serve.web_socket(configuration)
     text = str(refused.value)
-    assert text.startswith(
-        f"controller.web_port: cannot listen on 127.0.0.1 port {port}: Address already in use"
+    assert text == (
+        f"controller.web_port: cannot listen on 127.0.0.1 port {port}: Address already in use; "
+        "is ADON, or something else, running there? Else name another port in the configuration"
     )
-    assert "\n" not in text
+
+
+@pytest.mark.parametrize(
+    ("said", "pages"),
+    [
+        ("", "http://127.0.0.1:{port}"),
+        ("  web_host: 0.0.0.0\n", "http://localhost:{port}"),
+        ("  web_host: '::1'\n", "http://[::1]:{port}"),
+        ("access: {public_url: 'https://adon.example.edu/'}\n", "https://adon.example.edu"),
+    ],
+)
+def test_where_the_pages_are_is_told_as_a_browser_asks_for_it(tmp_path: Path, said: str, pages: str) -> None:
+    config = write_configuration(tmp_path, free_port())
+    where = "controller:\n" if said.startswith(" ") else ""
+    config.write_text(config.read_text().replace(where, where + said) if where else config.read_text() + said)
+    configuration = load(config)
+    with serve.web_socket(configuration) as web:
+        assert serve._pages(configuration, web) == pages.format(port=configuration.controller.web_port)
 
 
 PASSES = """

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 import threading
-from contextlib import closing
+from contextlib import closing, suppress
+from functools import partial
 
 import pytest
 import requests
@@ -20,6 +22,7 @@ from apps.rest.identity.ways import open_ways
 from apps.rest.proxies import plain
 from apps.rest.rates import Rates, network_of
 from apps.rest.sockets import listening
+from tests.apps import web
 from tests.apps.edge import eventually
 from tests.apps.measured import NOW
 from tests.apps.test_web_process import From
@@ -72,6 +75,32 @@ def test_who_does_not_finish_a_request_is_let_go_and_others_are_served(served, m
         found = one.recv(4096)
         assert found == b"" or found.startswith(b"HTTP/1.1 408")
         one.close()
+
+
+def test_who_does_not_take_the_last_bytes_of_answers_is_let_go(world, monkeypatch, caplog):
+    """They are made, and all of them written: what lies in the server's own buffer costs memory."""
+    for name in ("UNTAKEN_S", "LOOK_EVERY_S"):
+        monkeypatch.setattr(connections, name, 0.2)
+    monkeypatch.setattr(web.socket, "create_server", partial(narrow, socket.create_server))
+    caplog.set_level(logging.INFO, connections.__name__)
+    with world.served() as url, socket.socket() as slow:
+        slow.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        slow.settimeout(20)
+        slow.connect(("127.0.0.1", int(url.rpartition(":")[2])))
+        slow.sendall((HEAD + b"\r\n") * 60)  # their answers fill what the kernel holds, and some more
+        eventually(lambda: "event=web.slow-client cause=answer" in caplog.text, "it is waited for")
+        found = b""
+        with suppress(ConnectionResetError):
+            while piece := slow.recv(65536):
+                found += piece
+        assert found.count(b"HTTP/1.1 200") < 60
+
+
+def narrow(create, *where, **more):
+    """A listener whose connections hold little on their way out."""
+    made = create(*where, **more)
+    made.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+    return made
 
 
 def test_too_many_requests_are_refused_with_when_to_come_again(world):

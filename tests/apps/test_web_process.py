@@ -172,6 +172,10 @@ def test_whoever_asks_too_often_is_told_when_to_come_again_and_nobody_else_is(we
         ).status_code
 
     assert [sign_in("adon_guess") for _ in range(3)] == [401, 401, 429]
+    guess = {"headers": {"X-Forwarded-For": "192.0.2.8"}}
+    guessed = [web.ask("/api/v1/version", "adon_guess", **guess).status_code for _ in range(3)]
+    assert guessed == [401, 401, 429], "tokens are guessed at the API as slowly as at the form"
+    assert web.ask("/api/v1/version", "auditor", **guess).status_code == 200, "from the same address"
     assert sign_in(web.tokens["auditor"]) == 303, "who has a token is not kept out by others' guesses"
     eventually(lambda: "192.0.2.7" in {line.entry.address for line in web.access.audit.all()})
 

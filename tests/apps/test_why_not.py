@@ -145,3 +145,4 @@ def test_a_request_is_tried_and_a_decision_asked_about_from_the_command_line(ado
     assert json.loads(adon("flow", "submit", *words, "--preview", "--json").output)["decision"]["tables"]
     told = adon("decision", "why-not", decided, as_="researcher")
     assert "internet would have been taken if" in told.output
+    assert adon("decision", "why-not", "f-1", as_="researcher").output == told.output

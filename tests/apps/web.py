@@ -232,7 +232,7 @@ class Controller:
             case "trace":
                 peer.answer(command, dict(self.trace(payload)))
             case "rules.sync":
-                peer.answer(command, {"switches": ["0000000000000a01"]})
+                peer.answer(command, {"switches": ["mu-edge"]})
 
     def put(self, proposal: Proposal) -> None:
         self.proposals.put(proposal)

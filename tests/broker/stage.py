@@ -530,9 +530,9 @@ class Stage:
                 self.switches[sent.dpid].apply(change, self.now)
             self.happen(BatchConfirmed(*self.stamp(), sent.dpid, sent.batch))
 
-    def sync(self) -> None:
-        """An operator has every switch read and repaired now."""
-        self.command(SyncAsked)
+    def sync(self) -> Any:
+        """An operator has every switch read and repaired now; the answer."""
+        return self.command(SyncAsked)
 
     def wipe(self, dpid: int) -> None:
         """A switch restarts and has forgotten all rules."""

@@ -373,6 +373,8 @@ def test_worker_nodes_come_back_when_a_flow_ends() -> None:
     [
         ({"destination": "nowhere"}, "destination", "there is no host 'nowhere'"),
         ({"source": "nowhere"}, "source", "there is no host 'nowhere'"),
+        ({"source": "mu-dtm"}, "source", "there is no host 'mu-dtm'; did you mean mu-dtn?"),
+        ({"template": "soykbb"}, "template", "there is no template 'soykbb'; did you mean soykb?"),
         ({"destination": "mu-dtn"}, "destination", "same site"),
         ({"template": "unheard-of"}, "template", "there is no template"),
         ({"qspec": {"throughput": {"min": "99 Mbps"}}}, "qspec.throughput.min", "can never be met"),

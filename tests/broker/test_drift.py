@@ -299,3 +299,10 @@ def test_after_any_tampering_the_desired_is_installed_and_the_damping_was_kept(
         busy(stage, 1)
     assert stage.installed() == desired(stage)
     assert stage.broker.world.network.complete(flow.id)
+
+
+def test_who_has_all_repaired_is_told_the_names_of_the_switches_that_are_there() -> None:
+    stage = ready()
+    assert stage.sync() == {"switches": ["mu-edge", "osu-edge"]}
+    stage.disconnect(MU_EDGE)
+    assert stage.sync() == {"switches": ["osu-edge"]}

@@ -14,7 +14,7 @@ from adon.errors import Conflict, InvalidInput
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.topology import Topology
 from adon.templates_catalog.catalog import Catalog
-from adon.templates_catalog.model import RSpec, Template
+from adon.templates_catalog.model import QSpec, RSpec, Template
 from tests.broker.stage import catalog, configuration
 
 TOPOLOGY = Topology(configuration())
@@ -90,6 +90,18 @@ def test_sites_of_a_third_campus_are_no_help() -> None:
     topology = Topology(read.model_copy(update={"compute": far}))
     with pytest.raises(InvalidInput, match="no compute site is at mu or osu"):
         flow(template="computes", templates=Catalog.of([computing({})]), topology=topology)
+
+
+def test_a_bound_that_no_path_can_meet_is_told_with_whose_it_is() -> None:
+    best = "can never be met: the best path, al2s, has 60.6 Mbps"
+    fast = Template.model_validate(
+        {"name": "fast", "weights": {"throughput": 1}, "qspec": {"throughput": {"min": "1 Gbps"}}}
+    )
+    with pytest.raises(InvalidInput, match=f"1 Gbps, which fast@1 asks for, {best}; ask for less"):
+        flow(template="fast", templates=Catalog.of([fast]))
+    mine = QSpec.model_validate({"throughput": {"min": "2 Gbps"}})
+    with pytest.raises(InvalidInput, match=f"2 Gbps {best}$"):
+        flow(template="fast", templates=Catalog.of([fast]), qspec=mine)
 
 
 def test_both_unknown_hosts_are_named() -> None:

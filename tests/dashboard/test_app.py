@@ -141,6 +141,15 @@ def test_a_browser_keeps_our_code_until_it_has_another_address(inside: Client) -
     assert "immutable" not in inside.get("/assets/none.js?m=1").headers.get("Cache-Control", "")
 
 
+def test_no_other_site_has_a_hold_of_a_page_or_may_embed_it(inside: Client) -> None:
+    for path in ("/", "/_dash-layout", "/sign-in", "/sign-out"):
+        headers = inside.get(path).headers
+        assert headers["Cross-Origin-Opener-Policy"] == "same-origin", path
+        assert headers["Cross-Origin-Resource-Policy"] == "same-origin", path
+        assert headers["X-Content-Type-Options"] == "nosniff", path
+        assert "frame-ancestors 'none'" in headers["Content-Security-Policy"], path
+
+
 def test_no_other_site_may_run_anything_in_a_page(inside: Client) -> None:
     policy = inside.get("/").headers["Content-Security-Policy"]
     assert "default-src 'none'" in policy

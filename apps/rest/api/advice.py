@@ -161,7 +161,7 @@ def _host(body: HostBody, role: str, known: HostFacts | None) -> HostFacts:
     return replace(host, name=name, interface=interface, memory=memory)
 
 
-@api.post("/advice/accept", responses=answers(201, AcceptView, 400, 409, 413, 415))
+@api.post("/advice/accept", responses={"200": AcceptView, **answers(201, AcceptView, 400, 409, 413, 415)})
 @action(Action.TEMPLATE_ADD)
 def accept_advice(body: AcceptAdviceBody) -> Response:
     """Keep confirmed advice as a best practice in a new version of the flow's template."""
