@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -112,11 +112,23 @@ class Peopled:
         """A digest of everything that is kept."""
         found = hashlib.sha256()
         for name in ("state.db", "measurements.db", "access.db"):
-            with sqlite3.connect(self.world.folder / name) as database:
-                for line in database.iterdump():
+            with (
+                closing(sqlite3.connect(self.world.folder / name)) as database,
+                closing(_copy(database)) as kept,
+            ):
+                for line in kept.iterdump():
                     if not line.startswith(NOTED):
                         found.update(line.encode())
         return found.hexdigest()
+
+
+def _copy(database: sqlite3.Connection) -> sqlite3.Connection:
+    """As it is now, but for when somebody was here last."""
+    copy = sqlite3.connect(":memory:")
+    database.backup(copy)
+    if copy.execute("SELECT 1 FROM sqlite_master WHERE name = 'access_users'").fetchone():
+        copy.execute("UPDATE access_users SET last_seen = NULL")
+    return copy
 
 
 class Movers:

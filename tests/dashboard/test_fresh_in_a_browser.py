@@ -86,15 +86,6 @@ def test_what_has_changed_is_shown_and_what_has_not_is_not_sent(world: World, br
     expect(page.locator("h1")).to_contain_text("f-1")
 
 
-def test_who_is_not_signed_in_any_more_is_told(browse: Browse) -> None:
-    page = browse("/flows?state=active")
-    page.wait_for_load_state("networkidle")
-    page.context.clear_cookies()
-    hasten(page, "page")
-    again = page.locator("#live").get_by_role("link", name="Sign in again")
-    expect(again).to_have_attribute("href", "/sign-in?next=%2Fflows%3Fstate%3Dactive")
-
-
 def test_a_server_that_is_away_leaves_the_page_as_it_was(browse: Browse) -> None:
     page = browse("/flows")
     page.wait_for_load_state("networkidle")

@@ -17,7 +17,7 @@ from apps.dashboard.ui.blocks import Tone
 from apps.dashboard.visit import Visit
 
 STATES = ("running", "failure", "success", "unknown")
-_TONES: dict[str, Tone] = {"running": "wait", "success": "good", "failure": "bad"}
+_TONES: dict[str, Tone] = {"success": "good", "failure": "bad"}
 MOST = 200
 
 
@@ -68,8 +68,8 @@ def _workflows(found: Sequence[Doc], here: Visit) -> Component:
         ui.Column("Failures", _failures),
     ]
     nothing = ui.empty(
-        "No workflow is known. A host tells of its workflows when `adon-point` watches Pegasus there "
-        "(docs/measurement-sources.md)."
+        "No workflow is known. A host tells of its workflows when its measurement point has a `[[pegasus]]` "
+        "section (docs/measurement-custom.md)."
     )
     return ui.table(columns, found, nothing, "Workflows")
 
@@ -106,7 +106,7 @@ def _failures(one: Doc) -> Any:
 
 def _batch(found: Sequence[Doc], here: Visit) -> Component:
     def figures(one: Doc) -> str:
-        return ", ".join(f"{name.replace('_', ' ')} {value:g}" for name, value in one["values"].items())
+        return ", ".join(f"{value:g} {name.replace('_', ' ')}" for name, value in one["values"].items())
 
     columns = [
         ui.Column(

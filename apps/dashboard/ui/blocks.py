@@ -135,8 +135,9 @@ def link(text: Any, to: str, *, button: bool = False) -> Component:
 
 
 def empty(says: str, *ways: Component) -> Component:
-    """Nothing is here yet: why, and what to do next."""
-    return html.Div([html.P(says), *ways], className="empty")
+    """Nothing is here yet: why, and what to do next; what stands between backticks is a command."""
+    parts = [html.Code(part) if number % 2 else part for number, part in enumerate(says.split("`"))]
+    return html.Div([html.P(parts), *ways], className="empty")
 
 
 def notice(text: Any, tone: Tone = "plain") -> Component:
