@@ -86,6 +86,7 @@ def addresses(api: Api) -> Mapping[str, str]:
         "/paths/<name>": lambda: "mu-osu-0",
         "/alarms/<id>": lambda: first("/alarms"),
         "/users/<name>": lambda: first("/users", "name"),
+        "/sites/<name>": lambda: first("/sites", "name"),
         "/flows/<id>/advice": lambda: first("/flows?state=active"),
     }
     found = {}

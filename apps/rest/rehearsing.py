@@ -15,7 +15,7 @@ from apps.rest.snapshots import Snapshot
 
 SHARED_S = 5.0
 """Seconds for which one rehearsal of everything serves everybody; the answer says when it was made."""
-STALE_S = 30.0
+STALE_S = 60.0
 """Seconds for which it serves those who ask while the next one is made: nobody waits for seconds."""
 
 Ask = Callable[[Mapping[str, Any]], Mapping[str, Any]]
