@@ -67,7 +67,7 @@ class Asker:
     async def _asked(
         self, method: str, path: str, said: Sequence[str], body: bytes = b""
     ) -> tuple[int, Mapping[str, str], bytes]:
-        reader, writer = self._free.pop() if self._free else await self._opened()
+        reader, writer = await self._connection()
         more = (f"Content-Length: {len(body)}",) if body else ()
         writer.write(self._head(method, path, *said, *more) + body)
         head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").lower().split("\r\n")
@@ -80,6 +80,14 @@ class Asker:
         else:
             self._free.append((reader, writer))
         return int(head[0].split()[1]), fields, answer
+
+    async def _connection(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        while self._free:
+            reader, writer = self._free.pop()
+            if not reader.at_eof():  # the server closes those that nobody used for a while
+                return reader, writer
+            writer.close()
+        return await self._opened()
 
     async def _opened(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         return await asyncio.open_connection(self._host, self._port, limit=2**20)
