@@ -19,7 +19,7 @@ Browse = Callable[..., Page]
 
 
 def drawn_by_now(page: Page) -> None:
-    """Wait for the map.  Not by wait_for_function: it evaluates text in the page, which our policy forbids."""
+    """Wait for the map; not by wait_for_function, which evaluates text in the page: our policy forbids it."""
     has = "(document.getElementById('net-map')?._cyreg?.cy.elements().length ?? 0) > 0"
     eventually(lambda: bool(page.evaluate(has)), "the map is not drawn")
 
