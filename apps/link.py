@@ -45,6 +45,8 @@ SERVER_BYTES = 32_000_000
 """Bytes that may wait for one peer; and that is what its slowness costs in memory."""
 CLIENT_QUEUE = 10_000
 """Messages a client keeps while the controller is away; the oldest go first."""
+UNHEARD = 100
+"""Messages of one kind that a client keeps until somebody listens; of more the newest."""
 CONNECT_WAIT = 1.0
 """Seconds a call waits for a connection that is not there (a controller that is just starting)."""
 BACKOFF = (0.05, 2.0)
@@ -363,6 +365,9 @@ class LinkClient:
         self._role = role
         self._far = far
         self._callbacks: dict[str, Callable[[Payload], None]] = {}
+        self._unheard: dict[str, deque[Payload]] = {}
+        # Held while a callback is called: messages of a kind come in their order, the unheard ones too.
+        self._telling = threading.RLock()
         self._pending: dict[str, Future[Payload]] = {}
         self._outbox: deque[tuple[bytes, str | None]] = deque()
         self._lost = 0
@@ -387,14 +392,18 @@ class LinkClient:
     def on(self, kind: str, callback: Callable[[Payload], None]) -> None:
         """Call ``callback(payload)`` for each message of this kind, in the link's thread.
 
-        ``hello`` is called once after every (re)connect; here and now if the link is connected already.
-        A callback may :meth:`send`, not :meth:`call`.
+        What came since the connection was made, before anybody listened, is told here and now: the controller
+        says once how things stand, as soon as somebody connects.  So is ``hello``, which is called once after
+        every (re)connect.  A callback may :meth:`send`, not :meth:`call`.
         """
-        with self._changed:
-            self._callbacks[kind] = callback
-            connected = self._connection is not None
-        if kind == "hello" and connected:
-            callback({"role": self._role})  # connected before anybody listened
+        with self._telling:
+            with self._changed:
+                self._callbacks[kind] = callback
+                connected = self._connection is not None
+            if kind == "hello" and connected:
+                callback({"role": self._role})
+            for payload in self._unheard.pop(kind, ()):
+                callback(payload)
 
     def send(self, kind: str, payload: Mapping[str, Any]) -> None:
         """Queue one message and return; it waits for the controller, and is lost if too many wait.
@@ -484,6 +493,8 @@ class LinkClient:
         log.info("event=link.connected role=%s", self._role)
         writer = threading.Thread(target=self._write, args=(connection,), name="link-writer", daemon=True)
         writer.start()
+        with self._telling:
+            self._unheard.clear()  # of a connection before: how things stand is said anew
         try:
             if greeted:
                 self._dispatch("hello", {"role": self._role})
@@ -523,14 +534,17 @@ class LinkClient:
             waiting.set_result(value if isinstance(value, dict) else {})
 
     def _dispatch(self, kind: str, payload: Payload) -> None:
-        callback = self._callbacks.get(kind)
-        if callback is None:
-            return
-        try:
-            callback(payload)
-        except Exception:
-            # The outermost guard of the link's thread: a callback's mistake must not end the link.
-            log.exception("event=link.callback-failed kind=%s", kind)
+        with self._telling:
+            callback = self._callbacks.get(kind)
+            if callback is None:
+                if kind != "hello":
+                    self._unheard.setdefault(kind, deque(maxlen=UNHEARD)).append(payload)
+                return
+            try:
+                callback(payload)
+            except Exception:
+                # The outermost guard of the link's thread: a callback's mistake must not end the link.
+                log.exception("event=link.callback-failed kind=%s", kind)
 
     def _write(self, connection: socket.socket) -> None:
         while (entry := self._next(connection)) is not None:

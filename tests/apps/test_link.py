@@ -100,6 +100,39 @@ def test_the_role_is_announced_and_messages_arrive_in_order(client, controller):
     assert [controller.next("note")[1]["number"] for _ in range(50)] == list(range(50))
 
 
+def test_what_came_before_anybody_listened_is_told_when_somebody_does(client, controller):
+    controller.next("hello")
+    for number in range(link.UNHEARD + 3):
+        controller.server.broadcast("state", {"n": number}, role="web")
+    client.call("echo", {"n": 1})  # an answer comes after what was sent before it
+    heard = []
+    client.on("state", lambda payload: heard.append(payload["n"]))
+    assert heard == list(range(3, link.UNHEARD + 3))
+    controller.server.broadcast("state", {"n": -1}, role="web")
+    client.call("echo", {"n": 2})
+    assert heard[-1] == -1
+    client.on("state", heard.append)
+    assert len(heard) == link.UNHEARD + 1, "nothing is told twice"
+
+
+def test_what_another_connection_brought_is_not_told(path):
+    first = Controller(path)
+    client = LinkClient(path, "web")
+    first.next("hello")
+    first.server.broadcast("state", {"n": 1}, role="web")
+    client.call("echo", {"n": 1})
+    first.server.close()
+    second = Controller(path)
+    second.next("hello")
+    second.server.broadcast("state", {"n": 2}, role="web")
+    client.call("echo", {"n": 2})
+    heard = []
+    client.on("state", heard.append)
+    assert heard == [{"n": 2}]
+    client.close()
+    second.server.close()
+
+
 ERRORS = [
     InvalidInput([Problem("size", "is zero"), Problem("weights", "are zero", "f.yaml", 7)]),
     NotFound("flow", "f-9"),
