@@ -400,10 +400,11 @@ class LinkClient:
             with self._changed:
                 self._callbacks[kind] = callback
                 connected = self._connection is not None
+            waiting = list(self._unheard.pop(kind, ()))
             if kind == "hello" and connected:
-                callback({"role": self._role})
-            for payload in self._unheard.pop(kind, ()):
-                callback(payload)
+                waiting.append({"role": self._role})
+            for payload in waiting:
+                self._dispatch(kind, payload)
 
     def send(self, kind: str, payload: Mapping[str, Any]) -> None:
         """Queue one message and return; it waits for the controller, and is lost if too many wait.

@@ -29,6 +29,9 @@ ENVIRONMENT = "ADON_ACCESS_URL"
 """By the environment: a URL may hold a password, and everybody can read a command line."""
 WAITED_S = 30.0
 """So long one waits for those before; then one is to ask again."""
+MOST_AT_ONCE = 4
+"""Who is answered, and who waits."""
+BUSY = "the audit log is being read for others; ask again in a moment"
 GIVEN_UP_AFTER_S = 300.0
 _PIECE = 1 << 20
 
@@ -47,6 +50,8 @@ class WholeLog:
     url: str
     _process: subprocess.Popen[bytes] | None = None
     _one_at_a_time: threading.Lock = field(default_factory=threading.Lock)
+    _places: threading.Semaphore = field(default_factory=lambda: threading.Semaphore(MOST_AT_ONCE))
+    _closed: bool = False
 
     def verified(self) -> Verified:
         """Whether every line is there and unchanged (:func:`adon.access.audit.verify`).
@@ -63,13 +68,26 @@ class WholeLog:
         return self._asked({"do": "export", "form": form, "wanted": asdict(wanted)})
 
     def close(self) -> None:
-        """End the process, if it runs."""
+        """End the process, if it runs, also while it answers; it is asked no more."""
+        self._closed = True
+        process = self._process
+        if process is not None:
+            process.kill()  # whoever waits for its answer is told, and lets go
         with self._one_at_a_time:
             self._end()
 
     def _asked(self, question: Mapping[str, Any]) -> bytes:
+        # Each who waits has a thread of the web process, which others need.
+        if not self._places.acquire(blocking=False):
+            raise Unavailable(BUSY)
+        try:
+            return self._in_turn(question)
+        finally:
+            self._places.release()
+
+    def _in_turn(self, question: Mapping[str, Any]) -> bytes:
         if not self._one_at_a_time.acquire(timeout=WAITED_S):
-            raise Unavailable("the audit log is being read for others; ask again in a moment")
+            raise Unavailable(BUSY)
         try:
             with suppress(_Ended):
                 return self._told(question)
@@ -83,6 +101,8 @@ class WholeLog:
             self._one_at_a_time.release()
 
     def _told(self, question: Mapping[str, Any]) -> bytes:
+        if self._closed:
+            raise _Ended
         if self._process is None or self._process.poll() is not None:
             self._end()
             self._process = _begun(self.url)

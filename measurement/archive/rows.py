@@ -124,6 +124,8 @@ def to_json(field: str, value: Mapping[str, object], most: int) -> str:
     """
     try:
         text = json.dumps(dict(value), allow_nan=False, sort_keys=True)
+        if "\\ud" in text:  # pairs are text; a half of one could be kept, and not be read again
+            from_json(text)
     except (TypeError, ValueError, RecursionError) as error:
         raise ValueError(f"{field}: is not JSON: {error}") from None
     if len(text) > most:

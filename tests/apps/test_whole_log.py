@@ -6,7 +6,8 @@ import json
 import os
 import signal
 import sqlite3
-from contextlib import closing
+import threading
+from contextlib import ExitStack, closing
 
 import pytest
 
@@ -133,6 +134,36 @@ def test_who_waits_too_long_for_others_is_told_so(log, monkeypatch):
     monkeypatch.setattr(whole_log, "WAITED_S", 0.01)
     with log._one_at_a_time, pytest.raises(Unavailable, match="for others"):
         log.verified()
+
+
+def test_only_so_many_wait_the_others_are_told_at_once(log, monkeypatch):
+    monkeypatch.setattr(whole_log, "WAITED_S", 60.0)
+    with ExitStack() as held:
+        for _ in range(whole_log.MOST_AT_ONCE):
+            held.enter_context(log._places)
+        with pytest.raises(Unavailable, match="for others"):
+            log.verified()
+    assert log.verified().lines == 2500
+
+
+def test_the_end_waits_for_nobody_and_nothing_begins_anew(log):
+    log.verified()
+    pid, found = process_of(log), []
+    os.kill(pid, signal.SIGSTOP)
+
+    def ask():
+        with pytest.raises(Unavailable):
+            log.verified()
+        found.append(True)
+
+    asking = threading.Thread(target=ask)
+    asking.start()
+    eventually(log._one_at_a_time.locked, "nobody asks")
+    log.close()
+    asking.join(20)
+    assert found == [True]
+    assert gone(pid)
+    assert log._process is None
 
 
 def test_what_takes_too_long_is_given_up(log, monkeypatch):

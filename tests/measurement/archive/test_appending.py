@@ -96,6 +96,7 @@ def test_what_cannot_be_kept_is_refused_and_the_rest_is_kept(archive):
     bad = [
         dataclasses.replace(measured(1, 11), tool="a\0b"),
         dataclasses.replace(measured(1, 11), tool="half \ud800 a pair"),
+        dataclasses.replace(measured(1, 12), parameters={"note": "half \ud800 a pair"}),
         dataclasses.replace(measured(1, 11), source="https://" + "x" * 5000),
         dataclasses.replace(measured(1, 11), key=L2._replace(path="p" * 300)),
         dataclasses.replace(measured(1, 11), parameters={"a": math.nan}),
