@@ -76,6 +76,7 @@ def situation(world: World, ends: tuple[str, str], now: float) -> Situation:
         window=world.configuration.measurements.window,
         loads=world.flows.loads(ends),
         shunned={path: why for path, (until, why) in world.shunned.items() if until > now},
+        fleeting=world.ahead(now),
     )
 
 

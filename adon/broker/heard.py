@@ -37,7 +37,7 @@ class Heard(PerformanceView):
         return super().record(measurement, now, beside)
 
     def ahead(self, now: float) -> bool:
-        """Whether a result may have to wait for its time to come: what is found now holds for now only."""
+        """Whether a result may have to wait for its time to come."""
         return self._newest > now + FUTURE_TOLERANCE
 
     def supersede(self, key: PathKey, metric: Metric, changed: Changed | None) -> None:

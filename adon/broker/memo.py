@@ -112,7 +112,7 @@ class Memo:
         held = kept.get(candidate.key.path)
         if held is None or not held.stamp.same(stamp) or not held.at <= s.now < held.until:
             record = record_of(candidate, None, kind.need, stamp.tables, s)
-            until = s.now if performance.ahead(s.now) else good_until(record, kind)
+            until = s.now if s.fleeting else good_until(record, kind)
             held = Standing(stamp, record, s.now, until)
             kept[candidate.key.path] = held
         return held

@@ -214,9 +214,9 @@ class Watch:
         else:
             fixed = [metric for metric in kind.need.metrics if metric is not Metric.THROUGHPUT]
             record = record_of(candidate, None, kind.need, stamp.tables, s, fixed)
-            until = s.now if world.performance.ahead(s.now) else good_until(record, kind)
+            until = s.now if s.fleeting else good_until(record, kind)
             own = OwnPath.of(candidate.path, record, stamp.tables, kind.need.qspec, until)
-        return Outlook(stamp, own, s.now, s.now if world.performance.ahead(s.now) else own.until)
+        return Outlook(stamp, own, s.now, s.now if s.fleeting else own.until)
 
     # -- one flow ---------------------------------------------------------------------------------------
 

@@ -35,7 +35,7 @@ def ground(world: World, ends: tuple[str, str], now: float, *, limited: bool) ->
         shunned=tuple(key.path for key in keys if key.path in shunned and shunned[key.path][0] > now),
         together=world.filling.version,
         hour=math.floor((now - world.configuration.measurements.window) / _HOUR_S),
-        fleeting=limited or world.performance.ahead(now),
+        fleeting=limited or world.ahead(now),
     )
 
 

@@ -7,8 +7,9 @@ anything else, so at any instant::
 
     committed = Σ over everybody of max(what their flows hold, what is reserved for them)
 
-where "everybody" is the owners of reservations, each flow that has a reservation of its own, and all others
-together.  Nothing is given that would bring this above what the place has, at any instant at which the
+where "everybody" is the owners of reservations, each flow that has a reservation of its own at that instant,
+and all others together.  At other times such a flow draws on what is reserved for its owner, as any other
+flow does.  Nothing is given that would bring this above what the place has, at any instant at which the
 newcomer would be there.  So what is held never exceeds what the place has, as long as that does not shrink;
 and what is committed never does, unless a flow is late (:meth:`Book.overdrawn` says so).
 
@@ -139,7 +140,7 @@ class Book:
 
     def _free_at(self, at: float, now: float, who: Who, *, reserving: bool) -> Limits:
         held, reserved = self._shares(at, now, who.flow if reserving else None)
-        mine, used = who if reserving else self._key(who), NOTHING
+        mine, used = who if reserving else self._key(who, at), NOTHING
         for key in held.keys() | reserved.keys():
             if key != mine:
                 used += held.get(key, NOTHING).at_least(reserved.get(key, NOTHING))
@@ -155,7 +156,7 @@ class Book:
         held: dict[Who, Amounts] = {}
         for hold in self.holds.values():
             if at <= now or hold.until <= now or at < hold.until:
-                key = self._key(hold.who, apart)
+                key = self._key(hold.who, at, apart)
                 held[key] = held.get(key, NOTHING) + hold.amounts
         reserved: dict[Who, Amounts] = {}
         for one in self.reserved:
@@ -164,11 +165,12 @@ class Book:
                 reserved[key] = reserved.get(key, NOTHING) + one.amounts
         return held, reserved
 
-    def _key(self, who: Who, apart: int | None = None) -> Who:
-        """Whose reservations this is drawn on: the flow's own if it has any, else its owner's."""
-        if who.flow in (None, apart) or any(one.flow == who.flow for one in self.reserved):
+    def _key(self, who: Who, at: float, apart: int | None = None) -> Who:
+        """Whose reservations this is drawn on then: the flow's own if it has any, else its owner's."""
+        if who.flow in (None, apart):
             return who
-        return Who(who.owner)
+        own = any(one.flow == who.flow and one.begins <= at < one.ends for one in self.reserved)
+        return who if own else Who(who.owner)
 
     def _with_its_own(self, asked: Amounts, who: Who) -> Amounts:
         """What is committed by a reservation for one flow: at least what that flow holds already."""
@@ -205,7 +207,7 @@ class Book:
         times.update(hold.until for hold in self.holds.values() if now < hold.until < math.inf)
         for one in self.reserved:
             times.update(at for at in (one.begins, one.ends) if at > now)
-        sweep = _Sweep(self, now, who if reserving else self._key(who), reserving)
+        sweep = _Sweep(self, now, who, reserving)
         return [Step(at, sweep.free_at(at)) for at in sorted(times)]
 
     def earliest(
@@ -249,12 +251,12 @@ class Book:
 class _Sweep:
     """Goes through the times in order and keeps what everybody holds and has reserved, step by step."""
 
-    def __init__(self, book: Book, now: float, mine: Who, reserving: bool) -> None:
-        self._limits, self._mine, self._reserving = book.limits, mine, reserving
+    def __init__(self, book: Book, now: float, who: Who, reserving: bool) -> None:
+        self._book, self._who, self._reserving = book, who, reserving
         self._held: dict[Who, _Vector] = {}
         self._reserved: dict[Who, _Vector] = {}
-        self._others = _ZERO
-        apart = mine.flow if reserving else None
+        self._all = _ZERO
+        apart = who.flow if reserving else None
         self._changes = sorted(_changes(book, now, apart), key=lambda change: change.at)
         self._next = 0
 
@@ -263,16 +265,16 @@ class _Sweep:
         while self._next < len(self._changes) and self._changes[self._next].at <= at:
             self._apply(self._changes[self._next])
             self._next += 1
-        own = (self._reserved if self._reserving else self._held).get(self._mine, _ZERO)
-        return self._limits.less(Amounts(*map(add, self._others, own)))
+        mine = self._who if self._reserving else self._book._key(self._who, at)
+        own = (self._reserved if self._reserving else self._held).get(mine, _ZERO)
+        others = map(sub, self._all, self._committed(mine))
+        return self._book.limits.less(Amounts(*map(add, others, own)))
 
     def _apply(self, change: _Change) -> None:
         before = self._committed(change.key)
         of = self._reserved if change.reserved else self._held
         of[change.key] = tuple(map(add, of.get(change.key, _ZERO), change.more))
-        if change.key != self._mine:
-            now_is = self._committed(change.key)
-            self._others = tuple(map(sub, map(add, self._others, now_is), before))
+        self._all = tuple(map(sub, map(add, self._all, self._committed(change.key)), before))
 
     def _committed(self, key: Who) -> _Vector:
         return tuple(map(max, self._held.get(key, _ZERO), self._reserved.get(key, _ZERO)))
@@ -289,11 +291,22 @@ class _Change(NamedTuple):
 
 def _changes(book: Book, now: float, apart: int | None) -> Iterator[_Change]:
     at_first: dict[Who, _Vector] = {}
+    turns: dict[int | None, list[float]] = {}
+    for one in book.reserved:
+        if one.flow not in (None, apart):
+            turns.setdefault(one.flow, []).extend((one.begins, one.ends))
     for hold in book.holds.values():
-        key, amounts = book._key(hold.who, apart), hold.amounts.vector
+        key, amounts = book._key(hold.who, -math.inf, apart), hold.amounts.vector
         at_first[key] = tuple(map(add, at_first.get(key, _ZERO), amounts))
-        if now < hold.until < math.inf:
-            yield _Change(hold.until, key, tuple(map(neg, amounts)), reserved=False)
+        until = hold.until if now < hold.until else math.inf
+        for at in sorted(turns.get(hold.who.flow, ())):
+            then = book._key(hold.who, at, apart)
+            if then != key and at < until:
+                yield _Change(at, key, tuple(map(neg, amounts)), reserved=False)
+                yield _Change(at, then, amounts, reserved=False)
+                key = then
+        if until < math.inf:
+            yield _Change(until, key, tuple(map(neg, amounts)), reserved=False)
     for key, held in at_first.items():
         yield _Change(-math.inf, key, held, reserved=False)
     for one in book.reserved:

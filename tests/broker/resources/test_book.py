@@ -78,6 +78,20 @@ class TestReservations:
         book = a_book(10, reserved(1, 8, 0, 200, Who("ann", 7)))
         assert (free(book, Who("ann", 7)), free(book, Who("ann", 8)), free(book, BOB)) == (10, 2, 2)
 
+    def test_a_flow_draws_on_its_owners_reservation_until_its_own_begins(self) -> None:
+        book = a_book(6, reserved(1, 2, 0, 200)).hold(7, Hold(nodes(3), Who("ann", 7)), 0)
+        assert free(book, BOB) == 3
+        with_its_own = book.reserve(reserved(2, 1, 50, 100, Who("ann", 7)))
+        assert not with_its_own.overdrawn(0)
+        assert [(step.at, step.free.nodes) for step in with_its_own.profile(0, BOB)] == [
+            (0, 3),
+            (50, 1),
+            (100, 3),
+            (200, 3),
+        ]
+        tight = a_book(4, reserved(1, 2, 0, 200)).hold(7, Hold(nodes(3), Who("ann", 7)), 0)
+        assert tight.earliest(nodes(1), 0, 50, 50, Who("ann", 7), reserving=True) == 200
+
     def test_reservations_of_one_owner_add_up(self) -> None:
         book = a_book(10, reserved(1, 4, 0, 100), reserved(2, 4, 50, 150))
         assert free(book, BOB, ends=50) == 6
@@ -135,7 +149,7 @@ def books(draw: st.DrawFn) -> tuple[Book, float]:
 
 def committed(book: Book, at: float, now: float) -> int:
     """What is committed at a time, written down a second time and for single nodes."""
-    own = {one.flow for one in book.reserved if one.flow is not None}
+    own = {one.flow for one in book.reserved if one.flow is not None and one.begins <= at < one.ends}
     held: dict[object, int] = {}
     for flow, hold in book.holds.items():
         key = (hold.who.owner, flow if flow in own else None)
