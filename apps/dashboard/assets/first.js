@@ -27,11 +27,14 @@ window.dash_clientside = Object.assign({}, window.dash_clientside, {
       return open ? "true" : "false";
     },
     // The last of several calls in quick succession, a moment after it; the earlier ones come to nothing.
+    // What a page begins with nobody types: it counts at once.
     settle: (...values) => {
       const waiting = (window.adonSettling ??= {});
-      const key = window.dash_clientside.callback_context.outputs_list.id;
+      const { outputs_list, triggered } = window.dash_clientside.callback_context;
+      const key = outputs_list.id;
       clearTimeout(waiting[key]?.timer);
       waiting[key]?.drop();
+      if (!triggered.length) { delete waiting[key]; return values; }
       return new Promise((resolve) => {
         const timer = setTimeout(() => { delete waiting[key]; resolve(values); }, 350);
         waiting[key] = { timer, drop: () => resolve(window.dash_clientside.no_update) };

@@ -2,12 +2,6 @@
 window.dash_clientside = Object.assign({}, window.dash_clientside, {
   adon_policy: {
     // The text once nothing was typed for 0.4 s; of what was typed over, nothing.
-    settle: (text) => {
-      const typed = (window.adonTyped = (window.adonTyped || 0) + 1);
-      return new Promise((done) => {
-        setTimeout(() => done(typed === window.adonTyped ? text : window.dash_clientside.no_update), 400);
-      });
-    },
     goto: (clicks) => {
       const { no_update, callback_context } = window.dash_clientside;
       const chosen = callback_context.triggered_id;

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from dash import html
+from dash import Dash, html, no_update
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.network import series_panel, series_reading
 from apps.dashboard.network.series_data import Direction, metric_words
 from apps.dashboard.network.where import Doc, path_link, series_address
 from apps.dashboard.page import Group, Page
-from apps.dashboard.visit import Visit
+from apps.dashboard.visit import Visit, visit
 
 FIRST = 2
 """Directions that are shown before anybody chose."""
 FIRST_METRICS = ("throughput", "rtt")
 LISTED = 200
+ALL = "every-series"
 
 
 def show(here: Visit) -> Component:
@@ -51,7 +54,7 @@ def show(here: Visit) -> Component:
                 ui.link("Mesh", "/mesh"),
             ),
             series_panel.panel(pairs, directions, metrics, here),
-            _all(known),
+            ui.card(None, ui.folded(ALL, f"Every series ({len(known)})")),
         ]
     )
 
@@ -67,8 +70,20 @@ def _all(known: Sequence[Doc]) -> Component:
         if len(known) > LISTED
         else None
     )
-    table = ui.table(columns, known[:LISTED], "None.", "Every series")
-    return ui.card(None, ui.details(f"Every series ({len(known)})", table, more))
+    return html.Div([ui.table(columns, known[:LISTED], "None.", "Every series"), more])
+
+
+def _callbacks(app: Dash) -> None:
+    series_panel.callbacks(app)
+
+    @app.callback(ui.inside(ALL), ui.opening(ALL), prevent_initial_call=True)
+    def list_all(clicks: int | None) -> Any:
+        if not clicks:
+            return no_update
+        try:
+            return _all(visit().client.series())
+        except AdonError as error:
+            return ui.failure(error)
 
 
 PAGE = Page(
@@ -77,5 +92,5 @@ PAGE = Page(
     Action.MEASUREMENT_READ,
     show,
     group=Group.NETWORK,
-    callbacks=series_panel.callbacks,
+    callbacks=_callbacks,
 )

@@ -110,7 +110,7 @@ def panel(
                 ),
             ),
             ui.card("Boxes", box_controls, html.Div(id=BOXES)),
-            ui.card(None, ui.details("Latest values and where they come from", html.Div(id=VALUES))),
+            ui.card(None, ui.folded(VALUES, "Latest values and where they come from")),
             *ui.ticker(TICKER, REFRESH_S),
         ]
     )
@@ -203,8 +203,12 @@ def callbacks(app: Dash) -> None:
         )
         return ui.chart("ser-box-figure", figure, told)
 
-    @app.callback(Output(VALUES, "children"), *chosen, ui.look(TICKER))
-    def tell(directions: list[str] | None, metrics: list[str] | None, _look: int | None) -> Any:
+    @app.callback(ui.inside(VALUES), ui.opening(VALUES), *chosen, ui.look(TICKER))
+    def tell(
+        clicks: int | None, directions: list[str] | None, metrics: list[str] | None, _look: int | None
+    ) -> Any:
+        if not clicks:
+            return no_update
         try:
             return series_reading.latest(visit(), *chosen_of(directions, metrics))
         except AdonError as error:

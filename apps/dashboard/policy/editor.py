@@ -173,9 +173,7 @@ class _InvalidText(AdonError):
 
 
 def _callbacks(app: Dash) -> None:
-    app.clientside_callback(
-        ClientsideFunction("adon_policy", "settle"), Output(SETTLED, "data"), Input(TEXT, "value")
-    )
+    ui.settled(app, SETTLED, [Input(TEXT, "value")])
     app.clientside_callback(
         ClientsideFunction("adon_policy", "goto"),
         Output(TEXT, "title"),
@@ -194,7 +192,8 @@ def _callbacks(app: Dash) -> None:
         Input(SETTLED, "data"),
         prevent_initial_call=True,
     )
-    def check(text: str | None) -> Any:
+    def check(typed: list[str | None] | None) -> Any:
+        text = typed[0] if typed else None
         if text is None:
             return (no_update,) * 7
         try:

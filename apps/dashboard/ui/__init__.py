@@ -18,6 +18,7 @@ from apps.dashboard.ui.blocks import (
 )
 from apps.dashboard.ui.fields import choice, field, problems_of, settled, text_input
 from apps.dashboard.ui.figures import chart, figure, quiet_axes
+from apps.dashboard.ui.folding import folded, inside, opening
 from apps.dashboard.ui.ticking import look, ticker
 from apps.dashboard.ui.words import (
     ago,
@@ -51,13 +52,16 @@ __all__ = [
     "failure",
     "field",
     "figure",
+    "folded",
     "head",
+    "inside",
     "link",
     "look",
     "moment",
     "not_found",
     "notice",
     "number",
+    "opening",
     "problems_of",
     "quiet_axes",
     "rate",
