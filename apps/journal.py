@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import queue
 import threading
 import time
-from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ log = logging.getLogger(__name__)
 NAME = "openflow.jsonl"
 """The file in the data folder; the one before it has ``.1`` at the end of its name."""
 LARGEST_BYTES = 32 * 1024 * 1024
+_PIECE = 1 << 16
 PAUSE_S = 0.1
 """Lines wait so long for others to be written with them."""
 
@@ -146,26 +148,35 @@ def read(
     :param limit: at most so many.
     :param before: those that were sent before this time.
     """
-    found: deque[dict[str, Any]] = deque(maxlen=limit)
     wanted = {"owner": owner, "dpid": dpid, "cause": cause}
-    for part in (file.with_name(file.name + ".1"), file):
+    asked = {name: value for name, value in wanted.items() if value is not None}
+    of_these = (
+        line
+        for line in _parsed(_backwards(file), [json.dumps(value).encode() for value in asked.values()])
+        if asked.items() <= line.items() and (before is None or line["at"] < before)
+    )
+    return list(islice(of_these, limit))
+
+
+def _backwards(file: Path) -> Iterator[bytes]:
+    """The lines of both files, the newest first, read no farther back than somebody asks."""
+    for part in (file, file.with_name(file.name + ".1")):
         if part.exists():
-            with part.open(encoding="utf-8") as stream:
-                found.extend(
-                    line
-                    for line in _parsed(stream)
-                    if _is(line, wanted) and (before is None or line["at"] < before)
-                )
-    return list(reversed(found))
+            with part.open("rb") as stream:
+                begin, rest = stream.seek(0, os.SEEK_END), b""
+                while begin > 0:
+                    size = min(begin, _PIECE)
+                    begin = stream.seek(begin - size)
+                    rest, *lines = (stream.read(size) + rest).split(b"\n")
+                    yield from reversed(lines)
+                yield rest
 
 
-def _parsed(stream: Iterator[str]) -> Iterator[dict[str, Any]]:
-    for text in stream:
-        try:
-            yield json.loads(text)
-        except ValueError:
-            log.debug("event=journal.cut-off")
-
-
-def _is(line: dict[str, Any], wanted: dict[str, str | None]) -> bool:
-    return all(value is None or line.get(name) == value for name, value in wanted.items())
+def _parsed(lines: Iterable[bytes], with_these: Collection[bytes]) -> Iterator[dict[str, Any]]:
+    """Of some lines those that may be asked for: to look for words takes a tenth of reading them."""
+    for text in lines:
+        if text and all(one in text for one in with_these):
+            try:
+                yield json.loads(text)
+            except ValueError:
+                log.debug("event=journal.cut-off")

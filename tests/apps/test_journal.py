@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+
+import pytest
 
 from adon.broker.effects import AdmitConnections, DropConnections, SendBatch
 from adon.flowvisor.action import Output
@@ -95,3 +98,17 @@ def test_each_new_connection_has_a_line_and_a_packet_that_follows_has_none(tmp_p
         (12.5, "f-7", "add", "e-2"),
     ]
     assert ["tp_src=40001,tp_dst=5001" in lines[0]["text"], "tp_src=40002" in lines[1]["text"]] == [True] * 2
+
+
+@pytest.mark.parametrize("piece", [1, 7, 50, 100_000])
+def test_it_is_read_from_its_end_in_pieces_of_any_size(tmp_path: Path, monkeypatch, piece: int) -> None:
+    monkeypatch.setattr("apps.journal._PIECE", piece)
+    lines = [{"at": float(n), "owner": f"f-{n % 3}", "dpid": "", "cause": f"é{n}"} for n in range(40)]
+    texts = [json.dumps(line) for line in lines]
+    (tmp_path / (NAME + ".1")).write_text("\n".join(texts[:25]) + "\n")
+    (tmp_path / NAME).write_text("\n".join(texts[25:]) + "\n")
+    newest = lines[::-1]
+    assert read(tmp_path / NAME, 100) == newest
+    assert read(tmp_path / NAME, 7, before=30.0) == newest[10:17]
+    assert read(tmp_path / NAME, 100, cause="é3") == [lines[3]]
+    assert read(tmp_path / NAME, 9, owner="f-1") == [one for one in newest if one["owner"] == "f-1"][:9]
