@@ -53,6 +53,13 @@ def listed(
     return tuple(_job(row.number, row.body) for row in connection.execute(query))
 
 
+def states(connection: Connection, newest: int) -> dict[str, int]:
+    """How many of the newest jobs are in each state; states without any are left out."""
+    chosen = select(jobs.c.state).order_by(jobs.c.number.desc()).limit(newest).subquery()
+    counted = select(chosen.c.state, func.count()).group_by(chosen.c.state)
+    return {row[0]: row[1] for row in connection.execute(counted)}
+
+
 def remembered(connection: Connection, ended: int) -> tuple[SiteJob, ...]:
     """The newest jobs that are over, so many of them, then all that are not; the oldest first in each."""
     chosen = select(jobs.c.number, jobs.c.body)

@@ -386,6 +386,11 @@ class Store:
         with self._reading() as connection:
             return job_rows.listed(connection, site, requester, limit, before)
 
+    def job_states(self, newest: int) -> Mapping[str, int]:
+        """How many of so many newest jobs are in each state; states without any are left out."""
+        with self._reading() as connection:
+            return job_rows.states(connection, newest)
+
     def remembered_jobs(self, ended: int) -> tuple[SiteJob, ...]:
         """So many of the jobs that ended last, then all that have not, the oldest first in each."""
         with self._reading() as connection:

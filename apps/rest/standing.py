@@ -135,16 +135,15 @@ def _collector(parts: Services) -> PartStanding:
 
 def _archive(parts: Services, now: float) -> PartStanding:
     try:
-        latest = parts.measurements.ask(Archive.latest)
+        (newest,) = parts.measurements.ask(lambda archive: [archive.newest()]) or (None,)
         series = parts.measurements.ask(Archive.series)
         size = parts.measurements.bytes_held()
     except Unavailable as error:
         return PartStanding(name="archive", state=PartState.AWAY, since=None, text=str(error))
     figures: dict[str, Any] = {"series": len(series)} | ({} if size is None else {"size_bytes": size})
-    if not latest:
+    if newest is None:
         text = "nothing has been measured yet"
         return PartStanding(name="archive", state=PartState.DEGRADED, since=None, text=text, figures=figures)
-    newest = max(one.observed_at for one in latest)
     age = max(0.0, now - newest)
     late = age > STALE_S
     return PartStanding(

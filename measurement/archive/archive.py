@@ -94,6 +94,11 @@ class Archive:
         with self._reading() as connection:
             return reading.latest(connection)
 
+    def newest(self) -> float | None:
+        """When the newest value of a network metric was observed; None before the first."""
+        with self._reading() as connection:
+            return reading.newest(connection)
+
     def best(self, keys: Iterable[PathKey], metric: Metric, since: float) -> Measurement | None:
         """The best value of a metric seen on any of these paths since a time; None without any."""
         with self._reading() as connection:

@@ -80,6 +80,14 @@ def latest(connection: Connection) -> list[Measurement]:
     return [measurement(row) for row in connection.execute(found)]
 
 
+def newest(connection: Connection) -> float | None:
+    """When the newest value of a network metric was observed; None before the first."""
+    last = select(func.max(_V.observed_at)).where(_V.series_id == _S.id).correlate(tables.series)
+    found = select(func.max(last.scalar_subquery())).select_from(tables.series)
+    at: float | None = connection.scalar(found.where(_S.metric.in_(NETWORK)))
+    return at
+
+
 def best(connection: Connection, keys: Iterable[PathKey], metric: Metric, since: float) -> Measurement | None:
     """See :meth:`measurement.archive.Archive.best`."""
     order = _V.value.desc() if metric.higher_is_better else _V.value

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections import Counter
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
@@ -378,6 +379,8 @@ class TestJobs:
         assert store.jobs(site="mu-hpc") == (two,)
         assert store.jobs(requester="bob") == (three,)
         assert store.jobs(limit=1, before=3) == (two,)
+        for newest in (1, 2, 10):
+            assert store.job_states(newest) == Counter(job.state.value for job in store.jobs(limit=newest))
 
     def test_what_is_remembered_ends_with_all_that_is_open(self, store: Store) -> None:
         jobs = [job(n, state=JobState.FAILED if n % 2 else JobState.WAITING) for n in range(1, 8)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -54,10 +53,10 @@ def of_snapshot(snapshot: Mapping[str, Any]) -> Iterable[Metric]:
 
 def of_store(parts: Services) -> Iterable[Metric]:
     """The newest jobs of ours, by state."""
-    counts = Counter(job.state for job in parts.store.jobs(limit=NEWEST))
+    counts = parts.store.job_states(NEWEST)
     jobs = GaugeMetricFamily(
         "adon_jobs", f"The newest {NEWEST} jobs at compute sites, by state.", labels=["state"]
     )
     for state in JobState:
-        jobs.add_metric([state.value], counts[state])
+        jobs.add_metric([state.value], counts.get(state.value, 0))
     yield jobs

@@ -30,6 +30,7 @@ def test_the_three_kinds_do_not_mix(archive):
     assert archive.append([value, load, result]).new == 3
     assert archive.query() == [value]
     assert archive.latest() == [value]
+    assert archive.newest() == value.observed_at
     assert archive.observations() == [load]
     assert archive.raw() == [result]
     assert archive.series() == sorted([S2, LOAD])
@@ -66,6 +67,7 @@ def test_latest_is_one_value_per_path_and_metric(archive):
     newest = [measured(2, 20), measured(0.1, 5, metric=Metric.RTT), measured(4, 9, L3)]
     archive.append([measured(1, 10), *newest])
     assert sorted(archive.latest(), key=newest.index) == newest
+    assert archive.newest() == max((one.observed_at for one in newest), default=None)
 
 
 def test_best_is_the_highest_rate_and_the_lowest_delay_in_the_window(archive):
