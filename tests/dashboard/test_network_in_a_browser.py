@@ -91,6 +91,11 @@ def test_a_chart_is_drawn_and_saved(browse: Browse, tmp_path: Path) -> None:
     page = browse("/series?path=al2s&source=mu&destination=osu&metric=throughput&range=1h")
     expect(page.locator("#ser-chart figcaption")).to_contain_text("58 Mbps")
     expect(page.locator("#ser-chart .js-plotly-plot")).to_be_attached()
+    rows = page.locator("main table tbody tr")
+    expect(rows).to_have_count(0)
+    for folded, row in (("Latest values and where they come from", "58 Mbps"), ("Every series", "mu → osu")):
+        page.locator("summary", has_text=folded).press("Enter")
+        expect(rows.filter(has_text=row).first).to_be_visible()
     with page.expect_download() as download:
         page.click("#ser-csv")
     saved = tmp_path / "chart.csv"

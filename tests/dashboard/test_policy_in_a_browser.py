@@ -46,6 +46,10 @@ def test_decisions_are_filtered_by_the_address(world: World, browse: Callable[..
     page.wait_for_url("**/decisions")
     page.click("#live tbody a >> nth=0")
     expect(page.locator("h1")).to_contain_text("Decision about f-1")
+    pictures = page.locator(".tables .js-plotly-plot")
+    expect(pictures).to_have_count(0)
+    page.get_by_text("The lookup tables, with what was measured").click()
+    expect(pictures.first).to_be_visible()
     page.click("#why-not-ask")
     # The world of the tests keeps no snapshots of decisions.
     expect(page.locator("#why-not-said")).to_contain_text("was not kept")

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
-from dash import html
+from dash import Dash, State, html, no_update
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
+from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.page import Page
 from apps.dashboard.policy import computing, flipping, scoring
 from apps.dashboard.policy.words import Document, outcome, template_link, weights
-from apps.dashboard.visit import Visit
+from apps.dashboard.visit import Visit, visit
+
+TABLES = "decision-tables"
 
 
 def show(here: Visit) -> Component:
     """The decision; it never changes."""
     decision: Document = here.client.decision(here.parts["id"])
     picture = scoring.q_picture(decision)
-    tables = scoring.table_pictures(decision)
     content = [
         _head(decision),
         _facts(here, decision),
@@ -27,9 +29,7 @@ def show(here: Visit) -> Component:
             "How candidates were scored",
             picture,
             scoring.scoring_table(decision),
-            ui.details("The lookup tables, with what was measured", html.Div(tables, className="tables"))
-            if tables
-            else None,
+            ui.folded(TABLES, "The lookup tables, with what was measured") if decision["tables"] else None,
         ),
     ]
     if decision["compute"]:
@@ -94,4 +94,19 @@ def _forecast(found: Any) -> str | None:
     return f"{ui.span(found['expected_seconds'])}; {sure} between {low} and {high}"
 
 
-PAGE = Page("/decisions/<id>", "Decision", Action.DECISION_READ, show, callbacks=flipping.install)
+def _callbacks(app: Dash) -> None:
+    flipping.install(app)
+
+    @app.callback(
+        ui.inside(TABLES), ui.opening(TABLES), State(flipping.WHICH, "data"), prevent_initial_call=True
+    )
+    def draw_tables(clicks: int | None, decision: str) -> Any:
+        if not clicks:
+            return no_update
+        try:
+            return html.Div(scoring.table_pictures(visit().client.decision(decision)), className="tables")
+        except AdonError as error:
+            return ui.failure(error)
+
+
+PAGE = Page("/decisions/<id>", "Decision", Action.DECISION_READ, show, callbacks=_callbacks)
