@@ -1,0 +1,60 @@
+"""Rounds of probes for tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from hypothesis import strategies as st
+
+from measurement.health.model import Found, Indicator, Pair, Round
+
+
+def found(
+    rtt: float = 0.01, rate: float = 1e9, *, silent: Iterable[Indicator] = (), steps: Iterable[float] = ()
+) -> Found:
+    """All measurements of a pair by one time and one rate."""
+    return Found(
+        icmp={64: (rtt,), 512: (rtt,), 4096: (rtt,)},
+        udp={64: (rtt,), 1024: (rtt,)},
+        sandwich=(rtt / 10,),
+        connect=(rtt,),
+        tcp=(rtt,),
+        throughput=tuple(steps) or (rate,) * 10,
+        silent=frozenset(silent),
+    )
+
+
+def whole(**rtts: float) -> Round:
+    """A round by names such as ``a_b=0.01``."""
+    return {Pair(*name.split("_")): found(rtt, 1e7 / rtt) for name, rtt in rtts.items()}
+
+
+times = st.floats(1e-5, 1.0)
+rates = st.floats(1e5, 1e11)
+
+
+@st.composite
+def founds(draw: st.DrawFn) -> Found:
+    """Anything that a pair's probes may find, parts missing."""
+
+    def some(values: st.SearchStrategy[float], most: int = 4) -> tuple[float, ...]:
+        return tuple(draw(st.lists(values, max_size=most)))
+
+    return Found(
+        icmp={size: some(times) for size in (64, 512, 4096)},
+        udp={size: some(times) for size in (64, 1024)},
+        sandwich=some(st.floats(-1e-3, 1e-2)),
+        connect=some(times),
+        tcp=some(times),
+        throughput=some(rates, 10),
+        silent=frozenset(draw(st.sets(st.sampled_from(list(Indicator)), max_size=3))),
+    )
+
+
+@st.composite
+def rounds(draw: st.DrawFn, most: int = 5) -> Round:
+    """A round among a few instances, some pairs not probed."""
+    names = [f"i{number}" for number in range(draw(st.integers(2, most)))]
+    pairs = [Pair(one, other) for one in names for other in names if one != other]
+    probed = draw(st.lists(st.sampled_from(pairs), unique=True, min_size=1))
+    return {pair: draw(founds()) for pair in probed}
