@@ -67,7 +67,8 @@ class Up:
     def __init__(self, name: str) -> None:
         self.folder = default_folder(name)
         self.owner = subprocess.Popen(
-            [sys.executable, "-m", "mininet_topos", "up", "--name", name],
+            # What a shell starts in the background ignores SIGINT, and so does all that comes of it.
+            ["env", "--default-signal=INT", sys.executable, "-m", "mininet_topos", "up", "--name", name],
             cwd=ROOT,
             stdout=subprocess.PIPE,
             text=True,
