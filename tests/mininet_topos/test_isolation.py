@@ -152,8 +152,12 @@ def test_two_testbeds_at_once_do_not_see_each_other(up):
             assert "actions=NORMAL" in done.stdout
     finally:
         os.killpg(other.owner.pid, signal.SIGINT)
-        other.owner.wait(30)
-        other.owner.stdout.close()
+        try:
+            assert other.owner.wait(30) == 0
+        finally:
+            other.owner.kill()
+            other.owner.wait()
+            other.owner.stdout.close()
 
 
 def test_the_command_refuses_a_scale_that_cannot_be_built(testbed_name):
