@@ -173,7 +173,7 @@ def _backwards(file: Path) -> Iterator[bytes]:
 
 
 def _parsed(lines: Iterable[bytes], with_these: Collection[bytes]) -> Iterator[dict[str, Any]]:
-    """Of some lines those that may be asked for: to look for words takes a tenth of reading them."""
+    """Of some lines those that may be asked for; those without its words are not read as JSON."""
     for text in lines:
         if text and all(one in text for one in with_these):
             try:

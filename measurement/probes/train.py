@@ -7,11 +7,8 @@ packets are lost at an end, t_i is lengthened by what they would have taken at t
     rate = 8 · P · Σ(n_i - 1) / Σ t_i
 
 (between n packets there are n - 1 gaps; the pauses δ are in no t_i, which would make it up to 28 % too low).
-Where packets are lost, TCP cannot have more than the model of Mathis et al. allows, and neither has the
-estimate::
-
-    rate ≤ 8 · MSS · C / (RTT · √ℓ),    C = √(3/2)
-
+Where a share ℓ of the packets is lost, TCP cannot have more than the model of Mathis et al. allows, and
+neither has the estimate (:func:`measurement.mathis.mathis`).
 Values and functions only.
 """
 
@@ -21,7 +18,8 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-MATHIS = math.sqrt(1.5)
+from measurement.mathis import mathis
+
 MSS = 1448
 """Bytes of a TCP segment's data on an Ethernet path, with timestamps (RFC 7323)."""
 
@@ -123,15 +121,5 @@ def estimate(shape: Shape, arrived: Sequence[Arrived | None], rtt: float | None,
             None, lost, why="all packets of a burst came at the same time: the clock is too coarse"
         )
     rate = 8.0 * shape.packet * sum(one.count - 1 for one in useful) / time
-    most = math.inf if rtt is None or lost <= 0 else mathis(rtt, lost, mss)
+    most = math.inf if rtt is None else mathis(rtt, max(0.0, lost), mss)
     return Estimate(min(rate, most), lost, limited=most < rate)
-
-
-def mathis(rtt: float, lost: float, mss: int = MSS) -> float:
-    """What TCP can have at most, in bits/s.
-
-    Mathis et al., "The macroscopic behavior of the TCP congestion avoidance algorithm", 1997.
-
-    :param lost: above 0.
-    """
-    return 8.0 * mss * MATHIS / (rtt * math.sqrt(lost))

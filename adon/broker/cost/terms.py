@@ -8,6 +8,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from measurement.mathis import mathis
+
 MSS = 1460
 """TCP's maximum segment size in bytes on a 1500-byte path without options."""
 
@@ -48,9 +50,9 @@ def theoretical_throughput(
 ) -> float:
     """Γ_t: what TCP can reach at best, in bits/s ([ADON] 4.3; Mathis et al., CCR 1997).
 
-    The least of the link's rate, ``streams`` windows per round trip, and ``streams`` times Mathis'
-    ``8·MSS/(RTT·√loss)·√(3/2)``.  Streams add windows and loss recovery, never link rate.  A term whose
-    inputs are unknown (None), or that is unbounded (no delay, no loss), drops out.
+    The least of the link's rate, ``streams`` windows per round trip, and ``streams`` times Mathis' limit
+    (:func:`measurement.mathis.mathis`).  Streams add windows and loss recovery, never link rate.  A term
+    whose inputs are unknown (None), or that is unbounded (no delay, no loss), drops out.
 
     :raises ValueError: for a negative or undefined quantity, or less than one stream.
     """
@@ -64,10 +66,8 @@ def theoretical_throughput(
     if rtt is not None and rtt > 0:
         if window_bytes is not None:
             terms.append(streams * window_bytes * 8 / rtt)
-        # The product of two tiny numbers can be 0: then the term is unbounded like one without loss.
-        damping = 0.0 if loss is None else rtt * math.sqrt(loss)
-        if damping > 0:
-            terms.append(streams * 8 * mss / damping * math.sqrt(3 / 2))
+        if loss is not None:
+            terms.append(streams * mathis(rtt, loss, mss))
     return min(terms)
 
 

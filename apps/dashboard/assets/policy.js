@@ -1,7 +1,6 @@
-// What the template editor needs of the browser: to wait until typing rests, and to go to a line.
+// What the template editor needs of the browser: to go to a line.
 window.dash_clientside = Object.assign({}, window.dash_clientside, {
   adon_policy: {
-    // The text once nothing was typed for 0.4 s; of what was typed over, nothing.
     goto: (clicks) => {
       const { no_update, callback_context } = window.dash_clientside;
       const chosen = callback_context.triggered_id;

@@ -21,7 +21,7 @@ FIRST = 2
 """Directions that are shown before anybody chose."""
 FIRST_METRICS = ("throughput", "rtt")
 LISTED = 200
-ALL = "every-series"
+EVERY = "every-series"
 
 
 def show(here: Visit) -> Component:
@@ -54,7 +54,7 @@ def show(here: Visit) -> Component:
                 ui.link("Mesh", "/mesh"),
             ),
             series_panel.panel(pairs, directions, metrics, here),
-            ui.card(None, ui.folded(ALL, f"Every series ({len(known)})")),
+            ui.card(None, ui.folded(EVERY, f"Every series ({len(known)})")),
         ]
     )
 
@@ -76,7 +76,7 @@ def _all(known: Sequence[Doc]) -> Component:
 def _callbacks(app: Dash) -> None:
     series_panel.callbacks(app)
 
-    @app.callback(ui.inside(ALL), ui.opening(ALL), prevent_initial_call=True)
+    @app.callback(ui.inside(EVERY), ui.opening(EVERY), prevent_initial_call=True)
     def list_all(clicks: int | None) -> Any:
         if not clicks:
             return no_update

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from measurement.probes.train import Arrived, Estimate, Shape, estimate, mathis
+from measurement.mathis import mathis
+from measurement.probes.train import MSS, Arrived, Estimate, Shape, estimate
 
 SHAPE = Shape(packet=1250, burst=11, bursts=2)
 """10 000 bits a packet."""
@@ -123,4 +124,4 @@ def test_a_longer_round_trip_never_gives_more(seed: int, rate: float, lost: floa
     assert isinstance(near, Estimate)
     assert (far.rate or 0) <= (near.rate or 0)
     if far.lost > 0:
-        assert (far.rate or 0) <= mathis(2 * rtt, far.lost) * (1 + 1e-12)
+        assert (far.rate or 0) <= mathis(2 * rtt, far.lost, MSS) * (1 + 1e-12)

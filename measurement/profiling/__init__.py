@@ -1,0 +1,1 @@
+"""What the tasks of an application send each other ([CHOREO] 2.1)."""

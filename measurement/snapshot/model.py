@@ -1,0 +1,76 @@
+"""What is known of the paths between instances at one time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from measurement.health.model import Pair
+
+
+@dataclass(frozen=True, slots=True)
+class Bottleneck:
+    """A link that several paths share, and that is the narrowest of each ([CHOREO] 3.3.2, matrix S).
+
+    :param pairs: at least two.
+    :param rate: what all of them together can have, in bits/s.
+    """
+
+    pairs: frozenset[Pair]
+    rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """See the module's text.  What is absent is not known.
+
+    :param at: seconds since 1970.
+    :param instances: who is in it.
+    :param rates: bits/s that one TCP connection has when nobody else sends, by directed pair.
+    :param rtts: round-trip times in seconds.
+    :param hops: routers and switches as traceroute counts them.
+    :param crossing: c: connections that cross a path's narrowest link, of others ([CHOREO] 3.2).
+    :param hoses: what all connections out of an instance together can have, in bits/s, where it is limited
+        there (the hose model).
+    :param bottlenecks: links inside the network that are shared.
+    :param racks: groups of instances that are close together; each instance is in at most one.
+    :param how: how each rate was found: ``train``, ``transfer`` or ``counters``.
+    :raises ValueError: for a pair with somebody who is not in it or with itself, or a value that is none; it
+        names field and pair.
+    """
+
+    at: float
+    instances: tuple[str, ...]
+    rates: Mapping[Pair, float]
+    rtts: Mapping[Pair, float] = field(default_factory=dict)
+    hops: Mapping[Pair, int] = field(default_factory=dict)
+    crossing: Mapping[Pair, float] = field(default_factory=dict)
+    hoses: Mapping[str, float] = field(default_factory=dict)
+    bottlenecks: tuple[Bottleneck, ...] = ()
+    racks: tuple[frozenset[str], ...] = ()
+    how: Mapping[Pair, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        known = {*self.instances}
+        if len(known) < len(self.instances):
+            raise ValueError("instances: a name is there twice")
+        for name, pair, value in self._values():
+            if not {*pair} <= known:
+                raise ValueError(f"{name}: {' > '.join(pair)}: somebody is not among the instances")
+            if len({*pair}) < len(pair):
+                raise ValueError(f"{name}: {' > '.join(pair)}: is no path")
+            if not (math.isfinite(value) and value >= 0):
+                raise ValueError(f"{name}: {' > '.join(pair)}: {value} is not a finite number from 0 on")
+
+    def _values(self) -> Iterator[tuple[str, tuple[str, ...], float]]:
+        for name, its in (
+            ("rates", self.rates),
+            ("rtts", self.rtts),
+            ("hops", self.hops),
+            ("crossing", self.crossing),
+        ):
+            yield from ((name, (*pair,), value) for pair, value in its.items())
+        yield from (("hoses", (one,), rate) for one, rate in self.hoses.items())
+        for each in self.bottlenecks:
+            yield from (("bottlenecks", (*pair,), each.rate) for pair in each.pairs)
