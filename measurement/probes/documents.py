@@ -23,7 +23,8 @@ _T = TypeVar("_T")
 
 def order_to_json(order: Order) -> dict[str, Any]:
     """An order as an object."""
-    return _plain(order)
+    found: dict[str, Any] = _plain(order)
+    return found
 
 
 def order_from_json(document: object) -> Order:
@@ -31,12 +32,14 @@ def order_from_json(document: object) -> Order:
 
     :raises ValueError: naming the field and what is wrong with it.
     """
-    return _read(Order, document, "order")
+    found: Order = _read(Order, document, "order")
+    return found
 
 
 def report_to_json(report: Report) -> dict[str, Any]:
     """A report as an object."""
-    return _plain(report)
+    found: dict[str, Any] = _plain(report)
+    return found
 
 
 def report_from_json(document: object) -> Report:
@@ -44,7 +47,8 @@ def report_from_json(document: object) -> Report:
 
     :raises ValueError: naming the field and what is wrong with it.
     """
-    return _read(Report, document, "report")
+    found: Report = _read(Report, document, "report")
+    return found
 
 
 def value_to_json(value: object) -> Any:
@@ -58,7 +62,8 @@ def value_from_json(kind: type[_T], document: object, name: str) -> _T:
     :param name: what errors call it.
     :raises ValueError: naming the field and what is wrong with it.
     """
-    return _read(kind, document, name)
+    found: _T = _read(kind, document, name)
+    return found
 
 
 def _plain(value: object) -> Any:
