@@ -1,9 +1,9 @@
 """Edge colouring: pairs in as few rounds as there must be, no two of a round with an end in common.
 
-The pairs are edges of a multigraph (both directions of two instances are two edges, or three, where one is
-asked for again), a round is a colour, and what is used here is Vizing's proof in its form for multigraphs (V. G.
-Vizing 1964; fans as in Stiebitz et al., "Graph Edge Coloring", 2012): with degree Δ and multiplicity μ no
-more than Δ + μ colours, and where the graph is bipartite no more than Δ (König 1916), which none can beat.
+The pairs are edges of a multigraph (both directions of two instances are two edges), a round is a colour.
+What is used here is Vizing's proof for multigraphs (V. G. Vizing 1964; fans as in Stiebitz et al.,
+"Graph Edge Coloring", 2012): with degree Δ and multiplicity μ no more than Δ + μ colours, and where the
+graph is bipartite no more than Δ (König 1916), which none can beat.
 Colours are tried from Δ on, and one more is taken only where the proof's own step fails.
 """
 

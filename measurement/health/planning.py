@@ -6,9 +6,9 @@ robin between instances that only lower the risk of collisions leaves some; here
 
 With *duplex* an instance may send one and receive another.  On an Ethernet link each direction has its own
 wires, and clouds limit what an instance sends (the hose model of [CHOREO] 3.3), so a train, which flows one
-way, is not disturbed by one that flows the other way; a transfer is, a little, for its acknowledgements (2 % of
-its packets' bytes) share the way of the other's data.  It is off unless asked for: on two virtual machines of
-one host both directions share a processor.
+way, is not disturbed by one that flows the other way; a transfer is, a little, for its acknowledgements
+share the way of the other's data.  It is off unless asked for: on virtual machines both directions share a
+processor.
 
 What is between zones may be narrower than what each instance has: then only so many at a time lead over the
 link between two zones, in either direction (or in each, with duplex).
@@ -66,8 +66,8 @@ def rounds(pairs: Sequence[Pair], limits: Limits = FREE) -> Rounds:
     """The pairs in rounds that are free of conflict, in as few as there must be, or hardly more.
 
     A mesh comes as a tournament does, where nothing is lost; other sets of pairs by edge colouring: with
-    duplex as many rounds as the busiest instance has probes one way, else at most two more than it has in all.
-    Limits between zones can add to that.
+    duplex as many rounds as the busiest instance has probes one way, else at most two more than it has in
+    all.  Limits between zones can add to that.
 
     :raises ValueError: for a pair of one instance with itself.
     """

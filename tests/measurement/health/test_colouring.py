@@ -1,4 +1,4 @@
-"""Edge colouring: proper, and within the bounds of Vizing and König; beside all colourings of small graphs."""
+"""Edge colouring: proper, and within the bounds of Vizing and König; beside all of small graphs."""
 
 from __future__ import annotations
 
