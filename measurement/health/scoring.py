@@ -117,17 +117,16 @@ def _normalised(of: Round, measure: _Measure, scope: Scope) -> Mapping[Pair, flo
         value = measure.of(found)
         if value is not None:
             peers[pair.source if scope is Scope.SOURCE else None][pair] = value
+    spans = {who: (min(its.values()), max(its.values())) for who, its in peers.items()}
     return {
-        pair: among(value, its.values(), more_is_better=measure.more_is_better)
-        for its in peers.values()
+        pair: between(value, *spans[who], more_is_better=measure.more_is_better)
+        for who, its in peers.items()
         for pair, value in its.items()
     }
 
 
-def among(value: float, peers: Iterable[float], *, more_is_better: bool) -> float:
-    """Where a value stands among its peers, one of them: 1 for the best, and for all if they are equal."""
-    known = list(peers)
-    low, high = min(known), max(known)
+def between(value: float, low: float, high: float, *, more_is_better: bool) -> float:
+    """Where a value stands between its peers' least and greatest: 1 for the best, and if all are equal."""
     if high == low:
         return 1.0
     place = min(1.0, max(0.0, (value - low) / (high - low)))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.health.model import Found, Indicator, Pair, Round, instances
-from measurement.health.scoring import Part, Scope, among, scores
+from measurement.health.scoring import Part, Scope, between, scores
 from measurement.health.weighing import Weights, rising
 from tests.measurement.health.rounds import found, rounds, whole
 
@@ -159,7 +159,7 @@ def test_names_do_not_matter(of: Round, chance) -> None:
 @given(st.lists(st.floats(0, 1e6), min_size=1), st.data())
 def test_a_place_among_peers(peers: list[float], data: st.DataObject) -> None:
     value, other = data.draw(st.sampled_from(peers)), data.draw(st.sampled_from(peers))
-    more, less = (among(value, peers, more_is_better=better) for better in (True, False))
+    more, less = (between(value, min(peers), max(peers), more_is_better=better) for better in (True, False))
     assert 0 <= more <= 1
     assert more + less == pytest.approx(1.0) or more == less == 1.0 == len({*peers})
-    assert (value <= other) <= (more <= among(other, peers, more_is_better=True))
+    assert (value <= other) <= (more <= between(other, min(peers), max(peers), more_is_better=True))
