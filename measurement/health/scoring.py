@@ -86,6 +86,18 @@ def scores(of: Round, weights: Weights | None = None, scope: Scope = Scope.SYSTE
     }
 
 
+def around(place: str, of: Round, weights: Weights | None = None) -> Mapping[Pair, Score]:
+    """The health of the pairs with one place, to choose among those whom it reaches, or who reach it.
+
+    The peers are all pairs out of the place (equation 1), and apart from them all pairs into it: with the
+    pairs of its *source* as peers, as equation 1 has it, a pair into the place would be compared with where
+    else that source leads, and not with the others' ways to the place.
+    """
+    out = {pair: found for pair, found in of.items() if pair.source == place}
+    into = {pair: found for pair, found in of.items() if pair.destination == place}
+    return {**scores(out, weights), **scores(into, weights)}
+
+
 def _measures(weights: Weights) -> list[_Measure]:
     udp_rest = 1 - weights.sandwich
     return [

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.health.model import Found, Indicator, Pair, Round, instances
-from measurement.health.scoring import Part, Scope, between, scores
+from measurement.health.scoring import Part, Scope, around, between, scores
 from measurement.health.weighing import Weights, rising
 from tests.measurement.health.rounds import found, rounds, whole
 
@@ -86,6 +86,17 @@ class TestScope:
         totals = [got[pair].total or 0.0 for pair in self.ROUND]
         assert totals == sorted(totals, reverse=True)
         assert totals[0] == 1.0 > totals[1] > totals[2] > totals[3]
+
+
+def test_around_a_place_the_ways_into_it_are_compared_with_each_other() -> None:
+    """Per source each of a, b would be compared with where else it leads: both would be perfect."""
+    of = whole(a_s=0.01, b_s=0.03, c_s=0.02, s_a=0.2, s_b=0.1, s_c=0.3, a_b=9.0)
+    got = around("s", of)
+    assert got.keys() == {pair for pair in of if "s" in pair}
+    ranked = sorted(got, key=lambda pair: -(got[pair].total or 0.0))
+    assert [pair.source for pair in ranked if pair.destination == "s"] == ["a", "c", "b"]
+    assert [pair.destination for pair in ranked if pair.source == "s"] == ["b", "a", "c"]
+    assert got == around("s", {pair: found for pair, found in of.items() if "s" in pair})
 
 
 def test_nothing_known_is_no_score() -> None:
