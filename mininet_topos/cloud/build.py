@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -100,7 +100,7 @@ def built(cloud: Cloud, folder: Path, seed: int = 0) -> Iterator[Running]:
         stack.enter_context(_spaces([*plan.addresses]))
         _run(["ip", "-batch", "-"], plan.links)
         for space, settings in plan.settings.items():
-            _set(space, settings)
+            _set(space, settings, plan.devices.get(space, ()))
         table = None
         if plan.lines:
             table = folder / f"{cloud.name}.delays"
@@ -151,9 +151,9 @@ def _line(table: Path, plan: Plan, seed: int) -> Iterator[None]:
             process.wait(STOP_TIMEOUT)
 
 
-def _set(space: str, settings: Mapping[str, str]) -> None:
-    script = ";".join(f"echo {value} >/proc/sys/{name}" for name, value in settings.items())
-    _run(_inside(space, "sh", "-ec", script))
+def _set(space: str, settings: Mapping[str, str], devices: Sequence[str]) -> None:
+    written = (f"echo {value} >/proc/sys/{name}" for name, value in settings.items())
+    _run(_inside(space, "sh", "-ec", "\n".join([*written, *devices])))
 
 
 def _inside(space: str, *argv: str) -> list[str]:

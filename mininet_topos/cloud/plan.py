@@ -23,6 +23,8 @@ GATEWAY = "169.254.1.1"
 ROUTERS = IPv4Address("10.65.0.0")
 GUEST_SETTINGS = {"net/ipv4/tcp_no_metrics_save": "1"}
 """A connection must not begin with what the one before it learnt."""
+SEGMENTED = "ethtool -K eth0 tx-udp-segmentation off"
+"""UDP packets that a sender hands to its kernel in one go leave the guest one by one, as from a real port."""
 ROUTER_SETTINGS = {"net/ipv4/ip_forward": "1", "net/ipv4/icmp_ratelimit": "0"}
 """Without the second, traceroute(8) would miss hops."""
 LINE_QUEUE = 10_000
@@ -39,6 +41,7 @@ class Plan:
         after ``links``.
     :param loses: whether packets are lost on any path.
     :param settings: kernel settings by namespace (paths under ``/proc/sys``, and values).
+    :param devices: commands that set devices up, by namespace.
     :param addresses: ``ip -batch`` by namespace.
     :param limits: ``tc -batch`` by namespace.
     """
@@ -47,6 +50,7 @@ class Plan:
     lines: Mapping[str, str]
     loses: bool
     settings: Mapping[str, Mapping[str, str]]
+    devices: Mapping[str, Sequence[str]]
     addresses: Mapping[str, Sequence[str]]
     limits: Mapping[str, Sequence[str]]
 
@@ -63,8 +67,9 @@ def planned(cloud: Cloud) -> Plan:
     limits = {router_space(cloud, router): [*_limits(cloud, router)] for router in cloud.routers}
     settings = {guest_space(cloud, guest.name): GUEST_SETTINGS for guest in cloud.guests}
     settings |= {router_space(cloud, router): ROUTER_SETTINGS for router in cloud.routers}
+    devices = {guest_space(cloud, guest.name): [SEGMENTED] for guest in cloud.guests}
     loses = any(path.loss > 0 for path in cloud.paths.values())
-    return Plan([*_links(cloud)], lines, loses, settings, addresses, limits)
+    return Plan([*_links(cloud)], lines, loses, settings, devices, addresses, limits)
 
 
 def guest_space(cloud: Cloud, guest: str) -> str:
