@@ -24,6 +24,8 @@ from mininet_topos.cloud.description import Cloud
 from mininet_topos.cloud.plan import Plan, guest_space, needs_delays, planned, router_space
 
 SPACES = Path("/run/netns")
+MOUNTED = "adon-cloud"
+"""The name of the file system that holds the namespaces."""
 STOP_TIMEOUT = 5.0
 
 
@@ -117,6 +119,8 @@ def built(cloud: Cloud, folder: Path, seed: int = 0) -> Iterator[Running]:
 def _require_own_namespace() -> None:
     if os.geteuid() != 0:
         raise Unavailable("a cloud needs root: it makes network namespaces and interfaces")
+    if f"{MOUNTED} {SPACES} " in Path("/proc/self/mounts").read_text():
+        raise Conflict("namespace", "there is a cloud in it already")
     listed = _run(["ip", "-brief", "link"]).splitlines()
     names = {line.split()[0] for line in listed if line} - {"lo"}
     if names:
@@ -127,7 +131,7 @@ def _require_own_namespace() -> None:
 def _spaces(names: list[str]) -> Iterator[None]:
     """Named namespaces, where only this mount namespace sees them."""
     SPACES.mkdir(parents=True, exist_ok=True)
-    _run(["mount", "-t", "tmpfs", "-o", "mode=0755", "adon-cloud", str(SPACES)])
+    _run(["mount", "-t", "tmpfs", "-o", "mode=0755", MOUNTED, str(SPACES)])
     try:
         _run(["ip", "-batch", "-"], (f"netns add {name}" for name in names))
         yield
@@ -146,6 +150,8 @@ def _line(table: Path, plan: Plan, seed: int) -> Iterator[None]:
             moves = (f"link set {device} netns {space}" for space, device in plan.lines.items())
             _run(["ip", "-batch", "-"], moves)
             yield
+            if process.poll() is not None:
+                raise Unavailable("the delay line ended by itself, and nothing came through any more")
         finally:
             process.kill()  # it has nothing to say good-bye to
             process.wait(STOP_TIMEOUT)
