@@ -21,7 +21,7 @@ from measurement.instances import Instance
 from mininet_topos.cloud import delays, description
 from mininet_topos.cloud.classes import changed_lines, has_own_class
 from mininet_topos.cloud.description import Cloud
-from mininet_topos.cloud.plan import Plan, guest_space, needs_delays, planned, router_space
+from mininet_topos.cloud.plan import CONTROL, Plan, guest_space, needs_delays, planned, router_space
 
 SPACES = Path("/run/netns")
 MOUNTED = "adon-cloud"
@@ -99,6 +99,7 @@ def built(cloud: Cloud, folder: Path, seed: int = 0) -> Iterator[Running]:
     _require_own_namespace()
     plan = planned(cloud)
     with ExitStack() as stack:
+        stack.callback(_forget)
         stack.enter_context(_spaces([*plan.addresses]))
         _run(["ip", "-batch", "-"], plan.links)
         for space, settings in plan.settings.items():
@@ -155,6 +156,11 @@ def _line(table: Path, plan: Plan, seed: int) -> Iterator[None]:
         finally:
             process.kill()  # it has nothing to say good-bye to
             process.wait(STOP_TIMEOUT)
+
+
+def _forget() -> None:
+    """Be again as it was before; cables vanish with the namespaces that they led to."""
+    _run(["ip", "address", "flush", "dev", "lo", "to", f"{CONTROL}/32"])
 
 
 def _set(space: str, settings: Mapping[str, str], devices: Sequence[str]) -> None:

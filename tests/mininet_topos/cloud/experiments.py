@@ -15,6 +15,7 @@ from measurement.health.model import Pair
 from mininet_topos.cloud.build import Running, built
 from mininet_topos.cloud.choreo import tree
 from mininet_topos.cloud.description import Cloud, Guest, Limit, Path, Router
+from mininet_topos.cloud.plan import CONTROL
 from mininet_topos.cloud.seeded import throttled
 from mininet_topos.waiting import wait_until
 
@@ -52,6 +53,7 @@ def differing(folder: Folder) -> Any:
             },
             "pings": {f"{one} {other}": ping(cloud, one, other) for one, other in ("ab", "ba", "cd", "cb")},
             "hops": {f"{one} > {other}": hops(cloud, one, other) for one, other in ("ef", "ab", "ac")},
+            "owner": least(said(["ping", "-q", "-c", "5", "-i", "0.02", str(cloud.cloud.address("a"))])),
             "udp": udp_round_trip(cloud, "a", "b"),
         }
 
@@ -99,7 +101,8 @@ def failing(folder: Folder) -> Any:
     except IndexError as error:
         words = str(error)
     gone = wait_until(lambda: processes() == before, 5)
-    left = subprocess.run(["ip", "-brief", "link"], capture_output=True, text=True, check=True).stdout
+    left = ["ip", "-brief", "address"]
+    wait_until(lambda: len(said(left).splitlines()) == 1, 5)  # the kernel removes namespaces in its own time
     with built(tree(racks=1), folder) as cloud:
         again = ping(cloud, "r0m0g0", "r0m1g0")
         try:
@@ -111,7 +114,8 @@ def failing(folder: Folder) -> Any:
         "error": words,
         "line": len(while_there),
         "gone": gone,
-        "interfaces": [line.split()[0] for line in left.splitlines()],
+        "interfaces": [line.split()[0] for line in said(left).splitlines()],
+        "addresses": CONTROL in said(left),
         "files": [entry.name for entry in folder.iterdir() if entry.name != "pid"],
         "again": again,
         "second": second,
@@ -124,6 +128,10 @@ def staying(folder: Folder) -> Any:
         cloud.popen("a", "sleep", "600")
         (folder / "built").touch()
         time.sleep(600)
+
+
+def said(argv: list[str]) -> str:
+    return subprocess.run(argv, capture_output=True, text=True, check=True).stdout
 
 
 def processes() -> set[int]:
@@ -154,8 +162,13 @@ def carried_by_second(cloud: Running, source: str, destination: str, seconds: in
 def ping(cloud: Running, source: str, destination: str) -> float:
     """The least round-trip time of some, in seconds."""
     address = str(cloud.cloud.address(destination))
-    said = cloud.run(source, "ping", "-q", "-c", "10", "-i", "0.02", address)
-    return float(re.search(r"= ([\d.]+)/", said)[1]) / 1e3
+    told = cloud.run(source, "ping", "-q", "-c", "10", "-i", "0.02", address)
+    return least(told)
+
+
+def least(told: str) -> float:
+    """Of what ping(8) says, in seconds."""
+    return float(re.search(r"= ([\d.]+)/", told)[1]) / 1e3
 
 
 def lost(cloud: Running, source: str, destination: str, count: int = 20) -> float:

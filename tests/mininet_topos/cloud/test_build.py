@@ -43,6 +43,7 @@ def test_paths_are_as_described(tmp_path, testbed_name):
     assert 0.002 <= found["pings"]["c d"] < 0.012
     assert found["pings"]["c b"] < 0.010
     assert 0.020 <= found["udp"] < 0.030
+    assert found["owner"] < 0.005  # not by what is emulated
     assert found["hops"] == {"e > f": 1, "a > b": 2, "a > c": 4}
     assert "TUN line" in found["emulation"]
 
@@ -81,6 +82,7 @@ def test_an_exception_leaves_nothing(tmp_path, testbed_name):
     assert found["line"] == 1
     assert found["gone"]
     assert found["interfaces"] == ["lo"]
+    assert not found["addresses"]
     assert found["files"] == []
     assert found["again"] > 0
     assert "there is a cloud" in found["second"]
