@@ -15,8 +15,8 @@ what was recorded of one connection is worth nothing on another.
 
 A **frame** is its length, a JSON object and the HMAC of direction, number and object; numbers count up from 0
 on each side and are not sent, so a frame that is missing, doubled or changed is found.  A **packet** carries
-the session (derived, too), a number, and a keyed BLAKE2b (RFC 7693) cut to eight bytes, which takes a third of
-HMAC's time: trains of 20 000 packets are authenticated one by one.
+the session (derived, too), a number, and a keyed BLAKE2b (RFC 7693) cut to eight bytes, which takes a third
+of HMAC's time: trains of 20 000 packets are authenticated one by one.
 """
 
 from __future__ import annotations
@@ -178,6 +178,8 @@ class Packet:
 _PACKET = struct.Struct("!BBBB8sIqIq")
 _CODE = 8
 PACKET_BYTES = _PACKET.size + _CODE
+NUMBER_AT = 12
+"""Where a packet's number is, four bytes in network order."""
 _AFTER = 1
 _LONGEST_STAY = 2**32 - 1
 
