@@ -90,7 +90,7 @@ class TestByHand:
         assert found(network).bottlenecks([Pair("r0m0", "r1m0")]) == ()
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 100_000), st.sampled_from([0.0, 0.03]))
 def test_what_is_called_narrow_is_and_has_that_rate(seed: int, noise: float) -> None:
     """No link is made up: out of each group that is named only so much comes, whatever is tried."""
