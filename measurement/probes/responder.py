@@ -39,13 +39,13 @@ def judged(session: Session, data: bytes, source: tuple[Any, ...], said: stamps.
     if window is None:
         return Reply(None, replace(session, repeated=session.repeated + 1))
     known = replace(session, window=window, source=source)
-    if packet.kind != wire.Kind.ECHO:
+    if packet.kind != wire.Kind.ECHO or said.software is None:
         return Reply(None, known)
     answer = wire.Packet(
         wire.Kind.ANSWER,
         packet.session,
         packet.number,
-        received=said.software or 0,
+        received=said.software,
         ttl=said.ttl or 0,
         after=window.has(packet.number - 1),
     )
@@ -97,7 +97,10 @@ class Responder:
             except OSError as error:
                 LOG.info('event=udp_error cause="%s"', error.strerror)  # an ICMP message about an answer
                 continue
-            self.take(data, source, stamps.beside(ancillary))
+            said = stamps.beside(ancillary)
+            self.take(
+                data, source, said if said.software is not None else replace(said, software=time.time_ns())
+            )
 
     def take(self, data: bytes, source: tuple[Any, ...], said: stamps.Beside) -> None:
         """Deal with one packet."""
@@ -110,24 +113,16 @@ class Responder:
             reply = Reply(None, replace(reply.session, limited=session.limited + 1))
         self._sessions[name] = reply.session
         if reply.packet is not None:
-            self._send(reply.packet, session, len(data), source, said)
+            self._send(reply.packet, session, len(data), source)
 
     def close(self) -> None:
         """Stop listening."""
         self.socket.close()
 
-    def _send(
-        self,
-        answer: wire.Packet,
-        session: Session,
-        length: int,
-        source: tuple[Any, ...],
-        said: stamps.Beside,
-    ) -> None:
-        now, offset = time.time_ns(), stamps.offset_now()
-        came = now if said.software is None else said.software
-        timed = replace(answer, received=came, resided=max(0, now - came), offset=offset)
+    def _send(self, answer: wire.Packet, session: Session, length: int, source: tuple[Any, ...]) -> None:
+        sealed = wire.answering(answer, session.keys.packets, length, stamps.offset_now())
         try:
-            self.socket.sendto(wire.packed(timed, session.keys.packets, length), source)
+            # The stay is read as late as can be: what follows is in what the asker measures.
+            self.socket.sendto(sealed(max(0, time.time_ns() - answer.received)), source)
         except OSError as error:
             LOG.info('event=answer_not_sent cause="%s"', error.strerror)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import select
 import socket
+import struct
 import threading
 import time
 from collections.abc import Iterable, Mapping
@@ -17,6 +18,8 @@ from measurement.instances import Instance
 from measurement.probes import stamps, wire
 from measurement.probes.round_trips import SLICE, Answer
 
+SO_SNDTIMEO = 21
+_SEND_TIMEOUT = struct.pack("@ll", 2, 0)
 _CHUNK = 1 << 18
 _SILENT = 10.0
 """Seconds after which a sender that says nothing counts as gone."""
@@ -31,6 +34,9 @@ class TcpChannel:
         self._length = length
         self._held = b""
         stamps.both_stamps(sock)
+        # Not Python's own time-outs: with one, it would wait where the queue of errors is empty.
+        sock.setblocking(True)
+        sock.setsockopt(socket.SOL_SOCKET, SO_SNDTIMEO, _SEND_TIMEOUT)
         self._outs = dict[int, int]()
         self._poll = select.poll()
         self._poll.register(sock, select.POLLIN)
@@ -38,7 +44,6 @@ class TcpChannel:
     def send(self, number: int) -> None:
         """Send a request."""
         packet = wire.Packet(wire.Kind.ECHO, self._keys.session, number)
-        self._socket.settimeout(SLICE)
         self._socket.sendall(wire.packed(packet, self._keys.packets, self._length))
 
     def receive(self, seconds: float) -> Iterable[Answer]:

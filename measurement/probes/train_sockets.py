@@ -6,6 +6,7 @@ import errno
 import itertools
 import select
 import socket
+import struct
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -13,16 +14,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from measurement.probes import bursts, stamps, wire
-from measurement.probes.train import Arrived, Shape
+from measurement.probes.streams import SO_SNDTIMEO
+from measurement.probes.train import Arrived, Shape, edges
 from measurement.probes.udp import UdpPath
 
 LONGEST_SEND = 5.0
 """Seconds: a path that takes longer for a train is told by its first packets already."""
 QUIET = 0.3
 """Seconds after which no more is expected of a train."""
-_RCVBUFFORCE, _SO_SNDTIMEO = 33, 21
+_RCVBUFFORCE = 33
 _RECEIVE_BUFFER = 16 << 20
-_TIMEVAL = (0).to_bytes(8, "little") + (500_000).to_bytes(8, "little")
+_SEND_TIMEOUT = struct.pack("@ll", 0, 500_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,7 @@ def send_train(path: UdpPath, shape: Shape, first: int, ended: threading.Event) 
     made = [_burst(path, shape, first + number * shape.burst) for number in range(shape.bursts)]
     sock = path.timed.socket
     stamps.no_stamps(sock)  # nobody asks when these went out
-    sock.setsockopt(socket.SOL_SOCKET, _SO_SNDTIMEO, _TIMEVAL)
+    sock.setsockopt(socket.SOL_SOCKET, SO_SNDTIMEO, _SEND_TIMEOUT)
     sock.setblocking(True)
     began, whole = time.monotonic(), 0
     for each in made:
@@ -69,13 +71,11 @@ class Came:
     :param segments: per burst; None where nothing of one came.
     :param overflowed: packets that the socket had no place for.
     :param stepped: whether the clock that times packets was set.
-    :param ended: how long ago the last packet came, seconds, when this was put together.
     """
 
     segments: tuple[tuple[Arrived | None, ...], ...]
     overflowed: int
     stepped: bool
-    ended: float
 
 
 class TrainReceiver:
@@ -145,13 +145,12 @@ class TrainReceiver:
 
     def came(self, segments: int) -> Came:
         """What was noted, each burst in so many segments."""
-        times, overflowed, last = self._times()
+        times, overflowed = self._times()
         elapsed = time.monotonic_ns() - self._begun
         set_meanwhile = stamps.stepped(self._offset, self._clock_offset(), elapsed)
-        ago = 0.0 if last is None else max(0.0, (time.time_ns() - last) / 1e9)
-        return Came(segmented(self._shape, times, segments), overflowed, set_meanwhile, ago)
+        return Came(segmented(self._shape, times, segments), overflowed, set_meanwhile)
 
-    def _times(self) -> tuple[Mapping[int, float], int, int | None]:
+    def _times(self) -> tuple[Mapping[int, float], int]:
         by_kernel, by_card = dict[int, int](), dict[int, int]()
         overflowed = 0
         for batch in self._batches:
@@ -171,7 +170,7 @@ class TrainReceiver:
         chosen = by_card if len(by_card) == len(by_kernel) else by_kernel
         begin = min(chosen.values(), default=0)
         times = {place: (at - begin) / 1e9 for place, at in chosen.items()}
-        return times, overflowed, max(by_kernel.values(), default=None)
+        return times, overflowed
 
 
 def segmented(
@@ -182,19 +181,15 @@ def segmented(
     :param times: seconds by place in the train, from 0.
     :param segments: how many a burst has at most; each has at least two packets.
     """
-    edges = _edges(shape.burst, max(1, min(segments, shape.burst // 2)))
+    places = edges(shape.burst, segments)
 
     def burst_of(base: int) -> Iterable[Arrived | None]:
-        for begin, end in itertools.pairwise(edges):
+        for begin, end in itertools.pairwise(places):
             yield Arrived.of(
                 (place, times[base + place]) for place in range(begin, end) if base + place in times
             )
 
     return tuple(tuple(burst_of(number * shape.burst)) for number in range(shape.bursts))
-
-
-def _edges(burst: int, segments: int) -> list[int]:
-    return [number * burst // segments for number in range(segments + 1)]
 
 
 def _number(batch: bursts.Batch, place: int) -> int:

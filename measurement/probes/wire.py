@@ -25,6 +25,7 @@ import enum
 import hashlib
 import hmac
 import struct
+from collections.abc import Callable
 from dataclasses import dataclass
 
 VERSION = 1
@@ -198,6 +199,20 @@ def packed(packet: Packet, key: bytes, length: int) -> bytes:
         packet.offset,
     )
     return (head + _code(key, head)).ljust(length, b"\0")
+
+
+def answering(packet: Packet, key: bytes, length: int, offset: int) -> Callable[[int], bytes]:
+    """An answer that is ready but for how long its request stayed: bytes, given that, in nanoseconds."""
+    flags = _AFTER if packet.after else 0
+    fixed = (VERSION, packet.kind, packet.ttl, flags, packet.session, packet.number, packet.received)
+    padding = bytes(length - PACKET_BYTES)
+    pack, code = _PACKET.pack, hashlib.blake2b
+
+    def sealed(resided: int) -> bytes:
+        head = pack(*fixed, min(resided, _LONGEST_STAY), offset)
+        return head + code(head, key=key, digest_size=_CODE).digest() + padding
+
+    return sealed
 
 
 def session_of(data: bytes) -> bytes | None:
