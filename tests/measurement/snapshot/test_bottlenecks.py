@@ -6,6 +6,7 @@ import random
 from itertools import combinations
 
 import pytest
+
 from measurement.health.model import Pair
 from measurement.snapshot.bottlenecks import DROP, Limit, Shared, Tried, infer
 from measurement.snapshot.concurrent import PAIR, leaves, plan
