@@ -27,6 +27,7 @@ from apps.cli import (
     flow,
     forecast,
     glances,
+    health,
     identity,
     measure,
     network,
@@ -80,6 +81,7 @@ GROUPS = {
         "forecast": forecast.app,
         "measure": measure.app,
         "plan": plan.app,
+        "health": health.app,
     },
     OPERATOR: {
         "alarm": alarm.app,
