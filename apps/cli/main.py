@@ -24,6 +24,7 @@ from apps.cli import (
     configuring,
     decision,
     deploy,
+    evaluate,
     flow,
     forecast,
     glances,
@@ -80,6 +81,7 @@ GROUPS = {
         "forecast": forecast.app,
         "measure": measure.app,
         "plan": plan.app,
+        "evaluate": evaluate.app,
     },
     OPERATOR: {
         "alarm": alarm.app,
