@@ -10,9 +10,11 @@ setup(
     python_requires=">=3.11",
     packages=find_packages(include=["adon*", "measurement*", "apps*", "mininet_topos*"]),
     package_data={
+        "adon.evaluations": ["builtin/*"],
         "adon.templates_catalog": ["builtin/*.yaml"],
         "adon.store": ["migrations/*.mako"],
         "apps.dashboard": ["assets/**"],
+        "apps.evaluation": ["*.html"],
         "apps.deploy": ["files/*", "templates/*"],
         "apps.rest.identity": ["templates/**", "static/**"],
         "mininet_topos": ["**/*.html", "**/*.yaml"],

@@ -24,6 +24,7 @@ from apps.cli import (
     configuring,
     decision,
     deploy,
+    evaluate,
     flow,
     forecast,
     glances,
@@ -82,6 +83,7 @@ GROUPS = {
         "measure": measure.app,
         "plan": plan.app,
         "health": health.app,
+        "evaluate": evaluate.app,
     },
     OPERATOR: {
         "alarm": alarm.app,
