@@ -38,6 +38,7 @@ from apps.cli import (
     roles,
     sessions,
     site,
+    study,
     template,
     tokens,
     topology,
@@ -80,6 +81,7 @@ GROUPS = {
         "forecast": forecast.app,
         "measure": measure.app,
         "plan": plan.app,
+        "study": study.app,
     },
     OPERATOR: {
         "alarm": alarm.app,

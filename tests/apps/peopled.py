@@ -17,8 +17,11 @@ from adon.broker.effects import RuleState
 from adon.broker.sites.jobs import JobRequest
 from adon.config import ConfiguredJob, SelfService
 from adon.flowvisor.pipeline import FLOW_PRIORITY
+from adon.studies.model import StudyKind
+from adon.studies.reading import study_of
 from adon.yamlfile import check_model
 from apps.rest.backtests import Backtest, Backtests, State
+from apps.rest.examples import EXAMPLES
 from apps.rest.services import NAME
 from measurement.archive import Archive
 from tests.apps.measured import FELL, NOW
@@ -57,6 +60,7 @@ BODIES: Mapping[str, Any] = {
     "/advice/accept": {"flow": "{flow}", "applied_at": "2025-10-09T08:00:00Z"},
     "/reservations": RESERVATION,
     "/jobs": JOB,
+    "/studies": EXAMPLES["add_study"],
     "/subscriptions": {"channel": "mail", "target": "ann@example.edu"},
     "/users": {"name": "newcomer"},
     "/users/{name}": {"removed": []},
@@ -77,6 +81,7 @@ QUERIES: Mapping[str, Mapping[str, str]] = {
 }
 NOTED = ('INSERT INTO "access_tokens"', 'INSERT INTO "access_audit')
 """When a token was last used, and that somebody was refused, is noted of a refused request too."""
+STUDY = study_of(StudyKind.PLACEMENT, EXAMPLES["add_study"]["document"], "", "admin", NOW).id
 SHARED = {
     "proposals": "p-1",
     "alarms": FELL.id,
@@ -84,6 +89,7 @@ SHARED = {
     "maintenance": "m-1",
     "templates": "soykb",
     "sites": "osu-hpc",
+    "studies": STUDY,
 }
 """What belongs to nobody, by the first part of its address."""
 
@@ -236,3 +242,4 @@ def _fill(whole: Peopled) -> None:
             }
     world.ask("POST", "/maintenance", json=WINDOW)
     controller.put(a_proposal())
+    assert world.ask("POST", "/studies", json=EXAMPLES["add_study"]).json["id"] == STUDY
