@@ -10,6 +10,7 @@ setup(
     python_requires=">=3.11",
     packages=find_packages(include=["adon*", "measurement*", "apps*", "mininet_topos*"]),
     package_data={
+        "adon.evaluations": ["builtin/*"],
         "adon.templates_catalog": ["builtin/*.yaml"],
         "adon.store": ["migrations/*.mako"],
         "apps.dashboard": ["assets/**"],

@@ -27,7 +27,6 @@ from apps.cli import (
     flow,
     forecast,
     glances,
-    health,
     identity,
     measure,
     network,
@@ -38,6 +37,7 @@ from apps.cli import (
     roles,
     sessions,
     site,
+    status,
     study,
     template,
     tokens,
@@ -115,11 +115,11 @@ app.command(rich_help_panel=RESEARCHER)(identity.whoami)
 app.command(rich_help_panel=RESEARCHER)(identity.logout)
 app.command(rich_help_panel=RESEARCHER)(flow.queue)
 app.command("what-if", rich_help_panel=OPERATOR)(operations.what_if)
-app.command(rich_help_panel=OPERATOR)(health.events)
-app.command(rich_help_panel=OPERATOR)(health.health)
-app.command(rich_help_panel=OPERATOR)(health.metrics)
+app.command(rich_help_panel=OPERATOR)(status.events)
+app.command(rich_help_panel=OPERATOR)(status.status)
+app.command(rich_help_panel=OPERATOR)(status.metrics)
 app.command(rich_help_panel=OPERATOR)(glances.version)
-app.command(rich_help_panel=ADMINISTRATION)(health.openapi)
+app.command(rich_help_panel=ADMINISTRATION)(status.openapi)
 app.command(rich_help_panel=ADMINISTRATION)(backup.backup)
 app.command(rich_help_panel=ADMINISTRATION)(backup.restore)
 

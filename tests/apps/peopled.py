@@ -17,8 +17,6 @@ from adon.broker.effects import RuleState
 from adon.broker.sites.jobs import JobRequest
 from adon.config import ConfiguredJob, SelfService
 from adon.flowvisor.pipeline import FLOW_PRIORITY
-from adon.studies.model import StudyKind
-from adon.studies.reading import study_of
 from adon.yamlfile import check_model
 from apps.rest.backtests import Backtest, Backtests, State
 from apps.rest.examples import EXAMPLES
@@ -81,7 +79,6 @@ QUERIES: Mapping[str, Mapping[str, str]] = {
 }
 NOTED = ('INSERT INTO "access_tokens"', 'INSERT INTO "access_audit')
 """When a token was last used, and that somebody was refused, is noted of a refused request too."""
-STUDY = study_of(StudyKind.PLACEMENT, EXAMPLES["add_study"]["document"], "", "admin", NOW).id
 SHARED = {
     "proposals": "p-1",
     "alarms": FELL.id,
@@ -89,7 +86,6 @@ SHARED = {
     "maintenance": "m-1",
     "templates": "soykb",
     "sites": "osu-hpc",
-    "studies": STUDY,
 }
 """What belongs to nobody, by the first part of its address."""
 
@@ -242,4 +238,8 @@ def _fill(whole: Peopled) -> None:
             }
     world.ask("POST", "/maintenance", json=WINDOW)
     controller.put(a_proposal())
-    assert world.ask("POST", "/studies", json=EXAMPLES["add_study"]).json["id"] == STUDY
+    for owner, its in whole.ids.items():
+        # Each of its own, though anybody may delete any: one that is gone cannot be deleted again.
+        document = {**EXAMPLES["add_study"]["document"], "application": owner}
+        made = world.ask("POST", "/studies", json={"kind": "placement", "document": document})
+        its["studies"] = made.json["id"]

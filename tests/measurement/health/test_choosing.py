@@ -38,6 +38,30 @@ def among(found: Totals, these: tuple[str, ...]) -> float:
     return math.fsum(whole) / len(whole)
 
 
+TRAP_ROWS = (
+    (0, 4, 0, 1, 4, 3, 2, 2),
+    (4, 0, 3, 4, 0, 4, 1, 0),
+    (0, 3, 0, 3, 3, 4, 3, 1),
+    (1, 4, 3, 0, 1, 0, 3, 1),
+    (4, 0, 3, 1, 0, 4, 4, 3),
+    (3, 4, 4, 0, 4, 0, 2, 1),
+    (2, 1, 3, 3, 4, 2, 0, 4),
+    (2, 0, 1, 1, 3, 1, 4, 0),
+)
+"""Quarters; of four instances, growing from any one and exchanging one for one ends below the best."""
+TRAP = {
+    Pair(f"i{one}", f"i{other}"): Score(health / 4)
+    for one, row in enumerate(TRAP_ROWS)
+    for other, health in enumerate(row)
+    if one != other
+}
+
+
+def best_of(found: Totals, count: int) -> list[str]:
+    names = sorted({name for pair in found for name in pair})
+    return list(max(combinations(names, count), key=lambda these: among(found, these)))
+
+
 class TestTowards:
     FOUND = health(a_s=0.9, s_a=0.1, b_s=0.6, s_b=0.6, c_s=0.2, s_c=0.8, a_b=1.0)
 
@@ -109,6 +133,17 @@ class TestMutually:
         assert chosen.health <= best + 1e-9
         assert chosen.bound >= best - 1e-9
         assert chosen.health == pytest.approx(best) or not chosen.proven
+
+    def test_where_exchanging_one_for_one_gains_nothing_the_search_finds_the_best(self) -> None:
+        chosen = mutually(TRAP, 4)
+        assert (sorted(chosen.instances), chosen.proven) == (best_of(TRAP, 4), True)
+        assert chosen.health == chosen.bound == 5.0 / 6
+
+    def test_without_steps_the_best_is_missed_and_that_is_told(self) -> None:
+        chosen = mutually(TRAP, 4, steps=0)
+        assert chosen.health == pytest.approx(4.75 / 6)
+        assert not chosen.proven
+        assert chosen.bound >= 5.0 / 6
 
     def test_a_hundred_instances_have_an_answer_with_a_bound(self) -> None:
         chance = random.Random(1)

@@ -1,4 +1,4 @@
-"""``adon health``, ``metrics``, ``events``, ``openapi``: for who watches, and for programs."""
+"""``adon status``, ``metrics``, ``events``, ``openapi``: for who watches, and for programs."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Seconds = Annotated[
 JsonLines = Annotated[bool, typer.Option("--json", help="Each as JSON, one per line.")]
 
 
-def health(
+def status(
     ctx: typer.Context,
     parts: Annotated[
         bool, typer.Option("--parts", help="Every part: since when, and what is the matter; needs a token.")
