@@ -27,6 +27,7 @@ setup(
         "dash-bootstrap-components>=2,<3",
         "dash-cytoscape>=1,<2",
         "defusedxml>=0.7,<1",
+        "dpkt>=1.9,<2",
         "flask>=3,<4",
         "flask-openapi3>=4,<5",
         "h11>=0.14,<1",

@@ -166,4 +166,5 @@ def _mean(values: tuple[float, ...]) -> float | None:
 
 
 def _variance(values: tuple[float, ...]) -> float | None:
-    return statistics.pvariance(values) if values else None
+    # One value, as a train has it, says nothing about steadiness.
+    return statistics.pvariance(values) if len(values) > 1 else None

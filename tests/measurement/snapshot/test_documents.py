@@ -77,12 +77,7 @@ def test_what_every_snapshot_has_cannot_be_missing(field: str) -> None:
 
 @pytest.mark.parametrize(
     ("text", "why"),
-    [
-        ("", "no JSON"),
-        ("[]", "no JSON object"),
-        ('{"at": NaN}', "no JSON"),
-        ('{"kind": "snapshot"', "no JSON"),
-    ],
+    [("", "no JSON"), ("[]", "no JSON object"), ('{"at": NaN}', "no JSON"), ('{"kind": 1', "no JSON")],
 )
 def test_what_is_no_document_is_refused(text: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
