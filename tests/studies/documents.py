@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from adon.evaluations.builtins import reference
 from adon.placement.documents import Placed, placement_to_json
 from adon.placement.model import Kind, Limit, Method, Placement
 from adon.studies.model import StudyKind
+from adon.studies.reading import study_of
 from measurement.evaluation.results import Path
 from measurement.evaluation.run import Reference, Run, Sample
 from measurement.evaluation.run_json import to_json as evaluation_to_json
@@ -82,7 +84,7 @@ def a_placement(method: Method = Method.GREEDY, seconds: float = 40.0) -> Placed
     machines = {"map-1": "a1", "map-2": "a1", "reduce": "b1"}
     proven = method is Method.EXACT
     return Placed(
-        "sort", AT, Placement(machines, seconds, limit, method, proven, seconds if proven else seconds / 2)
+        "sort", AT, Placement(machines, seconds, limit, method, proven, seconds if proven else 20.0)
     )
 
 
@@ -124,3 +126,21 @@ def documents() -> dict[StudyKind, dict[str, Any]]:
         StudyKind.PLACEMENT: placement_to_json(a_placement()),
         StudyKind.EVALUATION: evaluation_to_json(an_evaluation()),
     }
+
+
+def several() -> list[tuple[StudyKind, dict[str, Any]]]:
+    """For the pages: rounds of three hours, placements by several methods, runs to be compared."""
+    rounds = [a_round(AT - 3600.0 * hour, 1.0 + 0.2 * hour) for hour in range(3)]
+    times = {Method.EXACT: 25.0, Method.GREEDY: 40.0, Method.RANDOM: 61.0, Method.ROUND_ROBIN: 55.0}
+    runs = [an_evaluation(), an_evaluation("second", 0.7), reference("nectar")]
+    return [
+        *((StudyKind.HEALTH_ROUND, round_to_json(one)) for one in rounds),
+        (StudyKind.SNAPSHOT, snapshot_to_json(a_snapshot())),
+        *((StudyKind.PLACEMENT, placement_to_json(a_placement(*one))) for one in times.items()),
+        *((StudyKind.EVALUATION, evaluation_to_json(one)) for one in runs),
+    ]
+
+
+def id_of(kind: StudyKind, document: dict[str, Any]) -> str:
+    """The id under which it is kept."""
+    return study_of(kind, document, "", "", AT).id
