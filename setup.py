@@ -56,7 +56,7 @@ setup(
         "werkzeug>=3,<4",
     ],
     extras_require={
-        "report": ["plotly>=6,<8", "kaleido>=1,<2"],
+        "report": ["plotly>=6,<8", "kaleido>=1,<2", "statsmodels>=0.14,<1"],
         "parquet": ["pyarrow>=15"],
         "bench": ["networkx>=3.2,<4", "ortools>=9.10,<10", "plotly>=6,<8"],
         "postgresql": ["psycopg[binary]>=3.1,<4"],
@@ -83,6 +83,7 @@ setup(
             "ruff>=0.6,<1",
             "schemathesis>=4,<5",
             "setuptools>=68",
+            "statsmodels>=0.14,<1",
             "types-defusedxml",
             "types-networkx",
             "types-jsonschema",

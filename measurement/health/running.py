@@ -117,9 +117,9 @@ async def run(
         found,
         profile,
         frozenset(by_transfer),
-        verified,
-        tuple(sorted(work.failures, key=lambda one: (one.pair, one.kind))),
-        "it was stopped" if stopped.is_set() else "",
+        verified=verified,
+        failures=tuple(sorted(work.failures, key=lambda one: (one.pair, one.kind))),
+        interrupted="it was stopped" if stopped.is_set() else "",
     )
 
 

@@ -9,14 +9,17 @@ then see one packet of 64 kB where the path has forty, and pass it at once.
 from __future__ import annotations
 
 import ctypes
+import errno
 import os
 import socket
+import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 BATCH = 256
 """Packets of one call."""
 _CONTROL = 192
+_BESIDE = struct.Struct("@Nii")
 _DONTWAIT = int(socket.MSG_DONTWAIT)
 
 
@@ -28,7 +31,7 @@ class _Header(ctypes.Structure):
     _fields_ = (
         ("name", ctypes.c_void_p),
         ("name_length", ctypes.c_uint32),
-        ("vectors", ctypes.POINTER(_Iovec)),
+        ("vectors", ctypes.c_void_p),
         ("vector_count", ctypes.c_size_t),
         ("control", ctypes.c_void_p),
         ("control_length", ctypes.c_size_t),
@@ -43,38 +46,46 @@ class _Message(ctypes.Structure):
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
-def send_all(sock: socket.socket, heads: Sequence[bytes], length: int) -> int:
-    """Send packets on a connected socket, as quickly as it takes them.
+class Burst:
+    """Packets that are ready to be sent one right after the other.
 
     :param heads: how each begins, all equally long; zeroes follow.
     :param length: bytes of each.
-    :returns: how many were sent: fewer if the kernel made this wait longer than the socket's ``SO_SNDTIMEO``.
-    :raises OSError: ``EMSGSIZE``, ``ECONNREFUSED`` and the like, if none could be sent.
     """
-    own = len(heads[0])
-    packets = ctypes.create_string_buffer(b"".join(heads), own * len(heads))
-    padding = ctypes.create_string_buffer(max(1, length - own))
-    vectors = (_Iovec * (2 * len(heads)))()
-    messages = (_Message * len(heads))()
-    for number in range(len(heads)):
-        vectors[2 * number] = _Iovec(ctypes.addressof(packets) + number * own, own)
-        vectors[2 * number + 1] = _Iovec(ctypes.addressof(padding), length - own)
-        header = messages[number].header
-        header.vectors = ctypes.cast(
-            ctypes.byref(vectors, 2 * number * ctypes.sizeof(_Iovec)), ctypes.POINTER(_Iovec)
-        )
-        header.vector_count = 2
-    sent = 0
-    while sent < len(heads):
-        begin = ctypes.byref(messages, sent * ctypes.sizeof(_Message))
-        count = _LIBC.sendmmsg(sock.fileno(), begin, min(BATCH, len(heads) - sent), 0)
-        if count <= 0:
-            if sent:
-                break
-            number = ctypes.get_errno()
-            raise OSError(number, os.strerror(number))
-        sent += count
-    return sent
+
+    def __init__(self, heads: Sequence[bytes], length: int) -> None:
+        own = len(heads[0])
+        self._count = len(heads)
+        self._packets = ctypes.create_string_buffer(b"".join(heads), own * len(heads))
+        self._padding = ctypes.create_string_buffer(max(1, length - own))
+        self._vectors = (_Iovec * (2 * len(heads)))()
+        self._messages = (_Message * len(heads))()
+        packets, padding = ctypes.addressof(self._packets), ctypes.addressof(self._padding)
+        vectors = ctypes.addressof(self._vectors)
+        for number in range(len(heads)):
+            self._vectors[2 * number] = _Iovec(packets + number * own, own)
+            self._vectors[2 * number + 1] = _Iovec(padding, length - own)
+            header = self._messages[number].header
+            header.vectors = vectors + 2 * number * ctypes.sizeof(_Iovec)
+            header.vector_count = 2
+
+    def send(self, sock: socket.socket) -> int:
+        """Send them on a connected socket, as quickly as it takes them.
+
+        :returns: how many were sent: fewer if that took longer than the socket's ``SO_SNDTIMEO``.
+        :raises OSError: ``EMSGSIZE``, ``ECONNREFUSED`` and the like, if none could be sent.
+        """
+        sent = 0
+        while sent < self._count:
+            begin = ctypes.byref(self._messages, sent * ctypes.sizeof(_Message))
+            count = _LIBC.sendmmsg(sock.fileno(), begin, min(BATCH, self._count - sent), 0)
+            if count <= 0:
+                number = ctypes.get_errno()
+                if sent or number == errno.EAGAIN:
+                    break
+                raise OSError(number, os.strerror(number))
+            sent += count
+        return sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +114,7 @@ class Receiver:
         for number in range(BATCH):
             self._vectors[number] = _Iovec(ctypes.addressof(self._heads) + number * head, head)
             header = self._messages[number].header
-            header.vectors = ctypes.pointer(self._vectors[number])
+            header.vectors = ctypes.addressof(self._vectors) + number * ctypes.sizeof(_Iovec)
             header.vector_count = 1
             header.control = ctypes.addressof(self._controls) + number * _CONTROL
 
@@ -117,10 +128,9 @@ class Receiver:
         count = _LIBC.recvmmsg(self._socket.fileno(), self._messages, BATCH, _DONTWAIT, None)
         if count < 0:
             number = ctypes.get_errno()
-            try:
-                raise OSError(number, os.strerror(number))
-            except (BlockingIOError, InterruptedError):
+            if number in (errno.EAGAIN, errno.EINTR):
                 return None
+            raise OSError(number, os.strerror(number))
         got = self._messages[:count]
         return Batch(
             self._heads.raw[: count * self.head],
@@ -136,12 +146,10 @@ def ancillary(batch: Batch, number: int) -> list[tuple[int, int, bytes]]:
     data = memoryview(batch.controls)[begin : begin + batch.control_lengths[number]]
     found = []
     at = 0
-    while at + 16 <= len(data):
-        length = int.from_bytes(data[at : at + 8], "little")
-        level = int.from_bytes(data[at + 8 : at + 12], "little")
-        kind = int.from_bytes(data[at + 12 : at + 16], "little")
-        if length < 16:
+    while at + _BESIDE.size <= len(data):
+        length, level, kind = _BESIDE.unpack_from(data, at)
+        if length < _BESIDE.size:
             break
-        found.append((level, kind, bytes(data[at + 16 : at + length])))
+        found.append((level, kind, bytes(data[at + _BESIDE.size : at + length])))
         at += (length + 7) & ~7
     return found

@@ -32,6 +32,8 @@ class Line:
         self._out, self._in = (keys.to_client, keys.to_server) if server else (keys.to_server, keys.to_client)
         self._sent = self._received = 0
         self._sending = asyncio.Lock()
+        self.seen = ""
+        """The address that the server saw the client at."""
 
     @classmethod
     async def connect(cls, instance: Instance, key: bytes, timeout: float = CONNECT_TIMEOUT) -> Self:
@@ -45,7 +47,9 @@ class Line:
         try:
             async with asyncio.timeout(timeout):
                 await _connected(sock, instance)
-                return cls(sock, await _as_client(sock, key), server=False)
+                line = cls(sock, await _as_client(sock, key), server=False)
+                line.seen = str((await line.receive()).get("seen", ""))
+                return line
         except TimeoutError:
             sock.close()
             raise ProbeError(Failure.UNREACHABLE, f"{where} does not answer in {timeout:g} s") from None
@@ -62,9 +66,13 @@ class Line:
 
         :raises WireError: if they do not know the key, or speak another version or protocol.
         :raises OSError: if the connection breaks, or they are too slow (``TimeoutError``).
+        :raises ProbeError: if it breaks at its end.
         """
         async with asyncio.timeout(timeout):
-            return cls(sock, await _as_server(sock, key), server=True)
+            line = cls(sock, await _as_server(sock, key), server=True)
+            line.seen = str(sock.getpeername()[0])
+            await line.send({"seen": line.seen})
+            return line
 
     async def send(self, message: dict[str, Any]) -> None:
         """Send one message.

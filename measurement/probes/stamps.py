@@ -67,6 +67,11 @@ def both_stamps(sock: socket.socket) -> None:
     sock.setsockopt(socket.SOL_SOCKET, TIMESTAMPING, flags)
 
 
+def no_stamps(sock: socket.socket) -> None:
+    """Have the kernel time nothing any more."""
+    sock.setsockopt(socket.SOL_SOCKET, TIMESTAMPING, 0)
+
+
 def hop_limits(sock: socket.socket) -> None:
     """Have the kernel tell the hop limit of packets that come."""
     if sock.family == socket.AF_INET6:

@@ -9,6 +9,10 @@ packets are lost at an end, t_i is lengthened by what they would have taken at t
 (between n packets there are n - 1 gaps; the pauses δ are in no t_i, which would make it up to 28 % too low).
 Where a share ℓ of the packets is lost, TCP cannot have more than the model of Mathis et al. allows, and
 neither has the estimate (:func:`measurement.mathis.mathis`).
+
+A rate limit by a token bucket lets the beginning of a train through at the speed of the link before it, which
+makes the estimate too high unless the train is many times the bucket.  :func:`settled` leaves out of each
+burst what came before the rate settled; :func:`tcp_payload` takes the longer headers of TCP into account.
 Values and functions only.
 """
 
@@ -121,5 +125,96 @@ def estimate(shape: Shape, arrived: Sequence[Arrived | None], rtt: float | None,
             None, lost, why="all packets of a burst came at the same time: the clock is too coarse"
         )
     rate = 8.0 * shape.packet * sum(one.count - 1 for one in useful) / time
+    return limited(rate, lost, rtt, mss)
+
+
+def limited(rate: float, lost: float, rtt: float | None, mss: int = MSS) -> Estimate:
+    """A rate, or what TCP can have of it where a share of the packets is lost."""
     most = math.inf if rtt is None else mathis(rtt, max(0.0, lost), mss)
     return Estimate(min(rate, most), lost, limited=most < rate)
+
+
+def joined(segments: Sequence[Arrived | None], skipped: int = 0) -> Arrived | None:
+    """Segments of one burst as one; None if nothing of them came.
+
+    :param skipped: how many packets of the burst were sent before those: numbers count from there.
+    """
+    came = [one for one in segments if one is not None]
+    if not came:
+        return None
+    return Arrived(
+        min(one.first for one in came) - skipped,
+        max(one.last for one in came) - skipped,
+        min(one.began for one in came),
+        max(one.ended for one in came),
+        sum(one.count for one in came),
+    )
+
+
+SETTLED = 1.5
+"""A segment that came so many times as fast as the train's second half did not meet the limit yet."""
+
+
+def edges(burst: int, segments: int) -> list[int]:
+    """Where the segments of a burst begin, and its end; each has two packets or more."""
+    count = max(1, min(segments, burst // 2))
+    return [number * burst // count for number in range(count + 1)]
+
+
+def settled(shape: Shape, bursts: Sequence[Sequence[Arrived | None]]) -> float | None:
+    """The rate after the bucket of a rate limit is empty, bits/s of payload; None if too little came.
+
+    A token bucket of b bytes that fills at rate r lets at most b + r·t bytes through in t seconds: a steep
+    beginning, then r.  The pace of the train's second half (of the bursts, and of each burst) shows r; what
+    comes first in a burst, faster than :data:`SETTLED` times that, is left out, and the rest of all bursts is
+    put together as in the paper's equation.  Without a limit nothing is left out.
+
+    :param bursts: each burst's segments, as :func:`edges` has them.
+    :raises ValueError: if they are not so many.
+    """
+    if any(len(each) != len(bursts[0]) for each in bursts):
+        raise ValueError("bursts: each has the same number of segments")
+    if not bursts:
+        return None
+    begins = edges(shape.burst, len(bursts[0]))
+    half = len(bursts[0]) // 2
+    late = [
+        (joined(each[half:], begins[half]), shape.burst - begins[half]) for each in bursts[len(bursts) // 2 :]
+    ]
+    pace = _rate(shape.packet, late)
+    if pace is None:
+        return None
+    kept = list[tuple[Arrived | None, int]]()
+    for each in bursts:
+        skipped = 0
+        while skipped < len(each) - 1 and _quick(shape, each[skipped], begins, skipped, pace):
+            skipped += 1
+        kept.append((joined(each[skipped:], begins[skipped]), shape.burst - begins[skipped]))
+    return _rate(shape.packet, kept)
+
+
+def _quick(shape: Shape, segment: Arrived | None, begins: Sequence[int], place: int, pace: float) -> bool:
+    if segment is None:
+        return False
+    size = begins[place + 1] - begins[place]
+    rate = _rate(shape.packet, [(joined([segment], begins[place]), size)])
+    return rate is None or rate > SETTLED * pace
+
+
+def _rate(packet: int, parts: Iterable[tuple[Arrived | None, int]]) -> float | None:
+    """The paper's equation over parts of bursts, each with how many packets were sent."""
+    useful = [(one, size) for one, size in parts if one is not None and one.count > 1]
+    time = math.fsum(one.lasted(size) for one, size in useful)
+    return 8.0 * packet * sum(one.count - 1 for one, _ in useful) / time if time > 0 else None
+
+
+_UDP_AROUND, _TCP_AROUND = 42, 66
+"""Bytes of Ethernet, IPv4, and UDP, or TCP with timestamps: what rate limits of a link count, too."""
+
+
+def tcp_payload(rate: float, packet: int, mss: int = MSS) -> float:
+    """What TCP carries on a path, given what UDP does in packets of so many bytes of payload.
+
+    Both fill the same frames, of which TCP's headers take more: 1448 of 1514 bytes are data, with UDP 1472.
+    """
+    return rate * (packet + _UDP_AROUND) / packet * mss / (mss + _TCP_AROUND)
