@@ -14,6 +14,7 @@ setup(
         "adon.templates_catalog": ["builtin/*.yaml"],
         "adon.store": ["migrations/*.mako"],
         "apps.dashboard": ["assets/**"],
+        "apps.evaluation": ["*.html"],
         "apps.deploy": ["files/*", "templates/*"],
         "apps.rest.identity": ["templates/**", "static/**"],
         "mininet_topos": ["**/*.html", "**/*.yaml"],

@@ -24,6 +24,7 @@ from apps.cli import (
     configuring,
     decision,
     deploy,
+    evaluate,
     flow,
     forecast,
     glances,
@@ -81,6 +82,7 @@ GROUPS = {
         "forecast": forecast.app,
         "measure": measure.app,
         "plan": plan.app,
+        "evaluate": evaluate.app,
         "study": study.app,
     },
     OPERATOR: {

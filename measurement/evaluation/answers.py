@@ -16,7 +16,7 @@ from measurement.evaluation.document import Analysing, Analysis, Answering, Docu
 from measurement.evaluation.intervals import interval, worth
 from measurement.evaluation.results import Measured, Path, Results
 from measurement.evaluation.run import Run
-from measurement.evaluation.wording import amount, name, quantity, shown_unit
+from measurement.evaluation.wording import amount, cell, name, quantity, shown_unit
 
 GAP = 1.5
 """Nodes fall into two groups where one is at least so many times as fast within as the next slower one."""
@@ -121,7 +121,7 @@ class _View:
     def number(self, path: Path, called: str | None = None) -> Number:
         measured = self.results.measured(*path)
         assert measured is not None, path  # noqa: S101 - asked for what the results list
-        text = f"{self.text(measured.mean)} ({amount(measured.deviation, self.run.unit)})"
+        text = f"{cell(measured, self.run.unit)} {shown_unit(self.run.unit)}"
         values = self.run.values(path) or self.run.values(path.back)
         sure = interval(measured, self.analysing.confidence, worth(values) if values else None)
         if sure is not None:
@@ -199,8 +199,7 @@ def _speed_to_client(view: _View) -> Found:
 
 def _stability(view: _View) -> Found:
     paths = view.chosen()
-    covs = {path: its.cov for path, its in paths.items() if its.count != 1}
-    known = {path: cov for path, cov in covs.items() if cov is not None}
+    known = {path: its.cov for path, its in paths.items() if its.cov is not None}
     if not known:
         return (), ()
     bound = view.analysing.varies_from
@@ -239,10 +238,12 @@ def _spread(view: _View) -> Found:
     if view.sign > 0:  # equations 2 and 3 are of bandwidths
         distances = view.results.distances(view.analysing.ratio)
         far = sorted(distances, key=lambda path: -distances[path])
-        if far:
-            told = f"The farthest two nodes are {name(far[0])}, at {distances[far[0]]:.1f}"
-            second = f"; the next are {name(far[1])}, at {distances[far[1]]:.1f}" if len(far) > 1 else ""
-            found.append(f"{told} times the distance of the nearest two, {name(far[-1])}{second}.")
+        if len(far) > 1:
+            told = f"The farthest two nodes are {name(far[0])}, at {distances[far[0]]:.1f} times the distance"
+            second = f"; the next are {name(far[1])}, at {distances[far[1]]:.1f}" if len(far) > 2 else ""
+            found.append(f"{told} of the nearest two, {name(far[-1])}{second}.")
+        elif far:
+            found.append(f"There is one path between nodes, with {view.text(view.between()[far[0]].mean)}.")
         numbers += [Number(f"distance {name(path)}", f"{its:.4f}") for path, its in distances.items()]
         for client in view.results.clients:
             nodes = list(view.of_place(client))

@@ -4,29 +4,18 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 
-from measurement.evaluation.document import PLACEHOLDERS, Measure
+from measurement.evaluation.document import Measure
 
 MOST = 120
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 
 
-def filled(words: tuple[str, ...], values: Mapping[str, str]) -> tuple[str, ...]:
-    """A command with the placeholders of :class:`~measurement.evaluation.document.Measure` filled in.
-
-    Each is replaced where it stands, once; braces around anything else stay.
-    """
-    return tuple(_filled(word, values) for word in words)
-
-
-def _filled(word: str, values: Mapping[str, str]) -> str:
-    pieces = word.split("{")
-    found = pieces[0]
-    for piece in pieces[1:]:
-        name, closed, rest = piece.partition("}")
-        known = closed and name in PLACEHOLDERS and name in values
-        found += values[name] + rest if known else "{" + piece
-    return found
+def filled(words: Iterable[str], values: Mapping[str, str]) -> tuple[str, ...]:
+    """A command with ``{name}`` replaced by the value of that name, once; braces around others stay."""
+    return tuple(_PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), word) for word in words)
 
 
 def value_of(printed: str, measure: Measure) -> float:
@@ -41,7 +30,7 @@ def value_of(printed: str, measure: Measure) -> float:
     except json.JSONDecodeError as error:
         raise ValueError(f"what it printed is not JSON: {error.msg}, line {error.lineno}") from None
     if isinstance(found, dict) and isinstance(found.get("error"), str):
-        raise ValueError(f"it says: {found['error'][:MOST]}")  # as iperf3 tells of an error
+        raise ValueError(f"it says: {_last_line(found['error'])}")
     for step in measure.value.split("."):
         if isinstance(found, dict) and step in found:
             found = found[step]
@@ -50,6 +39,26 @@ def value_of(printed: str, measure: Measure) -> float:
         else:
             raise ValueError(f"{measure.value}: it printed no {step!r}")
     return _number(found, measure.value) * measure.factor
+
+
+def complaint(stderr: str, stdout: str) -> str:
+    """Why a program failed, in one line, as far as it says.
+
+    Programs that print JSON tell of an error there (``{"error": "..."}``, as iperf3 does).
+    """
+    if stderr.strip():
+        return _last_line(stderr)
+    try:
+        found = json.loads(stdout)
+    except json.JSONDecodeError:
+        return _last_line(stdout)
+    told = found.get("error") if isinstance(found, dict) else None
+    return _last_line(told) if isinstance(told, str) else ""
+
+
+def _last_line(text: str) -> str:
+    lines = [" ".join(line.split()) for line in text.splitlines() if line.strip()]
+    return lines[-1][:MOST] if lines else ""
 
 
 def _only_number(printed: str) -> object:

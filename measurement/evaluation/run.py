@@ -60,6 +60,17 @@ class Sample:
 
 
 @dataclass(frozen=True, slots=True)
+class Note:
+    """What was written into the log beside results: that it was interrupted, what somebody saw.
+
+    :param at: seconds since 1970.
+    """
+
+    at: float
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class Run:
     """See the module's text.
 
@@ -76,6 +87,7 @@ class Run:
     :param versions: of programs, by their name.
     :param pilot: whether it only tried the design.
     :param stated: of paths of which there are no samples.
+    :param notes: from the log.
     :raises ValueError: for a sample of a path that cannot be, a test that is there twice, or a path that is
         stated though there are samples of it; it names test or path.
     """
@@ -96,6 +108,7 @@ class Run:
     versions: Mapping[str, str] = field(default_factory=dict)
     pilot: bool = False
     stated: Mapping[Path, Measured] = field(default_factory=dict)
+    notes: tuple[Note, ...] = ()
 
     def __post_init__(self) -> None:
         seen: set[int] = set()

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 from measurement.evaluation.results import Measured, Path
-from measurement.evaluation.run import Reference, Run, Sample
+from measurement.evaluation.run import Note, Reference, Run, Sample
 
 FORMAT: Literal["ceem-run/1"] = "ceem-run/1"
 T = TypeVar("T", bound=BaseModel)
@@ -55,6 +55,13 @@ class SampleBody(_Body):
     iteration: Count = 0
 
 
+class NoteBody(_Body):
+    """What was written into the log beside results."""
+
+    at: AwareDatetime
+    text: str
+
+
 class RunBody(_Body):
     """The document; fields as in :class:`~measurement.evaluation.run.Run`."""
 
@@ -75,6 +82,7 @@ class RunBody(_Body):
     versions: dict[str, str] = {}
     paths: tuple[PathBody, ...] = ()
     samples: tuple[SampleBody, ...] = ()
+    notes: tuple[NoteBody, ...] = ()
 
 
 def to_json(run: Run) -> dict[str, Any]:
@@ -99,6 +107,7 @@ def to_json(run: Run) -> dict[str, Any]:
         versions=dict(run.versions),
         paths=tuple(_path(path, found.paths.get(path), failed.get(path, 0)) for path in run.paths),
         samples=tuple(_sample(sample) for sample in run.samples),
+        notes=tuple(NoteBody(at=_time(note.at), text=note.text) for note in run.notes),
     )
     return body.model_dump(mode="json")
 
@@ -134,7 +143,22 @@ def from_json(data: object) -> Run:
         body.versions,
         body.pilot,
         stated,
+        tuple(Note(one.at.timestamp(), one.text) for one in body.notes),
     )
+
+
+def note_to_json(note: Note) -> dict[str, Any]:
+    """A note as plain JSON values."""
+    return NoteBody(at=_time(note.at), text=note.text).model_dump(mode="json")
+
+
+def note_from_json(data: object) -> Note:
+    """The inverse of :func:`note_to_json`.
+
+    :raises ValueError: naming the field.
+    """
+    body = _checked(NoteBody, data)
+    return Note(body.at.timestamp(), body.text)
 
 
 def sample_to_json(sample: Sample) -> dict[str, Any]:
@@ -179,7 +203,7 @@ def _sample(sample: Sample) -> SampleBody:
         number=sample.number,
         one=sample.path.one,
         other=sample.path.other,
-        at=datetime.fromtimestamp(sample.at, UTC),
+        at=_time(sample.at),
         value=sample.value,
         failure=sample.failure or None,
         iteration=sample.iteration,
@@ -191,5 +215,9 @@ def _to_sample(body: SampleBody) -> Sample:
     return Sample(body.number, path, body.at.timestamp(), body.value, body.failure or "", body.iteration)
 
 
+def _time(at: float) -> datetime:
+    return datetime.fromtimestamp(at, UTC)
+
+
 def _moment(at: float | None) -> datetime | None:
-    return None if at is None else datetime.fromtimestamp(at, UTC)
+    return None if at is None else _time(at)

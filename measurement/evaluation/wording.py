@@ -30,10 +30,14 @@ def quantity(value: float, unit: str) -> str:
 
 
 def cell(measured: Measured | None, unit: str) -> str:
-    """Mean (standard deviation), as in table V; empty where there is nothing."""
+    """Mean (standard deviation), as in table V; empty where there is nothing.
+
+    A single value has no deviation: ``19 (-)``.
+    """
     if measured is None:
         return ""
-    return f"{amount(measured.mean, unit)} ({amount(measured.deviation, unit)})"
+    deviation = "-" if measured.count == 1 else amount(measured.deviation, unit)
+    return f"{amount(measured.mean, unit)} ({deviation})"
 
 
 def name(path: Path) -> str:
