@@ -11,7 +11,7 @@ from measurement.health.model import Pair
 
 @dataclass(frozen=True, slots=True)
 class Bottleneck:
-    """A link that several paths share, and that is the narrowest of each ([CHOREO] 3.3.2, matrix S).
+    """A link that several paths share, and that they can fill together ([CHOREO] 3.3.2, matrix S).
 
     :param pairs: at least two.
     :param rate: what all of them together can have, in bits/s.
