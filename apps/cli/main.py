@@ -40,6 +40,7 @@ from apps.cli import (
     sessions,
     site,
     status,
+    study,
     template,
     tokens,
     topology,
@@ -84,6 +85,7 @@ GROUPS = {
         "plan": plan.app,
         "health": health.app,
         "evaluate": evaluate.app,
+        "study": study.app,
     },
     OPERATOR: {
         "alarm": alarm.app,
