@@ -37,8 +37,10 @@ from benchmarks import (
     polling,
     queueing,
     reaction,
+    rounds,
     scheduling,
     setups,
+    trains,
     web,
     web_servers,
     workloads,
@@ -144,6 +146,14 @@ BENCHMARKS: dict[str, Benchmark] = {
         dashboards.passed,
     ),
     "web_servers": Benchmark("Servers for the web side", web_servers.run, web_servers.report),
+    "trains": Benchmark("Packet trains beside iperf3", trains.run, trains.report, trains.passed),
+    "rounds": Benchmark("A round of 100 instances", rounds.run, rounds.report, rounds.passed),
+    "rounds_exhaustive": Benchmark(
+        "A round of 100 instances, beside slow ones of all pairs",
+        rounds.run_exhaustive,
+        rounds.report,
+        rounds.passed,
+    ),
     "fluid": Benchmark("The simulator beside the testbed", fluid.run, fluid.report, fluid.passed),
 }
 

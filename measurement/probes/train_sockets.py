@@ -23,6 +23,8 @@ LONGEST_SEND = 5.0
 QUIET = 0.2
 """Seconds after which no more is expected of a train."""
 _RCVBUFFORCE = 33
+TOGETHER = 0.003
+"""Seconds that packets may wait to be taken with others: the kernel has timed them, and waking up costs."""
 _RECEIVE_BUFFER = 16 << 20
 _SEND_TIMEOUT = struct.pack("@ll", 0, 500_000)
 
@@ -144,6 +146,7 @@ class TrainReceiver:
             while not ended.is_set() and not self._last.is_set() and time.monotonic() < until:
                 if not poll.poll(100):
                     continue
+                self._last.wait(TOGETHER)
                 batch = _taken(taker)
                 if batch is not None:
                     self._batches.append(batch)
