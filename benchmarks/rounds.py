@@ -89,14 +89,13 @@ def _note(results: Mapping[str, Any]) -> str:
         else "no transfers beside the trains"
     )
     slow, size, took = results["slow_transfer"], results["agent_bytes"] / 1e6, results["quick"]["seconds"]
-    lines = (
+    return (
         f"{results['instances']} instances, {results['pairs']} directed pairs: quick round {took:.0f} s, "
-        f"promised under {LONGEST_S:.0f} s; the paper: {PAPER_S:.0f} s for each instance.",
+        f"promised under {LONGEST_S:.0f} s; the paper: {PAPER_S:.0f} s for each instance.\n"
         f"A slow round: transfers of {slow['intervals']} intervals of {slow['interval']:g} s and five "
-        f"requests of each kind, on {results['compared']} pairs.",
-        f"Quick: {results['quick_shape']}; {trains}.",
-        f"Built in {results['built_s']:.1f} s, agents in {results['agents_s']:.1f} s with {size:.1f} MB each.",
-        f"Seed {results['seed']}; {results['emulation']}.",
-        f"Promised: agreement of at least {AGREEMENT:g} of that of slow rounds with each other.",
+        f"requests of each kind, on {results['compared']} pairs.\n"
+        f"Quick: {results['quick_shape']}; {trains}.\n"
+        f"Built in {results['built_s']:.1f} s, agents in {results['agents_s']:.1f} s, {size:.1f} MB each.\n"
+        f"Seed {results['seed']}; {results['emulation']}.\n"
+        f"Promised: agreement of at least {AGREEMENT:g} of that of slow rounds with each other."
     )
-    return "\n".join(lines)
