@@ -216,7 +216,7 @@ class TestWrong:
         wire.check_hello(answer)
 
     @pytest.mark.parametrize(
-        "bytes_sent", [b"", b"x", b"GET / HTTP/1.0\r\n\r\n", os.urandom(64), os.urandom(5000)]
+        "bytes_sent", [b"", b"x", b"GET / HTTP/1.0\r\n\r\n", b"\xa5" * 64, b"\xa5" * 5000]
     )
     def test_strangers_get_no_more_than_they_send(
         self, pair: tuple[Running, Running], bytes_sent: bytes
@@ -376,13 +376,13 @@ def started(*options: str) -> subprocess.CompletedProcess[str]:
 
 def said(there: Instance, sent: bytes) -> bytes:
     """All that an agent says to who sends this and no more."""
+    answer = b""
     with socket.create_connection((there.address, there.port), timeout=10) as sock:
-        sock.sendall(sent)
-        sock.shutdown(socket.SHUT_WR)
-        answer = b""
         try:
+            sock.sendall(sent)
+            sock.shutdown(socket.SHUT_WR)
             while got := sock.recv(65_536):
                 answer += got
-        except ConnectionResetError:
-            return answer  # it did not even read everything
-        return answer
+        except ConnectionError:
+            return answer  # it ended it, without reading everything
+    return answer

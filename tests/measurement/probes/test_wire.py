@@ -128,3 +128,22 @@ def test_an_answer_that_is_made_ready_is_the_same(
 @given(st.binary(max_size=100))
 def test_noise_is_nothing(data: bytes) -> None:
     assert wire.unpacked(data, KEYS.packets) is None
+
+
+@given(st.sampled_from(Kind), st.integers(0, 2**31), st.integers(0, 5))
+def test_packets_in_a_row_are_the_same_as_one_by_one(kind: Kind, first: int, count: int) -> None:
+    made = wire.sealed_in_a_row(kind, KEYS.session, first, count, KEYS.packets)
+    numbers = range(first, first + count)
+    assert made == [wire.packed(Packet(kind, KEYS.session, number), KEYS.packets, 0) for number in numbers]
+    assert [wire.number_of(each, kind, KEYS.packets) for each in made] == [*numbers]
+
+
+@given(packets, st.data())
+def test_a_train_takes_no_other_packets(packet: Packet, data: st.DataObject) -> None:
+    sealed = wire.packed(packet, KEYS.packets, wire.PACKET_BYTES)
+    expected = packet.number if packet.kind == Kind.TRAIN else None
+    assert wire.number_of(sealed, Kind.TRAIN, KEYS.packets) == expected
+    changed = bytearray(sealed)
+    changed[data.draw(st.integers(0, wire.PACKET_BYTES - 1))] ^= 1 << data.draw(st.integers(0, 7))
+    assert wire.number_of(bytes(changed), Kind.TRAIN, KEYS.packets) is None
+    assert wire.number_of(sealed[:-1], Kind.TRAIN, KEYS.packets) is None
