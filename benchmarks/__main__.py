@@ -35,6 +35,7 @@ from benchmarks import (
     moves,
     paths,
     polling,
+    probe_jitter,
     queueing,
     reaction,
     rounds,
@@ -127,6 +128,9 @@ BENCHMARKS: dict[str, Benchmark] = {
     "scheduling": Benchmark("Conflict-free scheduling", scheduling.run, scheduling.report, scheduling.passed),
     "anomaly": Benchmark("Anomaly detection", anomaly.run, anomaly.report, anomaly.passed),
     "paths": Benchmark("Candidate paths", paths.run, paths.report, paths.passed),
+    "probe_jitter": Benchmark(
+        "What Python adds to round-trip times", probe_jitter.run, probe_jitter.report, probe_jitter.passed
+    ),
     "failures": Benchmark("When something fails", failures.run, failures.report, failures.passed),
     "workloads": Benchmark("The workload suite", workloads.run, workloads.report, workloads.passed),
     "admission_estimates": Benchmark(

@@ -78,7 +78,7 @@ def _sent(path: UdpPath, shape: Shape, first: int, together: int, ended: threadi
 
 
 def _burst(path: UdpPath, shape: Shape, first: int, together: int) -> bursts.Burst:
-    heads = [path.sealed(wire.Kind.TRAIN, first + number, wire.PACKET_BYTES) for number in range(shape.burst)]
+    heads = path.sealed_in_a_row(wire.Kind.TRAIN, first, shape.burst)
     return bursts.Burst(heads, shape.packet, together)
 
 
@@ -174,13 +174,14 @@ class TrainReceiver:
         overflowed = 0
         for batch in self._batches:
             for number in range(len(batch.lengths)):
-                head = memoryview(batch.heads)[number * wire.PACKET_BYTES :][: wire.PACKET_BYTES]
-                packet = wire.unpacked(head, self._keys.packets)
+                begin = number * wire.PACKET_BYTES
+                head = batch.heads[begin : begin + min(wire.PACKET_BYTES, batch.lengths[number])]
+                named = wire.number_of(head, wire.Kind.TRAIN, self._keys.packets)
                 said = stamps.beside(bursts.ancillary(batch, number))
                 overflowed = max(overflowed, said.overflowed)
-                if packet is None or packet.kind != wire.Kind.TRAIN or said.software is None:
+                if named is None or said.software is None:
                     continue
-                place = packet.number - self._first
+                place = named - self._first
                 if not 0 <= place < self._shape.burst * self._shape.bursts or place in by_kernel:
                     continue
                 by_kernel[place] = said.software
