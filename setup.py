@@ -14,6 +14,7 @@ setup(
         "adon.store": ["migrations/*.mako"],
         "apps.dashboard": ["assets/**"],
         "apps.deploy": ["files/*", "templates/*"],
+        "apps.health": ["*.html"],
         "apps.rest.identity": ["templates/**", "static/**"],
         "mininet_topos": ["**/*.html", "**/*.yaml"],
     },
