@@ -10,9 +10,11 @@ setup(
     python_requires=">=3.11",
     packages=find_packages(include=["adon*", "measurement*", "apps*", "mininet_topos*"]),
     package_data={
+        "adon.evaluations": ["builtin/*"],
         "adon.templates_catalog": ["builtin/*.yaml"],
         "adon.store": ["migrations/*.mako"],
         "apps.dashboard": ["assets/**"],
+        "apps.evaluation": ["*.html"],
         "apps.deploy": ["files/*", "templates/*"],
         "apps.health": ["*.html"],
         "apps.rest.identity": ["templates/**", "static/**"],
@@ -27,6 +29,7 @@ setup(
         "dash-bootstrap-components>=2,<3",
         "dash-cytoscape>=1,<2",
         "defusedxml>=0.7,<1",
+        "dpkt>=1.9,<2",
         "flask>=3,<4",
         "flask-openapi3>=4,<5",
         "h11>=0.14,<1",
@@ -96,6 +99,7 @@ setup(
         "console_scripts": [
             "adon=apps.cli.main:main",
             "adon-measurement-point=measurement.point.main:main",
+            "adon-probe-agent=measurement.probes.main:main",
         ]
     },
 )
