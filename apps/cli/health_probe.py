@@ -58,7 +58,7 @@ def probe(
     ] = False,
     at_once: Annotated[
         int | None,
-        typer.Option(min=1, help="Trains of all instances at a time (default: as many as are free)."),
+        typer.Option(min=1, help="Orders of all instances at a time (default: as many as are free)."),
     ] = None,
     count: Annotated[int, typer.Option(min=1, max=1000, help="Light probes of each kind and size.")] = 5,
     train: Annotated[str, typer.Option(metavar="KxB", help="A train: K bursts of B packets.")] = "10x200",
@@ -203,7 +203,13 @@ def _running(limits: Limits, at_once: int | None, count: int, shape: Shape) -> R
     from measurement.health.orders import Probing
     from measurement.health.running import Running
 
-    return Running(Probing(count, shape=shape), limits, trains_at_once=at_once, transfers_at_once=at_once)
+    return Running(
+        Probing(count, shape=shape),
+        limits,
+        lights_at_once=at_once,
+        trains_at_once=at_once,
+        transfers_at_once=at_once,
+    )
 
 
 def _connecting(listed: Instances) -> Connect:
