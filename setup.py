@@ -16,6 +16,7 @@ setup(
         "apps.dashboard": ["assets/**"],
         "apps.evaluation": ["*.html"],
         "apps.deploy": ["files/*", "templates/*"],
+        "apps.health": ["*.html"],
         "apps.rest.identity": ["templates/**", "static/**"],
         "mininet_topos": ["**/*.html", "**/*.yaml"],
     },
