@@ -2243,6 +2243,9 @@ Action: TypeAlias = Literal[
     "job.submit",
     "job.read",
     "job.cancel",
+    "study.read",
+    "study.add",
+    "study.delete",
     "metrics.read",
     "token.create",
     "token.read",
@@ -2477,6 +2480,60 @@ class VersionOfAdon(TypedDict):
     of the state's database
     """
     python: str
+
+
+class StudyView(TypedDict):
+    """
+    A study in short.
+    """
+
+    id: str
+    kind: Literal["health-round", "snapshot", "placement", "evaluation"]
+    at: str
+    """
+    when its network was looked at
+    """
+    title: str
+    summary: str
+    submitted_by: str
+    submitted_at: str
+    document_bytes: int
+
+
+class StudyDetail(TypedDict):
+    """
+    A study with its document.
+    """
+
+    id: str
+    kind: Literal["health-round", "snapshot", "placement", "evaluation"]
+    at: str
+    """
+    when its network was looked at
+    """
+    title: str
+    summary: str
+    submitted_by: str
+    submitted_at: str
+    document_bytes: int
+    document: dict[str, Any]
+
+
+class StudyBody(TypedDict):
+    """
+    A study to be kept: its document as it is, or packed where it is large.
+    """
+
+    kind: Literal["health-round", "snapshot", "placement", "evaluation"]
+    title: NotRequired[str]
+    """
+    what the document says if left out
+    """
+    document: NotRequired[dict[str, Any] | None]
+    packed: NotRequired[str | None]
+    """
+    instead of `document`: its JSON, by gzip, in base64; see docs/instances.md
+    """
 
 
 class Health(TypedDict):
@@ -3770,6 +3827,18 @@ class PartStanding(TypedDict):
     """
     numbers by name, with the unit in it
     """
+
+
+class StudyList(TypedDict):
+    """
+    Studies, those of the latest looks at a network first.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[StudyView]
 
 
 class TemplateBody(TypedDict):

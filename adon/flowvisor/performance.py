@@ -347,7 +347,7 @@ def _from_counters(counters: Counters, capacity: float, streams: int, loads: Seq
 def compose(links: Sequence[Mapping[Metric, float]]) -> dict[Metric, float]:
     """The metrics of a path of several links (spec section 2).
 
-    Throughput is the smallest, delays add, jitter adds in quadrature (independent links), and what
+    Throughput and health are the smallest, delays add, jitter adds in quadrature (independent links), and what
     survives multiplies.  A metric that one link does not have is absent from the result.
     """
     common = [metric for metric in Metric if links and all(metric in link for link in links)]
@@ -356,7 +356,7 @@ def compose(links: Sequence[Mapping[Metric, float]]) -> dict[Metric, float]:
 
 def _composed(metric: Metric, values: Sequence[float]) -> float:
     match metric:
-        case Metric.THROUGHPUT:
+        case Metric.THROUGHPUT | Metric.HEALTH:
             return min(values)
         case Metric.RTT | Metric.ONE_WAY_DELAY:
             return math.fsum(values)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adon.errors import InvalidInput
-from apps.cli import health_probe
+from apps.cli import health_pages, health_probe
 from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json, print_table
 from apps.cli.rounds import ROUNDS, RoundFile, Rounds, summary, the_round, told
 
@@ -26,6 +26,9 @@ app = typer.Typer(
 MOST_ROWS = 40
 
 app.command()(health_probe.probe)
+app.command("map")(health_pages.map_)
+app.command()(health_pages.diagnose)
+app.command()(health_pages.report)
 
 
 @app.command()

@@ -58,7 +58,7 @@ def probe(
     ] = False,
     at_once: Annotated[
         int | None,
-        typer.Option(min=1, help="Trains of all instances at a time (default: as many as are free)."),
+        typer.Option(min=1, help="Orders of all instances at a time (default: as many as are free)."),
     ] = None,
     count: Annotated[int, typer.Option(min=1, max=1000, help="Light probes of each kind and size.")] = 5,
     train: Annotated[str, typer.Option(metavar="KxB", help="A train: K bursts of B packets.")] = "10x200",
@@ -90,9 +90,10 @@ def probe(
     async def one(stop: asyncio.Event) -> Judged:
         from measurement.health.renewing import health_round
 
-        show = None if json_ or not sys.stderr.isatty() else _progress
-        told_to = {} if show is None else {"progress": show}
-        return await health_round(asking, instances, connect, how, before, tolerances, stop=stop, **told_to)
+        tell = _silent if json_ else _progress
+        return await health_round(
+            asking, instances, connect, how, before, tolerances, stop=stop, progress=tell
+        )
 
     judged = asyncio.run(_until_interrupted(one))
     _keep(history, judged, json_=json_)
@@ -202,7 +203,13 @@ def _running(limits: Limits, at_once: int | None, count: int, shape: Shape) -> R
     from measurement.health.orders import Probing
     from measurement.health.running import Running
 
-    return Running(Probing(count, shape=shape), limits, trains_at_once=at_once, transfers_at_once=at_once)
+    return Running(
+        Probing(count, shape=shape),
+        limits,
+        lights_at_once=at_once,
+        trains_at_once=at_once,
+        transfers_at_once=at_once,
+    )
 
 
 def _connecting(listed: Instances) -> Connect:
@@ -241,7 +248,16 @@ def _tell_plan(asking: Asking, how: Running, *, json_: bool) -> None:
     typer.echo(f"about {format_duration(seconds)}, if no instance is slow")
 
 
+def _silent(_: Progress) -> None:
+    """Standard error stays empty."""
+
+
 def _progress(progress: Progress) -> None:
-    ending = "\n" if progress.done == progress.of else ""
+    """On a terminal a line that grows; elsewhere one when all of a kind are done."""
+    whole = progress.done == progress.of
     failed = f", {progress.failures} failed" if progress.failures else ""
-    typer.echo(f"\r{progress.kind}: {progress.done} of {progress.of}{failed}{ending}", nl=False, err=True)
+    line = f"{progress.kind}: {progress.done} of {progress.of}{failed}"
+    if sys.stderr.isatty():
+        typer.echo(f"\r{line}" + ("\n" if whole else ""), nl=False, err=True)
+    elif whole:
+        typer.echo(line, err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import statistics
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,13 +27,17 @@ RoundFile = Annotated[
 ]
 
 
+_FIELD = re.compile(r"\A[a-z_]+: ")
+"""The measurement's own name of what the option names."""
+
+
 @contextmanager
 def told(field: str) -> Iterator[None]:
     """Within, what the measurement refuses is told by the option or argument it came from."""
     try:
         yield
     except ValueError as error:
-        raise InvalidInput.of(field, str(error)) from error
+        raise InvalidInput.of(field, _FIELD.sub("", str(error), count=1)) from error
     except OSError as error:
         raise Unavailable(f"{field}: {error}") from error
 

@@ -22,7 +22,7 @@ from adon import config
 from adon.config import Configuration
 from adon.errors import InvalidInput
 from adon.store.access.database import access_url
-from apps.collector import contacts, files, orders
+from apps.collector import contacts, files, orders, studies
 from apps.collector.collector import Collector, Inbox
 from apps.collector.conductor import Conductor
 from apps.collector.control import Control
@@ -55,7 +55,12 @@ from measurement.scheduling import gantt
 LOG = logging.getLogger("apps.collector")
 ARCHIVE = "measurements.db"
 SOCKET = "collector.sock"
-DOCUMENTS_KEPT = {"execution": 30 * 86_400.0, "alarm": 400 * 86_400.0, "overlap": 30 * 86_400.0}
+DOCUMENTS_KEPT = {
+    "execution": 30 * 86_400.0,
+    "alarm": 400 * 86_400.0,
+    "overlap": 30 * 86_400.0,
+    **studies.RETENTION,
+}
 """Seconds for which what became of runs, and alarms that are over, can be looked up."""
 MOST_AT_ONCE = 64
 """Runs under way, from handing them over to their end; each has a thread that mostly waits."""

@@ -50,8 +50,8 @@ class Measured:
 
     @property
     def cov(self) -> float | None:
-        """The coefficient of variation (equation 1); None where the mean is 0, and there is none."""
-        return None if self.mean == 0 else self.deviation / self.mean
+        """The coefficient of variation (equation 1); None where the mean is 0, and of a single value."""
+        return None if self.mean == 0 or self.count == 1 else self.deviation / self.mean
 
 
 @dataclass(frozen=True, slots=True)

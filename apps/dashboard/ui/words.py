@@ -25,6 +25,7 @@ METRIC_NAMES: Mapping[str, str] = {
     "one_way_delay": "One-way delay",
     "jitter": "Jitter",
     "loss": "Loss",
+    "health": "Health",
 }
 """In the order they are shown."""
 _METRICS: Mapping[str, Callable[[float], str]] = {

@@ -1,0 +1,192 @@
+"""``adon evaluate``: evaluations as documents, run, reported and compared; needs no server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from apps.cli import evaluation_files, evaluation_run
+from apps.cli.common import JsonFlag, print_json, print_table, write
+
+if TYPE_CHECKING:
+    from apps.evaluation.report import Source
+    from measurement.evaluation.run import Run
+
+app = typer.Typer(
+    help="Evaluations of networks as documents of ten steps, run and compared.", no_args_is_help=True
+)
+app.command()(evaluation_run.run)
+
+DocumentArgument = Annotated[
+    str, typer.Argument(metavar="DOCUMENT", help="A document file, or the name of one of adon evaluate list.")
+]
+RunArgument = Annotated[
+    str,
+    typer.Argument(metavar="RUN", help="A run's folder, its run.json, or a built-in name for its reference."),
+]
+OutOption = Annotated[Path | None, typer.Option("--out", metavar="FILE", help="Write it here.")]
+
+
+@app.command("list")
+def list_(json_: JsonFlag = False) -> None:
+    """The documents that ADON brings."""
+    from adon.evaluations import builtins
+
+    found = [(name, builtins.document(name), builtins.has_reference(name)) for name in builtins.names()]
+    if json_:
+        print_json(
+            [
+                {"name": name, "version": one.version, "title": one.title, "reference": reference}
+                for name, one, reference in found
+            ]
+        )
+        return
+    rows = (
+        (f"{name}@{one.version}", "yes" if reference else "-", one.title) for name, one, reference in found
+    )
+    print_table(("Evaluation", "Reference", "Title"), rows, "there are none")
+
+
+@app.command()
+def show(
+    document: DocumentArgument,
+    yaml: Annotated[bool, typer.Option("--yaml", help="As it is written, to begin one of your own.")] = False,
+    json_: JsonFlag = False,
+) -> None:
+    """A document in its ten steps."""
+    from apps.cli.evaluation_told import steps
+
+    text, found = evaluation_files.document_of(document)
+    if json_:
+        print_json(found.model_dump(mode="json"))
+    elif yaml:
+        typer.echo(text, nl=False)
+    else:
+        typer.echo("\n".join(steps(found.value())))
+
+
+@app.command()
+def check(
+    files: Annotated[list[Path] | None, typer.Argument(metavar="FILE...", help="Document files.")] = None,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the JSON schema of a document, for editors.")
+    ] = False,
+    json_: JsonFlag = False,
+) -> None:
+    """Check documents: each step, and that the steps agree; every problem with file, line and field."""
+    from adon.errors import InvalidInput, Problem
+    from adon.evaluations import reading
+
+    if schema:
+        print_json(reading.schema())
+        return
+    if not files:
+        raise InvalidInput.of("FILE", "which files?")
+    problems: list[Problem] = []
+    good: list[dict[str, str]] = []
+    for file in files:
+        try:
+            found = reading.read(file)
+        except InvalidInput as error:
+            problems += error.problems
+        else:
+            good.append({"file": str(file), "name": found.name, "digest": found.digest()})
+            if not json_:
+                typer.echo(f"{file}: {found.name}, version {found.version}, is valid")
+    if problems:
+        raise InvalidInput(problems)
+    if json_:
+        print_json(good)
+
+
+@app.command()
+def report(
+    run: RunArgument,
+    reference: Annotated[
+        bool, typer.Option("--reference", help="Of a built-in evaluation: what its authors found.")
+    ] = False,
+    document: Annotated[
+        str | None, typer.Option("--document", metavar="DOCUMENT", help="Of a run.json that stands alone.")
+    ] = None,
+    out: OutOption = None,
+    json_: JsonFlag = False,
+) -> None:
+    """What was found: table, variation, distances, answers; with --out as a page (HTML)."""
+    from apps.cli.evaluation_told import findings, findings_json
+    from apps.evaluation.report import page
+
+    source, found = _reported(run, document, reference=reference)
+    if out is not None:
+        write(out, page(source, found), "--out")
+        print_json({"file": str(out)}) if json_ else typer.echo(f"{out}: written")
+    elif json_:
+        print_json(findings_json(source.document, found))
+    else:
+        typer.echo("\n".join(findings(source.document, found)))
+
+
+@app.command()
+def compare(
+    before: RunArgument,
+    after: RunArgument,
+    document: Annotated[
+        str | None, typer.Option("--document", metavar="DOCUMENT", help="Says what is alike, and how sure.")
+    ] = None,
+    assume_count: Annotated[
+        int | None,
+        typer.Option(
+            "--assume-count", metavar="N", min=2, help="Values per path, where a report does not say; marked."
+        ),
+    ] = None,
+    json_: JsonFlag = False,
+) -> None:
+    """Two runs, path by path: which became higher or lower, which are alike, what else is different.
+
+    Exit status 3 if a path became higher or lower.
+    """
+    from adon.errors import InvalidInput
+    from apps.cli.common import EXIT_DIFFERS
+    from apps.cli.evaluation_told import changes, comparison_json
+    from measurement.evaluation.comparison import Verdict
+    from measurement.evaluation.comparison import compare as compared
+
+    one, other = evaluation_files.run_of(before), evaluation_files.run_of(after)
+    analysis = evaluation_files.document_for(after, other, document)[1].value().analysis
+    try:
+        found = compared(one, other, analysis, assume_count)
+    except ValueError as error:
+        raise InvalidInput.of("RUN", f"they cannot be compared: {error}") from error
+    if json_:
+        print_json(comparison_json(found))
+    else:
+        changes(found, one, other)
+    if found.count(Verdict.HIGHER) or found.count(Verdict.LOWER):
+        raise typer.Exit(EXIT_DIFFERS)
+
+
+@app.command()
+def note(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A run's folder.")],
+    text: Annotated[str, typer.Argument(help="What was seen or done.")],
+    json_: JsonFlag = False,
+) -> None:
+    """Write a note into the log of a run that is not going on; reports show it."""
+    import time
+
+    from apps.evaluation.logfile import resumed
+
+    at = time.time()
+    with resumed(folder) as log:
+        log.note(at, text)
+    print_json({"at": at, "text": text}) if json_ else typer.echo(f"{folder}: noted")
+
+
+def _reported(run: str, document: str | None, *, reference: bool) -> tuple[Source, Run]:
+    """A run, and the document it is of."""
+    from apps.evaluation.report import Source
+
+    found = evaluation_files.reference_of(run) if reference else evaluation_files.run_of(run)
+    text, file = evaluation_files.document_for(run, found, document)
+    return Source(file.value(), text, file.digest()), found

@@ -1,0 +1,78 @@
+"""Where ``adon evaluate`` finds documents and runs: files, folders, and what ADON brings."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from adon.errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from adon.evaluations.reading import DocumentFile
+    from measurement.evaluation.run import Run
+
+
+def document_of(name: str) -> tuple[str, DocumentFile]:
+    """A document's text and what it says: a file, or one that ADON brings.
+
+    :raises InvalidInput: with every problem; NotFound if it is neither.
+    """
+    from adon.evaluations import builtins, reading
+
+    file = Path(name)
+    if file.is_file():
+        return file.read_text("utf-8-sig"), reading.read(file)
+    if file.suffix:
+        raise InvalidInput.of("DOCUMENT", f"{name}: there is no such file")
+    return builtins.text(name), builtins.document(name)
+
+
+def reference_of(name: str) -> Run:
+    """What the authors of a built-in evaluation found.
+
+    :raises NotFound: if there is none.
+    """
+    from adon.evaluations import builtins
+
+    return builtins.reference(name)
+
+
+def run_of(name: str) -> Run:
+    """A run: by its folder, its ``run.json``, or the name of a built-in evaluation.
+
+    :raises InvalidInput: for a file that is none; it names the field.
+    """
+    from apps.evaluation import logfile
+    from measurement.evaluation.run_json import from_json
+
+    file = Path(name)
+    if file.is_dir():
+        return logfile.read(file)
+    if not file.is_file():
+        return reference_of(name)
+    try:
+        found: Run = from_json(json.loads(file.read_text("utf-8")))
+    except (ValueError, OSError) as error:
+        raise InvalidInput.of(name, str(error)) from error
+    return found
+
+
+def document_for(name: str, found: Run, document: str | None) -> tuple[str, DocumentFile]:
+    """The document of a run: what was named, what lies beside it, or the built-in one of its name.
+
+    :raises InvalidInput: if there is none.
+    """
+    from apps.evaluation.logfile import DOCUMENT
+
+    if document is not None:
+        return document_of(document)
+    file = Path(name)
+    beside = (file if file.is_dir() else file.parent) / DOCUMENT
+    if file.exists() and beside.is_file():
+        return document_of(str(beside))
+    try:
+        return document_of(found.document.name)
+    except NotFound:
+        cause = f"the document {found.document.name!r} is not beside the run: name it"
+        raise InvalidInput.of("--document", cause) from None

@@ -1,0 +1,98 @@
+"""A run as one page that needs no other file: answers, tables, pictures, the document, how to do it again.
+
+A function from values to text: the same run gives the same page.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import jinja2
+import plotly.graph_objects as go
+
+from apps.evaluation import figures
+from measurement.evaluation.answers import Answer, answers
+from measurement.evaluation.consistency import catalogue_of
+from measurement.evaluation.document import Document
+from measurement.evaluation.layout import drawn
+from measurement.evaluation.results import Results
+from measurement.evaluation.run import Run
+from measurement.evaluation.wording import name, shown_unit, table
+
+CONFIGURATION = {"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The document that was run.
+
+    :param text: word for word.
+    :param digest: of its content, as in the run.
+    """
+
+    document: Document
+    text: str
+    digest: str
+
+
+def page(source: Source, run: Run) -> str:
+    """The page (HTML)."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("apps.evaluation", "."),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"moment": _moment, "path": name}
+    results = run.results()
+    document = source.document
+    maps = run.unit == "bit/s" and bool(results.distances())
+    return environment.get_template("report.html").render(
+        document=document,
+        catalogue=catalogue_of(document),
+        source=source,
+        run=run,
+        same_document=not run.document.digest or run.document.digest == source.digest,
+        results=results,
+        answers=_answers(document, run),
+        table=table(results, run.unit),
+        unit=shown_unit(run.unit),
+        failures=run.failures(),
+        variation=_html(figures.variation(results, document.analysis.varies_from), "variation", "inline"),
+        distance_map=_html(figures.distance_map(results, document.analysis.ratio), "map") if maps else "",
+        stress=_stress(results, document.analysis.ratio) if maps else (0.0, 0.0),
+        distances=results.distances(document.analysis.ratio, clients=True) if maps else {},
+        diameters=results.diameters(document.analysis.ratio) if maps else {},
+        covs={path: cov for path, cov in results.covs().items() if cov is not None},
+    )
+
+
+def _answers(document: Document, run: Run) -> list[tuple[Answer, tuple[str, ...]]]:
+    """Each answer with the doubts that the ones before it have not told."""
+    told: set[str] = set()
+    found = []
+    for one in answers(document, run):
+        found.append((one, tuple(doubt for doubt in one.doubts if doubt not in told)))
+        told |= {*one.doubts}
+    return found
+
+
+def _stress(results: Results, ratio: float) -> tuple[float, float]:
+    """What is left over: of the map, and of one that were drawn to the scale of equation 2."""
+    plain = drawn((*results.nodes, *results.clients), results.distances(ratio, clients=True))
+    return figures.layout(results, ratio).stress, plain.stress
+
+
+def _html(chart: go.Figure, name: str, plotly: str | bool = False) -> str:
+    return str(
+        chart.to_html(
+            full_html=False, include_plotlyjs=plotly, div_id=name, default_width="100%", config=CONFIGURATION
+        )
+    )
+
+
+def _moment(at: float | None) -> str:
+    if at is None:
+        return "not stated"
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -1,0 +1,63 @@
+"""How sure a mean is: Student's interval, and what samples are worth that follow each other.
+
+Tests a minute apart are not independent: what slows one often slows the next.  Where the correlation of
+neighbours is ρ, n of them are worth n · (1 - ρ) / (1 + ρ) independent ones (an autoregressive process of
+first order; C. Chatfield, "The Analysis of Time Series", 4.1.1).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from scipy import stats  # type: ignore[import-untyped]
+
+from measurement.evaluation.results import Measured
+
+LEAST = 8
+"""Of fewer values a correlation says nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Where a value is, with a certain confidence."""
+
+    low: float
+    high: float
+
+
+def correlation(values: Sequence[float]) -> float:
+    """ρ: of neighbours in time; 0 where too few are there, or all are the same."""
+    if len(values) < LEAST:
+        return 0.0
+    mean = math.fsum(values) / len(values)
+    off = [value - mean for value in values]
+    power = math.fsum(one * one for one in off)
+    return math.fsum(a * b for a, b in itertools.pairwise(off)) / power if power > 0 else 0.0
+
+
+def correlated(values: Sequence[float]) -> bool:
+    """Whether neighbours are more alike than chance makes them (beyond 1.96 / √n)."""
+    return len(values) >= LEAST and correlation(values) > 1.96 / math.sqrt(len(values))
+
+
+def worth(values: Sequence[float]) -> float:
+    """How many independent values they are worth; as many as there are, if they are not correlated."""
+    if not correlated(values):
+        return float(len(values))
+    rho = correlation(values)
+    return max(2.0, len(values) * (1 - rho) / (1 + rho))
+
+
+def interval(measured: Measured, confidence: float, count: float | None = None) -> Interval | None:
+    """Of the mean (Student); None of fewer than two values, or of a number of them that nobody knows.
+
+    :param count: what they are worth, if that is not their number.
+    """
+    number = float(measured.count) if count is None else count
+    if number < 2:
+        return None
+    half = float(stats.t.ppf(0.5 + confidence / 2, number - 1)) * measured.deviation / math.sqrt(number)
+    return Interval(measured.mean - half, measured.mean + half)

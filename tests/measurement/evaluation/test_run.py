@@ -1,0 +1,151 @@
+"""Runs: what samples amount to, and the file in which they are kept."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from measurement.evaluation import run_json
+from measurement.evaluation.results import Measured, Path
+from measurement.evaluation.run import Reference, Run, Sample, summarised
+from tests.measurement.evaluation.nectar import TABLE_V
+
+NODES, CLIENTS = ("a", "b"), ("u",)
+PATHS = [Path("a", "a"), Path("a", "b"), Path("u", "a"), Path("u", "b")]
+
+
+def run(*samples: Sample, **more: Any) -> Run:
+    given = {"began": 0.0, "ended": None, "seed": 1, "planned": len(samples), **more}
+    return Run(
+        "r", Reference("d", 1), "tcp-transfer-bit-speed", "bit/s", NODES, CLIENTS, samples=samples, **given
+    )
+
+
+def sample(number: int, path: Path, value: float | None, **more: Any) -> Sample:
+    return Sample(number, path, float(number), value, "" if value is not None else "refused", **more)
+
+
+def test_failures_are_kept_and_are_no_values() -> None:
+    found = run(
+        sample(0, PATHS[1], 4.0),
+        sample(1, PATHS[1], None),
+        sample(2, PATHS[1], 8.0),
+        sample(3, PATHS[2], None),
+    )
+    assert found.values(PATHS[1]) == (4.0, 8.0)
+    assert found.failures() == {PATHS[1]: 1, PATHS[2]: 1}
+    assert found.results().paths == {PATHS[1]: Measured(6.0, statistics.stdev([4, 8]), 2)}
+    assert found.paths == (PATHS[1], PATHS[2])
+    paths = {(one["one"], one["other"]): one for one in run_json.to_json(found)["paths"]}
+    assert paths["u", "a"] == {
+        "one": "u",
+        "other": "a",
+        "mean": None,
+        "deviation": None,
+        "count": 0,
+        "failed": 1,
+    }
+
+
+def test_what_was_interrupted_is_not_complete() -> None:
+    assert not run(sample(0, PATHS[1], 4.0), planned=2).complete
+    assert run(sample(0, PATHS[1], 4.0), sample(1, PATHS[1], None), planned=2).complete
+
+
+def test_a_report_without_samples_is_a_run_too() -> None:
+    stated = Run(
+        "v",
+        Reference("nectar", 1),
+        "m",
+        "Mbit/s",
+        TABLE_V.nodes,
+        TABLE_V.clients,
+        None,
+        None,
+        None,
+        0,
+        stated=TABLE_V.paths,
+    )
+    assert stated.results() == TABLE_V
+    assert stated.complete
+    assert run_json.from_json(json.loads(json.dumps(run_json.to_json(stated)))) == stated
+
+
+@pytest.mark.parametrize(
+    ("samples", "more", "says"),
+    [
+        ([sample(3, PATHS[1], 1.0), sample(3, PATHS[2], 1.0)], {}, "test 3: is there twice"),
+        ([sample(0, Path("a", "x"), 1.0)], {}, "path a - x: x is neither"),
+        ([sample(0, PATHS[1], 1.0)], {"stated": {PATHS[1]: Measured(1, 0)}}, "path a - b: is stated, and"),
+    ],
+)
+def test_runs_that_contradict_themselves_are_refused(
+    samples: list[Sample], more: dict[str, Any], says: str
+) -> None:
+    with pytest.raises(ValueError, match=says):
+        run(*samples, **more)
+
+
+@pytest.mark.parametrize("wrong", [(None, ""), (1.0, "refused"), (-1.0, ""), (float("inf"), "")])
+def test_a_test_came_to_a_value_or_failed(wrong: tuple[float | None, str]) -> None:
+    with pytest.raises(ValueError, match=r"^test 7: "):
+        Sample(7, PATHS[0], 0.0, *wrong)
+
+
+def test_no_values_amount_to_nothing() -> None:
+    with pytest.raises(ValueError, match="values"):
+        summarised([])
+    assert summarised([5.0]) == Measured(5.0, 0.0, 1)
+
+
+@st.composite
+def runs(draw: st.DrawFn) -> Run:
+    count = draw(st.integers(0, 12))
+    whole = []
+    for number in range(count):
+        value = draw(st.none() | st.floats(0, 1e11))
+        at = draw(st.integers(0, 4_000_000_000_000_000)) / 1e6
+        failure = "" if value is not None else draw(st.text(min_size=1, max_size=9))
+        whole.append(
+            Sample(number, draw(st.sampled_from(PATHS)), at, value, failure, draw(st.integers(0, 3)))
+        )
+    return run(
+        *whole,
+        began=draw(st.none() | st.integers(0, 2**32).map(float)),
+        pilot=draw(st.booleans()),
+        conditions=draw(st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=2)),
+    )
+
+
+@given(runs())
+def test_what_is_written_is_read_back(found: Run) -> None:
+    again = run_json.from_json(json.loads(json.dumps(run_json.to_json(found))))
+    assert [one.value for one in again.samples] == [one.value for one in found.samples]
+    assert [one.at for one in again.samples] == pytest.approx([one.at for one in found.samples], abs=1e-6)
+    assert (again.name, again.began, again.conditions, again.results()) == (
+        found.name,
+        found.began,
+        found.conditions,
+        found.results(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        ({"format": "ceem-run/2"}, "^format: "),
+        ({"nodes": None}, "^nodes: "),
+        ({"began": "2026-01-01T00:00:00"}, "^began: .*timezone"),
+        ({"samples": [{"number": 0}]}, "samples.0.one: Field required"),
+        ({"unknown": 1}, "^unknown: "),
+        ({"paths": [{"one": "a", "other": "b", "mean": -1, "deviation": 0}]}, "^paths.0.mean: "),
+    ],
+)
+def test_files_that_are_none_are_refused_by_field(change: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        run_json.from_json({**run_json.to_json(run(sample(0, PATHS[1], 1.0))), **change})
