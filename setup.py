@@ -96,6 +96,7 @@ setup(
         "console_scripts": [
             "adon=apps.cli.main:main",
             "adon-measurement-point=measurement.point.main:main",
+            "adon-probe-agent=measurement.probes.main:main",
         ]
     },
 )
