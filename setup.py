@@ -26,6 +26,7 @@ setup(
         "dash-bootstrap-components>=2,<3",
         "dash-cytoscape>=1,<2",
         "defusedxml>=0.7,<1",
+        "dpkt>=1.9,<2",
         "flask>=3,<4",
         "flask-openapi3>=4,<5",
         "h11>=0.14,<1",
@@ -54,7 +55,7 @@ setup(
         "werkzeug>=3,<4",
     ],
     extras_require={
-        "report": ["plotly>=6,<8", "kaleido>=1,<2"],
+        "report": ["plotly>=6,<8", "kaleido>=1,<2", "statsmodels>=0.14,<1"],
         "parquet": ["pyarrow>=15"],
         "bench": ["networkx>=3.2,<4", "ortools>=9.10,<10", "plotly>=6,<8"],
         "postgresql": ["psycopg[binary]>=3.1,<4"],
@@ -81,6 +82,7 @@ setup(
             "ruff>=0.6,<1",
             "schemathesis>=4,<5",
             "setuptools>=68",
+            "statsmodels>=0.14,<1",
             "types-defusedxml",
             "types-networkx",
             "types-jsonschema",
@@ -94,6 +96,7 @@ setup(
         "console_scripts": [
             "adon=apps.cli.main:main",
             "adon-measurement-point=measurement.point.main:main",
+            "adon-probe-agent=measurement.probes.main:main",
         ]
     },
 )

@@ -20,7 +20,7 @@ fail() { printf 'container: %s\n' "$*" >&2; exit 1; }
 say() { printf 'container: %s\n' "$*"; }
 ready() {
     for _ in $(seq 120); do
-        $PODMAN exec "$name" adon health >/dev/null 2>&1 && return 0
+        $PODMAN exec "$name" adon status >/dev/null 2>&1 && return 0
         sleep 1
     done
     $PODMAN logs "$name" | tail -n 20 >&2

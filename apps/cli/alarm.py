@@ -20,7 +20,7 @@ from apps.cli.common import (
     print_json_line,
     print_table,
 )
-from apps.cli.health import JsonLines, happening
+from apps.cli.status import JsonLines, happening
 
 if TYPE_CHECKING:
     from adon.client import Client

@@ -1,123 +1,162 @@
-"""``adon health``, ``metrics``, ``events``, ``openapi``: for who watches, and for programs."""
+"""``adon health``: how well instances reach each other, from rounds of probes; needs no server ([HEALTH]).
+
+A round is kept as a file in the folder of rounds; all other commands read it, the latest if none is named.
+"""
 
 from __future__ import annotations
 
-import time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from adon.errors import InvalidInput
-from apps.cli.common import (
-    EXIT_OTHER,
-    JsonFlag,
-    address,
-    client,
-    print_json,
-    print_json_line,
-    print_table,
-)
+from apps.cli import health_probe
+from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json, print_table
+from apps.cli.rounds import ROUNDS, RoundFile, Rounds, summary, the_round, told
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from measurement.health.choosing import Direction, Health
+    from measurement.health.record import RoundRecord
 
-    from adon.client import Client
-    from adon.client.calling import Json
-    from adon.client.documents import StandingView
+app = typer.Typer(
+    help="The health of the network between instances: probe, look, choose whom to take.",
+    no_args_is_help=True,
+)
 
-LONGEST_S = 300.0
-"""The event stream ends after so long, and is opened again."""
-AGAIN_S = 1.0
+MOST_ROWS = 40
 
-Seconds = Annotated[
-    float | None, typer.Option("--seconds", help="Stop after so long (default: until Ctrl-C).")
-]
-JsonLines = Annotated[bool, typer.Option("--json", help="Each as JSON, one per line.")]
+app.command()(health_probe.probe)
 
 
-def health(
-    ctx: typer.Context,
-    parts: Annotated[
-        bool, typer.Option("--parts", help="Every part: since when, and what is the matter; needs a token.")
+@app.command()
+def show(
+    file: RoundFile = None,
+    rounds: Rounds = ROUNDS,
+    all_: Annotated[
+        bool, typer.Option("--all", help=f"All pairs, not the {MOST_ROWS} unhealthiest.")
     ] = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Whether ADON answers, and every part it needs; status 1 if not.  Without --parts needs no token."""
-    from adon.client import Client
-
-    if parts:
-        standing = client(ctx).health()
-        print_json(standing) if json_ else _print_parts(standing)
-        if standing["state"] == "away":
-            raise typer.Exit(EXIT_OTHER)
-        return
-    api = Client.at(address(ctx), None)
-    alive, ready = api.alive(), api.readiness()
+    """A round: what was found, what was not, and the health of its pairs, the unhealthiest first."""
+    record = the_round(file, rounds)
     if json_:
-        print_json({"alive": alive, "ready": ready})
+        from measurement.health.documents import to_json
+
+        print_json(to_json(record))
         return
-    for name, state in ready.get("checks", {}).items():
-        typer.echo(f"{name}: {state}")
-
-
-def _print_parts(standing: StandingView) -> None:
-    from apps.cli.times import day_and_clock
-    from apps.cli.words import age
-
-    typer.echo(f"ADON is {standing['state']}")
-    rows = (
-        (
-            part["name"],
-            part["state"],
-            "-" if part["since"] is None else day_and_clock(part["since"]),
-            "-" if (old := part.get("data_age_seconds")) is None else age(old),
-            part["text"] or "-",
-        )
-        for part in standing["parts"]
+    for line in summary(record):
+        typer.echo(line)
+    ranked = sorted(record.scores, key=lambda pair: (_known(record, pair), pair))
+    shown = ranked if all_ else ranked[:MOST_ROWS]
+    print_table(
+        ("From", "To", "Health", "Throughput", "ICMP", "UDP", "TCP", "Measured", "What is the matter"),
+        (_row(record, pair) for pair in shown),
+        "no pair has a score",
     )
-    print_table(("Part", "State", "Since", "Its data", "What is the matter"), rows, "no part is known")
+    if len(shown) < len(ranked):
+        typer.echo(f"{len(ranked) - len(shown)} healthier pairs are not shown: --all")
 
 
-def metrics(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """The figures that Prometheus reads."""
-    text = client(ctx).metrics()
+def _known(record: RoundRecord, pair: Any) -> float:
+    total = record.scores[pair].total
+    return 2.0 if total is None else total
+
+
+def _row(record: RoundRecord, pair: Any) -> tuple[str, ...]:
+    import statistics
+
+    from adon.units import format_rate
+    from apps.cli.words import score
+    from measurement.health.scoring import Part
+
+    its = record.scores[pair]
+    rates = record.found[pair].throughput if pair in record.found else ()
+    parts = (its.parts.get(part) for part in Part)
+    wrong = ["timed out"] if its.timed_out else []
+    wrong += [f"{one.marker}: {one.why}" for one in record.fired.get(pair, ())]
+    measured = format_rate(statistics.fmean(rates)) if rates else "-"
+    return (*pair, score(its.total), *map(score, parts), measured, "; ".join(wrong) or "-")
+
+
+@app.command()
+def choose(
+    file: RoundFile = None,
+    rounds: Rounds = ROUNDS,
+    place: Annotated[
+        str | None, typer.Option("--towards", metavar="NAME", help="By their health towards this instance.")
+    ] = None,
+    among: Annotated[bool, typer.Option("--mutually", help="By their health among each other.")] = False,
+    count: Annotated[int, typer.Option("-k", "--count", help="How many to take.")] = 8,
+    direction: Annotated[
+        str, typer.Option(help="With --towards: data flow from it, to it, or both.")
+    ] = "both",
+    worst: Annotated[
+        bool, typer.Option("--worst", help="The unhealthiest instead, to compare with.")
+    ] = False,
+    json_: JsonFlag = False,
+) -> None:
+    """Whom to take of a round's instances: the k healthiest towards one, or among each other."""
+    from measurement.health.choosing import mutually, towards
+
+    if (place is None) == (not among):
+        raise InvalidInput.of("--towards", "say by what: either --towards NAME or --mutually")
+    way = _direction(direction)
+    record = the_round(file, rounds)
+    with told("--count"):
+        if place is not None:
+            if place not in {one.name for one in record.instances}:
+                raise InvalidInput.of("--towards", f"{place} is none of the round's instances")
+            chosen = towards(place, _around(place, record), count, way, worst=worst)
+        else:
+            chosen = mutually(record.scores, count, worst=worst)
     if json_:
-        print_json({"text": text})
-    else:
-        typer.echo(text, nl=False)
+        print_json(
+            {
+                "instances": list(chosen.instances),
+                "health": chosen.health,
+                "proven": chosen.proven,
+                "bound": chosen.bound,
+            }
+        )
+        return
+    for name in chosen.instances:
+        typer.echo(name)
+    which = "unhealthiest" if worst else "healthiest"
+    typer.echo(f"mean health {chosen.health:.3f}", err=True)
+    if not chosen.proven:
+        than = "below" if worst else "above"
+        typer.echo(f"not proven to be the {which}: none is {than} {chosen.bound:.3f}", err=True)
 
 
-def openapi(ctx: typer.Context, json_: JsonFlag = False) -> None:  # noqa: ARG001 - it is JSON in any case
-    """The REST API's own description (OpenAPI 3.1)."""
-    from adon.client import Client
+def _direction(text: str) -> Direction:
+    from measurement.health.choosing import Direction
 
-    print_json(Client.at(address(ctx), None).description())
-
-
-def events(ctx: typer.Context, seconds: Seconds = None, json_: JsonLines = False) -> None:
-    """All that happens, as it happens: alarms, announcements, what you are subscribed to."""
     try:
-        for kind, content in happening(client(ctx, patient=True), seconds):
-            if json_:
-                print_json_line({"kind": kind, "content": content})
-            else:
-                typer.echo(f"{kind}: {content.get('text', '')}")
-    except KeyboardInterrupt:
-        raise typer.Exit(0) from None
+        return Direction(text)
+    except ValueError:
+        raise InvalidInput.of("--direction", f"{text!r} is none of {', '.join(Direction)}") from None
 
 
-def happening(api: Client, seconds: float | None) -> Iterator[tuple[str, Json]]:
-    """Events by kind and content, over as many streams as it takes.
+def _around(place: str, record: RoundRecord) -> Health:
+    from measurement.health.scoring import around
 
-    :param seconds: stop after so long; None for never.
-    :raises InvalidInput: for no time at all.
-    """
-    if seconds is not None and not seconds > 0:
-        raise InvalidInput.of("--seconds", f"{seconds:g} is not above zero")
-    end = None if seconds is None else time.monotonic() + seconds
-    last: str | None = None
-    while (left := LONGEST_S if end is None else end - time.monotonic()) > 0:
-        for name, kind, content in api.events(min(left, LONGEST_S), last):
-            last = name
-            yield kind, content
-        time.sleep(AGAIN_S if end is None else min(AGAIN_S, max(0.0, end - time.monotonic())))
+    return around(place, record.found)
+
+
+@app.command()
+def markers(file: RoundFile = None, rounds: Rounds = ROUNDS, json_: JsonFlag = False) -> None:
+    """What a round showed to be worse than those before it; status 3 if any marker fired."""
+    record = the_round(file, rounds)
+    fired = [(pair, one) for pair, its in sorted(record.fired.items()) for one in its]
+    if json_:
+        print_json(
+            [
+                {"source": pair.source, "destination": pair.destination, "marker": one.marker, "why": one.why}
+                for pair, one in fired
+            ]
+        )
+    else:
+        rows = ((*pair, one.marker.value, one.why) for pair, one in fired)
+        print_table(("From", "To", "Marker", "Why"), rows, "no marker fired")
+    if fired:
+        raise typer.Exit(EXIT_DIFFERS)

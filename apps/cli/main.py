@@ -38,6 +38,7 @@ from apps.cli import (
     roles,
     sessions,
     site,
+    status,
     template,
     tokens,
     topology,
@@ -80,6 +81,7 @@ GROUPS = {
         "forecast": forecast.app,
         "measure": measure.app,
         "plan": plan.app,
+        "health": health.app,
     },
     OPERATOR: {
         "alarm": alarm.app,
@@ -113,11 +115,11 @@ app.command(rich_help_panel=RESEARCHER)(identity.whoami)
 app.command(rich_help_panel=RESEARCHER)(identity.logout)
 app.command(rich_help_panel=RESEARCHER)(flow.queue)
 app.command("what-if", rich_help_panel=OPERATOR)(operations.what_if)
-app.command(rich_help_panel=OPERATOR)(health.events)
-app.command(rich_help_panel=OPERATOR)(health.health)
-app.command(rich_help_panel=OPERATOR)(health.metrics)
+app.command(rich_help_panel=OPERATOR)(status.events)
+app.command(rich_help_panel=OPERATOR)(status.status)
+app.command(rich_help_panel=OPERATOR)(status.metrics)
 app.command(rich_help_panel=OPERATOR)(glances.version)
-app.command(rich_help_panel=ADMINISTRATION)(health.openapi)
+app.command(rich_help_panel=ADMINISTRATION)(status.openapi)
 app.command(rich_help_panel=ADMINISTRATION)(backup.backup)
 app.command(rich_help_panel=ADMINISTRATION)(backup.restore)
 

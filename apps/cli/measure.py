@@ -14,7 +14,7 @@ from adon.errors import InvalidInput, Unavailable
 from apps.cli import series, values
 from apps.cli.arguments import FromCampus, PathName, ToCampus
 from apps.cli.common import JsonFlag, client, naming, print_json, print_json_line, print_table, write
-from apps.cli.health import JsonLines
+from apps.cli.status import JsonLines
 
 if TYPE_CHECKING:
     from adon.client import Client

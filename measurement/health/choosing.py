@@ -34,7 +34,7 @@ class Direction(StrEnum):
 class Chosen:
     """A choice.
 
-    :param instances: who is taken, the healthiest first.
+    :param instances: who is taken, the healthiest first; the unhealthiest first where those were wanted.
     :param health: their mean score, of the pairs that count.
     :param proven: whether no set is healthier.
     :param bound: no set's mean score is above this.
@@ -75,11 +75,12 @@ def _towards(place: str, name: str, found: Health, direction: Direction) -> floa
     return math.fsum(known) / len(known) if len(known) == len(totals) else None
 
 
-def mutually(found: Health, count: int, steps: int = STEPS) -> Chosen:
+def mutually(found: Health, count: int, steps: int = STEPS, *, worst: bool = False) -> Chosen:
     """The instances that stand best among themselves, both directions of each pair counted.
 
     A pair that is not known in both directions counts as dead: nobody is taken because nothing is known.
 
+    :param worst: those that stand worst instead, whose ``bound`` no set is below.
     :raises ValueError: if there are not so many instances, or fewer than two are wanted.
     """
     names = sorted({name for pair in found for name in pair})
@@ -87,12 +88,17 @@ def mutually(found: Health, count: int, steps: int = STEPS) -> Chosen:
         raise ValueError(f"count: at least two instances talk to each other, not {count}")
     _enough(count, len(names), "instances")
     joint = _Joint.of(names, found)
+    if worst:
+        joint = joint.turned()
     search = _Search(joint, count, steps)
     search.run()
     pairs = math.comb(count, 2)
     bound = search.best if search.complete else max(search.best, min(search.left, _relaxed(joint, count)))
     ordered = sorted(search.chosen, key=lambda one: (-joint.to_all(one, search.chosen), one))
-    return Chosen(tuple(names[one] for one in ordered), search.best / pairs, search.complete, bound / pairs)
+    taken = tuple(names[one] for one in ordered)
+    if worst:
+        return Chosen(taken, 1 - search.best / pairs, search.complete, 1 - bound / pairs)
+    return Chosen(taken, search.best / pairs, search.complete, bound / pairs)
 
 
 def _enough(count: int, known: int, what: str) -> None:
@@ -116,6 +122,11 @@ class _Joint:
             return math.fsum(totals) / 2 if len(totals) == 2 else 0.0
 
         return cls([[0.0 if one == other else both(one, other) for other in names] for one in names])
+
+    def turned(self) -> _Joint:
+        """The best of these are the worst of the others."""
+        rows = enumerate(self.health)
+        return _Joint([[0.0 if n == m else 1 - health for m, health in enumerate(row)] for n, row in rows])
 
     def to_all(self, one: int, others: Iterable[int]) -> float:
         """What one has with all of these together."""

@@ -24,7 +24,7 @@ def test_what_is_known_is_shown(adon, world):
     cases = [
         (("decision", "list"), ("d-1", "f-1", "admit", "al2s")),
         (("decision", "list", "--path", "internet"), ("nothing was decided",)),
-        (("health", "--parts"), ("ADON is degraded", "not connected: osu-edge", "archive")),
+        (("status", "--parts"), ("ADON is degraded", "not connected: osu-edge", "archive")),
         (("version",), ("API v1", "database schema")),
         (("policy", "show"), ("aging", "60.0 s", "default", "reserve_nodes")),
         (("slice", "list"), ("no slice uses a path",)),

@@ -6,7 +6,11 @@ from collections.abc import Iterable
 
 from hypothesis import strategies as st
 
+from measurement.health.markers import Fired, Marker
 from measurement.health.model import Found, Indicator, Pair, Round
+from measurement.health.record import Failure, ProbeKind, RoundRecord
+from measurement.health.scoring import scores
+from measurement.instances import Instance
 
 
 def found(
@@ -58,3 +62,35 @@ def rounds(draw: st.DrawFn, most: int = 5) -> Round:
     pairs = [Pair(one, other) for one in names for other in names if one != other]
     probed = draw(st.lists(st.sampled_from(pairs), unique=True, min_size=1))
     return {pair: draw(founds()) for pair in probed}
+
+
+def instances(names: Iterable[str], zone: str = "") -> tuple[Instance, ...]:
+    """So many machines that nobody will call."""
+    return tuple(Instance(name, f"192.0.2.{number}", zone=zone) for number, name in enumerate(names, 1))
+
+
+@st.composite
+def records(draw: st.DrawFn) -> RoundRecord:
+    """A round as it is kept, parts missing."""
+    of = draw(rounds())
+    names = tuple(sorted({name for pair in of for name in pair}))
+    planned = tuple(Pair(one, other) for one in names for other in names if one != other)
+    some = st.sets(st.sampled_from(sorted(of)))
+    health = scores(of)
+    return RoundRecord(
+        began=1e9,
+        ended=1e9 + draw(st.floats(0, 1e4)),
+        instances=instances(names, draw(st.sampled_from(["", "us-east-1a"]))),
+        planned=planned,
+        found=of,
+        profile=draw(st.sampled_from(["mesh", "star of i0"])),
+        by_transfer=frozenset(draw(some)),
+        carried=frozenset(draw(some)),
+        verified={pair: draw(st.lists(rates).map(tuple)) for pair in draw(some)},
+        failures=tuple(
+            Failure(pair, draw(st.sampled_from(ProbeKind)), "no answer") for pair in sorted(draw(some))
+        ),
+        interrupted=draw(st.sampled_from(["", "by the operator"])),
+        scores=health,
+        fired={pair: (Fired(Marker.TCP, "slower"),) for pair in draw(some)},
+    )

@@ -38,6 +38,30 @@ def among(found: Totals, these: tuple[str, ...]) -> float:
     return math.fsum(whole) / len(whole)
 
 
+TRAP_ROWS = (
+    (0, 4, 0, 1, 4, 3, 2, 2),
+    (4, 0, 3, 4, 0, 4, 1, 0),
+    (0, 3, 0, 3, 3, 4, 3, 1),
+    (1, 4, 3, 0, 1, 0, 3, 1),
+    (4, 0, 3, 1, 0, 4, 4, 3),
+    (3, 4, 4, 0, 4, 0, 2, 1),
+    (2, 1, 3, 3, 4, 2, 0, 4),
+    (2, 0, 1, 1, 3, 1, 4, 0),
+)
+"""Quarters; of four instances, growing from any one and exchanging one for one ends below the best."""
+TRAP = {
+    Pair(f"i{one}", f"i{other}"): Score(health / 4)
+    for one, row in enumerate(TRAP_ROWS)
+    for other, health in enumerate(row)
+    if one != other
+}
+
+
+def best_of(found: Totals, count: int) -> list[str]:
+    names = sorted({name for pair in found for name in pair})
+    return list(max(combinations(names, count), key=lambda these: among(found, these)))
+
+
 class TestTowards:
     FOUND = health(a_s=0.9, s_a=0.1, b_s=0.6, s_b=0.6, c_s=0.2, s_c=0.8, a_b=1.0)
 
@@ -98,6 +122,16 @@ class TestMutually:
         assert chosen.health == pytest.approx(among(found, chosen.instances))
         assert chosen.bound == pytest.approx(best)
 
+    @given(everybody(), st.data())
+    def test_the_worst_is_the_worst_of_all_sets(self, found: Totals, data: st.DataObject) -> None:
+        names = sorted({name for pair in found for name in pair})
+        count = data.draw(st.integers(2, len(names)))
+        chosen = mutually(found, count, worst=True)
+        worst = min(among(found, these) for these in combinations(names, count))
+        assert chosen.proven
+        assert chosen.health == chosen.bound == pytest.approx(worst)
+        assert chosen.health == pytest.approx(among(found, chosen.instances))
+
     @given(everybody(), st.data(), st.integers(0, 20))
     def test_stopped_early_it_says_what_is_not_ruled_out(
         self, found: Totals, data: st.DataObject, steps: int
@@ -109,6 +143,17 @@ class TestMutually:
         assert chosen.health <= best + 1e-9
         assert chosen.bound >= best - 1e-9
         assert chosen.health == pytest.approx(best) or not chosen.proven
+
+    def test_where_exchanging_one_for_one_gains_nothing_the_search_finds_the_best(self) -> None:
+        chosen = mutually(TRAP, 4)
+        assert (sorted(chosen.instances), chosen.proven) == (best_of(TRAP, 4), True)
+        assert chosen.health == chosen.bound == 5.0 / 6
+
+    def test_without_steps_the_best_is_missed_and_that_is_told(self) -> None:
+        chosen = mutually(TRAP, 4, steps=0)
+        assert chosen.health == pytest.approx(4.75 / 6)
+        assert not chosen.proven
+        assert chosen.bound >= 5.0 / 6
 
     def test_a_hundred_instances_have_an_answer_with_a_bound(self) -> None:
         chance = random.Random(1)

@@ -1,0 +1,99 @@
+"""The instances file: which machines probe each other, and have tasks placed among them (docs/health.md).
+
+A file of its own, read by ``adon health``, ``place`` and ``evaluate``: instances of a cloud come and go,
+while the network's configuration stays.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from adon import yamlfile
+from adon.config.parts import Port, Section, raise_all
+from adon.units import Size
+from measurement.instances import PORT, Instance
+
+MOST = 1000
+
+
+class ListedInstance(Section):
+    """One machine, as :class:`measurement.instances.Instance` describes it.
+
+    :param name: a word; results are told by it.
+    :param address: an IP address, of the probe agent; measured from and to.
+    :param zone: the availability zone, rack or site that it is in.
+    :param cores, memory: what tasks may have of it, for ``adon place``.
+    """
+
+    name: str
+    address: str
+    port: Port = PORT
+    zone: Annotated[str, Field(max_length=63)] = ""
+    cores: float | None = None
+    memory: Size | None = None
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        self.instance()
+        return self
+
+    def instance(self) -> Instance:
+        """The same, as a value of the measurement's.
+
+        :raises ValueError: if it cannot be one; it names the field.
+        """
+        return Instance(self.name, self.address, self.port, self.zone, self.cores, self.memory)
+
+
+class Instances(Section):
+    """The whole file.
+
+    :param key_file: holds the key that the probe agents know us by; relative to this file's folder.
+    :param between_zones: so many probes that load the network lead from one zone to another at a time;
+        without it only the instances themselves limit them.
+    """
+
+    instances: Annotated[tuple[ListedInstance, ...], Field(min_length=1, max_length=MOST)]
+    key_file: Path | None = None
+    between_zones: Annotated[int | None, Field(ge=1)] = None
+
+    @model_validator(mode="after")
+    def _each_once(self) -> Self:
+        raise_all(self._doubled())
+        return self
+
+    def _doubled(self) -> Iterator[str]:
+        names = Counter(one.name for one in self.instances)
+        ends = Counter(self._end(one) for one in self.instances)
+        for number, one in enumerate(self.instances):
+            if names[one.name] > 1:
+                yield f"instances.{number}.name: {one.name} is there more than once"
+            elif ends[self._end(one)] > 1:
+                yield f"instances.{number}.address: another instance has the same address and port"
+
+    @staticmethod
+    def _end(one: ListedInstance) -> tuple[object, int]:
+        # Written in two ways an IPv6 address is still one.
+        return ipaddress.ip_address(one.address), one.port
+
+    @property
+    def listed(self) -> tuple[Instance, ...]:
+        """The instances, in the file's order."""
+        return tuple(one.instance() for one in self.instances)
+
+
+def load(path: Path) -> Instances:
+    """Read and check an instances file; the key's file is not opened.
+
+    :raises InvalidInput: with every problem found, each with file, line and field.
+    """
+    found = yamlfile.load_model(path, Instances)
+    if found.key_file is None:
+        return found
+    return found.model_copy(update={"key_file": path.parent / found.key_file})

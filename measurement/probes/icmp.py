@@ -1,0 +1,98 @@
+"""ICMP echo requests (RFC 792, RFC 4443): without privileges where the system allows it, else as root."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import struct
+from collections.abc import Iterable, Mapping
+
+from measurement.probes.findings import Failure, ProbeError
+from measurement.probes.round_trips import Answer
+from measurement.probes.timed_socket import TimedSocket
+
+_HEAD = struct.Struct("!BBHHH")
+_REQUEST: dict[int, int] = {socket.AF_INET: 8, socket.AF_INET6: 128}
+_REPLY: dict[int, int] = {socket.AF_INET: 0, socket.AF_INET6: 129}
+_COOKIE = 8
+
+
+def checksum(data: bytes) -> int:
+    """The Internet checksum (RFC 1071)."""
+    padded = data + b"\0" * (len(data) % 2)
+    total = sum(int(word) for word in struct.unpack(f"!{len(padded) // 2}H", padded))
+    while total >> 16:
+        total = (total & 0xFFFF) + (total >> 16)
+    return ~total & 0xFFFF
+
+
+def request(family: int, identifier: int, number: int, data: bytes) -> bytes:
+    """An echo request; the kernel fills in ICMPv6's checksum."""
+    head = _HEAD.pack(_REQUEST[family], 0, 0, identifier, number)
+    if family == socket.AF_INET6:
+        return head + data
+    return _HEAD.pack(_REQUEST[family], 0, checksum(head + data), identifier, number) + data
+
+
+def reply(family: int, message: bytes, cookie: bytes) -> int | None:
+    """The number of an echo reply with this cookie; None for anything else."""
+    if len(message) < _HEAD.size + _COOKIE or message[0] != _REPLY[family]:
+        return None
+    number = int(_HEAD.unpack_from(message)[4])
+    return number if message[_HEAD.size : _HEAD.size + _COOKIE] == cookie else None
+
+
+class IcmpChannel:
+    """Echo requests of one length to one address.
+
+    :raises ProbeError: ``not-permitted``, ``unreachable``.
+    """
+
+    def __init__(self, address: str, length: int) -> None:
+        self._family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        self._cookie = secrets.token_bytes(_COOKIE)
+        self._data = self._cookie + bytes(length - _COOKIE)
+        self._identifier = secrets.randbelow(1 << 16)
+        sock, self._raw = _opened(self._family)
+        try:
+            sock.connect((address, 0))
+            self._timed = TimedSocket(sock)
+        except OSError as error:
+            sock.close()
+            raise ProbeError(Failure.UNREACHABLE, f"{address}: {error.strerror}") from None
+
+    def send(self, number: int) -> None:
+        """Send a request."""
+        self._timed.socket.send(request(self._family, self._identifier, number, self._data))
+
+    def receive(self, seconds: float) -> Iterable[Answer]:
+        """Wait for replies."""
+        if not self._timed.readable(seconds):
+            return []
+        message, said = self._timed.receive(len(self._data) + 128)
+        if self._raw and self._family == socket.AF_INET:
+            message = message[(message[0] & 0xF) * 4 :]
+        number = reply(self._family, message, self._cookie)
+        return [] if number is None else [Answer(number, said.software)]
+
+    def went_out(self) -> Mapping[int, int]:
+        """Times of going out."""
+        return self._timed.went_out()
+
+    def close(self) -> None:
+        """End it."""
+        self._timed.socket.close()
+
+
+def _opened(family: int) -> tuple[socket.socket, bool]:
+    protocol = socket.IPPROTO_ICMPV6 if family == socket.AF_INET6 else socket.IPPROTO_ICMP
+    try:
+        return socket.socket(family, socket.SOCK_DGRAM, protocol), False
+    except PermissionError:
+        try:
+            return socket.socket(family, socket.SOCK_RAW, protocol), True
+        except PermissionError:
+            raise ProbeError(
+                Failure.NOT_PERMITTED,
+                "ICMP needs this group in net.ipv4.ping_group_range, or the capability CAP_NET_RAW",
+            ) from None

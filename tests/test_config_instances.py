@@ -1,0 +1,73 @@
+"""The instances file: what it gives, and what it refuses with line and field."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from adon.config.instances import Instances, load
+from adon.errors import InvalidInput
+from adon.yamlfile import parse_model
+from measurement.instances import PORT, Instance
+
+WHOLE = """
+key_file: keys/agents
+between_zones: 4
+instances:
+  - {name: a1, address: 10.0.0.1, zone: us-east-1a, cores: 4, memory: 16 GiB}
+  - {name: b1, address: "2001:db8::1", port: 9000}
+"""
+
+
+def test_it_gives_instances_and_where_the_key_is(tmp_path: Path) -> None:
+    file = tmp_path / "instances.yaml"
+    file.write_text(WHOLE)
+    found = load(file)
+    assert found.listed == (
+        Instance("a1", "10.0.0.1", PORT, "us-east-1a", 4, 16 * 2**30),
+        Instance("b1", "2001:db8::1", 9000),
+    )
+    assert found.key_file == tmp_path / "keys" / "agents"
+    assert found.between_zones == 4
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        ("{name: a, address: example.org}", "f:2: instances.0.address: 'example.org' is no IP address"),
+        ("{name: a b, address: 10.0.0.1}", "instances.0.name: 'a b' is not a word"),
+        ("{name: a, address: 10.0.0.1, memory: 16}", "instances.0.memory: '16' has no unit"),
+        ("{name: a, address: 10.0.0.1, cores: 0}", "instances.0.cores: 0.0 is not above 0"),
+        ("{name: a, address: 10.0.0.1, port: 0}", "instances.0.port"),
+        ("{name: a, address: 10.0.0.1, core: 4}", "instances.0.core: is not a known key here"),
+        ("{name: a}", "instances.0.address: is required"),
+    ],
+)
+def test_what_is_wrong_is_told_by_line_and_field(entry: str, says: str) -> None:
+    with pytest.raises(InvalidInput) as error:
+        parse_model(f"instances:\n  - {entry}\n", Instances, "f")
+    assert says in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("other", "says"),
+    [
+        ("{name: a, address: 10.0.0.2}", "instances.1.name: a is there more than once"),
+        ("{name: b, address: 10.0.0.1}", "instances.1.address: another instance has the same"),
+    ],
+)
+def test_an_instance_is_there_once(other: str, says: str) -> None:
+    with pytest.raises(InvalidInput, match=says):
+        parse_model(f"instances:\n  - {{name: a, address: 10.0.0.1}}\n  - {other}\n", Instances)
+
+
+def test_two_spellings_of_an_address_are_one() -> None:
+    both = '[{name: a, address: "2001:db8::1"}, {name: b, address: "2001:0db8:0::1"}]'
+    with pytest.raises(InvalidInput, match="same address"):
+        parse_model(f"instances: {both}", Instances)
+
+
+def test_nobody_is_no_file() -> None:
+    with pytest.raises(InvalidInput, match="instances"):
+        parse_model("instances: []", Instances)
