@@ -33,6 +33,7 @@ from apps.cli import (
     network,
     operations,
     outcome,
+    place,
     plan,
     reserve,
     roles,
@@ -81,6 +82,7 @@ GROUPS = {
         "forecast": forecast.app,
         "measure": measure.app,
         "plan": plan.app,
+        "place": place.app,
         "health": health.app,
     },
     OPERATOR: {
