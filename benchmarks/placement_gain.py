@@ -95,12 +95,19 @@ def _one(scene: str, cloud: Cloud, seed: int, number: int) -> dict[str, Any]:
     told: dict[str, Any] = {"seconds": seconds}
     if at_once:
         problem = Problem(arrivals[0].application, machines, snapshot)
-        others = [round_robin(problem), minimum_machines(problem), random_placement(problem, number)]
+        others = [placed for base in BASELINES if (placed := _placed(_ways(number)[base.value], problem))]
         told["pays"] = advice(problem.application, _bounded(problem), others).pays
     else:
         again = Again(EVERY_S, MigrationCost(PAUSE_S))
         seconds["exact, moved"] = _sum(lambda: fluid(snapshot, machines, arrivals, _bounded, again))
     return told
+
+
+def _placed(place: Placing, problem: Problem) -> Placement | None:
+    try:
+        return place(problem)
+    except Impossible:
+        return None
 
 
 def _sum(ran: Callable[[], Sequence[Any]]) -> float | None:
