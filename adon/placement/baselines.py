@@ -99,7 +99,7 @@ def _placed(problem: Problem, method: Method, order: Order) -> Placement:
 
 
 def _filled(partly: Partly, tasks: Sequence[Task], order: Order) -> Iterator[None]:
-    """Put tasks onto machines, one after the other, until all ways were tried, or as often as that is done."""
+    """Put tasks onto machines, one after the other, until all ways were tried, or it was done too often."""
     ways: list[Iterator[Machine]] = [iter(order(partly))]
     for _ in range(TRIES):
         task = tasks[len(ways) - 1]
