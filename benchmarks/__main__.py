@@ -35,6 +35,8 @@ from benchmarks import (
     many_flows_switches,
     moves,
     paths,
+    placement,
+    placement_gain,
     polling,
     probe_jitter,
     queueing,
@@ -132,6 +134,10 @@ BENCHMARKS: dict[str, Benchmark] = {
     "paths": Benchmark("Candidate paths", paths.run, paths.report, paths.passed),
     "probe_jitter": Benchmark(
         "What Python adds to round-trip times", probe_jitter.run, probe_jitter.report, probe_jitter.passed
+    ),
+    "placement": Benchmark("Placing tasks", placement.run, placement.report, placement.passed),
+    "placement_gain": Benchmark(
+        "What placing tasks gains", placement_gain.run, placement_gain.report, placement_gain.passed
     ),
     "failures": Benchmark("When something fails", failures.run, failures.report, failures.passed),
     "workloads": Benchmark("The workload suite", workloads.run, workloads.report, workloads.passed),
