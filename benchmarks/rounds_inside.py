@@ -213,7 +213,9 @@ def _of(score: Score, part: str) -> float | None:
 def quartiles(values: Sequence[float]) -> list[float]:
     """Least, quartiles, largest; empty for none."""
     ordered = sorted(values)
-    return [ordered[round(share * (len(ordered) - 1))] for share in (0, 0.25, 0.5, 0.75, 1)] if ordered else []
+    return (
+        [ordered[round(share * (len(ordered) - 1))] for share in (0, 0.25, 0.5, 0.75, 1)] if ordered else []
+    )
 
 
 def processor_seconds(pid: int) -> float:
