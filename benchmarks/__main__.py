@@ -25,6 +25,7 @@ from benchmarks import (
     archive,
     dashboards,
     durable_write,
+    evaluations,
     failures,
     fluid,
     footprint,
@@ -165,6 +166,12 @@ BENCHMARKS: dict[str, Benchmark] = {
         rounds.run_exhaustive,
         rounds.report,
         rounds.passed,
+    ),
+    "evaluations": Benchmark(
+        "Evaluations: table V, and comparisons of runs",
+        evaluations.run,
+        evaluations.report,
+        evaluations.passed,
     ),
     "fluid": Benchmark("The simulator beside the testbed", fluid.run, fluid.report, fluid.passed),
 }
