@@ -16,6 +16,7 @@ setup(
         "apps.dashboard": ["assets/**"],
         "apps.evaluation": ["*.html"],
         "apps.deploy": ["files/*", "templates/*"],
+        "apps.health": ["*.html"],
         "apps.rest.identity": ["templates/**", "static/**"],
         "mininet_topos": ["**/*.html", "**/*.yaml"],
     },
@@ -98,6 +99,7 @@ setup(
         "console_scripts": [
             "adon=apps.cli.main:main",
             "adon-measurement-point=measurement.point.main:main",
+            "adon-probe-agent=measurement.probes.main:main",
         ]
     },
 )

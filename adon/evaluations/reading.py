@@ -180,4 +180,4 @@ def parse(text: str, file: str | None = None) -> DocumentFile:
 
 def schema() -> dict[str, Any]:
     """The JSON schema (2020-12) of a document file, for editors; that steps agree it cannot say."""
-    return {"$schema": DIALECT, "title": "CEEM evaluation", **DocumentFile.model_json_schema()}
+    return {"$schema": DIALECT, **DocumentFile.model_json_schema(), "title": "CEEM evaluation"}

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,16 +29,28 @@ from adon.placement.model import Assignment, Impossible, Method, Placement, Prob
 from adon.placement.nodes import OPEN, Space
 from adon.placement.search import Search
 
-FIRST_STEPS = 40
-"""Of the tree, before neighbourhoods are searched."""
-PATIENCE = 60
-"""So many neighbourhoods without gain end their search."""
-TAKEN_OFF = 7
-"""Tasks that are placed anew in one neighbourhood."""
-STEPS = 25
-"""At most so many steps of the search go into one neighbourhood."""
-
 Stop = Callable[[], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How the turns are dealt; in steps of the search, of about a millisecond.
+
+    :param first: of the tree, before neighbourhoods are searched.
+    :param around: at most so many for one neighbourhood.
+    :param patience: so many neighbourhoods without gain end their search.
+    :param taken_off: tasks that are placed anew in one; ``part``: at most this part of all.
+    """
+
+    first: int = 150
+    around: int = 250
+    patience: int = 6
+    taken_off: int = 13
+    part: float = 0.8
+
+
+USUAL = Effort()
+"""Found by trying, on uniform transfers of 15 and 20 tasks: what is best after a second."""
 
 
 def never() -> bool:
@@ -46,7 +58,7 @@ def never() -> bool:
     return False
 
 
-def exact(problem: Problem, stop: Stop = never, seed: int = 1) -> Placement:
+def exact(problem: Problem, stop: Stop = never, seed: int = 1, effort: Effort = USUAL) -> Placement:
     """The fastest placement found until it is proven or we are told to stop.
 
     :param stop: asked again and again, some hundred times a second or more.
@@ -55,7 +67,7 @@ def exact(problem: Problem, stop: Stop = never, seed: int = 1) -> Placement:
     """
     check(problem)
     start = _start(problem)
-    turns = _Turns(problem, start, random.Random(seed))  # noqa: S311 - chance for a search, not for secrets
+    turns = _Turns(problem, start, random.Random(seed), effort)  # noqa: S311 - of a search, not of secrets
     while not (turns.done or stop()):
         turns.take()
     return turns.result()
@@ -71,19 +83,22 @@ def _start(problem: Problem) -> Placement | None:
 class _Turns:
     """The state between two turns."""
 
-    def __init__(self, problem: Problem, start: Placement | None, chance: random.Random) -> None:
-        self._problem, self._chance = problem, chance
+    def __init__(
+        self, problem: Problem, start: Placement | None, chance: random.Random, effort: Effort
+    ) -> None:
+        self._problem, self._chance, self._effort = problem, chance, effort
         self._space = Space(Arrays.of(problem))
         self._names = [machine.name for machine in problem.machines]
         self._best: Numbers | None = None
-        seconds = NEVER_S
+        self._seconds = NEVER_S
         if start is not None:
             number = {name: index for index, name in enumerate(self._names)}
             self._best = np.array([number[start.machines[task.name]] for task in problem.application.tasks])
-            seconds = start.seconds
+            self._seconds = start.seconds
         count = len(problem.application.tasks)
-        self._tree = Search.below(self._space, np.full(count, OPEN), seconds)
-        self._steps, self._quiet = 0, 0
+        self._tree = Search.below(self._space, np.full(count, OPEN), self._seconds)
+        self._around: Search | None = None  # the neighbourhood that is being searched
+        self._steps, self._around_steps, self._quiet = 0, 0, 0
 
     @property
     def done(self) -> bool:
@@ -91,33 +106,33 @@ class _Turns:
         return self._tree.done
 
     def take(self) -> None:
-        """One turn."""
-        if self._best is None or self._steps < FIRST_STEPS or self._quiet >= PATIENCE:
+        """One turn: one step of one search."""
+        if self._best is None or self._steps < self._effort.first or self._quiet >= self._effort.patience:
             self._steps += 1
             self._tree.step()
             self._adopt(self._tree)
-        else:
-            self._neighbourhood(self._best)
-
-    def _neighbourhood(self, best: Numbers) -> None:
-        placed = best.copy()
-        placed[self._taken_off(best)] = OPEN
-        around = Search.below(self._space, placed, self._tree.best)
-        for _ in range(STEPS):
-            if around.done:
-                break
-            around.step()
-        self._quiet += 1
-        self._adopt(around)
+            return
+        if self._around is None:
+            placed = self._best.copy()
+            placed[self._taken_off(self._best)] = OPEN
+            self._around, self._around_steps = Search.below(self._space, placed, self._seconds), 0
+        self._around.step()
+        self._around_steps += 1
+        if self._around.done or self._around_steps >= self._effort.around:
+            self._quiet += 1
+            self._adopt(self._around)
+            self._around = None
 
     def _adopt(self, search: Search) -> None:
-        if search.found is not None and search.best <= self._tree.best and search.found is not self._best:
-            self._best, self._tree.best, self._quiet = search.found, search.best, 0
+        """What a search has found, if that is better than all before."""
+        if search.found is not None and search.best < self._seconds:
+            self._best, self._seconds, self._quiet = search.found, search.best, 0
+            self._tree.best = search.best
 
     def _taken_off(self, placed: Numbers) -> Numbers:
         """Some tasks at the link that decides, and some others."""
         there = np.flatnonzero(np.isin(placed, self._space.deciding(placed)))
-        count = min(TAKEN_OFF, len(placed))
+        count = max(1, min(self._effort.taken_off, int(self._effort.part * len(placed))))
         some = self._chance.sample(sorted(there), min(len(there), self._chance.randint(1, count)))
         others = [task for task in range(len(placed)) if task not in some]
         return np.array([*some, *self._chance.sample(others, count - len(some))])
@@ -127,6 +142,8 @@ class _Turns:
 
         :raises Impossible: if there is none.
         """
+        if self._around is not None:
+            self._adopt(self._around)
         if self._best is None and self.done:
             raise Impossible("tasks", "no placement keeps everything that is asked for: all were ruled out")
         if self._best is None:

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adon.errors import Conflict, InvalidInput
-from adon.units import format_count, format_duration
 from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json, write
 
 if TYPE_CHECKING:
@@ -123,6 +122,7 @@ def _start(out: Path, text: str, found: DocumentFile, plan: Blueprint, bench: Be
 
 
 def _resume(out: Path, found: DocumentFile, plan: Blueprint, bench: Bench, *, quiet: bool) -> None:
+    from adon.units import format_count
     from apps.evaluation import logfile
 
     with logfile.resumed(out) as log:
@@ -167,6 +167,7 @@ class _Progress:
 
     def sample(self, sample: Sample) -> None:
         """Tell what came of a test."""
+        from adon.units import format_duration
         from measurement.evaluation.wording import name, quantity
 
         self._done += 1
@@ -179,6 +180,8 @@ class _Progress:
 
     def stopping(self) -> None:
         """Tell that it was understood."""
+        from adon.units import format_duration
+
         span = format_duration(self._plan.duration)
         typer.echo(f"stopping when the tests that run are over (at most about {span})", err=True)
 

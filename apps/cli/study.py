@@ -100,17 +100,18 @@ def _document(kind: str, file: Path) -> dict[str, Any]:
     :raises InvalidInput: if that is no document of this kind.
     """
     try:
-        found = json.loads(file.read_bytes())
         if kind != KINDS[0]:
-            return dict(found)
+            return dict(json.loads(file.read_bytes()))
         from adon.studies.rounds import in_short
-        from measurement.health.documents import from_json, to_json
+        from measurement.health.documents import to_json
+        from measurement.health.history import read
 
-        return to_json(in_short(from_json(found)))
+        return to_json(in_short(read(file)))
     except OSError as error:
         raise InvalidInput.of("file", f"{file}: {error.strerror}") from None
     except (TypeError, ValueError) as error:
-        raise InvalidInput.of("file", f"{file}: {error}") from None
+        text = str(error).removeprefix(f"{file}: ")
+        raise InvalidInput.of("file", f"{file}: {text}") from None
 
 
 @app.command("delete")

@@ -25,6 +25,7 @@ from measurement.evaluation.catalogue import Benchmark, Factor, Feature, Metric
 from measurement.evaluation.results import Path
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _PLACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._ -]{0,62}")
 STEPS = (
     "requirement",
@@ -284,7 +285,8 @@ class Measure:
     """How one test is made: a program at the path's first place, and one at its other before, if need be.
 
     In both, ``{one}``, ``{other}`` (names), ``{one_address}``, ``{other_address}``, ``{port}``,
-    ``{duration}`` and ``{limit}`` (whole seconds, after which it is ended) are filled in.
+    ``{duration}`` and ``{limit}`` (whole seconds, after which it is ended) are filled in.  Another word in
+    braces is refused as a slip; ``{ print }`` is none.
 
     :param command: a program and its arguments.
     :param value: where it is in the JSON that the program prints, as ``end.sum_received.bits_per_second``;
@@ -305,7 +307,7 @@ class Measure:
     def __post_init__(self) -> None:
         for name, words in (("command", self.command), ("server", self.server)):
             for word in words:
-                for found in re.findall(r"\{([^{}]*)\}", word):
+                for found in _PLACEHOLDER.findall(word):
                     if found not in PLACEHOLDERS:
                         raise ValueError(f"{name}: {{{found}}} is not one of {', '.join(PLACEHOLDERS)}")
         if not self.command:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from measurement.evaluation.document import Measure
 
 MOST = 120
-_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 
 def filled(words: Iterable[str], values: Mapping[str, str]) -> tuple[str, ...]:

@@ -57,14 +57,18 @@ def towards(
     :param worst: the unhealthiest instead, as the paper compares with.
     :raises ValueError: if so many are not known towards it, or nobody.
     """
-    names = {name for pair in found for name in pair} - {place}
-    known = [
-        (health, name) for name in names if (health := _towards(place, name, found, direction)) is not None
-    ]
+    known = [(health, name) for name, health in candidates(place, found, direction).items()]
     _enough(count, len(known), f"instances whose health towards {place} is known")
     ranked = sorted(known, key=lambda one: (one[0] if worst else -one[0], one[1]))[:count]
     mean = math.fsum(health for health, _ in ranked) / count
     return Chosen(tuple(name for _, name in ranked), mean, proven=True, bound=mean)
+
+
+def candidates(place: str, found: Health, direction: Direction = Direction.BOTH) -> Mapping[str, float]:
+    """The instances whose health towards a place is known, and what it is."""
+    names = {name for pair in found for name in pair} - {place}
+    each = ((name, _towards(place, name, found, direction)) for name in sorted(names))
+    return {name: health for name, health in each if health is not None}
 
 
 def _towards(place: str, name: str, found: Health, direction: Direction) -> float | None:

@@ -64,13 +64,14 @@ class Running:
     :param probing: what each probe is.
     :param limits: what may go on at the same time.
     :param light_at_once: light orders of one instance at a time.
-    :param trains_at_once, transfers_at_once: of all instances together; None for as many as are free.
-        Where the instances share a few processors, more at a time disturb each other's clocks.
+    :param lights_at_once, trains_at_once, transfers_at_once: of all instances together; None for as many as
+        are free.  Where the instances share a few processors, more at a time disturb each other's clocks.
     """
 
     probing: Probing = USUAL
     limits: Limits = FREE
     light_at_once: int = 4
+    lights_at_once: int | None = None
     trains_at_once: int | None = None
     transfers_at_once: int | None = None
 
@@ -189,8 +190,10 @@ class _Work:
         count = _Count(self, ProbeKind.LIGHT, len(pairs))
         room = {name: asyncio.Semaphore(self.how.light_at_once) for name in self.names}
 
+        everybody = asyncio.Semaphore(self.how.lights_at_once or len(pairs) or 1)
+
         async def one(pair: Pair) -> None:
-            async with room[pair.source]:
+            async with room[pair.source], everybody:
                 await self._probe(pair, ProbeKind.LIGHT)
             count.one_more()
 

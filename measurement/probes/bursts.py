@@ -1,9 +1,10 @@
 """Many packets by one call to the kernel: ``sendmmsg`` and ``recvmmsg`` (Linux), which Python does not offer.
 
 Plain ``send`` of Python sends about as many packets per second as a link of 1 Gbit/s carries, with pauses
-whenever another thread runs; with batches the bursts are back to back, and the receiver keeps up.
-UDP segmentation by the kernel (GSO) would be quicker still, but what limits the rate of a virtual link would
-then see one packet of 64 kB where the path has forty, and pass it at once.
+whenever another thread runs; with batches the bursts are back to back, and the receiver keeps up.  Where the
+kernel splits what it is given into packets late (UDP segmentation, udp(7)), :data:`TOGETHER` of them are one
+piece of work for it on the way through virtual links, as a TCP connection's are; more would let a rate limit
+pass at once what is many packets on a real link.
 """
 
 from __future__ import annotations
@@ -17,8 +18,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 BATCH = 256
-"""Packets of one call."""
+"""Packets that are taken by one call, and messages that are sent by one."""
+TOGETHER = 16
+_SOL_UDP, _UDP_SEGMENT = 17, 103
 _CONTROL = 192
+_LONGEST_MESSAGE = 65_000
 _BESIDE = struct.Struct("@Nii")
 _DONTWAIT = int(socket.MSG_DONTWAIT)
 
@@ -46,28 +50,53 @@ class _Message(ctypes.Structure):
 _LIBC = ctypes.CDLL(None, use_errno=True)
 
 
+def together(sock: socket.socket, length: int, count: int) -> int:
+    """Have the kernel split messages into packets of so many bytes; how many are to be put into a message.
+
+    All messages of a burst are equally long, so whether a rate limit lets one through and then waits for its
+    time to pass, or the other way round, makes no difference.
+
+    :param count: packets of a burst.
+    :returns: 1 where the kernel does not split.
+    """
+    most = min(TOGETHER, _LONGEST_MESSAGE // length)
+    found = max(each for each in range(1, max(2, most + 1)) if count % each == 0)
+    try:
+        sock.setsockopt(_SOL_UDP, _UDP_SEGMENT, length if found > 1 else 0)
+    except OSError:
+        return 1
+    return found
+
+
+def alone(sock: socket.socket) -> None:
+    """Have the kernel send every message as one packet again."""
+    sock.setsockopt(_SOL_UDP, _UDP_SEGMENT, 0)
+
+
 class Burst:
     """Packets that are ready to be sent one right after the other.
 
     :param heads: how each begins, all equally long; zeroes follow.
     :param length: bytes of each.
+    :param together: packets of one message (see :func:`together`).
     """
 
-    def __init__(self, heads: Sequence[bytes], length: int) -> None:
+    def __init__(self, heads: Sequence[bytes], length: int, together: int) -> None:
         own = len(heads[0])
-        self._count = len(heads)
+        self._counts = [min(together, len(heads) - begin) for begin in range(0, len(heads), together)]
         self._packets = ctypes.create_string_buffer(b"".join(heads), own * len(heads))
         self._padding = ctypes.create_string_buffer(max(1, length - own))
         self._vectors = (_Iovec * (2 * len(heads)))()
-        self._messages = (_Message * len(heads))()
+        self._messages = (_Message * len(self._counts))()
         packets, padding = ctypes.addressof(self._packets), ctypes.addressof(self._padding)
-        vectors = ctypes.addressof(self._vectors)
         for number in range(len(heads)):
             self._vectors[2 * number] = _Iovec(packets + number * own, own)
             self._vectors[2 * number + 1] = _Iovec(padding, length - own)
+        vectors = ctypes.addressof(self._vectors)
+        for number, count in enumerate(self._counts):
             header = self._messages[number].header
-            header.vectors = vectors + 2 * number * ctypes.sizeof(_Iovec)
-            header.vector_count = 2
+            header.vectors = vectors + 2 * number * together * ctypes.sizeof(_Iovec)
+            header.vector_count = 2 * count
 
     def send(self, sock: socket.socket) -> int:
         """Send them on a connected socket, as quickly as it takes them.
@@ -76,16 +105,16 @@ class Burst:
         :raises OSError: ``EMSGSIZE``, ``ECONNREFUSED`` and the like, if none could be sent.
         """
         sent = 0
-        while sent < self._count:
+        while sent < len(self._counts):
             begin = ctypes.byref(self._messages, sent * ctypes.sizeof(_Message))
-            count = _LIBC.sendmmsg(sock.fileno(), begin, min(BATCH, self._count - sent), 0)
+            count = _LIBC.sendmmsg(sock.fileno(), begin, min(BATCH, len(self._counts) - sent), 0)
             if count <= 0:
                 number = ctypes.get_errno()
                 if sent or number == errno.EAGAIN:
                     break
                 raise OSError(number, os.strerror(number))
             sent += count
-        return sent
+        return sum(self._counts[:sent])
 
 
 @dataclass(frozen=True, slots=True)

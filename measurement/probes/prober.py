@@ -202,7 +202,7 @@ def weighed(shape: Shape, came: Came, rtt: float | None) -> TrainFound:
     """
     segments = came.segments[: shape.bursts]
     paper = estimate(shape, [joined(each) for each in segments], rtt)
-    found = settled(shape, segments)
+    found = settled(segments, shape.packet)
     refined = paper
     if paper.rate is not None and found is not None:
         refined = limited(tcp_payload(found, shape.packet), _lost_on_the_way(shape, paper, came), rtt)

@@ -62,6 +62,8 @@ class Arrived:
     :param first, last: the lowest and the highest number of a packet in the burst, from 0.
     :param began, ended: when the earliest and the latest of them came, in seconds.
     :param count: n: different packets.
+    :param together: of those, how many came at the very moment ``began``: 1 on a real link, more where a
+        virtual one carries several packets as one.  Their own time is not in t, so they do not count in n.
     """
 
     first: int
@@ -69,6 +71,7 @@ class Arrived:
     began: float
     ended: float
     count: int
+    together: int = 1
 
     @classmethod
     def of(cls, packets: Iterable[tuple[int, float]]) -> Arrived | None:
@@ -78,12 +81,15 @@ class Arrived:
             times[number] = min(at, times.get(number, at))
         if not times:
             return None
-        return cls(min(times), max(times), min(times.values()), max(times.values()), len(times))
+        began = min(times.values())
+        together = sum(at == began for at in times.values())
+        return cls(min(times), max(times), began, max(times.values()), len(times), together)
 
     def lasted(self, burst: int) -> float:
         """t: the time that the whole burst would have taken, in seconds."""
         seen = self.ended - self.began
-        pace = seen / (self.last - self.first) if self.last > self.first else 0.0
+        sent = self.last - self.first + 1 - self.together
+        pace = seen / sent if sent > 0 else 0.0
         return seen + pace * (self.first + (burst - 1 - self.last))
 
 
@@ -116,15 +122,15 @@ def estimate(shape: Shape, arrived: Sequence[Arrived | None], rtt: float | None,
     if len(arrived) > shape.bursts or any(one.last >= shape.burst or one.first < 0 for one in came):
         raise ValueError(f"arrived: more than {shape.bursts} bursts of {shape.burst} packets")
     lost = 1.0 - sum(one.count for one in came) / (shape.bursts * shape.burst)
-    useful = [one for one in came if one.count > 1]
+    useful = [one for one in came if one.count > one.together]
     time = math.fsum(one.lasted(shape.burst) for one in useful)
-    if not useful:
+    if not any(one.count > 1 for one in came):
         return Estimate(None, lost, why="of no burst two packets came")
     if time <= 0:
         return Estimate(
             None, lost, why="all packets of a burst came at the same time: the clock is too coarse"
         )
-    rate = 8.0 * shape.packet * sum(one.count - 1 for one in useful) / time
+    rate = 8.0 * shape.packet * sum(one.count - one.together for one in useful) / time
     return limited(rate, lost, rtt, mss)
 
 
@@ -134,20 +140,19 @@ def limited(rate: float, lost: float, rtt: float | None, mss: int = MSS) -> Esti
     return Estimate(min(rate, most), lost, limited=most < rate)
 
 
-def joined(segments: Sequence[Arrived | None], skipped: int = 0) -> Arrived | None:
-    """Segments of one burst as one; None if nothing of them came.
-
-    :param skipped: how many packets of the burst were sent before those: numbers count from there.
-    """
+def joined(segments: Sequence[Arrived | None]) -> Arrived | None:
+    """Segments of one burst as one; None if nothing of them came."""
     came = [one for one in segments if one is not None]
     if not came:
         return None
+    began = min(one.began for one in came)
     return Arrived(
-        min(one.first for one in came) - skipped,
-        max(one.last for one in came) - skipped,
-        min(one.began for one in came),
+        min(one.first for one in came),
+        max(one.last for one in came),
+        began,
         max(one.ended for one in came),
         sum(one.count for one in came),
+        sum(one.together for one in came if one.began == began),
     )
 
 
@@ -155,57 +160,52 @@ SETTLED = 1.5
 """A segment that came so many times as fast as the train's second half did not meet the limit yet."""
 
 
+SEGMENT = 48
+"""Packets of a segment, at least: what comes sixteen at a time still has a pace."""
+
+
 def edges(burst: int, segments: int) -> list[int]:
-    """Where the segments of a burst begin, and its end; each has two packets or more."""
-    count = max(1, min(segments, burst // 2))
+    """Where the segments of a burst begin, and its end; each has :data:`SEGMENT` packets or more."""
+    count = max(1, min(segments, burst // SEGMENT))
     return [number * burst // count for number in range(count + 1)]
 
 
-def settled(shape: Shape, bursts: Sequence[Sequence[Arrived | None]]) -> float | None:
+def settled(bursts: Sequence[Sequence[Arrived | None]], packet: int) -> float | None:
     """The rate after the bucket of a rate limit is empty, bits/s of payload; None if too little came.
 
     A token bucket of b bytes that fills at rate r lets at most b + r·t bytes through in t seconds: a steep
     beginning, then r.  The pace of the train's second half (of the bursts, and of each burst) shows r; what
-    comes first in a burst, faster than :data:`SETTLED` times that, is left out, and the rest of all bursts is
-    put together as in the paper's equation.  Without a limit nothing is left out.
+    comes first in a burst, faster than :data:`SETTLED` times that, is left out.  Of the rest of all bursts,
+    the packets that came are divided by the time between the first and the last that came: unlike in the
+    paper's equation t is not lengthened for packets lost at an end, for where a queue was full they would
+    not have come at that pace.  Without a limit, and without loss, the result is the paper's.
 
     :param bursts: each burst's segments, as :func:`edges` has them.
-    :raises ValueError: if they are not so many.
+    :param packet: P: bytes of payload.
     """
-    if any(len(each) != len(bursts[0]) for each in bursts):
-        raise ValueError("bursts: each has the same number of segments")
-    if not bursts:
-        return None
-    begins = edges(shape.burst, len(bursts[0]))
-    half = len(bursts[0]) // 2
-    late = [
-        (joined(each[half:], begins[half]), shape.burst - begins[half]) for each in bursts[len(bursts) // 2 :]
-    ]
-    pace = _rate(shape.packet, late)
-    if pace is None:
-        return None
-    kept = list[tuple[Arrived | None, int]]()
-    for each in bursts:
-        skipped = 0
-        while skipped < len(each) - 1 and _quick(shape, each[skipped], begins, skipped, pace):
-            skipped += 1
-        kept.append((joined(each[skipped:], begins[skipped]), shape.burst - begins[skipped]))
-    return _rate(shape.packet, kept)
+    late = [each[len(each) // 2 :] for each in bursts]
+    # A queue that the first burst filled may leave nothing of the last.
+    for choice in (late[len(late) // 2 :], late, bursts):
+        pace = _through(packet, [joined(each) for each in choice])
+        if pace is not None:
+            return _through(packet, [joined(_slowed(each, packet, pace)) for each in bursts])
+    return None
 
 
-def _quick(shape: Shape, segment: Arrived | None, begins: Sequence[int], place: int, pace: float) -> bool:
-    if segment is None:
-        return False
-    size = begins[place + 1] - begins[place]
-    rate = _rate(shape.packet, [(joined([segment], begins[place]), size)])
-    return rate is None or rate > SETTLED * pace
+def _slowed(segments: Sequence[Arrived | None], packet: int, pace: float) -> Sequence[Arrived | None]:
+    """A burst without its quick beginning."""
+    for place, segment in enumerate(segments):
+        rate = _through(packet, [segment])
+        if rate is None or rate <= SETTLED * pace:
+            return segments[place:]
+    return segments[len(segments) - 1 :]
 
 
-def _rate(packet: int, parts: Iterable[tuple[Arrived | None, int]]) -> float | None:
-    """The paper's equation over parts of bursts, each with how many packets were sent."""
-    useful = [(one, size) for one, size in parts if one is not None and one.count > 1]
-    time = math.fsum(one.lasted(size) for one, size in useful)
-    return 8.0 * packet * sum(one.count - 1 for one, _ in useful) / time if time > 0 else None
+def _through(packet: int, parts: Iterable[Arrived | None]) -> float | None:
+    """Bits/s that came through, over parts of bursts."""
+    useful = [one for one in parts if one is not None and one.count > one.together]
+    time = math.fsum(one.ended - one.began for one in useful)
+    return 8.0 * packet * sum(one.count - one.together for one in useful) / time if time > 0 else None
 
 
 _UDP_AROUND, _TCP_AROUND = 42, 66

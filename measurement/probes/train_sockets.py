@@ -20,7 +20,7 @@ from measurement.probes.udp import UdpPath
 
 LONGEST_SEND = 5.0
 """Seconds: a path that takes longer for a train is told by its first packets already."""
-QUIET = 0.3
+QUIET = 0.2
 """Seconds after which no more is expected of a train."""
 _RCVBUFFORCE = 33
 _RECEIVE_BUFFER = 16 << 20
@@ -43,8 +43,24 @@ def send_train(path: UdpPath, shape: Shape, first: int, ended: threading.Event) 
 
     :raises OSError: ``EMSGSIZE`` and the like.
     """
-    made = [_burst(path, shape, first + number * shape.burst) for number in range(shape.bursts)]
     sock = path.timed.socket
+    count = bursts.together(sock, shape.packet, shape.burst)
+    try:
+        return _sent(path, shape, first, count, ended)
+    except OSError as error:
+        if count == 1 or error.errno not in (errno.EIO, errno.EINVAL):
+            raise
+        # A device without checksums of its own takes no packets that are to be split (udp(7)).
+        return _sent(path, shape, first, 1, ended)
+    finally:
+        bursts.alone(sock)
+
+
+def _sent(path: UdpPath, shape: Shape, first: int, together: int, ended: threading.Event) -> Sent:
+    sock = path.timed.socket
+    if together == 1:
+        bursts.alone(sock)
+    made = [_burst(path, shape, first + number * shape.burst, together) for number in range(shape.bursts)]
     stamps.no_stamps(sock)  # nobody asks when these went out
     sock.setsockopt(socket.SOL_SOCKET, SO_SNDTIMEO, _SEND_TIMEOUT)
     sock.setblocking(True)
@@ -59,9 +75,9 @@ def send_train(path: UdpPath, shape: Shape, first: int, ended: threading.Event) 
     return Sent(whole, began)
 
 
-def _burst(path: UdpPath, shape: Shape, first: int) -> bursts.Burst:
+def _burst(path: UdpPath, shape: Shape, first: int, together: int) -> bursts.Burst:
     heads = [path.sealed(wire.Kind.TRAIN, first + number, wire.PACKET_BYTES) for number in range(shape.burst)]
-    return bursts.Burst(heads, shape.packet)
+    return bursts.Burst(heads, shape.packet, together)
 
 
 @dataclass(frozen=True, slots=True)

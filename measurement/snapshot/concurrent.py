@@ -50,8 +50,6 @@ def interfere(group: Iterable[str], one: Pair, other: Pair) -> bool:
 
 _INNER = {Level.MACHINE: None, Level.RACK: Level.MACHINE, Level.SUBTREE: Level.RACK}
 """What a group is made of; None: of single instances."""
-_AROUND = {None: Level.RACK, Level.MACHINE: Level.RACK, Level.RACK: Level.SUBTREE, Level.SUBTREE: None}
-"""Where the nearest are that a path out of a group can lead to."""
 
 
 def plan(tree: Tree, rates: Mapping[Pair, float], width: int = PAIR) -> tuple[Trial, ...]:
@@ -90,15 +88,35 @@ def _part(tree: Tree, level: Level, name: str) -> frozenset[str]:
 def _paths(
     tree: Tree, level: Level | None, group: frozenset[str], fastest: Iterable[Pair], width: int
 ) -> tuple[Pair, ...]:
-    """Of the ways out of a group, the fastest first, those that share least else."""
+    """Of the ways out of a group, the fastest first, those that share least else.
+
+    All of them lead equally far, the nearest that will do: then they go over the same links farther up, or
+    none, and what they share is not mistaken for another thing.
+    """
     out = [pair for pair in fastest if leaves(group, pair)]
-    around = _AROUND[level]
-    near = [] if around is None else [p for p in out if p.destination in tree.group(around, min(group))]
-    chosen = list[Pair]()
-    for candidates, strict in ((near, True), (out, True), (near, False), (out, False)):
-        for each in candidates:
-            if len(chosen) < width and all(_apart(tree, level, each, its, strict=strict) for its in chosen):
-                chosen.append(each)
+    shells = [[pair for pair in out if _reach(tree, pair) == level] for level in (*Level, None)]
+    for ways in (shells, [out]):
+        for strict in (True, False):
+            for candidates in ways:
+                chosen = _greedy(tree, level, candidates, (), width, strict=strict)
+                if len(chosen) >= PAIR:
+                    return _greedy(tree, level, candidates, chosen, width, strict=False)
+    return ()
+
+
+def _reach(tree: Tree, path: Pair) -> Level | None:
+    """The smallest kind of group that both ends are in; None if none is."""
+    return next((level for level in Level if tree.together(level, *path)), None)
+
+
+def _greedy(
+    tree: Tree, level: Level | None, paths: Iterable[Pair], first: Iterable[Pair], width: int, *, strict: bool
+) -> tuple[Pair, ...]:
+    """The first paths, and more in order, each apart from all before it."""
+    chosen = [*first]
+    for path in paths:
+        if len(chosen) < width and all(_apart(tree, level, path, its, strict=strict) for its in chosen):
+            chosen.append(path)
     return tuple(chosen)
 
 

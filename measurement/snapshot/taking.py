@@ -2,9 +2,9 @@
 
 Each instance's agent is connected to once.  First all hops are counted, for they say which pairs could meet
 on a link; then every pair has a train, as many at a time as do not meet; then some paths have a transfer,
-alone, and then together, for what they share.  A transfer is compared with a transfer, and a path that had one
-has its rate from there.  What goes wrong with one pair is written down with it; the rest goes on, and what
-there is is kept also when it is stopped.
+alone, and then together, for what they share.  A transfer is compared with a transfer, and a path that had
+one has its rate from there.  What goes wrong with one pair is written down with it; the rest goes on, and
+what there is is kept also when it is stopped.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,9 +21,11 @@ from measurement.instances import Instance
 from mininet_topos.cloud import delays, description
 from mininet_topos.cloud.classes import changed_lines, has_own_class
 from mininet_topos.cloud.description import Cloud
-from mininet_topos.cloud.plan import Plan, guest_space, needs_delays, planned, router_space
+from mininet_topos.cloud.plan import CONTROL, Plan, guest_space, needs_delays, planned, router_space
 
 SPACES = Path("/run/netns")
+MOUNTED = "adon-cloud"
+"""The name of the file system that holds the namespaces."""
 STOP_TIMEOUT = 5.0
 
 
@@ -97,10 +99,11 @@ def built(cloud: Cloud, folder: Path, seed: int = 0) -> Iterator[Running]:
     _require_own_namespace()
     plan = planned(cloud)
     with ExitStack() as stack:
+        stack.callback(_forget)
         stack.enter_context(_spaces([*plan.addresses]))
         _run(["ip", "-batch", "-"], plan.links)
         for space, settings in plan.settings.items():
-            _set(space, settings)
+            _set(space, settings, plan.devices.get(space, ()))
         table = None
         if plan.lines:
             table = folder / f"{cloud.name}.delays"
@@ -117,6 +120,8 @@ def built(cloud: Cloud, folder: Path, seed: int = 0) -> Iterator[Running]:
 def _require_own_namespace() -> None:
     if os.geteuid() != 0:
         raise Unavailable("a cloud needs root: it makes network namespaces and interfaces")
+    if f"{MOUNTED} {SPACES} " in Path("/proc/self/mounts").read_text():
+        raise Conflict("namespace", "there is a cloud in it already")
     listed = _run(["ip", "-brief", "link"]).splitlines()
     names = {line.split()[0] for line in listed if line} - {"lo"}
     if names:
@@ -127,7 +132,7 @@ def _require_own_namespace() -> None:
 def _spaces(names: list[str]) -> Iterator[None]:
     """Named namespaces, where only this mount namespace sees them."""
     SPACES.mkdir(parents=True, exist_ok=True)
-    _run(["mount", "-t", "tmpfs", "-o", "mode=0755", "adon-cloud", str(SPACES)])
+    _run(["mount", "-t", "tmpfs", "-o", "mode=0755", MOUNTED, str(SPACES)])
     try:
         _run(["ip", "-batch", "-"], (f"netns add {name}" for name in names))
         yield
@@ -146,14 +151,21 @@ def _line(table: Path, plan: Plan, seed: int) -> Iterator[None]:
             moves = (f"link set {device} netns {space}" for space, device in plan.lines.items())
             _run(["ip", "-batch", "-"], moves)
             yield
+            if process.poll() is not None:
+                raise Unavailable("the delay line ended by itself, and nothing came through any more")
         finally:
             process.kill()  # it has nothing to say good-bye to
             process.wait(STOP_TIMEOUT)
 
 
-def _set(space: str, settings: Mapping[str, str]) -> None:
-    script = ";".join(f"echo {value} >/proc/sys/{name}" for name, value in settings.items())
-    _run(_inside(space, "sh", "-ec", script))
+def _forget() -> None:
+    """Be again as it was before; cables vanish with the namespaces that they led to."""
+    _run(["ip", "address", "flush", "dev", "lo", "to", f"{CONTROL}/32"])
+
+
+def _set(space: str, settings: Mapping[str, str], devices: Sequence[str]) -> None:
+    written = (f"echo {value} >/proc/sys/{name}" for name, value in settings.items())
+    _run(_inside(space, "sh", "-ec", "\n".join([*written, *devices])))
 
 
 def _inside(space: str, *argv: str) -> list[str]:

@@ -2,9 +2,9 @@
 
 For kernels without netem.  How late, and which are lost, is looked up in a table that whoever built the
 cloud writes (:mod:`~mininet_topos.cloud.delays`), so a path can change while packets are under way.  It sees
-IP packets, hence delays ICMP, UDP and TCP alike.  TCP's segments come as the senders' kernels hand them on, up
-to 64 KiB at once with the header of ``virtio_net``, and are handed back so: that is what makes it cheap; where
-packets are lost, each one comes by itself, as loss is by packet.
+IP packets, hence delays ICMP, UDP and TCP alike.  TCP's segments come as the senders' kernels hand them on,
+up to 64 KiB at once with the header of ``virtio_net``, and are handed back so: that is what makes it cheap.
+Where packets are lost, each one comes by itself, as loss is by packet.
 
 A process of its own::
 

@@ -7,6 +7,9 @@ in; then it is routed (to ``gNN``, ``uplink`` or ``downNN``)::
 
     guest -- eth0 === gNN --> line (TUN: delays, losses) --> shape (IFB: limits) --> routes
 
+Who builds the cloud reaches every guest at its address by a cable of its own (``cNN`` to ``ctl``), beside
+what is emulated: orders to probe do not disturb what is probed.
+
 Values to text; nothing is run.
 """
 
@@ -20,9 +23,13 @@ from mininet_topos.cloud.classes import DEVICE, limited_device, router_lines
 from mininet_topos.cloud.description import Cloud, Guest, Router
 
 GATEWAY = "169.254.1.1"
+CONTROL = "10.66.0.1"
+"""Where guests see their owner."""
 ROUTERS = IPv4Address("10.65.0.0")
 GUEST_SETTINGS = {"net/ipv4/tcp_no_metrics_save": "1"}
 """A connection must not begin with what the one before it learnt."""
+SEGMENTED = "ethtool -K eth0 tx-udp-segmentation off"
+"""UDP packets that a sender hands to its kernel in one go leave the guest one by one, as from a real port."""
 ROUTER_SETTINGS = {"net/ipv4/ip_forward": "1", "net/ipv4/icmp_ratelimit": "0"}
 """Without the second, traceroute(8) would miss hops."""
 LINE_QUEUE = 10_000
@@ -39,6 +46,7 @@ class Plan:
         after ``links``.
     :param loses: whether packets are lost on any path.
     :param settings: kernel settings by namespace (paths under ``/proc/sys``, and values).
+    :param devices: commands that set devices up, by namespace.
     :param addresses: ``ip -batch`` by namespace.
     :param limits: ``tc -batch`` by namespace.
     """
@@ -47,6 +55,7 @@ class Plan:
     lines: Mapping[str, str]
     loses: bool
     settings: Mapping[str, Mapping[str, str]]
+    devices: Mapping[str, Sequence[str]]
     addresses: Mapping[str, Sequence[str]]
     limits: Mapping[str, Sequence[str]]
 
@@ -63,8 +72,9 @@ def planned(cloud: Cloud) -> Plan:
     limits = {router_space(cloud, router): [*_limits(cloud, router)] for router in cloud.routers}
     settings = {guest_space(cloud, guest.name): GUEST_SETTINGS for guest in cloud.guests}
     settings |= {router_space(cloud, router): ROUTER_SETTINGS for router in cloud.routers}
+    devices = {guest_space(cloud, guest.name): [SEGMENTED] for guest in cloud.guests}
     loses = any(path.loss > 0 for path in cloud.paths.values())
-    return Plan([*_links(cloud)], lines, loses, settings, addresses, limits)
+    return Plan([*_links(cloud)], lines, loses, settings, devices, addresses, limits)
 
 
 def guest_space(cloud: Cloud, guest: str) -> str:
@@ -103,11 +113,17 @@ def _mac(kind: int, number: int) -> str:
 
 
 def _links(cloud: Cloud) -> Iterator[str]:
+    yield "link set lo up"
+    yield f"address add {CONTROL}/32 dev lo"
     for guest in cloud.guests:
         number = cloud.octet(guest.name)
         space = f"r{_number(cloud, guest.router)}"
         ends = f"name eth0 address {_mac(1, number)} netns g{number}"
         yield f"link add g{number} address {_mac(2, number)} netns {space} type veth peer {ends}"
+        ends = f"name ctl address {_mac(5, number)} netns g{number}"
+        yield f"link add c{number} address {_mac(6, number)} type veth peer {ends}"
+        yield _up(f"c{number}")
+        yield from _route(str(cloud.address(guest.name)), f"c{number}", _mac(5, number))
     for router in cloud.routers:
         if router.above:
             number, above = _number(cloud, router.name), f"r{_number(cloud, router.above)}"
@@ -131,6 +147,8 @@ def _guest(cloud: Cloud, guest: Guest) -> Iterator[str]:
     yield _neighbour(GATEWAY, _mac(2, number), "eth0")
     yield f"route add {GATEWAY}/32 dev eth0"
     yield f"route add default via {GATEWAY} dev eth0"
+    yield _up("ctl")
+    yield from _route(CONTROL, "ctl", _mac(6, number))
 
 
 def _router(cloud: Cloud, router: Router) -> Iterator[str]:

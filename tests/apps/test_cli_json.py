@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from adon import yamlfile
+from adon.evaluations import builtins
 from adon.templates_catalog.model import Template
 from apps.cli.main import app
 from tests.apps.commands import assert_json, command_of, commands, options
@@ -36,6 +37,12 @@ LOCAL: dict[str, tuple[str, ...]] = {
     "plan show": (NETWORK,),
     "plan page": (NETWORK,),
     "plan psconfig": (NETWORK,),
+    "evaluate list": (),
+    "evaluate show": ("nectar",),
+    "evaluate check": ("{evaluation}",),
+    "evaluate run": ("{evaluation}", "--dry-run"),
+    "evaluate report": ("nectar", "--reference"),
+    "evaluate compare": ("nectar", "nectar"),
     "template validate": ("{template}",),
     "template draft": ("--answers", "{answers}"),
     "template from-rspec": ("{rspec}", "--name", "draft"),
@@ -55,7 +62,15 @@ TRIED_ELSEWHERE = {
     "config show",
     "deploy grafana",
     "deploy list",
+    "evaluate note",
     "flow again",
+    "health choose",
+    "health diagnose",
+    "health map",
+    "health markers",
+    "health probe",
+    "health report",
+    "health show",
     "link list",
     "login",
     "logout",
@@ -89,11 +104,14 @@ def files(world, tmp_path):
     from adon.templates_catalog.rspec_xml import export_rspec
 
     rspec.write_text(export_rspec(Template.model_validate(SOYKB), "mu", "osu"))
+    evaluation = tmp_path / "evaluation.yaml"
+    evaluation.write_text(builtins.text("starter"))
     answers = next((DATA / "surveys").glob("*.yaml"))
     return {
         "{template}": str(template),
         "{rspec}": str(rspec),
         "{folder}": str(tmp_path),
+        "{evaluation}": str(evaluation),
         "{answers}": str(answers),
     }
 

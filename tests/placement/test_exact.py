@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from adon.placement import workloads
 from adon.placement.completion import timed
 from adon.placement.constraints import broken
-from adon.placement.exact import exact
+from adon.placement.exact import Effort, exact
 from adon.placement.greedy import greedy
 from adon.placement.model import Impossible, Method, Problem
 from tests.placement.problems import application, every, machines, network, problems
@@ -45,6 +49,18 @@ def test_equals_the_best_of_all_there_are(problem: Problem) -> None:
     assert found.seconds == pytest.approx(min(seconds for seconds, _ in all_))
     assert found.bound == pytest.approx(found.seconds)
     assert timed(problem, found.machines, Method.EXACT).limit == found.limit
+
+
+@settings(max_examples=150, deadline=None)
+@given(problems(plain=True), st.integers(1, 4), st.integers(1, 4), st.integers(0, 3))
+def test_turns_between_tree_and_neighbourhoods_lose_nothing(
+    problem: Problem, first: int, around: int, patience: int
+) -> None:
+    all_ = every(problem)
+    if all_:
+        found = exact(problem, effort=Effort(first, around, patience, 3))
+        assert found.proven
+        assert found.seconds == pytest.approx(min(seconds for seconds, _ in all_))
 
 
 @settings(max_examples=100, deadline=None)
@@ -93,3 +109,20 @@ FIGURE_9 = {
     "c>d": 9.0,
     "c>b": 8.0,
 }
+
+
+def test_tree_and_neighbourhoods_in_turns_agree_with_the_tree_alone() -> None:
+    """Large enough that each of the two finds something better than the other has, several times."""
+    chance = random.Random(2)
+    names = [machine.name for machine in workloads.machines(6)]
+    for _ in range(3):
+        app = workloads.fitting(
+            lambda: [workloads.application("app", 9, workloads.Transfers.UNIFORM, chance)], 24.0, 6
+        )[0]
+        network_ = workloads.snapshot(workloads.Cloud.VARIED, names, chance)
+        problem = Problem(app, workloads.machines(6), network_)
+        alone = exact(problem, effort=Effort(first=10**9))
+        turns = exact(problem, effort=Effort(first=1, around=2, patience=3, taken_off=5))
+        assert alone.proven
+        assert turns.proven
+        assert turns.seconds == pytest.approx(alone.seconds)

@@ -39,6 +39,8 @@ class Cloud:
     takes: float = 0.0
     loading: set[Pair] = field(default_factory=set)
     met: list[frozenset[Pair]] = field(default_factory=list)
+    lights: int = 0
+    most_lights: int = 0
     connected: list[str] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
     orders: list[tuple[str, Order]] = field(default_factory=list)
@@ -72,7 +74,10 @@ class Agent:
         if heavy:
             cloud.loading.add(pair)
             cloud.met.append(frozenset(cloud.loading))
+        cloud.lights += not heavy
+        cloud.most_lights = max(cloud.most_lights, cloud.lights)
         await asyncio.sleep(cloud.takes)
+        cloud.lights -= not heavy
         cloud.loading.discard(pair)
         return Report(tuple(self._finding(one, pair) for one in order.probes), 0.0, 1.0)
 

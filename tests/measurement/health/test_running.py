@@ -42,9 +42,11 @@ def test_at_the_same_time_are_as_many_as_may() -> None:
     cloud = Cloud(NAMES, takes=0.001)
     done(cloud, plan(mesh(NAMES)))
     assert max(map(len, cloud.met)) == 3
+    assert cloud.most_lights == 24, "four of each instance"
     cloud = Cloud(NAMES, takes=0.001)
-    done(cloud, plan(mesh(NAMES)), Running(Probing(count=2), trains_at_once=2))
+    done(cloud, plan(mesh(NAMES)), Running(Probing(count=2), lights_at_once=5, trains_at_once=2))
     assert max(map(len, cloud.met)) == 2
+    assert cloud.most_lights == 5
 
 
 def test_a_sample_is_verified_by_transfer_and_counts_in_no_score() -> None:

@@ -1,0 +1,311 @@
+"""Evaluations carried out: real programs, logs that survive, what cannot be run as a result of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from adon.errors import Conflict, InvalidInput, NotFound
+from adon.evaluations import builtins, reading
+from apps.evaluation import logfile, surroundings
+from apps.evaluation.places import Place, places
+from apps.evaluation.programs import Bench
+from apps.evaluation.report import Source, page
+from apps.evaluation.running import carry_out, stopping
+from measurement.evaluation.blueprint import Blueprint, Test, blueprint
+from measurement.evaluation.document import AtOnce, Design, Measure
+from measurement.evaluation.planned import planned
+from measurement.evaluation.results import Path as Way
+from measurement.evaluation.run import Sample
+from measurement.instances import Instance
+from tests.evaluations.documents import INSTANCES as FILE
+from tests.evaluations.documents import TEXT
+
+DESIGN = Design(("a", "b"), 1, 1.0, clients=("u u",))
+INSTANCES = [Instance("a", "10.0.0.1"), Instance("b", "10.0.0.2"), Instance("laptop", "10.0.0.9")]
+HERE = {name: Place(name, Instance(name, "127.0.0.1")) for name in ("a", "b", "u")}
+TEST = Test(0, 0, 0, Way("a", "b"), 3)
+
+
+def made(measure: Measure, where: Mapping[str, Place] = HERE, duration: float = 1.0) -> Sample:
+    return Bench(measure, where, duration, 5000).make(TEST)
+
+
+# -- places ---------------------------------------------------------------------------------------------
+
+
+def test_places_are_instances_and_are_reached() -> None:
+    found = places(DESIGN, INSTANCES, {"u u": "laptop"}, "ssh -p 22 'me@{address}' {name}", ["u u"])
+    assert found["a"].reach == ("ssh", "-p", "22", "me@10.0.0.1", "a")
+    assert found["u u"] == Place("u u", INSTANCES[2])
+
+
+def test_places_that_are_nowhere_are_all_told() -> None:
+    with pytest.raises(InvalidInput) as caught:
+        places(DESIGN, INSTANCES[:1], {"x": "a"}, "", ["y"])
+    assert [str(one) for one in caught.value.problems] == [
+        "--place: 'x' is no place of the design: a, b, u u",
+        "--here: 'y' is no place of the design: a, b, u u",
+        "--instances: no instance 'b' for the place 'b'; --place b=INSTANCE says which it is",
+        "--instances: no instance 'u u' for the place 'u u'; --place 'u u'=INSTANCE says which it is",
+    ]
+
+
+def test_a_way_that_cannot_be_read_is_told() -> None:
+    with pytest.raises(InvalidInput, match="--reach: cannot be read"):
+        places(DESIGN, INSTANCES, {"u u": "laptop"}, "ssh 'x")
+
+
+# -- one test -------------------------------------------------------------------------------------------
+
+
+def test_a_program_prints_the_value() -> None:
+    found = made(Measure(("printf", "%s%s", "{port}", "{duration}")))
+    assert (found.value, found.failure, found.number, found.path) == (50031.0, "", 0, Way("a", "b"))
+
+
+def test_the_client_runs_at_one_place_and_the_server_at_the_other(tmp_path: Path) -> None:
+    where = {name: Place(name, Instance(name, "127.0.0.1"), ("env", f"PLACE={name}")) for name in ("a", "b")}
+    server = ("sh", "-c", f"echo $PLACE > {tmp_path}/server; echo ready; exec sleep 30")
+    client = ("sh", "-c", f"echo $PLACE > {tmp_path}/client; cat {tmp_path}/server >&2; echo 5")
+    assert made(Measure(client, server=server, ready="ready"), where).value == 5
+    assert (tmp_path / "client").read_text() == "a\n"
+    assert (tmp_path / "server").read_text() == "b\n"
+
+
+@pytest.mark.parametrize(
+    ("measure", "says"),
+    [
+        (Measure(("/nonexistent/program",)), "program is not installed or may not be executed"),
+        (
+            Measure(("sh", "-c", "echo what went wrong >&2; exit 3")),
+            "sh ended with status 3: what went wrong",
+        ),
+        (Measure(("echo", "nothing")), "it printed: 'nothing' is no number"),
+        (Measure(("echo", '{"error": "refused"}'), "end"), "it says: refused"),
+        (
+            Measure(("echo", "1"), server=("sh", "-c", "echo no such port; exit 1"), ready="go"),
+            "sh ended before it was ready: no such port",
+        ),
+        (
+            Measure(("echo", "1"), server=("/nonexistent",), ready="go"),
+            "nonexistent ended before it was ready",
+        ),
+    ],
+)
+def test_what_goes_wrong_is_the_result(measure: Measure, says: str) -> None:
+    found = made(measure)
+    assert found.value is None
+    assert says in found.failure
+    assert "\n" not in found.failure
+
+
+def test_a_server_is_gone_after_its_test_with_all_it_started(tmp_path: Path) -> None:
+    script = f"sleep 60 & echo $! > {tmp_path}/pid; echo ready; wait"
+    assert made(Measure(("echo", "1"), server=("sh", "-c", script), ready="ready")).value == 1
+    pid = int((tmp_path / "pid").read_text())
+    for _ in range(200):
+        if not Path(f"/proc/{pid}").exists() or " Z " in Path(f"/proc/{pid}/stat").read_text():
+            return
+        time.sleep(0.01)
+    pytest.fail(f"process {pid} is still there")
+
+
+def test_a_server_that_prints_much_does_not_stop(tmp_path: Path) -> None:
+    much = "for i in $(seq 40); do head -c 10000 /dev/zero; done"
+    server = ("sh", "-c", f"echo ready; {much}; touch {tmp_path}/done; sleep 60")
+    client = ("sh", "-c", f"until [ -e {tmp_path}/done ]; do sleep 0.01; done; echo 1")
+    assert made(Measure(client, server=server, ready="ready")).value == 1
+
+
+# -- many tests -----------------------------------------------------------------------------------------
+
+
+def number_of(test: Test) -> Sample:
+    return Sample(test.number, test.path, float(test.number), 1.0)
+
+
+@pytest.mark.parametrize("at_once", AtOnce)
+def test_each_test_is_made_once_and_recorded(at_once: AtOnce) -> None:
+    plan = blueprint(Design(tuple("abc"), 3, 0.01, at_once=at_once))
+    found: list[Sample] = []
+    assert carry_out(plan, number_of, found.append, (), threading.Event())
+    assert sorted(one.number for one in found) == [*range(plan.tests)]
+
+
+def test_only_what_is_left_is_made() -> None:
+    plan = blueprint(Design(tuple("abc"), 3, 0.01))
+    found: list[Sample] = []
+    assert carry_out(plan, number_of, found.append, range(10), threading.Event())
+    assert sorted(one.number for one in found) == [*range(10, plan.tests)]
+
+
+def test_tests_of_a_turn_run_at_the_same_time() -> None:
+    plan = blueprint(Design(tuple("abc"), 2, 0.01, at_once=AtOnce.ALL))
+    together = threading.Barrier(plan.widest, timeout=10)
+
+    def meet(test: Test) -> Sample:
+        together.wait()
+        return number_of(test)
+
+    assert carry_out(plan, meet, lambda _: None, (), threading.Event())
+
+
+def test_a_stop_ends_the_turn_and_begins_no_other() -> None:
+    plan = blueprint(Design(tuple("abc"), 5, 0.01, pause=3600.0, at_once=AtOnce.ALL))
+    stop = threading.Event()
+    found: list[Sample] = []
+
+    def record(sample: Sample) -> None:
+        found.append(sample)
+        stop.set()
+
+    assert not carry_out(plan, number_of, record, (), stop)
+    assert len(found) == plan.widest
+
+
+def test_ctrl_c_stops_and_a_second_one_interrupts() -> None:
+    stop, told = threading.Event(), []
+    before = signal.getsignal(signal.SIGINT)
+    with stopping(stop, lambda: told.append(1)):
+        os.kill(os.getpid(), signal.SIGINT)
+        assert stop.wait(5)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+    assert told == [1]
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+# -- the folder -----------------------------------------------------------------------------------------
+
+
+def begin(folder: Path) -> tuple[Blueprint, Mapping[int, Sample]]:
+    """A run of which two tests are in the log."""
+    file = reading.parse(TEXT)
+    plan = blueprint(file.value().design)
+    run = planned(file.value(), file.digest(), plan, "r", 1.0, {}, {})
+    samples = {test.number: number_of(test) for turn in plan.turns for test in turn}
+    with logfile.started(folder, TEXT, run) as log:
+        log.sample(samples[0])
+        log.sample(samples[1])
+    return plan, samples
+
+
+def test_a_run_is_kept_and_gone_on_with(tmp_path: Path) -> None:
+    plan, samples = begin(tmp_path)
+    assert (tmp_path / "document.yaml").read_text() == TEXT
+    with (tmp_path / "log.jsonl").open("a") as file:
+        file.write('{"sample": {"number": 2, "on')  # killed while it wrote
+    assert len(logfile.read(tmp_path).samples) == 2
+    with logfile.resumed(tmp_path) as log:
+        log.note(5.0, "the power came back")
+        carry_out(plan, samples_of(samples), log.sample, {0, 1}, threading.Event())
+        log.end(9.0)
+    found = logfile.read(tmp_path)
+    assert found.complete
+    assert found.ended == 9.0
+    assert found.notes[0].text == "the power came back"
+
+
+def samples_of(samples: Mapping[int, Sample]):
+    return lambda test: samples[test.number]
+
+
+def test_a_run_is_not_written_over_nor_by_two(tmp_path: Path) -> None:
+    begin(tmp_path)
+    with pytest.raises(Conflict, match="--resume goes on with it"):
+        begin(tmp_path)
+    with (
+        logfile.resumed(tmp_path),
+        pytest.raises(Conflict, match="is going on"),
+        logfile.resumed(tmp_path),
+    ):
+        pass
+    assert len(logfile.read(tmp_path).samples) == 2
+
+
+def test_what_is_no_run_is_told(tmp_path: Path) -> None:
+    for ask in (logfile.read, lambda folder: logfile.resumed(folder).__enter__()):
+        with pytest.raises(NotFound):
+            ask(tmp_path)
+    (tmp_path / "log.jsonl").write_text("{}\n")
+    with pytest.raises(InvalidInput, match=r"log.jsonl: line 1: is no entry"):
+        logfile.read(tmp_path)
+    taken = tmp_path / "file"
+    taken.write_text("")
+    with pytest.raises(InvalidInput, match="--out"):
+        begin(taken)
+
+
+@pytest.mark.integration
+def test_what_was_recorded_survives_a_kill(tmp_path: Path) -> None:
+    """Killed by SIGKILL in the middle: each result that was told is in the log, and it is gone on with."""
+    document, instances = tmp_path / "d.yaml", tmp_path / "i.yaml"
+    slow = TEXT.replace('command: [printf, "7000000"]', 'command: [sh, -c, "sleep 0.05; echo 7000000"]')
+    document.write_text(slow.replace("runs: 2", "runs: 8"))
+    instances.write_text(FILE)
+    out = tmp_path / "run"
+    argv = [sys.executable, "-m", "apps.cli", "evaluate", "run", str(document), "--instances", str(instances),
+            "--out", str(out)]  # fmt: skip
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    with subprocess.Popen(
+        argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
+    ) as first:
+        assert first.stderr is not None
+        told = 0
+        for line in first.stderr:
+            told += " of 40, " in line
+            if told == 3:
+                first.kill()
+                break
+    kept = logfile.read(out)
+    assert 3 <= len(kept.samples) < 40
+    done = subprocess.run([*argv, "--resume"], capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stderr
+    found = logfile.read(out)
+    assert found.complete
+    assert found.samples[: len(kept.samples)] == kept.samples
+    assert "resumed after" in found.notes[0].text
+
+
+# -- surroundings and the report ------------------------------------------------------------------------
+
+
+def test_the_surroundings_are_told_and_who_does_not_answer_says_why() -> None:
+    where = {**HERE, "b": Place("b", Instance("b", "127.0.0.1"), ("/nonexistent/ssh",))}
+    found = surroundings.environment(where)
+    assert found["system of a, u"].startswith("Linux")
+    assert "not installed" in found["system of b"]
+    versions = surroundings.versions(HERE, [("echo", "3.12")])
+    assert versions["echo 3.12"] == "3.12"
+    assert versions["adon"]
+
+
+def test_the_page_is_the_same_each_time_and_needs_nothing_else() -> None:
+    file = builtins.document("nectar")
+    source = Source(file.value(), builtins.text("nectar"), file.digest())
+    told = page(source, builtins.reference("nectar"))
+    assert told == page(source, builtins.reference("nectar"))
+    assert 'src="http' not in told.replace("src=\\", "")
+    for words in ("2632.5 (160.4)", "MEB-qh2 - qld, at 206.5 times", "Excluded on purpose", "Ubuntu 12.10"):
+        assert words in told
+
+
+def test_what_people_wrote_cannot_become_a_part_of_the_page() -> None:
+    text = TEXT.replace("A small one", "'<script>alert(1)</script>'")
+    file = reading.parse(text)
+    run = planned(
+        file.value(), file.digest(), blueprint(file.value().design), "<b>", 1.0, {"<i>": "</pre>"}, {}
+    )
+    told = page(Source(file.value(), text, file.digest()), run)
+    assert "<script>alert" not in told
+    assert "Run <b>&lt;b&gt;</b>" in told
+    assert "<i>" not in told
