@@ -25,6 +25,7 @@ from benchmarks import (
     archive,
     dashboards,
     durable_write,
+    evaluations,
     failures,
     fluid,
     footprint,
@@ -144,6 +145,12 @@ BENCHMARKS: dict[str, Benchmark] = {
         dashboards.passed,
     ),
     "web_servers": Benchmark("Servers for the web side", web_servers.run, web_servers.report),
+    "evaluations": Benchmark(
+        "Evaluations: table V, and comparisons of runs",
+        evaluations.run,
+        evaluations.report,
+        evaluations.passed,
+    ),
     "fluid": Benchmark("The simulator beside the testbed", fluid.run, fluid.report, fluid.passed),
 }
 

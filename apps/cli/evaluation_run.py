@@ -16,6 +16,7 @@ from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json, write
 
 if TYPE_CHECKING:
     from adon.evaluations.reading import DocumentFile
+    from apps.evaluation.agents import AgentBench
     from apps.evaluation.logfile import LogFile
     from apps.evaluation.programs import Bench
     from measurement.evaluation.blueprint import Blueprint
@@ -98,30 +99,46 @@ def _bench(
     reach: str,
     here: list[str],
     port: int,
-) -> Bench:
+) -> Bench | AgentBench:
     from adon.config.instances import load
+    from apps.evaluation.agents import AgentBench
     from apps.evaluation.places import places
     from apps.evaluation.programs import Bench
+    from measurement.probes.key import read_key
 
     value = found.value()
-    where = places(value.design, load(instances).listed, named, reach, here)
-    return Bench(value.implementation.measure, where, plan.duration, port)
+    listed = load(instances)
+    where = places(value.design, listed.listed, named, reach, here)
+    probe, measure = value.implementation.probe, value.implementation.measure
+    if measure is not None:
+        return Bench(measure, where, plan.duration, port)
+    if probe is None or listed.key_file is None:
+        raise InvalidInput.of("--instances", f"{instances} names no key_file, which probe agents ask for")
+    try:
+        return AgentBench(probe, where, read_key(listed.key_file), plan.duration)
+    except (OSError, ValueError) as error:
+        raise InvalidInput.of("key_file", str(error)) from error
 
 
-def _start(out: Path, text: str, found: DocumentFile, plan: Blueprint, bench: Bench, *, quiet: bool) -> None:
+def _start(
+    out: Path, text: str, found: DocumentFile, plan: Blueprint, bench: Bench | AgentBench, *, quiet: bool
+) -> None:
     from apps.evaluation import logfile, surroundings
     from measurement.evaluation.planned import planned
 
     value = found.value()
     logfile.refuse_taken(out)
-    surrounding = surroundings.environment(bench.places)
-    versions = surroundings.versions(bench.places, value.implementation.versions)
+    asked = {} if value.implementation.measure is None else bench.places
+    surrounding = surroundings.environment(asked)
+    versions = surroundings.versions(asked, value.implementation.versions)
     run = planned(value, found.digest(), plan, out.name, time.time(), surrounding, versions)
     with logfile.started(out, text, run) as log:
         _carry_out(log, run, plan, bench, (), quiet=quiet)
 
 
-def _resume(out: Path, found: DocumentFile, plan: Blueprint, bench: Bench, *, quiet: bool) -> None:
+def _resume(
+    out: Path, found: DocumentFile, plan: Blueprint, bench: Bench | AgentBench, *, quiet: bool
+) -> None:
     from adon.units import format_count
     from apps.evaluation import logfile
 
@@ -137,7 +154,7 @@ def _resume(out: Path, found: DocumentFile, plan: Blueprint, bench: Bench, *, qu
 
 
 def _carry_out(
-    log: LogFile, run: Run, plan: Blueprint, bench: Bench, done: Collection[int], *, quiet: bool
+    log: LogFile, run: Run, plan: Blueprint, bench: Bench | AgentBench, done: Collection[int], *, quiet: bool
 ) -> None:
     from apps.evaluation.running import carry_out, stopping
 
