@@ -35,6 +35,8 @@ from benchmarks import (
     many_flows_switches,
     moves,
     paths,
+    placement,
+    placement_gain,
     polling,
     queueing,
     reaction,
@@ -126,6 +128,10 @@ BENCHMARKS: dict[str, Benchmark] = {
     "scheduling": Benchmark("Conflict-free scheduling", scheduling.run, scheduling.report, scheduling.passed),
     "anomaly": Benchmark("Anomaly detection", anomaly.run, anomaly.report, anomaly.passed),
     "paths": Benchmark("Candidate paths", paths.run, paths.report, paths.passed),
+    "placement": Benchmark("Placing tasks", placement.run, placement.report, placement.passed),
+    "placement_gain": Benchmark(
+        "What placing tasks gains", placement_gain.run, placement_gain.report, placement_gain.passed
+    ),
     "failures": Benchmark("When something fails", failures.run, failures.report, failures.passed),
     "workloads": Benchmark("The workload suite", workloads.run, workloads.report, workloads.passed),
     "admission_estimates": Benchmark(
