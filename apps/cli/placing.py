@@ -13,6 +13,7 @@ from adon.placement.model import Impossible, Method
 from adon.placement.slurm import Form
 from apps.cli.common import JsonFlag, print_json, print_table, write
 from apps.cli.rounds import told
+from apps.cli.study import PLACEMENT, SubmitFlag, hand_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 
 def tasks(
+    ctx: typer.Context,
     files: Annotated[
         list[Path],
         typer.Argument(metavar="APPLICATION...", help="Application files; several are placed at once."),
@@ -47,6 +49,7 @@ def tasks(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the placement here, as JSON.")
     ] = None,
     seed: Annotated[int, typer.Option(help="Of what is left to chance.")] = 1,
+    submit: SubmitFlag = False,
     json_: JsonFlag = False,
 ) -> None:
     """The machine of each task, such that the last transfer between tasks is over soonest.
@@ -70,6 +73,8 @@ def tasks(
     documents = {one: placement_to_json(Placed(name, at, placed)) for one, placed in found.items()}
     if output is not None:
         write(output, json.dumps(documents.get(method), indent=2) + "\n", "--output")
+    for document in documents.values() if submit else ():
+        hand_in(ctx, PLACEMENT, document)
     if slurm is not None:
         from adon.placement import slurm as forms
 

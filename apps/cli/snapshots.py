@@ -13,6 +13,7 @@ import typer
 from adon.errors import InvalidInput
 from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json, print_table, write
 from apps.cli.rounds import told
+from apps.cli.study import SNAPSHOT, SubmitFlag, hand_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,6 +31,7 @@ MOST_ROWS = 40
 
 
 def snapshot(
+    ctx: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="INSTANCES", help="The instances file.")],
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the snapshot here, as JSON.")
@@ -43,6 +45,7 @@ def snapshot(
         int | None,
         typer.Option(min=1, help="Trains, and transfers, at a time (default: as many as do not meet)."),
     ] = None,
+    submit: SubmitFlag = False,
     json_: JsonFlag = False,
 ) -> None:
     """Measure the network between the instances of a file: rates, distances, and what paths share.
@@ -65,6 +68,8 @@ def snapshot(
     )
     if output is not None:
         write(output, dumps(taken.snapshot), "--output")
+    if submit:
+        hand_in(ctx, SNAPSHOT, to_json(taken.snapshot))
     if json_:
         print_json(to_json(taken.snapshot))
     else:
