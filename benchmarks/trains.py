@@ -3,8 +3,8 @@
 An emulated cloud of one sender and a path of each rate (HTB; docs/cloud-testbed.md); real probe agents.  The
 shape of the trains is chosen by ``calibrate`` on the same paths.  Then trains of that shape, and of the
 paper's (10 bursts of 200 packets), come in random turns, with iperf3 for three seconds (the paper: netperf,
-for ten) before and after: the yardstick of the same run.  An error is |train - iperf3| / iperf3, of each train
-by itself; the paper's mean was 9 % on EC2 and 4 % on Rackspace.
+for ten) before and after: the yardstick of the same run.  An error is |train - iperf3| / iperf3, of each
+train by itself; the paper's mean was 9 % on EC2 and 4 % on Rackspace.
 """
 
 from __future__ import annotations
