@@ -36,10 +36,13 @@ from benchmarks import (
     moves,
     paths,
     polling,
+    probe_jitter,
     queueing,
     reaction,
+    rounds,
     scheduling,
     setups,
+    trains,
     web,
     web_servers,
     workloads,
@@ -127,6 +130,9 @@ BENCHMARKS: dict[str, Benchmark] = {
     "anomaly": Benchmark("Anomaly detection", anomaly.run, anomaly.report, anomaly.passed),
     "health": Benchmark("A round of health, beside its probes", health.run, health.report, health.passed),
     "paths": Benchmark("Candidate paths", paths.run, paths.report, paths.passed),
+    "probe_jitter": Benchmark(
+        "What Python adds to round-trip times", probe_jitter.run, probe_jitter.report, probe_jitter.passed
+    ),
     "failures": Benchmark("When something fails", failures.run, failures.report, failures.passed),
     "workloads": Benchmark("The workload suite", workloads.run, workloads.report, workloads.passed),
     "admission_estimates": Benchmark(
@@ -146,6 +152,14 @@ BENCHMARKS: dict[str, Benchmark] = {
         dashboards.passed,
     ),
     "web_servers": Benchmark("Servers for the web side", web_servers.run, web_servers.report),
+    "trains": Benchmark("Packet trains beside iperf3", trains.run, trains.report, trains.passed),
+    "rounds": Benchmark("A round of 100 instances", rounds.run, rounds.report, rounds.passed),
+    "rounds_exhaustive": Benchmark(
+        "A round of 100 instances, beside slow ones of all pairs",
+        rounds.run_exhaustive,
+        rounds.report,
+        rounds.passed,
+    ),
     "fluid": Benchmark("The simulator beside the testbed", fluid.run, fluid.report, fluid.passed),
 }
 

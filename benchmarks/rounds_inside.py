@@ -38,7 +38,7 @@ from mininet_topos.cloud.seeded import zones
 
 AT_ONCE = 8
 """Orders under way at a time, of all instances together: more would wait for the two cores, and be late."""
-QUICK = Probing(count=2, interval=0.0, silent=2.0, shape=Shape(1472, 100, 1))
+QUICK = Probing(count=2, interval=0.0, silent=2.0, shape=Shape(1472, 64, 1))
 SILENT = 5.0
 
 
@@ -107,6 +107,8 @@ def measured(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
                 "instances": len(cloud.guests),
                 "pairs": len(pairs),
                 "compared": len(compared),
+                "slow_transfer": {"intervals": asked.intervals, "interval": asked.interval},
+                "quick_shape": _in_words(QUICK),
                 "built_s": there - began,
                 "agents_s": answering - there,
                 "agent_bytes": sorted(memory)[len(memory) // 2],
@@ -183,8 +185,14 @@ def train_errors(record: RoundRecord) -> list[float]:
     ]
 
 
+def _in_words(how: Probing) -> str:
+    shape = how.shape
+    train = f"trains of {shape.bursts} x {shape.burst} packets of {shape.packet} bytes"
+    return f"{how.count} requests of each kind, {train}, {AT_ONCE} orders at a time"
+
+
 def _agreement(pairs: Sequence[Pair], records: Sequence[RoundRecord]) -> dict[str, Any]:
-    """Spearman's rank correlation of scores, over the pairs that all rounds have; the quick one is the first."""
+    """Spearman's rank correlation of scores over the pairs that all rounds have; the first is the quick."""
     common = [pair for pair in pairs if all(pair in record.found for record in records)]
     scored = [scores({pair: record.found[pair] for pair in common}) for record in records]
     quick, *slow = scored
@@ -213,9 +221,14 @@ def _of(score: Score, part: str) -> float | None:
 def quartiles(values: Sequence[float]) -> list[float]:
     """Least, quartiles, largest; empty for none."""
     ordered = sorted(values)
+<<<<<<< HEAD
     return (
         [ordered[round(share * (len(ordered) - 1))] for share in (0, 0.25, 0.5, 0.75, 1)] if ordered else []
     )
+=======
+    shares = (0, 0.25, 0.5, 0.75, 1) if ordered else ()
+    return [ordered[round(share * (len(ordered) - 1))] for share in shares]
+>>>>>>> probes
 
 
 def processor_seconds(pid: int) -> float:

@@ -176,6 +176,8 @@ class Prober:
             if not heard:
                 await contact.must_not_be_limited()
                 raise ProbeError(Failure.UNREACHABLE, "its agent takes connections, but no UDP packets")
+            # Beforehand, alone: virtual links let packets of any length pass that come several at a time.
+            await self._must_arrive(path, probe.shape.packet)
             first = path.reserve(probe.shape.burst * probe.shape.bursts)
             shape = value_to_json(probe.shape)
             await line.ask("train", ANSWER_TIMEOUT, shape=shape, first=first)
@@ -184,8 +186,6 @@ class Prober:
             came = value_from_json(Came, answer, "arrived")
             if came.stepped:
                 raise ProbeError(Failure.CLOCK_STEPPED, "the receiver's clock was set during the train")
-            if not any(segment is not None for each in came.segments for segment in each):
-                await self._must_arrive(path, probe.shape.packet)
         if sent.bursts == 0:
             raise ProbeError(
                 Failure.BAD_ORDER,
