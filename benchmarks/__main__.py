@@ -25,6 +25,7 @@ from benchmarks import (
     archive,
     dashboards,
     durable_write,
+    evaluations,
     failures,
     fluid,
     footprint,
@@ -35,6 +36,8 @@ from benchmarks import (
     many_flows_switches,
     moves,
     paths,
+    placement,
+    placement_gain,
     polling,
     probe_jitter,
     queueing,
@@ -133,6 +136,10 @@ BENCHMARKS: dict[str, Benchmark] = {
     "probe_jitter": Benchmark(
         "What Python adds to round-trip times", probe_jitter.run, probe_jitter.report, probe_jitter.passed
     ),
+    "placement": Benchmark("Placing tasks", placement.run, placement.report, placement.passed),
+    "placement_gain": Benchmark(
+        "What placing tasks gains", placement_gain.run, placement_gain.report, placement_gain.passed
+    ),
     "failures": Benchmark("When something fails", failures.run, failures.report, failures.passed),
     "workloads": Benchmark("The workload suite", workloads.run, workloads.report, workloads.passed),
     "admission_estimates": Benchmark(
@@ -159,6 +166,12 @@ BENCHMARKS: dict[str, Benchmark] = {
         rounds.run_exhaustive,
         rounds.report,
         rounds.passed,
+    ),
+    "evaluations": Benchmark(
+        "Evaluations: table V, and comparisons of runs",
+        evaluations.run,
+        evaluations.report,
+        evaluations.passed,
     ),
     "fluid": Benchmark("The simulator beside the testbed", fluid.run, fluid.report, fluid.passed),
 }

@@ -13,9 +13,10 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import permutations
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from scipy.stats import spearmanr
 
@@ -28,9 +29,7 @@ from measurement.health.running import run
 from measurement.health.scoring import Part, Score, scores
 from measurement.instances import Instance
 from measurement.probes.client import Agent
-from measurement.probes.findings import Report
 from measurement.probes.key import read_key
-from measurement.probes.orders import Order
 from measurement.probes.train import Shape
 from mininet_topos.cloud.agents import agents
 from mininet_topos.cloud.build import Running, built
@@ -40,29 +39,6 @@ AT_ONCE = 8
 """Orders under way at a time, of all instances together: more would wait for the two cores, and be late."""
 QUICK = Probing(count=2, interval=0.0, silent=2.0, shape=Shape(1472, 64, 1))
 SILENT = 5.0
-
-
-@dataclass(frozen=True, slots=True)
-class Room:
-    """An agent that is asked only so much at a time, together with all others."""
-
-    agent: Agent
-    room: asyncio.Semaphore
-
-    @classmethod
-    async def enter(cls, instance: Instance, key: bytes, room: asyncio.Semaphore) -> Self:
-        """Connect to an instance's agent."""
-        async with room:
-            return cls(await Agent.connect(instance, key), room)
-
-    async def probe(self, order: Order) -> Report:
-        """As the agent's, when there is room."""
-        async with self.room:
-            return await self.agent.probe(order)
-
-    async def close(self) -> None:
-        """As the agent's."""
-        await self.agent.close()
 
 
 def main() -> None:
@@ -137,9 +113,10 @@ def _timed(running: Running, what: Plan, how: Probing, key: Path, processes: Map
     secret = read_key(key)
 
     async def do() -> RoundRecord:
-        room = asyncio.Semaphore(AT_ONCE)
-        asked = How(how, light_at_once=1, trains_at_once=AT_ONCE, transfers_at_once=AT_ONCE)
-        return await run(what, running.instances, lambda one: Room.enter(one, secret, room), asked)
+        asked = How(
+            how, light_at_once=2, lights_at_once=AT_ONCE, trains_at_once=AT_ONCE, transfers_at_once=AT_ONCE
+        )
+        return await run(what, running.instances, partial(_connected, secret), asked)
 
     agents_before = sum(map(processor_seconds, processes.values()))
     machine_before, began = machine_seconds(), time.monotonic()
@@ -147,6 +124,10 @@ def _timed(running: Running, what: Plan, how: Probing, key: Path, processes: Map
     seconds = time.monotonic() - began
     used = sum(map(processor_seconds, processes.values())) - agents_before
     return Timed(record, seconds, used, machine_seconds() - machine_before)
+
+
+async def _connected(key: bytes, instance: Instance) -> Agent:
+    return await Agent.connect(instance, key)
 
 
 def _told(round_: Timed, running: Running) -> dict[str, Any]:
@@ -221,14 +202,8 @@ def _of(score: Score, part: str) -> float | None:
 def quartiles(values: Sequence[float]) -> list[float]:
     """Least, quartiles, largest; empty for none."""
     ordered = sorted(values)
-<<<<<<< HEAD
-    return (
-        [ordered[round(share * (len(ordered) - 1))] for share in (0, 0.25, 0.5, 0.75, 1)] if ordered else []
-    )
-=======
     shares = (0, 0.25, 0.5, 0.75, 1) if ordered else ()
     return [ordered[round(share * (len(ordered) - 1))] for share in shares]
->>>>>>> probes
 
 
 def processor_seconds(pid: int) -> float:

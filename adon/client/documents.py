@@ -88,6 +88,15 @@ class Gain(TypedDict):
     high: float
 
 
+class HealthBound(TypedDict):
+    """
+    ``health >= min`` (H-ALL of [HEALTH], 0 to 100 %); better up to ``target``.
+    """
+
+    min: str
+    target: NotRequired[str | None]
+
+
 class LossBound(TypedDict):
     """
     ``loss <= max`` (ratio of packets); better down to ``target``.
@@ -107,7 +116,7 @@ class MatchRule(TypedDict):
     dscp: NotRequired[list[int]]
 
 
-Metric: TypeAlias = Literal["throughput", "rtt", "one_way_delay", "jitter", "loss"]
+Metric: TypeAlias = Literal["throughput", "rtt", "one_way_delay", "jitter", "loss", "health"]
 """
 What is measured on a transit path; ``higher_is_better`` tells its good direction.
 """
@@ -2627,6 +2636,7 @@ class QSpec(TypedDict):
     one_way_delay: NotRequired[DelayBound | None]
     jitter: NotRequired[DelayBound | None]
     loss: NotRequired[LossBound | None]
+    health: NotRequired[HealthBound | None]
 
 
 Trigger = TypedDict(

@@ -2,7 +2,8 @@
 
 They keep what must be kept, cores and memory, pins, groups apart, round-trip times, and otherwise do as they
 are called.  A run into a dead end (what is left fits nowhere) goes back to the task before: a baseline that
-gives up where a placement exists would be compared on the easy applications only.
+gives up where a placement exists would be compared on the easy applications only.  Where that takes too long,
+the largest tasks are placed first.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from adon.placement.constraints import check, fits, near
 from adon.placement.model import Impossible, Machine, Method, Placement, Problem, Task
 from measurement.health.model import Pair
 
-TRIES = 50_000
-"""Tasks put somewhere, going back included, before it is given up."""
+TRIES = 5_000
+"""Tasks put somewhere, going back included, before they are tried with the largest first, and again before it
+is given up."""
 
 Order = Callable[["Partly"], Sequence[Machine]]
 """The machines for the next task, the first to be tried first."""
@@ -25,11 +27,16 @@ Order = Callable[["Partly"], Sequence[Machine]]
 
 @dataclass(slots=True)
 class Partly:
-    """What is placed so far: machines in the order of the tasks."""
+    """What is placed so far.
+
+    :param last: the machine that a task was put onto last.
+    :param ruled_out: whether all ways were tried.
+    """
 
     problem: Problem
     machines: dict[str, str] = field(default_factory=dict)
     last: str = ""
+    ruled_out: bool = False
 
     def used(self, machine: Machine) -> bool:
         """Whether a task is there already."""
@@ -78,25 +85,36 @@ def _following(partly: Partly) -> Sequence[Machine]:
 
 def _placed(problem: Problem, method: Method, order: Order) -> Placement:
     check(problem)
-    partly, tries = Partly(problem), 0
     tasks = problem.application.tasks
+    largest_first = sorted(tasks, key=lambda task: -task.cores)
+    for turn in (tasks, largest_first):
+        partly = Partly(problem)
+        for _ in _filled(partly, turn, order):
+            if len(partly.machines) == len(tasks):
+                return timed(problem, partly.machines, method)
+        if partly.ruled_out:
+            break
+    how = "all ways were tried" if partly.ruled_out else f"{TRIES} tries in two orders found none"
+    raise Impossible("tasks", f"{method.value}: no placement keeps what is asked for: {how}")
+
+
+def _filled(partly: Partly, tasks: Sequence[Task], order: Order) -> Iterator[None]:
+    """Put tasks onto machines, one after the other, until all ways were tried, or it was done too often."""
     ways: list[Iterator[Machine]] = [iter(order(partly))]
-    while ways and tries < TRIES:
-        tries += 1
+    for _ in range(TRIES):
         task = tasks[len(ways) - 1]
         machine = next((one for one in ways[-1] if _possible(partly, task, one)), None)
         if machine is None:
             ways.pop()
-            if ways:
-                del partly.machines[tasks[len(ways) - 1].name]
+            if not ways:
+                partly.ruled_out = True
+                return
+            del partly.machines[tasks[len(ways) - 1].name]
             continue
         partly.machines[task.name] = machine.name
         partly.last = machine.name
-        if len(partly.machines) == len(tasks):
-            return timed(problem, partly.machines, method)
+        yield
         ways.append(iter(order(partly)))
-    how = f"{TRIES} tries" if ways else "all ways"
-    raise Impossible("tasks", f"{method.value}: no placement keeps what is asked for, after {how}")
 
 
 def _possible(partly: Partly, task: Task, machine: Machine) -> bool:

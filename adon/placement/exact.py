@@ -27,6 +27,7 @@ from adon.placement.constraints import check
 from adon.placement.greedy import greedy
 from adon.placement.model import Assignment, Impossible, Method, Placement, Problem
 from adon.placement.nodes import OPEN, Space
+from adon.placement.pairs import floor
 from adon.placement.search import Search
 
 Stop = Callable[[], bool]
@@ -153,5 +154,10 @@ class _Turns:
             for task, place in zip(self._problem.application.tasks, self._best, strict=True)
         }
         found = timed(self._problem, machines, Method.EXACT)
-        bound = found.seconds if self.done else min(found.seconds, self._tree.bound)
-        return replace(found, proven=self.done, bound=bound)
+        return replace(found, proven=self.done, bound=found.seconds if self.done else self._bound(found))
+
+    def _bound(self, found: Placement) -> float:
+        """What is known where it is not proven: what the tree has left, what pairs rule out at its root."""
+        root = self._space.root(np.full(len(found.machines), OPEN))
+        ruled_out = floor(self._space, root, found.seconds)
+        return min(found.seconds, max(self._tree.bound, ruled_out))

@@ -123,7 +123,7 @@ class Space:
         whole, count = self.root(placed), self.arrays.machines
         seconds = whole.busy[0] if self.wait is None else whole.busy[0] + (whole.busy[0] > 0) * self.wait
         shared = whole.shared[0] + (whole.shared[0] > 0) * self.arrays.shared_wait
-        if shared.max(initial=0.0) >= seconds.max():
+        if shared.max(initial=0.0) > seconds.max():
             over = self.arrays.member[int(shared.argmax())] * (whole.busy[0, :, count:] > 0)
             return np.flatnonzero(over.any(0) | over.any(1))
         one, other = np.unravel_index(int(seconds.argmax()), seconds.shape)

@@ -44,6 +44,25 @@ def consistent(space: Space, node: Nodes, domain: Flags, limit: float) -> Flags 
     return found
 
 
+def floor(space: Space, root: Nodes, most: float, halvings: int = 10) -> float:
+    """Seconds below which no placement is: a time in which some task could be nowhere is too short.
+
+    A destructive lower bound (Klein and Scholl, European Journal of Operational Research 112, 1999), halved
+    towards the shortest time that is not ruled out so.
+
+    :param root: one node, from which the search began.
+    :param most: seconds that can be had.
+    """
+    least = 0.0
+    for _ in range(halvings):
+        middle = (least + most) / 2
+        if consistent(space, root, root.values[0] < middle, middle) is None:
+            least = middle
+        else:
+            most = middle
+    return least
+
+
 def _possible(space: Space, node: Nodes, open_: Numbers, limit: float) -> Flags:
     """Open x M x open x M: whether two tasks can be there at the same time."""
     arrays, count = space.arrays, space.arrays.machines

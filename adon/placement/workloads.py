@@ -29,6 +29,8 @@ DENSITY = 0.3
 """The part of all pairs of tasks that send anything, where transfers are heavy-tailed."""
 SHAPE = 1.1
 """Of the Pareto distribution of heavy-tailed transfers: below 2 it has no variance."""
+GAP_S = 0.01
+"""Mean seconds from one application to the next in a sequence, times the scale of its bytes."""
 ROOMY = 0.85
 """Several applications together take at most this part of all cores, so that there is a choice."""
 
@@ -149,5 +151,5 @@ def in_sequence(count: int, chance: random.Random, scale: float = 1.0) -> tuple[
     at, found = 0.0, []
     for one in fitting(draw, ROOMY * CORES * count, count):
         found.append(Arrival(at, one))
-        at += chance.expovariate(1 / (0.5 * scale))
+        at += chance.expovariate(1 / (GAP_S * scale))
     return tuple(found)

@@ -13,9 +13,11 @@ import typer
 
 from adon.errors import Conflict, InvalidInput
 from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json, write
+from apps.cli.study import EVALUATION, SubmitFlag, hand_in
 
 if TYPE_CHECKING:
     from adon.evaluations.reading import DocumentFile
+    from apps.evaluation.agents import AgentBench
     from apps.evaluation.logfile import LogFile
     from apps.evaluation.programs import Bench
     from measurement.evaluation.blueprint import Blueprint
@@ -25,6 +27,7 @@ EXIT_STOPPED = 130
 
 
 def run(
+    ctx: typer.Context,
     document: Annotated[
         str,
         typer.Argument(metavar="DOCUMENT", help="A document file, or the name of one of adon evaluate list."),
@@ -53,6 +56,7 @@ def run(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run in --out where it was interrupted.")
     ] = False,
+    submit: SubmitFlag = False,
     json_: JsonFlag = False,
 ) -> None:
     """Run an evaluation; each result is on the disk before the next turn begins.
@@ -77,7 +81,12 @@ def run(
         _resume(out, found, plan, bench, quiet=json_)
     else:
         _start(out, text, found, plan, bench, quiet=json_)
-    _finish(out, text, found, json_=json_)
+    done = _finished(out, text, found)
+    if submit:
+        from measurement.evaluation.run_json import to_json
+
+        hand_in(ctx, EVALUATION, to_json(done))
+    _tell(out, found, done, json_=json_)
 
 
 def _pairs(given: list[str]) -> dict[str, str]:
@@ -98,30 +107,46 @@ def _bench(
     reach: str,
     here: list[str],
     port: int,
-) -> Bench:
+) -> Bench | AgentBench:
     from adon.config.instances import load
+    from apps.evaluation.agents import AgentBench
     from apps.evaluation.places import places
     from apps.evaluation.programs import Bench
+    from measurement.probes.key import read_key
 
     value = found.value()
-    where = places(value.design, load(instances).listed, named, reach, here)
-    return Bench(value.implementation.measure, where, plan.duration, port)
+    listed = load(instances)
+    where = places(value.design, listed.listed, named, reach, here)
+    probe, measure = value.implementation.probe, value.implementation.measure
+    if measure is not None:
+        return Bench(measure, where, plan.duration, port)
+    if probe is None or listed.key_file is None:
+        raise InvalidInput.of("--instances", f"{instances} names no key_file, which probe agents ask for")
+    try:
+        return AgentBench(probe, where, read_key(listed.key_file), plan.duration)
+    except (OSError, ValueError) as error:
+        raise InvalidInput.of("key_file", str(error)) from error
 
 
-def _start(out: Path, text: str, found: DocumentFile, plan: Blueprint, bench: Bench, *, quiet: bool) -> None:
+def _start(
+    out: Path, text: str, found: DocumentFile, plan: Blueprint, bench: Bench | AgentBench, *, quiet: bool
+) -> None:
     from apps.evaluation import logfile, surroundings
     from measurement.evaluation.planned import planned
 
     value = found.value()
     logfile.refuse_taken(out)
-    surrounding = surroundings.environment(bench.places)
-    versions = surroundings.versions(bench.places, value.implementation.versions)
+    asked = {} if value.implementation.measure is None else bench.places
+    surrounding = surroundings.environment(asked)
+    versions = surroundings.versions(asked, value.implementation.versions)
     run = planned(value, found.digest(), plan, out.name, time.time(), surrounding, versions)
     with logfile.started(out, text, run) as log:
         _carry_out(log, run, plan, bench, (), quiet=quiet)
 
 
-def _resume(out: Path, found: DocumentFile, plan: Blueprint, bench: Bench, *, quiet: bool) -> None:
+def _resume(
+    out: Path, found: DocumentFile, plan: Blueprint, bench: Bench | AgentBench, *, quiet: bool
+) -> None:
     from adon.units import format_count
     from apps.evaluation import logfile
 
@@ -137,7 +162,7 @@ def _resume(out: Path, found: DocumentFile, plan: Blueprint, bench: Bench, *, qu
 
 
 def _carry_out(
-    log: LogFile, run: Run, plan: Blueprint, bench: Bench, done: Collection[int], *, quiet: bool
+    log: LogFile, run: Run, plan: Blueprint, bench: Bench | AgentBench, done: Collection[int], *, quiet: bool
 ) -> None:
     from apps.evaluation.running import carry_out, stopping
 
@@ -186,24 +211,29 @@ class _Progress:
         typer.echo(f"stopping when the tests that run are over (at most about {span})", err=True)
 
 
-def _finish(out: Path, text: str, found: DocumentFile, *, json_: bool) -> None:
-    """Write what is made of the log, and tell."""
-    from apps.cli.evaluation_told import findings
+def _finished(out: Path, text: str, found: DocumentFile) -> Run:
+    """Write what is made of the log."""
     from apps.evaluation import logfile
     from apps.evaluation.report import Source, page
     from measurement.evaluation.run_json import to_json
 
     run = logfile.read(out)
-    value = found.value()
     write(out / logfile.RUN, json.dumps(to_json(run), indent=1, ensure_ascii=False) + "\n", "--out")
-    write(out / logfile.REPORT, page(Source(value, text, found.digest()), run), "--out")
+    write(out / logfile.REPORT, page(Source(found.value(), text, found.digest()), run), "--out")
+    return run
+
+
+def _tell(out: Path, found: DocumentFile, run: Run, *, json_: bool) -> None:
+    from apps.cli.evaluation_told import findings
+    from apps.evaluation import logfile
+
     failed = sum(run.failures().values())
     if json_:
         print_json(
             {"folder": str(out), "complete": run.complete, "tests": len(run.samples), "failed": failed}
         )
     else:
-        typer.echo("\n".join(findings(value, run)))
+        typer.echo("\n".join(findings(found.value(), run)))
         typer.echo(f"{out / logfile.REPORT}: written")
     if not run.complete:
         raise typer.Exit(EXIT_STOPPED)

@@ -45,7 +45,7 @@ def steps(document: Document) -> Iterator[str]:
     design = document.design
     order = f"{design.order.value} from seed {design.seed}, at once: {design.at_once.value}"
     yield f" 7 design: {_size(design)}, {order}"
-    yield f" 8 implementation: {' '.join(document.implementation.measure.command)}"
+    yield f" 8 implementation: {document.implementation.how}"
     yield from (f"      {one}" for one in document.implementation.environment)
     alike = f"alike within {100 * document.analysis.alike_within:g} %"
     yield f" 9 analysis: variable from a COV of {document.analysis.varies_from:g}, {alike}"

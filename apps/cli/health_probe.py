@@ -14,12 +14,14 @@ import typer
 from adon.errors import InvalidInput
 from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json
 from apps.cli.rounds import ROUNDS, Rounds, summary, told
+from apps.cli.study import SubmitFlag, hand_in_round
 
 if TYPE_CHECKING:
     from adon.config.instances import Instances
     from measurement.health.history import History
     from measurement.health.judging import Judged
     from measurement.health.planning import Limits
+    from measurement.health.record import RoundRecord
     from measurement.health.renewing import Asking
     from measurement.health.running import Connect, Progress, Running
     from measurement.instances import Instance
@@ -30,6 +32,7 @@ EXIT_INTERRUPTED = 130
 
 
 def probe(
+    ctx: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The instances file.")],
     rounds: Rounds = ROUNDS,
     towards: Annotated[
@@ -65,6 +68,7 @@ def probe(
     plan_only: Annotated[
         bool, typer.Option("--plan", help="Tell how many rounds there would be, and probe nobody.")
     ] = False,
+    submit: SubmitFlag = False,
     json_: JsonFlag = False,
 ) -> None:
     """Probe the instances of a file, keep what was found, and tell which markers fire.
@@ -96,15 +100,21 @@ def probe(
         )
 
     judged = asyncio.run(_until_interrupted(one))
-    _keep(history, judged, json_=json_)
+    kept = _kept(history, judged)
+    if submit:
+        hand_in_round(ctx, judged.record)
+    _tell(judged.record, kept, json_=json_)
 
 
-def _keep(history: History, judged: Judged, *, json_: bool) -> None:
-    record = judged.record
+def _kept(history: History, judged: Judged) -> Path:
     with told("--rounds"):
-        kept = history.keep(record)
-        if not record.interrupted:
+        kept = history.keep(judged.record)
+        if not judged.record.interrupted:
             history.keep_tolerances(judged.tolerances)
+    return kept
+
+
+def _tell(record: RoundRecord, kept: Path, *, json_: bool) -> None:
     fires = sum(map(len, record.fired.values()))
     if json_:
         print_json(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,11 +12,18 @@ from adon.errors import InvalidInput
 from apps.cli import completing as offered
 from apps.cli.common import JsonFlag, QuietFlag, client, print_json, print_table
 
+if TYPE_CHECKING:
+    from measurement.health.record import RoundRecord
+
 app = typer.Typer(
     help="Studies of instances: health, snapshots, placements, evaluations.", no_args_is_help=True
 )
 
-KINDS = ("health-round", "snapshot", "placement", "evaluation")
+KINDS = ROUND, SNAPSHOT, PLACEMENT, EVALUATION = ("health-round", "snapshot", "placement", "evaluation")
+SubmitFlag = Annotated[
+    bool, typer.Option("--submit", help="Hand it in to ADON, too, which keeps and shows it (adon study).")
+]
+"""Of the commands that make a study."""
 
 StudyId = Annotated[
     str,
@@ -25,6 +32,19 @@ StudyId = Annotated[
 KindOption = Annotated[
     str | None, typer.Option("--kind", help=f"Only these: {', '.join(KINDS)}.", autocompletion=lambda: KINDS)
 ]
+
+
+def hand_in(ctx: typer.Context, kind: str, document: dict[str, Any]) -> None:
+    """Have what a command has just made kept as a study; its id goes to standard error."""
+    typer.echo(f"handed in: study {client(ctx).add_study(kind, document)['id']}", err=True)
+
+
+def hand_in_round(ctx: typer.Context, record: RoundRecord) -> None:
+    """Likewise, a round of health; its samples stay here."""
+    from adon.studies.rounds import in_short
+    from measurement.health.documents import to_json
+
+    hand_in(ctx, ROUND, to_json(in_short(record)))
 
 
 @app.command("list")
@@ -100,7 +120,7 @@ def _document(kind: str, file: Path) -> dict[str, Any]:
     :raises InvalidInput: if that is no document of this kind.
     """
     try:
-        if kind != KINDS[0]:
+        if kind != ROUND:
             return dict(json.loads(file.read_bytes()))
         from adon.studies.rounds import in_short
         from measurement.health.documents import to_json

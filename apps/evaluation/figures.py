@@ -16,6 +16,8 @@ FONT = {"family": "system-ui, sans-serif", "size": 13}
 FILL = "rgba(0, 114, 178, 0.22)"
 SHARE = 0.55
 """Of the shortest drawn distance the widest circle takes so much."""
+OFF = 0.2
+"""A line that is longer or shorter than it should be by a larger share is dotted."""
 ROOM = 0.16
 """Of the map's width, on either side of it."""
 
@@ -67,8 +69,9 @@ def distance_map(results: Results, ratio: float) -> go.Figure:
     drawing = layout(results, ratio)
     chart = go.Figure()
     distances = results.distances(ratio, clients=True)
+    wanted = scaled(results, ratio)
     for path, its in distances.items():
-        _line(chart, drawing, path, its)
+        _line(chart, drawing, path, its, wanted[path])
     _circles(chart, results, drawing, ratio)
     low, high = (bound(x for x, _ in drawing.places.values()) for bound in (min, max))
     room = ROOM * (high - low or 1.0)  # for the names of the outermost places
@@ -84,10 +87,11 @@ def distance_map(results: Results, ratio: float) -> go.Figure:
     return chart
 
 
-def _line(chart: go.Figure, drawing: Drawing, path: Path, its: float) -> None:
+def _line(chart: go.Figure, drawing: Drawing, path: Path, its: float, wanted: float) -> None:
     (x0, y0), (x1, y1) = (drawing.places[place] for place in path)
     told = f"{its:.1f}" if math.isfinite(its) else "nothing came through"
-    style = {"color": LINE, "width": 1, "dash": "solid" if math.isfinite(its) else "dot"}
+    near = math.isfinite(its) and abs(drawing.apart(path) - wanted) <= OFF * wanted
+    style = {"color": LINE, "width": 1.2, "dash": "solid" if near else "dot"}
     chart.add_trace(go.Scatter(x=[x0, x1], y=[y0, y1], mode="lines", line=style, hoverinfo="skip"))
     chart.add_trace(
         go.Scatter(
@@ -120,10 +124,18 @@ def _circles(chart: go.Figure, results: Results, drawing: Drawing, ratio: float)
                 mode="markers+text",
                 marker={"size": 7, "color": colour, "symbol": symbol},
                 text=[f"<b>{place}</b>" for place in places],
-                textposition="top center",
+                textposition=[_side(drawing, place) for place in places],
                 hovertext=[
                     f"{place}: diameter {wide[place]:.3f}" if place in wide else place for place in places
                 ],
                 hoverinfo="text",
             )
         )
+
+
+def _side(drawing: Drawing, place: str) -> str:
+    """Where a place's name stands: towards the middle of the map, so that a narrow window does not cut it."""
+    across = [x for x, _ in drawing.places.values()]
+    low, high = min(across), max(across)
+    at = (drawing.places[place][0] - low) / (high - low or 1.0)
+    return "top right" if at < 0.15 else "top left" if at > 0.85 else "top center"

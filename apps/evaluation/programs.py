@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path as File
 from typing import IO
 
+from apps.evaluation.failing import TestFailedError
 from apps.evaluation.places import Place
 from measurement.custom.execute import Aborted, Limits, ending, environment, execute
 from measurement.evaluation.blueprint import Test
@@ -33,12 +34,6 @@ GRACE_S = 20.0
 READY_S = 10.0
 POLL_S = 0.02
 OUTPUT = 8_000_000
-
-
-class TestFailedError(Exception):
-    """A test that came to no value; its text says why in one line."""
-
-    __test__ = False
 
 
 @dataclass(frozen=True, slots=True)

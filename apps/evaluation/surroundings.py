@@ -7,8 +7,9 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
 from adon.code_version import code_version
+from apps.evaluation.failing import TestFailedError
 from apps.evaluation.places import Place
-from apps.evaluation.programs import TestFailedError, run
+from apps.evaluation.programs import run
 
 SYSTEM = ("uname", "-srm")
 PROCESSORS = ("nproc",)
@@ -17,6 +18,8 @@ PATIENCE_S = 20.0
 
 def environment(places: Mapping[str, Place]) -> dict[str, str]:
     """What is known of the machines; each answer once, with the places that gave it.
+
+    :param places: those that programs can be run at; of others nothing is asked.
 
     A place that cannot be asked says why instead: its tests will fail, too.
     """

@@ -20,7 +20,6 @@ DETECTORS: Mapping[str, Detector[Any]] = MappingProxyType(
         Metric.ONE_WAY_DELAY.value: LevelShift(Settings(relative=0.05, least=0.0005)),
         Metric.JITTER.value: LevelShift(Settings(relative=0.2, least=0.0005)),
         Metric.LOSS.value: LevelShift(Settings(least=0.001)),
-        Metric.HEALTH.value: LevelShift(Settings(least=0.05)),
     }
 )
 BAD: Mapping[str, Direction] = MappingProxyType(

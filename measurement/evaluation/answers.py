@@ -60,7 +60,7 @@ def answers(document: Document, run: Run) -> tuple[Answer, ...]:
 
 
 def _answer(one: Answering, asks: str, analysing: Analysing, run: Run) -> Answer:
-    view = _View(run, run.results(), analysing, one.of)
+    view = _View(run, run.results(), run.series(), analysing, one.of)
     found, numbers = _BY[one.by](view)
     if not numbers:
         found = ("Nothing was measured that could answer it.",)
@@ -76,6 +76,7 @@ class _View:
 
     run: Run
     results: Results
+    series: Mapping[Path, tuple[float, ...]]
     analysing: Analysing
     of: str | None
 
@@ -122,7 +123,7 @@ class _View:
         measured = self.results.measured(*path)
         assert measured is not None, path  # noqa: S101 - asked for what the results list
         text = f"{cell(measured, self.run.unit)} {shown_unit(self.run.unit)}"
-        values = self.run.values(path) or self.run.values(path.back)
+        values = self.series.get(path) or self.series.get(path.back)
         sure = interval(measured, self.analysing.confidence, worth(values) if values else None)
         if sure is not None:
             low, high = amount(sure.low, self.run.unit), amount(sure.high, self.run.unit)

@@ -197,7 +197,9 @@ CATALOGUE = Catalogue.of(
         Benchmark("mpptest", "mpptest", _MPI),
         Benchmark("omb", "OMB-3.1 with MPI", _MPI),
         Benchmark("packet-train", "Packet trains ([CHOREO] 3.1)", _TCP, source=OURS),
+        Benchmark("probe-agent", "TCP transfer of probe agents", _TCP, source=OURS),
         Benchmark("ping", "ping", ("round-trip-time",), source=OURS),
+        Benchmark("udp-echo", "UDP echo of probe agents", ("round-trip-time",), source=OURS),
     ),
     factors=(
         Factor("activity-duration", "Activity Duration", About.WORKLOAD),

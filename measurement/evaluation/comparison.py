@@ -20,7 +20,7 @@ from scipy import stats  # type: ignore[import-untyped]
 
 from measurement.evaluation.document import Analysing
 from measurement.evaluation.intervals import Interval, correlated, worth
-from measurement.evaluation.results import Measured, Path
+from measurement.evaluation.results import Measured, Path, Results
 from measurement.evaluation.run import Run
 
 
@@ -107,7 +107,7 @@ def refusals(before: Run, after: Run) -> tuple[str, ...]:
     if (before.metric, before.unit) != (after.metric, after.unit):
         one, other = f"{before.metric} in {before.unit}", f"{after.metric} in {after.unit}"
         found.append(f"metric: {one} is not {other}")
-    if not _common(before, after):
+    if not _common(before.results(), after.results()):
         found.append("paths: there is none of which both have results")
     return tuple(found)
 
@@ -121,13 +121,12 @@ def compare(before: Run, after: Run, analysing: Analysing, assumed: int | None =
     refused = refusals(before, after)
     if refused:
         raise ValueError("; ".join(refused))
-    tested = [_tested(before, after, path, analysing, assumed) for path in _common(before, after)]
-    corrected = iter(holm([one.p for one in tested if one.p is not None]))
-    changes = tuple(_judged(one, None if one.p is None else next(corrected), analysing) for one in tested)
-    one, other = before.results().paths, after.results().paths
-    only = {path: before.name for path in one if after.results().measured(*path) is None}
-    only |= {path: after.name for path in other if before.results().measured(*path) is None}
-    return Comparison(changes, (*_marks(before, after, assumed),), only)
+    one, other = _Side.of(before), _Side.of(after)
+    common = _common(one.results, other.results)
+    tested = [_tested(one, other, path, analysing, assumed) for path in common]
+    corrected = iter(holm([each.p for each in tested if each.p is not None]))
+    changes = tuple(_judged(each, None if each.p is None else next(corrected), analysing) for each in tested)
+    return Comparison(changes, tuple(_marks(before, after, assumed)), _only(one, other))
 
 
 def holm(values: Sequence[float]) -> list[float]:
@@ -140,13 +139,31 @@ def holm(values: Sequence[float]) -> list[float]:
     return found
 
 
-def _common(before: Run, after: Run) -> list[Path]:
-    other = after.results()
-    return [path for path in before.results().paths if other.measured(*path) is not None]
+@dataclass(frozen=True, slots=True)
+class _Side:
+    """A run with what is worked out of it once."""
+
+    run: Run
+    results: Results
+    series: Mapping[Path, tuple[float, ...]]
+
+    @classmethod
+    def of(cls, run: Run) -> _Side:
+        return cls(run, run.results(), run.series())
+
+    def values(self, path: Path) -> tuple[float, ...]:
+        return self.series.get(path) or self.series.get(path.back, ())
 
 
-def _values(run: Run, path: Path) -> tuple[float, ...]:
-    return run.values(path) or run.values(path.back)
+def _common(one: Results, other: Results) -> list[Path]:
+    return [path for path in one.paths if other.measured(*path) is not None]
+
+
+def _only(one: _Side, other: _Side) -> dict[Path, str]:
+    found = {path: one.run.name for path in one.results.paths if other.results.measured(*path) is None}
+    return found | {
+        path: other.run.name for path in other.results.paths if one.results.measured(*path) is None
+    }
 
 
 def _counted(measured: Measured, assumed: int | None) -> Measured:
@@ -155,18 +172,18 @@ def _counted(measured: Measured, assumed: int | None) -> Measured:
     return Measured(measured.mean, measured.deviation, assumed)
 
 
-def _tested(before: Run, after: Run, path: Path, analysing: Analysing, assumed: int | None) -> Change:
-    found = [run.results().measured(*path) for run in (before, after)]
+def _tested(before: _Side, after: _Side, path: Path, analysing: Analysing, assumed: int | None) -> Change:
+    found = [side.results.measured(*path) for side in (before, after)]
     one, other = (_counted(measured, assumed) for measured in found if measured is not None)
     ratio = other.mean / one.mean if one.mean else None
     if min(one.count, other.count) < 2:
         which = " and ".join(
-            f"of {run.name} {'nobody says how many values' if its.count == 0 else 'one value'}"
-            for run, its in ((before, one), (after, other))
+            f"of {side.run.name} {'nobody says how many values' if its.count == 0 else 'one value'}"
+            for side, its in ((before, one), (after, other))
             if its.count < 2
         )
         return Change(path, one, other, Verdict.NOT_TESTED, ratio, why=f"{which} there are")
-    first, second = _values(before, path), _values(after, path)
+    first, second = before.values(path), after.values(path)
     raw = bool(first) and bool(second)
     alone = not correlated(first) and not correlated(second)
     counts = (

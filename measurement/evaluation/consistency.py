@@ -10,6 +10,7 @@ from difflib import get_close_matches
 
 from measurement.evaluation.catalogue import CATALOGUE, Catalogue
 from measurement.evaluation.document import Analysis, Document, Role
+from measurement.evaluation.probing import probe_of, unit_of
 
 Problem = tuple[str, str]
 
@@ -36,6 +37,7 @@ def problems(document: Document) -> tuple[Problem, ...]:
         *_selected(document),
         *_measured(document, catalogue),
         *_factors(document, catalogue),
+        *_probed(document, catalogue),
         *_conclusions(document),
     )
 
@@ -121,6 +123,21 @@ def _factors(document: Document, catalogue: Catalogue) -> Iterator[Problem]:
             yield f"{place}.levels", "which levels?"
         if one.role is Role.ENVIRONMENT and len(one.levels) > 1:
             yield f"{place}.levels", "a factor of the environment is held at one level"
+
+
+def _probed(document: Document, catalogue: Catalogue) -> Iterator[Problem]:
+    probing = document.implementation.probe
+    if probing is None:
+        return
+    for place, seconds in (("duration", document.design.duration), ("pilot", document.design.pilot.duration)):
+        try:
+            probe_of(probing, seconds)
+        except ValueError as error:
+            yield f"design.{place}", f"no probe agent does that: {error}"
+    measured = [one.metric for one in document.metrics_selected if one.benchmark is not None]
+    for known in (catalogue.metrics[name] for name in measured if name in catalogue.metrics):
+        if known.unit and known.unit != unit_of(probing):
+            yield "implementation.probe.kind", f"it is in {unit_of(probing)}, {known.id!r} in {known.unit}"
 
 
 def _conclusions(document: Document) -> Iterator[Problem]:

@@ -321,20 +321,63 @@ class Measure:
 PLACEHOLDERS = ("one", "other", "one_address", "other_address", "port", "duration", "limit")
 
 
-@dataclass(frozen=True, slots=True)
-class Implementation:
-    """Step 8.
+class ProbeKind(StrEnum):
+    """What a probe agent can be asked for as a test (:mod:`measurement.probes`)."""
 
-    :param measure: how a test is made.
-    :param environment: what must be there before, one line each.
-    :param versions: commands that print which version of what is used.
+    THROUGHPUT = "throughput"
+    """What TCP carries while the test lasts, in bits/s."""
+    TRAIN = "train"
+    """A packet train, whatever the test's duration, in bits/s."""
+    ROUND_TRIP = "round-trip"
+    """The mean of round trips of UDP packets, ten a second, in seconds."""
+
+
+@dataclass(frozen=True, slots=True)
+class Probing:
+    """How one test is made by the probe agents of the path's places; it needs no way to run programs there.
+
+    :param connections: of a throughput test.
     """
 
     __pydantic_config__ = _STRICT
 
-    measure: Measure
+    kind: ProbeKind
+    connections: int = 1
+
+    def __post_init__(self) -> None:
+        _check_count("connections", self.connections)
+
+
+@dataclass(frozen=True, slots=True)
+class Implementation:
+    """Step 8.
+
+    :param measure: how a test is made by programs,
+    :param probe: or by probe agents.
+    :param environment: what must be there before, one line each.
+    :param versions: commands that print which version of what is used.
+    :raises ValueError: unless it is made in one of the two ways.
+    """
+
+    __pydantic_config__ = _STRICT
+
+    measure: Measure | None = None
+    probe: Probing | None = None
     environment: tuple[str, ...] = ()
     versions: tuple[tuple[str, ...], ...] = ()
+
+    def __post_init__(self) -> None:
+        if (self.measure is None) == (self.probe is None):
+            raise ValueError("measure: either this or probe says how a test is made")
+
+    @property
+    def how(self) -> str:
+        """In words, how a test is made."""
+        if self.measure is not None:
+            return " ".join(self.measure.command)
+        if self.probe is None or self.probe.connections == 1:
+            return f"probe agent, {'' if self.probe is None else self.probe.kind.value}"
+        return f"probe agent, {self.probe.kind.value}, {self.probe.connections} connections"
 
 
 # -- 9 and 10: analysis, conclusions ------------------------------------------------------------------------

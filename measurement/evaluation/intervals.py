@@ -1,8 +1,12 @@
 """How sure a mean is: Student's interval, and what samples are worth that follow each other.
 
 Tests a minute apart are not independent: what slows one often slows the next.  Where the correlation of
-neighbours is ρ, n of them are worth n · (1 - ρ) / (1 + ρ) independent ones (an autoregressive process of
-first order; C. Chatfield, "The Analysis of Time Series", 4.1.1).
+neighbours is ρ, the mean of n of them varies as that of m = n · (1 - ρ) / (1 + ρ) independent ones does (an
+autoregressive process of first order).  Two corrections matter where n is small:
+
+- ρ as it is measured is too low, by about (1 + 4ρ) / n (F. Marriott, J. Pope, Biometrika 41, 1954);
+- the deviation of values that follow each other is too low as well: its square has the factor
+  n · (m - 1) / (m · (n - 1)).
 """
 
 from __future__ import annotations
@@ -18,6 +22,8 @@ from measurement.evaluation.results import Measured
 
 LEAST = 8
 """Of fewer values a correlation says nothing."""
+MOST = 0.99
+"""What follows a trend is more correlated than that; then so many values say hardly anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +50,16 @@ def correlated(values: Sequence[float]) -> bool:
 
 
 def worth(values: Sequence[float]) -> float:
-    """How many independent values they are worth; as many as there are, if they are not correlated."""
+    """How many independent values of the same measured deviation would tell as much of the mean.
+
+    As many as there are, if they are not correlated; never fewer than 2.
+    """
+    count = len(values)
     if not correlated(values):
-        return float(len(values))
-    rho = correlation(values)
-    return max(2.0, len(values) * (1 - rho) / (1 + rho))
+        return float(count)
+    rho = min(MOST, (count * correlation(values) + 1) / (count - 4))
+    alone = count * (1 - rho) / (1 + rho)
+    return max(2.0, count * (alone - 1) / (count - 1))
 
 
 def interval(measured: Measured, confidence: float, count: float | None = None) -> Interval | None:

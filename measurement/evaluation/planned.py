@@ -52,7 +52,7 @@ def conditions(document: Document, blueprint: Blueprint) -> dict[str, str]:
     }
     return {
         "benchmark": measured.benchmark or "",
-        "command": " ".join(document.implementation.measure.command),
+        "command": document.implementation.how,
         "duration": f"{blueprint.duration:g} s",
         "pause": f"{blueprint.pause:g} s",
         "at_once": document.design.at_once.value,

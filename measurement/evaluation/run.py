@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from measurement.evaluation.results import Measured, Path, Results
@@ -132,10 +132,13 @@ class Run:
         """Whether each test of the blueprint was tried, well or not; what is only stated is complete."""
         return len(self.samples) >= self.planned
 
-    def values(self, path: Path) -> tuple[float, ...]:
-        """Results of one path in the order of time."""
-        found = [one for one in self.samples if one.path == path and one.value is not None]
-        return tuple(one.value for one in sorted(found, key=lambda one: one.at) if one.value is not None)
+    def series(self) -> Mapping[Path, tuple[float, ...]]:
+        """Results of each path of which there are any, in the order of time."""
+        found: defaultdict[Path, list[float]] = defaultdict(list)
+        for sample in sorted(self.samples, key=lambda one: one.at):
+            if sample.value is not None:
+                found[sample.path].append(sample.value)
+        return {path: tuple(values) for path, values in found.items()}
 
     def failures(self) -> Mapping[Path, int]:
         """How many tests of each path failed; paths without any are not in it."""
@@ -147,16 +150,12 @@ class Run:
 
     def results(self) -> Results:
         """What was found; a path on which everything failed is not in it."""
-        series: defaultdict[Path, list[float]] = defaultdict(list)
-        for sample in self.samples:
-            if sample.value is not None:
-                series[sample.path].append(sample.value)
-        found = {path: summarised(values) for path, values in series.items()}
+        found = {path: summarised(values) for path, values in self.series().items()}
         whole = {**self.stated, **found}
         return Results(self.nodes, self.clients, {path: whole[path] for path in self.paths if path in whole})
 
 
-def summarised(values: list[float]) -> Measured:
+def summarised(values: Sequence[float]) -> Measured:
     """Mean, standard deviation (n - 1 below the line; 0 of a single value) and count.
 
     :raises ValueError: for no values.

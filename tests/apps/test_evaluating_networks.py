@@ -1,19 +1,25 @@
-"""Whole evaluations with iperf3: between machines in namespaces whose rates are known."""
+"""Whole evaluations: iperf3 between machines in namespaces of known rates; probe agents on loopback."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from adon.evaluations import builtins, reading
+from apps.cli.main import app
 from apps.evaluation import logfile
 from measurement.evaluation.answers import answers
 from measurement.evaluation.results import Path as Way
+from measurement.probes.key import write_key
 from mininet_topos.isolation import UNSHARE
+from tests.evaluations.documents import TEXT
 
 ROOT = Path(__file__).parents[2]
 
@@ -65,3 +71,76 @@ def test_a_machine_that_is_down_is_a_failure_of_its_paths_alone(tmp_path: Path) 
     assert set(run.failures()) == {Way("user", "two"), Way("one", "two")}
     assert [*run.results().paths] == [Way("user", "one")]
     assert "Tests failed, and are in no mean" in done.stdout
+
+
+@contextmanager
+def agents(folder: Path, names: str) -> Iterator[Path]:
+    """An agent for each name, on loopback; the instances file."""
+    key = folder / "key"
+    write_key(key)
+    lines = [f"key_file: {key}", "instances:"]
+    with ExitStack() as stack:
+        for name in names:
+            agent = stack.enter_context(
+                subprocess.Popen(
+                    [sys.executable, "-m", "measurement.probes.main", "--host", "127.0.0.1", "--port", "0",
+                     "--key", str(key)],
+                    stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": str(ROOT)},
+                )
+            )  # fmt: skip
+            stack.callback(agent.terminate)
+            assert agent.stdout is not None
+            port = agent.stdout.readline().strip().rpartition("=")[2]
+            lines.append(f"  - {{name: {name}, address: 127.0.0.1, port: {port}}}")
+        file = folder / "instances.yaml"
+        file.write_text("\n".join(lines) + "\n")
+        yield file
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize(
+    ("kind", "metric", "benchmark"),
+    [
+        ("throughput", "tcp-transfer-bit-speed", "probe-agent"),
+        ("round-trip", "round-trip-time", "udp-echo"),
+    ],
+)
+def test_probe_agents_make_the_tests(tmp_path: Path, kind: str, metric: str, benchmark: str) -> None:
+    text = TEXT.replace('measure:\n    command: [printf, "7000000"]', f"probe: {{kind: {kind}}}")
+    text = text.replace("tcp-transfer-bit-speed", metric).replace("[iperf3, packet-train]", f"[{benchmark}]")
+    text = text.replace("benchmark: iperf3", f"benchmark: {benchmark}").replace("runs: 2", "runs: 1")
+    if metric == "round-trip-time":
+        text = text.replace("communication-data-throughput", "communication-latency")
+    document = tmp_path / "d.yaml"
+    document.write_text(text)
+    with agents(tmp_path, "abu") as instances:
+        done = CliRunner().invoke(
+            app,
+            ["evaluate", "run", str(document), "--instances", str(instances), "--out", str(tmp_path / "run")],
+        )
+    assert done.exit_code == 0, done.output
+    run = logfile.read(tmp_path / "run")
+    assert run.complete
+    assert run.unit == ("s" if kind == "round-trip" else "bit/s")
+    assert run.conditions["command"] == f"probe agent, {kind}"
+    assert all(sample.value is not None and sample.value > 0 for sample in run.samples)
+    assert (tmp_path / "key").read_text().strip() not in (tmp_path / "run" / "log.jsonl").read_text()
+
+
+@pytest.mark.integration
+def test_an_agent_that_is_gone_is_a_failure_of_its_paths(tmp_path: Path) -> None:
+    text = TEXT.replace('measure:\n    command: [printf, "7000000"]', "probe: {kind: train}")
+    document = tmp_path / "d.yaml"
+    document.write_text(
+        text.replace("runs: 2", "runs: 1").replace("nodes: [a, b]", "within: false\n  nodes: [a, b]")
+    )
+    with agents(tmp_path, "au") as instances:
+        instances.write_text(instances.read_text() + "  - {name: b, address: 127.0.0.1, port: 1}\n")
+        done = CliRunner().invoke(
+            app,
+            ["evaluate", "run", str(document), "--instances", str(instances), "--out", str(tmp_path / "run")],
+        )
+    assert done.exit_code == 3, done.output
+    run = logfile.read(tmp_path / "run")
+    assert set(run.failures()) == {Way("a", "b"), Way("u", "b")}
+    assert all(sample.failure.startswith("unreachable: ") for sample in run.samples if sample.failure)

@@ -9,6 +9,7 @@ import pytest
 from adon.errors import NotFound
 from adon.studies.model import StudyKind
 from apps.dashboard.instances import evaluation_page, health_figures, health_page, placement_page
+from apps.dashboard.instances.opened import Read
 from measurement.health.documents import to_json as round_to_json
 from measurement.health.model import Pair
 from tests.apps.web import World
@@ -46,6 +47,21 @@ def test_a_study_of_another_kind_or_none_is_not_found(visiting: Visiting, page: 
     for name in (other, "0123456789abcdef"):
         with pytest.raises(NotFound):
             page.live(visiting(query={"study": name}))  # type: ignore[attr-defined]
+
+
+def test_what_was_read_is_read_once_and_of_many_the_last_are_kept() -> None:
+    read: list[str] = []
+
+    def reading(document: str) -> str:
+        read.append(document)
+        return document.upper()
+
+    known = Read(2)
+    study = {name: {"kind": "snapshot", "id": name, "document": name} for name in "abc"}
+    assert [known.value(study[name], reading) for name in "abaca"] == list("ABACA")
+    assert read == ["a", "b", "c"]
+    assert known.value(study["b"], reading) == "B"
+    assert read == ["a", "b", "c", "b"]
 
 
 # -- health --------------------------------------------------------------------------------------------

@@ -145,3 +145,35 @@ def test_the_schema_refuses_what_is_wrong() -> None:
     del data["design"]["nodes"]
     with pytest.raises(jsonschema.ValidationError, match="nodes"):
         jsonschema.validate(data, reading.schema())
+
+
+PROBE = TEXT.replace(
+    'measure:\n    command: [printf, "7000000"]', "probe: {kind: throughput, connections: 4}"
+)
+
+
+def test_a_test_may_be_made_by_probe_agents() -> None:
+    found = reading.parse(PROBE).value()
+    assert found.implementation.how == "probe agent, throughput, 4 connections"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        (
+            "probe: {kind: throughput, connections: 4}",
+            "versions: []",
+            "implementation.measure: either this or",
+        ),
+        ("kind: throughput", "kind: round-trip", "implementation.probe.kind: it is in s, 'tcp-transfer-bit"),
+        ("connections: 4", "connections: 0", "implementation.probe.connections: 0 is not 1 or more"),
+        ("connections: 4", "connections: 99", "design.duration: no probe agent does that: connections: 99"),
+        (
+            "duration: 1 s",
+            "duration: 5 min",
+            "design.duration: no probe agent does that: probe: it would take",
+        ),
+    ],
+)
+def test_what_no_agent_does_is_told(old: str, new: str, says: str) -> None:
+    assert any(says in one for one in problems(PROBE.replace(old, new))), problems(PROBE.replace(old, new))

@@ -13,7 +13,7 @@ from adon.access.policy import Action
 from adon.studies.model import StudyKind
 from apps.dashboard import ui
 from apps.dashboard.instances import health_figures as figures
-from apps.dashboard.instances.opened import Opened, opened, options
+from apps.dashboard.instances.opened import READ, Opened, opened, options
 from apps.dashboard.page import Group, Page
 from apps.dashboard.policy import filters
 from apps.dashboard.router import URL
@@ -211,7 +211,7 @@ def _history(
         if read > HISTORY_BYTES:
             break
         same = one["id"] == found.study["id"]
-        record = found.value if same else from_json(here.client.study(one["id"])["document"])
+        record = found.value if same else READ.value(here.client.study(one["id"]), from_json)
         score = record.scores.get(pair)
         at = datetime.fromtimestamp(record.began, here.zone)
         points.append((at, None if score is None else score.total))

@@ -34,6 +34,7 @@ _METRICS: Mapping[str, Callable[[float], str]] = {
     "one_way_delay": format_duration,
     "jitter": format_duration,
     "loss": format_ratio,
+    "health": format_ratio,
 }
 _STATES: Mapping[str, str] = {
     "requested": "asked for",

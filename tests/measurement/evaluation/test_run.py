@@ -37,7 +37,7 @@ def test_failures_are_kept_and_are_no_values() -> None:
         sample(2, PATHS[1], 8.0),
         sample(3, PATHS[2], None),
     )
-    assert found.values(PATHS[1]) == (4.0, 8.0)
+    assert found.series() == {PATHS[1]: (4.0, 8.0)}
     assert found.failures() == {PATHS[1]: 1, PATHS[2]: 1}
     assert found.results().paths == {PATHS[1]: Measured(6.0, statistics.stdev([4, 8]), 2)}
     assert found.paths == (PATHS[1], PATHS[2])

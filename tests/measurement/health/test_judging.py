@@ -120,7 +120,7 @@ class TestHistory:
         assert History(tmp_path).latest(1) == [at(1, BOTH)]
 
     @pytest.mark.parametrize(
-        "content", [b"", b"{}", b"\x1f\x8b\x08", gzip.compress(b"{"), gzip.compress(b"x" * 99)[:30]]
+        "content", [b"", b"{}", b"\x1f\x8b\x08", gzip.compress(b"{", mtime=0), gzip.compress(b"x" * 99)[:30]]
     )
     def test_a_file_that_is_none_is_named(self, tmp_path: Path, content: bytes) -> None:
         file = tmp_path / "19700101T030000000Z.json.gz"
