@@ -32,6 +32,7 @@ ANCILLARY = 512
 """Bytes that hold all that comes beside a packet."""
 STEP = 500_000
 """Nanoseconds that two clocks may drift apart, besides :data:`_SLEW`, before one of them was set."""
+_OF_ERRORS = int(socket.MSG_ERRQUEUE | socket.MSG_DONTWAIT)
 _TRIES, _CLOSE = 10, 20_000
 _SLEW = 600e-6
 """A clock is slewed by at most 500 parts in a million (adjtimex(2)), and reading it takes time."""
@@ -136,7 +137,7 @@ def went_out(sock: socket.socket) -> dict[int, int]:
     found = dict[int, int]()
     while True:
         try:
-            _, ancillary, _, _ = sock.recvmsg(1, ANCILLARY, socket.MSG_ERRQUEUE | socket.MSG_DONTWAIT)
+            _, ancillary, _, _ = sock.recvmsg(1, ANCILLARY, _OF_ERRORS)
         except BlockingIOError:
             return found
         stamp = number = None

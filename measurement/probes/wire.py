@@ -222,6 +222,9 @@ def session_of(data: bytes) -> bytes | None:
     return data[4:12]
 
 
+_KINDS = {kind.value: kind for kind in Kind}
+
+
 def unpacked(data: bytes | memoryview, key: bytes) -> Packet | None:
     """A packet of who knows the session's key; None for any other."""
     if len(data) < PACKET_BYTES:
@@ -230,9 +233,10 @@ def unpacked(data: bytes | memoryview, key: bytes) -> Packet | None:
     if not same(code, _code(key, head)):
         return None
     version, kind, ttl, flags, session, number, received, resided, offset = _PACKET.unpack(head)
-    if version != VERSION or kind not in {*Kind}:
+    named = _KINDS.get(kind)
+    if version != VERSION or named is None:
         return None
-    return Packet(Kind(kind), session, number, received, resided, offset, ttl, bool(flags & _AFTER))
+    return Packet(named, session, number, received, resided, offset, ttl, bool(flags & _AFTER))
 
 
 def sealed_in_a_row(kind: Kind, session: bytes, first: int, count: int, key: bytes) -> list[bytes]:

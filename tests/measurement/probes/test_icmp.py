@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import struct
 
 import pytest
 from hypothesis import given
@@ -15,6 +16,19 @@ COOKIE = b"01234567"
 
 def test_the_example_of_rfc_1071() -> None:
     assert checksum(bytes.fromhex("0001f203f4f5f6f7")) == 0xFFFF - 0xDDF2
+
+
+@given(
+    st.binary(max_size=200)
+    | st.sampled_from([b"", bytes(9), b"\xff\xff", b"\xff\xff" * 3, b"\x7f\xff\x80\0"])
+)
+def test_the_remainder_is_the_sum_of_words_with_the_carry_added_again(data: bytes) -> None:
+    padded = data + bytes(len(data) % 2)
+    total = 0
+    for word in struct.unpack(f"!{len(padded) // 2}H", padded):
+        total += word
+        total = (total & 0xFFFF) + (total >> 16)
+    assert checksum(data) == 0xFFFF - total
 
 
 @given(st.integers(0, 65_535), st.integers(0, 65_535), st.binary(max_size=99))

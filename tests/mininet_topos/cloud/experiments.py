@@ -101,8 +101,11 @@ def failing(folder: Folder) -> Any:
     except IndexError as error:
         words = str(error)
     gone = wait_until(lambda: processes() == before, 5)
-    left = ["ip", "-brief", "address"]
-    wait_until(lambda: len(said(left).splitlines()) == 1, 5)  # the kernel removes namespaces in its own time
+    looked = ["ip", "-brief", "address"]
+    wait_until(
+        lambda: len(said(looked).splitlines()) == 1, 5
+    )  # the kernel removes namespaces in its own time
+    left = said(looked)
     with built(tree(racks=1), folder) as cloud:
         again = ping(cloud, "r0m0g0", "r0m1g0")
         try:
@@ -114,8 +117,8 @@ def failing(folder: Folder) -> Any:
         "error": words,
         "line": len(while_there),
         "gone": gone,
-        "interfaces": [line.split()[0] for line in said(left).splitlines()],
-        "addresses": CONTROL in said(left),
+        "interfaces": [line.split()[0] for line in left.splitlines()],
+        "addresses": CONTROL in left,
         "files": [entry.name for entry in folder.iterdir() if entry.name != "pid"],
         "again": again,
         "second": second,
