@@ -15,7 +15,7 @@ class Form(StrEnum):
     HOSTFILE = "hostfile"
     """A node per line and task, in the order of the tasks, for the file that SLURM_HOSTFILE names."""
     OPTIONS = "options"
-    """All options of srun that go with the host file."""
+    """The options of srun that go with the host file; with ``--nodelist`` besides, srun makes no step."""
 
 
 def told(placement: Placement, form: Form) -> str:
@@ -31,5 +31,4 @@ def told(placement: Placement, form: Form) -> str:
         case Form.HOSTFILE:
             return "\n".join(ranks)
         case Form.OPTIONS:
-            count = f"--nodes={len({*ranks})} --ntasks={len(ranks)}"
-            return f"{count} --nodelist={nodes} --distribution=arbitrary"
+            return f"--ntasks={len(ranks)} --distribution=arbitrary"

@@ -99,7 +99,7 @@ class TestPlaced:
     def test_as_slurm_takes_it(self, files: Files) -> None:
         assert files.place("--slurm", "hostfile").stdout == "vm-b\nvm-a\nvm-c\n"
         assert files.place("--slurm", "nodelist").stdout == "vm-b,vm-a,vm-c\n"
-        options = "--nodes=3 --ntasks=3 --nodelist=vm-b,vm-a,vm-c --distribution=arbitrary\n"
+        options = "--ntasks=3 --distribution=arbitrary\n"
         assert files.place("--slurm", "options").stdout == options
 
     def test_methods_beside_each_other(self, files: Files) -> None:
