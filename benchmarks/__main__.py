@@ -23,6 +23,8 @@ from benchmarks import (
     admission_estimates,
     anomaly,
     archive,
+    choreo,
+    crossing,
     dashboards,
     durable_write,
     failures,
@@ -34,6 +36,7 @@ from benchmarks import (
     many_flows_switches,
     moves,
     paths,
+    pct,
     polling,
     queueing,
     reaction,
@@ -144,6 +147,13 @@ BENCHMARKS: dict[str, Benchmark] = {
         dashboards.passed,
     ),
     "web_servers": Benchmark("Servers for the web side", web_servers.run, web_servers.report),
+    "choreo": Benchmark(
+        "Applications placed, and really transferring", choreo.run, choreo.report, choreo.passed
+    ),
+    "pct": Benchmark("Data to the healthiest instances", pct.run, pct.report, pct.passed),
+    "crossing": Benchmark(
+        "Others' traffic, and shared ways out", crossing.run, crossing.report, crossing.passed
+    ),
     "fluid": Benchmark("The simulator beside the testbed", fluid.run, fluid.report, fluid.passed),
 }
 

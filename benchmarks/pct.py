@@ -1,9 +1,9 @@
 """A pCT-like job's data distribution, to the healthiest, random and unhealthiest 8 of 15 ([HEALTH] 7).
 
-Fifteen instances in two zones are emulated; health towards the file server is scored from *real probes* of its
-pairs alone (the application profile of section 8), and the same bytes are sent to each of eight instances at
-once.  The paper: with the healthiest, data distribution takes "on average less than half as long" as with the
-unhealthiest (figure 11).
+Fifteen instances in two zones and a file server are emulated; health towards the server is scored from real
+probes of its pairs alone (the application profile of section 8), and the same bytes are sent to each of eight
+instances at once.  The paper: with the healthiest, data distribution takes "on average less than half as
+long" as with the unhealthiest (figure 11).
 
 ``python -m benchmarks pct`` is the short form; ``python -m benchmarks.pct --seeds 1 2 3`` is longer.
 """
@@ -65,8 +65,8 @@ def report(results: Mapping[str, Any]) -> str:
             told.append([str(seed), cloud["server_zone"], name, cloud["zones"][name], *figures, part])
     one = results["clouds"][0]
     notes = (
-        f"{one['bytes'] / 1e6:.0f} MB to each of 8 of {one['instances']} instances at once; scores by real probes, "
-        f"in {one['probing_s']:.0f} s; {one['emulation']}; the paper: less than half; here "
+        f"{one['bytes'] / 1e6:.0f} MB to each of 8 of {one['instances']} instances at once; scores by real "
+        f"probes, in {one['probing_s']:.0f} s; {one['emulation']}; the paper: less than half; here "
         f"{statistics.fmean(ratios(results)):.0%} (mean)"
     )
     return f"{table(told)}\n\n{notes}"

@@ -32,8 +32,11 @@ from mininet_topos.cloud.description import Cloud, Limit
 from mininet_topos.cloud.seeded import pct
 
 CHOSEN = 8
-SERVER_EGRESS = 8e8
-"""Bits/s out of the file server: else its own hose is all that a transfer from it ever meets."""
+CANDIDATES = 15
+SLOWER = 0.5
+"""What all rates of the described cloud are multiplied by: two processors carry that."""
+SERVER_EGRESS = 500e6
+"""Bits/s out of the file server, five times an instance's: else its hose is all that transfers ever meet."""
 PROBING = Probing(count=4, interval=0.01, silent=2.0, shape=Shape(1472, 100, 2))
 
 
@@ -41,7 +44,7 @@ def main() -> None:
     """Build, probe, choose, transfer, and print JSON."""
     parser = argparse.ArgumentParser()
     parser.add_argument("seed", type=int)
-    parser.add_argument("--bytes", type=int, default=12_000_000, help="to each instance")
+    parser.add_argument("--bytes", type=int, default=8_000_000, help="to each instance")
     parser.add_argument("--rounds", type=int, default=3)
     asked = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -50,11 +53,18 @@ def main() -> None:
 
 
 def described(seed: int) -> tuple[Cloud, str]:
-    """The cloud, and its file server: the first instance, with a wide way out."""
-    cloud = pct(seed)
-    server = cloud.guests[0]
-    wide = replace(server, egress=Limit(SERVER_EGRESS))
-    return replace(cloud, guests=(wide, *cloud.guests[1:])), server.name
+    """Fifteen instances and a file server, which has a wide way out."""
+    cloud = pct(seed, CANDIDATES + 1)
+    server, *others = cloud.guests
+    guests = (
+        replace(server, egress=Limit(SERVER_EGRESS)),
+        *(replace(one, egress=Limit(one.egress.rate * SLOWER)) for one in others if one.egress is not None),
+    )
+    paths = {
+        pair: replace(path, rate=None if path.rate is None else path.rate * SLOWER)
+        for pair, path in cloud.paths.items()
+    }
+    return replace(cloud, guests=guests, paths=paths), server.name
 
 
 def measured(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
@@ -74,7 +84,7 @@ def measured(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
         zone = {guest.name: guest.zone for guest in cloud.guests}
         return {
             "emulation": running.emulation,
-            "instances": len(cloud.guests),
+            "instances": CANDIDATES,
             "bytes": asked.bytes,
             "probing_s": took,
             "seconds": seconds,
