@@ -23,6 +23,7 @@ from benchmarks import (
     admission_estimates,
     anomaly,
     archive,
+    bursts,
     choreo,
     crossing,
     dashboards,
@@ -151,6 +152,7 @@ BENCHMARKS: dict[str, Benchmark] = {
         "Applications placed, and really transferring", choreo.run, choreo.report, choreo.passed
     ),
     "pct": Benchmark("Data to the healthiest instances", pct.run, pct.report, pct.passed),
+    "bursts": Benchmark("Bursts, and transfers through them", bursts.run, bursts.report),
     "crossing": Benchmark(
         "Others' traffic, and shared ways out", crossing.run, crossing.report, crossing.passed
     ),
