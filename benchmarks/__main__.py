@@ -23,6 +23,9 @@ from benchmarks import (
     admission_estimates,
     anomaly,
     archive,
+    bursts,
+    choreo,
+    crossing,
     dashboards,
     durable_write,
     evaluations,
@@ -36,6 +39,7 @@ from benchmarks import (
     many_flows_switches,
     moves,
     paths,
+    pct,
     placement,
     placement_gain,
     polling,
@@ -172,6 +176,14 @@ BENCHMARKS: dict[str, Benchmark] = {
         evaluations.run,
         evaluations.report,
         evaluations.passed,
+    ),
+    "choreo": Benchmark(
+        "Applications placed, and really transferring", choreo.run, choreo.report, choreo.passed
+    ),
+    "pct": Benchmark("Data to the healthiest instances", pct.run, pct.report, pct.passed),
+    "bursts": Benchmark("Bursts, and transfers through them", bursts.run, bursts.report),
+    "crossing": Benchmark(
+        "Others' traffic, and shared ways out", crossing.run, crossing.report, crossing.passed
     ),
     "fluid": Benchmark("The simulator beside the testbed", fluid.run, fluid.report, fluid.passed),
 }
