@@ -139,7 +139,7 @@ def _start(
     asked = {} if value.implementation.measure is None else bench.places
     surrounding = surroundings.environment(asked)
     versions = surroundings.versions(asked, value.implementation.versions)
-    run = planned(value, found.digest(), plan, out.name, time.time(), surrounding, versions)
+    run = planned(value, found.digest(), plan, out.resolve().name, time.time(), surrounding, versions)
     with logfile.started(out, text, run) as log:
         _carry_out(log, run, plan, bench, (), quiet=quiet)
 

@@ -247,33 +247,43 @@ def test_what_is_no_run_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.integration
 def test_what_was_recorded_survives_a_kill(tmp_path: Path) -> None:
-    """Killed by SIGKILL in the middle: each result that was told is in the log, and it is gone on with."""
+    """Killed, then stopped by Ctrl-C: each result that was told is in the log, and it is gone on with."""
     document, instances = tmp_path / "d.yaml", tmp_path / "i.yaml"
-    slow = TEXT.replace('command: [printf, "7000000"]', 'command: [sh, -c, "sleep 0.05; echo 7000000"]')
+    slow = TEXT.replace('command: [printf, "7000000"]', 'command: [sh, -c, "sleep 0.1; echo 7000000"]')
     document.write_text(slow.replace("runs: 2", "runs: 8"))
     instances.write_text(FILE)
     out = tmp_path / "run"
     argv = [sys.executable, "-m", "apps.cli", "evaluate", "run", str(document), "--instances", str(instances),
             "--out", str(out)]  # fmt: skip
+    assert until(argv, 3, signal.SIGKILL) == -signal.SIGKILL
+    kept = logfile.read(out)
+    assert 3 <= len(kept.samples) < 40
+    assert until([*argv, "--resume"], 2, signal.SIGINT) == 130
+    stopped = logfile.read(out)
+    assert [note.text for note in stopped.notes] == [f"resumed after {len(kept.samples)} tests", "stopped"]
+    assert (stopped.complete, stopped.ended) == (False, None)
+    assert (out / "report.html").exists()
+    assert until([*argv, "--resume"]) == 0
+    found = logfile.read(out)
+    assert found.complete
+    assert found.samples[: len(stopped.samples)] == stopped.samples
+    assert stopped.samples[: len(kept.samples)] == kept.samples
+
+
+def until(argv: list[str], results: int = 0, number: int = 0) -> int:
+    """Run it, send it a signal after so many results were told; its exit status."""
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
     with subprocess.Popen(
         argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
-    ) as first:
-        assert first.stderr is not None
+    ) as process:
+        assert process.stderr is not None
         told = 0
-        for line in first.stderr:
+        for line in process.stderr:
             told += " of 40, " in line
-            if told == 3:
-                first.kill()
-                break
-    kept = logfile.read(out)
-    assert 3 <= len(kept.samples) < 40
-    done = subprocess.run([*argv, "--resume"], capture_output=True, text=True, check=False, env=environment)
-    assert done.returncode == 0, done.stderr
-    found = logfile.read(out)
-    assert found.complete
-    assert found.samples[: len(kept.samples)] == kept.samples
-    assert "resumed after" in found.notes[0].text
+            if results and told == results:
+                process.send_signal(number)
+                results = 0
+    return process.returncode
 
 
 # -- surroundings and the report ------------------------------------------------------------------------
