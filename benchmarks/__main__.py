@@ -30,6 +30,7 @@ from benchmarks import (
     fluid,
     footprint,
     foretold,
+    health,
     install,
     many_flows,
     many_flows_switches,
@@ -127,6 +128,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "archive": Benchmark("The measurement archive", archive.run, archive.report, archive.passed),
     "scheduling": Benchmark("Conflict-free scheduling", scheduling.run, scheduling.report, scheduling.passed),
     "anomaly": Benchmark("Anomaly detection", anomaly.run, anomaly.report, anomaly.passed),
+    "health": Benchmark("A round of health, beside its probes", health.run, health.report, health.passed),
     "paths": Benchmark("Candidate paths", paths.run, paths.report, paths.passed),
     "placement": Benchmark("Placing tasks", placement.run, placement.report, placement.passed),
     "placement_gain": Benchmark(

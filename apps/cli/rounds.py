@@ -73,6 +73,10 @@ def summary(record: RoundRecord) -> list[str]:
         lines.append(f"{len(record.failures)} probes told nothing")
     if record.carried:
         lines.append(f"the throughput of {len(record.carried)} pairs is of an earlier round")
+    if record.translated:
+        lines.append(
+            f"between the instances of {len(record.translated)} pairs addresses are translated (NAT)"
+        )
     if (error := verification(record)) is not None:
         lines.append(f"trains are {error:.1%} off the transfers of {len(record.verified)} pairs (mean)")
     return lines

@@ -52,6 +52,8 @@ def heat_map(record: RoundRecord) -> go.Figure:
     )
     _mark_dead(figure, record, names)
     _zone_lines(figure, record, names)
+    if len(names) <= _NAMED:
+        _name_zones(figure, record, names)
     side = {"showgrid": False, "zeroline": False, "constrain": "domain"}
     ticks = _ticks(record, names)
     tilt = -90 if len(names) <= _NAMED else 0
@@ -103,6 +105,15 @@ def _zone_lines(figure: go.Figure, record: RoundRecord, names: Sequence[str]) ->
     for _, _, last in _spans(record, names)[:-1]:
         figure.add_hline(last + 0.5, line={"color": _INK, "width": 1.5})
         figure.add_vline(last + 0.5, line={"color": _INK, "width": 1.5})
+
+
+def _name_zones(figure: go.Figure, record: RoundRecord, names: Sequence[str]) -> None:
+    """Below the columns of each zone, where the axes name instances."""
+    for zone, first, last in _spans(record, names):
+        middle = (first + last) / 2
+        figure.add_annotation(
+            text=zone or "no zone", x=middle, y=-0.01, yref="paper", yanchor="top", showarrow=False
+        )
 
 
 def _ticks(record: RoundRecord, names: Sequence[str]) -> dict[str, object]:

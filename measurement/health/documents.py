@@ -93,6 +93,7 @@ class PairDocument(_Document):
     throughput: tuple[Rate, ...] = ()
     throughput_by: Literal["train", "transfer"] = "train"
     carried: bool = False
+    translated: bool = False
     verified: tuple[Rate, ...] | None = None
     silent: frozenset[Indicator] = frozenset()
     failed: tuple[FailureDocument, ...] = ()
@@ -205,6 +206,7 @@ def _pair_document(
         throughput=found.throughput,
         throughput_by="transfer" if pair in record.by_transfer else "train",
         carried=pair in record.carried,
+        translated=pair in record.translated,
         verified=record.verified.get(pair),
         silent=found.silent,
         failed=tuple(FailureDocument(probe=one.kind, why=one.why) for one in failed),
@@ -233,6 +235,7 @@ def _record(document: RoundDocument) -> RoundRecord:
         profile=document.profile,
         by_transfer=frozenset(pair for pair, one in named if one.throughput_by == "transfer"),
         carried=frozenset(pair for pair, one in named if one.carried),
+        translated=frozenset(pair for pair, one in named if one.translated),
         verified={pair: one.verified for pair, one in named if one.verified is not None},
         failures=tuple(Failure(pair, each.probe, each.why) for pair, one in named for each in one.failed),
         interrupted=document.interrupted,

@@ -104,6 +104,7 @@ def together(light: RoundRecord, loading: RoundRecord) -> RoundRecord:
         planned=tuple(dict.fromkeys((*light.planned, *loading.planned))),
         found=found,
         by_transfer=light.by_transfer | loading.by_transfer,
+        translated=light.translated | loading.translated,
         verified={**light.verified, **loading.verified},
         failures=(*light.failures, *loading.failures),
         interrupted=light.interrupted or loading.interrupted,

@@ -118,6 +118,7 @@ async def run(
         found,
         profile,
         frozenset(by_transfer),
+        translated=frozenset(work.translated),
         verified=verified,
         failures=tuple(sorted(work.failures, key=lambda one: (one.pair, one.kind))),
         interrupted="it was stopped" if stopped.is_set() else "",
@@ -141,6 +142,7 @@ class _Work:
     gone: dict[str, str] = field(default_factory=dict)
     found: dict[Pair, Found] = field(default_factory=dict)
     carried: dict[Pair, tuple[float, ...]] = field(default_factory=dict)
+    translated: set[Pair] = field(default_factory=set)
     failures: list[Failure] = field(default_factory=list)
 
     async def do(self, plan: Plan) -> None:
@@ -236,6 +238,8 @@ class _Work:
             async with asyncio.timeout(lasts(kind, self.how.probing)):
                 report = await self.agents[pair.source].probe(asked)
             found, failures = read(asked, report, pair, kind)
+            if report.own and report.seen and report.translated:
+                self.translated.add(pair)
         except TimeoutError:
             self._failed(pair, kind, f"{pair.source}: no report came in time")
         except (ProbeError, OSError) as error:

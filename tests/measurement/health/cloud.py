@@ -27,6 +27,7 @@ class Cloud:
     """Its instances and what they see of each other.
 
     :param rtt, rate: of a pair.
+    :param seen: as whom others see somebody, if not as who it is.
     :param dead: who answers nobody; their agents are gone, too.
     :param after: so many orders after which an instance is gone.
     """
@@ -37,6 +38,7 @@ class Cloud:
     dead: set[str] = field(default_factory=set)
     after: dict[str, int] = field(default_factory=dict)
     takes: float = 0.0
+    seen: dict[str, str] = field(default_factory=dict)
     loading: set[Pair] = field(default_factory=set)
     met: list[frozenset[Pair]] = field(default_factory=list)
     lights: int = 0
@@ -79,7 +81,8 @@ class Agent:
         await asyncio.sleep(cloud.takes)
         cloud.lights -= not heavy
         cloud.loading.discard(pair)
-        return Report(tuple(self._finding(one, pair) for one in order.probes), 0.0, 1.0)
+        seen = cloud.seen.get(self.name, self.name)
+        return Report(tuple(self._finding(one, pair) for one in order.probes), 0.0, 1.0, self.name, seen)
 
     async def close(self) -> None:
         self.cloud.closed.append(self.name)

@@ -143,6 +143,13 @@ def test_how_far_it_is_is_told() -> None:
     assert [one.done for one in told if one.kind is ProbeKind.LIGHT] == [1, 2, 3, 4, 5, 6]
 
 
+def test_who_is_behind_a_translation_is_marked() -> None:
+    cloud = Cloud("abc", seen={"a": "192.0.2.99", "b": ""})
+    record = done(cloud, plan(mesh("abc")))
+    assert record.complete
+    assert record.translated == {A_B, Pair("a", "c")}
+
+
 def test_a_plan_is_of_the_instances() -> None:
     cloud = Cloud("ab")
     with pytest.raises(ValueError, match=r"plan: . > c is no pair"):
