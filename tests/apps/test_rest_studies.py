@@ -16,6 +16,7 @@ from adon.studies.reading import study_of
 from apps.collector import studies as kept
 from apps.collector.studies import Studies
 from measurement.archive import Archive, Retention
+from tests.apps.test_cli_place import FILE, Files
 from tests.apps.test_rest import fields
 from tests.studies.documents import AT, a_placement, documents
 
@@ -187,3 +188,16 @@ def test_what_people_handed_in_stays_and_the_collector_s_own_goes(archive):
 def test_what_is_not_there_cannot_be_deleted(archive):
     with pytest.raises(NotFound):
         Studies(archive).delete("0123456789abcdef")
+
+
+def test_adon_place_hands_in_what_it_found(world, adon, tmp_path):
+    files = Files(tmp_path)
+    words = ("place", "tasks", FILE, "--instances", "instances.yaml", "--snapshot", "snapshot.json")
+    paths = [str(files.folder / word) if "." in word else word for word in words]
+    done = adon(*paths, "--compare", "--submit", "--json")
+    assert done.exit_code == 0, done.output
+    kept = world.ask("GET", "/studies?kind=placement").json["items"]
+    assert len(kept) == len(json.loads(done.stdout)) > 1
+    refused = adon(*paths, "--submit", as_="researcher")
+    assert refused.exit_code == 1
+    assert "may not do study.add" in refused.output

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import logging
 import re
+import signal
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -11,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+import yaml
 
 from adon.config import Configuration
 from adon.config.health import measured_by_tests
@@ -34,6 +38,7 @@ from measurement.health.path_metrics import FIRED, TRAIN
 from measurement.health.record import RoundRecord
 from measurement.model import Measurement, Metric, Observation, PathKey
 from measurement.probes.key import write_key
+from tests.apps.test_cli_health import agents
 from tests.broker.stage import NETWORK
 from tests.measurement.health.cloud import Cloud
 from tests.test_config_health import MACHINES
@@ -260,3 +265,37 @@ def test_a_round_among_instances_that_are_not_there_is_a_study_that_says_so(
         assert found[0]["submitted_by"] == rounds.WHO
         assert "0 of 20 pairs" in found[0]["summary"]
         assert archive.documents(DOCUMENT, open_only=True) == [], "it goes when it is old"
+
+
+@pytest.mark.integration
+def test_the_collector_process_probes_real_agents(tmp_path: Path) -> None:
+    """Its own process, agents that are processes, the archive that the web side reads."""
+    with agents(tmp_path, 3) as (listed, _):
+        known = listed.read_text().replace("key_file: key\n", "").replace("\n", "\n  ")
+        known = known.replace("zone: z0", "zone: z0, site: mu, path: al2s")
+        known = known.replace("zone: z1", "zone: z1, site: osu, path: al2s")
+        settings = f"\nhealth:\n  key_file: key\n  every: 10 s\n  throughput: true\n  {known}\n"
+        whole = yaml.safe_load(NETWORK.read_text())
+        del whole["measurements"]
+        file, data = tmp_path / "network.yaml", tmp_path / "data"
+        file.write_text(yaml.safe_dump(whole, sort_keys=False) + settings)
+        data.mkdir()
+        command = [sys.executable, "-m", "apps.collector", "--config", str(file), "--data", str(data)]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+            try:
+                assert process.stderr is not None
+                for line in process.stderr:
+                    if "event=round " in line:
+                        break
+            finally:
+                process.send_signal(signal.SIGTERM)
+                log = process.communicate(timeout=30)[1]
+        assert process.returncode == 0, log
+    with Archive(data / "measurements.db", readonly=True) as archive:
+        (made,) = archive.documents(short_of(StudyKind.HEALTH_ROUND))
+        latest = {(one.key, one.metric): one for one in archive.latest()}
+    assert "6 of 6 pairs" in made["summary"]
+    for key in BOTH:
+        assert 0 <= latest[key, Metric.HEALTH].value <= 1
+        assert latest[key, Metric.THROUGHPUT].tool == TRAIN
+        assert latest[key, Metric.HEALTH].source == f"study:{made['id']}"
