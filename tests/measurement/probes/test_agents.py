@@ -210,6 +210,32 @@ class TestWrong:
 
             asyncio.run(met())
 
+    def test_a_server_that_does_not_prove_itself_is_not_believed(self) -> None:
+        """It knows nothing, takes any proof, and goes on as if it knew the key."""
+        with socket.create_server(("127.0.0.1", 0)) as server:
+
+            async def met() -> None:
+                loop = asyncio.get_running_loop()
+                server.setblocking(False)
+
+                async def pretend() -> None:
+                    sock, _ = await loop.sock_accept(server)
+                    with sock:
+                        await loop.sock_recv(sock, 1000)
+                        await loop.sock_sendall(sock, wire.hello(bytes(32)))
+                        await loop.sock_recv(sock, 1000)
+                        await loop.sock_sendall(sock, bytes(wire.PROOF_BYTES))
+                        await asyncio.sleep(0.2)
+
+                pretending = asyncio.create_task(pretend())
+                there = Instance("false", "127.0.0.1", server.getsockname()[1])
+                with pytest.raises(ProbeError, match="it does not know our key") as caught:
+                    await Line.connect(there, bytes(32))
+                assert caught.value.why == Failure.DENIED
+                await pretending
+
+            asyncio.run(met())
+
     def test_an_agent_tells_another_version_its_own(self, pair: tuple[Running, Running]) -> None:
         answer = said(pair[1].instance, wire.hello(bytes(32), 7))
         assert len(answer) == wire.HELLO_BYTES

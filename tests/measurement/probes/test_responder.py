@@ -55,7 +55,8 @@ class TestJudged:
 
     def test_answers_are_not_answered(self) -> None:
         """Two agents cannot be made to talk to each other for ever."""
-        assert judged(Session(KEYS), sealed(Kind.ANSWER, 7), SOURCE, SAID).packet is None
+        reply = judged(Session(KEYS), sealed(Kind.ANSWER, 7), SOURCE, SAID)
+        assert (reply.packet, reply.session) == (None, Session(KEYS, forged=1))
 
 
 @pytest.fixture(scope="module")

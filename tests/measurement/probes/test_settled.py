@@ -144,6 +144,26 @@ def test_only_the_first_burst_came() -> None:
     assert refined(shape, {place: place * BITS / 1e8 for place in range(96)}) == pytest.approx(1e8)
 
 
+@pytest.mark.parametrize("pause", [0.002, 0.010, 0.1])
+def test_a_burst_in_which_the_sender_was_stopped_does_not_count(pause: float) -> None:
+    """One of five is stopped in its middle; in the paper's equation its pause is the path's slowness."""
+    shape = Shape(burst=200, bursts=5)
+    times = {place: place * BITS / 1e9 + (pause if place >= 500 else 0.0) for place in range(1000)}
+    paper = estimate(shape, [joined(each) for each in segmented(shape, times, 4)], None).rate
+    assert paper is not None
+    assert paper < 0.9e9
+    assert refined(shape, times) == pytest.approx(1e9)
+
+
+@given(st.lists(st.floats(1e6, 1e10), min_size=3, max_size=9))
+def test_the_rate_is_within_those_of_the_bursts(rates: list[float]) -> None:
+    shape = Shape(burst=96, bursts=len(rates))
+    times = {n * 96 + k: n * 100 + k * BITS / rate for n, rate in enumerate(rates) for k in range(96)}
+    found = refined(shape, times, segments=1)
+    assert found is not None
+    assert 0.99 * min(rates) <= found <= 1.01 * max(rates)
+
+
 def test_tcps_headers_are_longer() -> None:
     """Of a frame of 1514 bytes UDP has 1472 for data, TCP 1448."""
     assert tcp_payload(1472.0, 1472) == pytest.approx(MSS)
