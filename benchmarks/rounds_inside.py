@@ -35,10 +35,8 @@ from mininet_topos.cloud.agents import agents
 from mininet_topos.cloud.build import Running, built
 from mininet_topos.cloud.seeded import zones
 
-AT_ONCE = 8
-"""Orders under way at a time, of all instances together: more would wait for the two cores, and be late."""
-QUICK = Probing(count=2, interval=0.0, silent=2.0, shape=Shape(1472, 64, 1))
-SILENT = 5.0
+SILENT = 2.0
+"""Seconds after which the quick round takes a probe for unanswered."""
 
 
 def main() -> None:
@@ -51,6 +49,9 @@ def main() -> None:
     parser.add_argument("--slow-rounds", type=int, default=2)
     parser.add_argument("--intervals", type=int, default=10)
     parser.add_argument("--interval", type=float, default=0.1)
+    parser.add_argument("--count", type=int, default=2, help="requests of each kind and size, quick round")
+    parser.add_argument("--burst", type=int, default=64, help="packets of a train")
+    parser.add_argument("--at-once", type=int, default=8, help="orders under way, of all instances together")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     resource.setrlimit(resource.RLIMIT_NOFILE, (4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
@@ -65,6 +66,7 @@ def measured(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
     pairs = [Pair(one.name, other.name) for one, other in permutations(cloud.guests, 2)]
     compared = sorted(chance.sample(pairs, min(asked.compared or len(pairs), len(pairs))))
     verified = sorted(chance.sample(compared, min(asked.verified, len(compared))))
+    light = Probing(count=asked.count, interval=0.0, silent=SILENT, shape=Shape(burst=asked.burst, bursts=1))
     slow = Probing(interval=0.0, intervals=asked.intervals, interval_length=asked.interval)
     began = time.monotonic()
     with built(cloud, folder) as running:
@@ -73,18 +75,16 @@ def measured(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
         with agents(running, key) as processes:
             answering = time.monotonic()
             memory = [private_bytes(pid) for pid in processes.values()]
-            quick = _timed(running, plan(pairs, verified), QUICK, key, processes)
-            exhaustive = [
-                _timed(running, plan(compared, exhaustive=True), slow, key, processes)
-                for _ in range(asked.slow_rounds)
-            ]
+            timed = partial(_timed, running, key, processes, asked.at_once)
+            quick = timed(plan(pairs, verified), light)
+            exhaustive = [timed(plan(compared, exhaustive=True), slow) for _ in range(asked.slow_rounds)]
             return {
                 "emulation": running.emulation,
                 "instances": len(cloud.guests),
                 "pairs": len(pairs),
                 "compared": len(compared),
                 "slow_transfer": {"intervals": asked.intervals, "interval": asked.interval},
-                "quick_shape": _in_words(QUICK),
+                "quick_shape": _in_words(light, asked.at_once),
                 "built_s": there - began,
                 "agents_s": answering - there,
                 "agent_bytes": sorted(memory)[len(memory) // 2],
@@ -109,12 +109,18 @@ class Timed:
     machine: float
 
 
-def _timed(running: Running, what: Plan, how: Probing, key: Path, processes: Mapping[str, int]) -> Timed:
+def _timed(
+    running: Running, key: Path, processes: Mapping[str, int], at_once: int, what: Plan, how: Probing
+) -> Timed:
+    """Run a round.
+
+    :param at_once: orders of all instances together: more would wait for the cores, and be late.
+    """
     secret = read_key(key)
 
     async def do() -> RoundRecord:
         asked = How(
-            how, light_at_once=2, lights_at_once=AT_ONCE, trains_at_once=AT_ONCE, transfers_at_once=AT_ONCE
+            how, light_at_once=2, lights_at_once=at_once, trains_at_once=at_once, transfers_at_once=at_once
         )
         return await run(what, running.instances, partial(_connected, secret), asked)
 
@@ -166,10 +172,10 @@ def train_errors(record: RoundRecord) -> list[float]:
     ]
 
 
-def _in_words(how: Probing) -> str:
+def _in_words(how: Probing, at_once: int) -> str:
     shape = how.shape
     train = f"trains of {shape.bursts} x {shape.burst} packets of {shape.packet} bytes"
-    return f"{how.count} requests of each kind, {train}, {AT_ONCE} orders at a time"
+    return f"{how.count} requests of each kind, {train}, {at_once} orders at a time"
 
 
 def _agreement(pairs: Sequence[Pair], records: Sequence[RoundRecord]) -> dict[str, Any]:

@@ -59,9 +59,7 @@ def longest(results: Mapping[str, Any], name: str) -> float:
 
 def report(results: Mapping[str, Any]) -> str:
     """The figures for people."""
-    rows = [
-        ["Mbit/s on the wire", "iperf3 before, after", "trains", "median error", "mean |error|", "seconds"]
-    ]
+    rows = [["Mbit/s on the wire", "iperf3", "trains", "median error", "mean of absolute errors", "seconds"]]
     for path in results["paths"]:
         for name, words in _SHAPES.items():
             rows.append([f"{path['wire'] / 1e6:.0f}", _megabits(path["iperf3"]), words, *_told(path, name)])

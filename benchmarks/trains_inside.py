@@ -32,6 +32,8 @@ RATES = (50e6, 100e6, 200e6, 400e6, 700e6, 1000e6)
 """Bits/s on the wire of the paths."""
 PAPER = Shape(1472, 200, 10, 1e-3)
 IPERF_S = 3
+CALIBRATED_TO = 0.045
+"""Half of what is promised: the cheapest of many shapes is within a bound by luck, too."""
 CALIBRATED_WITH = 2
 """Trains of each shape on each path."""
 
@@ -76,7 +78,7 @@ async def _compared(running: Running, key: bytes, chance: random.Random, trains:
             Trial(shape, tuple([await _tried(agent, target, truths, shape) for target in targets]))
             for shape in SHAPES
         ]
-        found = chosen(trials)
+        found = chosen(trials, CALIBRATED_TO)
         paths = []
         for target, rate in zip(targets, RATES, strict=True):
             before = carried(running, target)
