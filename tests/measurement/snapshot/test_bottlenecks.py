@@ -221,3 +221,10 @@ def test_a_source_keeps_its_hose_where_larger_limits_do_not_explain_it() -> None
     subtree = tried("abc", Level.SUBTREE, b_y=150.0, c_x=150.0)
     assert infer(alone, [tried("a", None, a_x=175.0, a_c=175.0), rack, subtree]).hoses == {"a": 350.0}
     assert infer(alone, [tried("a", None, a_x=230.0, a_c=250.0), rack, subtree]).hoses == {}
+
+
+def test_what_counts_as_less_can_be_said() -> None:
+    alone = {Pair("a", "x"): 100.0, Pair("b", "y"): 100.0}
+    trial = tried("ab", Level.RACK, a_x=92.0, b_y=92.0)
+    assert infer(alone, [trial]).limits == ()
+    assert infer(alone, [trial], drop=0.05).limits == (Limit(frozenset("ab"), 184.0),)
