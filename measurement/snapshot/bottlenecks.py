@@ -133,6 +133,8 @@ def _of_larger(tried: Tried, alone: Mapping[Pair, float], limits: Mapping[frozen
         over = {path for path in left if leaves(group, path)}
         through = min(limits[group], through + math.fsum(alone[path] for path in over))
         left -= over
+    if left == {*tried.together}:
+        return False  # nothing of it goes over any of them
     explained = through + math.fsum(alone[path] for path in left)
     return math.fsum(tried.together.values()) >= (1 - SAME) * explained
 

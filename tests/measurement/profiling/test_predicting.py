@@ -98,3 +98,8 @@ def test_the_unit_does_not_matter(hours: list[float], by: float) -> None:
 def test_what_is_no_amount_is_refused(bad: float) -> None:
     with pytest.raises(ValueError, match="hours"):
         next_hour([1.0, bad])
+
+
+def test_by_hand() -> None:
+    """A day of 10, a day of 20: each 10 off the other day; 46 pairs of hours alike, one not, of 47."""
+    assert next_hour([10.0] * DAY + [20.0] * DAY) == pytest.approx(15 + 45 / 47 * 10)

@@ -9,7 +9,7 @@ import pytest
 
 from measurement.health.model import Pair
 from measurement.snapshot.bottlenecks import DROP, Limit, Shared, Tried, infer
-from measurement.snapshot.concurrent import PAIR, leaves, plan
+from measurement.snapshot.concurrent import PAIR, Trial, leaves, plan
 from measurement.snapshot.racks import Level, tree
 from tests.measurement.snapshot.trees import Network, made
 
@@ -189,3 +189,42 @@ def test_errors_are_named() -> None:
         infer({}, [Tried(trial, network.together(trial.paths))])
     with pytest.raises(ValueError, match="drop"):
         infer({}, [], drop=1.0)
+
+
+def tried(group: str, level: Level | None, **together: float) -> Tried:
+    """A trial by hand: paths such as ``a_x``, and what each had."""
+    rates = {Pair(*name.split("_")): rate for name, rate in together.items()}
+    return Tried(Trial(level, frozenset(group), tuple(rates)), rates)
+
+
+@pytest.mark.parametrize(("share", "narrow"), [(0.50, True), (0.84, True), (0.86, False), (0.95, False)])
+def test_less_by_a_little_is_no_limit(share: float, narrow: bool) -> None:
+    alone = {Pair("a", "x"): 100.0, Pair("b", "y"): 100.0}
+    limits = infer(alone, [tried("ab", Level.RACK, a_x=100 * share, b_y=100 * share)]).limits
+    assert [limit.rate for limit in limits] == ([pytest.approx(200 * share)] if narrow else [])
+
+
+def test_a_group_is_not_blamed_for_the_limit_of_a_smaller_one_within() -> None:
+    """A and b share their machine's card; with c beside them the rack lets everything through."""
+    alone = {Pair("a", "x"): 600.0, Pair("b", "y"): 600.0, Pair("c", "z"): 400.0}
+    card = tried("ab", Level.MACHINE, a_x=300.0, b_y=300.0)
+    rack = tried("abc", Level.RACK, a_x=300.0, b_y=300.0, c_z=400.0)
+    assert infer(alone, [card, rack]).limits == (Limit(frozenset("ab"), 600.0),)
+
+
+def test_a_source_keeps_its_hose_where_larger_limits_do_not_explain_it() -> None:
+    """Of a's paths one leaves the subtree, one the rack: both links would let 500 through, and a has 350."""
+    alone = dict.fromkeys(
+        [Pair("a", "x"), Pair("a", "c"), Pair("b", "c"), Pair("b", "y"), Pair("c", "x")], 500.0
+    )
+    rack = tried("ab", Level.RACK, a_c=250.0, b_y=250.0)
+    subtree = tried("abc", Level.SUBTREE, b_y=150.0, c_x=150.0)
+    assert infer(alone, [tried("a", None, a_x=175.0, a_c=175.0), rack, subtree]).hoses == {"a": 350.0}
+    assert infer(alone, [tried("a", None, a_x=230.0, a_c=250.0), rack, subtree]).hoses == {}
+
+
+def test_what_counts_as_less_can_be_said() -> None:
+    alone = {Pair("a", "x"): 100.0, Pair("b", "y"): 100.0}
+    trial = tried("ab", Level.RACK, a_x=92.0, b_y=92.0)
+    assert infer(alone, [trial]).limits == ()
+    assert infer(alone, [trial], drop=0.05).limits == (Limit(frozenset("ab"), 184.0),)
