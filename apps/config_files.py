@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from adon.config import (
     Configuration,
     ControllerTls,
+    HealthRounds,
     Ingest,
     LinkDiscovery,
     Mail,
@@ -33,6 +34,7 @@ SECRET, PUBLIC = True, False
 _AT_A_POINT = {"verify": PUBLIC, "token_file": SECRET, "client_certificate": PUBLIC, "client_key": SECRET}
 FILES: Mapping[type[BaseModel], Mapping[str, bool]] = {
     ControllerTls: {"certificate": PUBLIC, "key": SECRET, "ca": PUBLIC},
+    HealthRounds: {"key_file": SECRET},
     Globus: {"client_secret_file": SECRET, "refresh_token_file": SECRET},
     Ingest: {"certificate": PUBLIC, "key": SECRET, "trust": PUBLIC},
     Irods: {"password_file": SECRET, "ca_file": PUBLIC},
@@ -52,7 +54,7 @@ FILES: Mapping[type[BaseModel], Mapping[str, bool]] = {
 """By section the keys that name a file, and whether nobody else may read it."""
 NO_FILES = ("system", "none")
 """What ``verify`` may say instead of a file."""
-BESIDE_OURS = ("measurements", "transfers", "compute")
+BESIDE_OURS = ("measurements", "transfers", "compute", "health")
 """Sections whose names of files count from the configuration's folder; those of others from where
 ``adon serve`` is started."""
 
@@ -94,8 +96,8 @@ def _inside(value: Any, place: Place) -> Iterator[NamedFile]:
             found, here = getattr(value, name), (*place, field.alias or name)
             if name not in named:
                 yield from _inside(found, here)
-            elif isinstance(found, str) and not (name == "verify" and found in NO_FILES):
-                yield NamedFile(here, found, named[name])
+            elif isinstance(found, str | Path) and not (name == "verify" and found in NO_FILES):
+                yield NamedFile(here, str(found), named[name])
     elif isinstance(value, Mapping):
         for key, one in value.items():
             yield from _inside(one, (*place, key))

@@ -59,6 +59,7 @@ READERS: Mapping[str, frozenset[str]] = {
     "access": frozenset({WEB}),
     "access.public_url": frozenset({WEB, MOVERS}),
     "transfers": frozenset({CONTROLLER, MOVERS, WEB}),
+    "health": frozenset({COLLECTOR}),
 }
 """Which processes read which section; the longer name counts."""
 

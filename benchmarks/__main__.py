@@ -23,6 +23,9 @@ from benchmarks import (
     admission_estimates,
     anomaly,
     archive,
+    bursts,
+    choreo,
+    crossing,
     dashboards,
     durable_write,
     evaluations,
@@ -30,16 +33,23 @@ from benchmarks import (
     fluid,
     footprint,
     foretold,
+    health,
     install,
     many_flows,
     many_flows_switches,
     moves,
     paths,
+    pct,
+    placement,
+    placement_gain,
     polling,
+    probe_jitter,
     queueing,
     reaction,
+    rounds,
     scheduling,
     setups,
+    trains,
     web,
     web_servers,
     workloads,
@@ -125,7 +135,15 @@ BENCHMARKS: dict[str, Benchmark] = {
     "archive": Benchmark("The measurement archive", archive.run, archive.report, archive.passed),
     "scheduling": Benchmark("Conflict-free scheduling", scheduling.run, scheduling.report, scheduling.passed),
     "anomaly": Benchmark("Anomaly detection", anomaly.run, anomaly.report, anomaly.passed),
+    "health": Benchmark("A round of health, beside its probes", health.run, health.report, health.passed),
     "paths": Benchmark("Candidate paths", paths.run, paths.report, paths.passed),
+    "probe_jitter": Benchmark(
+        "What Python adds to round-trip times", probe_jitter.run, probe_jitter.report, probe_jitter.passed
+    ),
+    "placement": Benchmark("Placing tasks", placement.run, placement.report, placement.passed),
+    "placement_gain": Benchmark(
+        "What placing tasks gains", placement_gain.run, placement_gain.report, placement_gain.passed
+    ),
     "failures": Benchmark("When something fails", failures.run, failures.report, failures.passed),
     "workloads": Benchmark("The workload suite", workloads.run, workloads.report, workloads.passed),
     "admission_estimates": Benchmark(
@@ -145,11 +163,27 @@ BENCHMARKS: dict[str, Benchmark] = {
         dashboards.passed,
     ),
     "web_servers": Benchmark("Servers for the web side", web_servers.run, web_servers.report),
+    "trains": Benchmark("Packet trains beside iperf3", trains.run, trains.report, trains.passed),
+    "rounds": Benchmark("A round of 100 instances", rounds.run, rounds.report, rounds.passed),
+    "rounds_exhaustive": Benchmark(
+        "A round of 100 instances, beside slow ones of all pairs",
+        rounds.run_exhaustive,
+        rounds.report,
+        rounds.passed,
+    ),
     "evaluations": Benchmark(
         "Evaluations: table V, and comparisons of runs",
         evaluations.run,
         evaluations.report,
         evaluations.passed,
+    ),
+    "choreo": Benchmark(
+        "Applications placed, and really transferring", choreo.run, choreo.report, choreo.passed
+    ),
+    "pct": Benchmark("Data to the healthiest instances", pct.run, pct.report, pct.passed),
+    "bursts": Benchmark("Bursts, and transfers through them", bursts.run, bursts.report),
+    "crossing": Benchmark(
+        "Others' traffic, and shared ways out", crossing.run, crossing.report, crossing.passed
     ),
     "fluid": Benchmark("The simulator beside the testbed", fluid.run, fluid.report, fluid.passed),
 }

@@ -163,6 +163,19 @@ def _namespace(name: str) -> Iterator[Namespace]:
         keeper.wait()
 
 
+@contextmanager
+def beside(name: str, here: str, there: str) -> Iterator[Namespace]:
+    """A namespace joined to this one by a veth pair, ``NAME-here`` with the address ``here`` (of a /24)."""
+    with _namespace(name) as made:
+        _run("ip", "link", "set", "lo", "up")
+        _veth(f"{name}-here", f"{name}-there")
+        _run("ip", "link", "set", f"{name}-there", "netns", str(made.pid))
+        made.run("ip", "address", "add", f"{there}/24", "dev", f"{name}-there")
+        made.run("ip", "link", "set", f"{name}-there", "up")
+        _run("ip", "address", "add", f"{here}/24", "dev", f"{name}-here")
+        yield made
+
+
 def _veth(one: str, other: str) -> None:
     _run("ip", "link", "add", one, "type", "veth", "peer", "name", other)
     for end in (one, other):

@@ -149,6 +149,7 @@ def _ids(api: Api, chance: random.Random, backtest: str) -> Mapping[str, Iterabl
         ("proposals", "/proposals", "id"),
         ("alarms", "/alarms", "id"),
         ("subscriptions", "/subscriptions", "id"),
+        ("studies", "/studies", "id"),
         ("jobs", "/jobs", "id"),
         ("maintenance", "/maintenance?all=true", "id"),
         ("reservations", "/reservations?all=true", "id"),

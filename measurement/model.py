@@ -1,6 +1,6 @@
 """The one normalised form of a measurement, whichever way it came in.
 
-Units: throughput in bits/s, delays and jitter in seconds, loss as a ratio 0..1.  Times are seconds
+Units: throughput in bits/s, delays and jitter in seconds, loss and health as ratios 0..1.  Times are seconds
 since the Unix epoch, UTC.  Metric meanings follow RFC 7679 (one-way delay), RFC 7680 (one-way loss),
 RFC 3393 (delay variation; reported here as the mean absolute difference of consecutive one-way
 delays) and perfSONAR's words for tasks, runs and results.
@@ -25,11 +25,18 @@ class Metric(StrEnum):
     ONE_WAY_DELAY = "one_way_delay"
     JITTER = "jitter"
     LOSS = "loss"
+    HEALTH = "health"
+    """H-ALL of a pair of instances that probe each other along the path ([HEALTH] 6), from 0 (dead) to 1."""
 
     @property
     def higher_is_better(self) -> bool:
-        """True for throughput only: the others are better the smaller they are."""
-        return self is Metric.THROUGHPUT
+        """True for throughput and health: the others are better the smaller they are."""
+        return self in (Metric.THROUGHPUT, Metric.HEALTH)
+
+    @property
+    def is_ratio(self) -> bool:
+        """Whether its values are ratios, which are never above 1."""
+        return self in (Metric.LOSS, Metric.HEALTH)
 
 
 _CUSTOM = re.compile(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)*")
@@ -97,8 +104,8 @@ class Measurement:
     def __post_init__(self) -> None:
         if not math.isfinite(self.value) or self.value < 0:
             raise ValueError(f"{self.metric}: {self.value!r} is not a measurable value")
-        if self.metric is Metric.LOSS and self.value > 1:
-            raise ValueError(f"loss: {self.value!r} is above 1")
+        if self.metric.is_ratio and self.value > 1:
+            raise ValueError(f"{self.metric}: {self.value!r} is above 1")
         if not (math.isfinite(self.started_at) and math.isfinite(self.observed_at)):
             raise ValueError("observed_at: not a time")
         if self.observed_at < self.started_at:
@@ -121,7 +128,7 @@ class Measurement:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """One value of a metric that is not one of the network's five: of a host, a workflow, an estimate.
+    """One value of a metric that is not one of the network's: of a host, a workflow, an estimate.
 
     :param key: what it is of; for a host ``PathKey("", host, "")`` (:func:`host_key`).
     :param metric: a dotted name (``host.memory_available``, ``pegasus.percent_done``).

@@ -54,6 +54,9 @@ class Action(StrEnum):
     JOB_SUBMIT = "job.submit"
     JOB_READ = "job.read"
     JOB_CANCEL = "job.cancel"
+    STUDY_READ = "study.read"
+    STUDY_ADD = "study.add"
+    STUDY_DELETE = "study.delete"
     METRICS_READ = "metrics.read"
     TOKEN_CREATE = "token.create"  # noqa: S105 - the name of an action
     TOKEN_READ = "token.read"  # noqa: S105
@@ -190,6 +193,9 @@ GRANTS: Mapping[Action, Mapping[Role, Scope]] = {
         Role.PERFORMANCE_ENGINEER: Scope.OWN,
         Role.RESEARCHER: Scope.OWN,
     },
+    Action.STUDY_READ: _EVERY_ROLE,
+    Action.STUDY_ADD: _ACTING_STAFF,
+    Action.STUDY_DELETE: _ACTING_STAFF,
     Action.METRICS_READ: _STAFF,
     Action.TOKEN_CREATE: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY},
     Action.TOKEN_READ: {**dict.fromkeys(Role, Scope.OWN), Role.ADMIN: Scope.ANY, Role.AUDITOR: Scope.ANY},

@@ -23,6 +23,7 @@ from adon.client.measurements import MeasurementCalls
 from adon.client.network import NetworkCalls
 from adon.client.repeating import BOUNDS, Bounds, Repeating
 from adon.client.sites import SiteCalls
+from adon.client.studies import StudyCalls
 from adon.client.templates import TemplateCalls
 from adon.client.transport import TIMEOUT, HttpTransport
 from adon.errors import NotAuthenticated
@@ -36,6 +37,7 @@ class Client(
     MeasurementCalls,
     NetworkCalls,
     SiteCalls,
+    StudyCalls,
     AdviceCalls,
     AccessCalls,
     GlanceCalls,

@@ -88,6 +88,15 @@ class Gain(TypedDict):
     high: float
 
 
+class HealthBound(TypedDict):
+    """
+    ``health >= min`` (H-ALL of [HEALTH], 0 to 100 %); better up to ``target``.
+    """
+
+    min: str
+    target: NotRequired[str | None]
+
+
 class LossBound(TypedDict):
     """
     ``loss <= max`` (ratio of packets); better down to ``target``.
@@ -107,7 +116,7 @@ class MatchRule(TypedDict):
     dscp: NotRequired[list[int]]
 
 
-Metric: TypeAlias = Literal["throughput", "rtt", "one_way_delay", "jitter", "loss"]
+Metric: TypeAlias = Literal["throughput", "rtt", "one_way_delay", "jitter", "loss", "health"]
 """
 What is measured on a transit path; ``higher_is_better`` tells its good direction.
 """
@@ -2243,6 +2252,9 @@ Action: TypeAlias = Literal[
     "job.submit",
     "job.read",
     "job.cancel",
+    "study.read",
+    "study.add",
+    "study.delete",
     "metrics.read",
     "token.create",
     "token.read",
@@ -2479,6 +2491,60 @@ class VersionOfAdon(TypedDict):
     python: str
 
 
+class StudyView(TypedDict):
+    """
+    A study in short.
+    """
+
+    id: str
+    kind: Literal["health-round", "snapshot", "placement", "evaluation"]
+    at: str
+    """
+    when its network was looked at
+    """
+    title: str
+    summary: str
+    submitted_by: str
+    submitted_at: str
+    document_bytes: int
+
+
+class StudyDetail(TypedDict):
+    """
+    A study with its document.
+    """
+
+    id: str
+    kind: Literal["health-round", "snapshot", "placement", "evaluation"]
+    at: str
+    """
+    when its network was looked at
+    """
+    title: str
+    summary: str
+    submitted_by: str
+    submitted_at: str
+    document_bytes: int
+    document: dict[str, Any]
+
+
+class StudyBody(TypedDict):
+    """
+    A study to be kept: its document as it is, or packed where it is large.
+    """
+
+    kind: Literal["health-round", "snapshot", "placement", "evaluation"]
+    title: NotRequired[str]
+    """
+    what the document says if left out
+    """
+    document: NotRequired[dict[str, Any] | None]
+    packed: NotRequired[str | None]
+    """
+    instead of `document`: its JSON, by gzip, in base64; see docs/instances.md
+    """
+
+
 class Health(TypedDict):
     """
     Whether this process, or what it needs, works.
@@ -2570,6 +2636,7 @@ class QSpec(TypedDict):
     one_way_delay: NotRequired[DelayBound | None]
     jitter: NotRequired[DelayBound | None]
     loss: NotRequired[LossBound | None]
+    health: NotRequired[HealthBound | None]
 
 
 Trigger = TypedDict(
@@ -3770,6 +3837,18 @@ class PartStanding(TypedDict):
     """
     numbers by name, with the unit in it
     """
+
+
+class StudyList(TypedDict):
+    """
+    Studies, those of the latest looks at a network first.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[StudyView]
 
 
 class TemplateBody(TypedDict):

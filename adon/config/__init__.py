@@ -21,6 +21,7 @@ from adon.config.configuration import Configuration, load
 from adon.config.connecting import Connections, ControllerTls
 from adon.config.credentials import Credentials
 from adon.config.discovery import LinkDiscovery
+from adon.config.health import HealthRounds
 from adon.config.links import Cost, NetworkLink, Overlay
 from adon.config.measuring import (
     BackgroundTest,
@@ -72,6 +73,7 @@ __all__ = [
     "FireflyCollector",
     "Flowspace",
     "HTCondorAdapter",
+    "HealthRounds",
     "HighAvailability",
     "Host",
     "HostMetrics",

@@ -7,6 +7,7 @@ from ipaddress import IPv4Address, IPv6Address
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from adon.config.health import wrong_instances
 from adon.config.links import link_problems
 from adon.config.queueing import wrong_queue
 from adon.config.slices import wrong_slices
@@ -28,6 +29,7 @@ def problems(whole: Configuration) -> Iterator[str]:
         wrong_slices(whole),
         wrong_queue(whole),
         _transfers(whole),
+        wrong_instances(whole),
     )
 
 

@@ -11,6 +11,7 @@ from adon import yamlfile
 from adon.config.access import Access
 from adon.config.checks import problems
 from adon.config.discovery import LinkDiscovery
+from adon.config.health import HealthRounds
 from adon.config.links import NetworkLink, Overlay
 from adon.config.measuring import Measurements
 from adon.config.network import Site, Switch, TransitPath
@@ -41,6 +42,7 @@ class Configuration(Section):
     access: Access = Access()
     ignored_cookies: tuple[CookieRange, ...] = ()
     transfers: Transfers = Transfers()
+    health: HealthRounds | None = None
 
     @model_validator(mode="after")
     def _references(self) -> Self:
@@ -49,7 +51,7 @@ class Configuration(Section):
 
     @property
     def metrics_measured(self) -> frozenset[Metric]:
-        """The metrics that some configured test yields."""
+        """The metrics that some configured test, or round of health, yields."""
         found: set[Metric] = set()
         for test in self.measurements.tests:
             if test.throughput_period is not None:
@@ -58,6 +60,8 @@ class Configuration(Section):
                 found.add(Metric.RTT)
         if self.measurements.one_way:
             found |= {Metric.ONE_WAY_DELAY, Metric.JITTER, Metric.LOSS}
+        if self.health is not None and self.health.paths():
+            found |= {Metric.HEALTH, *([Metric.THROUGHPUT] if self.health.throughput else [])}
         return frozenset(found)
 
 

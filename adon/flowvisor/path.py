@@ -126,6 +126,7 @@ class Basis(StrEnum):
 
     TEST = "active test"
     TRANSFER = "a transfer that had the path to itself, by its rule counters"
+    TRAIN = "packet trains between instances at its ends"
     COUNTERS = "capacity less the switch's counters"
     OWN = "the flow's own rate by its rule counters, less the effect of our test"
     LINKS = "composed from what its links are configured to give"

@@ -47,6 +47,7 @@ from adon.flowvisor.path import Basis, Knowledge, Known, Unknown
 from adon.flowvisor.steadiness import Steadiness
 from adon.units import format_duration
 from adon.variation import Moments
+from measurement.health.path_metrics import TRAIN
 from measurement.model import Measurement, Metric, PathKey
 
 FUTURE_TOLERANCE = 5.0
@@ -55,6 +56,8 @@ FUTURE_TOLERANCE = 5.0
 BY_TRANSFER = "rule counters"
 """The tool of a result that a transfer alone on its path gave (:mod:`adon.broker.filling`)."""
 
+_BASES = {BY_TRANSFER: Basis.TRANSFER, TRAIN: Basis.TRAIN}
+"""What a throughput rests on, by its tool; an active test if it is not said here."""
 _BUCKET = 3600.0
 
 
@@ -289,7 +292,7 @@ def _from_test(tested: Measurement, streams: int, loads: Sequence[FlowLoad]) -> 
     before = sum(load.streams for load in loads if load.admitted_at < tested.started_at)
     alone = _share(tested, streams, before, 0)
     if not since:
-        return alone, Basis.TRANSFER if tested.tool == BY_TRANSFER else Basis.TEST
+        return alone, _BASES.get(tested.tool, Basis.TEST)
     fair = _share(tested, streams, before, sum(load.streams for load in since))
     return max(fair, _less_charges(alone, since)), Basis.FAIR_SHARE
 
@@ -347,8 +350,8 @@ def _from_counters(counters: Counters, capacity: float, streams: int, loads: Seq
 def compose(links: Sequence[Mapping[Metric, float]]) -> dict[Metric, float]:
     """The metrics of a path of several links (spec section 2).
 
-    Throughput is the smallest, delays add, jitter adds in quadrature (independent links), and what
-    survives multiplies.  A metric that one link does not have is absent from the result.
+    Throughput and health are the smallest, delays add, jitter adds in quadrature (independent links), and
+    what survives multiplies.  A metric that one link does not have is absent from the result.
     """
     common = [metric for metric in Metric if links and all(metric in link for link in links)]
     return {metric: _composed(metric, [link[metric] for link in links]) for metric in common}
@@ -356,7 +359,7 @@ def compose(links: Sequence[Mapping[Metric, float]]) -> dict[Metric, float]:
 
 def _composed(metric: Metric, values: Sequence[float]) -> float:
     match metric:
-        case Metric.THROUGHPUT:
+        case Metric.THROUGHPUT | Metric.HEALTH:
             return min(values)
         case Metric.RTT | Metric.ONE_WAY_DELAY:
             return math.fsum(values)

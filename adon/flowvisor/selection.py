@@ -140,7 +140,7 @@ def value_text(metric: Metric, value: float) -> str:
             return format_rate(value)
         case Metric.RTT | Metric.ONE_WAY_DELAY | Metric.JITTER:
             return format_duration(value)
-        case Metric.LOSS:
+        case Metric.LOSS | Metric.HEALTH:
             return format_ratio(value)
 
 

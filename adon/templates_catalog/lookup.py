@@ -26,6 +26,7 @@ PARSERS: Mapping[Metric, Callable[[object], float]] = {
     Metric.ONE_WAY_DELAY: parse_duration,
     Metric.JITTER: parse_duration,
     Metric.LOSS: parse_ratio,
+    Metric.HEALTH: parse_ratio,
 }
 """How a value of each metric is read from text."""
 
@@ -35,6 +36,7 @@ UNITS: Mapping[Metric, str] = {
     Metric.ONE_WAY_DELAY: "s",
     Metric.JITTER: "s",
     Metric.LOSS: "ratio",
+    Metric.HEALTH: "ratio",
 }
 """The unit a value of each metric has inside ADON."""
 
@@ -160,18 +162,21 @@ def generate(metric: Metric, bound: float | None, best: float | None) -> LookupT
     An unknown end is set so that the table can still order candidates:
 
     - no bound: a factor of ten from ``best``, as far as table 2 reaches;
-    - no best: ten times the bound for throughput, zero for the others;
-    - neither (or only zeros): anything above zero is best for throughput, worst for the others.
+    - no best: ten times the bound for throughput, 1 for health, zero for the others;
+    - neither (or only zeros): anything above zero is best for throughput, worst for the others; health
+      scores over a factor of ten below 1.
 
     If ``best`` is not better than the bound there is no room for a line.  The bound then scores 10 and
     what misses it 1, with a step too narrow to measure.
     """
-    low, high = _throughput_ends(bound, best) if metric.higher_is_better else _small_ends(metric, bound, best)
+    if metric is Metric.HEALTH and best is None:
+        best = 1.0  # nothing is healthier
+    low, high = _high_ends(bound, best) if metric.higher_is_better else _small_ends(metric, bound, best)
     scores = (WORST_SCORE, BEST_SCORE) if metric.higher_is_better else (BEST_SCORE, WORST_SCORE)
     return LookupTable(points=((low, scores[0]), (high, scores[1])), generated=True)
 
 
-def _throughput_ends(bound: float | None, best: float | None) -> tuple[float, float]:
+def _high_ends(bound: float | None, best: float | None) -> tuple[float, float]:
     if not bound and not best:
         return 0.0, _EDGE
     low = bound if bound is not None else (best or 0.0) / _DECADE

@@ -100,6 +100,21 @@ class LossBound(Value):
         return self
 
 
+class HealthBound(Value):
+    """``health >= min`` (H-ALL of [HEALTH], 0 to 100 %); better up to ``target``."""
+
+    min: Ratio
+    target: Ratio | None = None
+
+    @model_validator(mode="after")
+    def _ordered(self) -> Self:
+        if self.min <= 0:
+            raise ValueError("min: a bound on health must be above zero")
+        if self.target is not None and self.target < self.min:
+            raise ValueError("target: is below min")
+        return self
+
+
 class QSpec(Value):
     """The quality a flow needs: per metric a hard bound and optionally a target (spec section 1)."""
 
@@ -108,6 +123,7 @@ class QSpec(Value):
     one_way_delay: DelayBound | None = None
     jitter: DelayBound | None = None
     loss: LossBound | None = None
+    health: HealthBound | None = None
 
     def bound(self, metric: Metric) -> float | None:
         """The hard bound of one metric in its own unit, or None where there is none."""

@@ -12,7 +12,7 @@ WIDTH = 40
 
 def picture(metric: Metric, table: LookupTable) -> list[str]:
     """A lookup table as bars, one line per point."""
-    unit = {Metric.THROUGHPUT: "bps", Metric.LOSS: "ratio"}.get(metric, "s")
+    unit = {Metric.THROUGHPUT: "bps", Metric.LOSS: "ratio", Metric.HEALTH: "ratio"}.get(metric, "s")
     best = max((score for _, score in table.points), default=0.0) or 1.0
     return [
         f"{value(at, unit):>12} {score:6.2f} {'█' * max(0, round(WIDTH * score / best))}".rstrip()

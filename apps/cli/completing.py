@@ -101,6 +101,10 @@ def _backtests(api: Client) -> Iterable[Offer]:
     return ((one["id"], one["state"]) for one in api.backtests())
 
 
+def _studies(api: Client) -> Iterable[Offer]:
+    return ((one["id"], f"{one['kind']}: {one['title']}") for one in api.studies(limit=OFFERED))
+
+
 def _switches(api: Client) -> Iterable[Offer]:
     return ((one["dpid"], one["name"]) for one in api.topology()["switches"])
 
@@ -134,3 +138,4 @@ proposals = _completer(_proposals)
 subscriptions = _completer(_subscriptions)
 backtests = _completer(_backtests)
 switches = _completer(_switches)
+studies = _completer(_studies)

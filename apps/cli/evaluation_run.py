@@ -13,6 +13,7 @@ import typer
 
 from adon.errors import Conflict, InvalidInput
 from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json, write
+from apps.cli.study import EVALUATION, SubmitFlag, hand_in
 
 if TYPE_CHECKING:
     from adon.evaluations.reading import DocumentFile
@@ -26,6 +27,7 @@ EXIT_STOPPED = 130
 
 
 def run(
+    ctx: typer.Context,
     document: Annotated[
         str,
         typer.Argument(metavar="DOCUMENT", help="A document file, or the name of one of adon evaluate list."),
@@ -54,6 +56,7 @@ def run(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with the run in --out where it was interrupted.")
     ] = False,
+    submit: SubmitFlag = False,
     json_: JsonFlag = False,
 ) -> None:
     """Run an evaluation; each result is on the disk before the next turn begins.
@@ -78,7 +81,12 @@ def run(
         _resume(out, found, plan, bench, quiet=json_)
     else:
         _start(out, text, found, plan, bench, quiet=json_)
-    _finish(out, text, found, json_=json_)
+    done = _finished(out, text, found)
+    if submit:
+        from measurement.evaluation.run_json import to_json
+
+        hand_in(ctx, EVALUATION, to_json(done))
+    _tell(out, found, done, json_=json_)
 
 
 def _pairs(given: list[str]) -> dict[str, str]:
@@ -203,24 +211,29 @@ class _Progress:
         typer.echo(f"stopping when the tests that run are over (at most about {span})", err=True)
 
 
-def _finish(out: Path, text: str, found: DocumentFile, *, json_: bool) -> None:
-    """Write what is made of the log, and tell."""
-    from apps.cli.evaluation_told import findings
+def _finished(out: Path, text: str, found: DocumentFile) -> Run:
+    """Write what is made of the log."""
     from apps.evaluation import logfile
     from apps.evaluation.report import Source, page
     from measurement.evaluation.run_json import to_json
 
     run = logfile.read(out)
-    value = found.value()
     write(out / logfile.RUN, json.dumps(to_json(run), indent=1, ensure_ascii=False) + "\n", "--out")
-    write(out / logfile.REPORT, page(Source(value, text, found.digest()), run), "--out")
+    write(out / logfile.REPORT, page(Source(found.value(), text, found.digest()), run), "--out")
+    return run
+
+
+def _tell(out: Path, found: DocumentFile, run: Run, *, json_: bool) -> None:
+    from apps.cli.evaluation_told import findings
+    from apps.evaluation import logfile
+
     failed = sum(run.failures().values())
     if json_:
         print_json(
             {"folder": str(out), "complete": run.complete, "tests": len(run.samples), "failed": failed}
         )
     else:
-        typer.echo("\n".join(findings(value, run)))
+        typer.echo("\n".join(findings(found.value(), run)))
         typer.echo(f"{out / logfile.REPORT}: written")
     if not run.complete:
         raise typer.Exit(EXIT_STOPPED)

@@ -19,7 +19,7 @@ hosts = typer.Typer(help="Data transfer nodes.", no_args_is_help=True)
 rules = typer.Typer(help="OpenFlow rules.", no_args_is_help=True)
 
 NARROWED = {"flow": "--flow", "dpid": "--dpid"}
-METRICS = ("throughput", "rtt", "one_way_delay", "jitter", "loss")
+METRICS = ("throughput", "rtt", "one_way_delay", "jitter", "loss", "health")
 
 
 @paths.command("list")

@@ -27,7 +27,7 @@ OfMetric = Annotated[str | None, typer.Option("--metric", help="throughput, rtt,
 def mesh(
     ctx: typer.Context,
     metric: Annotated[
-        str, typer.Option(help="throughput, rtt, one_way_delay, jitter or loss.")
+        str, typer.Option(help="throughput, rtt, one_way_delay, jitter, loss or health.")
     ] = "throughput",
     path: OfPath = None,
     json_: JsonFlag = False,

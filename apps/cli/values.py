@@ -37,7 +37,7 @@ def history(
     source: FromCampus,
     destination: ToCampus,
     metric: Annotated[
-        str, typer.Option(help="throughput, rtt, one_way_delay, jitter, loss, or another.")
+        str, typer.Option(help="throughput, rtt, one_way_delay, jitter, loss, health, or another.")
     ] = "throughput",
     hours: Annotated[float, typer.Option(help="How far back.")] = 24.0,
     json_: JsonFlag = False,
@@ -93,7 +93,7 @@ def list_(
         str | None, typer.Option("--to", help="Only to this site.", autocompletion=offered.campuses)
     ] = None,
     metric: Annotated[
-        str | None, typer.Option(help="throughput, rtt, one_way_delay, jitter or loss.")
+        str | None, typer.Option(help="throughput, rtt, one_way_delay, jitter, loss or health.")
     ] = None,
     since: Since = None,
     until: Until = None,

@@ -32,6 +32,7 @@ UNITS: Mapping[str, str] = {
     "one_way_delay": "s",
     "jitter": "s",
     "loss": "ratio",
+    "health": "ratio",
 }
 """The unit each network metric's numbers are in; that of another metric is not known here."""
 

@@ -22,7 +22,7 @@ from adon import config
 from adon.config import Configuration
 from adon.errors import InvalidInput
 from adon.store.access.database import access_url
-from apps.collector import contacts, files, orders
+from apps.collector import contacts, files, orders, rounds, studies
 from apps.collector.collector import Collector, Inbox
 from apps.collector.conductor import Conductor
 from apps.collector.control import Control
@@ -34,6 +34,7 @@ from apps.collector.orders import Plan
 from apps.collector.owners import Owners
 from apps.collector.readers import Readers
 from apps.collector.sites import working
+from apps.collector.studies import Studies
 from apps.collector.telling import telling
 from apps.collector.watching import reader_of, watching
 from apps.collector.ways_in import directory, ways_in
@@ -55,7 +56,12 @@ from measurement.scheduling import gantt
 LOG = logging.getLogger("apps.collector")
 ARCHIVE = "measurements.db"
 SOCKET = "collector.sock"
-DOCUMENTS_KEPT = {"execution": 30 * 86_400.0, "alarm": 400 * 86_400.0, "overlap": 30 * 86_400.0}
+DOCUMENTS_KEPT = {
+    "execution": 30 * 86_400.0,
+    "alarm": 400 * 86_400.0,
+    "overlap": 30 * 86_400.0,
+    **studies.RETENTION,
+}
 """Seconds for which what became of runs, and alarms that are over, can be looked up."""
 MOST_AT_ONCE = 64
 """Runs under way, from handing them over to their end; each has a thread that mostly waits."""
@@ -130,7 +136,8 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
             told.offer(alarm)
             web.alarm(alarm)
 
-        watch = Watch(Policy(periods=plan.expected()))
+        limits = {} if configuration.health is None else rounds.limits(configuration.health)
+        watch = Watch(Policy(periods=plan.expected(), limits=limits))
         keeper = Keeper(archive, watch, link, notify, time.time, web.value)
         conductor = Conductor(
             plan,
@@ -172,6 +179,7 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
         )
         ends.enter_context(working(configuration, folder, link, leads))
         ends.enter_context(watching(*reads))
+        ends.enter_context(rounds.running(configuration, folder, data, inbox, Studies(archive), leads))
         deployed.start()  # what was wanted meanwhile has waited
         ends.callback(deployed.close)
         for number in (signal.SIGTERM, signal.SIGINT):

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
+from typing import TypeVar
 
 from apps.collector.conductor import Conductor
 from apps.collector.keeper import Keeper, Value
@@ -21,6 +22,7 @@ from measurement.archive import Appended, Archive, Retention
 from measurement.errors import ArchiveError, LeaseLost
 
 LOG = logging.getLogger(__name__)
+T = TypeVar("T")
 LOOK_EVERY = 0.5
 SILENCE_EVERY = 5.0
 MAINTAIN_EVERY = 60.0
@@ -68,6 +70,25 @@ class Inbox:
     def call(self, work: Callable[[], None]) -> None:
         """Have something done by the collector's thread."""
         self._queue.put(Call(work))
+
+    def ask(self, work: Callable[[], T], timeout: float = 30.0) -> T:
+        """Have something done by the collector's thread, and wait for what comes of it.
+
+        :raises ArchiveError: if the archive is busy; what else ``work`` raises is raised here.
+        """
+        done: Future[T] = Future()
+
+        def carried_out() -> None:
+            try:
+                done.set_result(work())
+            except Exception as error:  # noqa: BLE001 - whoever asked is told, whatever it is
+                done.set_exception(error)
+
+        self.call(carried_out)
+        try:
+            return done.result(timeout)
+        except TimeoutError:
+            raise ArchiveError("the archive is busy") from None
 
     def keep(self, values: Sequence[Value], timeout: float = 30.0) -> Appended:
         """Have values kept, and wait for it.

@@ -11,10 +11,12 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from adon.errors import AdonError, InvalidInput, NotFound, Problem
+from adon.studies import model as study
 from apps.collector.collector import Inbox
 from apps.collector.conductor import Conductor
 from apps.collector.keeper import Keeper
 from apps.collector.readers import READER, Readers, actor_of
+from apps.collector.studies import Studies
 from apps.link import Peer
 from measurement import codec
 from measurement.anomaly.alarm import to_json as alarm_to_json
@@ -57,6 +59,7 @@ class Control:
         self._told = told
         self._readers = readers
         self._clock = clock
+        self._studies = Studies(archive)
         self._calls: Mapping[str, Callable[[Mapping[str, Any]], Answer]] = {
             "measure": self._measure,
             "schedule": lambda _: conductor.schedule(),
@@ -64,6 +67,8 @@ class Control:
             "alarm.acknowledge": self._acknowledge,
             "subscription.put": self._subscribe,
             "subscription.delete": self._unsubscribe,
+            "study.put": self._keep_study,
+            "study.delete": self._delete_study,
         }
         self._told.subscribe(self._subscriptions())
 
@@ -121,4 +126,13 @@ class Control:
         if not self._archive.delete_document(SUBSCRIPTION, name):
             raise NotFound("subscription", name)
         self._told.subscribe(self._subscriptions())
+        return {"id": name}
+
+    def _keep_study(self, payload: Mapping[str, Any]) -> Answer:
+        wanted = study.from_json(payload["study"])
+        return study.to_json(self._studies.put(wanted, str(payload[study.PACKED]), stays=True))
+
+    def _delete_study(self, payload: Mapping[str, Any]) -> Answer:
+        name = str(payload["id"])
+        self._studies.delete(name)
         return {"id": name}

@@ -30,7 +30,7 @@ TESTS: Mapping[Metric, str] = {
     Metric.JITTER: "latency",
     Metric.LOSS: "latency",
 }
-"""Which test gives a metric."""
+"""Which test gives a metric; health is of rounds among instances (:mod:`apps.collector.rounds`)."""
 
 
 class WebSide:
@@ -147,6 +147,9 @@ def _measure(conductor: Conductor, payload: Mapping[str, Any]) -> None:
         key, metric = codec.key_from_json(payload["key"]), Metric(payload["metric"])
     except (KeyError, TypeError, ValueError):
         _bad("measure", payload)
+        return
+    if metric not in TESTS:
+        LOG.info('event=not_demanded key=%s metric=%s cause="rounds have their own times"', key, metric)
         return
     try:
         conductor.demand(conductor.test_of(key, TESTS[metric]), str(payload.get("reason", "")))

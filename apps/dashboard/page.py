@@ -25,6 +25,7 @@ class Group(StrEnum):
     TRANSFERS = "Transfers"
     POLICY = "Policy"
     NETWORK = "Network"
+    INSTANCES = "Instances"
     OPERATION = "Operation"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from apps.dashboard import home
 from apps.dashboard.compute import jobs, reservations, sites
+from apps.dashboard.instances import evaluation_page, health_page, placement_page
 from apps.dashboard.network.pages import NETWORK
 from apps.dashboard.operation import account, audit, parts, rules, switches, users
 from apps.dashboard.page import Page
@@ -28,4 +29,7 @@ PAGES: tuple[Page, ...] = (
     audit.PAGE,
     account.PAGE,
     *NETWORK,
+    health_page.PAGE,
+    placement_page.PAGE,
+    evaluation_page.PAGE,
 )

@@ -36,6 +36,7 @@ from apps.rest.api import (
     sessions,
     sites,
     standing,
+    studies,
     templates,
     tokens,
     transfer_tools,
@@ -81,6 +82,7 @@ PARTS = (
     events.api,
     configured.api,
     standing.api,
+    studies.api,
     health.api,
     health.open_api,
 )

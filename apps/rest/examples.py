@@ -47,6 +47,26 @@ EXAMPLES: Mapping[str, Any] = {
     "report_transfer": {"status": "progress", "bytes": 12_000_000_000},
     "run_now": {"path": "al2s", "source": "mu", "destination": "osu", "test": "rtt"},
     "subscribe": {"channel": "mail", "target": "ann@example.edu", "filter": {"path": "al2s"}},
+    "add_study": {
+        "kind": "placement",
+        "document": {
+            "version": 1,
+            "application": "sort",
+            "method": "greedy",
+            "proven": False,
+            "completion_time_s": 12.5,
+            "lower_bound_s": 10.0,
+            "snapshot_at": 1_700_000_000.0,
+            "machines": {"map-1": "vm-a", "reduce-1": "vm-b"},
+            "limit": {
+                "kind": "path",
+                "pairs": [["vm-a", "vm-b"]],
+                "carried_bytes": 1_000_000_000.0,
+                "waiting_bytes": 0.0,
+                "rate_bps": 640_000_000.0,
+            },
+        },
+    },
     "submit_job": {"site": "osu-hpc", "job": "align"},
     "add_window": {
         "scope": "path",

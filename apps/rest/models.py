@@ -32,6 +32,7 @@ UNITS: Mapping[str, str] = {
     "one_way_delay": "s",
     "jitter": "s",
     "loss": "ratio",
+    "health": "ratio",
 }
 """The unit each metric's numbers are in."""
 

@@ -103,7 +103,7 @@ class CurveView(View):
     def of(cls, metric: Metric, table: LookupTable, weight: float) -> Self:
         """The table of a metric as a line."""
         points = list(_drawn(table.points, step=table.step))
-        if metric is Metric.LOSS:
+        if metric.is_ratio:
             points = [(min(value, 1.0), score) for value, score in points]
         return cls(metric=metric, unit=UNITS[metric], weight=weight, generated=table.generated, points=points)
 

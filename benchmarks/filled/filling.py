@@ -19,7 +19,7 @@ from adon.store.access.database import FILE as ACCESS
 from adon.store.store import Store
 from adon.store.upgrade import upgrade
 from adon.templates_catalog.catalog import Catalog
-from benchmarks.filled import archive, campus, copies, desks, people
+from benchmarks.filled import archive, campus, copies, desks, people, studies
 from benchmarks.filled.lives import Lives
 
 FLOWS, VALUES = 10_000, 1_000_000
@@ -60,6 +60,7 @@ def fill(folder: Path, config: Path, seed: int, flows: int = FLOWS, values: int 
         desks.fill(store, began, now, chance)
     archive.fill(folder / "measurements.db", values, began, now, chance)
     desks.subscribe(folder / "measurements.db", now)
+    studies.study(folder / "measurements.db", now, seed)
     tokens = people.fill(folder / ACCESS, began, now, chance)
     held = sum(file.stat().st_size for file in folder.glob("*.db*"))
     return Filled(made, decided, values, tokens, time.monotonic() - begun, held)

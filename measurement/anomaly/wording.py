@@ -17,7 +17,7 @@ def quantity(metric: str, value: float) -> str:
         return f"{value / factor:.3g} {unit}"
     if metric in _DELAYS:
         return f"{value * 1e3:.3g} ms"
-    if metric == Metric.LOSS:
+    if metric in (Metric.LOSS, Metric.HEALTH):
         return f"{value * 100:.3g} %"
     return f"{value:.4g}"
 

@@ -34,7 +34,7 @@ class Direction(StrEnum):
 class Chosen:
     """A choice.
 
-    :param instances: who is taken, the healthiest first.
+    :param instances: who is taken, the healthiest first; the unhealthiest first where those were wanted.
     :param health: their mean score, of the pairs that count.
     :param proven: whether no set is healthier.
     :param bound: no set's mean score is above this.
@@ -57,14 +57,18 @@ def towards(
     :param worst: the unhealthiest instead, as the paper compares with.
     :raises ValueError: if so many are not known towards it, or nobody.
     """
-    names = {name for pair in found for name in pair} - {place}
-    known = [
-        (health, name) for name in names if (health := _towards(place, name, found, direction)) is not None
-    ]
+    known = [(health, name) for name, health in candidates(place, found, direction).items()]
     _enough(count, len(known), f"instances whose health towards {place} is known")
     ranked = sorted(known, key=lambda one: (one[0] if worst else -one[0], one[1]))[:count]
     mean = math.fsum(health for health, _ in ranked) / count
     return Chosen(tuple(name for _, name in ranked), mean, proven=True, bound=mean)
+
+
+def candidates(place: str, found: Health, direction: Direction = Direction.BOTH) -> Mapping[str, float]:
+    """The instances whose health towards a place is known, and what it is."""
+    names = {name for pair in found for name in pair} - {place}
+    each = ((name, _towards(place, name, found, direction)) for name in sorted(names))
+    return {name: health for name, health in each if health is not None}
 
 
 def _towards(place: str, name: str, found: Health, direction: Direction) -> float | None:
@@ -75,11 +79,12 @@ def _towards(place: str, name: str, found: Health, direction: Direction) -> floa
     return math.fsum(known) / len(known) if len(known) == len(totals) else None
 
 
-def mutually(found: Health, count: int, steps: int = STEPS) -> Chosen:
+def mutually(found: Health, count: int, steps: int = STEPS, *, worst: bool = False) -> Chosen:
     """The instances that stand best among themselves, both directions of each pair counted.
 
     A pair that is not known in both directions counts as dead: nobody is taken because nothing is known.
 
+    :param worst: those that stand worst instead, whose ``bound`` no set is below.
     :raises ValueError: if there are not so many instances, or fewer than two are wanted.
     """
     names = sorted({name for pair in found for name in pair})
@@ -87,12 +92,17 @@ def mutually(found: Health, count: int, steps: int = STEPS) -> Chosen:
         raise ValueError(f"count: at least two instances talk to each other, not {count}")
     _enough(count, len(names), "instances")
     joint = _Joint.of(names, found)
+    if worst:
+        joint = joint.turned()
     search = _Search(joint, count, steps)
     search.run()
     pairs = math.comb(count, 2)
     bound = search.best if search.complete else max(search.best, min(search.left, _relaxed(joint, count)))
     ordered = sorted(search.chosen, key=lambda one: (-joint.to_all(one, search.chosen), one))
-    return Chosen(tuple(names[one] for one in ordered), search.best / pairs, search.complete, bound / pairs)
+    taken = tuple(names[one] for one in ordered)
+    if worst:
+        return Chosen(taken, 1 - search.best / pairs, search.complete, 1 - bound / pairs)
+    return Chosen(taken, search.best / pairs, search.complete, bound / pairs)
 
 
 def _enough(count: int, known: int, what: str) -> None:
@@ -116,6 +126,11 @@ class _Joint:
             return math.fsum(totals) / 2 if len(totals) == 2 else 0.0
 
         return cls([[0.0 if one == other else both(one, other) for other in names] for one in names])
+
+    def turned(self) -> _Joint:
+        """The best of these are the worst of the others."""
+        rows = enumerate(self.health)
+        return _Joint([[0.0 if n == m else 1 - health for m, health in enumerate(row)] for n, row in rows])
 
     def to_all(self, one: int, others: Iterable[int]) -> float:
         """What one has with all of these together."""

@@ -127,9 +127,9 @@ class _Graph:
                 taken = [(each, self._take(each)) for each in path]
                 for each, its in taken:
                     self._give(each, colour if its == free else free)
-                # The path's far end may be of the fan, too, and earlier: what led to it is untouched.
-                far = last in by and order.index(last) < order.index(end) and free in self._missing(last)
-                self._shift(last if far else end, free, by, before)
+                # If the path's other end is of the fan, too, it is a later one, or it had been tried before
+                # this: so what leads to this end of the fan is untouched.
+                self._shift(end, free, by, before)
                 return True
         return False
 

@@ -75,7 +75,11 @@ class FailureDocument(_Document):
 
 
 class PairDocument(_Document):
-    """All about one directed pair; ``reached`` is false where it was planned and nothing is known."""
+    """All about one directed pair.
+
+    ``reached`` is false where it was planned and nothing is known; ``carried`` says that the throughput is of
+    an earlier round.
+    """
 
     source: str
     destination: str
@@ -88,6 +92,8 @@ class PairDocument(_Document):
     tcp: tuple[Time, ...] = ()
     throughput: tuple[Rate, ...] = ()
     throughput_by: Literal["train", "transfer"] = "train"
+    carried: bool = False
+    translated: bool = False
     verified: tuple[Rate, ...] | None = None
     silent: frozenset[Indicator] = frozenset()
     failed: tuple[FailureDocument, ...] = ()
@@ -199,6 +205,8 @@ def _pair_document(
         tcp=found.tcp,
         throughput=found.throughput,
         throughput_by="transfer" if pair in record.by_transfer else "train",
+        carried=pair in record.carried,
+        translated=pair in record.translated,
         verified=record.verified.get(pair),
         silent=found.silent,
         failed=tuple(FailureDocument(probe=one.kind, why=one.why) for one in failed),
@@ -226,6 +234,8 @@ def _record(document: RoundDocument) -> RoundRecord:
         found={pair: _found(one) for pair, one in named if one.reached},
         profile=document.profile,
         by_transfer=frozenset(pair for pair, one in named if one.throughput_by == "transfer"),
+        carried=frozenset(pair for pair, one in named if one.carried),
+        translated=frozenset(pair for pair, one in named if one.translated),
         verified={pair: one.verified for pair, one in named if one.verified is not None},
         failures=tuple(Failure(pair, each.probe, each.why) for pair, one in named for each in one.failed),
         interrupted=document.interrupted,

@@ -134,7 +134,11 @@ def _slower(compared: Sequence[tuple[tuple[float, ...], tuple[float, ...]]], fac
             of += len(samples)
     if not of or over < SHARE * of:
         return ""
-    return f"{over} of {of} times exceed the mean before by more than {factor:.3g} standard deviations"
+    return f"{over} of {of} times exceed the mean before by more than {_deviations(factor)}"
+
+
+def _deviations(factor: float) -> str:
+    return "one standard deviation" if factor == 1 else f"{factor:.3g} standard deviations"
 
 
 def _queued(samples: tuple[float, ...], before: tuple[float, ...]) -> str:

@@ -51,7 +51,7 @@ class Found:
         between them, in seconds; below zero where they came closer together.
     :param connect: seconds to establish a TCP connection.
     :param tcp: round-trip times over the connection, in seconds.
-    :param throughput: bits/s in each interval.
+    :param throughput: bits/s in each interval of a transfer; a train's estimate is one value alone.
     :param silent: what got no answer within :data:`SILENT_S`.
     """
 

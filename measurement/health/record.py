@@ -44,6 +44,8 @@ class RoundRecord:
     :param planned: the pairs that were to be probed.
     :param found: what was found of each, also where some of its probes failed.
     :param by_transfer: pairs whose throughput *in found* is a transfer's; that of all others is a train's.
+    :param carried: pairs whose throughput in ``found`` is an earlier round's, no marker having fired since.
+    :param translated: pairs between whose two instances addresses are translated (NAT).
     :param verified: bits/s in each interval of the transfers that verify trains; they count in no score.
     :param failures: what could not be found.
     :param interrupted: why it ended before its plan; empty if it did not.
@@ -60,6 +62,8 @@ class RoundRecord:
     found: Round
     profile: str = "mesh"
     by_transfer: frozenset[Pair] = frozenset()
+    carried: frozenset[Pair] = frozenset()
+    translated: frozenset[Pair] = frozenset()
     verified: Mapping[Pair, tuple[float, ...]] = field(default_factory=dict)
     failures: tuple[Failure, ...] = ()
     interrupted: str = ""
@@ -83,6 +87,8 @@ class RoundRecord:
             ("planned", self.planned),
             ("found", self.found),
             ("by_transfer", self.by_transfer),
+            ("carried", self.carried),
+            ("translated", self.translated),
             ("verified", self.verified),
             ("scores", self.scores),
             ("fired", self.fired),

@@ -86,6 +86,18 @@ def scores(of: Round, weights: Weights | None = None, scope: Scope = Scope.SYSTE
     }
 
 
+def around(place: str, of: Round, weights: Weights | None = None) -> Mapping[Pair, Score]:
+    """The health of the pairs with one place, to choose among those whom it reaches, or who reach it.
+
+    The peers are all pairs out of the place (equation 1), and apart from them all pairs into it: with the
+    pairs of its *source* as peers, as equation 1 has it, a pair into the place would be compared with where
+    else that source leads, and not with the others' ways to the place.
+    """
+    out = {pair: found for pair, found in of.items() if pair.source == place}
+    into = {pair: found for pair, found in of.items() if pair.destination == place}
+    return {**scores(out, weights), **scores(into, weights)}
+
+
 def _measures(weights: Weights) -> list[_Measure]:
     udp_rest = 1 - weights.sandwich
     return [
@@ -117,17 +129,16 @@ def _normalised(of: Round, measure: _Measure, scope: Scope) -> Mapping[Pair, flo
         value = measure.of(found)
         if value is not None:
             peers[pair.source if scope is Scope.SOURCE else None][pair] = value
+    spans = {who: (min(its.values()), max(its.values())) for who, its in peers.items()}
     return {
-        pair: among(value, its.values(), more_is_better=measure.more_is_better)
-        for its in peers.values()
+        pair: between(value, *spans[who], more_is_better=measure.more_is_better)
+        for who, its in peers.items()
         for pair, value in its.items()
     }
 
 
-def among(value: float, peers: Iterable[float], *, more_is_better: bool) -> float:
-    """Where a value stands among its peers, one of them: 1 for the best, and for all if they are equal."""
-    known = list(peers)
-    low, high = min(known), max(known)
+def between(value: float, low: float, high: float, *, more_is_better: bool) -> float:
+    """Where a value stands between its peers' least and greatest: 1 for the best, and if all are equal."""
     if high == low:
         return 1.0
     place = min(1.0, max(0.0, (value - low) / (high - low)))
@@ -166,4 +177,5 @@ def _mean(values: tuple[float, ...]) -> float | None:
 
 
 def _variance(values: tuple[float, ...]) -> float | None:
-    return statistics.pvariance(values) if values else None
+    # One value, as a train has it, says nothing about steadiness.
+    return statistics.pvariance(values) if len(values) > 1 else None

@@ -15,6 +15,7 @@ import time
 import uuid
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from measurement.errors import PointError
@@ -55,12 +56,14 @@ class Engine:
         metrics: Metrics,
         ports: range = PORTS,
         finished: Callable[[Task, Run], None] = lambda _task, _run: None,
+        probe_key: Path | None = None,
     ) -> None:
         self.store = store
         self._peers = peers
         self._metrics = metrics
         self._ports = ports
         self._finished = finished
+        self._probe_key = probe_key
         self._lock = threading.Lock()
         self._children: dict[str, Children] = {}
         self._ports_in_use: set[int] = set()
@@ -222,7 +225,13 @@ class Engine:
             return
         LOG.info("event=run_begins task=%s run=%s test=%s", task.uuid, run.uuid, task.test.name)
         try:
-            place = Workplace(children, self._peer, self._metrics, lambda result: self._report(task, result))
+            place = Workplace(
+                children,
+                self._peer,
+                self._metrics,
+                lambda result: self._report(task, result),
+                self._probe_key,
+            )
             result = measure(task, run, place)
         except ToolFailed as error:
             LOG.warning('event=run_failed task=%s run=%s cause="%s"', task.uuid, run.uuid, error)

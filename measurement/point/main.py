@@ -72,7 +72,7 @@ def _serve(given: argparse.Namespace) -> int:
     archiving = Archiving(store, url, given.collector_verify)
     ports = range(given.test_ports[0], given.test_ports[1] + 1)
     metrics = Metrics(available(given.metrics))
-    engine = Engine(store, _towards_peers(given, pair), metrics, ports, archiving.finished)
+    engine = Engine(store, _towards_peers(given, pair), metrics, ports, archiving.finished, given.probe_key)
     stop = _told_to_stop(doorkeeper, server)
     server.begin(create_app(engine, Settings(given.name, doorkeeper.access)))
     announcing = Announcing(_announcement(given, url, pair), _registries(given, pair))

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from measurement.errors import PointError
 from measurement.point import latency
-from measurement.point.children import Children, ToolFailed
+from measurement.point.children import Children, Completed, ToolFailed
 from measurement.point.metrics import Metrics
 from measurement.point.model import Run, Task
 from measurement.point.peers import Peer
 from measurement.point.specs import Throughput
-from measurement.point.tools import iperf3, ping, traceroute
+from measurement.point.tools import iperf3, ping, probe, traceroute
+from measurement.probes.orders import Probe
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,12 +24,14 @@ class Workplace:
 
     :param metrics: this host's own.
     :param report: takes each result of a run that has many.
+    :param probe_key: file of the key that is shared with other hosts' probe agents.
     """
 
     children: Children
     peer: Callable[[str], Peer]
     metrics: Metrics
     report: Callable[[dict[str, Any]], None]
+    probe_key: Path | None = None
 
 
 def measure(task: Task, run: Run, place: Workplace) -> dict[str, Any] | None:
@@ -65,6 +69,21 @@ def _latencybg(task: Task, _: Run, place: Workplace) -> None:
     latency.continuous(task.spec, place.children.pause, place.peer, place.report)
 
 
+def _train(task: Task, _: Run, place: Workplace) -> dict[str, Any]:
+    return probe.train_result(_probed(task, place, probe.train(task.spec)))
+
+
+def _health(task: Task, _: Run, place: Workplace) -> dict[str, Any]:
+    probes = probe.health(task.spec)
+    return probe.health_result(_probed(task, place, probes), probes)
+
+
+def _probed(task: Task, place: Workplace, probes: tuple[Probe, ...]) -> Completed:
+    if place.probe_key is None:
+        raise ToolFailed("this point has no key for probe agents: start it with --probe-key")
+    return place.children.execute(probe.argv(task.spec, place.probe_key, probes), task.lasts + 5)
+
+
 def _metric(task: Task, _: Run, place: Workplace) -> None:
     place.metrics.observe(task.spec, place.children.pause, place.report)
 
@@ -75,5 +94,7 @@ _MEASURES: Mapping[str, Callable[[Task, Run, Workplace], dict[str, Any] | None]]
     "latency": _latency,
     "latencybg": _latencybg,
     "trace": _trace,
+    "adon-train": _train,
+    "adon-health": _health,
     "adon-metric": _metric,
 }

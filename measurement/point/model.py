@@ -56,6 +56,8 @@ TESTS: Mapping[str, TestType] = {
         ),
         TestType("rtt", "Round-trip time", SchedulingClass.BACKGROUND, "ping"),
         TestType("trace", "Path of a packet", SchedulingClass.BACKGROUND, "traceroute"),
+        TestType("adon-train", "Throughput by a packet train", SchedulingClass.EXCLUSIVE, "adon-probe"),
+        TestType("adon-health", "Indicators of a path's health", SchedulingClass.EXCLUSIVE, "adon-probe"),
         TestType("adon-metric", "A metric of this host", SchedulingClass.BACKGROUND_MULTI, "adon-metric"),
     )
 }

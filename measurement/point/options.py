@@ -25,6 +25,9 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument(
         "--metrics", type=Path, metavar="TOML", help="its custom metrics (default: those of the host itself)"
     )
+    made.add_argument(
+        "--probe-key", type=Path, metavar="FILE", help="key of other hosts' adon-probe-agent, mode 0600"
+    )
     _listening(made.add_argument_group("where it listens"))
     _trusting(made.add_argument_group("whom it trusts"))
     _announcing(made.add_argument_group("where it announces itself and sends results"))

@@ -22,7 +22,9 @@ from pydantic import (
     model_validator,
 )
 
+from measurement.instances import PORT
 from measurement.point.model import TESTS, Schedule
+from measurement.probes.orders import MOST_PACKETS
 from measurement.pscheduler.iso8601 import parse_duration, parse_timestamp
 
 LONGEST = 3600.0
@@ -210,6 +212,44 @@ class Trace(PathSpec):
         return (self.hops / 16 + 2) * self.wait + 5.0
 
 
+class TrainSpec(PathSpec):
+    """A packet train to the probe agent at dest ([CHOREO] 3.1)."""
+
+    dest_port: Annotated[int, Field(ge=1, le=65_535)] = PORT
+    packet_length: Annotated[int, Field(ge=64, le=65_000)] = 1472
+    burst: Annotated[int, Field(ge=2, le=5000)] = 200
+    bursts: Annotated[int, Field(ge=1, le=100)] = 10
+    pause: Annotated[float, BeforeValidator(_seconds), Field(ge=0, le=1)] = 0.001
+
+    @model_validator(mode="after")
+    def _not_too_large(self) -> Self:
+        if self.burst * self.bursts > MOST_PACKETS:
+            raise ValueError(f"burst times bursts is above {MOST_PACKETS}")
+        return self
+
+    @property
+    def lasts(self) -> float:
+        """The train, and starting what sends it."""
+        return self.bursts * self.pause + 14.0
+
+
+class HealthSpec(PathSpec):
+    """The indicators of [HEALTH] 5.1, towards the probe agent at dest.
+
+    :param count: requests of each kind; :param intervals: of one second, of throughput; 0 for none.
+    """
+
+    dest_port: Annotated[int, Field(ge=1, le=65_535)] = PORT
+    count: Annotated[int, Field(ge=1, le=100)] = 5
+    intervals: Annotated[int, Field(ge=0, le=60)] = 10
+    timeout: Seconds = 5.0
+
+    @property
+    def lasts(self) -> float:
+        """All kinds, one after the other; of a silent dest each waits for its time-out."""
+        return self.intervals + 8 * (min(self.timeout, 30.0) + 0.2 * self.count) + 5.0
+
+
 class MetricSpec(Spec):
     """A metric of this host, sampled every ``interval`` (the metric's own if absent) for ``duration``."""
 
@@ -232,6 +272,8 @@ _SPECS: Mapping[str, type[Spec]] = {
     "latency": Latency,
     "latencybg": LatencyBackground,
     "trace": Trace,
+    "adon-train": TrainSpec,
+    "adon-health": HealthSpec,
     "adon-metric": MetricSpec,
 }
 

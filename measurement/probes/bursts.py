@@ -146,24 +146,28 @@ class Receiver:
             header.vectors = ctypes.addressof(self._vectors) + number * ctypes.sizeof(_Iovec)
             header.vector_count = 1
             header.control = ctypes.addressof(self._controls) + number * _CONTROL
+            header.control_length = _CONTROL
+        self._used = 0
 
     def take(self) -> Batch | None:
         """What has come, without waiting; None if nothing has.
 
         :raises OSError: as the socket says.
         """
-        for message in self._messages:
-            message.header.control_length = _CONTROL
+        for message in self._messages[: self._used]:
+            message.header.control_length = _CONTROL  # the kernel has put what it wrote there
         count = _LIBC.recvmmsg(self._socket.fileno(), self._messages, BATCH, _DONTWAIT, None)
         if count < 0:
             number = ctypes.get_errno()
+            self._used = 0
             if number in (errno.EAGAIN, errno.EINTR):
                 return None
             raise OSError(number, os.strerror(number))
+        self._used = count
         got = self._messages[:count]
         return Batch(
-            self._heads.raw[: count * self.head],
-            self._controls.raw[: count * _CONTROL],
+            ctypes.string_at(self._heads, count * self.head),
+            ctypes.string_at(self._controls, count * _CONTROL),
             tuple(message.length for message in got),
             tuple(message.header.control_length for message in got),
         )

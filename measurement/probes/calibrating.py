@@ -33,18 +33,17 @@ async def trials(
         truth = await _truth(agent, target, transfer)
         for shape in shapes:
             order = Order(target, tuple(Train(shape) for _ in range(repeats)))
-            trains = _trains((await agent.probe(order)).findings)
+            trains = _trains((await agent.probe(order)).findings, shape)
             if trains:
                 rates = tuple(train.rate for train in trains)
                 found[shape].append(Compared(truth, rates, max(train.took for train in trains)))
     return [Trial(shape, tuple(done)) for shape, done in found.items() if len(done) == len(paths)]
 
 
-def _trains(findings: Sequence[Finding]) -> list[TrainFound]:
+def _trains(findings: Sequence[Finding], shape: Shape) -> list[TrainFound]:
     """Complete trains; none if one was cut short, for it says nothing about the shape."""
-    found = [each for each in findings if isinstance(each, TrainFound)]
-    whole = len(found) == len(findings) and len({each.shape.bursts for each in found}) == 1
-    return found if whole else []
+    found = [each for each in findings if isinstance(each, TrainFound) and each.shape == shape]
+    return found if len(found) == len(findings) else []
 
 
 async def _truth(agent: Agent, target: Instance, transfer: Throughput) -> float:

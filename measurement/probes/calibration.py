@@ -1,7 +1,8 @@
 """Which packet train suits a network: as short as can be, and as true as is asked ([CHOREO] 4.1, figure 6).
 
-On some paths trains of several shapes are compared with what TCP really carries there.  How long bursts must
-be depends on the network (200 packets on EC2, 2000 where Rackspace limited rates), so it is done once on each.
+On some paths trains of several shapes are compared with what TCP really carries there.  How long bursts
+must be depends on the network (200 packets on EC2, 2000 where Rackspace limited rates): it is done once on
+each.
 Values and functions only; :mod:`measurement.probes.calibrating` measures.
 """
 

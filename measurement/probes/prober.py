@@ -59,7 +59,10 @@ class Prober:
         """All probes of an order; what one cannot do does not keep the others from it."""
         began = time.time()
         async with _Contact(order.target, self._key) as contact:
-            findings = [await self._found(probe, contact) for probe in order.probes]
+            findings = []
+            for left, probe in reversed([*enumerate(reversed(order.probes))]):
+                contact.last = left == 0
+                findings.append(await self._found(probe, contact))
             return Report(tuple(findings), began, time.time(), contact.own, contact.seen)
 
     async def _found(self, probe: orders.Probe, contact: _Contact) -> Finding:
@@ -89,7 +92,7 @@ class Prober:
                 with await contact.path() as path:
                     return await self._threads.run(sandwich, path, probe)
             case orders.TcpEcho():
-                async with contact.another() as line:
+                async with contact.handed_over() as line:
                     await line.ask("echo", ANSWER_TIMEOUT, length=probe.length)
                     return await self._echoes(TcpChannel(line.socket, line.keys, probe.length), probe)
             case orders.Throughput():
@@ -176,6 +179,8 @@ class Prober:
             if not heard:
                 await contact.must_not_be_limited()
                 raise ProbeError(Failure.UNREACHABLE, "its agent takes connections, but no UDP packets")
+            # Beforehand, alone: virtual links let packets of any length pass that come several at a time.
+            await self._must_arrive(path, probe.shape.packet)
             first = path.reserve(probe.shape.burst * probe.shape.bursts)
             shape = value_to_json(probe.shape)
             await line.ask("train", ANSWER_TIMEOUT, shape=shape, first=first)
@@ -184,8 +189,6 @@ class Prober:
             came = value_from_json(Came, answer, "arrived")
             if came.stepped:
                 raise ProbeError(Failure.CLOCK_STEPPED, "the receiver's clock was set during the train")
-            if not any(segment is not None for each in came.segments for segment in each):
-                await self._must_arrive(path, probe.shape.packet)
         if sent.bursts == 0:
             raise ProbeError(
                 Failure.BAD_ORDER,
@@ -241,6 +244,8 @@ class _Contact:
     def __init__(self, target: Instance, key: bytes) -> None:
         self.target = target
         self.own = self.seen = ""
+        self.last = False
+        """Whether the probe under way is the order's last."""
         self._key = key
         self._line: Line | None = None
         self._failure: ProbeError | None = None
@@ -267,6 +272,15 @@ class _Contact:
         """A way for UDP probes, to be closed."""
         line = await self.line()
         return contextlib.closing(UdpPath(self.target, line.keys, self._numbers))
+
+    @contextlib.asynccontextmanager
+    async def handed_over(self) -> AsyncIterator[Line]:
+        """A connection that a probe takes over: this one, if nothing else needs it any more."""
+        if self.last:
+            yield await self.line()
+            return
+        async with self.another() as line:
+            yield line
 
     @contextlib.asynccontextmanager
     async def another(self) -> AsyncIterator[Line]:

@@ -229,6 +229,7 @@ class Conversation:
             raise ProbeError(Failure.BAD_ORDER, "train: no packet of this connection has come before")
         if self._train is not None:
             raise ProbeError(Failure.BUSY, "train: one is under way on this connection")
+        self._loads.must_be_free()
         local = self._line.socket.getsockname()[:2]
         try:
             receiver = TrainReceiver(local, source, self._line.keys, shape, int(message["first"]))

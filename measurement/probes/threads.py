@@ -64,12 +64,19 @@ class Loads:
 
         :raises ProbeError: ``busy``.
         """
-        if self._now + count > self._most:
-            raise ProbeError(
-                Failure.BUSY, f"{self._now} trains and transfers are under way; {self._most} are the most"
-            )
+        self.must_be_free(count)
         self._now += count
         try:
             yield
         finally:
             self._now -= count
+
+    def must_be_free(self, count: int = 1) -> None:
+        """Whether so many could begin now.
+
+        :raises ProbeError: ``busy``.
+        """
+        if self._now + count > self._most:
+            raise ProbeError(
+                Failure.BUSY, f"{self._now} trains and transfers are under way; {self._most} are the most"
+            )

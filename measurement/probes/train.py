@@ -19,6 +19,7 @@ Values and functions only.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -178,7 +179,8 @@ def settled(bursts: Sequence[Sequence[Arrived | None]], packet: int) -> float | 
     comes first in a burst, faster than :data:`SETTLED` times that, is left out.  Of the rest of all bursts,
     the packets that came are divided by the time between the first and the last that came: unlike in the
     paper's equation t is not lengthened for packets lost at an end, for where a queue was full they would
-    not have come at that pace.  Without a limit, and without loss, the result is the paper's.
+    not have come at that pace.  Bursts that are far from most are left out (:data:`ALIKE`).  Without a limit,
+    loss, and disturbance, the result is the paper's.
 
     :param bursts: each burst's segments, as :func:`edges` has them.
     :param packet: P: bytes of payload.
@@ -188,8 +190,32 @@ def settled(bursts: Sequence[Sequence[Arrived | None]], packet: int) -> float | 
     for choice in (late[len(late) // 2 :], late, bursts):
         pace = _through(packet, [joined(each) for each in choice])
         if pace is not None:
-            return _through(packet, [joined(_slowed(each, packet, pace)) for each in bursts])
+            return _agreed(packet, [joined(_slowed(each, packet, pace)) for each in bursts])
     return None
+
+
+ALIKE = 1.5
+"""A burst that came so many times as fast, or as slowly, as most was disturbed."""
+
+
+def _agreed(packet: int, bursts: Sequence[Arrived | None]) -> float | None:
+    """The rate of the bursts that are like most.
+
+    Where the sender loses its processor in the middle of a burst, or the receiver's is late to take packets
+    off the wire, that burst tells of them and not of the path; a single pause of ten milliseconds is half of
+    a train's whole time at 1 Gbit/s.  Of fewer than three bursts none can be told from most.
+    """
+    rates = [_through(packet, [each]) for each in bursts]
+    known = [rate for rate in rates if rate is not None]
+    if len(known) < 3:
+        return _through(packet, bursts)
+    usual = statistics.median(known)
+    alike = [
+        each
+        for each, rate in zip(bursts, rates, strict=True)
+        if rate is not None and usual / ALIKE <= rate <= usual * ALIKE
+    ]
+    return _through(packet, alike) if alike else usual
 
 
 def _slowed(segments: Sequence[Arrived | None], packet: int, pace: float) -> Sequence[Arrived | None]:

@@ -82,6 +82,10 @@ class UdpPath:
         """A packet's bytes."""
         return wire.packed(wire.Packet(kind, self._keys.session, number), self._keys.packets, length)
 
+    def sealed_in_a_row(self, kind: wire.Kind, first: int, count: int) -> list[bytes]:
+        """How so many packets begin, numbered from ``first``."""
+        return wire.sealed_in_a_row(kind, self._keys.session, first, count, self._keys.packets)
+
     def send(self, kind: wire.Kind, length: int) -> int:
         """Send a packet; its number.
 

@@ -11,7 +11,7 @@ from measurement.health.model import Pair
 
 @dataclass(frozen=True, slots=True)
 class Bottleneck:
-    """A link that several paths share, and that is the narrowest of each ([CHOREO] 3.3.2, matrix S).
+    """A link that several paths share, and that they can fill together ([CHOREO] 3.3.2, matrix S).
 
     :param pairs: at least two.
     :param rate: what all of them together can have, in bits/s.
@@ -36,6 +36,7 @@ class Snapshot:
     :param bottlenecks: links inside the network that are shared.
     :param racks: groups of instances that are close together; each instance is in at most one.
     :param how: how each rate was found: ``train``, ``transfer`` or ``counters``.
+    :param missing: why a rate is not there, where one was looked for.
     :raises ValueError: for a pair with somebody who is not in it or with itself, or a value that is none; it
         names field and pair.
     """
@@ -50,6 +51,7 @@ class Snapshot:
     bottlenecks: tuple[Bottleneck, ...] = ()
     racks: tuple[frozenset[str], ...] = ()
     how: Mapping[Pair, str] = field(default_factory=dict)
+    missing: Mapping[Pair, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         known = {*self.instances}
@@ -62,6 +64,27 @@ class Snapshot:
                 raise ValueError(f"{name}: {' > '.join(pair)}: is no path")
             if not (math.isfinite(value) and value >= 0):
                 raise ValueError(f"{name}: {' > '.join(pair)}: {value} is not a finite number from 0 on")
+        for each in self.bottlenecks:
+            if len(each.pairs) < 2:
+                raise ValueError("bottlenecks: one path alone shares no link")
+        placed = [name for rack in self.racks for name in rack]
+        if not {*placed} <= known:
+            raise ValueError(f"racks: {', '.join(sorted({*placed} - known))}: not among the instances")
+        if len({*placed}) < len(placed):
+            raise ValueError("racks: somebody is in two of them")
+        for name, words in (("how", self.how), ("missing", self.missing)):
+            for pair in words:
+                if not {*pair} <= known or pair.source == pair.destination:
+                    raise ValueError(f"{name}: {' > '.join(pair)}: is no path between two of the instances")
+        both = self.rates.keys() & self.missing.keys()
+        if both:
+            raise ValueError(f"missing: {' > '.join(min(both))}: its rate is there")
+
+    @property
+    def whole(self) -> bool:
+        """Whether the rate of every pair is known."""
+        count = len(self.instances)
+        return len(self.rates) == count * (count - 1)
 
     def _values(self) -> Iterator[tuple[str, tuple[str, ...], float]]:
         for name, its in (

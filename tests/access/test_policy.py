@@ -45,6 +45,9 @@ compute.read      any    any                   any         any       any
 job.submit        any    own                   own         any       -
 job.read          any    any                   own         any       any
 job.cancel        any    own                   own         any       -
+study.read        any    any                   any         any       any
+study.add         any    any                   -           any       -
+study.delete      any    any                   -           any       -
 metrics.read      any    any                   -           any       any
 token.create      any    own                   own         own       own
 token.read        any    own                   own         own       any

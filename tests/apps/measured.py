@@ -10,7 +10,9 @@ from typing import Any
 
 from adon.config import load
 from adon.errors import InvalidInput, NotFound
+from adon.studies import model as study
 from apps.collector.orders import Plan, plan
+from apps.collector.studies import Studies
 from apps.collector.timeline import LeftOut
 from apps.link import LinkServer, Peer
 from measurement.anomaly.alarm import Alarm, Kind, acknowledge, alarm_id
@@ -178,6 +180,14 @@ class Collector:
             case "subscription.delete":
                 if not archive.delete_document("subscription", payload["id"]):
                     raise NotFound("subscription", payload["id"])
+                return {"id": payload["id"]}
+            case "study.put":
+                kept = Studies(archive).put(
+                    study.from_json(payload["study"]), payload[study.PACKED], stays=True
+                )
+                return study.to_json(kept)
+            case "study.delete":
+                Studies(archive).delete(payload["id"])
                 return {"id": payload["id"]}
         raise InvalidInput.of("kind", kind)
 

@@ -19,6 +19,7 @@ from adon.config import ConfiguredJob, SelfService
 from adon.flowvisor.pipeline import FLOW_PRIORITY
 from adon.yamlfile import check_model
 from apps.rest.backtests import Backtest, Backtests, State
+from apps.rest.examples import EXAMPLES
 from apps.rest.services import NAME
 from measurement.archive import Archive
 from tests.apps.measured import FELL, NOW
@@ -57,6 +58,7 @@ BODIES: Mapping[str, Any] = {
     "/advice/accept": {"flow": "{flow}", "applied_at": "2025-10-09T08:00:00Z"},
     "/reservations": RESERVATION,
     "/jobs": JOB,
+    "/studies": EXAMPLES["add_study"],
     "/subscriptions": {"channel": "mail", "target": "ann@example.edu"},
     "/users": {"name": "newcomer"},
     "/users/{name}": {"removed": []},
@@ -236,3 +238,8 @@ def _fill(whole: Peopled) -> None:
             }
     world.ask("POST", "/maintenance", json=WINDOW)
     controller.put(a_proposal())
+    for owner, its in whole.ids.items():
+        # Each of its own, though anybody may delete any: one that is gone cannot be deleted again.
+        document = {**EXAMPLES["add_study"]["document"], "application": owner}
+        made = world.ask("POST", "/studies", json={"kind": "placement", "document": document})
+        its["studies"] = made.json["id"]

@@ -5,6 +5,7 @@ The commands are run against the real web process; what they ask for is seen the
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from flask import request
 
 from adon import yamlfile
 from adon.templates_catalog.model import Template
+from apps.rest.examples import EXAMPLES
 from tests.apps.commands import assert_json, command_of
 from tests.apps.measured import FELL
 from tests.apps.web import SOYKB
@@ -114,6 +116,10 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "GET /sites": ("site", "list"),
     "GET /sites/{name}": ("site", "show", "osu-hpc"),
     "GET /slices": ("slice", "list"),
+    "GET /studies": ("study", "list"),
+    "POST /studies": ("study", "submit", "placement", "{placement}"),
+    "GET /studies/{id}": ("study", "show", "{study}"),
+    "DELETE /studies/{id}": ("study", "delete", "{study}"),
     "GET /subscriptions": ("alarm", "subscriptions"),
     "POST /subscriptions": ("alarm", "subscribe", "ann@example.org"),
     "GET /subscriptions/{id}": ("alarm", "subscription", "{subscription}"),
@@ -175,8 +181,18 @@ def filled(world, asked, adon, tmp_path):
     body = {"channel": "mail", "target": "ann@example.org", "filter": {"least": "warning"}}
     made = world.ask("POST", "/subscriptions", json=body)
     assert made.status_code == 201, made.text
+    placement = tmp_path / "placement.json"
+    placement.write_text(json.dumps(EXAMPLES["add_study"]["document"]))
+    study = world.ask("POST", "/studies", json=EXAMPLES["add_study"])
+    assert study.status_code == 201, study.text
     asked.clear()
-    return {"{folder}": str(tmp_path), "{template}": str(template), "{subscription}": made.json["id"]}
+    return {
+        "{folder}": str(tmp_path),
+        "{template}": str(template),
+        "{subscription}": made.json["id"],
+        "{placement}": str(placement),
+        "{study}": study.json["id"],
+    }
 
 
 def test_each_command_asks_for_its_operation_and_speaks_json(filled, asked, adon):

@@ -12,11 +12,15 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page
 
+from adon.studies.model import StudyKind
+from measurement.evaluation.run_json import to_json as evaluation_to_json
 from tests.apps.web import World
 from tests.dashboard.conftest import serving, sign_in
+from tests.studies.documents import an_evaluation, id_of, several
 
 pytestmark = pytest.mark.integration
 
+RUN = id_of(StudyKind.EVALUATION, evaluation_to_json(an_evaluation()))
 PATHS = (
     "/",
     "/new",
@@ -59,6 +63,9 @@ PATHS = (
     "/workflows",
     "/trace?from=mu-dtn&to=osu-dtn",
     "/what-if?failure=path-down&name=al2s",
+    "/instances?source=a1&destination=b1&k=3",
+    "/placements",
+    f"/evaluations?with={RUN}",
 )
 """As a new page comes, its address, in a line of its own."""
 LOOKS = {"desk": (1440, False), "phone": (390, True)}
@@ -70,6 +77,9 @@ def windows(
 ) -> Iterator[dict[str, Page]]:
     world = World(tmp_path_factory.mktemp("pages"), empty_state)
     world.fill(world.submit())
+    for kind, document in several():
+        made = world.ask("POST", "/studies", json={"kind": kind.value, "document": document})
+        assert made.status_code == 201, made.text
     with serving(world) as url:
         found = {}
         for name, (width, dark) in LOOKS.items():

@@ -292,7 +292,7 @@ class TestCompose:
 
     links = st.lists(
         st.fixed_dictionaries(
-            {metric: st.floats(0, 1) if metric is Metric.LOSS else st.floats(0, 1e9) for metric in Metric}
+            {metric: st.floats(0, 1) if metric.is_ratio else st.floats(0, 1e9) for metric in Metric}
         ),
         min_size=1,
         max_size=4,

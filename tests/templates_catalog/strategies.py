@@ -6,7 +6,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from adon.templates_catalog.lookup import LookupTable
+from adon.templates_catalog.lookup import UNITS, LookupTable
 from adon.templates_catalog.model import Template
 from measurement.model import Metric
 
@@ -16,11 +16,12 @@ TEXTS = st.text(st.characters(codec="utf-8"), max_size=60)
 RATES = st.floats(min_value=1e-3, max_value=1e13)
 SPANS = st.floats(min_value=1e-9, max_value=1e6)
 SHARES = st.floats(min_value=0, max_value=1)
+HEALTH = st.floats(min_value=1e-6, max_value=1)
 SIZES = st.integers(min_value=0, max_value=2**53)
 
 
 def _values(metric: Metric) -> st.SearchStrategy[float]:
-    return {Metric.THROUGHPUT: RATES, Metric.LOSS: SHARES}.get(metric, SPANS)
+    return {Metric.THROUGHPUT: RATES, Metric.LOSS: SHARES, Metric.HEALTH: HEALTH}.get(metric, SPANS)
 
 
 @st.composite
@@ -35,7 +36,7 @@ def tables(draw: st.DrawFn, metric: Metric) -> LookupTable:
 def qspecs(draw: st.DrawFn) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for metric in draw(st.sets(st.sampled_from(Metric))):
-        unit = {Metric.THROUGHPUT: "bps", Metric.LOSS: "ratio"}.get(metric, "s")
+        unit = UNITS[metric]
         low, high = sorted((draw(_values(metric)), draw(_values(metric))))
         bound, target = (low, high) if metric.higher_is_better else (high, low)
         part = {"min" if metric.higher_is_better else "max": f"{bound!r} {unit}"}

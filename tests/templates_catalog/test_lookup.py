@@ -113,6 +113,9 @@ def test_every_row_against_the_good_direction_is_named(
         (Metric.RTT, 0.1, None, ((0.0, 10.0), (0.1, 1.0))),
         (Metric.RTT, None, 0.02, ((0.02, 10.0), (0.2, 1.0))),
         (Metric.LOSS, None, 0.5, ((0.5, 10.0), (1.0, 1.0))),
+        (Metric.HEALTH, 0.4, None, ((0.4, 1.0), (1.0, 10.0))),
+        (Metric.HEALTH, None, 0.8, ((0.08, 1.0), (0.8, 10.0))),
+        (Metric.HEALTH, None, None, ((0.1, 1.0), (1.0, 10.0))),
     ],
 )
 def test_ends_of_generated_tables(

@@ -85,7 +85,7 @@ def _bounds(need: Need, decision: Decision) -> Iterator[Quantity]:
             for one in record.metrics
             if one.metric == metric and one.value is not None
         ]
-        high = 1.0 if metric is Metric.LOSS else max((bound * 64, *(2 * value for value in seen)))
+        high = 1.0 if metric.is_ratio else max((bound * 64, *(2 * value for value in seen)))
         yield Quantity(
             Kind.BOUND,
             metric.value,

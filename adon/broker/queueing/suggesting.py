@@ -108,7 +108,7 @@ def _bound_for(record: MetricRecord) -> float | None:
         rounded = rounded if rounded <= value else rounded - digit
     else:
         rounded = rounded if rounded >= value else rounded + digit
-    return rounded if rounded > 0 and (metric is not Metric.LOSS or rounded <= 1) else None
+    return rounded if rounded > 0 and (not metric.is_ratio or rounded <= 1) else None
 
 
 def with_bounds(qspec: QSpec, bounds: dict[Metric, float]) -> QSpec:

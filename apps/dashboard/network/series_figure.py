@@ -21,6 +21,7 @@ UNITS: Mapping[str, tuple[float, str]] = {
     "one_way_delay": (1e3, "ms"),
     "jitter": (1e3, "ms"),
     "loss": (100.0, "%"),
+    "health": (100.0, "%"),
 }
 """What the API's value is multiplied by to be drawn, and the unit that it then has."""
 ROW = 230

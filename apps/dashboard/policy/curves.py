@@ -24,6 +24,7 @@ BEYOND = 0.15
 _SCALES: Mapping[str, tuple[tuple[float, str], ...]] = {
     "throughput": ((1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps"), (1.0, "bps")),
     "loss": ((0.01, "%"),),
+    "health": ((0.01, "%"),),
 }
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"))
 

@@ -54,6 +54,7 @@ MATTERS: Mapping[str, str] = {
     "one_way_delay": "Short delay",
     "jitter": "Steadiness",
     "loss": "No loss",
+    "health": "Health",
 }
 
 

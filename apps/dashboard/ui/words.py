@@ -25,6 +25,7 @@ METRIC_NAMES: Mapping[str, str] = {
     "one_way_delay": "One-way delay",
     "jitter": "Jitter",
     "loss": "Loss",
+    "health": "Health",
 }
 """In the order they are shown."""
 _METRICS: Mapping[str, Callable[[float], str]] = {
@@ -33,6 +34,7 @@ _METRICS: Mapping[str, Callable[[float], str]] = {
     "one_way_delay": format_duration,
     "jitter": format_duration,
     "loss": format_ratio,
+    "health": format_ratio,
 }
 _STATES: Mapping[str, str] = {
     "requested": "asked for",

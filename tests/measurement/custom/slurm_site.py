@@ -1,4 +1,4 @@
-"""A whole Slurm cluster of one node in a folder: munged, slurmctld, slurmd, on ports of their own.
+"""A whole Slurm cluster in a folder: munged, slurmctld, a slurmd per node, on ports of their own.
 
 Nothing outside the folder is read or written: the key, the sockets, the state and the logs are in it, and
 every client finds the cluster by ``SLURM_CONF``.
@@ -13,7 +13,7 @@ import socket
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -29,7 +29,6 @@ _CONFIGURATION = """
 ClusterName=adontest
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={ctld_port}
-SlurmdPort={d_port}
 SlurmUser={user}
 SlurmdUser={user}
 AuthType=auth/munge
@@ -46,17 +45,19 @@ SchedulerParameters=bf_interval=1,sched_min_interval=0
 ReturnToService=2
 KillWait=1
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
+SlurmdSpoolDir={folder}/spool/%n
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
+SlurmdPidFile={folder}/slurmd-%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd.log
+SlurmdLogFile={folder}/slurmd-%n.log
 PlugStackConfig={folder}/plugstack.conf
 MailProg=/bin/true
 AccountingStorageType=accounting_storage/none
-NodeName=localhost NodeHostname={host} NodeAddr=127.0.0.1 CPUs={cores} RealMemory={memory} State=UNKNOWN
-PartitionName=debug Nodes=localhost Default=YES MaxTime=60 State=UP
+{listed}PartitionName=debug Nodes={nodes} Default=YES MaxTime=60 State=UP
 """
+_NODE = (
+    "NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={cores} RealMemory={memory}\n"
+)
 
 
 def missing() -> list[str]:
@@ -66,40 +67,47 @@ def missing() -> list[str]:
 
 
 @contextmanager
-def cluster() -> Iterator[Path]:
-    """Start it, wait until its node takes jobs, and end it; its configuration file."""
+def cluster(nodes: Sequence[str] = ("localhost",)) -> Iterator[Path]:
+    """Start it, wait until its nodes take jobs, and end it; its configuration file."""
     folder = Path(tempfile.mkdtemp(prefix="adon-slurm-"))  # short: the path of a socket has 107 characters
     folder.chmod(0o755)
     try:
-        configuration = _prepare(folder)
+        configuration = _prepare(folder, nodes)
         with ExitStack() as daemons:
             _start_munged(folder, daemons)
             environment = {**os.environ, "SLURM_CONF": str(configuration)}
             daemons.enter_context(_daemon(folder, ["slurmctld", "-D"], environment))
-            daemons.enter_context(_daemon(folder, ["slurmd", "-D", "-N", "localhost"], environment))
+            for name in nodes:
+                daemons.enter_context(_daemon(folder, ["slurmd", "-D", "-N", name], environment))
             # Called before the daemons end, or the steps of running jobs would outlive them.
             daemons.callback(_end_jobs, environment)
-            _wait("the node takes jobs", lambda: _said(["sinfo", "-h", "-o", "%T"], environment) == "idle")
+            idle = f"{len(nodes)} idle"
+            _wait("the nodes take jobs", lambda: _said(["sinfo", "-h", "-o", "%D %T"], environment) == idle)
             yield configuration
     finally:
         shutil.rmtree(folder)
 
 
-def _prepare(folder: Path) -> Path:
-    for name in ("munge", "key", "state", "spool"):
+def _prepare(folder: Path, nodes: Sequence[str]) -> Path:
+    for name in ("munge", "key", "state", "spool", *(f"spool/{node}" for node in nodes)):
         (folder / name).mkdir()
     (folder / "plugstack.conf").touch()
     configuration = folder / "slurm.conf"
-    ctld_port, d_port = free_port(), free_port()
+    ctld_port, *ports = (free_port() for _ in range(1 + len(nodes)))
+    host = socket.gethostname().split(".")[0]
+    memory = MEMORY // 2**20
+    listed = (
+        _NODE.format(name=name, host=host, port=port, cores=CORES, memory=memory)
+        for name, port in zip(nodes, ports, strict=True)
+    )
     configuration.write_text(
         _CONFIGURATION.format(
             folder=folder,
-            host=socket.gethostname().split(".")[0],
+            host=host,
             user=getpass.getuser(),
-            cores=CORES,
-            memory=MEMORY // 2**20,
             ctld_port=ctld_port,
-            d_port=d_port,
+            nodes=",".join(nodes),
+            listed="".join(listed),
         )
     )
     return configuration

@@ -85,6 +85,8 @@ def records(draw: st.DrawFn) -> RoundRecord:
         found=of,
         profile=draw(st.sampled_from(["mesh", "star of i0"])),
         by_transfer=frozenset(draw(some)),
+        carried=frozenset(draw(some)),
+        translated=frozenset(draw(some)),
         verified={pair: draw(st.lists(rates).map(tuple)) for pair in draw(some)},
         failures=tuple(
             Failure(pair, draw(st.sampled_from(ProbeKind)), "no answer") for pair in sorted(draw(some))

@@ -122,6 +122,16 @@ class TestMutually:
         assert chosen.health == pytest.approx(among(found, chosen.instances))
         assert chosen.bound == pytest.approx(best)
 
+    @given(everybody(), st.data())
+    def test_the_worst_is_the_worst_of_all_sets(self, found: Totals, data: st.DataObject) -> None:
+        names = sorted({name for pair in found for name in pair})
+        count = data.draw(st.integers(2, len(names)))
+        chosen = mutually(found, count, worst=True)
+        worst = min(among(found, these) for these in combinations(names, count))
+        assert chosen.proven
+        assert chosen.health == chosen.bound == pytest.approx(worst)
+        assert chosen.health == pytest.approx(among(found, chosen.instances))
+
     @given(everybody(), st.data(), st.integers(0, 20))
     def test_stopped_early_it_says_what_is_not_ruled_out(
         self, found: Totals, data: st.DataObject, steps: int

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.health.model import Found, Indicator, Pair, Round, instances
-from measurement.health.scoring import Part, Scope, among, scores
+from measurement.health.scoring import Part, Scope, around, between, scores
 from measurement.health.weighing import Weights, rising
 from tests.measurement.health.rounds import found, rounds, whole
 
@@ -88,6 +88,17 @@ class TestScope:
         assert totals[0] == 1.0 > totals[1] > totals[2] > totals[3]
 
 
+def test_around_a_place_the_ways_into_it_are_compared_with_each_other() -> None:
+    """Per source each of a, b would be compared with where else it leads: both would be perfect."""
+    of = whole(a_s=0.01, b_s=0.03, c_s=0.02, s_a=0.2, s_b=0.1, s_c=0.3, a_b=9.0)
+    got = around("s", of)
+    assert got.keys() == {pair for pair in of if "s" in pair}
+    ranked = sorted(got, key=lambda pair: -(got[pair].total or 0.0))
+    assert [pair.source for pair in ranked if pair.destination == "s"] == ["a", "c", "b"]
+    assert [pair.destination for pair in ranked if pair.source == "s"] == ["b", "a", "c"]
+    assert got == around("s", {pair: found for pair, found in of.items() if "s" in pair})
+
+
 def test_nothing_known_is_no_score() -> None:
     (score,) = scores({A_B: Found()}).values()
     assert (score.total, score.parts, score.timed_out) == (None, {}, False)
@@ -159,7 +170,7 @@ def test_names_do_not_matter(of: Round, chance) -> None:
 @given(st.lists(st.floats(0, 1e6), min_size=1), st.data())
 def test_a_place_among_peers(peers: list[float], data: st.DataObject) -> None:
     value, other = data.draw(st.sampled_from(peers)), data.draw(st.sampled_from(peers))
-    more, less = (among(value, peers, more_is_better=better) for better in (True, False))
+    more, less = (between(value, min(peers), max(peers), more_is_better=better) for better in (True, False))
     assert 0 <= more <= 1
     assert more + less == pytest.approx(1.0) or more == less == 1.0 == len({*peers})
-    assert (value <= other) <= (more <= among(other, peers, more_is_better=True))
+    assert (value <= other) <= (more <= between(other, min(peers), max(peers), more_is_better=True))

@@ -1,0 +1,127 @@
+"""The application file: tasks to place, what they send each other, and what must hold (docs/placement.md)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Self
+
+from pydantic import Field, model_validator
+
+from adon import yamlfile
+from adon.config.parts import Section
+from adon.errors import InvalidInput, Problem
+from adon.placement.model import Application, Task
+from adon.units import Duration, Size
+from measurement import matrix
+from measurement.profiling import documents
+
+MOST = 2000
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class ListedTask(Section):
+    """One task, as :class:`adon.placement.model.Task` describes it."""
+
+    name: Name
+    cores: float
+    memory: Size = 0
+    pinned: str = ""
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        self.task()
+        return self
+
+    def task(self) -> Task:
+        """The same, as a value of placement's.
+
+        :raises ValueError: if it cannot be one; it names the field.
+        """
+        return Task(self.name, self.cores, self.memory, self.pinned)
+
+
+class Transfer(Section):
+    """What one task sends another."""
+
+    source: Name = Field(alias="from")
+    to: Name
+    size: Size
+
+
+class Near(Section):
+    """The longest round-trip time between two tasks."""
+
+    tasks: Annotated[tuple[Name, ...], Field(min_length=2, max_length=2)]
+    rtt: Duration
+
+
+class ApplicationFile(Section):
+    """The whole file; of ``transfers``, ``matrix`` and ``profile`` there is one.
+
+    :param matrix: a row per sender and a column per receiver, in the order of the tasks; null or ``0 B``
+        where nothing is sent.
+    :param profile: a profile's file (``adon place profile -o``), relative to this file's folder.
+    :param apart: groups of tasks of which no two may be on one machine.
+    """
+
+    name: Annotated[str, Field(pattern=r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")]
+    tasks: Annotated[tuple[ListedTask, ...], Field(min_length=1, max_length=MOST)]
+    transfers: tuple[Transfer, ...] | None = None
+    matrix: tuple[tuple[Size | None, ...], ...] | None = None
+    profile: Path | None = None
+    apart: tuple[tuple[Name, ...], ...] = ()
+    within: tuple[Near, ...] = ()
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        given = [name for name in ("transfers", "matrix", "profile") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise ValueError(f"{given[1]}: {given[0]} says what is sent already")
+        if self.profile is None:
+            self.application({})
+        return self
+
+    def application(self, profiled: dict[tuple[str, str], int]) -> Application:
+        """The same, as a value of placement's.
+
+        :param profiled: bytes from task to task by the profile.
+        :raises ValueError: if it cannot be one; it names the field.
+        """
+        names = [task.name for task in self.tasks]
+        sent = dict(profiled)
+        if self.matrix is not None:
+            sent = matrix.pairs("matrix", names, self.matrix)
+        for one in self.transfers or ():
+            if (one.source, one.to) in sent:
+                raise ValueError(f"transfers: {one.source} > {one.to}: is there twice")
+            sent[one.source, one.to] = one.size
+        field = "matrix" if self.matrix is not None else "transfers" if self.profile is None else "profile"
+        try:
+            return Application(
+                self.name,
+                tuple(task.task() for task in self.tasks),
+                sent,
+                tuple(frozenset(group) for group in self.apart),
+                {(one.tasks[0], one.tasks[1]): one.rtt for one in self.within},
+            )
+        except ValueError as error:
+            where, _, cause = str(error).partition(": ")
+            raise ValueError(f"{field if where == 'sent' else where}: {cause}") from None
+
+
+def load(path: Path) -> Application:
+    """Read and check an application file, and the profile that it names.
+
+    :raises InvalidInput: with every problem found, each with file, line and field.
+    """
+    found = yamlfile.load_model(path, ApplicationFile)
+    if found.profile is None:
+        return found.application({})
+    file = path.parent / found.profile
+    try:
+        return found.application(dict(documents.loads(file.read_bytes()).sent))
+    except OSError as error:
+        raise InvalidInput(Problem("profile", f"{file}: {error.strerror}", str(path))) from error
+    except ValueError as error:
+        raise InvalidInput(Problem("profile", f"{file}: {error}", str(path))) from error

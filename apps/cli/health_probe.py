@@ -1,0 +1,273 @@
+"""``adon health probe``: a round of probes among the instances of a file, kept in the folder of rounds."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adon.errors import InvalidInput
+from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json
+from apps.cli.rounds import ROUNDS, Rounds, summary, told
+from apps.cli.study import SubmitFlag, hand_in_round
+
+if TYPE_CHECKING:
+    from adon.config.instances import Instances
+    from measurement.health.history import History
+    from measurement.health.judging import Judged
+    from measurement.health.planning import Limits
+    from measurement.health.record import RoundRecord
+    from measurement.health.renewing import Asking
+    from measurement.health.running import Connect, Progress, Running
+    from measurement.instances import Instance
+    from measurement.probes.client import Agent
+    from measurement.probes.train import Shape
+
+EXIT_INTERRUPTED = 130
+
+
+def probe(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The instances file.")],
+    rounds: Rounds = ROUNDS,
+    towards: Annotated[
+        str | None,
+        typer.Option(metavar="NAME", help="Only pairs with this instance: all read from it, or write to it."),
+    ] = None,
+    pair: Annotated[
+        list[str] | None, typer.Option(metavar="FROM:TO", help="Only this pair; may be given again.")
+    ] = None,
+    verify: Annotated[
+        int, typer.Option(min=0, help="So many pairs have their throughput found by a transfer, too.")
+    ] = 0,
+    exhaustive: Annotated[
+        bool, typer.Option("--exhaustive", help="A ten-second transfer per pair, as the paper has it.")
+    ] = False,
+    changed: Annotated[
+        str | None,
+        typer.Option(
+            metavar="AGE",
+            help="Only where a marker fires, or the throughput is older than this ('6 h'), it is found anew.",
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Chooses the pairs to verify.")] = 1,
+    duplex: Annotated[
+        bool, typer.Option("--duplex", help="An instance may send a train and receive another at once.")
+    ] = False,
+    at_once: Annotated[
+        int | None,
+        typer.Option(min=1, help="Orders of all instances at a time (default: as many as are free)."),
+    ] = None,
+    count: Annotated[int, typer.Option(min=1, max=1000, help="Light probes of each kind and size.")] = 5,
+    train: Annotated[str, typer.Option(metavar="KxB", help="A train: K bursts of B packets.")] = "10x200",
+    plan_only: Annotated[
+        bool, typer.Option("--plan", help="Tell how many rounds there would be, and probe nobody.")
+    ] = False,
+    submit: SubmitFlag = False,
+    json_: JsonFlag = False,
+) -> None:
+    """Probe the instances of a file, keep what was found, and tell which markers fire.
+
+    Ctrl-C keeps what there is.  Exit status: 0 if all was found, 3 if something was not, 130 if interrupted.
+    """
+    from adon.config.instances import load
+    from measurement.health.history import History
+    from measurement.health.judging import REMEMBERED
+
+    listed = load(file)
+    instances = listed.listed
+    asking = _asking(instances, towards, pair, (verify, seed), changed, exhaustive=exhaustive)
+    how = _running(_limits(listed, duplex=duplex), at_once, count, _shape(train))
+    if plan_only:
+        _tell_plan(asking, how, json_=json_)
+        return
+    connect = _connecting(listed)
+    history = History(rounds)
+    with told("--rounds"):
+        before, tolerances = history.latest(REMEMBERED), history.tolerances()
+
+    async def one(stop: asyncio.Event) -> Judged:
+        from measurement.health.renewing import health_round
+
+        tell = _silent if json_ else _progress
+        return await health_round(
+            asking, instances, connect, how, before, tolerances, stop=stop, progress=tell
+        )
+
+    judged = asyncio.run(_until_interrupted(one))
+    kept = _kept(history, judged)
+    if submit:
+        hand_in_round(ctx, judged.record)
+    _tell(judged.record, kept, json_=json_)
+
+
+def _kept(history: History, judged: Judged) -> Path:
+    with told("--rounds"):
+        kept = history.keep(judged.record)
+        if not judged.record.interrupted:
+            history.keep_tolerances(judged.tolerances)
+    return kept
+
+
+def _tell(record: RoundRecord, kept: Path, *, json_: bool) -> None:
+    fires = sum(map(len, record.fired.values()))
+    if json_:
+        print_json(
+            {
+                "file": str(kept),
+                "complete": record.complete,
+                "interrupted": record.interrupted,
+                "pairs": len(record.planned),
+                "found": len(record.found),
+                "failures": len(record.failures),
+                "fired": fires,
+                "seconds": record.ended - record.began,
+            }
+        )
+    else:
+        for line in (*summary(record), f"{fires} markers fired" if fires else "no marker fired", str(kept)):
+            typer.echo(line)
+    if record.interrupted:
+        raise typer.Exit(EXIT_INTERRUPTED)
+    if not record.complete:
+        raise typer.Exit(EXIT_DIFFERS)
+
+
+async def _until_interrupted(work: Callable[[asyncio.Event], Awaitable[Judged]]) -> Judged:
+    """Do it; an interrupt sets the event instead of ending the program."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    try:
+        return await work(stop)
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+
+
+def _asking(
+    instances: tuple[Instance, ...],
+    centre: str | None,
+    pairs: list[str] | None,
+    verify: tuple[int, int],
+    changed: str | None,
+    *,
+    exhaustive: bool,
+) -> Asking:
+    from adon.units import parse_duration
+    from measurement.health import profiles
+    from measurement.health.renewing import Asking
+
+    names = [one.name for one in instances]
+    if centre is not None and pairs:
+        raise InvalidInput.of("--pair", "the pairs are those with --towards already")
+    if centre is not None:
+        with told("--towards"):
+            wanted, profile = profiles.star(centre, names), f"star of {centre}"
+    elif pairs:
+        with told("--pair"):
+            wanted, profile = profiles.chosen(map(_ends, pairs), names), "given pairs"
+    else:
+        wanted, profile = profiles.mesh(names), "mesh"
+    if not wanted:
+        raise InvalidInput.of("FILE", "one instance alone has nobody to probe")
+    max_age = None
+    if changed is not None:
+        with told("--changed"):
+            max_age = parse_duration(changed)
+    zones = {one.name: one.zone for one in instances}
+    verified = () if exhaustive else profiles.sample(wanted, zones, *verify)
+    return Asking(wanted, profile, verified, exhaustive, max_age)
+
+
+def _ends(text: str) -> tuple[str, str]:
+    source, colon, destination = text.partition(":")
+    if not colon or not source or not destination:
+        raise InvalidInput.of("--pair", f"{text[:40]!r} is no pair such as a:b")
+    return source, destination
+
+
+def _shape(text: str) -> Shape:
+    from measurement.probes.train import Shape
+
+    bursts, _, burst = text.partition("x")
+    if not (bursts.isdecimal() and burst.isdecimal()):
+        raise InvalidInput.of("--train", f"{text[:40]!r} is no train such as 10x200")
+    with told("--train"):
+        return Shape(bursts=int(bursts), burst=int(burst))
+
+
+def _limits(listed: Instances, *, duplex: bool) -> Limits:
+    from measurement.health.planning import Limits
+
+    return Limits(duplex, listed.between_zones, {one.name: one.zone for one in listed.listed})
+
+
+def _running(limits: Limits, at_once: int | None, count: int, shape: Shape) -> Running:
+    from measurement.health.orders import Probing
+    from measurement.health.running import Running
+
+    return Running(
+        Probing(count, shape=shape),
+        limits,
+        lights_at_once=at_once,
+        trains_at_once=at_once,
+        transfers_at_once=at_once,
+    )
+
+
+def _connecting(listed: Instances) -> Connect:
+    from measurement.probes.client import Agent
+    from measurement.probes.key import read_key
+
+    if listed.key_file is None:
+        raise InvalidInput.of("key_file", "is required to probe: the key that the agents know us by")
+    with told("key_file"):
+        key = read_key(listed.key_file)
+
+    async def connect(instance: Instance) -> Agent:
+        return await Agent.connect(instance, key)
+
+    return connect
+
+
+def _tell_plan(asking: Asking, how: Running, *, json_: bool) -> None:
+    from adon.units import format_duration
+    from measurement.health.planning import Costs, least, plan
+
+    whole = plan(asking.pairs, asking.verified, how.limits, exhaustive=asking.exhaustive)
+    seconds = whole.lasts(Costs())
+    found = {
+        "pairs": len(asking.pairs),
+        "train_rounds": len(whole.trains),
+        "transfer_rounds": len(whole.transfers),
+        "least_rounds": least(asking.pairs, how.limits),
+        "expected_seconds": seconds,
+    }
+    if json_:
+        print_json(found)
+        return
+    typer.echo(f"{len(asking.pairs)} pairs ({asking.profile})")
+    typer.echo(f"{len(whole.trains)} rounds of trains, {len(whole.transfers)} of transfers")
+    typer.echo(f"about {format_duration(seconds)}, if no instance is slow")
+
+
+def _silent(_: Progress) -> None:
+    """Standard error stays empty."""
+
+
+def _progress(progress: Progress) -> None:
+    """On a terminal a line that grows; elsewhere one when all of a kind are done."""
+    whole = progress.done == progress.of
+    failed = f", {progress.failures} failed" if progress.failures else ""
+    line = f"{progress.kind}: {progress.done} of {progress.of}{failed}"
+    if sys.stderr.isatty():
+        typer.echo(f"\r{line}" + ("\n" if whole else ""), nl=False, err=True)
+    elif whole:
+        typer.echo(line, err=True)

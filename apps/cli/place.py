@@ -1,0 +1,13 @@
+"""``adon place``: where tasks run, by the network between machines; needs no server ([CHOREO])."""
+
+from __future__ import annotations
+
+import typer
+
+from apps.cli.placing import tasks
+from apps.cli.profiling import profile
+from apps.cli.snapshots import snapshot, staleness
+
+app = typer.Typer(help="Where an application's tasks had better run.", no_args_is_help=True)
+for _command in (tasks, snapshot, profile, staleness):
+    app.command()(_command)

@@ -1,0 +1,229 @@
+"""``adon place tasks``: applications, machines and a snapshot in; the machine of each task out."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adon.errors import InvalidInput
+from adon.placement.model import Impossible, Method
+from adon.placement.slurm import Form
+from apps.cli.common import JsonFlag, print_json, print_table, write
+from apps.cli.rounds import told
+from apps.cli.study import PLACEMENT, SubmitFlag, hand_in
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from adon.placement.model import Application, Limit, Machine, Placement, Problem
+    from measurement.snapshot.model import Snapshot
+
+
+def tasks(
+    ctx: typer.Context,
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="APPLICATION...", help="Application files; several are placed at once."),
+    ],
+    instances: Annotated[
+        Path, typer.Option("--instances", metavar="FILE", help="The instances file, with cores and memory.")
+    ],
+    measured: Annotated[
+        Path, typer.Option("--snapshot", metavar="FILE", help="What adon place snapshot wrote.")
+    ],
+    method: Annotated[Method, typer.Option("--method", help="How to place.")] = Method.EXACT,
+    limit: Annotated[
+        str, typer.Option("--time-limit", metavar="TIME", help="When the exact search stops at the latest.")
+    ] = "1 s",
+    hose: Annotated[
+        bool, typer.Option("--hose", help="Where no hose was measured, the fastest path out is taken for it.")
+    ] = False,
+    compare: Annotated[bool, typer.Option("--compare", help="All methods beside each other.")] = False,
+    slurm: Annotated[
+        Form | None, typer.Option("--slurm", help="Print this for srun, and nothing else.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the placement here, as JSON.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of what is left to chance.")] = 1,
+    submit: SubmitFlag = False,
+    json_: JsonFlag = False,
+) -> None:
+    """The machine of each task, such that the last transfer between tasks is over soonest.
+
+    It says whether that is proven, and if not, how much faster it could be at most.
+    """
+    import json
+
+    from adon.placement.documents import Placed, placement_to_json
+
+    if slurm is not None and (json_ or compare):
+        raise InvalidInput.of("--slurm", "is all that is printed: not with --json or --compare")
+    with told("--time-limit"):
+        seconds = _seconds(limit)
+    problem = _problem(files, instances, measured, hose=hose)
+    ways = _ways(seconds, seed)
+    name, at = problem.application.name, problem.snapshot.at
+    found, failed = _placed(problem, [*Method] if compare else [method], ways)
+    if method in failed:
+        raise InvalidInput.of(failed[method].field, failed[method].cause)
+    documents = {one: placement_to_json(Placed(name, at, placed)) for one, placed in found.items()}
+    if output is not None:
+        write(output, json.dumps(documents.get(method), indent=2) + "\n", "--output")
+    for document in documents.values() if submit else ():
+        hand_in(ctx, PLACEMENT, document)
+    if slurm is not None:
+        from adon.placement import slurm as forms
+
+        typer.echo(forms.told(found[method], slurm))
+    elif json_:
+        print_json(list(documents.values()) if compare else documents[method])
+    else:
+        _print(problem, found[method])
+        if compare:
+            _print_compared(found, failed)
+
+
+def _placed(
+    problem: Problem, methods: list[Method], ways: Mapping[Method, Callable[[Problem], Placement]]
+) -> tuple[dict[Method, Placement], dict[Method, Impossible]]:
+    """What each method found, and why some found nothing."""
+    found: dict[Method, Placement] = {}
+    failed: dict[Method, Impossible] = {}
+    for method in methods:
+        try:
+            found[method] = ways[method](problem)
+        except Impossible as error:
+            failed[method] = error
+    return found, failed
+
+
+def _seconds(text: str) -> float:
+    from adon.units import parse_duration
+
+    seconds = parse_duration(text)
+    if not 0 < seconds <= 86_400:
+        raise ValueError(f"{text[:40]} is not above 0 and at most a day")
+    return seconds
+
+
+def _problem(files: list[Path], instances: Path, measured: Path, *, hose: bool) -> Problem:
+    from adon.config import applications
+    from adon.config import instances as listed
+    from adon.placement.completion import hosed
+    from adon.placement.model import Machine, Problem
+    from measurement.snapshot.documents import loads
+
+    loaded = [applications.load(file) for file in files]
+    with told("APPLICATION"):
+        application = _combined(loaded)
+    with told("--instances"):
+        machines = tuple(Machine.of(one) for one in listed.load(instances).listed)
+    with told("--snapshot"):
+        snapshot = loads(measured.read_bytes())
+    with told("APPLICATION"):
+        return Problem(application, _measured(machines, snapshot), hosed(snapshot) if hose else snapshot)
+
+
+def _combined(loaded: list[Application]) -> Application:
+    from adon.placement.model import combined
+
+    return loaded[0] if len(loaded) == 1 else combined(loaded, "+".join(one.name for one in loaded))
+
+
+def _measured(machines: tuple[Machine, ...], snapshot: Snapshot) -> tuple[Machine, ...]:
+    """The machines that the snapshot knows; the others are told."""
+    known = tuple(one for one in machines if one.name in snapshot.instances)
+    if not known:
+        raise InvalidInput.of("--snapshot", "knows none of the instances")
+    if missing := [one.name for one in machines if one not in known]:
+        typer.echo(f"not in the snapshot, and not used: {', '.join(missing)}", err=True)
+    names = {one.name for one in known}
+    possible = len(names) * (len(names) - 1)
+    found = sum(1 for pair, rate in snapshot.rates.items() if {*pair} <= names and rate > 0)
+    if found < possible:
+        typer.echo(f"{possible - found} of {possible} paths are not known, and not used", err=True)
+    return known
+
+
+def _ways(seconds: float, seed: int) -> Mapping[Method, Callable[[Problem], Placement]]:
+    from adon.placement.baselines import minimum_machines, random_placement, round_robin
+    from adon.placement.exact import exact
+    from adon.placement.greedy import greedy
+
+    def best(problem: Problem) -> Placement:
+        ends = time.monotonic() + seconds
+        return exact(problem, lambda: time.monotonic() >= ends, seed)
+
+    return {
+        Method.EXACT: best,
+        Method.GREEDY: greedy,
+        Method.RANDOM: lambda problem: random_placement(problem, seed),
+        Method.ROUND_ROBIN: round_robin,
+        Method.MINIMUM_MACHINES: minimum_machines,
+    }
+
+
+def _print(problem: Problem, found: Placement) -> None:
+    from adon.units import format_size
+
+    application = problem.application
+    sent = dict.fromkeys(found.machines, 0.0)
+    for (one, other), count in application.sent.items():
+        if found.machines[one] != found.machines[other]:
+            sent[one] += count
+    rows = (
+        (task.name, found.machines[task.name], f"{task.cores:g}", format_size(sent[task.name]))
+        for task in application.tasks
+    )
+    print_table(("Task", "Machine", "Cores", "Sends over the network"), rows, "")
+    typer.echo(_outcome(found))
+
+
+def _outcome(found: Placement) -> str:
+    """How long it takes, why, and what is known of others."""
+    from adon.units import format_duration
+
+    if found.limit is None:
+        return "nothing leaves a machine: no placement is faster"
+    text = f"{format_duration(found.seconds)} until the last transfer is over; {_decides(found.limit)}"
+    if found.proven:
+        return f"{text}\nno placement is faster: proven"
+    if found.method is Method.EXACT:
+        return f"{text}\nnot proven; none takes less than {format_duration(found.bound)}"
+    return text
+
+
+def _decides(limit: Limit) -> str:
+    from adon.units import format_rate, format_size
+
+    names = sorted(" > ".join(pair) for pair in limit.pairs)
+    where = {
+        "path": f"the path {names[0]}",
+        "hose": f"all that leaves {limit.pairs[0].source}",
+        "shared": f"what {', '.join(names[:3])}{' and others' if len(names) > 3 else ''} share",
+    }[limit.kind.value]
+    waits = f" after {format_size(limit.waiting)} of others" if limit.waiting else ""
+    return f"{where} decides: {format_size(limit.carried)}{waits} at {format_rate(limit.rate)}"
+
+
+def _print_compared(found: Mapping[Method, Placement], failed: Mapping[Method, Impossible]) -> None:
+    from adon.units import format_duration
+
+    best = min(one.seconds for one in found.values())
+    rows = [
+        (
+            method.value,
+            format_duration(one.seconds),
+            f"{one.seconds / best:.2f}" if best else "-",
+            str(len({*one.machines.values()})),
+            "-" if one.limit is None else _decides(one.limit),
+        )
+        for method, one in sorted(found.items(), key=lambda item: item[1].seconds)
+    ]
+    rows += [(method.value, "-", "-", "-", str(error)) for method, error in failed.items()]
+    typer.echo("")
+    print_table(("Method", "Completion time", "Of the best", "Machines", "What decides"), rows, "")

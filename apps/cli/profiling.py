@@ -1,0 +1,123 @@
+"""``adon place profile``: what an application's tasks send each other; needs no server ([CHOREO] 2.1)."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adon.errors import InvalidInput
+from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json, print_table, write
+from apps.cli.rounds import told
+
+if TYPE_CHECKING:
+    from measurement.profiling.model import Profile
+    from measurement.profiling.tasks import Tasks
+
+
+def profile(
+    tasks: Annotated[Path, typer.Argument(metavar="TASKS", help="The tasks file.")],
+    captures: Annotated[
+        list[Path] | None, typer.Argument(metavar="[CAPTURE]...", help="pcap or pcapng files of one time.")
+    ] = None,
+    listen: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS[:PORT]", help="Instead: take sFlow here, from switches (port 6343)."),
+    ] = None,
+    last: Annotated[str, typer.Option("--for", metavar="TIME", help="How long to listen.")] = "60 s",
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the profile here, as JSON.")
+    ] = None,
+    json_: JsonFlag = False,
+) -> None:
+    """Bytes of payload between tasks, both ways, from captures or from switches' samples.
+
+    Exit status 3 if nothing was seen between two tasks.
+    """
+    from adon.config.tasks import load
+    from measurement.profiling.documents import dumps, to_json
+
+    if bool(captures) == (listen is not None):
+        raise InvalidInput.of("CAPTURE", "say from what: either captures, or --listen ADDRESS[:PORT]")
+    mapping = load(tasks)
+    found, notes = _captured(captures, mapping) if captures else _sampled(listen or "", last, mapping)
+    if output is not None:
+        write(output, dumps(found), "--output")
+    if json_:
+        print_json(to_json(found))
+    else:
+        _print(found, notes)
+    if not found.sent:
+        raise typer.Exit(EXIT_DIFFERS)
+
+
+def _captured(captures: list[Path], tasks: Tasks) -> tuple[Profile, list[str]]:
+    from adon.units import format_size
+    from measurement.profiling.capture import captured
+
+    with told("CAPTURE"):
+        found = captured(captures, tasks)
+    notes = [f"{found.frames} frames"]
+    if found.others:
+        notes.append(f"{found.others} of them are neither TCP nor UDP")
+    if found.outside:
+        notes.append(f"{format_size(found.outside)} are to or from nobody in the tasks file")
+    return found.profile, notes
+
+
+def _sampled(where: str, last: str, tasks: Tasks) -> tuple[Profile, list[str]]:
+    from adon.units import format_size, parse_duration
+    from measurement.profiling.listening import bound, listen
+
+    address, port = _end(where)
+    with told("--for"):
+        seconds = parse_duration(last)
+    ends = time.monotonic() + seconds
+    with told("--listen"), bound(address, port) as at:
+        found, refused = listen(at, tasks, lambda: time.monotonic() >= ends)
+    notes = [f"{found.samples} samples in {found.datagrams} datagrams of {len(found.agents)} agents"]
+    for count, what in (
+        (found.lost_datagrams, "datagrams were lost; what was in them was made up for"),
+        (found.dropped, "samples were dropped by agents themselves; nothing was made up for them"),
+        (refused, "datagrams were no sFlow version 5"),
+    ):
+        if count:
+            notes.append(f"{count} {what}")
+    if found.outside:
+        notes.append(f"{format_size(found.outside)} are to or from nobody in the tasks file")
+    return found.profile, notes
+
+
+def _end(text: str) -> tuple[str, int]:
+    import ipaddress
+
+    from measurement.profiling.sflow import PORT
+
+    host, colon, port = text.rpartition(":") if text.count(":") == 1 or "]:" in text else (text, "", "")
+    try:
+        address = str(ipaddress.ip_address(host.strip("[]")))
+        number = int(port) if colon else PORT
+    except ValueError:
+        raise InvalidInput.of("--listen", f"{text[:80]!r} is no IP address, with a port or without") from None
+    if not 0 <= number < 65_536:
+        raise InvalidInput.of("--listen", f"{number} is no port")
+    return address, number
+
+
+def _print(found: Profile, notes: list[str]) -> None:
+    from adon.units import format_duration, format_size
+
+    rows = (
+        (
+            one,
+            other,
+            format_size(count),
+            f"± {found.errors[one, other]:.1%}" if (one, other) in found.errors else "-",
+        )
+        for (one, other), count in sorted(found.sent.items(), key=lambda item: -item[1])
+    )
+    print_table(("From", "To", "Sent", "95 % of the time within"), rows, "nothing was seen between two tasks")
+    for line in (f"{format_duration(found.ended - found.began)} were observed", *notes):
+        typer.echo(line)

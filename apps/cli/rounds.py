@@ -1,0 +1,98 @@
+"""Rounds of probes as ``adon health`` reads them, and what it tells of each."""
+
+from __future__ import annotations
+
+import re
+import statistics
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from adon.errors import InvalidInput, Unavailable
+
+if TYPE_CHECKING:
+    from measurement.health.record import RoundRecord
+
+Rounds = Annotated[
+    Path,
+    typer.Option("--rounds", envvar="ADON_HEALTH_ROUNDS", metavar="DIR", help="The folder of rounds."),
+]
+ROUNDS = Path("health-rounds")
+RoundFile = Annotated[
+    Path | None,
+    typer.Argument(metavar="[ROUND]", help="A round's file (default: the latest of the folder)."),
+]
+
+
+_FIELD = re.compile(r"\A[a-z_]+: ")
+"""The measurement's own name of what the option names."""
+
+
+@contextmanager
+def told(field: str) -> Iterator[None]:
+    """Within, what the measurement refuses is told by the option or argument it came from."""
+    try:
+        yield
+    except ValueError as error:
+        raise InvalidInput.of(field, _FIELD.sub("", str(error), count=1)) from error
+    except OSError as error:
+        raise Unavailable(f"{field}: {error}") from error
+
+
+def the_round(file: Path | None, rounds: Path) -> RoundRecord:
+    """The round that is meant.
+
+    :raises InvalidInput: if there is none, or it is none.
+    """
+    from measurement.health.history import History, read
+
+    with told("ROUND" if file is not None else "--rounds"):
+        if file is not None:
+            return read(file)
+        latest = History(rounds).latest(1)
+    if not latest:
+        raise InvalidInput.of("--rounds", f"{rounds}: no round is there; adon health probe makes one")
+    return latest[0]
+
+
+def summary(record: RoundRecord) -> list[str]:
+    """A round in a few lines."""
+    from apps.cli.times import at
+
+    found = f"{len(record.found)} of {len(record.planned)} pairs found"
+    lines = [
+        f"round of {at(_moment(record.began))}, {record.ended - record.began:.1f} s",
+        f"{record.profile} of {len(record.instances)} instances, {found}",
+    ]
+    if record.interrupted:
+        lines.append(f"it ended early: {record.interrupted}")
+    if record.failures:
+        lines.append(f"{len(record.failures)} probes told nothing")
+    if record.carried:
+        lines.append(f"the throughput of {len(record.carried)} pairs is of an earlier round")
+    if record.translated:
+        lines.append(
+            f"between the instances of {len(record.translated)} pairs addresses are translated (NAT)"
+        )
+    if (error := verification(record)) is not None:
+        lines.append(f"trains are {error:.1%} off the transfers of {len(record.verified)} pairs (mean)")
+    return lines
+
+
+def verification(record: RoundRecord) -> float | None:
+    """How far trains are off the transfers that verify them, as a mean share; None without any."""
+    off = [
+        abs(statistics.fmean(record.found[pair].throughput) / statistics.fmean(rates) - 1)
+        for pair, rates in record.verified.items()
+        if pair in record.found and record.found[pair].throughput and any(rates)
+    ]
+    return statistics.fmean(off) if off else None
+
+
+def _moment(at: float) -> str:
+    from adon.moments import time_text
+
+    return time_text(at)

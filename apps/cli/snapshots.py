@@ -1,0 +1,242 @@
+"""``adon place snapshot`` and ``staleness``: the network between instances, and how soon it is another."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from adon.errors import InvalidInput
+from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json, print_table, write
+from apps.cli.rounds import told
+from apps.cli.study import SNAPSHOT, SubmitFlag, hand_in
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from adon.config.instances import Instances
+    from measurement.health.running import Connect
+    from measurement.instances import Instance
+    from measurement.probes.client import Agent
+    from measurement.probes.train import Shape
+    from measurement.snapshot.staleness import Curve, Value
+    from measurement.snapshot.taking import Taken, Taking
+
+EXIT_INTERRUPTED = 130
+MOST_ROWS = 40
+
+
+def snapshot(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="INSTANCES", help="The instances file.")],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the snapshot here, as JSON.")
+    ] = None,
+    train: Annotated[str, typer.Option(metavar="KxB", help="A train: K bursts of B packets.")] = "10x200",
+    width: Annotated[
+        int, typer.Option(help="Paths of a trial of what is shared, at least 2; 0 to try nothing.")
+    ] = 2,
+    transfer: Annotated[str, typer.Option(metavar="TIME", help="How long each transfer lasts.")] = "2 s",
+    at_once: Annotated[
+        int | None,
+        typer.Option(min=1, help="Trains, and transfers, at a time (default: as many as do not meet)."),
+    ] = None,
+    submit: SubmitFlag = False,
+    json_: JsonFlag = False,
+) -> None:
+    """Measure the network between the instances of a file: rates, distances, and what paths share.
+
+    Ctrl-C keeps what there is.  Exit status: 0 if all was found, 3 if something was not, 130 if interrupted.
+    """
+    from adon.config.instances import load
+    from measurement.snapshot.documents import dumps, to_json
+    from measurement.snapshot.taking import Taking
+
+    listed = load(file)
+    with told("--transfer"):
+        interval = _seconds(transfer) / Taking().intervals
+    with told("--width"):
+        how = Taking(
+            _shape(train), interval=interval, width=width, trains_at_once=at_once, transfers_at_once=at_once
+        )
+    taken = asyncio.run(
+        _taken(listed.listed, _connecting(listed), how, quiet=json_ or not sys.stderr.isatty())
+    )
+    if output is not None:
+        write(output, dumps(taken.snapshot), "--output")
+    if submit:
+        hand_in(ctx, SNAPSHOT, to_json(taken.snapshot))
+    if json_:
+        print_json(to_json(taken.snapshot))
+    else:
+        _print(taken)
+    if taken.stopped:
+        raise typer.Exit(EXIT_INTERRUPTED)
+    if not taken.snapshot.whole:
+        raise typer.Exit(EXIT_DIFFERS)
+
+
+async def _taken(instances: Sequence[Instance], connect: Connect, how: Taking, *, quiet: bool) -> Taken:
+    """Take it; an interrupt ends it early instead of ending the program."""
+    from measurement.snapshot.taking import take
+
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    try:
+        return await take(
+            instances, connect, how, stop=stop, progress=(lambda *_: None) if quiet else _progress
+        )
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
+
+
+def _progress(what: str, done: int, of: int) -> None:
+    typer.echo(f"\r{what}: {done} of {of}{chr(10) if done == of else ''}", nl=False, err=True)
+
+
+def _connecting(listed: Instances) -> Connect:
+    from measurement.probes.client import Agent
+    from measurement.probes.key import read_key
+
+    if listed.key_file is None:
+        raise InvalidInput.of("key_file", "is required to measure: the key that the agents know us by")
+    with told("key_file"):
+        key = read_key(listed.key_file)
+
+    async def connect(instance: Instance) -> Agent:
+        return await Agent.connect(instance, key)
+
+    return connect
+
+
+def _shape(text: str) -> Shape:
+    from measurement.probes.train import Shape
+
+    bursts, _, burst = text.partition("x")
+    if not (bursts.isdecimal() and burst.isdecimal()):
+        raise InvalidInput.of("--train", f"{text[:40]!r} is no train such as 10x200")
+    with told("--train"):
+        return Shape(bursts=int(bursts), burst=int(burst))
+
+
+def _seconds(text: str) -> float:
+    from adon.units import parse_duration
+
+    seconds = parse_duration(text)
+    if not 0.1 <= seconds <= 100:
+        raise ValueError(f"{text[:40]} is not between 0.1 s and 100 s")
+    return seconds
+
+
+def _print(taken: Taken) -> None:
+    from adon.units import format_duration, format_rate
+
+    found = taken.snapshot
+    pairs = sorted(found.rates, key=lambda pair: (found.rates[pair], pair))
+    rows = (
+        (
+            *pair,
+            format_rate(found.rates[pair]),
+            found.how[pair],
+            format_duration(found.rtts[pair]) if pair in found.rtts else "-",
+            str(found.hops.get(pair, "-")),
+        )
+        for pair in pairs[:MOST_ROWS]
+    )
+    print_table(("From", "To", "Rate", "By", "Round trip", "Hops"), rows, "no path could be measured")
+    if len(pairs) > MOST_ROWS:
+        typer.echo(f"{len(pairs) - MOST_ROWS} faster paths are not shown: --json")
+    for rack in found.racks:
+        typer.echo(f"close together: {', '.join(sorted(rack))}")
+    for name, rate in sorted(found.hoses.items()):
+        model = "hose model" if name in taken.constant else "shared on its way out"
+        typer.echo(f"out of {name}: {format_rate(rate)} together ({model})")
+    for each in found.bottlenecks:
+        sources = ", ".join(sorted({pair.source for pair in each.pairs}))
+        typer.echo(f"out of {sources}: {format_rate(each.rate)} together, over one link")
+    for fault in taken.faults:
+        typer.echo(f"{' - '.join(fault.instances)}: {fault.why}", err=True)
+    for pair, why in sorted(found.missing.items()):
+        typer.echo(f"{pair.source} > {pair.destination}: {why}", err=True)
+    if taken.failed:
+        typer.echo(
+            f"{taken.failed} of {taken.trials} trials of what is shared had too little to compare", err=True
+        )
+
+
+def staleness(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A CSV file of the archive: adon archive export.")
+    ],
+    metric: Annotated[str, typer.Option(help="throughput, rtt, or another.")] = "throughput",
+    error: Annotated[str, typer.Option(help="How far a value may be off by its age.")] = "10 %",
+    share: Annotated[str, typer.Option(help="For so many of the values.")] = "95 %",
+    json_: JsonFlag = False,
+) -> None:
+    """How far values of some age are off, and the max_age for templates that follows; status 3 if none."""
+    from adon.units import format_duration, parse_ratio
+    from measurement.snapshot.staleness import curves, max_age
+
+    with told("--error"):
+        accepted = parse_ratio(error)
+    with told("--share"):
+        of = parse_ratio(share)
+        if not 0 < of <= 1:
+            raise ValueError(f"{share} is not above 0 and at most 100 %")
+    with told("FILE"):
+        found = curves(_series(file, metric))
+    greatest = max_age(found, accepted, of)
+    if json_:
+        print_json({"ages": [_document(each, of) for each in found], "max_age": greatest})
+    else:
+        rows = (
+            (format_duration(each.age), str(len(each.errors)), *(f"{one:.2%}" for one in _figures(each, of)))
+            for each in found
+        )
+        columns = ("Age", "Values", "Median error", "Mean", f"{of:.0%} below")
+        print_table(columns, rows, f"no series of {metric} is long enough")
+        if greatest is not None:
+            typer.echo(
+                f"max_age: {format_duration(greatest)} keeps {of:.0%} of the values within {accepted:.1%}"
+            )
+        elif found:
+            typer.echo(f"no age keeps {of:.0%} of the values within {accepted:.1%}")
+    if greatest is None:
+        raise typer.Exit(EXIT_DIFFERS)
+
+
+def _figures(curve: Curve, share: float) -> tuple[float, float, float]:
+    return curve.quantile(0.5), curve.mean, curve.quantile(share)
+
+
+def _document(curve: Curve, share: float) -> dict[str, Any]:
+    median, mean, most = _figures(curve, share)
+    return {"age": curve.age, "values": len(curve.errors), "median": median, "mean": mean, "quantile": most}
+
+
+def _series(file: Path, metric: str) -> list[list[Value]]:
+    """A metric's values by path and direction, in order of time.
+
+    :raises ValueError: for a row that is none; it names the line.
+    """
+    from measurement.archive import csvfile
+    from measurement.errors import ExchangeError
+    from measurement.snapshot.staleness import Value
+
+    found: dict[tuple[str, str, str], dict[float, float]] = {}
+    try:
+        for line, row in csvfile.read(file, lambda _: None):
+            if isinstance(row, ValueError):
+                raise ValueError(f"{file}:{line}: {row}")
+            if row.metric == metric and row.value is not None and row.observed_at is not None:
+                series = found.setdefault((row.path, row.source, row.destination), {})
+                series[row.observed_at] = row.value
+    except ExchangeError as error:
+        raise ValueError(str(error)) from error
+    return [[Value(*each) for each in sorted(series.items())] for series in found.values()]

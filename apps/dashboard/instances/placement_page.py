@@ -1,0 +1,183 @@
+"""``/placements``: tasks on machines, what decides their time, and the rates they were placed over."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from dash import Dash, html
+from dash.development.base_component import Component
+
+from adon.access.policy import Action
+from adon.placement.documents import Placed, placement_from_json
+from adon.placement.model import Kind, Limit, Method, Placement
+from adon.studies.model import StudyKind
+from apps.dashboard import ui
+from apps.dashboard.instances import placement_figures as figures
+from apps.dashboard.instances.opened import Opened, opened, options
+from apps.dashboard.page import Group, Page
+from apps.dashboard.policy import filters
+from apps.dashboard.ui.blocks import Column
+from apps.dashboard.visit import Visit
+from measurement.snapshot.documents import from_json as snapshot_from_json
+from measurement.snapshot.model import Snapshot
+
+PATH = "/placements"
+PREFIX = "placements"
+READ = 50
+"""Placements that are read to compare methods, at most."""
+WHERE = {
+    Kind.PATH: "the path between two machines",
+    Kind.HOSE: "everything out of one machine",
+    Kind.SHARED: "a link that paths share",
+}
+
+
+def show(here: Visit) -> Component:
+    """The heading and which placement."""
+    lead = "Which task goes on which machine, so that the last transfer is over soonest."
+    head = ui.head("Placements", lead, ui.link("Health of instances", "/instances"))
+    known = options(here, StudyKind.PLACEMENT, "the latest, as it comes")
+    if len(known) == 1:
+        return html.Div([head])
+    chosen = filters.choice(PREFIX, "study", "Placement", here, known)
+    return html.Div([head, filters.form(PREFIX, [chosen], PATH)])
+
+
+def live(here: Visit) -> Component:
+    """The placement."""
+    found = opened(here, StudyKind.PLACEMENT, placement_from_json)
+    if found is None:
+        says = (
+            "No placement is kept. Have tasks placed with `adon place`, and hand the result in: "
+            "`adon study submit placement FILE`."
+        )
+        return ui.card(None, ui.empty(says))
+    placed = found.value
+    snapshot = _snapshot(placed, here)
+    return html.Div(
+        [
+            _summary(found, here),
+            ui.columns(
+                ui.card("Tasks by machine", _machines(placed.placement)),
+                ui.card("By method", *_methods(found, here)),
+            ),
+            _rates(placed, snapshot),
+            ui.card("All placements", _listed(found, here)),
+        ]
+    )
+
+
+def _summary(found: Opened[Placed], here: Visit) -> Component:
+    placed = found.value
+    placement = placed.placement
+    proven = (
+        ui.badge("proven: none is faster", "good") if placement.proven else ui.badge("not proven", "wait")
+    )
+    gap = placement.seconds / placement.bound - 1 if placement.bound > 0 else None
+    return ui.card(
+        f"{placed.application}, {placement.method.value}",
+        html.P(proven),
+        ui.facts(
+            ("Completion time", ui.span(placement.seconds)),
+            ("None is faster than", ui.span(placement.bound) if placement.bound else None),
+            ("Gap", None if gap is None else ui.share(gap)),
+            ("Limited by", _limit(placement.limit)),
+            ("Network measured", ui.when(found.study["at"], here)),
+            ("Handed in by", found.study["submitted_by"]),
+            ("Study", found.study["id"]),
+        ),
+    )
+
+
+def _limit(limit: Limit | None) -> str:
+    if limit is None:
+        return "nothing: no task sends to another machine"
+    pairs = ", ".join(f"{one} > {other}" for one, other in limit.pairs[:4])
+    more = f" and {len(limit.pairs) - 4} more" if len(limit.pairs) > 4 else ""
+    carried = f"{ui.size(limit.carried)} at {ui.rate(limit.rate)}"
+    waiting = f", after {ui.size(limit.waiting)} of others" if limit.waiting else ""
+    return f"{WHERE[limit.kind]} ({pairs}{more}): {carried}{waiting}"
+
+
+def _machines(placement: Placement) -> Component:
+    tasks: dict[str, list[str]] = {}
+    for task, machine in placement.machines.items():
+        tasks.setdefault(machine, []).append(task)
+    columns = [
+        Column("Machine", lambda one: one[0], whole=True),
+        Column("Tasks", lambda one: ", ".join(one[1])),
+        Column("", lambda one: ui.count(len(one[1]), "task"), numeric=True),
+    ]
+    return ui.table(columns, sorted(tasks.items()), "No task is placed.", "Tasks by machine")
+
+
+def _methods(found: Opened[Placed], here: Visit) -> list[Component]:
+    """Placements of the same application over the same network, the latest of each method."""
+    mine = found.value
+    best: dict[Method, Placement] = {mine.placement.method: mine.placement}
+    same = [one for one in found.listed if one["at"] == found.study["at"] and one["id"] != found.study["id"]]
+    for one in same[:READ]:
+        other = placement_from_json(here.client.study(one["id"])["document"])
+        if other.application == mine.application:
+            best.setdefault(other.placement.method, other.placement)
+    if len(best) == 1:
+        return [html.P("Of this application and network there is this one only.", className="muted")]
+    says = ", ".join(f"{method.value} {ui.span(one.seconds)}" for method, one in best.items())
+    height = 110 + 40 * len(best)
+    caption = f"Completion time: {says}. No placement is faster than the dotted line."
+    return [ui.chart("placement-methods", figures.by_method(best), caption, height)]
+
+
+def _snapshot(placed: Placed, here: Visit) -> Snapshot | None:
+    """The snapshot that it was placed over, if that is kept."""
+    for one in here.client.studies(StudyKind.SNAPSHOT.value, READ):
+        at = ui.moment(one["at"])
+        if at is not None and abs(at.timestamp() - placed.snapshot_at) < 1e-3:
+            return snapshot_from_json(here.client.study(one["id"])["document"])
+    return None
+
+
+def _rates(placed: Placed, snapshot: Snapshot | None) -> Component:
+    if snapshot is None:
+        says = "The snapshot that it was placed over is not kept: `adon study submit snapshot FILE`."
+        return ui.card("Rates between instances", ui.empty(says))
+    used = sorted({*placed.placement.machines.values()})
+    drawn = ui.chart(
+        "placement-rates",
+        figures.rates(snapshot, used),
+        "What one connection has from the instance of a row to that of a column; those with a ● have tasks.",
+        height=min(900, 220 + 26 * len(snapshot.instances)),
+    )
+    shared = [f"{ui.rate(one.rate)} for {len(one.pairs)} paths together" for one in snapshot.bottlenecks]
+    hoses = [f"{name} {ui.rate(rate)}" for name, rate in sorted(snapshot.hoses.items())]
+    more = ui.facts(
+        ("Shared bottlenecks", "; ".join(shared) or None),
+        ("Limited out of the instance", ", ".join(hoses) or None),
+        ("Racks", "; ".join(", ".join(sorted(rack)) for rack in snapshot.racks) or None),
+    )
+    return ui.card("Rates between instances", drawn, more)
+
+
+def _listed(found: Opened[Placed], here: Visit) -> Component:
+    def way(one: Mapping[str, Any]) -> Component:
+        return ui.link(one["title"], filters.address(PATH, {}, study=one["id"]))
+
+    columns = [
+        Column("Application", way),
+        Column("Found", lambda one: one["summary"]),
+        Column("Network measured", lambda one: ui.when(one["at"], here)),
+        Column("By", lambda one: one["submitted_by"]),
+    ]
+    mine = found.study["id"]
+    return ui.table(columns, found.listed, "", "Placements", marked=lambda one: one["id"] == mine)
+
+
+def callbacks(app: Dash) -> None:
+    """The choice into the address."""
+    filters.install(app, PREFIX, ("study",))
+
+
+PAGE = Page(
+    PATH, "Placements", Action.STUDY_READ, show, live, 30.0, group=Group.INSTANCES, callbacks=callbacks
+)

@@ -1,0 +1,1 @@
+"""Rounds of health probes as pictures and pages."""

@@ -1,0 +1,81 @@
+"""What was found out about instances: rounds of health, a snapshot, placements, runs of an evaluation."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from adon.evaluations.builtins import reference
+from adon.placement.documents import Placed, placement_to_json
+from adon.placement.model import Kind, Limit, Method, Placement
+from adon.studies.model import StudyKind
+from adon.studies.packing import packed
+from adon.studies.reading import study_of
+from adon.studies.rounds import in_short
+from apps.collector.studies import Studies
+from measurement.archive import Archive
+from measurement.evaluation.run_json import to_json as evaluation_to_json
+from measurement.health.documents import to_json as round_to_json
+from measurement.health.model import Found, Pair
+from measurement.health.record import RoundRecord
+from measurement.health.scoring import scores
+from measurement.instances import Instance
+from measurement.snapshot.documents import to_json as snapshot_to_json
+from measurement.snapshot.model import Snapshot
+
+INSTANCES, ZONES, ROUNDS = 30, 5, 4
+HOUR_S = 3600.0
+
+
+def study(file: Path, at: float, seed: int) -> None:
+    """Keep studies of the last hours before a time."""
+    chance = random.Random(seed)
+    with Archive(file) as archive:
+        kept = Studies(archive)
+        for kind, document in _documents(at, chance):
+            kept.put(study_of(kind, document, "", "engineer1", at), packed(document), stays=True)
+
+
+def _documents(at: float, chance: random.Random) -> Iterator[tuple[StudyKind, dict[str, Any]]]:
+    for number in range(ROUNDS):
+        record = _round(at - HOUR_S * number, chance)
+        yield StudyKind.HEALTH_ROUND, round_to_json(in_short(record))
+    names = [one.name for one in record.instances]
+    rates = {pair: chance.uniform(50e6, 1e9) for pair in _pairs(names)}
+    yield StudyKind.SNAPSHOT, snapshot_to_json(Snapshot(at, tuple(names), rates))
+    for method, seconds in zip(
+        (Method.EXACT, Method.GREEDY, Method.RANDOM), (60.0, 75.0, 140.0), strict=True
+    ):
+        yield StudyKind.PLACEMENT, placement_to_json(_placed(at, method, seconds, names))
+    yield StudyKind.EVALUATION, evaluation_to_json(reference("nectar"))
+
+
+def _pairs(names: list[str]) -> list[Pair]:
+    return [Pair(one, other) for one in names for other in names if one != other]
+
+
+def _round(at: float, chance: random.Random) -> RoundRecord:
+    instances = tuple(
+        Instance(f"vm-{number:02}", f"10.9.0.{number}", zone=f"zone-{number % ZONES}")
+        for number in range(1, INSTANCES + 1)
+    )
+    found = {}
+    for pair in _pairs([one.name for one in instances]):
+        rtt, rate = chance.uniform(0.0002, 0.02), chance.uniform(50e6, 1e9)
+        found[pair] = Found(
+            icmp={64: (rtt,), 512: (rtt * 1.1,), 4096: (rtt * 1.3,)},
+            udp={64: (rtt,), 1024: (rtt * 1.2,)},
+            connect=(rtt * 1.5,),
+            tcp=(rtt,),
+            throughput=(rate,),
+        )
+    return RoundRecord(at, at + 60.0, instances, tuple(found), found, scores=scores(found))
+
+
+def _placed(at: float, method: Method, seconds: float, names: list[str]) -> Placed:
+    limit = Limit(Kind.PATH, (Pair(names[0], names[1]),), seconds * 1e7, 0.0, 8e7)
+    machines = {f"task-{number:02}": names[number % 4] for number in range(12)}
+    bound = 60.0
+    return Placed("sort", at, Placement(machines, seconds, limit, method, method is Method.EXACT, bound))

@@ -1,0 +1,125 @@
+"""Recorded data for :mod:`measurement.health.diagnostics`: rounds, and tables of whoever ran jobs."""
+
+from __future__ import annotations
+
+import csv
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from measurement.health.record import RoundRecord
+from measurement.health.regression import DataSet
+from measurement.health.scoring import Part
+
+NEXT_THROUGHPUT = "next_throughput"
+"""bits/s that a pair had a round later."""
+MOST_BYTES = 200_000_000
+
+
+def of_rounds(rounds: Sequence[RoundRecord]) -> DataSet:
+    """What each pair's metrics were in a round, and the throughput that it had in the next.
+
+    Pairs that had timed out, or of which one of the two is not known, are left out; so are throughputs that
+    were carried over, for those are of the round itself.
+
+    :raises ValueError: if that gives no data set.
+    """
+    columns: dict[Part, list[float]] = {part: [] for part in Part}
+    observed: list[float] = []
+    left_out = 0
+    for now, following in pairwise(rounds):
+        for pair, score in now.scores.items():
+            later = following.found.get(pair)
+            throughput = () if later is None or pair in following.carried else later.throughput
+            if score.timed_out or len(score.parts) < len(Part) or not throughput:
+                left_out += 1
+                continue
+            observed.append(statistics.fmean(throughput))
+            for part, its in columns.items():
+                its.append(score.parts[part])
+    if not observed:
+        raise ValueError(
+            f"rounds: in {len(rounds)} there is no pair with metrics and a throughput a round later"
+        )
+    return DataSet(
+        NEXT_THROUGHPUT,
+        tuple(observed),
+        {part.value: tuple(its) for part, its in columns.items()},
+        f"{len(rounds)} rounds",
+        left_out,
+    )
+
+
+def of_file(file: Path, response: str, metrics: Sequence[str] = ()) -> DataSet:
+    """A table: CSV with a row of names, or Parquet (``.parquet``).
+
+    :param metrics: the columns that may predict; empty for all others that hold numbers alone.
+    :raises ValueError: for a file, a column or a value that is none; it names them.
+    :raises OSError: if it cannot be read.
+    """
+    if file.stat().st_size > MOST_BYTES:
+        raise ValueError(f"{file}: is above {MOST_BYTES // 1_000_000} MB")
+    rows = _parquet(file) if file.suffix == ".parquet" else _csv(file)
+    try:
+        return _data_set(rows, response, metrics, str(file))
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from error
+
+
+def _csv(file: Path) -> list[Mapping[str, Any]]:
+    with file.open(newline="", encoding="utf-8-sig") as text:
+        try:
+            return [row for row in csv.DictReader(text, strict=True)]  # noqa: C416 - a list of another type
+        except (csv.Error, UnicodeDecodeError) as error:
+            raise ValueError(f"{file}: is not CSV: {error}") from error
+
+
+def _parquet(file: Path) -> list[Mapping[str, Any]]:
+    try:
+        import pyarrow
+        from pyarrow import parquet
+    except ImportError as error:
+        raise ValueError(f"{file}: Parquet needs pyarrow (pip install 'adon[parquet]')") from error
+    try:
+        rows: list[Mapping[str, Any]] = parquet.read_table(file).to_pylist()
+    except pyarrow.ArrowException as error:
+        raise ValueError(f"{file}: is not Parquet: {error}") from error
+    return rows
+
+
+def _data_set(
+    rows: Sequence[Mapping[str, Any]], response: str, metrics: Sequence[str], source: str
+) -> DataSet:
+    names = list(rows[0]) if rows else []
+    for name in (response, *metrics):
+        if name not in names:
+            raise ValueError(f"{name}: is no column; there are {', '.join(map(str, names)) or 'none'}")
+    wanted = [*metrics] or [name for name in names if name != response and _all_numbers(rows, name)]
+    used = [response, *wanted]
+    kept = [row for row in rows if not any(_lacks(row[name]) for name in used)]
+    columns = {
+        name: tuple(_number(row[name], name, number) for number, row in enumerate(kept, 1)) for name in used
+    }
+    observed = columns.pop(response)
+    return DataSet(response, observed, columns, source, len(rows) - len(kept))
+
+
+def _all_numbers(rows: Iterable[Mapping[str, Any]], name: str) -> bool:
+    try:
+        values = [float(row[name]) for row in rows if not _lacks(row[name])]
+    except (TypeError, ValueError):
+        return False
+    return bool(values)
+
+
+def _lacks(value: object) -> bool:
+    return value is None or (isinstance(value, str) and not value.strip())
+
+
+def _number(value: Any, name: str, row: int) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: row {row}: {str(value)[:40]!r} is no number") from None

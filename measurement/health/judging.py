@@ -1,0 +1,111 @@
+"""What a round means after those before it: scores, markers that fire, and what is to be probed again.
+
+[HEALTH] 5.2: a marker that fires has the health worked out anew.  What costs time is throughput; so a round
+may begin with light probes alone, and only pairs whose markers fire then, or whose throughput was never found
+or is too old, have their throughput found anew (:func:`due`); that of all others is carried over
+(:func:`carried_over`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from measurement.health.markers import Tolerances, adapted, fired
+from measurement.health.model import Pair
+from measurement.health.orders import joined
+from measurement.health.record import RoundRecord
+from measurement.health.scoring import scores
+from measurement.health.weighing import Weights
+
+REMEMBERED = 12
+"""Rounds before that one is compared with: [HEALTH] takes one, and asks for "more historic data"."""
+
+AllTolerances = Mapping[Pair, Tolerances]
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A round with scores and markers, and how tolerant to be of the next."""
+
+    record: RoundRecord
+    tolerances: AllTolerances
+
+
+def judged(
+    record: RoundRecord,
+    before: Sequence[RoundRecord],
+    tolerances: AllTolerances | None = None,
+    weights: Weights | None = None,
+) -> Judged:
+    """Give a round its scores, and find the markers that fire in it.
+
+    :param before: the rounds before, the newest last.
+    """
+    known = dict(tolerances or {})
+    fires = {}
+    for pair, found in record.found.items():
+        past = [one.found[pair] for one in before[-REMEMBERED:] if pair in one.found]
+        these = fired(found, past, known.get(pair, {}))
+        if these:
+            fires[pair] = these
+        if past:
+            known[pair] = adapted(these, known.get(pair, {}))
+    return Judged(replace(record, scores=scores(record.found, weights), fired=fires), known)
+
+
+def due(light: RoundRecord, before: Sequence[RoundRecord], max_age: float) -> tuple[Pair, ...]:
+    """The pairs whose throughput is to be found anew, after their light probes.
+
+    :param light: a judged round of light probes.
+    :param max_age: seconds after which a throughput is too old.
+    """
+    return tuple(
+        pair
+        for pair, found in light.found.items()
+        if not found.timed_out and (pair in light.fired or not _known(pair, before, light.began - max_age))
+    )
+
+
+def _known(pair: Pair, before: Sequence[RoundRecord], since: float) -> bool:
+    last = _last(pair, before)
+    return last is not None and last.began >= since
+
+
+def _last(pair: Pair, before: Sequence[RoundRecord]) -> RoundRecord | None:
+    """The newest round in which the pair's throughput was found, not carried over."""
+    for one in reversed(before):
+        found = one.found.get(pair)
+        if found is not None and found.throughput and pair not in one.carried:
+            return one
+    return None
+
+
+def carried_over(record: RoundRecord, before: Sequence[RoundRecord]) -> RoundRecord:
+    """The round with the latest known throughput of each pair that has none of its own, and is alive."""
+    found, carried, by_transfer = dict(record.found), set(record.carried), set(record.by_transfer)
+    for pair, its in record.found.items():
+        last = None if its.throughput or its.timed_out else _last(pair, before)
+        if last is not None:
+            found[pair] = replace(its, throughput=last.found[pair].throughput)
+            carried.add(pair)
+            by_transfer |= {pair} & last.by_transfer
+    return replace(record, found=found, carried=frozenset(carried), by_transfer=frozenset(by_transfer))
+
+
+def together(light: RoundRecord, loading: RoundRecord) -> RoundRecord:
+    """Two runs of one round: light probes, then what the markers asked for."""
+    found = dict(light.found)
+    for pair, its in loading.found.items():
+        found[pair] = joined(found[pair], its) if pair in found else its
+    return replace(
+        light,
+        ended=max(light.ended, loading.ended),
+        planned=tuple(dict.fromkeys((*light.planned, *loading.planned))),
+        found=found,
+        by_transfer=light.by_transfer | loading.by_transfer,
+        translated=light.translated | loading.translated,
+        verified={**light.verified, **loading.verified},
+        failures=(*light.failures, *loading.failures),
+        interrupted=light.interrupted or loading.interrupted,
+    )

@@ -1,0 +1,153 @@
+"""What is asked of an instance's probe agent for the health of a pair, and what its report says of it.
+
+Values and functions only.  A probe that the other did not answer is *silent*; one that could not be tried
+(not permitted, too busy, a clock set meanwhile) is a failure of ours, and says nothing about the other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from measurement.health.model import ICMP_SIZES, INTERVALS, SILENT_S, UDP_SIZES, Found, Indicator, Pair
+from measurement.health.record import Failure, ProbeKind
+from measurement.instances import Instance
+from measurement.probes import findings
+from measurement.probes.findings import Carried, Failed, Finding, Report, RoundTrips, TrainFound, Widened
+from measurement.probes.orders import (
+    IcmpEcho,
+    Order,
+    Probe,
+    Sandwich,
+    TcpConnect,
+    TcpEcho,
+    Throughput,
+    Train,
+    UdpEcho,
+)
+from measurement.probes.train import Shape
+
+SILENT = frozenset({findings.Failure.UNREACHABLE, findings.Failure.VANISHED})
+"""The other does not answer; every other failure is of who asks, or of the order."""
+_INDICATORS: dict[str, Indicator] = {
+    IcmpEcho.kind: Indicator.ICMP,
+    UdpEcho.kind: Indicator.UDP,
+    Sandwich.kind: Indicator.SANDWICH,
+    TcpConnect.kind: Indicator.CONNECT,
+    TcpEcho.kind: Indicator.TCP,
+    Throughput.kind: Indicator.THROUGHPUT,
+    Train.kind: Indicator.THROUGHPUT,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Probing:
+    """How pairs are probed.
+
+    :param count: requests of each kind and size.
+    :param interval: seconds between two of them, at least.
+    :param silent: seconds after which one has no answer.
+    :param shape: of a train.
+    :param intervals, interval_length: of a transfer; the length in seconds.
+    """
+
+    count: int = 5
+    interval: float = 0.01
+    silent: float = SILENT_S
+    shape: Shape = Shape()  # noqa: RUF009 - frozen
+    intervals: int = INTERVALS
+    interval_length: float = 1.0
+
+
+USUAL = Probing()
+
+
+def order(kind: ProbeKind, target: Instance, how: Probing = USUAL) -> Order:
+    """What to ask about an instance, all light probes at once."""
+    match kind:
+        case ProbeKind.LIGHT:
+            return Order(target, _light(how))
+        case ProbeKind.TRAIN:
+            return Order(target, (Train(how.shape),))
+        case ProbeKind.TRANSFER:
+            return Order(target, (Throughput(how.intervals, how.interval_length),))
+
+
+def _light(how: Probing) -> tuple[Probe, ...]:
+    each = (how.count, how.interval, how.silent)
+    return (
+        *(IcmpEcho(size, *each) for size in ICMP_SIZES),
+        *(UdpEcho(size, *each) for size in UDP_SIZES),
+        Sandwich(64, *each),
+        TcpConnect(64, *each),
+        TcpEcho(64, *each),
+    )
+
+
+def lasts(kind: ProbeKind, how: Probing = USUAL) -> float:
+    """Seconds after which an answer to such an order is not waited for any more: everything was silent."""
+    match kind:
+        case ProbeKind.LIGHT:
+            return len(_light(how)) * (how.count * how.interval + how.silent)
+        case ProbeKind.TRAIN:
+            return how.shape.bursts * how.shape.pause + 4 * how.silent
+        case ProbeKind.TRANSFER:
+            return how.intervals * how.interval_length + 4 * how.silent
+
+
+def read(asked: Order, report: Report, pair: Pair, kind: ProbeKind) -> tuple[Found, tuple[Failure, ...]]:
+    """What a report says of a pair, and what it could not say.
+
+    :raises ValueError: for a report of another order.
+    """
+    if len(report.findings) != len(asked.probes):
+        raise ValueError(f"findings: {len(report.findings)} for {len(asked.probes)} probes")
+    found, failures = Found(), []
+    answered: set[Indicator] = set()
+    silent: set[Indicator] = set()
+    for probe, finding in zip(asked.probes, report.findings, strict=True):
+        indicator = _INDICATORS[probe.kind]
+        if isinstance(finding, Failed):
+            failures.append(Failure(pair, kind, f"{probe.kind}: {finding.text or finding.why}"))
+            if finding.why in SILENT:
+                silent.add(indicator)
+            continue
+        found, any_answer = _with(found, probe, finding)
+        (answered if any_answer else silent).add(indicator)
+        if isinstance(finding, TrainFound) and finding.rate is None:
+            failures.append(Failure(pair, kind, f"{probe.kind}: {finding.why}"))
+    # An indicator of several sizes is silent only if all of them are: large packets may be filtered.
+    return replace(found, silent=frozenset(silent - answered)), tuple(failures)
+
+
+def _with(found: Found, probe: Probe, finding: Finding) -> tuple[Found, bool]:
+    """A finding added to the others, and whether anything came."""
+    match probe, finding:
+        case IcmpEcho(length=size), RoundTrips(answered=times):
+            return replace(found, icmp={**found.icmp, size: times} if times else found.icmp), bool(times)
+        case UdpEcho(length=size), RoundTrips(answered=times):
+            return replace(found, udp={**found.udp, size: times} if times else found.udp), bool(times)
+        case Sandwich(), Widened(by=tries):
+            widened = tuple(one for one in tries if one is not None)
+            return replace(found, sandwich=widened), bool(widened)
+        case TcpConnect(), RoundTrips(answered=times):
+            return replace(found, connect=times), bool(times)
+        case TcpEcho(), RoundTrips(answered=times):
+            return replace(found, tcp=times), bool(times)
+        case Throughput(), Carried(rates=rates):
+            return replace(found, throughput=rates), any(rates)
+        case Train(), TrainFound(rate=rate):
+            return replace(found, throughput=() if rate is None else (rate,)), rate is not None
+    raise ValueError(f"findings: {finding.kind} is no answer to {probe.kind}")
+
+
+def joined(one: Found, other: Found) -> Found:
+    """What two orders about the same pair found; where both have something, the second's."""
+    return Found(
+        {**one.icmp, **other.icmp},
+        {**one.udp, **other.udp},
+        other.sandwich or one.sandwich,
+        other.connect or one.connect,
+        other.tcp or one.tcp,
+        other.throughput or one.throughput,
+        one.silent | other.silent,
+    )

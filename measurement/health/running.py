@@ -1,0 +1,276 @@
+"""A round of probes, put to work: the shell around plan, agenda and orders.
+
+Each instance's agent is connected to once, and asked for all its pairs over that connection.  Light probes
+come first, several at a time for each instance; then trains and transfers, as the agenda has them.  Whatever
+goes wrong with one pair is written down with it; the round goes on, and what it has found is kept also when
+it is stopped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Protocol
+
+from measurement.health.agenda import Agenda
+from measurement.health.model import Found, Pair
+from measurement.health.orders import USUAL, Probing, joined, lasts, order, read
+from measurement.health.planning import FREE, Limits, Plan
+from measurement.health.record import Failure, ProbeKind, RoundRecord
+from measurement.instances import Instance
+from measurement.probes.findings import Failure as Cause
+from measurement.probes.findings import ProbeError, Report
+from measurement.probes.orders import Order
+
+CONNECTING_AT_ONCE = 32
+GONE = "its agent does not answer any more"
+ITS_END = frozenset({Cause.UNREACHABLE, Cause.VANISHED, Cause.DENIED, Cause.VERSION})
+"""After these nothing more can be asked over a connection."""
+
+
+class Asked(Protocol):
+    """An instance's agent, connected to (:class:`measurement.probes.client.Agent`)."""
+
+    async def probe(self, order: Order) -> Report:
+        """Have it probe another.
+
+        :raises ProbeError: if it does not answer itself, or not such an order.
+        """
+
+    async def close(self) -> None:
+        """End the connection."""
+
+
+Connect = Callable[[Instance], Awaitable[Asked]]
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a round is."""
+
+    kind: ProbeKind
+    done: int
+    of: int
+    failures: int
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """How a round is run.
+
+    :param probing: what each probe is.
+    :param limits: what may go on at the same time.
+    :param light_at_once: light orders of one instance at a time.
+    :param lights_at_once, trains_at_once, transfers_at_once: of all instances together; None for as many as
+        are free.  Where the instances share a few processors, more at a time disturb each other's clocks.
+    """
+
+    probing: Probing = USUAL
+    limits: Limits = FREE
+    light_at_once: int = 4
+    lights_at_once: int | None = None
+    trains_at_once: int | None = None
+    transfers_at_once: int | None = None
+
+
+async def run(
+    plan: Plan,
+    instances: Sequence[Instance],
+    connect: Connect,
+    how: Running = Running(),
+    *,
+    profile: str = "mesh",
+    stop: asyncio.Event | None = None,
+    progress: Callable[[Progress], None] = lambda _: None,
+    clock: Callable[[], float] = time.time,
+) -> RoundRecord:
+    """Do what a plan says; what was found, without scores.
+
+    :param stop: when it is set nothing more is begun, what is under way is left, and the rest is kept.
+    :raises ValueError: for a pair of the plan that is none of the instances.
+    """
+    began = clock()
+    names = {one.name: one for one in instances}
+    for pair in plan.pairs:
+        if not {*pair} <= names.keys():
+            raise ValueError(f"plan: {pair.source} > {pair.destination} is no pair of the instances")
+    stopped = stop or asyncio.Event()
+    work = _Work(names, connect, how, stopped, progress)
+    try:
+        await work.do(plan)
+    finally:
+        await work.close()
+    verifying = [pair for its in plan.transfers for pair in its]
+    in_trains = {pair for its in plan.trains for pair in its}
+    verified = {pair: work.carried[pair] for pair in verifying if pair in work.carried and pair in in_trains}
+    by_transfer = {pair: work.carried[pair] for pair in work.carried.keys() - in_trains}
+    found = dict(work.found)
+    for pair, rates in by_transfer.items():
+        found[pair] = replace(found.get(pair, Found()), throughput=rates)
+    return RoundRecord(
+        began,
+        max(began, clock()),
+        tuple(instances),
+        plan.pairs,
+        found,
+        profile,
+        frozenset(by_transfer),
+        translated=frozenset(work.translated),
+        verified=verified,
+        failures=tuple(sorted(work.failures, key=lambda one: (one.pair, one.kind))),
+        interrupted="it was stopped" if stopped.is_set() else "",
+    )
+
+
+@dataclass(slots=True)
+class _Work:
+    """A round under way.
+
+    :param agents: who was connected to; None for who is gone.
+    :param carried: what transfers gave, by pair.
+    """
+
+    names: Mapping[str, Instance]
+    connect: Connect
+    how: Running
+    stop: asyncio.Event
+    progress: Callable[[Progress], None]
+    agents: dict[str, Asked] = field(default_factory=dict)
+    gone: dict[str, str] = field(default_factory=dict)
+    found: dict[Pair, Found] = field(default_factory=dict)
+    carried: dict[Pair, tuple[float, ...]] = field(default_factory=dict)
+    translated: set[Pair] = field(default_factory=set)
+    failures: list[Failure] = field(default_factory=list)
+
+    async def do(self, plan: Plan) -> None:
+        """All of it, or what there is time for until it is stopped."""
+        await self._unless_stopped(partial(self._connect, {pair.source for pair in plan.pairs}))
+        await self._unless_stopped(partial(self._light, plan.light))
+        for kind, its, at_once in (
+            (ProbeKind.TRAIN, plan.trains, self.how.trains_at_once),
+            (ProbeKind.TRANSFER, plan.transfers, self.how.transfers_at_once),
+        ):
+            pairs = [pair for each in its for pair in each]
+            if pairs:
+                await self._unless_stopped(partial(self._loading, kind, pairs, at_once))
+
+    async def close(self) -> None:
+        """End all connections."""
+        await asyncio.gather(*(agent.close() for agent in self.agents.values()), return_exceptions=True)
+
+    async def _unless_stopped(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Do something until it is done, or all is stopped."""
+        if self.stop.is_set():
+            return
+        doing = asyncio.ensure_future(work())
+        waiting = asyncio.ensure_future(self.stop.wait())
+        try:
+            await asyncio.wait((doing, waiting), return_when=asyncio.FIRST_COMPLETED)
+            if not doing.done():
+                doing.cancel()
+            await asyncio.gather(doing, return_exceptions=self.stop.is_set())
+        finally:
+            for each in (doing, waiting):
+                each.cancel()
+
+    async def _connect(self, sources: Iterable[str]) -> None:
+        room = asyncio.Semaphore(CONNECTING_AT_ONCE)
+
+        async def one(name: str) -> None:
+            async with room:
+                try:
+                    self.agents[name] = await self.connect(self.names[name])
+                except (ProbeError, OSError) as error:
+                    self.gone[name] = str(error) or type(error).__name__
+
+        await asyncio.gather(*map(one, sorted(sources)))
+
+    async def _light(self, pairs: Sequence[Pair]) -> None:
+        count = _Count(self, ProbeKind.LIGHT, len(pairs))
+        room = {name: asyncio.Semaphore(self.how.light_at_once) for name in self.names}
+
+        everybody = asyncio.Semaphore(self.how.lights_at_once or len(pairs) or 1)
+
+        async def one(pair: Pair) -> None:
+            async with room[pair.source], everybody:
+                await self._probe(pair, ProbeKind.LIGHT)
+            count.one_more()
+
+        await asyncio.gather(*map(one, pairs))
+
+    async def _loading(self, kind: ProbeKind, pairs: Sequence[Pair], at_once: int | None) -> None:
+        """Trains or transfers; who has timed out, or is gone, is not loaded."""
+        count = _Count(self, kind, len(pairs))
+        for pair in pairs:
+            if self.found.get(pair, Found()).timed_out:
+                self._failed(pair, kind, "is left out: the other timed out")
+        # A transfer's acknowledgements share the way of another's data.
+        limits = self.how.limits if kind is ProbeKind.TRAIN else replace(self.how.limits, duplex=False)
+        left = [pair for pair in pairs if not self.found.get(pair, Found()).timed_out]
+        count.one_more(len(pairs) - len(left))
+        agenda = Agenda(left, limits, at_once)
+        under_way: dict[asyncio.Task[None], Pair] = {}
+        try:
+            while True:
+                for pair in agenda.begin():
+                    under_way[asyncio.ensure_future(self._probe(pair, kind))] = pair
+                if not under_way:
+                    return
+                done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    agenda.done(under_way.pop(task))
+                    count.one_more()
+                    await task
+        finally:
+            for task in under_way:
+                task.cancel()
+            await asyncio.gather(*under_way, return_exceptions=True)
+
+    async def _probe(self, pair: Pair, kind: ProbeKind) -> None:
+        if pair.source in self.gone:
+            self._failed(pair, kind, f"{pair.source}: {self.gone[pair.source]}")
+            return
+        asked = order(kind, self.names[pair.destination], self.how.probing)
+        try:
+            async with asyncio.timeout(lasts(kind, self.how.probing)):
+                report = await self.agents[pair.source].probe(asked)
+            found, failures = read(asked, report, pair, kind)
+            if report.own and report.seen and report.translated:
+                self.translated.add(pair)
+        except TimeoutError:
+            self._failed(pair, kind, f"{pair.source}: no report came in time")
+        except (ProbeError, OSError) as error:
+            if isinstance(error, OSError) or error.why in ITS_END:
+                self.gone.setdefault(pair.source, GONE)
+            self._failed(pair, kind, f"{pair.source}: {error or type(error).__name__}")
+        except ValueError as error:
+            self._failed(pair, kind, f"{pair.source}: {error}")
+        else:
+            self._keep(pair, kind, found, failures)
+
+    def _keep(self, pair: Pair, kind: ProbeKind, found: Found, failures: Iterable[Failure]) -> None:
+        self.failures += failures
+        if kind is ProbeKind.TRANSFER:
+            if any(found.throughput):
+                self.carried[pair] = found.throughput
+            found = replace(found, throughput=())
+        if kind is ProbeKind.LIGHT or found != Found():
+            self.found[pair] = joined(self.found.get(pair, Found()), found)
+
+    def _failed(self, pair: Pair, kind: ProbeKind, why: str) -> None:
+        self.failures.append(Failure(pair, kind, why))
+
+
+class _Count:
+    """How many of a kind are done, told as it grows."""
+
+    def __init__(self, work: _Work, kind: ProbeKind, of: int) -> None:
+        self._work, self._kind, self._of, self._done = work, kind, of, 0
+
+    def one_more(self, count: int = 1) -> None:
+        """So many more."""
+        self._done += count
+        self._work.progress(Progress(self._kind, self._done, self._of, len(self._work.failures)))

@@ -1,0 +1,106 @@
+"""Probes of another host's agent (``measurement.probes``): packet trains and the indicators of health.  Pure.
+
+The measurement is a process of its own like every tool, so that it can be ended and costs the point nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from measurement.point.children import Completed, ToolFailed
+from measurement.point.specs import HealthSpec, TrainSpec
+from measurement.probes.documents import report_from_json, value_to_json
+from measurement.probes.findings import Failed, Report, TrainFound
+from measurement.probes.orders import (
+    IcmpEcho,
+    Probe,
+    Sandwich,
+    TcpConnect,
+    TcpEcho,
+    Throughput,
+    Train,
+    UdpEcho,
+)
+from measurement.probes.train import Shape
+from measurement.pscheduler.iso8601 import format_duration
+
+ICMP_LENGTHS = (64, 512, 4096)
+UDP_LENGTHS = (64, 1024)
+"""Bytes ([HEALTH] 5.1)."""
+
+
+def argv(spec: TrainSpec | HealthSpec, key: Path, probes: tuple[Probe, ...]) -> list[str]:
+    """The argument list; the key itself is in no list, only its file's name."""
+    words = [sys.executable, "-m", "measurement.probes.once", "--key", str(key.absolute())]
+    words += ["--target", spec.dest, "--port", str(spec.dest_port)]
+    return [*words, "--probes", json.dumps([value_to_json(each) for each in probes])]
+
+
+def train(spec: TrainSpec) -> tuple[Probe, ...]:
+    """What an ``adon-train`` test probes."""
+    return (Train(Shape(spec.packet_length, spec.burst, spec.bursts, spec.pause)),)
+
+
+def health(spec: HealthSpec) -> tuple[Probe, ...]:
+    """What an ``adon-health`` test probes; the throughput last, so that it disturbs none of the others."""
+    repeated: dict[str, Any] = {"count": spec.count, "timeout": min(spec.timeout, 30.0)}
+    return (
+        *(IcmpEcho(length, **repeated) for length in ICMP_LENGTHS),
+        *(UdpEcho(length, **repeated) for length in UDP_LENGTHS),
+        Sandwich(**repeated),
+        TcpConnect(**repeated),
+        TcpEcho(**repeated),
+        *((Throughput(spec.intervals),) if spec.intervals else ()),
+    )
+
+
+def train_result(done: Completed) -> dict[str, Any]:
+    """A train's result: rates in bits/s, as TCP would have them and as the paper's equation does.
+
+    :raises ToolFailed: if there is no rate.
+    """
+    (found,) = _report(done).findings
+    if isinstance(found, Failed):
+        raise ToolFailed(f"{found.why}: {found.text}")
+    if not isinstance(found, TrainFound) or found.rate is None or found.paper is None:
+        raise ToolFailed(found.why if isinstance(found, TrainFound) else "the probe found something else")
+    return {
+        "schema": 1,
+        "succeeded": True,
+        "throughput": found.rate,
+        "throughput-unrefined": found.paper,
+        "limited-by-loss": found.limited,
+        "loss": found.lost,
+        "rtt": None if found.rtt is None else format_duration(found.rtt),
+        "duration": format_duration(found.took),
+    }
+
+
+def health_result(done: Completed, probes: tuple[Probe, ...]) -> dict[str, Any]:
+    """Each indicator with what was asked and found; it succeeded if any found something.
+
+    :raises ToolFailed: if the tool did not answer.
+    """
+    report = _report(done)
+    return {
+        "schema": 1,
+        "succeeded": any(not isinstance(found, Failed) for found in report.findings),
+        "indicators": [
+            {"probe": value_to_json(asked), "finding": value_to_json(found)}
+            for asked, found in zip(probes, report.findings, strict=True)
+        ],
+        "address": report.own,
+        "address-seen": report.seen,
+    }
+
+
+def _report(done: Completed) -> Report:
+    if done.status != 0:
+        raise ToolFailed(done.stderr.strip()[-500:] or "the probe ended without a word")
+    try:
+        return report_from_json(json.loads(done.stdout))
+    except ValueError as error:
+        raise ToolFailed(f"the probe's answer makes no sense: {error}") from None

@@ -1,0 +1,290 @@
+"""A snapshot, taken: the shell around trains, trials and what is inferred from them.
+
+Each instance's agent is connected to once.  First all hops are counted, for they say which pairs could meet
+on a link; then every pair has a train, as many at a time as do not meet; then some paths have a transfer,
+alone, and then together, for what they share.  A transfer is compared with a transfer, and a path that had
+one has its rate from there.  What goes wrong with one pair is written down with it; the rest goes on, and
+what there is is kept also when it is stopped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from itertools import permutations
+
+from measurement.health.model import Pair
+from measurement.health.planning import rounds as mesh_rounds
+from measurement.health.running import GONE, ITS_END, Asked, Connect
+from measurement.instances import Instance
+from measurement.probes.findings import Carried, Failed, ProbeError, Report, Route, TrainFound
+from measurement.probes.orders import Hops, Order, Probe, Throughput, Train
+from measurement.probes.train import Shape
+from measurement.snapshot.bottlenecks import Shared, Tried, infer
+from measurement.snapshot.concurrent import PAIR, Trial, plan, rounds
+from measurement.snapshot.model import Snapshot
+from measurement.snapshot.racks import Fault, Level, Tree, tree
+from measurement.snapshot.turns import Turns
+
+PATIENCE_S = 20.0
+"""How long a report may take beyond what its probes do."""
+CONNECTING_AT_ONCE = 32
+HOPS_AT_ONCE = 4
+"""Of one instance."""
+
+
+@dataclass(frozen=True, slots=True)
+class Taking:
+    """How a snapshot is taken.
+
+    :param shape: of trains; :func:`~measurement.probes` calibrates it for a network.
+    :param intervals, interval: of a transfer; the length in seconds.  Its rate is the median of all but the
+        first, in which TCP is still growing, and a token bucket may not be empty.
+    :param width: paths of a trial; 0 to try nothing, and to know nothing of what paths share.
+    :param trains_at_once, transfers_at_once: of all instances together; None for as many as are free.
+    """
+
+    shape: Shape = Shape()  # noqa: RUF009 - frozen
+    intervals: int = 4
+    interval: float = 0.5
+    width: int = PAIR
+    trains_at_once: int | None = None
+    transfers_at_once: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.width < 0 or self.width == 1:
+            raise ValueError(f"width: {self.width} path alone shares nothing; 0 tries nothing")
+        if self.intervals < 2:
+            raise ValueError(f"intervals: {self.intervals} is too few: the first one does not count")
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """A snapshot, and what else was seen on the way.
+
+    :param faults: what hop counts say that cannot be in a multi-rooted tree.
+    :param constant: sources of which the hose model holds ([CHOREO] 4.3).
+    :param trials: how many were made; :param failed: that had too little to compare.
+    :param stopped: whether it was stopped before the end.
+    """
+
+    snapshot: Snapshot
+    faults: tuple[Fault, ...]
+    constant: frozenset[str]
+    trials: int
+    failed: int
+    stopped: bool
+
+
+async def take(
+    instances: Sequence[Instance],
+    connect: Connect,
+    how: Taking = Taking(),
+    *,
+    stop: asyncio.Event | None = None,
+    progress: Callable[[str, int, int], None] = lambda *_: None,
+    clock: Callable[[], float] = time.time,
+) -> Taken:
+    """Measure all pairs.
+
+    :param stop: when it is set nothing more is begun, what is under way is left, and the rest is kept.
+    :param progress: told what is done, how much of it, and of how much.
+    """
+    work = _Work({one.name: one for one in instances}, connect, how, progress)
+    began, stopped = clock(), stop or asyncio.Event()
+    doing, waiting = asyncio.ensure_future(work.all()), asyncio.ensure_future(stopped.wait())
+    try:
+        await asyncio.wait((doing, waiting), return_when=asyncio.FIRST_COMPLETED)
+        if not doing.done():
+            doing.cancel()
+        await asyncio.gather(doing, return_exceptions=stopped.is_set())
+    finally:
+        for each in (doing, waiting):
+            each.cancel()
+        await work.close()
+    return work.taken(began, stopped.is_set())
+
+
+@dataclass(slots=True)
+class _Work:
+    """A snapshot under way.
+
+    :param gone: who does not answer, and why.
+    """
+
+    names: dict[str, Instance]
+    connect: Connect
+    how: Taking
+    progress: Callable[[str, int, int], None]
+    agents: dict[str, Asked] = field(default_factory=dict)
+    gone: dict[str, str] = field(default_factory=dict)
+    trains: dict[Pair, float] = field(default_factory=dict)
+    alone: dict[Pair, float] = field(default_factory=dict)
+    rtts: dict[Pair, float] = field(default_factory=dict)
+    hops: dict[Pair, int] = field(default_factory=dict)
+    missing: dict[Pair, str] = field(default_factory=dict)
+    tried: list[Tried] = field(default_factory=list)
+    trials: int = 0
+
+    async def all(self) -> None:
+        """Everything, in its order."""
+        await self._connect()
+        pairs = [pair for its in mesh_rounds(self._pairs()) for pair in its]
+        await self._count_hops(pairs)
+        found = self._tree()
+        await self._each("trains", Turns(found, pairs, self.how.trains_at_once), self._train)
+        if self.how.width:
+            trials = plan(found, self.trains, self.how.width)
+            self.trials = len(trials)
+            paths = dict.fromkeys(path for trial in trials for path in trial.paths)
+            turns = Turns(found, paths, self.how.transfers_at_once)
+            await self._each("transfers", turns, self._transfer_alone)
+            await self._try(found, trials)
+
+    async def close(self) -> None:
+        """End all connections."""
+        await asyncio.gather(*(agent.close() for agent in self.agents.values()), return_exceptions=True)
+
+    def taken(self, at: float, stopped: bool) -> Taken:
+        """What there is so far."""
+        rates = {**self.trains, **self.alone}
+        known = [each for each in self.tried if len({*each.together} & {*self.alone}) > 1]
+        shared = infer(self.alone, known) if known else Shared({}, frozenset(), ())
+        found = self._tree()
+        missing = {
+            pair: self.missing.get(pair, "was not measured") for pair in self._pairs() if pair not in rates
+        }
+        snapshot = Snapshot(
+            at,
+            tuple(self.names),
+            rates,
+            rtts=self.rtts,
+            hops=self.hops,
+            hoses=shared.hoses,
+            bottlenecks=shared.bottlenecks(rates),
+            racks=tuple(group for group in found.groups[Level.RACK] if len(group) > 1),
+            how={pair: "transfer" if pair in self.alone else "train" for pair in rates},
+            missing=missing,
+        )
+        failed = self.trials - len(known)
+        return Taken(snapshot, found.faults, shared.constant, self.trials, failed, stopped)
+
+    def _pairs(self) -> list[Pair]:
+        return [Pair(*each) for each in permutations(self.names, 2)]
+
+    def _tree(self) -> Tree:
+        return tree([*self.names], self.hops)
+
+    async def _connect(self) -> None:
+        room = asyncio.Semaphore(CONNECTING_AT_ONCE)
+
+        async def one(name: str) -> None:
+            async with room:
+                try:
+                    self.agents[name] = await self.connect(self.names[name])
+                except (ProbeError, OSError) as error:
+                    self.gone[name] = str(error) or type(error).__name__
+
+        await asyncio.gather(*map(one, self.names))
+
+    async def _count_hops(self, pairs: Sequence[Pair]) -> None:
+        """A packet or few for each pair: they may overlap."""
+        room = {name: asyncio.Semaphore(HOPS_AT_ONCE) for name in self.names}
+        done = 0
+
+        async def one(pair: Pair) -> None:
+            nonlocal done
+            async with room[pair.source]:
+                report = await self._ask(pair, (Hops(),))
+            match report.findings if report is not None else ():
+                case (Route(count=int(count)),):
+                    self.hops[pair] = count
+            done += 1
+            self.progress("hops", done, len(pairs))
+
+        await asyncio.gather(*map(one, pairs))
+
+    async def _each(self, what: str, turns: Turns, one: Callable[[Pair], Awaitable[None]]) -> None:
+        """Something for each path when its turn comes."""
+        of, under_way = len(turns), dict[asyncio.Task[None], Pair]()
+        try:
+            while True:
+                for pair in turns.begin():
+                    under_way[asyncio.ensure_future(one(pair))] = pair
+                if not under_way:
+                    return
+                done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
+                for task in done:
+                    turns.done(under_way.pop(task))
+                    await task
+                self.progress(what, of - len(turns) - len(under_way), of)
+        finally:
+            for task in under_way:
+                task.cancel()
+            await asyncio.gather(*under_way, return_exceptions=True)
+
+    async def _train(self, pair: Pair) -> None:
+        report = await self._ask(pair, (Train(self.how.shape),))
+        if report is None:
+            return
+        for finding in report.findings:
+            match finding:
+                case TrainFound(rate=rate, rtt=rtt, why=why):
+                    if rtt is not None:
+                        self.rtts[pair] = rtt
+                    if rate is None:
+                        self.missing[pair] = f"train: {why}"
+                    else:
+                        self.trains[pair] = rate
+                case Failed(why=why, text=text):
+                    self.missing[pair] = f"train: {text or why}"
+
+    async def _transfer_alone(self, pair: Pair) -> None:
+        rate = await self._transfer(pair)
+        if rate is not None:
+            self.alone[pair] = rate
+
+    async def _try(self, found: Tree, trials: Sequence[Trial]) -> None:
+        """The trials, those of a round at the same time."""
+        made = 0
+        for its in rounds(found, trials):
+            # One trial's connections are together or are no trial, however many may be at once.
+            at_once = len(its) if self.how.transfers_at_once is None else 1
+            for start in range(0, len(its), at_once):
+                self.tried += await asyncio.gather(*map(self._together, its[start : start + at_once]))
+            made += len(its)
+            self.progress("trials", made, len(trials))
+
+    async def _together(self, trial: Trial) -> Tried:
+        # Who has no rate alone has nothing to be compared with.
+        paths = [path for path in trial.paths if path in self.alone]
+        rates = await asyncio.gather(*map(self._transfer, paths))
+        found = {path: rate for path, rate in zip(paths, rates, strict=True) if rate is not None}
+        # Where one was missing the others had more than they will have.
+        return Tried(trial, found if len(found) == len(trial.paths) else {})
+
+    async def _transfer(self, pair: Pair) -> float | None:
+        report = await self._ask(pair, (Throughput(self.how.intervals, self.how.interval),))
+        match report.findings if report is not None else ():
+            case (Carried(rates=rates),) if any(rates):
+                return statistics.median(rates[1:])
+        return None
+
+    async def _ask(self, pair: Pair, probes: tuple[Probe, ...]) -> Report | None:
+        """A report, or the reason why there is none written down."""
+        if pair.source in self.gone:
+            self.missing.setdefault(pair, f"{pair.source}: {self.gone[pair.source]}")
+            return None
+        try:
+            async with asyncio.timeout(PATIENCE_S + self.how.intervals * self.how.interval):
+                return await self.agents[pair.source].probe(Order(self.names[pair.destination], probes))
+        except TimeoutError:
+            self.missing.setdefault(pair, f"{pair.source}: no report came in time")
+        except (ProbeError, OSError) as error:
+            if isinstance(error, OSError) or error.why in ITS_END:
+                self.gone.setdefault(pair.source, GONE)
+            self.missing.setdefault(pair, f"{pair.source}: {error or type(error).__name__}")
+        return None

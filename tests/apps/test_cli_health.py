@@ -1,0 +1,273 @@
+"""``adon health``: rounds that are kept are shown, chosen from, and drawn; and real agents are probed."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from apps.cli.main import app
+from measurement.health import documents
+from measurement.health.history import History
+from measurement.health.judging import judged
+from measurement.health.model import Pair
+from measurement.health.profiles import mesh
+from measurement.health.record import RoundRecord
+from measurement.probes.key import write_key
+from tests.apps.test_health_pages import a_round
+from tests.measurement.health.rounds import instances, whole
+
+ZONED = tuple(replace(one, zone="east" if one.name in "ab" else "west") for one in instances("abc"))
+
+
+@pytest.fixture
+def adon(tmp_path: Path):
+    def run(*words: str, rounds: Path = tmp_path / "rounds"):
+        return CliRunner().invoke(app, ["health", *words, "--rounds", str(rounds)])
+
+    return run
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> RoundRecord:
+    """a and b are near each other; in the second round a > c has become slow."""
+    first = whole(a_b=0.01, b_a=0.01, a_c=0.02, c_a=0.02, b_c=0.03, c_b=0.03)
+    second = whole(a_b=0.01, b_a=0.01, a_c=0.09, c_a=0.02, b_c=0.03, c_b=0.03)
+    history = History(tmp_path / "rounds")
+    before: list[RoundRecord] = []
+    for hour, of in enumerate((first, second), 1):
+        record = RoundRecord(3600.0 * hour, 3600.0 * hour + 5, ZONED, mesh("abc"), of)
+        before.append(judged(record, before).record)
+        history.keep(before[-1])
+    return before[-1]
+
+
+def test_the_latest_round_is_shown_the_unhealthiest_first(adon, kept: RoundRecord) -> None:
+    done = adon("show")
+    assert done.exit_code == 0, done.output
+    assert "mesh of 3 instances, 6 of 6 pairs found" in done.output
+    rows = [line.split() for line in done.output.splitlines() if line.startswith(("a ", "b ", "c "))]
+    assert rows[0][:2] == ["a", "c"]
+    assert "exceed" not in rows[1]
+    assert documents.from_json(json.loads(adon("show", "--json").stdout)) == kept
+
+
+def test_a_round_is_read_from_its_file_too(adon, tmp_path: Path) -> None:
+    file = tmp_path / "round.json"
+    file.write_text(documents.to_text(a_round()))
+    assert "16 of 20 pairs found" in adon("show", str(file)).output
+    file.write_text("{}")
+    done = adon("show", str(file))
+    assert (done.exit_code, done.stderr.strip()) == (2, f"ROUND: {file}: format: is not 'adon-health-round'")
+
+
+@pytest.mark.parametrize(
+    ("words", "names"),
+    [
+        (("--towards", "c", "-k", "1", "--direction", "to"), ["b"]),
+        (("--towards", "c", "-k", "1", "--direction", "to", "--worst"), ["a"]),
+        (("--towards", "c", "-k", "1", "--direction", "from"), ["a"]),
+        (("--mutually", "-k", "2"), ["a", "b"]),
+    ],
+)
+def test_whom_to_take(adon, kept: RoundRecord, words: tuple[str, ...], names: list[str]) -> None:
+    done = adon("choose", *words)
+    assert sorted(done.stdout.split()) == names, done.output
+    found = json.loads(adon("choose", *words, "--json").stdout)
+    assert (sorted(found["instances"]), found["proven"]) == (names, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("choose",), "--towards: say by what"),
+        (("choose", "--towards", "x"), "--towards: x is none of the round's instances"),
+        (("choose", "--mutually", "-k", "4"), "--count: 4 of 3 instances"),
+        (("choose", "--towards", "a", "-k", "1", "--direction", "up"), "--direction: 'up' is none of"),
+        (("report", "--out", "{tmp}/r.html", "--towards", "x"), "--towards: x is none of"),
+        (("diagnose", "{tmp}/none.csv"), "--response: is required with a table"),
+        (("diagnose", "--response", "time"), "--response: is of a table"),
+        (("map", "--out", "{tmp}/no/such.html"), "--out: "),
+    ],
+)
+def test_what_cannot_be_is_told_by_its_option(
+    adon, kept: RoundRecord, tmp_path: Path, words: tuple[str, ...], says: str
+) -> None:
+    done = adon(*(word.replace("{tmp}", str(tmp_path)) for word in words))
+    assert done.exit_code == 2
+    assert done.stderr.startswith(says), done.stderr
+
+
+def test_without_a_round_it_says_how_to_make_one(adon) -> None:
+    done = adon("show")
+    assert done.exit_code == 2
+    assert "adon health probe makes one" in done.stderr
+
+
+def test_markers_end_with_3(adon, kept: RoundRecord) -> None:
+    done = adon("markers")
+    assert done.exit_code == 3
+    assert {*kept.fired} == {Pair("a", "c")}
+    assert "a     c   udp     the sandwich delay rose from 2000 to 9000 us" in done.output
+    assert {one["marker"] for one in json.loads(adon("markers", "--json").stdout)} == {"udp"}
+
+
+def test_a_map_by_zone(adon, kept: RoundRecord, tmp_path: Path) -> None:
+    found = json.loads(adon("map", "--json").stdout)
+    assert found["zones"] == ["east", "west"]
+    assert found["health"][0][0] == pytest.approx(1.0)
+    assert found["health"][1][1] is None
+    out = tmp_path / "map.html"
+    assert adon("map", "--out", str(out)).exit_code == 0
+    assert out.read_text().startswith("<!doctype html>")
+
+
+def test_a_report_and_a_diagnosis(adon, tmp_path: Path) -> None:
+    for hour in (1, 2, 3):
+        History(tmp_path / "rounds").keep(a_round(hour))
+    out = tmp_path / "report.html"
+    done = adon("report", "--out", str(out), "--towards", "a1")
+    assert (done.exit_code, done.stderr) == (0, "")
+    assert "Forward: a metric more per step" in out.read_text()
+    done = adon("diagnose")
+    assert done.exit_code == 0, done.output
+    assert done.output.startswith("next_throughput by throughput, icmp, udp, tcp: 30 rows (2 more left out)")
+    found = json.loads(adon("diagnose", "--json").stdout)
+    assert [len(one["metrics"]) for one in found["forward"]] == [1, 2, 3, 4]
+    assert len(found["subsets"]) == 15
+
+
+def test_a_table_of_jobs_is_diagnosed(adon, tmp_path: Path) -> None:
+    file = tmp_path / "jobs.csv"
+    rows = [f"{10 + 3 * number + (-1) ** number},{number},{number % 3}" for number in range(12)]
+    file.write_text("\n".join(["time,tcp,udp", *rows]))
+    found = json.loads(adon("diagnose", str(file), "--response", "time", "--json").stdout)
+    assert found["forward"][0]["metric"] == "tcp"
+    assert found["forward"][0]["p_value"] < 0.001
+
+
+INSTANCES = (
+    "instances:\n  - {name: a, address: 127.0.0.1, port: 1}\n  - {name: b, address: 127.0.0.1, port: 2}\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "says"),
+    [
+        (INSTANCES, (), "key_file: is required to probe"),
+        (f"key_file: none\n{INSTANCES}", (), "key_file: "),
+        (INSTANCES, ("--towards", "x"), "--towards: x is none of the instances"),
+        (INSTANCES, ("--pair", "a"), "--pair: 'a' is no pair"),
+        (INSTANCES, ("--pair", "a:a"), "--pair: a > a is no pair"),
+        (INSTANCES, ("--pair", "a:b", "--towards", "a"), "--pair: the pairs are those"),
+        (INSTANCES, ("--train", "10"), "--train: '10' is no train"),
+        (INSTANCES, ("--train", "10x1"), "--train: between 1 packets"),
+        (INSTANCES, ("--changed", "6"), "--changed: '6' has no unit"),
+        (INSTANCES.partition("  - {name: b")[0], (), "FILE: one instance alone"),
+    ],
+)
+def test_what_cannot_be_probed_is_told(
+    adon, tmp_path: Path, text: str, words: tuple[str, ...], says: str
+) -> None:
+    file = tmp_path / "instances.yaml"
+    file.write_text(text)
+    done = adon("probe", str(file), *words)
+    assert done.exit_code in (1, 2)
+    assert done.stderr.startswith(says), done.stderr
+    assert not (tmp_path / "rounds").exists()
+
+
+def test_a_plan_probes_nobody(adon, tmp_path: Path) -> None:
+    file = tmp_path / "instances.yaml"
+    file.write_text(INSTANCES)
+    found = json.loads(adon("probe", str(file), "--plan", "--verify", "1", "--json").stdout)
+    assert (found["pairs"], found["train_rounds"], found["transfer_rounds"], found["least_rounds"]) == (
+        2,
+        2,
+        1,
+        2,
+    )
+
+
+@contextmanager
+def agents(folder: Path, count: int) -> Iterator[tuple[Path, list[subprocess.Popen[str]]]]:
+    """So many real agents on loopback, and their instances file."""
+    key = folder / "key"
+    write_key(key)
+    command = [sys.executable, "-m", "measurement.probes.main", "--host", "127.0.0.1", "--port", "0"]
+    running = [
+        subprocess.Popen([*command, "--key", str(key)], stdout=subprocess.PIPE, text=True)
+        for _ in range(count)
+    ]
+    try:
+        lines = ["key_file: key", "instances:"]
+        for number, one in enumerate(running):
+            assert one.stdout is not None
+            port = one.stdout.readline().rpartition("port=")[2].strip()
+            lines.append(f"  - {{name: i{number}, address: 127.0.0.1, port: {port}, zone: z{number % 2}}}")
+        file = folder / "instances.yaml"
+        file.write_text("\n".join(lines))
+        yield file, running
+    finally:
+        for one in running:
+            one.kill()
+            one.wait()
+            assert one.stdout is not None
+            one.stdout.close()
+
+
+@pytest.mark.integration
+def test_real_agents_are_probed_and_who_vanishes_is_marked(adon, tmp_path: Path) -> None:
+    with agents(tmp_path, 3) as (file, running):
+        done = adon("probe", str(file), "--train", "2x50", "--json")
+        assert done.exit_code == 0, done.output
+        first = History(tmp_path / "rounds").latest(1)[0]
+        assert first.complete
+        assert len(first.found) == 6
+        assert all(found.throughput and found.udp and found.tcp for found in first.found.values())
+        running[2].kill()
+        running[2].wait()
+        done = adon("probe", str(file), "--train", "2x50", "--json")
+        assert done.exit_code == 3, done.output
+        record = History(tmp_path / "rounds").latest(1)[0]
+        dead = {pair for pair, score in record.scores.items() if score.timed_out}
+        assert dead == {Pair("i0", "i2"), Pair("i1", "i2")}
+        assert {*record.not_reached} == {Pair("i2", "i0"), Pair("i2", "i1")}
+        assert record.found[Pair("i0", "i1")].throughput
+        assert json.loads(adon("markers", "--json").stdout)
+
+
+@pytest.mark.integration
+def test_ctrl_c_keeps_what_there_is(tmp_path: Path) -> None:
+    with agents(tmp_path, 2) as (file, _):
+        rounds = tmp_path / "rounds"
+        command = [sys.executable, "-m", "apps.cli", "health", "probe", str(file), "--exhaustive"]
+        probing = subprocess.Popen(
+            [*command, "--rounds", str(rounds)],
+            stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        try:
+            assert probing.stderr is not None
+            for line in probing.stderr:
+                if "light: 2 of 2" in line:
+                    break
+            probing.send_signal(signal.SIGINT)
+            output, _ = probing.communicate(timeout=60)
+        finally:
+            probing.kill()
+            probing.wait()
+        assert probing.returncode == 130, output
+        assert "it ended early: it was stopped" in output
+        (record,) = History(rounds).latest(1)
+        assert len(record.found) == 2
+        assert not any(found.throughput for found in record.found.values())

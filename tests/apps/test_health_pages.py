@@ -1,0 +1,113 @@
+"""Pages of rounds: what they say, and that nothing in a round can become markup."""
+
+from __future__ import annotations
+
+import random
+import re
+from dataclasses import replace
+
+import pytest
+
+from apps.health import figures
+from apps.health.pages import diagnosis_page, map_page, report, selection
+from measurement.health.datasets import of_rounds
+from measurement.health.diagnostics import diagnosed
+from measurement.health.judging import judged
+from measurement.health.model import Found, Indicator, Pair
+from measurement.health.profiles import mesh
+from measurement.health.record import Failure, ProbeKind, RoundRecord
+from tests.measurement.health.rounds import found, instances
+
+NAMES = ("b1", "a1", "a2", "b2", "c1")
+ZONES = {"a": "east-a", "b": "east-b", "c": ""}
+DEAD = Pair("a1", "c1")
+
+
+def a_round(hour: int = 1) -> RoundRecord:
+    listed = tuple(replace(one, zone=ZONES[one.name[0]]) for one in instances(NAMES))
+    chance = random.Random(hour)
+
+    def times() -> tuple[float, ...]:
+        return tuple(chance.uniform(0.001, 0.01) for _ in range(3))
+
+    of = {
+        pair: replace(
+            found(0.001, chance.uniform(1e8, 1e9)), icmp={64: times()}, udp={64: times()}, tcp=times()
+        )
+        for pair in mesh(NAMES)
+        if pair.source != "c1"
+    }
+    of[DEAD] = Found(silent=frozenset(Indicator))
+    record = RoundRecord(3600.0 * hour, 3600.0 * hour + 9, listed, mesh(NAMES), of)
+    return judged(record, []).record
+
+
+@pytest.fixture(scope="module")
+def whole() -> str:
+    record = replace(
+        a_round(),
+        verified={Pair("a1", "a2"): (1.1e8, 1.1e8)},
+        failures=(Failure(Pair("c1", "a1"), ProbeKind.LIGHT, "c1: <b>gone</b>"),),
+        interrupted="it was stopped",
+    )
+    data = of_rounds([a_round(hour) for hour in (1, 2, 3)])
+    return report(record, selection(record, "a1", 8), diagnosed(data))
+
+
+def test_a_map_is_ordered_by_zone_and_a_dead_pair_is_crossed() -> None:
+    record = a_round()
+    assert figures.by_zone(record) == ["c1", "a1", "a2", "b1", "b2"]
+    drawn = figures.heat_map(record)
+    heat, crosses = drawn.data
+    assert heat.z[1][0] == 0.0
+    assert heat.z[0][1] is None, "nobody knows"
+    assert heat.z[2][2] is None
+    assert (list(crosses.x), list(crosses.y)) == ([0], [1])
+    assert heat.z[3][4] == record.scores[Pair("b1", "b2")].total
+    assert len(drawn.layout.shapes) == 4, "two lines each way between three zones"
+    assert tuple(drawn.layout.xaxis.range) == (-0.5, 4.5)
+
+
+def test_a_graph_towards_a_place_has_its_edges_alone() -> None:
+    record = a_round()
+    edges = figures.graph(record, place="a1").data[0]
+    assert sum(one is None for one in edges.x) == 4
+    assert sum(one is None for one in figures.graph(record).data[0].x) == 10
+
+
+def test_a_report_says_it_all(whole: str) -> None:
+    text = re.sub(r"\s+", " ", whole)
+    assert "Mesh of 5 instances, begun 1970-01-01T01:00:00Z, 9 s. 16 of 20 pairs were found." in text
+    assert "It ended early: it was stopped." in text
+    assert "1 fired in 1 pairs" in text
+    assert "no answer to connect, icmp, sandwich, tcp, throughput, udp" in text
+    assert "healthiest 3" in text
+    assert "Off by" in text
+    assert "Forward: a metric more per step" in text
+
+
+def test_nothing_is_fetched_and_nothing_of_a_round_is_markup(whole: str) -> None:
+    without_scripts = re.sub(r"<script.*?</script>", "", whole, flags=re.DOTALL)
+    assert not re.findall(r"(?:src|href)\s*=", without_scripts)
+    assert "&lt;b&gt;gone" in without_scripts
+    assert "<b>gone" not in without_scripts
+
+
+def test_a_map_and_a_diagnosis_are_pages_of_their_own() -> None:
+    assert map_page(a_round()).startswith("<!doctype html>")
+    data = of_rounds([a_round(hour) for hour in (1, 2, 3)])
+    page = diagnosis_page(diagnosed(data))
+    assert page.startswith("<!doctype html>")
+    assert "next_throughput by throughput, icmp, udp, tcp" in page
+
+
+def test_whom_to_take_where_fewer_are_known() -> None:
+    chosen = selection(a_round(), "a1", 8)
+    assert chosen is not None
+    assert len(chosen.best.instances) == 3, "c1 told nothing"
+    assert chosen.best.health >= chosen.worst.health
+    nobody = replace(a_round(), found={}, scores={}, fired={})
+    assert selection(nobody, "a1", 8) is None
+    assert selection(nobody, None, 8) is None
+    with pytest.raises(ValueError, match="towards: x is none"):
+        selection(a_round(), "x", 8)

@@ -1,0 +1,86 @@
+"""Health of paths weighs in decisions, and what trains found is what a site's cost is worked out from."""
+
+from __future__ import annotations
+
+import pytest
+
+from adon.broker.events import MeasurementArrived, TemplateSaved
+from adon.broker.flow import FlowState
+from adon.flowvisor.path import Basis
+from adon.templates_catalog.model import Template
+from measurement.health.path_metrics import ROUND, TRAIN, TRANSFER
+from measurement.model import Measurement, Metric, PathKey
+from tests.broker.stage import Stage
+
+COUPLED = {
+    "name": "coupled",
+    "qspec": {"throughput": {"min": "1 Mbps"}},
+    "weights": {"health": 1.0},
+    "selection": {"max_age": "10 min"},
+}
+
+
+def stage_with(**changes: object) -> Stage:
+    stage = Stage()
+    stage.connect()
+    template = Template.model_validate({**COUPLED, **changes})
+    stage.command(TemplateSaved, template)
+    for path in ("al2s", "internet"):
+        stage.measure(path, 6.5 if path == "internet" else 50.0, age=90.0)
+    return stage
+
+
+def tell(stage: Stage, path: str, metric: Metric, value: float, tool: str = ROUND, age: float = 0.0) -> None:
+    end = stage.now - age
+    found = Measurement(
+        PathKey(path, "mu", "osu"), metric, value, end - 60, end, "study:1", tool, {"streams": 1}
+    )
+    stage.happen(MeasurementArrived(*stage.stamp(), found))
+
+
+@pytest.mark.parametrize(("healthy", "poor"), [("internet", "al2s"), ("al2s", "internet")])
+def test_the_healthier_path_is_taken_however_wide_the_other(healthy: str, poor: str) -> None:
+    stage = stage_with()
+    tell(stage, healthy, Metric.HEALTH, 0.9)
+    tell(stage, poor, Metric.HEALTH, 0.3)
+    flow = stage.submit("coupled")
+    assert flow.path == healthy
+    record = next(one for one in stage.last_decision(flow).candidates if one.path == healthy)
+    health = next(one for one in record.metrics if one.metric == Metric.HEALTH)
+    assert (health.value, health.weight) == (0.9, 1.0)
+
+
+def test_a_bound_on_health_is_kept_and_told_as_a_share() -> None:
+    stage = stage_with(qspec={"health": {"min": "60 %"}}, weights={"throughput": 1.0})
+    tell(stage, "internet", Metric.HEALTH, 0.8)
+    tell(stage, "al2s", Metric.HEALTH, 0.5)
+    flow = stage.submit("coupled")
+    assert flow.path == "internet"
+    told = stage.last_decision(flow)
+    missed = next(one for one in told.candidates if one.path == "al2s")
+    assert missed.why == "misses health >= 60 %"
+
+
+def test_a_round_that_is_too_old_says_nothing() -> None:
+    stage = stage_with()
+    tell(stage, "al2s", Metric.HEALTH, 0.9, age=601.0)
+    tell(stage, "internet", Metric.HEALTH, 0.3)
+    flow = stage.submit("coupled")
+    assert flow.path == "internet"
+    old = next(one for one in stage.last_decision(flow).candidates if one.path == "al2s")
+    unknown = next(one.unknown for one in old.metrics if one.metric == Metric.HEALTH)
+    assert "older than max_age" in unknown
+
+
+@pytest.mark.parametrize(("tool", "basis"), [(TRAIN, Basis.TRAIN), (TRANSFER, Basis.TEST)])
+def test_what_a_train_found_is_the_rate_of_a_site_s_cost_and_named(tool: str, basis: Basis) -> None:
+    stage = stage_with(cost={"function": "total_time"}, weights={"throughput": 1.0})
+    tell(stage, "al2s", Metric.THROUGHPUT, 42e6, tool)
+    flow = stage.submit("coupled")
+    assert flow.state in (FlowState.INSTALLING, FlowState.ACTIVE)
+    told = stage.last_decision(flow)
+    record = next(one for one in told.candidates if one.path == "al2s")
+    rate = next(one for one in record.metrics if one.metric == Metric.THROUGHPUT)
+    assert (rate.value, rate.basis) == (42e6, basis.value)
+    by_path = {cost.available for cost in told.compute if cost.path == "al2s"}
+    assert by_path == {42e6}, "Γ_a of T_n"

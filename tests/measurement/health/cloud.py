@@ -1,0 +1,112 @@
+"""A cloud that is only thought of: agents that answer orders from a table, and note who met whom."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass, field
+
+from measurement.health.model import Pair
+from measurement.instances import Instance
+from measurement.probes.findings import (
+    Carried,
+    Failed,
+    Failure,
+    Finding,
+    ProbeError,
+    Report,
+    RoundTrips,
+    TrainFound,
+    Widened,
+)
+from measurement.probes.orders import Order, Probe, Sandwich, Throughput, Train
+
+
+@dataclass(slots=True)
+class Cloud:
+    """Its instances and what they see of each other.
+
+    :param rtt, rate: of a pair.
+    :param seen: as whom others see somebody, if not as who it is.
+    :param dead: who answers nobody; their agents are gone, too.
+    :param after: so many orders after which an instance is gone.
+    """
+
+    names: Collection[str]
+    rtt: Callable[[Pair], float] = lambda _: 0.01
+    rate: Callable[[Pair], float] = lambda _: 1e9
+    dead: set[str] = field(default_factory=set)
+    after: dict[str, int] = field(default_factory=dict)
+    takes: float = 0.0
+    seen: dict[str, str] = field(default_factory=dict)
+    loading: set[Pair] = field(default_factory=set)
+    met: list[frozenset[Pair]] = field(default_factory=list)
+    lights: int = 0
+    most_lights: int = 0
+    connected: list[str] = field(default_factory=list)
+    closed: list[str] = field(default_factory=list)
+    orders: list[tuple[str, Order]] = field(default_factory=list)
+
+    @property
+    def instances(self) -> tuple[Instance, ...]:
+        return tuple(Instance(name, f"192.0.2.{number}") for number, name in enumerate(self.names, 1))
+
+    async def connect(self, instance: Instance) -> Agent:
+        if instance.name in self.dead:
+            raise ProbeError(Failure.UNREACHABLE, "nobody is there")
+        self.connected.append(instance.name)
+        return Agent(self, instance.name)
+
+
+@dataclass(slots=True)
+class Agent:
+    cloud: Cloud
+    name: str
+
+    async def probe(self, order: Order) -> Report:
+        cloud, pair = self.cloud, Pair(self.name, order.target.name)
+        if self.name in cloud.after:
+            cloud.after[self.name] -= 1
+            if cloud.after[self.name] < 0:
+                cloud.dead.add(self.name)
+        if self.name in cloud.dead:
+            raise ProbeError(Failure.VANISHED, "the connection is closed")
+        cloud.orders.append((self.name, order))
+        heavy = any(isinstance(one, Train | Throughput) for one in order.probes)
+        if heavy:
+            cloud.loading.add(pair)
+            cloud.met.append(frozenset(cloud.loading))
+        cloud.lights += not heavy
+        cloud.most_lights = max(cloud.most_lights, cloud.lights)
+        await asyncio.sleep(cloud.takes)
+        cloud.lights -= not heavy
+        cloud.loading.discard(pair)
+        seen = cloud.seen.get(self.name, self.name)
+        return Report(tuple(self._finding(one, pair) for one in order.probes), 0.0, 1.0, self.name, seen)
+
+    async def close(self) -> None:
+        self.cloud.closed.append(self.name)
+
+    def _finding(self, probe: Probe, pair: Pair) -> Finding:
+        cloud = self.cloud
+        gone = pair.destination in cloud.dead
+        match probe:
+            case Train(shape=shape):
+                rate = cloud.rate(pair)
+                if gone:
+                    return Failed(Failure.VANISHED, "no answer")
+                return TrainFound(rate, rate, 0.0, False, "", shape, 0.01, 0.1, 0, ())
+            case Throughput(intervals=count, interval=length):
+                if gone:
+                    return Failed(Failure.UNREACHABLE, "no answer")
+                return Carried(length, (int(cloud.rate(pair) * length / 8),) * count)
+            case Sandwich(count=count):
+                return Widened((None if gone else 1e-4,) * count, 1472)
+            case _:
+                rtt = None if gone else cloud.rtt(pair)
+                return RoundTrips((rtt,) * getattr(probe, "count", 1))
+
+
+def conflicts(met: Iterable[Collection[Pair]]) -> list[Collection[Pair]]:
+    """Of those that went on at the same time, who had an instance in common."""
+    return [its for its in met if len({name for pair in its for name in pair}) < 2 * len(its)]

@@ -1,0 +1,156 @@
+"""Rounds after each other: what fires, what is probed again, what is carried over; and kept in a folder."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from measurement.health import documents
+from measurement.health.history import History, read
+from measurement.health.judging import carried_over, due, judged, together
+from measurement.health.markers import Marker, Tolerance
+from measurement.health.model import Found, Indicator, Pair, Round
+from measurement.health.record import Failure, ProbeKind, RoundRecord
+from tests.measurement.health.rounds import found, instances, records
+
+A_B, B_A = Pair("a", "b"), Pair("b", "a")
+HOUR = 3600.0
+LIGHT = replace(found(), throughput=())
+SLOW = replace(found(0.05), throughput=())
+GONE = Found(silent=frozenset(Indicator))
+
+
+def at(hour: float, of: Round, carried: frozenset[Pair] = frozenset()) -> RoundRecord:
+    return RoundRecord(hour * HOUR, hour * HOUR, instances("ab"), (A_B, B_A), of, carried=carried)
+
+
+BOTH = {A_B: replace(found(), icmp={64: (0.009, 0.010, 0.011)}), B_A: found()}
+
+
+class TestJudged:
+    def test_a_round_gets_scores_and_what_fires(self) -> None:
+        now = at(2, {A_B: replace(BOTH[A_B], icmp={64: (0.02, 0.02, 0.02)}), B_A: found()})
+        got = judged(now, [at(1, BOTH)])
+        assert {pair: [one.marker for one in its] for pair, its in got.record.fired.items()} == {
+            A_B: [Marker.ICMP]
+        }
+        assert got.record.scores[A_B].total == pytest.approx(0.8)
+        assert got.tolerances[A_B][Marker.ICMP].fired == pytest.approx(0.1)
+
+    def test_the_first_round_says_nothing_about_tolerance(self) -> None:
+        assert judged(at(1, BOTH), []).tolerances == {}
+
+    def test_what_fires_all_the_time_widens_its_tolerance(self) -> None:
+        tolerances: Mapping[Pair, Mapping[Marker, Tolerance]] = {}
+        for hour in range(2, 8):
+            now = at(hour, {A_B: replace(BOTH[A_B], icmp={64: (0.02, 0.02, 0.02)})})
+            tolerances = judged(now, [at(1, BOTH)], tolerances).tolerances
+        assert tolerances[A_B][Marker.ICMP].factor > 1
+        assert tolerances[A_B][Marker.TCP].factor == 1
+
+
+class TestProbedAgain:
+    @pytest.mark.parametrize(
+        ("light", "before", "pairs"),
+        [
+            ({A_B: LIGHT, B_A: LIGHT}, [at(1, BOTH)], ()),
+            ({A_B: SLOW, B_A: LIGHT}, [at(1, BOTH)], (A_B,)),  # a marker fires
+            ({A_B: LIGHT, B_A: LIGHT}, [], (A_B, B_A)),  # nothing is known
+            ({A_B: LIGHT, B_A: LIGHT}, [at(-9, BOTH)], (A_B, B_A)),  # too old
+            ({A_B: LIGHT}, [at(-9, BOTH), at(1, BOTH, frozenset({A_B}))], (A_B,)),  # only carried since
+            ({A_B: GONE, B_A: LIGHT}, [], (B_A,)),  # who has timed out is not loaded
+        ],
+    )
+    def test_markers_and_age_decide(
+        self, light: Round, before: list[RoundRecord], pairs: tuple[Pair, ...]
+    ) -> None:
+        steady = [at(1, {pair: replace(one, throughput=()) for pair, one in BOTH.items()})]
+        got = judged(at(2, light), steady).record
+        assert due(got, before, max_age=10 * HOUR) == pairs
+
+    def test_the_rest_is_carried_over_and_marked(self) -> None:
+        before = [at(1, BOTH), at(2, {A_B: LIGHT})]
+        got = carried_over(at(3, {A_B: LIGHT, B_A: replace(found(), throughput=(5.0,))}), before)
+        assert got.carried == {A_B}
+        assert got.found[A_B].throughput == found().throughput
+        assert got.found[B_A].throughput == (5.0,)
+
+    def test_of_who_is_gone_nothing_is_carried_over(self) -> None:
+        assert carried_over(at(3, {A_B: GONE}), [at(1, BOTH)]).found[A_B] == GONE
+
+    def test_two_runs_are_one_round(self) -> None:
+        failure = Failure(B_A, ProbeKind.TRAIN, "busy")
+        loading = replace(at(2.5, {A_B: Found(throughput=(7.0,))}), failures=(failure,), planned=(A_B,))
+        got = together(at(2, {A_B: LIGHT, B_A: LIGHT}), loading)
+        assert (got.began, got.ended) == (2 * HOUR, 2.5 * HOUR)
+        assert got.found[A_B] == replace(LIGHT, throughput=(7.0,))
+        assert got.found[B_A] == LIGHT
+        assert got.failures == (failure,)
+        assert got.planned == (A_B, B_A)
+
+
+class TestHistory:
+    def test_rounds_are_read_as_they_were_kept_the_newest_last(self, tmp_path: Path) -> None:
+        history = History(tmp_path / "rounds")
+        assert (history.files(), history.latest(3), history.tolerances()) == ([], [], {})
+        kept = [judged(at(hour, BOTH), []).record for hour in (3, 1, 2)]
+        files = [history.keep(one) for one in kept]
+        assert files[0].name == "19700101T030000000Z.json.gz"
+        assert history.latest(2) == [kept[2], kept[0]]
+        assert history.latest(0) == []
+        assert [file.name for file in history.folder.iterdir() if file.name.startswith(".")] == []
+
+    @given(records())
+    def test_a_round_is_what_it_was(
+        self, tmp_path_factory: pytest.TempPathFactory, record: RoundRecord
+    ) -> None:
+        history = History(tmp_path_factory.mktemp("rounds"))
+        assert read(history.keep(record)) == record
+
+    def test_one_of_that_time_is_not_replaced(self, tmp_path: Path) -> None:
+        History(tmp_path).keep(at(1, BOTH))
+        with pytest.raises(ValueError, match=r"began: .* is a round that began then"):
+            History(tmp_path).keep(at(1, {}))
+        assert History(tmp_path).latest(1) == [at(1, BOTH)]
+
+    @pytest.mark.parametrize(
+        "content",
+        [b"", b"{}", b"\x1f\x8b\x08", gzip.compress(b"{", mtime=0), gzip.compress(b"x" * 99, mtime=0)[:30]],
+    )
+    def test_a_file_that_is_none_is_named(self, tmp_path: Path, content: bytes) -> None:
+        file = tmp_path / "19700101T030000000Z.json.gz"
+        file.write_bytes(content)
+        with pytest.raises(ValueError, match=file.name):
+            History(tmp_path).latest(1)
+
+    def test_a_plain_file_is_read_too(self, tmp_path: Path) -> None:
+        file = tmp_path / "round.json"
+        file.write_text(documents.to_text(at(1, BOTH)))
+        assert read(file) == at(1, BOTH)
+
+    tolerance = st.builds(Tolerance, st.floats(1, 8), st.floats(0, 1))
+
+    @given(
+        of=st.dictionaries(st.sampled_from([A_B, B_A]), st.dictionaries(st.sampled_from(Marker), tolerance))
+    )
+    def test_tolerances_are_kept(self, tmp_path_factory: pytest.TempPathFactory, of) -> None:
+        history = History(tmp_path_factory.mktemp("rounds"))
+        history.keep_tolerances(of)
+        read_back = history.tolerances()
+        for pair, its in of.items():
+            for marker, one in its.items():
+                assert read_back.get(pair, {}).get(marker, Tolerance()) == one
+
+    @pytest.mark.parametrize(
+        "text", ["[]", '{"format": "x"}', "{", '{"format": "adon-health-tolerances", "version": 1}']
+    )
+    def test_tolerances_that_are_none_are_told(self, tmp_path: Path, text: str) -> None:
+        (tmp_path / "tolerances.json.gz").write_text(text)
+        with pytest.raises(ValueError, match=r"tolerances\.json\.gz: "):
+            History(tmp_path).tolerances()

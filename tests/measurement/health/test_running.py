@@ -1,0 +1,157 @@
+"""A round put to work, among agents of a cloud that is only thought of."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from measurement.health.model import Pair
+from measurement.health.orders import Probing
+from measurement.health.planning import Limits, Plan, plan
+from measurement.health.profiles import mesh
+from measurement.health.record import ProbeKind, RoundRecord
+from measurement.health.running import Progress, Running, run
+from measurement.health.scoring import scores
+from measurement.probes.orders import Throughput
+from tests.measurement.health.cloud import Cloud, conflicts
+
+NAMES = "abcdef"
+QUICK = Running(Probing(count=2))
+A_B = Pair("a", "b")
+
+
+def done(cloud: Cloud, what: Plan, how: Running = QUICK) -> RoundRecord:
+    return asyncio.run(run(what, cloud.instances, cloud.connect, how))
+
+
+def test_all_pairs_are_found_and_no_two_trains_meet() -> None:
+    cloud = Cloud(NAMES, rate=lambda pair: 1e9 if "a" in pair else 5e8, takes=0.001)
+    record = done(cloud, plan(mesh(NAMES)))
+    assert record.complete
+    assert not conflicts(cloud.met)
+    assert {*record.found} == {*mesh(NAMES)}
+    found = record.found[A_B]
+    assert (found.icmp[4096], found.udp[64], found.sandwich) == ((0.01, 0.01), (0.01, 0.01), (1e-4, 1e-4))
+    assert (found.connect, found.tcp, found.throughput) == ((0.01, 0.01), (0.01, 0.01), (1e9,))
+    assert scores(record.found)[A_B].total == 1.0
+    assert sorted(cloud.connected) == sorted(cloud.closed) == [*NAMES], "one connection each"
+
+
+def test_at_the_same_time_are_as_many_as_may() -> None:
+    cloud = Cloud(NAMES, takes=0.001)
+    done(cloud, plan(mesh(NAMES)))
+    assert max(map(len, cloud.met)) == 3
+    assert cloud.most_lights == 24, "four of each instance"
+    cloud = Cloud(NAMES, takes=0.001)
+    done(cloud, plan(mesh(NAMES)), Running(Probing(count=2), lights_at_once=5, trains_at_once=2))
+    assert max(map(len, cloud.met)) == 2
+    assert cloud.most_lights == 5
+
+
+def test_a_sample_is_verified_by_transfer_and_counts_in_no_score() -> None:
+    cloud = Cloud(NAMES)
+    record = done(cloud, plan(mesh(NAMES), [A_B]))
+    assert record.verified == {A_B: (1e9,) * 10}
+    assert record.found[A_B].throughput == (1e9,)
+    assert not record.by_transfer
+
+
+def test_as_the_paper_does_it() -> None:
+    cloud = Cloud(NAMES, takes=0.001)
+    how = Running(Probing(count=2, intervals=3), Limits(duplex=True))
+    record = done(cloud, plan(mesh(NAMES), exhaustive=True), how)
+    assert record.by_transfer == {*mesh(NAMES)}
+    assert record.found[A_B].throughput == (1e9,) * 3
+    assert not record.verified
+    assert not conflicts(cloud.met), "transfers are not duplex, whatever trains are"
+
+
+def test_who_is_gone_from_the_beginning_is_marked_and_all_others_are_found() -> None:
+    cloud = Cloud(NAMES, dead={"c"})
+    record = done(cloud, plan(mesh(NAMES)))
+    assert not record.complete
+    assert {*record.not_reached} == {Pair("c", other) for other in NAMES if other != "c"}
+    assert all(record.found[Pair(one, "c")].timed_out for one in "abdef")
+    assert not any(found.timed_out for pair, found in record.found.items() if "c" not in pair)
+    why = {one.why for one in record.failures if one.pair == Pair("c", "a")}
+    assert why == {"c: nobody is there"}
+    left_out = {one.pair for one in record.failures if "is left out" in one.why}
+    assert left_out == {Pair(one, "c") for one in "abdef"}
+    health = scores(record.found)
+    assert health[Pair("a", "c")].total == 0.0
+    assert health[A_B].total == 1.0
+
+
+def test_who_vanishes_during_a_round_leaves_what_was_found() -> None:
+    cloud = Cloud(NAMES, after={"c": 7}, takes=0.001)
+    record = done(cloud, plan(mesh(NAMES)))
+    assert record.found[Pair("c", "a")].icmp, "the light probes were done"
+    assert any("the connection is closed" in one.why for one in record.failures)
+    assert any(one.why == "c: its agent does not answer any more" for one in record.failures)
+    others = {pair for pair in mesh(NAMES) if "c" not in pair}
+    assert not {one.pair for one in record.failures} & others
+    assert all(record.found[pair].throughput for pair in others)
+
+
+def test_stopped_it_keeps_what_there_is() -> None:
+    cloud = Cloud(NAMES, takes=0.001)
+
+    async def some() -> RoundRecord:
+        stop = asyncio.Event()
+
+        def enough(progress: Progress) -> None:
+            if (progress.kind, progress.done) == (ProbeKind.TRAIN, 5):
+                stop.set()
+
+        return await run(
+            plan(mesh(NAMES), [A_B]), cloud.instances, cloud.connect, QUICK, stop=stop, progress=enough
+        )
+
+    record = asyncio.run(some())
+    assert (record.interrupted, record.complete) == ("it was stopped", False)
+    trained = [pair for pair, found in record.found.items() if found.throughput]
+    assert 5 <= len(trained) < 30
+    assert {*record.found} == {*mesh(NAMES)}
+    assert not any(isinstance(order.probes[0], Throughput) for _, order in cloud.orders)
+    assert sorted(cloud.closed) == [*NAMES]
+
+
+def test_stopped_before_it_begins_it_asks_nobody() -> None:
+    cloud = Cloud(NAMES)
+
+    async def nothing() -> RoundRecord:
+        stop = asyncio.Event()
+        stop.set()
+        return await run(plan(mesh(NAMES)), cloud.instances, cloud.connect, QUICK, stop=stop)
+
+    record = asyncio.run(nothing())
+    assert (record.found, len(record.not_reached), cloud.connected) == ({}, 30, [])
+
+
+def test_an_agent_that_never_answers_is_not_waited_for_for_ever() -> None:
+    cloud = Cloud(NAMES, takes=1e9)
+    how = Running(Probing(count=1, interval=0, silent=0.001), light_at_once=100)
+    record = done(cloud, plan(mesh("ab")), how)
+    assert {one.why for one in record.failures} == {f"{name}: no report came in time" for name in "ab"}
+
+
+def test_how_far_it_is_is_told() -> None:
+    cloud, told = Cloud(NAMES), []
+    asyncio.run(run(plan(mesh("abc")), cloud.instances, cloud.connect, QUICK, progress=told.append))
+    assert told[-1] == Progress(ProbeKind.TRAIN, 6, 6, 0)
+    assert [one.done for one in told if one.kind is ProbeKind.LIGHT] == [1, 2, 3, 4, 5, 6]
+
+
+def test_who_is_behind_a_translation_is_marked() -> None:
+    cloud = Cloud("abc", seen={"a": "192.0.2.99", "b": ""})
+    record = done(cloud, plan(mesh("abc")))
+    assert record.complete
+    assert record.translated == {A_B, Pair("a", "c")}
+
+
+def test_a_plan_is_of_the_instances() -> None:
+    cloud = Cloud("ab")
+    with pytest.raises(ValueError, match=r"plan: . > c is no pair"):
+        done(cloud, plan(mesh("abc")))
+    assert not cloud.connected

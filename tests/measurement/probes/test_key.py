@@ -1,0 +1,48 @@
+"""The key's file: its owner's only."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from measurement.probes.key import read_key, write_key
+
+
+def test_a_new_key_is_its_owners_and_can_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "key"
+    write_key(path)
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert len(read_key(path)) == 32
+    with pytest.raises(FileExistsError):
+        write_key(path)
+
+
+def test_no_two_are_the_same(tmp_path: Path) -> None:
+    for name in "ab":
+        write_key(tmp_path / name)
+    assert read_key(tmp_path / "a") != read_key(tmp_path / "b")
+
+
+@pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o777])
+def test_one_that_others_may_use_is_refused(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "key"
+    write_key(path)
+    path.chmod(mode)
+    with pytest.raises(ValueError, match=f"mode {mode:o}, others may not use it"):
+        read_key(path)
+
+
+@pytest.mark.parametrize("text", ["", "00" * 31, "00" * 33, "g" * 64, "00" * 32 + "x" * 900])
+def test_what_is_no_key_is_not_quoted(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "key"
+    path.write_text(text)
+    path.chmod(0o600)
+    with pytest.raises(ValueError, match="64 hexadecimal digits") as caught:
+        read_key(path)
+    assert not text or text not in str(caught.value)
+
+
+def test_a_folder_is_no_key(tmp_path: Path) -> None:
+    with pytest.raises(OSError, match="directory"):
+        read_key(tmp_path)

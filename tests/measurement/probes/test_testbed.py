@@ -1,0 +1,50 @@
+"""Agents in namespaces with a router between them: hops, rate limits, and an MTU that is too small."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from benchmarks.lab import isolated
+from tests.measurement.probes.inside import RATES
+
+pytestmark = pytest.mark.testbed
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[dict[str, Any]]]:
+    told: dict[str, list[dict[str, Any]]] = json.loads(
+        isolated("tests.measurement.probes.inside", str(Path(tmp_path_factory.mktemp("inside"))))
+    )
+    return told
+
+
+def test_the_router_is_found(found: dict[str, list[dict[str, Any]]]) -> None:
+    count, routers, echo = found["plain"]
+    assert count == {"kind": "route", "count": 2, "routers": []}
+    assert routers == {"kind": "route", "count": 2, "routers": ["10.91.1.1"]}
+    assert None not in echo["times"]
+
+
+@pytest.mark.parametrize("rate", RATES)
+def test_trains_agree_with_transfers_behind_a_token_bucket(
+    found: dict[str, list[dict[str, Any]]], rate: int
+) -> None:
+    """Generously: how well they do is a benchmark's business."""
+    carried, *trains = found[str(rate)]
+    rates = [8 * count / carried["interval"] for count in carried["received"][1:]]
+    truth = sum(rates) / len(rates)
+    assert 0.5 * rate * 1e6 < truth < 1.1 * rate * 1e6
+    for train in trains:
+        assert 0.6 * truth < train["rate"] < 1.4 * truth
+        assert train["took"] < 5
+
+
+@pytest.mark.parametrize("how", ["hole", "narrow"])
+def test_a_path_that_is_too_narrow_is_named(found: dict[str, list[dict[str, Any]]], how: str) -> None:
+    long, short, train, sandwich = found[how]
+    assert [each.get("why") for each in (long, train, sandwich)] == ["too-large"] * 3
+    assert None not in short["times"]

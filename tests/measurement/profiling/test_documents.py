@@ -1,0 +1,52 @@
+"""Profiles as JSON: what is written is read, and nothing else."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from measurement.profiling.documents import dumps, from_json, loads, to_json
+from measurement.profiling.model import Profile
+
+
+@st.composite
+def profiles(draw: st.DrawFn) -> Profile:
+    tasks = draw(st.lists(st.text("ab-1", min_size=1, max_size=5), unique=True, min_size=2, max_size=5))
+    pairs = [(one, other) for one in tasks for other in tasks if one != other]
+    sent = draw(st.dictionaries(st.sampled_from(pairs), st.integers(0, 2**60)))
+    errors = {pair: draw(st.floats(0, 10)) for pair in sent if draw(st.booleans())}
+    began = draw(st.floats(0, 4e9))
+    return Profile(tuple(tasks), sent, began, began + draw(st.floats(0, 1e6)), errors)
+
+
+@given(profiles())
+def test_what_is_written_is_read(profile: Profile) -> None:
+    assert loads(dumps(profile)) == profile
+    assert from_json(to_json(profile)) == profile
+
+
+WHOLE = to_json(Profile(("a", "b"), {("a", "b"): 10}, 0.0, 1.0))
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"kind": "snapshot"}, "kind: 'snapshot' is not 'profile'"),
+        ({"version": 0}, "version: '0' is not 1"),
+        ({"sent": [[None, 10]]}, "sent: 1 rows for 2 names: .* square"),
+        ({"sent": [[None, 10], [1]]}, "sent: row of 'b': 1 values for 2 names: .* square"),
+        ({"sent": [[None, 10], [1, 1]]}, "sent: 'b' to itself: 1 means nothing"),
+        ({"sent": [[None, 1.5], [1, 0]]}, "sent.0.1: Input should be a valid integer"),
+        ({"sent": [[None, -1], [1, 0]]}, "sent.0.1: .* greater than or equal to 0"),
+        ({"errors": [[None, 0.1]]}, "errors: 1 rows for 2"),
+        ({"errors": [[None, None], [0.1, None]]}, "errors: b > a"),
+        ({"ended": "soon"}, "ended: Input should be a valid number"),
+        ({"tasks": ["a", ""]}, "tasks.1: .* at least 1 character"),
+    ],
+)
+def test_what_is_wrong_is_named_with_its_field(changed: dict[str, Any], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        from_json({**WHOLE, **changed})

@@ -1,0 +1,92 @@
+"""Agents of a network that is known: they measure what max-min shares give whoever sends just then."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+
+from measurement.health.model import Pair
+from measurement.instances import Instance
+from measurement.probes.findings import (
+    Carried,
+    Failed,
+    Failure,
+    Finding,
+    ProbeError,
+    Report,
+    Route,
+    TrainFound,
+)
+from measurement.probes.orders import Hops, Order, Probe, Throughput, Train
+from tests.measurement.snapshot.trees import Network
+
+
+@dataclass
+class Agents:
+    """All of a network's.
+
+    :param dead: who answers nobody; :param after: so many orders after which somebody is gone.
+    :param under_way: who sends to whom now.
+    :param met: the sets of those that did so at the same time.
+    """
+
+    network: Network
+    dead: set[str] = field(default_factory=set)
+    after: dict[str, int] = field(default_factory=dict)
+    under_way: list[Pair] = field(default_factory=list)
+    met: list[frozenset[Pair]] = field(default_factory=list)
+    closed: list[str] = field(default_factory=list)
+    asked: int = 0
+
+    @property
+    def instances(self) -> tuple[Instance, ...]:
+        return tuple(Instance(name, f"192.0.2.{number}") for number, name in enumerate(self.network.names, 1))
+
+    async def connect(self, instance: Instance) -> Agent:
+        if instance.name in self.dead:
+            raise ProbeError(Failure.UNREACHABLE, "nobody is there")
+        return Agent(self, instance.name)
+
+
+@dataclass
+class Agent:
+    """One of them."""
+
+    agents: Agents
+    name: str
+
+    async def probe(self, order: Order) -> Report:
+        agents, pair = self.agents, Pair(self.name, order.target.name)
+        agents.asked += 1
+        if self.name in agents.after:
+            agents.after[self.name] -= 1
+            if agents.after[self.name] < 0:
+                agents.dead.add(self.name)
+        if self.name in agents.dead:
+            raise ProbeError(Failure.VANISHED, "the connection is closed")
+        return Report(tuple([await self._finding(probe, pair) for probe in order.probes]), 0.0, 1.0)
+
+    async def close(self) -> None:
+        self.agents.closed.append(self.name)
+
+    async def _finding(self, probe: Probe, pair: Pair) -> Finding:
+        agents = self.agents
+        if pair.destination in agents.dead:
+            return Failed(Failure.UNREACHABLE, f"{pair.destination} does not answer")
+        if isinstance(probe, Hops):
+            return Route(agents.network.hops()[pair])
+        agents.under_way.append(pair)
+        try:
+            await asyncio.sleep(0)  # those that are to be together begin
+            await asyncio.sleep(0)
+            agents.met.append(frozenset(agents.under_way))
+            rate = agents.network.together([*agents.under_way])[pair]
+            await asyncio.sleep(0.001)
+        finally:
+            agents.under_way.remove(pair)
+        match probe:
+            case Train(shape=shape):
+                return TrainFound(rate, rate, 0.0, False, "", shape, 0.01, 0.1, 0, ())
+            case Throughput(intervals=count, interval=length):
+                return Carried(length, (0, *[int(rate * length / 8)] * (count - 1)))
+        raise AssertionError(probe)

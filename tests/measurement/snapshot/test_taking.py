@@ -1,0 +1,139 @@
+"""A snapshot taken by agents of networks that are known."""
+
+from __future__ import annotations
+
+import asyncio
+from itertools import combinations
+
+import pytest
+
+from measurement.health.model import Pair
+from measurement.snapshot.documents import dumps, loads
+from measurement.snapshot.taking import Taken, Taking, take
+from tests.measurement.snapshot.standin import Agents
+from tests.measurement.snapshot.trees import Network
+
+AT = {
+    f"s{s}r{r}m{m}": (f"s{s}", f"s{s}r{r}", f"s{s}r{r}m{m} card")
+    for s in (0, 1)
+    for r in (0, 1)
+    for m in (0, 1)
+}
+USUAL = Taking()
+HOSES = Network(AT, {**dict.fromkeys(AT, 300e6), "s0r0": 400e6})
+
+
+def taken(agents: Agents, how: Taking = USUAL) -> Taken:
+    return asyncio.run(take(agents.instances, agents.connect, how, clock=lambda: 1e9))
+
+
+def test_everything_is_found_that_is_there() -> None:
+    agents = Agents(HOSES)
+    result = taken(agents)
+    found = result.snapshot
+    assert found.whole
+    assert found.rates == pytest.approx(HOSES.alone(), rel=1e-6)
+    assert found.hops == HOSES.hops()
+    assert {*found.rtts.values()} == {0.01}
+    assert {*found.racks} == {HOSES.group(f"s{s}r{r}") for s in (0, 1) for r in (0, 1)}
+    assert found.hoses == pytest.approx(dict.fromkeys(AT, 300e6), rel=1e-6)
+    (bottleneck,) = found.bottlenecks
+    assert bottleneck.rate == pytest.approx(400e6, rel=1e-6)
+    assert {pair.source for pair in bottleneck.pairs} == HOSES.group("s0r0")
+    assert (result.faults, result.failed, result.stopped) == ((), 0, False)
+    assert result.constant == {*AT}
+    assert {*found.how.values()} == {"train", "transfer"}
+    assert sorted(agents.closed) == sorted(AT)
+    assert loads(dumps(found)) == found
+
+
+def test_trains_do_not_meet() -> None:
+    agents = Agents(HOSES)
+    taken(agents, Taking(width=0))
+    assert any(len(met) > 1 for met in agents.met)
+    for met in agents.met:
+        assert not any({*one} & {*other} for one, other in combinations(met, 2))
+    one_by_one = Agents(HOSES)
+    taken(one_by_one, Taking(width=0, trains_at_once=1))
+    assert max(map(len, one_by_one.met)) == 1
+
+
+def test_without_trials_nothing_is_known_of_what_is_shared() -> None:
+    result = taken(Agents(HOSES), Taking(width=0))
+    assert (result.snapshot.hoses, result.snapshot.bottlenecks, result.trials) == ({}, (), 0)
+    assert result.snapshot.whole
+
+
+def test_who_is_gone_from_the_beginning_is_missing_and_the_rest_is_there() -> None:
+    result = taken(Agents(HOSES, dead={"s0r0m0"}))
+    found = result.snapshot
+    assert not found.whole
+    assert {*found.missing} == {pair for pair in HOSES.pairs if "s0r0m0" in pair}
+    assert found.missing[Pair("s0r0m0", "s0r0m1")] == "s0r0m0: nobody is there"
+    assert found.missing[Pair("s0r0m1", "s0r0m0")] == "train: s0r0m0 does not answer"
+    assert found.hoses == pytest.approx({name: 300e6 for name in AT if name != "s0r0m0"}, rel=1e-6)
+
+
+@pytest.mark.parametrize("orders", [0, 3, 8, 12, 15])
+def test_who_vanishes_on_the_way_is_marked_and_the_rest_is_there(orders: int) -> None:
+    result = taken(Agents(HOSES, after={"s1r1m1": orders}))
+    found = result.snapshot
+    assert all("s1r1m1" in pair for pair in found.missing)
+    assert len(found.rates) + len(found.missing) == len(HOSES.pairs)
+    # Its neighbour's trial led to it, too, and may have come to nothing.
+    others = {name: 300e6 for name in AT if name != "s1r1m1"}
+    seen = {name: rate for name, rate in found.hoses.items() if name != "s1r1m1"}
+    assert seen == pytest.approx(dict.fromkeys(seen, 300000000.0), rel=1e-6)
+    assert others.keys() - seen.keys() <= {"s1r1m0"}
+    assert result.failed > 0 or len(seen) == len(others)
+
+
+@pytest.mark.parametrize("orders", [1, 20, 80, 115, 125])
+def test_what_was_found_until_it_is_stopped_is_kept(orders: int) -> None:
+    agents = Agents(HOSES)
+
+    async def stopped() -> Taken:
+        stop = asyncio.Event()
+
+        async def watch() -> None:
+            while agents.asked < orders:
+                await asyncio.sleep(0)
+            stop.set()
+
+        watching = asyncio.create_task(watch())
+        result = await take(agents.instances, agents.connect, Taking(), stop=stop)
+        await watching
+        return result
+
+    result = asyncio.run(stopped())
+    assert result.stopped
+    assert len(result.snapshot.rates) + len(result.snapshot.missing) == len(HOSES.pairs)
+    assert sorted(agents.closed) == sorted(AT)
+    if orders < 112:
+        assert "was not measured" in {*result.snapshot.missing.values()}
+    else:
+        assert result.snapshot.whole
+
+
+def test_nobody_answers() -> None:
+    result = taken(Agents(HOSES, dead={*AT}))
+    assert result.snapshot.rates == {}
+    assert {*result.snapshot.missing} == {*HOSES.pairs}
+
+
+@pytest.mark.parametrize(
+    ("how", "why"), [({"width": 1}, "width"), ({"width": -1}, "width"), ({"intervals": 1}, "intervals")]
+)
+def test_what_cannot_be_is_refused(how: dict[str, int], why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        Taking(**how)  # type: ignore[arg-type]
+
+
+def test_it_is_told_how_far_it_is() -> None:
+    told: list[tuple[str, int, int]] = []
+    agents = Agents(HOSES)
+    asyncio.run(take(agents.instances, agents.connect, progress=lambda *each: told.append(each)))
+    for what in ("hops", "trains", "transfers", "trials"):
+        counts = [(done, of) for kind, done, of in told if kind == what]
+        assert counts == sorted(counts)
+        assert counts[-1][0] == counts[-1][1] > 0

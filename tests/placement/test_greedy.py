@@ -1,0 +1,114 @@
+"""Algorithm 1 and its mended holes; baselines; what cannot be placed at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+
+from adon.placement.baselines import minimum_machines, random_placement, round_robin
+from adon.placement.constraints import broken
+from adon.placement.greedy import greedy
+from adon.placement.model import Application, Impossible, Machine, Placement, Problem, Task
+from tests.placement.problems import application, every, machines, network, problems
+
+WAYS: dict[str, Callable[[Problem], Placement]] = {
+    "greedy": greedy,
+    "random": lambda problem: random_placement(problem, 3),
+    "round-robin": round_robin,
+    "minimum machines": minimum_machines,
+}
+LINE = {"a>b": 10.0, "b>a": 10.0, "b>c": 5.0, "c>b": 5.0, "a>c": 1.0, "c>a": 1.0}
+
+
+@pytest.mark.parametrize("way", WAYS)
+@settings(max_examples=60, deadline=None)
+@given(problem=problems(tasks=4, count=3))
+def test_keeps_what_must_be_kept_and_is_not_faster_than_the_best(way: str, problem: Problem) -> None:
+    try:
+        found = WAYS[way](problem)
+    except Impossible:
+        assert way == "greedy" or not every(problem)
+        return
+    assert not list(broken(problem, found.machines))
+    assert found.seconds >= min(seconds for seconds, _ in every(problem)) * (1 - 1e-12)
+    assert WAYS[way](problem) == found
+
+
+class TestHoles:
+    def test_both_placed_already_keeps_them_and_takes_a_share(self) -> None:
+        """i-j and j-k first; i-k then goes where they are, and its path is not fresh for l."""
+        app = application({"i>j": 30, "j>k": 20, "i>k": 10})
+        found = greedy(Problem(app, machines("abc"), network(LINE)))
+        assert found.machines == {"i": "a", "j": "b", "k": "c"}
+        assert found.seconds == pytest.approx(80.0)
+
+    def test_both_on_one_machine_charges_both(self) -> None:
+        app = application({"i>j": 30, "j>k": 20})
+        found = greedy(Problem(app, machines("abc", 2.0), network(LINE)))
+        assert found.machines == {"i": "a", "j": "a", "k": "b"}
+
+    def test_a_task_without_transfers_goes_where_most_is_free(self) -> None:
+        app = Application("app", (Task("i", 1.0), Task("j", 2.0), Task("k", 3.0)), {("i", "j"): 10})
+        found = greedy(Problem(app, machines("ab", 4.0), network({"a>b": 1.0, "b>a": 1.0})))
+        assert found.machines == {"i": "a", "j": "a", "k": "b"}
+
+    def test_looks_ahead_for_room(self) -> None:
+        """Both small tasks together would leave no machine for the large ones."""
+        tasks = (Task("s1", 1.0), Task("s2", 1.0), Task("l1", 3.0), Task("l2", 3.0))
+        app = Application("app", tasks, {("s1", "s2"): 10})
+        found = greedy(Problem(app, machines("ab", 4.0), network({"a>b": 1.0, "b>a": 1.0})))
+        assert found.machines["s1"] != found.machines["s2"]
+
+    def test_hose_shares_among_all_that_leaves(self) -> None:
+        """j takes a>b; under a's hose k had better stay away from a>c as well: c>b is free."""
+        rates = {"a>b": 10.0, "a>c": 9.0, "c>b": 6.0, "b>a": 1.0, "b>c": 1.0, "c>a": 1.0}
+        app = application({"i>j": 30, "k>l": 20}, cores=1.0)
+        pipe = Problem(app, (Machine("a", 2.0), Machine("b", 2.0), Machine("c", 1.0)), network(rates))
+        apart = replace(app, apart=(frozenset("ij"), frozenset("kl")))
+        pipe = replace(pipe, application=apart)
+        hose = replace(pipe, snapshot=network(rates, hoses={"a": 10.0}))
+        assert greedy(pipe).machines == {"i": "a", "j": "b", "k": "a", "l": "c"}
+        assert greedy(hose).machines == {"i": "a", "j": "b", "k": "c", "l": "b"}
+
+
+class TestCannotBe:
+    TWO = network({"m1>m2": 1.0, "m2>m1": 1.0})
+    ROOM = (Machine("m1", 4.0, 8), Machine("m2", 2.0, 16))
+
+    @pytest.mark.parametrize("way", WAYS)
+    @pytest.mark.parametrize(
+        ("tasks", "told"),
+        [
+            ((Task("big", 8.0),), r"tasks\.big: fits on no machine: the largest is m1, which has 4 cores"),
+            ((Task("fat", 1.0, 99),), r"tasks\.fat: .* largest is m2, which has 16 bytes"),
+            ((Task("odd", 4.0, 12),), r"tasks\.odd: no machine has both 4 cores and 12 bytes"),
+            ((Task("pin", 3.0, 0, "m2"),), r"tasks\.pin: is pinned to m2, which has 2 cores free"),
+            ((Task("x", 4.0), Task("y", 4.0)), "tasks: need 8 cores together, and all machines have 6"),
+            (
+                (Task("x", 1, 0, "m2"), Task("y", 2, 0, "m2")),
+                "pinned does not fit: m2: 3 cores are used of 2",
+            ),
+        ],
+    )
+    def test_is_told_with_the_task(self, way: str, tasks: tuple[Task, ...], told: str) -> None:
+        with pytest.raises(Impossible, match=told):
+            WAYS[way](Problem(Application("app", tasks), self.ROOM, self.TWO))
+
+
+class TestBaselines:
+    def test_round_robin_goes_on_where_it_was(self) -> None:
+        app = application({"i>j": 1, "j>k": 1, "k>l": 1})
+        found = round_robin(Problem(app, machines("abc", 2.0), network(LINE)))
+        assert list(found.machines.values()) == ["a", "b", "c", "a"]
+
+    def test_minimum_machines_fills_before_it_opens(self) -> None:
+        app = application({"i>j": 1, "j>k": 1, "k>l": 1})
+        found = minimum_machines(Problem(app, machines("abc", 3.0), network(LINE)))
+        assert list(found.machines.values()) == ["a", "a", "a", "b"]
+
+    def test_random_is_another_by_another_seed(self) -> None:
+        problem = Problem(application({"i>j": 1, "j>k": 1}), machines("abc"), network(LINE))
+        assert len({tuple(random_placement(problem, seed).machines.values()) for seed in range(40)}) == 6

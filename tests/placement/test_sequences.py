@@ -1,0 +1,194 @@
+"""One application after the other, moves, what they come to as fluids, and when not to place at all."""
+
+from __future__ import annotations
+
+import math
+import random
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from adon.placement import workloads
+from adon.placement.abstaining import advice, unevenness
+from adon.placement.baselines import random_placement, round_robin
+from adon.placement.completion import timed
+from adon.placement.exact import exact
+from adon.placement.fluid import Again, Arrival, run
+from adon.placement.greedy import greedy
+from adon.placement.model import Application, Impossible, Machine, Method, Placement, Problem, Task
+from adon.placement.sequences import MigrationCost, Running, beside, reconsidered
+from measurement.health.model import Pair
+from measurement.instances import Instance
+from tests.placement.problems import application, machines, network, problems
+
+RATES = {f"{one}>{other}": 8e6 for one in "abcd" for other in "abcd" if one != other}
+"""One megabyte per second between any two."""
+NET = network(RATES)
+FOUR = machines("abcd", 2.0)
+APART = application({"i>j": 4_000_000}, apart=(frozenset("ij"),))
+
+
+class TestBeside:
+    RUNS = Running(APART, {"i": "a", "j": "b"}, {("i", "j"): 3_000_000.0})
+
+    def test_what_runs_takes_cores_and_goes_first(self) -> None:
+        problem = beside(APART, FOUR, NET, [self.RUNS, self.RUNS])
+        assert {one.name: one.cores for one in problem.machines} == {"a": 0.0, "b": 0.0, "c": 2.0, "d": 2.0}
+        assert problem.load == {Pair("a", "b"): 6_000_000.0}
+
+    def test_a_snapshot_measured_beside_it_knows_its_load_already(self) -> None:
+        problem = beside(APART, FOUR, NET, [self.RUNS], measured_beside=True)
+        assert problem.load == {}
+        assert problem.machines[0].cores == 1.0
+
+    def test_more_than_there_is(self) -> None:
+        with pytest.raises(Impossible, match="machines: a"):
+            beside(APART, FOUR, NET, [self.RUNS] * 3)
+
+
+class TestReconsidered:
+    """4 MB over a path of 1 MB/s; c > d is eight times as fast, and a and b slowed down."""
+
+    RUNS = Running(APART, {"i": "a", "j": "b"}, {("i", "j"): 4_000_000.0})
+    NOW = network({**RATES, "a>b": 4e6, "c>d": 64e6})
+
+    @pytest.mark.parametrize(("pause", "moves"), [(0.0, True), (7.4, True), (7.5, False), (60.0, False)])
+    def test_moves_only_if_it_gains_more_than_it_costs(self, pause: float, moves: bool) -> None:
+        found = reconsidered(self.RUNS, [], FOUR, self.NOW, exact, MigrationCost(pause))
+        assert (found is not None) == moves
+        if found is not None:
+            assert found.placement.machines == {"i": "c", "j": "d"}
+            assert (found.gain, found.cost) == (pytest.approx(7.5), pytest.approx(pause))
+
+    def test_state_travels_over_the_network_too(self) -> None:
+        cost = MigrationCost(1.0, {"i": 2_000_000, "j": 1_000_000})
+        found = reconsidered(self.RUNS, [], FOUR, self.NOW, exact, cost)
+        assert found is not None
+        assert found.cost == pytest.approx(3.0)
+
+    def test_away_from_a_machine_that_is_gone_at_any_price(self) -> None:
+        left = [machine for machine in FOUR if machine.name != "b"]
+        found = reconsidered(self.RUNS, [], left, NET, exact, MigrationCost(1e6))
+        assert found is not None
+        assert found.gain == math.inf
+
+    @settings(max_examples=60, deadline=None)
+    @given(problems(tasks=4, count=3, plain=True), st.floats(0, 100))
+    def test_never_at_a_loss(self, problem: Problem, pause: float) -> None:
+        try:
+            now = random_placement(problem, 1)
+        except Impossible:
+            return
+        runs = Running(problem.application, now.machines, problem.application.sent)
+        move = reconsidered(runs, [], problem.machines, problem.snapshot, exact, MigrationCost(pause))
+        if move is not None:
+            assert move.placement.seconds + move.cost < now.seconds
+            assert move.cost >= pause
+
+
+class TestFluid:
+    def test_by_hand_two_on_one_path(self) -> None:
+        """8 and 4 MB share 1 MB/s: the short one needs 8 s, the long one 12."""
+        long, short = replace(APART, name="long", sent={("i", "j"): 8_000_000}), replace(APART, name="short")
+        found = run(
+            NET, FOUR, [Arrival(0, long), Arrival(0, short)], lambda p: timed(p, PLACE, Method.GREEDY)
+        )
+        assert [(one.name, round(one.seconds, 6)) for one in found] == [("long", 12.0), ("short", 8.0)]
+
+    def test_who_finds_no_room_waits(self) -> None:
+        whole = Application("a", (Task("i", 2.0, 0, "a"), Task("j", 2.0, 0, "b")), {("i", "j"): 4_000_000})
+        found = run(NET, FOUR, [Arrival(0, whole), Arrival(1, replace(whole, name="b"))], greedy)
+        assert [(one.placed, one.ended) for one in found] == [
+            (0.0, pytest.approx(4)),
+            (pytest.approx(4), pytest.approx(8)),
+        ]
+
+    def test_nobody_waits_for_what_is_never_there(self) -> None:
+        with pytest.raises(Impossible, match="big"):
+            run(NET, FOUR, [Arrival(0, Application("x", (Task("big", 9.0),)))], greedy)
+
+    def test_a_look_again_moves_what_was_in_each_others_way(self) -> None:
+        """Both are put onto a > b; the first look moves one of them away, after a pause of half a second."""
+        arrivals = [Arrival(0, replace(APART, name=name)) for name in ("one", "two")]
+        first = [True, True]
+
+        def place(problem: Problem) -> Placement:
+            if first:
+                first.pop()
+                return timed(problem, PLACE, Method.GREEDY)
+            return exact(problem)
+
+        found = run(NET, FOUR, arrivals, place, Again(1.0, MigrationCost(0.5)))
+        assert sorted(one.moves for one in found) == [0, 1]
+        assert max(one.ended for one in found) < 8.0
+
+    @settings(max_examples=40, deadline=None)
+    @given(st.integers(0, 10_000), st.sampled_from(workloads.Cloud))
+    def test_never_shorter_than_predicted_nor_than_all_transfers_in_turn_is_long(
+        self, seed: int, cloud: workloads.Cloud
+    ) -> None:
+        chance = random.Random(seed)
+        four = workloads.machines(5)
+        snapshot = workloads.snapshot(cloud, [one.name for one in four], chance)
+        app = workloads.application("app", 5, workloads.Transfers.HEAVY_TAILED, chance)
+        app = replace(app, tasks=tuple(replace(task, cores=1.0) for task in app.tasks))
+        placed = round_robin(Problem(app, four, snapshot))
+        (ran,) = run(snapshot, four, [Arrival(0.0, app)], lambda _: placed)
+        assert ran.seconds >= placed.seconds * (1 - 1e-6)
+        if placed.limit is not None:
+            alone = max(count * 8 / min(snapshot.rates.values()) for count in app.sent.values())
+            assert ran.seconds <= alone * len(app.sent)
+
+
+PLACE = {"i": "a", "j": "b"}
+
+
+class TestAdvice:
+    def said(self, now: float, then: float, sent: dict[str, int]) -> tuple[bool, str]:
+        app = application(sent)
+        fast, slow = (Placement({}, seconds, None, Method.EXACT) for seconds in (then, now))
+        found = advice(app, fast, [slow])
+        return found.pays, found.why
+
+    UNEVEN = {"i>j": 100, "j>i": 1}  # noqa: RUF012
+    EVEN = {"i>j": 100, "j>i": 99}  # noqa: RUF012
+
+    @pytest.mark.parametrize(
+        ("now", "then", "sent", "pays", "why"),
+        [
+            (3600.0, 1800.0, UNEVEN, True, "30 min (50 %) would be saved"),
+            (300.0, 150.0, UNEVEN, False, "too short: 2.5 min would be saved, and measuring takes 3 min"),
+            (36000.0, 34000.0, EVEN, False, "its tasks send each other about the same: 5.556 %"),
+            (36000.0, 34000.0, UNEVEN, False, "the places differ too little"),
+            (100.0, 120.0, UNEVEN, False, "the places differ too little: 0 %"),
+            (0.0, 0.0, UNEVEN, False, "nothing leaves a machine"),
+        ],
+    )
+    def test_says_why(self, now: float, then: float, sent: dict[str, int], pays: bool, why: str) -> None:
+        found = self.said(now, then, sent)
+        assert found[0] == pays
+        assert found[1].startswith(why)
+
+    def test_unevenness_by_hand(self) -> None:
+        assert unevenness(application({"i>j": 30, "j>i": 10})) == pytest.approx(0.5)
+        assert unevenness(Application("one", (Task("t", 1.0),))) == 0.0
+
+
+class TestWorkloads:
+    @given(st.integers(0, 2**32))
+    @settings(max_examples=30, deadline=None)
+    def test_as_the_paper_says_and_the_same_again(self, seed: int) -> None:
+        app = workloads.at_once(10, random.Random(seed))
+        assert app == workloads.at_once(10, random.Random(seed))
+        assert {task.cores for task in app.tasks} <= {half / 2 for half in range(1, 9)}
+        assert 1 <= len({task.name.split("/")[0] for task in app.tasks}) <= 3
+        assert 2 <= len(workloads.in_sequence(10, random.Random(seed))) <= 4
+        assert sum(task.cores for task in app.tasks) <= 0.85 * 40
+
+
+def test_a_machine_of_an_instance_needs_cores() -> None:
+    assert Machine.of(Instance("a", "10.0.0.1", cores=4, memory=8)) == Machine("a", 4, 8)
+    with pytest.raises(ValueError, match="cores: instance a"):
+        Machine.of(Instance("a", "10.0.0.1"))

@@ -1,0 +1,122 @@
+"""Studies: what a document tells, how it travels, and a round in short."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adon.errors import InvalidInput
+from adon.studies.model import StudyKind, from_json, is_id, to_json
+from adon.studies.packing import packed, unpacked, written
+from adon.studies.reading import study_of, told_of
+from adon.studies.rounds import in_short
+from measurement.health.documents import from_json as round_from_json
+from measurement.health.documents import to_json as round_to_json
+from tests.studies.documents import AT, a_round, documents
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**53), 2**53)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    max_leaves=20,
+)
+
+
+@given(st.dictionaries(st.text(), JSON))
+def test_what_is_packed_comes_back(document: dict[str, Any]) -> None:
+    assert unpacked(packed(document)) == document
+    assert packed(json.loads(json.dumps(document))) == packed(document)
+
+
+def test_what_would_grow_too_large_is_refused_before_it_does() -> None:
+    bomb = base64.b64encode(gzip.compress(b'{"a":"' + b"0" * 10_000_000 + b'"}')).decode()
+    assert len(bomb) < 20_000
+    with pytest.raises(ValueError, match="more than 1000 bytes"):
+        unpacked(bomb, 1000)
+
+
+def _gzipped(text: bytes) -> str:
+    return base64.b64encode(gzip.compress(text, mtime=0)).decode()
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("%", "not base64"),
+        ("e30=", "not gzip"),
+        (_gzipped(b"{}")[:-8], "base64|whole"),
+        (base64.b64encode(gzip.compress(b"{}", mtime=0) + b"more").decode(), "one whole"),
+        (_gzipped(b"[]"), "no JSON object"),
+        (_gzipped(b'{"a": NaN}'), "not a JSON number"),
+        (_gzipped(b"{"), "no JSON"),
+        (_gzipped(b"[" * 100_000), "nested too deeply"),
+    ],
+)
+def test_what_is_not_packed_like_this_is_refused(text: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        unpacked(text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "title", "words"),
+    [
+        (StudyKind.HEALTH_ROUND, "5 instances, mesh", ["19 of 20 pairs", "median health", "1 marker fired"]),
+        (StudyKind.SNAPSHOT, "5 instances", ["20 of 20 rates", "1 shared bottleneck", "2 racks"]),
+        (StudyKind.PLACEMENT, "sort", ["greedy: 40 s (bound 20 s)", "3 tasks on 2 machines"]),
+        (StudyKind.EVALUATION, "two nodes: first", ["3 paths among 2 nodes", "1 failed", "30 of 30 tests"]),
+    ],
+)
+def test_each_kind_tells_what_it_found(kind: StudyKind, title: str, words: list[str]) -> None:
+    told = told_of(kind, documents()[kind])
+    assert (told.at, told.title) == (AT, title)
+    assert [word for word in words if word not in told.summary] == []
+
+
+@pytest.mark.parametrize("kind", StudyKind)
+def test_a_document_of_one_kind_is_none_of_another(kind: StudyKind) -> None:
+    for other, document in documents().items():
+        if other is not kind:
+            with pytest.raises(InvalidInput) as refused:
+                told_of(kind, document)
+            assert all(one.field.startswith("document") for one in refused.value.problems)
+
+
+def test_the_field_that_is_wrong_is_named() -> None:
+    document = documents()[StudyKind.PLACEMENT]
+    with pytest.raises(InvalidInput) as refused:
+        told_of(StudyKind.PLACEMENT, {**document, "completion_time_s": -1.0})
+    assert [one.field for one in refused.value.problems] == ["document.completion_time_s"]
+
+
+def test_the_same_study_is_one_whoever_hands_it_in_and_whatever_the_order_of_its_keys() -> None:
+    document = documents()[StudyKind.SNAPSHOT]
+    one = study_of(StudyKind.SNAPSHOT, document, "", "ann", AT)
+    other = study_of(StudyKind.SNAPSHOT, dict(reversed(document.items())), "mine", "eve", AT + 9)
+    assert one.id == other.id
+    assert is_id(one.id)
+    assert (one.title, other.title) == ("5 instances", "mine")
+    assert one.size == len(written(document))
+    assert from_json(to_json(one)) == one
+    assert study_of(StudyKind.SNAPSHOT, {**document, "at": AT + 1}, "", "ann", AT).id != one.id
+
+
+def test_a_round_in_short_keeps_scores_and_markers_and_is_a_round() -> None:
+    whole = a_round()
+    short = in_short(whole)
+    assert in_short(short) == short
+    assert round_from_json(round_to_json(short)) == short
+    assert short.fired == whole.fired
+    assert short.failures == whole.failures
+    for pair, score in whole.scores.items():
+        assert short.scores[pair].total == pytest.approx(score.total, abs=1e-4)
+    assert all(len(one.throughput) <= 1 for one in short.found.values())
+    assert len(packed(round_to_json(short))) < len(packed(round_to_json(whole)))

@@ -1,0 +1,92 @@
+"""Rounds of health among instances, as they are configured."""
+
+from __future__ import annotations
+
+import pytest
+
+from adon.config import Configuration
+from adon.config.health import measured_by_tests
+from adon.errors import InvalidInput
+from adon.yamlfile import dump, parse_model
+from apps.config_files import files_of
+from measurement.health.model import Pair
+from measurement.model import Metric, PathKey
+from tests.broker.stage import NETWORK
+
+MACHINES = """
+health:
+  key_file: probes.key
+  every: 5 min
+  verified: 2
+  renew: 1 h
+  throughput: true
+  between_zones: 1
+  instances:
+    - {name: mu-1, address: 10.1.0.21, zone: mu, site: mu, path: al2s}
+    - {name: mu-2, address: 10.1.0.22, zone: mu, site: mu, path: internet}
+    - {name: osu-1, address: 10.2.0.21, zone: osu, site: osu, path: al2s, cores: 4, memory: 16 GiB}
+    - {name: osu-2, address: 10.2.0.22, zone: osu, site: osu, path: al2s}
+    - {name: elsewhere, address: 192.0.2.9}
+"""
+
+
+def read(text: str = MACHINES) -> Configuration:
+    return parse_model(NETWORK.read_text() + text, Configuration)
+
+
+def test_instances_of_two_sites_on_one_path_stand_for_its_directions() -> None:
+    settings = read().health
+    assert settings is not None
+    assert (settings.every, settings.verified, settings.renew) == (300.0, 2, 3600.0)
+    there, back = PathKey("al2s", "mu", "osu"), PathKey("al2s", "osu", "mu")
+    assert settings.paths() == {
+        Pair("mu-1", "osu-1"): there,
+        Pair("mu-1", "osu-2"): there,
+        Pair("osu-1", "mu-1"): back,
+        Pair("osu-2", "mu-1"): back,
+    }
+    assert [one.zone for one in settings.listed] == ["mu", "mu", "osu", "osu", ""]
+    assert read("").health is None
+
+
+def test_what_is_measured_then() -> None:
+    assert {Metric.HEALTH, Metric.THROUGHPUT} <= read().metrics_measured
+    assert Metric.HEALTH not in read("").metrics_measured
+    tested = {
+        PathKey(one.path, one.from_, one.to) for one in read().measurements.tests if one.throughput_period
+    }
+    assert measured_by_tests(read()) == tested
+
+
+def test_the_key_is_a_file_beside_ours_that_nobody_else_may_read() -> None:
+    found = [one for one in files_of(read()) if one.place == ("health", "key_file")]
+    assert [(one.text, one.secret, one.beside_ours) for one in found] == [("probes.key", True, True)]
+
+
+def test_it_is_written_as_it_is_read() -> None:
+    whole = read()
+    assert parse_model(dump(whole), Configuration) == whole
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "field", "cause"),
+    [
+        ("site: mu, path: al2s", "site: mmu, path: al2s", "health.instances.0.site", "mu"),
+        ("site: mu, path: al2s", "site: mu, path: al3s", "health.instances.0.path", "al2s"),
+        ("site: mu, path: al2s", "site: mu", "health.instances.0.path", "for neither"),
+        ("key_file: probes.key", "", "health.key_file", "required"),
+        ("every: 5 min", "every: 300", "health.every", "unit"),
+        ("every: 5 min", "every: 1 s", "health.every", "10"),
+        ("verified: 2", "verified: -1", "health.verified", "0"),
+        ("name: mu-2", "name: mu-1", "health.instances.1.name", "more than once"),
+        ("between_zones: 1", "between_zones: 0", "health.between_zones", "1"),
+        ("10.1.0.21", "mu.example.edu", "health.instances.0.address", "no IP address"),
+    ],
+)
+def test_what_is_wrong_is_named(before: str, after: str, field: str, cause: str) -> None:
+    assert before in MACHINES
+    with pytest.raises(InvalidInput) as refused:
+        read(MACHINES.replace(before, after, 1))
+    told = {one.field: one.cause for one in refused.value.problems}
+    assert field in told, told
+    assert cause in told[field]
