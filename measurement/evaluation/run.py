@@ -124,8 +124,11 @@ class Run:
 
     @property
     def paths(self) -> tuple[Path, ...]:
-        """All paths that were tried or stated, in the order in which they first appear."""
-        return tuple(dict.fromkeys([*self.stated, *(sample.path for sample in self.samples)]))
+        """All paths that were tried or stated, row by row as in table V: the clients', then the nodes'."""
+        rank = {place: number for number, place in enumerate((*self.clients, *self.nodes))}
+        found = {*self.stated, *(sample.path for sample in self.samples)}
+        # A place that is neither comes last; results() refuses it by name.
+        return tuple(sorted(found, key=lambda path: ([rank.get(place, len(rank)) for place in path], path)))
 
     @property
     def complete(self) -> bool:

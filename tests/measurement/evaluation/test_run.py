@@ -40,7 +40,7 @@ def test_failures_are_kept_and_are_no_values() -> None:
     assert found.series() == {PATHS[1]: (4.0, 8.0)}
     assert found.failures() == {PATHS[1]: 1, PATHS[2]: 1}
     assert found.results().paths == {PATHS[1]: Measured(6.0, statistics.stdev([4, 8]), 2)}
-    assert found.paths == (PATHS[1], PATHS[2])
+    assert found.paths == (PATHS[2], PATHS[1])
     paths = {(one["one"], one["other"]): one for one in run_json.to_json(found)["paths"]}
     assert paths["u", "a"] == {
         "one": "u",
