@@ -49,6 +49,37 @@ def test_at_the_same_time_are_as_many_as_may() -> None:
     assert cloud.most_lights == 5
 
 
+def test_light_probes_together_with_trains_find_the_same_in_fewer_orders() -> None:
+    apart, together = Cloud(NAMES, takes=0.001), Cloud(NAMES, takes=0.001)
+    what = plan(mesh(NAMES), [A_B])
+    one = done(apart, what)
+    other = done(together, what, Running(Probing(count=2), together=True))
+    assert other.found == one.found
+    assert other.verified == one.verified
+    assert not conflicts(together.met)
+    count = len(mesh(NAMES))
+    assert (len(apart.orders), len(together.orders)) == (2 * count + 1, count + 1)
+
+
+def test_who_has_no_train_has_light_probes_all_the_same() -> None:
+    pairs = mesh(NAMES)
+    cloud = Cloud(NAMES)
+    what = Plan(pairs, ((A_B,),))
+    record = done(cloud, what, Running(Probing(count=2), together=True))
+    assert {*record.found} == {*pairs}
+    assert [pair for pair, found in record.found.items() if found.throughput] == [A_B]
+    assert cloud.most_lights
+
+
+def test_who_is_gone_is_silent_also_where_light_probes_come_with_trains() -> None:
+    cloud = Cloud(NAMES, dead={"c"})
+    record = done(cloud, plan(mesh(NAMES)), Running(Probing(count=2), together=True))
+    assert all(record.found[Pair(one, "c")].timed_out for one in "abdef")
+    assert not any(found.timed_out for pair, found in record.found.items() if "c" not in pair)
+    kinds = {one.kind for one in record.failures if one.pair == Pair("a", "c")}
+    assert kinds == {ProbeKind.TRAIN}
+
+
 def test_a_sample_is_verified_by_transfer_and_counts_in_no_score() -> None:
     cloud = Cloud(NAMES)
     record = done(cloud, plan(mesh(NAMES), [A_B]))
