@@ -10,8 +10,10 @@ from adon.errors import NotFound
 from adon.studies.model import StudyKind
 from apps.dashboard.instances import evaluation_page, health_figures, health_page, placement_page
 from apps.dashboard.instances.opened import Read
+from measurement.health.choosing import towards
 from measurement.health.documents import to_json as round_to_json
 from measurement.health.model import Pair
+from measurement.health.scoring import around
 from tests.apps.web import World
 from tests.dashboard.conftest import Visiting
 from tests.dashboard.reading import parts, text
@@ -97,13 +99,24 @@ def test_a_pair_tells_the_parts_of_its_score_and_how_it_was_before(visiting: Vis
         ({"k": "2"}, "The 2 healthiest among each other"),
         ({"k": "2", "towards": "a1"}, "The 2 healthiest towards a1"),
         ({"k": "2", "towards": "a1", "order": "worst"}, "The 2 unhealthiest towards a1"),
-        ({"k": "2", "order": "worst"}, "towards one instance only"),
+        ({"k": "2", "order": "worst"}, "The 2 unhealthiest among each other"),
+        ({"k": "2", "order": "worst"}, "No set is less healthy."),
         ({"k": "9"}, "count: 9 of 5 instances"),
         ({"k": "2", "towards": "nobody"}, "count: 2 of 0"),
     ],
 )
 def test_whom_to_take_is_told_or_why_nobody(visiting: Visiting, query: dict[str, str], words: str) -> None:
     assert words in said(health_page.live(visiting(query=query)))
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize("place", ["a1", "b1", "c1"])
+@pytest.mark.parametrize("worst", [False, True])
+def test_towards_a_place_health_is_normalised_around_it(visiting: Visiting, place: str, worst: bool) -> None:
+    chosen = towards(place, around(place, a_round().found), 2, worst=worst)
+    query = {"k": "2", "towards": place, "order": "worst" if worst else ""}
+    told = said(health_page.live(visiting(query=query)))
+    assert f"{', '.join(chosen.instances)} Their mean health is {chosen.health:.3f}." in told
 
 
 @pytest.mark.usefixtures("kept")

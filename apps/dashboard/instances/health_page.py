@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -23,7 +24,7 @@ from measurement.health.choosing import Chosen, mutually, towards
 from measurement.health.documents import from_json
 from measurement.health.model import Found, Pair
 from measurement.health.record import RoundRecord
-from measurement.health.scoring import Part
+from measurement.health.scoring import Part, around
 
 PATH = "/instances"
 PREFIX = "instances"
@@ -189,15 +190,15 @@ def _measured(seen: Found | None) -> list[tuple[str, Any]]:
         return [("Found", "nothing: it was not reached")]
     small = seen.icmp.get(64, ())
     return [
-        ("ICMP round trip (64 B)", ui.span(_middle(small))),
-        ("TCP connect", ui.span(_middle(seen.connect))),
-        ("Throughput", ui.rate(_middle(seen.throughput))),
+        ("ICMP round trip (64 B), mean", ui.span(_mean(small))),
+        ("TCP connect, mean", ui.span(_mean(seen.connect))),
+        ("Throughput", ui.rate(_mean(seen.throughput))),
         ("Silent", ", ".join(sorted(seen.silent)) or None),
     ]
 
 
-def _middle(values: Sequence[float]) -> float | None:
-    return sorted(values)[len(values) // 2] if values else None
+def _mean(values: Sequence[float]) -> float | None:
+    return statistics.fmean(values) if values else None
 
 
 def _history(
@@ -226,10 +227,8 @@ def _chosen(query: Mapping[str, str], record: RoundRecord) -> tuple[Chosen | Non
     place, worst = query.get("towards", MUTUALLY), query.get("order") == "worst"
     try:
         if place != MUTUALLY:
-            return towards(place, record.scores, int(text), worst=worst), ""
-        if worst:
-            return None, "The unhealthiest are chosen towards one instance only."
-        return mutually(record.scores, int(text), STEPS), ""
+            return towards(place, around(place, record.found), int(text), worst=worst), ""
+        return mutually(record.scores, int(text), STEPS, worst=worst), ""
     except ValueError as error:
         return None, str(error)
 
@@ -238,14 +237,17 @@ def _choice(chosen: Chosen | None, why_not: str, query: Mapping[str, str]) -> li
     if chosen is None:
         return [ui.notice(why_not, "wait")] if why_not else []
     place = query.get("towards", MUTUALLY)
-    which = "unhealthiest" if query.get("order") == "worst" else "healthiest"
+    worst = query.get("order") == "worst"
+    which, beyond, than = (
+        ("unhealthiest", "less healthy", "below") if worst else ("healthiest", "healthier", "above")
+    )
     how = f"towards {place}" if place else "among each other"
-    proof = "No set is healthier." if chosen.proven else f"No set is above {chosen.bound:.3f}."
+    proof = f"No set is {beyond}." if chosen.proven else f"No set is {than} {chosen.bound:.3f}."
     return [
         ui.card(
             f"The {len(chosen.instances)} {which} {how}",
             html.P([html.Code(", ".join(chosen.instances))]),
-            html.P(f"Their mean health is {chosen.health:.3f}. {proof if which == 'healthiest' else ''}"),
+            html.P(f"Their mean health is {chosen.health:.3f}. {proof}"),
         )
     ]
 
