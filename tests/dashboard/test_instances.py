@@ -8,7 +8,7 @@ import pytest
 
 from adon.errors import NotFound
 from adon.studies.model import StudyKind
-from apps.dashboard.instances import evaluation_page, health_figures, health_page, placement_page
+from apps.dashboard.instances import evaluation_page, health_page, placement_page
 from apps.dashboard.instances.opened import Read
 from measurement.health.choosing import towards
 from measurement.health.documents import to_json as round_to_json
@@ -17,7 +17,7 @@ from measurement.health.scoring import around
 from tests.apps.web import World
 from tests.dashboard.conftest import Visiting
 from tests.dashboard.reading import parts, text
-from tests.studies.documents import AT, ZONES, a_round, id_of, several
+from tests.studies.documents import AT, a_round, id_of, several
 
 PAGES = (health_page, placement_page, evaluation_page)
 
@@ -152,35 +152,6 @@ def test_an_address_that_asks_for_nothing_sensible_shows_the_round(
 )
 def test_a_click_on_a_cell_leads_to_its_pair(click: object, query: str | None) -> None:
     assert health_page.clicked(click, {"k": "3", "source": "", "destination": "c1"}) == query  # type: ignore[arg-type]
-
-
-def test_the_map_is_by_zone_and_a_line_is_as_long_as_health_is_poor() -> None:
-    record = a_round()
-    names = health_figures.ordered(record)
-    assert [ZONES[name] for name in names] == sorted(ZONES.values())
-    cells = health_figures.heat_map(record).data[0]
-    for row, one in enumerate(names):
-        for column, other in enumerate(names):
-            known = record.scores.get(Pair(one, other))
-            assert cells.z[row][column] == (None if known is None else known.total)
-    joint = health_figures.joint(record)
-    assert all("c1" not in path or "a2" not in path for path in joint), "one direction is not known"
-
-
-@pytest.mark.parametrize("count", [2, 3, 16, 40])
-def test_everybody_is_joined_to_somebody(count: int) -> None:
-    from measurement.evaluation.results import Path
-
-    names = [f"i{number}" for number in range(count)]
-    health = {
-        Path(one, other): 1 - abs(place - after) / count
-        for place, one in enumerate(names)
-        for after, other in enumerate(names)
-        if place < after
-    }
-    joined = health_figures._joined(names, health)
-    assert {name for path in joined for name in path} == set(names)
-    assert len(joined) <= max(len(health) if count <= health_figures.ALL else 0, health_figures.EACH * count)
 
 
 # -- placements -----------------------------------------------------------------------------------------

@@ -13,13 +13,13 @@ from dash.development.base_component import Component
 from adon.access.policy import Action
 from adon.studies.model import StudyKind
 from apps.dashboard import ui
-from apps.dashboard.instances import health_figures as figures
 from apps.dashboard.instances.opened import READ, Opened, opened, options
 from apps.dashboard.page import Group, Page
 from apps.dashboard.policy import filters
 from apps.dashboard.router import URL
 from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit
+from apps.figures import health as figures
 from measurement.health.choosing import Chosen, mutually, towards
 from measurement.health.documents import from_json
 from measurement.health.model import Found, Pair
@@ -53,7 +53,7 @@ def show(here: Visit) -> Component:
     head = ui.head("Health of instances", lead, ui.link("Placements", "/placements"))
     if found is None:
         return html.Div([head])
-    names = figures.ordered(found.value)
+    names = figures.by_zone(found.value)
     named = [(name, name) for name in names]
     anybody = [("", "none"), *named]
     fields = [
@@ -93,8 +93,7 @@ def live(here: Visit) -> Component:
     record = found.value
     pair = _pair(here.query, record)
     chosen, why_not = _chosen(here.query, record)
-    graph, stress = figures.graph(record, () if chosen is None else chosen.instances)
-    size = len(record.instances)
+    graph, stress = figures.graph(record, chosen=() if chosen is None else chosen.instances)
     return html.Div(
         [
             _summary(found, here),
@@ -105,9 +104,10 @@ def live(here: Visit) -> Component:
                 ui.chart(
                     MAP,
                     figures.heat_map(record, pair),
-                    "Health from the instance of a row to that of a column, by zone; a cross where a marker "
-                    "fired. A cell leads to its pair; the least healthy are listed below.",
-                    height=min(900, 200 + 26 * size),
+                    "Health from the instance of a row to that of a column, by zone; a cross where one timed "
+                    "out or a marker fired, grey is not known. A cell leads to its pair; the least healthy "
+                    "are listed below.",
+                    height=figures.tall(record),
                 ),
             ),
             ui.columns(
@@ -116,8 +116,8 @@ def live(here: Visit) -> Component:
                     ui.chart(
                         "instances-graph",
                         graph,
-                        f"Instances by zone; the length of a line is 1 less the health of the two. A plane "
-                        f"shows that with an error of {stress:.0%}.",
+                        "Instances by zone; the healthier two are, the shorter their line, which a plane "
+                        f"shows with an error of {stress:.0%} of the longest. Who is chosen is a diamond.",
                         height=420,
                     ),
                 ),
