@@ -48,7 +48,8 @@ def tall(record: RoundRecord) -> int:
 def heat_map(record: RoundRecord, marked: Pair | None = None) -> go.Figure:
     """Each pair's health, who looks down the side and whom along the top, ordered by zone (figure 9).
 
-    A cross is on what timed out and where a marker fired: colour alone does not tell it.
+    A cross is on what timed out and where a marker fired: colour alone does not tell it.  Beside a number it
+    is a letter, so that it does not lie on it.
 
     :param marked: the pair whose cell has a frame.
     """
@@ -67,7 +68,7 @@ def heat_map(record: RoundRecord, marked: Pair | None = None) -> go.Figure:
         zmin=0,
         zmax=1,
         colorscale=[list(one) for one in HEALTH],
-        text=[[_number(record, pair) for pair in row] for row in pairs] if few else None,
+        text=[[_number(record, pair, pair in crossed) for pair in row] for row in pairs] if few else None,
         texttemplate="%{text}" if few else None,
         hovertext=[[_told(record, pair) for pair in row] for row in pairs],
         hovertemplate="%{hovertext}<extra></extra>",
@@ -76,7 +77,9 @@ def heat_map(record: RoundRecord, marked: Pair | None = None) -> go.Figure:
         ygap=gap,
         colorbar={"title": "health", "thickness": 14, "tickvals": [0, 0.25, 0.5, 0.75, 1]},
     )
-    drawn = quiet_axes(go.Figure([cells, _crosses(record, crossed)]), x="towards", y="from")
+    drawn = quiet_axes(
+        go.Figure([cells, *([] if few else [_crosses(record, crossed)])]), x="towards", y="from"
+    )
     drawn.update_layout(hovermode="closest", plot_bgcolor=UNKNOWN, margin={"b": 34})
     side = {"type": "category", "showgrid": False, "automargin": True, **_ticks(record, names)}
     first, last = -0.5, len(names) - 0.5
@@ -100,9 +103,9 @@ def _total(health: Mapping[Pair, Score], pair: Pair) -> float | None:
     return None if pair not in health else health[pair].total
 
 
-def _number(record: RoundRecord, pair: Pair) -> str:
+def _number(record: RoundRecord, pair: Pair, crossed: bool) -> str:
     total = _total(record.scores, pair)
-    return "" if total is None else f"{total:.2f}"
+    return " ".join([*([] if total is None else [f"{total:.2f}"]), *(["✕"] if crossed else [])])
 
 
 def _told(record: RoundRecord, pair: Pair) -> str:
@@ -235,6 +238,7 @@ def _nodes(
         name=zone,
         marker={
             "color": colour,
+            "opacity": 1,
             "size": [18 if name in chosen else 11 for name in names],
             "symbol": ["diamond" if name in chosen else "circle" for name in names],
         },

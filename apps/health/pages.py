@@ -146,6 +146,7 @@ def _html(figure: go.Figure, height: int, *, first: bool = False) -> str:
         include_plotlyjs="inline" if first else False,
         default_width="100%",
         default_height=f"{height}px",
+        config={"responsive": True},
     )
     return str(text)
 

@@ -9,6 +9,7 @@ import pytest
 from apps.figures import health as figures
 from measurement.health.layout import LONGEST, SHORTEST
 from measurement.health.model import Pair
+from measurement.health.record import RoundRecord
 from measurement.instances import Instance
 from tests.apps.test_health_pages import DEAD, a_round
 from tests.studies.documents import a_round as a_fired_round
@@ -31,12 +32,26 @@ def test_a_map_is_ordered_by_zone_and_holds_the_scores() -> None:
     assert tuple(drawn.layout.xaxis.range) == (-0.5, 4.5)
 
 
+def _crossed(record: RoundRecord) -> set[tuple[str, str]]:
+    cells = figures.heat_map(record).data[0]
+    rows = zip(cells.y, cells.text, strict=True)
+    return {
+        (one, other) for one, row in rows for other, text in zip(cells.x, row, strict=True) if "✕" in text
+    }
+
+
 def test_what_timed_out_and_where_a_marker_fired_has_a_cross() -> None:
-    crosses = figures.heat_map(a_round()).data[1]
+    assert _crossed(a_round()) == {tuple(DEAD)}
+    assert _crossed(a_fired_round()) == {("a1", "b1"), ("c1", "a1")}
+
+
+def test_of_many_instances_crosses_are_drawn_on_the_cells() -> None:
+    record = a_round()
+    more = tuple(Instance(f"z{number}", "10.0.0.1") for number in range(figures.NUMBERED))
+    cells, crosses = figures.heat_map(replace(record, instances=(*record.instances, *more))).data
+    assert cells.text is None
     assert [*zip(crosses.y, crosses.x, strict=True)] == [tuple(DEAD)]
     assert list(crosses.marker.line.color) == [figures.LIGHT], "on a dark cell"
-    crosses = figures.heat_map(a_fired_round()).data[1]
-    assert [*zip(crosses.y, crosses.x, strict=True)] == [("a1", "b1"), ("c1", "a1")]
 
 
 def test_a_pair_that_is_asked_for_has_a_frame() -> None:
