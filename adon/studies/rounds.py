@@ -1,6 +1,9 @@
-"""A round of health in short, for keeping many: of each measurement its median instead of its samples.
+"""A round of health in short, for keeping many: of each measurement its mean instead of its samples.
 
-Scores and markers stay as they were worked out from the samples.  A round of a hundred instances has ten
+Means, for they are what scores compare: whoever normalises around one place later
+(:func:`measurement.health.scoring.around`) has what the samples had given.  Of a throughput all values stay,
+a transfer's few seconds: their variance is its steadiness.  Scores and markers stay as they were worked out
+from the samples.  A round of a hundred instances has ten
 thousand pairs with a hundred samples each; in short it fits in a request.
 """
 
@@ -14,8 +17,10 @@ from measurement.health.model import Found
 from measurement.health.record import RoundRecord
 from measurement.health.scoring import Score
 
-DIGITS = 6
-"""Significant digits of a median; four decimals of a score."""
+DIGITS = 7
+"""Significant digits: of peers within a thousandth of each other the health is right to three decimals."""
+DECIMALS = 4
+"""Of a score."""
 
 
 def in_short(record: RoundRecord) -> RoundRecord:
@@ -23,7 +28,6 @@ def in_short(record: RoundRecord) -> RoundRecord:
     return replace(
         record,
         found={pair: _found(one) for pair, one in record.found.items()},
-        verified={pair: _median(values) for pair, values in record.verified.items()},
         scores={pair: _score(one) for pair, one in record.scores.items()},
     )
 
@@ -31,23 +35,29 @@ def in_short(record: RoundRecord) -> RoundRecord:
 def _found(one: Found) -> Found:
     return replace(
         one,
-        icmp=_medians(one.icmp),
-        udp=_medians(one.udp),
-        sandwich=_median(one.sandwich),
-        connect=_median(one.connect),
-        tcp=_median(one.tcp),
-        throughput=_median(one.throughput),
+        icmp=_means(one.icmp),
+        udp=_means(one.udp),
+        sandwich=_mean(one.sandwich),
+        connect=_mean(one.connect),
+        tcp=_mean(one.tcp),
+        throughput=tuple(_short(value) for value in one.throughput),
     )
 
 
-def _medians(found: Mapping[int, tuple[float, ...]]) -> Mapping[int, tuple[float, ...]]:
-    return {size: _median(values) for size, values in found.items()}
+def _means(found: Mapping[int, tuple[float, ...]]) -> Mapping[int, tuple[float, ...]]:
+    return {size: _mean(values) for size, values in found.items()}
 
 
-def _median(values: tuple[float, ...]) -> tuple[float, ...]:
-    return (float(f"{statistics.median(values):.{DIGITS}g}"),) if values else ()
+def _mean(values: tuple[float, ...]) -> tuple[float, ...]:
+    return (_short(statistics.fmean(values)),) if values else ()
+
+
+def _short(value: float) -> float:
+    return float(f"{value:.{DIGITS}g}")
 
 
 def _score(one: Score) -> Score:
-    total = None if one.total is None else round(one.total, 4)
-    return replace(one, total=total, parts={part: round(value, 4) for part, value in one.parts.items()})
+    total = None if one.total is None else round(one.total, DECIMALS)
+    return replace(
+        one, total=total, parts={part: round(value, DECIMALS) for part, value in one.parts.items()}
+    )

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import jinja2
 import plotly.graph_objects as go
 
-from apps.evaluation import figures
+from apps.figures import evaluation as figures
 from measurement.evaluation.answers import Answer, answers
 from measurement.evaluation.consistency import catalogue_of
 from measurement.evaluation.document import Document
@@ -20,6 +20,8 @@ from measurement.evaluation.results import Results
 from measurement.evaluation.run import Run
 from measurement.evaluation.wording import name, shown_unit, table
 
+MAP = 520
+"""Pixels of the map in height."""
 CONFIGURATION = {"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
 
 
@@ -48,6 +50,7 @@ def page(source: Source, run: Run) -> str:
     results = run.results()
     document = source.document
     maps = run.unit == "bit/s" and bool(results.distances())
+    drawing, stress = figures.distance_map(results, document.analysis.ratio) if maps else (go.Figure(), 0.0)
     return environment.get_template("report.html").render(
         document=document,
         catalogue=catalogue_of(document),
@@ -59,9 +62,14 @@ def page(source: Source, run: Run) -> str:
         table=table(results, run.unit),
         unit=shown_unit(run.unit),
         failures=run.failures(),
-        variation=_html(figures.variation(results, document.analysis.varies_from), "variation", "inline"),
-        distance_map=_html(figures.distance_map(results, document.analysis.ratio), "map") if maps else "",
-        stress=_stress(results, document.analysis.ratio) if maps else (0.0, 0.0),
+        variation=_html(
+            figures.variation(results, document.analysis.varies_from),
+            "variation",
+            90 + 24 * max(1, len(results.paths)),
+            "inline",
+        ),
+        distance_map=_html(drawing, "map", MAP) if maps else "",
+        stress=(stress, _plain_stress(results, document.analysis.ratio)) if maps else (0.0, 0.0),
         distances=results.distances(document.analysis.ratio, clients=True) if maps else {},
         diameters=results.diameters(document.analysis.ratio) if maps else {},
         covs={path: cov for path, cov in results.covs().items() if cov is not None},
@@ -78,16 +86,20 @@ def _answers(document: Document, run: Run) -> list[tuple[Answer, tuple[str, ...]
     return found
 
 
-def _stress(results: Results, ratio: float) -> tuple[float, float]:
-    """What is left over: of the map, and of one that were drawn to the scale of equation 2."""
-    plain = drawn((*results.nodes, *results.clients), results.distances(ratio, clients=True))
-    return figures.layout(results, ratio).stress, plain.stress
+def _plain_stress(results: Results, ratio: float) -> float:
+    """What were left over of a map that is drawn to the scale of equation 2."""
+    return drawn((*results.nodes, *results.clients), results.distances(ratio, clients=True)).stress
 
 
-def _html(chart: go.Figure, name: str, plotly: str | bool = False) -> str:
+def _html(chart: go.Figure, name: str, height: int, plotly: str | bool = False) -> str:
     return str(
         chart.to_html(
-            full_html=False, include_plotlyjs=plotly, div_id=name, default_width="100%", config=CONFIGURATION
+            full_html=False,
+            include_plotlyjs=plotly,
+            div_id=name,
+            default_width="100%",
+            default_height=f"{height}px",
+            config=CONFIGURATION,
         )
     )
 

@@ -10,7 +10,8 @@ import jinja2
 
 from adon.moments import time_text
 from adon.units import format_duration, format_rate
-from apps.health import figures
+from apps.figures import diagnosis as figures_of_diagnosis
+from apps.figures import health as figures
 from measurement.health.choosing import Chosen, candidates, mutually, towards
 from measurement.health.diagnostics import Diagnosis, Step
 from measurement.health.model import Pair
@@ -20,6 +21,8 @@ from measurement.health.scoring import around
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+GRAPH, DIAGNOSIS, ROW = 560, 360, 22
+"""Pixels of figures in height, and of a row."""
 MOST_ROWS = 30
 """Of a table of markers or failures; what is beyond is counted."""
 
@@ -60,15 +63,13 @@ def selection(record: RoundRecord, place: str | None, most: int) -> Selection | 
 
 def map_page(record: RoundRecord) -> str:
     """The heat map alone."""
-    return _rendered(
-        "map.html", record=record, heat_map=_html(figures.heat_map(record), first=True), **_said(record)
-    )
+    return _rendered("map.html", record=record, heat_map=_map(record), **_said(record))
 
 
 def report(record: RoundRecord, chosen: Selection | None = None, diagnosis: Diagnosis | None = None) -> str:
     """All about a round: map, graph, markers, whom to take; and which metrics predict what was observed."""
     place = None if chosen is None else chosen.place
-    graph = figures.graph(
+    graph, stress = figures.graph(
         record,
         None if place is None else around(place, record.found),
         () if chosen is None else chosen.best.instances,
@@ -77,8 +78,9 @@ def report(record: RoundRecord, chosen: Selection | None = None, diagnosis: Diag
     return _rendered(
         "report.html",
         record=record,
-        heat_map=_html(figures.heat_map(record), first=True),
-        graph=_html(graph),
+        heat_map=_map(record),
+        graph=_html(graph, GRAPH),
+        stress=stress,
         chosen=chosen,
         fired=_first([(pair, one) for pair, its in sorted(record.fired.items()) for one in its]),
         fired_count=sum(map(len, record.fired.values())),
@@ -121,9 +123,11 @@ def _diagnosis(diagnosis: Diagnosis | None, *, first: bool = False) -> Mapping[s
         "of": diagnosis,
         "forward": _steps(diagnosis.forward),
         "backward": _steps(diagnosis.backward),
-        "subsets": _html(figures.subset_map(diagnosis), first=first),
-        "residuals": _html(figures.residuals(diagnosis)),
-        "q_q": _html(figures.q_q(diagnosis)),
+        "subsets": _html(
+            figures_of_diagnosis.subset_map(diagnosis), 120 + ROW * len(diagnosis.subsets), first=first
+        ),
+        "residuals": _html(figures_of_diagnosis.residuals(diagnosis), DIAGNOSIS),
+        "q_q": _html(figures_of_diagnosis.q_q(diagnosis), DIAGNOSIS),
     }
 
 
@@ -132,9 +136,17 @@ def _steps(steps: Sequence[Step]) -> list[dict[str, Any]]:
     return [{"number": n, "step": one, "lowest": one.aic == least} for n, one in enumerate(steps, 1)]
 
 
-def _html(figure: go.Figure, *, first: bool = False) -> str:
+def _map(record: RoundRecord) -> str:
+    return _html(figures.heat_map(record), figures.tall(record), first=True)
+
+
+def _html(figure: go.Figure, height: int, *, first: bool = False) -> str:
     text = figure.to_html(
-        full_html=False, include_plotlyjs="inline" if first else False, default_width="100%"
+        full_html=False,
+        include_plotlyjs="inline" if first else False,
+        default_width="100%",
+        default_height=f"{height}px",
+        config={"responsive": True},
     )
     return str(text)
 

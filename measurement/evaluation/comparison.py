@@ -274,6 +274,6 @@ def _marks(before: Run, after: Run, assumed: int | None) -> Iterator[str]:
             yield f"{run.name}: {len(run.samples)} of {run.planned} tests"
         failed = sum(run.failures().values())
         if failed:
-            yield f"{run.name}: {failed} tests failed"
+            yield f"{run.name}: {failed} {'test' if failed == 1 else 'tests'} failed"
     if assumed is not None:
         yield f"count: where a report does not say, {assumed} values per path are assumed"

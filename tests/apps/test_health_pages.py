@@ -8,7 +8,6 @@ from dataclasses import replace
 
 import pytest
 
-from apps.health import figures
 from apps.health.pages import diagnosis_page, map_page, report, selection
 from measurement.health.datasets import of_rounds
 from measurement.health.diagnostics import diagnosed
@@ -52,27 +51,6 @@ def whole() -> str:
     )
     data = of_rounds([a_round(hour) for hour in (1, 2, 3)])
     return report(record, selection(record, "a1", 8), diagnosed(data))
-
-
-def test_a_map_is_ordered_by_zone_and_a_dead_pair_is_crossed() -> None:
-    record = a_round()
-    assert figures.by_zone(record) == ["c1", "a1", "a2", "b1", "b2"]
-    drawn = figures.heat_map(record)
-    heat, crosses = drawn.data
-    assert heat.z[1][0] == 0.0
-    assert heat.z[0][1] is None, "nobody knows"
-    assert heat.z[2][2] is None
-    assert (list(crosses.x), list(crosses.y)) == ([0], [1])
-    assert heat.z[3][4] == record.scores[Pair("b1", "b2")].total
-    assert len(drawn.layout.shapes) == 4, "two lines each way between three zones"
-    assert tuple(drawn.layout.xaxis.range) == (-0.5, 4.5)
-
-
-def test_a_graph_towards_a_place_has_its_edges_alone() -> None:
-    record = a_round()
-    edges = figures.graph(record, place="a1").data[0]
-    assert sum(one is None for one in edges.x) == 4
-    assert sum(one is None for one in figures.graph(record).data[0].x) == 10
 
 
 def test_a_report_says_it_all(whole: str) -> None:

@@ -72,6 +72,13 @@ ALLOWED = {"apps/collector": "adon.store.access."}
         ),
         ("adon/broker", ("adon.simulation",)),
         ("adon/access", ("adon.broker", "adon.flowvisor", "sqlalchemy", "os_ken")),
+        (
+            "apps/figures",
+            ("adon", "dash", "apps.dashboard", "apps.health", "apps.evaluation", "apps.rest", "apps.cli"),
+        ),
+        ("apps/dashboard", ("apps.health", "apps.evaluation")),
+        ("apps/health", ("apps.dashboard", "apps.evaluation")),
+        ("apps/evaluation", ("apps.dashboard", "apps.health")),
         ("apps/rest", ("adon.broker.broker", "os_ken", "mininet_topos")),
         ("apps/collector", ("adon.broker", "adon.store", "os_ken", "mininet_topos")),
     ],

@@ -8,14 +8,16 @@ import pytest
 
 from adon.errors import NotFound
 from adon.studies.model import StudyKind
-from apps.dashboard.instances import evaluation_page, health_figures, health_page, placement_page
+from apps.dashboard.instances import evaluation_page, health_page, placement_page
 from apps.dashboard.instances.opened import Read
+from measurement.health.choosing import towards
 from measurement.health.documents import to_json as round_to_json
 from measurement.health.model import Pair
+from measurement.health.scoring import around
 from tests.apps.web import World
 from tests.dashboard.conftest import Visiting
 from tests.dashboard.reading import parts, text
-from tests.studies.documents import AT, ZONES, a_round, id_of, several
+from tests.studies.documents import AT, a_round, id_of, several
 
 PAGES = (health_page, placement_page, evaluation_page)
 
@@ -97,13 +99,24 @@ def test_a_pair_tells_the_parts_of_its_score_and_how_it_was_before(visiting: Vis
         ({"k": "2"}, "The 2 healthiest among each other"),
         ({"k": "2", "towards": "a1"}, "The 2 healthiest towards a1"),
         ({"k": "2", "towards": "a1", "order": "worst"}, "The 2 unhealthiest towards a1"),
-        ({"k": "2", "order": "worst"}, "towards one instance only"),
+        ({"k": "2", "order": "worst"}, "The 2 unhealthiest among each other"),
+        ({"k": "2", "order": "worst"}, "No set is less healthy."),
         ({"k": "9"}, "count: 9 of 5 instances"),
         ({"k": "2", "towards": "nobody"}, "count: 2 of 0"),
     ],
 )
 def test_whom_to_take_is_told_or_why_nobody(visiting: Visiting, query: dict[str, str], words: str) -> None:
     assert words in said(health_page.live(visiting(query=query)))
+
+
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize("place", ["a1", "b1", "c1"])
+@pytest.mark.parametrize("worst", [False, True])
+def test_towards_a_place_health_is_normalised_around_it(visiting: Visiting, place: str, worst: bool) -> None:
+    chosen = towards(place, around(place, a_round().found), 2, worst=worst)
+    query = {"k": "2", "towards": place, "order": "worst" if worst else ""}
+    told = said(health_page.live(visiting(query=query)))
+    assert f"{', '.join(chosen.instances)} Their mean health is {chosen.health:.3f}." in told
 
 
 @pytest.mark.usefixtures("kept")
@@ -139,35 +152,6 @@ def test_an_address_that_asks_for_nothing_sensible_shows_the_round(
 )
 def test_a_click_on_a_cell_leads_to_its_pair(click: object, query: str | None) -> None:
     assert health_page.clicked(click, {"k": "3", "source": "", "destination": "c1"}) == query  # type: ignore[arg-type]
-
-
-def test_the_map_is_by_zone_and_a_line_is_as_long_as_health_is_poor() -> None:
-    record = a_round()
-    names = health_figures.ordered(record)
-    assert [ZONES[name] for name in names] == sorted(ZONES.values())
-    cells = health_figures.heat_map(record).data[0]
-    for row, one in enumerate(names):
-        for column, other in enumerate(names):
-            known = record.scores.get(Pair(one, other))
-            assert cells.z[row][column] == (None if known is None else known.total)
-    joint = health_figures.joint(record)
-    assert all("c1" not in path or "a2" not in path for path in joint), "one direction is not known"
-
-
-@pytest.mark.parametrize("count", [2, 3, 16, 40])
-def test_everybody_is_joined_to_somebody(count: int) -> None:
-    from measurement.evaluation.results import Path
-
-    names = [f"i{number}" for number in range(count)]
-    health = {
-        Path(one, other): 1 - abs(place - after) / count
-        for place, one in enumerate(names)
-        for after, other in enumerate(names)
-        if place < after
-    }
-    joined = health_figures._joined(names, health)
-    assert {name for path in joined for name in path} == set(names)
-    assert len(joined) <= max(len(health) if count <= health_figures.ALL else 0, health_figures.EACH * count)
 
 
 # -- placements -----------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import random
 from typing import Any
 
 import pytest
@@ -18,6 +19,10 @@ from adon.studies.reading import study_of, told_of
 from adon.studies.rounds import in_short
 from measurement.health.documents import from_json as round_from_json
 from measurement.health.documents import to_json as round_to_json
+from measurement.health.model import Found, Indicator, Pair
+from measurement.health.record import RoundRecord
+from measurement.health.scoring import around, scores
+from measurement.instances import Instance
 from tests.studies.documents import AT, a_round, documents
 
 JSON = st.recursive(
@@ -118,5 +123,37 @@ def test_a_round_in_short_keeps_scores_and_markers_and_is_a_round() -> None:
     assert short.failures == whole.failures
     for pair, score in whole.scores.items():
         assert short.scores[pair].total == pytest.approx(score.total, abs=1e-4)
-    assert all(len(one.throughput) <= 1 for one in short.found.values())
+    assert all(len(one.tcp) <= 1 for one in short.found.values())
     assert len(packed(round_to_json(short))) < len(packed(round_to_json(whole)))
+
+
+def _sampled(chance: random.Random, count: int) -> dict[Pair, Found]:
+    """Pairs with skewed samples, whose medians are not their means; some lack a measurement or are silent."""
+
+    def times(usual: float) -> tuple[float, ...]:
+        return tuple(usual * chance.lognormvariate(0, 0.6) for _ in range(chance.choice((0, 1, 2, 9))))
+
+    names = [f"i{number}" for number in range(count)]
+    found = {}
+    for pair in (Pair(one, other) for one in names for other in names if one != other):
+        usual = chance.uniform(0.001, 0.02)
+        rates = tuple(chance.uniform(1e8, 1e9) for _ in range(chance.choice((0, 1, 10))))
+        icmp, udp = {64: times(usual), 512: times(usual)}, {64: times(usual), 1024: times(usual)}
+        silent = frozenset(Indicator) if chance.random() < 0.1 else frozenset()
+        found[pair] = Found(icmp, udp, times(0.001), times(usual), times(usual), rates, silent)
+    return found
+
+
+@given(st.integers(0, 2**32), st.integers(3, 7))
+def test_around_a_place_a_round_in_short_says_what_its_samples_say(seed: int, count: int) -> None:
+    found = _sampled(random.Random(seed), count)
+    names = sorted({pair.source for pair in found})
+    instances = tuple(Instance(name, f"10.0.0.{number}") for number, name in enumerate(names, 1))
+    whole = RoundRecord(AT, AT + 1, instances, tuple(found), found, scores=scores(found))
+    short = in_short(whole)
+    kept, known = around("i0", short.found), around("i0", whole.found)
+    assert kept.keys() == known.keys()
+    for pair, score in known.items():
+        assert (kept[pair].missing, kept[pair].timed_out) == (score.missing, score.timed_out)
+        assert kept[pair].total == (None if score.total is None else pytest.approx(score.total, abs=1e-3))
+        assert kept[pair].parts == pytest.approx(score.parts, abs=1e-3)

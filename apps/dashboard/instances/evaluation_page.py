@@ -12,12 +12,12 @@ from adon.access.policy import Action
 from adon.evaluations import builtins
 from adon.studies.model import StudyKind
 from apps.dashboard import ui
-from apps.dashboard.instances import evaluation_figures as figures
 from apps.dashboard.instances.opened import Opened, opened, options
 from apps.dashboard.page import Group, Page
 from apps.dashboard.policy import filters
 from apps.dashboard.ui.blocks import Column, Tone
 from apps.dashboard.visit import Visit
+from apps.figures import evaluation as figures
 from measurement.evaluation.answers import Answer, answers
 from measurement.evaluation.comparison import Change, Comparison, Verdict, compare
 from measurement.evaluation.document import Analysing, Document
@@ -126,7 +126,8 @@ def _steadiness(run: Run, analysing: Analysing) -> Component:
     )
     height = 120 + 22 * len(results.paths)
     return ui.card(
-        "How steady", ui.chart("evaluation-covs", figures.covs(results, analysing.varies_from), says, height)
+        "How steady",
+        ui.chart("evaluation-covs", figures.variation(results, analysing.varies_from), says, height),
     )
 
 
@@ -135,7 +136,11 @@ def _distances(run: Run, analysing: Analysing) -> Component:
         return ui.card("How far apart", html.P("Distances are of bandwidths only.", className="muted"))
     results = run.results()
     drawn, stress = figures.distance_map(results, analysing.ratio)
-    says = f"Places as far apart as log2(1 + distance); a plane shows that with an error of {stress:.0%}."
+    says = (
+        "Places as far apart as 1 + log10 of their distance, which each line says; a plane shows that with "
+        f"an error of {stress:.0%}. A dotted line is more than a fifth too long or short. Circles are as "
+        "wide as the diameters."
+    )
     rows = [*results.distances(analysing.ratio, clients=True).items()]
     columns = [
         Column("Path", lambda one: name(one[0])),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -12,18 +13,18 @@ from dash.development.base_component import Component
 from adon.access.policy import Action
 from adon.studies.model import StudyKind
 from apps.dashboard import ui
-from apps.dashboard.instances import health_figures as figures
 from apps.dashboard.instances.opened import READ, Opened, opened, options
 from apps.dashboard.page import Group, Page
 from apps.dashboard.policy import filters
 from apps.dashboard.router import URL
 from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit
+from apps.figures import health as figures
 from measurement.health.choosing import Chosen, mutually, towards
 from measurement.health.documents import from_json
 from measurement.health.model import Found, Pair
 from measurement.health.record import RoundRecord
-from measurement.health.scoring import Part
+from measurement.health.scoring import Part, around
 
 PATH = "/instances"
 PREFIX = "instances"
@@ -52,7 +53,7 @@ def show(here: Visit) -> Component:
     head = ui.head("Health of instances", lead, ui.link("Placements", "/placements"))
     if found is None:
         return html.Div([head])
-    names = figures.ordered(found.value)
+    names = figures.by_zone(found.value)
     named = [(name, name) for name in names]
     anybody = [("", "none"), *named]
     fields = [
@@ -92,8 +93,7 @@ def live(here: Visit) -> Component:
     record = found.value
     pair = _pair(here.query, record)
     chosen, why_not = _chosen(here.query, record)
-    graph, stress = figures.graph(record, () if chosen is None else chosen.instances)
-    size = len(record.instances)
+    graph, stress = figures.graph(record, chosen=() if chosen is None else chosen.instances)
     return html.Div(
         [
             _summary(found, here),
@@ -104,9 +104,10 @@ def live(here: Visit) -> Component:
                 ui.chart(
                     MAP,
                     figures.heat_map(record, pair),
-                    "Health from the instance of a row to that of a column, by zone; a cross where a marker "
-                    "fired. A cell leads to its pair; the least healthy are listed below.",
-                    height=min(900, 200 + 26 * size),
+                    "Health from the instance of a row to that of a column, by zone; a cross where one timed "
+                    "out or a marker fired, grey is not known. A cell leads to its pair; the least healthy "
+                    "are listed below.",
+                    height=figures.tall(record),
                 ),
             ),
             ui.columns(
@@ -115,8 +116,8 @@ def live(here: Visit) -> Component:
                     ui.chart(
                         "instances-graph",
                         graph,
-                        f"Instances by zone; the length of a line is 1 less the health of the two. A plane "
-                        f"shows that with an error of {stress:.0%}.",
+                        "Instances by zone; the healthier two are, the shorter their line, which a plane "
+                        f"shows with an error of {stress:.0%} of the longest. Who is chosen is a diamond.",
                         height=420,
                     ),
                 ),
@@ -189,15 +190,15 @@ def _measured(seen: Found | None) -> list[tuple[str, Any]]:
         return [("Found", "nothing: it was not reached")]
     small = seen.icmp.get(64, ())
     return [
-        ("ICMP round trip (64 B)", ui.span(_middle(small))),
-        ("TCP connect", ui.span(_middle(seen.connect))),
-        ("Throughput", ui.rate(_middle(seen.throughput))),
+        ("ICMP round trip (64 B), mean", ui.span(_mean(small))),
+        ("TCP connect, mean", ui.span(_mean(seen.connect))),
+        ("Throughput", ui.rate(_mean(seen.throughput))),
         ("Silent", ", ".join(sorted(seen.silent)) or None),
     ]
 
 
-def _middle(values: Sequence[float]) -> float | None:
-    return sorted(values)[len(values) // 2] if values else None
+def _mean(values: Sequence[float]) -> float | None:
+    return statistics.fmean(values) if values else None
 
 
 def _history(
@@ -226,10 +227,8 @@ def _chosen(query: Mapping[str, str], record: RoundRecord) -> tuple[Chosen | Non
     place, worst = query.get("towards", MUTUALLY), query.get("order") == "worst"
     try:
         if place != MUTUALLY:
-            return towards(place, record.scores, int(text), worst=worst), ""
-        if worst:
-            return None, "The unhealthiest are chosen towards one instance only."
-        return mutually(record.scores, int(text), STEPS), ""
+            return towards(place, around(place, record.found), int(text), worst=worst), ""
+        return mutually(record.scores, int(text), STEPS, worst=worst), ""
     except ValueError as error:
         return None, str(error)
 
@@ -238,14 +237,17 @@ def _choice(chosen: Chosen | None, why_not: str, query: Mapping[str, str]) -> li
     if chosen is None:
         return [ui.notice(why_not, "wait")] if why_not else []
     place = query.get("towards", MUTUALLY)
-    which = "unhealthiest" if query.get("order") == "worst" else "healthiest"
+    worst = query.get("order") == "worst"
+    which, beyond, than = (
+        ("unhealthiest", "less healthy", "below") if worst else ("healthiest", "healthier", "above")
+    )
     how = f"towards {place}" if place else "among each other"
-    proof = "No set is healthier." if chosen.proven else f"No set is above {chosen.bound:.3f}."
+    proof = f"No set is {beyond}." if chosen.proven else f"No set is {than} {chosen.bound:.3f}."
     return [
         ui.card(
             f"The {len(chosen.instances)} {which} {how}",
             html.P([html.Code(", ".join(chosen.instances))]),
-            html.P(f"Their mean health is {chosen.health:.3f}. {proof if which == 'healthiest' else ''}"),
+            html.P(f"Their mean health is {chosen.health:.3f}. {proof}"),
         )
     ]
 

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from adon.placement.model import Method, Placement
 from apps.dashboard import ui
-from apps.dashboard.ui.figures import SERIES
+from apps.figures.looks import SERIES
 from measurement.health.model import Pair
 from measurement.snapshot.model import Snapshot
 

@@ -17,8 +17,8 @@ from apps.dashboard.network.series_data import metric_words
 from apps.dashboard.network.series_figure import UNITS, local
 from apps.dashboard.network.where import Doc, direction, path_link, series_address
 from apps.dashboard.page import Page
-from apps.dashboard.ui.figures import BAD, SERIES
 from apps.dashboard.visit import Visit, visit
+from apps.figures.looks import BAD, SERIES
 
 SEEN, SAID, WHICH = "alarm-seen", "alarm-said", "alarm-which"
 TINY = 1e-12

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from apps.dashboard import ui
 from apps.dashboard.network.series_figure import local
 from apps.dashboard.network.where import Doc, plural
-from apps.dashboard.ui.figures import BAD, GOOD, SERIES
+from apps.figures.looks import BAD, GOOD, SERIES
 from apps.rest.runs import Fate, fate_of, planned, read_task
 
 ROW = 40

@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 from apps.dashboard import ui
 from apps.dashboard.network.series_data import Curve, Direction, metric_order, metric_words, runs
 from apps.dashboard.network.where import Doc, plural
-from apps.dashboard.ui.figures import BAD, SERIES, WAIT, quiet_axes
+from apps.figures.looks import BAD, SERIES, WAIT, quiet_axes
 
 UNITS: Mapping[str, tuple[float, str]] = {
     "throughput": (1e-6, "Mbit/s"),

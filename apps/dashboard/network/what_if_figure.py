@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from apps.dashboard import ui
 from apps.dashboard.network.where import Doc
-from apps.dashboard.ui.figures import BAD, GOOD, SERIES, WAIT
+from apps.figures.looks import BAD, GOOD, SERIES, WAIT
 
 MEGA = 1e-6
 ROW = 46

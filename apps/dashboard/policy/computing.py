@@ -13,7 +13,7 @@ from dash.development.base_component import Component
 from apps.dashboard import ui
 from apps.dashboard.policy.words import Document
 from apps.dashboard.ui.blocks import Column
-from apps.dashboard.ui.figures import SERIES
+from apps.figures.looks import SERIES
 
 TERMS = (
     ("queue", "T_q, waiting for nodes"),

@@ -15,7 +15,7 @@ from dash.development.base_component import Component
 from apps.dashboard import ui
 from apps.dashboard.policy.words import metric as metric_name
 from apps.dashboard.policy.words import sign
-from apps.dashboard.ui.figures import BAD, SERIES
+from apps.figures.looks import BAD, SERIES
 
 Point = tuple[float, float]
 HEIGHT = 230

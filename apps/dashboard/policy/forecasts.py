@@ -14,8 +14,8 @@ from apps.dashboard.page import Group, Page
 from apps.dashboard.policy import filters
 from apps.dashboard.policy.words import Document, error
 from apps.dashboard.ui.blocks import Column
-from apps.dashboard.ui.figures import SERIES
 from apps.dashboard.visit import Visit
+from apps.figures.looks import SERIES
 
 PREFIX = "forecasts"
 PATH = "/forecasts"

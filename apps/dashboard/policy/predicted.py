@@ -10,7 +10,7 @@ from dash.development.base_component import Component
 from apps.dashboard import ui
 from apps.dashboard.policy import curves
 from apps.dashboard.policy.words import Document, error
-from apps.dashboard.ui.figures import SERIES
+from apps.figures.looks import SERIES
 
 
 def told(outcomes: Sequence[Document]) -> list[Document]:

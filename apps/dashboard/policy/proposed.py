@@ -18,7 +18,7 @@ from apps.dashboard import ui
 from apps.dashboard.policy import curves
 from apps.dashboard.policy.words import Document
 from apps.dashboard.policy.words import metric as metric_name
-from apps.dashboard.ui.figures import SERIES
+from apps.figures.looks import SERIES
 from measurement.model import Metric
 
 

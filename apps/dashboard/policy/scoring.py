@@ -16,7 +16,7 @@ from apps.dashboard import ui
 from apps.dashboard.policy import curves
 from apps.dashboard.policy.words import Document, metric, sign
 from apps.dashboard.ui.blocks import Column, Tone
-from apps.dashboard.ui.figures import SERIES
+from apps.figures.looks import SERIES
 
 VERDICTS: Mapping[str, tuple[str, Tone]] = {
     "qualified": ("qualifies", "good"),

@@ -17,7 +17,7 @@ from apps.dashboard.ui.blocks import (
     table,
 )
 from apps.dashboard.ui.fields import choice, field, problems_of, settled, text_input
-from apps.dashboard.ui.figures import chart, figure, quiet_axes
+from apps.dashboard.ui.figures import chart
 from apps.dashboard.ui.folding import folded, inside, opening
 from apps.dashboard.ui.ticking import look, ticker
 from apps.dashboard.ui.words import (
@@ -35,6 +35,7 @@ from apps.dashboard.ui.words import (
     when,
     within,
 )
+from apps.figures.looks import figure, quiet_axes
 
 __all__ = [
     "Column",

@@ -207,6 +207,14 @@ def test_what_else_is_different_is_marked() -> None:
     assert [change.path for change in found.changes] == [A_B]
 
 
+@pytest.mark.parametrize(("failed", "words"), [(1, "y: 1 test failed"), (2, "y: 2 tests failed")])
+def test_tests_that_failed_are_counted(failed: int, words: str) -> None:
+    one = run("x", ab=[1.0, 2.0])
+    missing = tuple(Sample(2 + number, A_B, 9.0, None, "gone") for number in range(failed))
+    other = replace(one, name="y", samples=(*one.samples, *missing), planned=2 + failed)
+    assert compare(one, other, NORMAL).marks == (words,)
+
+
 def test_the_same_version_with_another_content_is_marked() -> None:
     one = replace(run("x", ab=[1.0, 2.0]), document=Reference("d", 1, "aa"))
     found = compare(one, replace(one, name="y", document=Reference("d", 1, "bb")), NORMAL)

@@ -1,19 +1,30 @@
-"""The pictures of [CEEM]: the variation of each path (figure 11), distances and diameters (figure 12)."""
+"""The pictures of [CEEM]: the variation of each path (figure 11), distances and diameters (figure 12).
+
+And two runs beside each other.  Runs and comparisons to plotly figures.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import plotly.graph_objects as go
 
+from apps.figures.looks import INK, SERIES, figure, quiet_axes
+from measurement.evaluation.comparison import Change, Comparison, Verdict
 from measurement.evaluation.layout import Drawing, drawn
 from measurement.evaluation.results import Path, Results
 from measurement.evaluation.wording import name
 
-# Okabe and Ito's colours, told apart by the colour-blind too.
-CALM, VARIED, CLIENT, LINE = "#0072b2", "#d55e00", "#009e73", "#999999"
-FONT = {"family": "system-ui, sans-serif", "size": 13}
-FILL = "rgba(0, 114, 178, 0.22)"
+CALM, VARIED, CLIENT, *_ = SERIES
+LINE, FILL = "#999999", "rgba(47, 111, 208, 0.22)"
+VERDICTS = {
+    Verdict.HIGHER: SERIES[2],
+    Verdict.LOWER: SERIES[4],
+    Verdict.ALIKE: SERIES[0],
+    Verdict.NOT_SHOWN: SERIES[5],
+    Verdict.NOT_TESTED: "#8a94a3",
+}
 SHARE = 0.55
 """Of the shortest drawn distance the widest circle takes so much."""
 OFF = 0.2
@@ -27,27 +38,25 @@ def variation(results: Results, bound: float) -> go.Figure:
     covs = {path: cov for path, cov in results.covs().items() if cov is not None}
     names = [name(path) for path in covs]
     values = [*covs.values()]
-    chart = go.Figure(
-        go.Bar(
-            x=values,
-            y=names,
-            orientation="h",
-            marker={"color": [VARIED if value >= bound else CALM for value in values]},
-            text=[f"{value:.3f}" for value in values],
-            textposition="outside",
-            cliponaxis=False,
-            hovertemplate="%{y}: %{x:.4f}<extra></extra>",
-        )
+    chart = quiet_axes(
+        go.Figure(
+            go.Bar(
+                x=values,
+                y=names,
+                orientation="h",
+                marker={"color": [VARIED if value >= bound else CALM for value in values]},
+                text=[f"{value:.3f}" for value in values],
+                textposition="outside",
+                cliponaxis=False,
+                hovertemplate="%{y}: %{x:.4f}<extra></extra>",
+            )
+        ),
+        x="standard deviation / mean",
     )
-    chart.add_vline(x=bound, line={"color": "#555", "width": 1, "dash": "dot"})
-    chart.update_layout(
-        template="plotly_white",
-        font=FONT,
-        height=90 + 24 * max(1, len(names)),
-        margin={"l": 10, "r": 45, "t": 10, "b": 45},
-        xaxis={"title": {"text": "standard deviation / mean"}, "rangemode": "tozero"},
-        yaxis={"autorange": "reversed", "automargin": True},
-    )
+    chart.add_vline(x=bound, line={"color": INK, "width": 1, "dash": "dot"})
+    chart.update_layout(hovermode="closest", margin={"l": 10, "r": 45})
+    chart.update_xaxes(rangemode="tozero")
+    chart.update_yaxes(autorange="reversed", automargin=True, type="category")
     return chart
 
 
@@ -59,15 +68,13 @@ def scaled(results: Results, ratio: float) -> dict[Path, float]:
     }
 
 
-def layout(results: Results, ratio: float) -> Drawing:
-    """Where the map draws each place."""
-    return drawn((*results.nodes, *results.clients), scaled(results, ratio))
+def distance_map(results: Results, ratio: float) -> tuple[go.Figure, float]:
+    """Nodes as circles, wide as they are fast within, far from each other as the paths between are slow.
 
-
-def distance_map(results: Results, ratio: float) -> go.Figure:
-    """Nodes as circles, wide as they are fast within, far from each other as the paths between are slow."""
-    drawing = layout(results, ratio)
-    chart = go.Figure()
+    :returns: with the drawing's residual stress.
+    """
+    drawing = drawn((*results.nodes, *results.clients), scaled(results, ratio))
+    chart = quiet_axes(go.Figure())
     distances = results.distances(ratio, clients=True)
     wanted = scaled(results, ratio)
     for path, its in distances.items():
@@ -76,15 +83,13 @@ def distance_map(results: Results, ratio: float) -> go.Figure:
     low, high = (bound(x for x, _ in drawing.places.values()) for bound in (min, max))
     room = ROOM * (high - low or 1.0)  # for the names of the outermost places
     chart.update_layout(
-        template="plotly_white",
-        font=FONT,
-        height=520,
+        hovermode="closest",
         margin={"l": 5, "r": 5, "t": 5, "b": 5},
         showlegend=False,
         xaxis={"visible": False, "range": [low - room, high + room]},
         yaxis={"visible": False, "scaleanchor": "x", "scaleratio": 1},
     )
-    return chart
+    return chart, drawing.stress
 
 
 def _line(chart: go.Figure, drawing: Drawing, path: Path, its: float, wanted: float) -> None:
@@ -99,7 +104,7 @@ def _line(chart: go.Figure, drawing: Drawing, path: Path, its: float, wanted: fl
             y=[(y0 + y1) / 2],
             mode="text",
             text=[told],
-            textfont={"size": 11, "color": "#555"},
+            textfont={"size": 11, "color": INK},
             hovertemplate=f"{name(path)}: {told}<extra></extra>",
         )
     )
@@ -139,3 +144,38 @@ def _side(drawing: Drawing, place: str) -> str:
     low, high = min(across), max(across)
     at = (drawing.places[place][0] - low) / (high - low or 1.0)
     return "top right" if at < 0.15 else "top left" if at > 0.85 else "top center"
+
+
+def changes(comparison: Comparison) -> go.Figure:
+    """The second mean over the first, by path, coloured and named by its verdict."""
+    traces = []
+    for verdict, colour in VERDICTS.items():
+        its = [one for one in comparison.changes if one.verdict is verdict and one.ratio is not None]
+        if its:
+            traces.append(
+                go.Scatter(
+                    x=[one.ratio for one in its],
+                    y=[name(one.path) for one in its],
+                    mode="markers",
+                    name=verdict.value,
+                    marker={"color": colour, "size": 11},
+                    error_x=_spans(its),
+                    hovertemplate="%{y}: %{x:.3f}<extra></extra>",
+                )
+            )
+    chart = figure(traces, x="now / before")
+    chart.update_layout(hovermode="closest", margin={"l": 130})
+    chart.update_yaxes(type="category", autorange="reversed")
+    chart.add_vline(x=1.0, line={"color": INK, "dash": "dot", "width": 1})
+    return chart
+
+
+def _spans(its: list[Change]) -> Mapping[str, object]:
+    """The interval of each difference, as a share of the first mean."""
+    plus = [0.0 if one.apart is None else (one.apart.high - _apart(one)) / one.before.mean for one in its]
+    minus = [0.0 if one.apart is None else (_apart(one) - one.apart.low) / one.before.mean for one in its]
+    return {"type": "data", "symmetric": False, "array": plus, "arrayminus": minus, "thickness": 1}
+
+
+def _apart(one: Change) -> float:
+    return one.after.mean - one.before.mean

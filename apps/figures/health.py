@@ -1,0 +1,270 @@
+"""A round of health ([HEALTH] figures 9 and 10), and one pair over time: values to plotly figures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from datetime import datetime
+from itertools import groupby
+
+import plotly.graph_objects as go
+
+from apps.figures.looks import INK, SERIES, figure, quiet_axes
+from measurement.health.layout import layout, lengths
+from measurement.health.model import Pair
+from measurement.health.record import RoundRecord
+from measurement.health.scoring import Score
+
+HEALTH = ((0.0, "#8e1b1b"), (0.35, "#d9603b"), (0.7, "#f3bf7a"), (1.0, "#fbf6e3"))
+"""Red is unhealthy, light is healthy, as in the paper's figure 9; ever lighter, so that it prints, too."""
+UNKNOWN = "#c9ced6"
+DARK, LIGHT = "#1b2430", "#ffffff"
+_LIGHT_ON = 0.35
+"""Up to this health a light cross is seen on a cell, above it a dark one."""
+NUMBERED = 16
+"""Up to so many instances each cell has its number."""
+NAMED = 40
+"""Above so many instances the axes have zones only."""
+ALL = 15
+"""Up to so many instances all pairs are joined;"""
+EACH = 3
+"""of more, each instance to so many that are closest to it."""
+UNZONED = "no zone"
+
+Both = tuple[str, str]
+
+
+def by_zone(record: RoundRecord) -> list[str]:
+    """The instances in the order of a heat map: by zone, then by name."""
+    zones = record.zones
+    return sorted(zones, key=lambda name: (zones[name], name))
+
+
+def tall(record: RoundRecord) -> int:
+    """Pixels that a heat map of these instances should have in height."""
+    return max(420, min(900, 140 + 34 * len(record.instances)))
+
+
+def heat_map(record: RoundRecord, marked: Pair | None = None) -> go.Figure:
+    """Each pair's health, who looks down the side and whom along the top, ordered by zone (figure 9).
+
+    A cross is on what timed out and where a marker fired: colour alone does not tell it.  Beside a number it
+    is a letter, so that it does not lie on it.
+
+    :param marked: the pair whose cell has a frame.
+    """
+    names = by_zone(record)
+    pairs = [[Pair(one, other) for other in names] for one in names]
+    few = len(names) <= NUMBERED
+    crossed = sorted(
+        {pair for pair, score in record.scores.items() if score.timed_out}
+        | {pair for pair, its in record.fired.items() if its}
+    )
+    gap = 0 if len(names) > NAMED else 1
+    cells = go.Heatmap(
+        z=[[_total(record.scores, pair) for pair in row] for row in pairs],
+        x=names,
+        y=names,
+        zmin=0,
+        zmax=1,
+        colorscale=[list(one) for one in HEALTH],
+        text=[[_number(record, pair, pair in crossed) for pair in row] for row in pairs] if few else None,
+        texttemplate="%{text}" if few else None,
+        hovertext=[[_told(record, pair) for pair in row] for row in pairs],
+        hovertemplate="%{hovertext}<extra></extra>",
+        hoverongaps=False,
+        xgap=gap,
+        ygap=gap,
+        colorbar={"title": "health", "thickness": 14, "tickvals": [0, 0.25, 0.5, 0.75, 1]},
+    )
+    drawn = quiet_axes(
+        go.Figure([cells, *([] if few else [_crosses(record, crossed)])]), x="towards", y="from"
+    )
+    drawn.update_layout(hovermode="closest", plot_bgcolor=UNKNOWN, margin={"b": 34})
+    side = {"type": "category", "showgrid": False, "automargin": True, **_ticks(record, names)}
+    first, last = -0.5, len(names) - 0.5
+    drawn.update_xaxes(**side, range=[first, last], side="top", tickangle=-90 if len(names) <= NAMED else 0)
+    drawn.update_yaxes(**side, range=[last, first])
+    _show_zones(drawn, record, names)
+    if marked is not None and {*marked} <= {*names}:
+        x, y = names.index(marked.destination), names.index(marked.source)
+        drawn.add_shape(
+            type="rect",
+            x0=x - 0.5,
+            x1=x + 0.5,
+            y0=y - 0.5,
+            y1=y + 0.5,
+            line={"color": SERIES[0], "width": 3},
+        )
+    return drawn
+
+
+def _total(health: Mapping[Pair, Score], pair: Pair) -> float | None:
+    return None if pair not in health else health[pair].total
+
+
+def _number(record: RoundRecord, pair: Pair, crossed: bool) -> str:
+    total = _total(record.scores, pair)
+    return " ".join([*([] if total is None else [f"{total:.2f}"]), *(["✕"] if crossed else [])])
+
+
+def _told(record: RoundRecord, pair: Pair) -> str:
+    total = _total(record.scores, pair)
+    words = ["not known" if total is None else f"{total:.3f}"]
+    if pair in record.scores and record.scores[pair].timed_out:
+        words.append("timed out")
+    words += [one.marker.value for one in record.fired.get(pair, ())]
+    return f"{pair.source} > {pair.destination}: {', '.join(words)}"
+
+
+def _crosses(record: RoundRecord, crossed: Sequence[Pair]) -> go.Scatter:
+    health = [_total(record.scores, pair) for pair in crossed]
+    dark = [DARK if value is None or value > _LIGHT_ON else LIGHT for value in health]
+    return go.Scatter(
+        x=[pair.destination for pair in crossed],
+        y=[pair.source for pair in crossed],
+        mode="markers",
+        marker={"symbol": "x-thin", "size": 11, "line": {"width": 1.5, "color": dark}},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _spans(record: RoundRecord, names: Sequence[str]) -> list[tuple[str, int, int]]:
+    """Each zone with its first and last place."""
+    zones = record.zones
+    numbered = groupby(enumerate(names), key=lambda one: zones[one[1]])
+    return [(zone, its[0][0], its[-1][0]) for zone, group in numbered if (its := list(group))]
+
+
+def _show_zones(drawn: go.Figure, record: RoundRecord, names: Sequence[str]) -> None:
+    """Lines between zones; their names below the columns, where the axes name instances."""
+    spans = _spans(record, names)
+    for _, _, last in spans[:-1]:
+        drawn.add_hline(last + 0.5, line={"color": DARK, "width": 1.5})
+        drawn.add_vline(last + 0.5, line={"color": DARK, "width": 1.5})
+    if len(names) <= NAMED:
+        for zone, first, last in spans:
+            # By its share of the axis: as a number it could be meant for an instance of that name.
+            middle = (first + last + 1) / 2 / len(names)
+            drawn.add_annotation(
+                text=zone or UNZONED, x=middle, xref="x domain", y=-0.01, yref="paper", yanchor="top",
+                showarrow=False,
+            )  # fmt: skip
+
+
+def _ticks(record: RoundRecord, names: Sequence[str]) -> dict[str, object]:
+    if len(names) <= NAMED:
+        return {"tickvals": list(names), "ticktext": list(names)}
+    spans = _spans(record, names)
+    middles = [names[(first + last) // 2] for _, first, last in spans]
+    return {"tickvals": middles, "ticktext": [zone or UNZONED for zone, _, _ in spans]}
+
+
+def graph(
+    record: RoundRecord,
+    health: Mapping[Pair, Score] | None = None,
+    chosen: Collection[str] = (),
+    place: str | None = None,
+    seed: int = 1,
+) -> tuple[go.Figure, float]:
+    """Instances, the healthier a pair the nearer to each other (figure 10).
+
+    :param health: of the pairs that are drawn; the record's own by default.
+    :param chosen: who is told apart by a larger diamond.
+    :param place: whose edges alone are drawn, as in the paper; else those of :func:`joined`.
+    :returns: with the stress that is left (:class:`measurement.health.layout.Layout`).
+    """
+    scores = record.scores if health is None else health
+    names = by_zone(record)
+    found = layout(names, scores, seed)
+    wanted = lengths(names, scores)
+    edges = joined(names, wanted) if place is None else [both for both in wanted if place in both]
+    drawn = quiet_axes(go.Figure(_edges(edges, found.places)))
+    zones = record.zones
+    for number, (zone, group) in enumerate(groupby(names, key=lambda name: zones[name])):
+        colour = SERIES[number % len(SERIES)]
+        drawn.add_trace(_nodes(list(group), found.places, zone or UNZONED, colour, chosen))
+    if place is not None:
+        drawn.add_trace(_centre(place, found.places[place]))
+    drawn.update_layout(hovermode="closest")
+    drawn.update_xaxes(visible=False)
+    drawn.update_yaxes(visible=False, scaleanchor="x")
+    return drawn, found.stress
+
+
+def joined(names: Sequence[str], wanted: Mapping[Both, float]) -> list[Both]:
+    """All pairs of few instances; of many those that are closest to one of the two.
+
+    :param wanted: how long the edge of each two is to be.
+    """
+    best = sorted(wanted, key=lambda both: wanted[both])
+    if len(names) <= ALL:
+        return best
+    count: Counter[str] = Counter()
+    found = []
+    for both in best:
+        if min(count[one] for one in both) < EACH:
+            found.append(both)
+            count.update(both)
+    return found
+
+
+def _edges(edges: Sequence[Both], places: Mapping[str, tuple[float, float]]) -> go.Scatter:
+    return go.Scatter(
+        x=[x for one, other in edges for x in (places[one][0], places[other][0], None)],
+        y=[y for one, other in edges for y in (places[one][1], places[other][1], None)],
+        mode="lines",
+        line={"color": "rgba(128,140,155,.45)", "width": 1},
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _nodes(
+    names: Sequence[str],
+    places: Mapping[str, tuple[float, float]],
+    zone: str,
+    colour: str,
+    chosen: Collection[str],
+) -> go.Scatter:
+    return go.Scatter(
+        x=[places[name][0] for name in names],
+        y=[places[name][1] for name in names],
+        mode="markers+text" if len(places) <= NAMED else "markers",
+        text=list(names),
+        textposition="top center",
+        hovertemplate="%{text}<extra></extra>",
+        name=zone,
+        marker={
+            "color": colour,
+            "opacity": 1,
+            "size": [18 if name in chosen else 11 for name in names],
+            "symbol": ["diamond" if name in chosen else "circle" for name in names],
+        },
+    )
+
+
+def _centre(name: str, where: tuple[float, float]) -> go.Scatter:
+    return go.Scatter(
+        x=[where[0]],
+        y=[where[1]],
+        mode="markers",
+        marker={"symbol": "square", "size": 20, "color": INK},
+        hovertemplate=f"{name}<extra></extra>",
+        name=f"{name}, the place",
+    )
+
+
+def history(points: Sequence[tuple[datetime, float | None]]) -> go.Figure:
+    """The health of one pair, round by round; a gap where it was not known."""
+    trace = go.Scatter(
+        x=[at for at, _ in points],
+        y=[value for _, value in points],
+        mode="lines+markers",
+        name="health",
+        connectgaps=False,
+    )
+    drawn = figure([trace], y="health")
+    drawn.update_yaxes(range=[-0.02, 1.02])
+    return drawn
