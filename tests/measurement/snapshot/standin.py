@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from dataclasses import dataclass, field
 
 from measurement.health.model import Pair
@@ -26,6 +27,7 @@ class Agents:
     """All of a network's.
 
     :param dead: who answers nobody; :param after: so many orders after which somebody is gone.
+    :param alone_only: transfers that come to nothing where their source has another under way.
     :param under_way: who sends to whom now.
     :param met: the sets of those that did so at the same time.
     """
@@ -36,7 +38,9 @@ class Agents:
     under_way: list[Pair] = field(default_factory=list)
     met: list[frozenset[Pair]] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
+    alone_only: set[Pair] = field(default_factory=set)
     asked: int = 0
+    asked_of: Counter[str] = field(default_factory=Counter)
 
     @property
     def instances(self) -> tuple[Instance, ...]:
@@ -58,6 +62,7 @@ class Agent:
     async def probe(self, order: Order) -> Report:
         agents, pair = self.agents, Pair(self.name, order.target.name)
         agents.asked += 1
+        agents.asked_of[self.name] += 1
         if self.name in agents.after:
             agents.after[self.name] -= 1
             if agents.after[self.name] < 0:
@@ -80,6 +85,8 @@ class Agent:
             await asyncio.sleep(0)  # those that are to be together begin
             await asyncio.sleep(0)
             agents.met.append(frozenset(agents.under_way))
+            if pair in agents.alone_only and sum(one.source == pair.source for one in agents.under_way) > 1:
+                return Failed(Failure.BUSY, "another is under way")
             rate = agents.network.together([*agents.under_way])[pair]
             await asyncio.sleep(0.001)
         finally:

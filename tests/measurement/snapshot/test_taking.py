@@ -8,7 +8,9 @@ from itertools import combinations
 import pytest
 
 from measurement.health.model import Pair
+from measurement.snapshot.concurrent import plan
 from measurement.snapshot.documents import dumps, loads
+from measurement.snapshot.racks import tree
 from measurement.snapshot.taking import Taken, Taking, take
 from tests.measurement.snapshot.standin import Agents
 from tests.measurement.snapshot.trees import Network
@@ -86,6 +88,26 @@ def test_who_vanishes_on_the_way_is_marked_and_the_rest_is_there(orders: int) ->
     assert seen == pytest.approx(dict.fromkeys(seen, 300000000.0), rel=1e-6)
     assert others.keys() - seen.keys() <= {"s1r1m0"}
     assert result.failed > 0 or len(seen) == len(others)
+
+
+@pytest.mark.parametrize("orders", [0, 1, 8, 15])
+def test_who_is_gone_is_asked_nothing_more(orders: int) -> None:
+    agents = Agents(HOSES, after={"s1r1m1": orders})
+    taken(agents)
+    assert agents.asked_of["s1r1m1"] == orders + 1, "the one that showed it, and no other"
+    assert agents.asked_of["s0r0m0"] > len(AT)
+
+
+def test_a_trial_that_lost_one_of_its_paths_says_nothing() -> None:
+    how = Taking(width=3)
+    whole = taken(Agents(HOSES), how)
+    trial = next(one for one in plan(tree([*AT], HOSES.hops()), HOSES.alone(), 3) if len(one.paths) == 3)
+    lost = taken(Agents(HOSES, alone_only={trial.paths[0]}), how)
+    assert lost.snapshot.whole, "it has its rate alone"
+    assert whole.failed == 0
+    assert lost.failed >= 1
+    # The two that are left had more than a third each: a hose that nobody measured.
+    assert trial.paths[0].source not in lost.constant
 
 
 @pytest.mark.parametrize("orders", [1, 20, 80, 115, 125])
