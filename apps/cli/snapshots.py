@@ -3,30 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adon.errors import InvalidInput
 from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json, print_table, write
+from apps.cli.probing import EXIT_INTERRUPTED, connecting, shape, until_interrupted
 from apps.cli.rounds import told
 from apps.cli.study import SNAPSHOT, SubmitFlag, hand_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from adon.config.instances import Instances
-    from measurement.health.running import Connect
-    from measurement.instances import Instance
-    from measurement.probes.client import Agent
-    from measurement.probes.train import Shape
     from measurement.snapshot.staleness import Curve, Value
-    from measurement.snapshot.taking import Taken, Taking
+    from measurement.snapshot.taking import Taken
 
-EXIT_INTERRUPTED = 130
 MOST_ROWS = 40
 
 
@@ -54,18 +45,22 @@ def snapshot(
     """
     from adon.config.instances import load
     from measurement.snapshot.documents import dumps, to_json
-    from measurement.snapshot.taking import Taking
+    from measurement.snapshot.taking import Taking, take
 
     listed = load(file)
     with told("--transfer"):
         interval = _seconds(transfer) / Taking().intervals
     with told("--width"):
         how = Taking(
-            _shape(train), interval=interval, width=width, trains_at_once=at_once, transfers_at_once=at_once
+            shape(train), interval=interval, width=width, trains_at_once=at_once, transfers_at_once=at_once
         )
-    taken = asyncio.run(
-        _taken(listed.listed, _connecting(listed), how, quiet=json_ or not sys.stderr.isatty())
-    )
+    connect = connecting(listed)
+    progress = _silent if json_ or not sys.stderr.isatty() else _progress
+
+    async def one(stop: asyncio.Event) -> Taken:
+        return await take(listed.listed, connect, how, stop=stop, progress=progress)
+
+    taken = asyncio.run(until_interrupted(one))
     if output is not None:
         write(output, dumps(taken.snapshot), "--output")
     if submit:
@@ -80,49 +75,12 @@ def snapshot(
         raise typer.Exit(EXIT_DIFFERS)
 
 
-async def _taken(instances: Sequence[Instance], connect: Connect, how: Taking, *, quiet: bool) -> Taken:
-    """Take it; an interrupt ends it early instead of ending the program."""
-    from measurement.snapshot.taking import take
-
-    stop, loop = asyncio.Event(), asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    try:
-        return await take(
-            instances, connect, how, stop=stop, progress=(lambda *_: None) if quiet else _progress
-        )
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
+def _silent(*_: object) -> None:
+    """Standard error stays empty."""
 
 
 def _progress(what: str, done: int, of: int) -> None:
     typer.echo(f"\r{what}: {done} of {of}{chr(10) if done == of else ''}", nl=False, err=True)
-
-
-def _connecting(listed: Instances) -> Connect:
-    from measurement.probes.client import Agent
-    from measurement.probes.key import read_key
-
-    if listed.key_file is None:
-        raise InvalidInput.of("key_file", "is required to measure: the key that the agents know us by")
-    with told("key_file"):
-        key = read_key(listed.key_file)
-
-    async def connect(instance: Instance) -> Agent:
-        return await Agent.connect(instance, key)
-
-    return connect
-
-
-def _shape(text: str) -> Shape:
-    from measurement.probes.train import Shape
-
-    bursts, _, burst = text.partition("x")
-    if not (bursts.isdecimal() and burst.isdecimal()):
-        raise InvalidInput.of("--train", f"{text[:40]!r} is no train such as 10x200")
-    with told("--train"):
-        return Shape(bursts=int(bursts), burst=int(burst))
 
 
 def _seconds(text: str) -> float:
