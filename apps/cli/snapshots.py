@@ -16,7 +16,7 @@ from apps.cli.study import SNAPSHOT, SubmitFlag, hand_in
 
 if TYPE_CHECKING:
     from measurement.snapshot.staleness import Curve, Value
-    from measurement.snapshot.taking import Taken
+    from measurement.snapshot.wanted import Taken
 
 MOST_ROWS = 40
 
@@ -32,6 +32,14 @@ def snapshot(
         int, typer.Option(help="Paths of a trial of what is shared, at least 2; 0 to try nothing.")
     ] = 2,
     transfer: Annotated[str, typer.Option(metavar="TIME", help="How long each transfer lasts.")] = "2 s",
+    crossing: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="PATHS",
+            help="Look for others' traffic on so many paths, each one's fastest first.",
+        ),
+    ] = 0,
     at_once: Annotated[
         int | None,
         typer.Option(min=1, help="Trains, and transfers, at a time (default: as many as do not meet)."),
@@ -45,14 +53,20 @@ def snapshot(
     """
     from adon.config.instances import load
     from measurement.snapshot.documents import dumps, to_json
-    from measurement.snapshot.taking import Taking, take
+    from measurement.snapshot.taking import take
+    from measurement.snapshot.wanted import Taking
 
     listed = load(file)
     with told("--transfer"):
         interval = _seconds(transfer) / Taking().intervals
     with told("--width"):
         how = Taking(
-            shape(train), interval=interval, width=width, trains_at_once=at_once, transfers_at_once=at_once
+            shape(train),
+            interval=interval,
+            width=width,
+            crossing=crossing,
+            trains_at_once=at_once,
+            transfers_at_once=at_once,
         )
     connect = connecting(listed)
     progress = _silent if json_ or not sys.stderr.isatty() else _progress
@@ -122,6 +136,10 @@ def _print(taken: Taken) -> None:
         typer.echo(f"{' - '.join(fault.instances)}: {fault.why}", err=True)
     for pair, why in sorted(found.missing.items()):
         typer.echo(f"{pair.source} > {pair.destination}: {why}", err=True)
+    for pair, others in sorted(found.crossing.items()):
+        typer.echo(f"{pair.source} > {pair.destination}: others send as {others:.2g} connections would")
+    for pair, why in sorted(taken.uncrossed.items()):
+        typer.echo(f"{pair.source} > {pair.destination}: others' traffic: {why}", err=True)
     if taken.failed:
         typer.echo(
             f"{taken.failed} of {taken.trials} trials of what is shared had too little to compare", err=True

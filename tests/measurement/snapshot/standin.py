@@ -8,17 +8,19 @@ from dataclasses import dataclass, field
 
 from measurement.health.model import Pair
 from measurement.instances import Instance
+from measurement.probes.crossing import from_two
 from measurement.probes.findings import (
     Carried,
     Failed,
     Failure,
     Finding,
+    Load,
     ProbeError,
     Report,
     Route,
     TrainFound,
 )
-from measurement.probes.orders import Hops, Order, Probe, Throughput, Train
+from measurement.probes.orders import CrossTraffic, Hops, Order, Probe, Throughput, Train
 from tests.measurement.snapshot.trees import Network
 
 
@@ -28,6 +30,7 @@ class Agents:
 
     :param dead: who answers nobody; :param after: so many orders after which somebody is gone.
     :param alone_only: transfers that come to nothing where their source has another under way.
+    :param others: c of a path; None where a second connection takes nothing from the first.
     :param under_way: who sends to whom now.
     :param met: the sets of those that did so at the same time.
     """
@@ -39,7 +42,9 @@ class Agents:
     met: list[frozenset[Pair]] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
     alone_only: set[Pair] = field(default_factory=set)
+    others: dict[Pair, float | None] = field(default_factory=dict)
     asked: int = 0
+    crossed: list[Pair] = field(default_factory=list)
     asked_of: Counter[str] = field(default_factory=Counter)
 
     @property
@@ -92,8 +97,19 @@ class Agent:
         finally:
             agents.under_way.remove(pair)
         match probe:
+            case CrossTraffic(sample=sample):
+                agents.crossed.append(pair)
+                return self._load(rate, sample, agents.others.get(pair, 0.0))
             case Train(shape=shape):
                 return TrainFound(rate, rate, 0.0, False, "", shape, 0.01, 0.1, 0, ())
             case Throughput(intervals=count, interval=length):
                 return Carried(length, (0, *[int(rate * length / 8)] * (count - 1)))
         raise AssertionError(probe)
+
+    def _load(self, link: float, sample: float, others: float | None) -> Load:
+        if others is None:
+            return Load((link,), sample, None, (), None)
+        alone, each = link / (others + 1), link / (others + 2)
+        found = from_two(alone, each)
+        assert found is not None
+        return Load((alone,), sample, found.link, (found.others,), found.others)
