@@ -96,6 +96,8 @@ class Agent:
             await asyncio.sleep(0.001)
         finally:
             agents.under_way.remove(pair)
+        if isinstance(probe, Train | Throughput):
+            rate /= (agents.others.get(pair) or 0.0) + 1
         match probe:
             case CrossTraffic(sample=sample):
                 agents.crossed.append(pair)
