@@ -12,10 +12,11 @@ import typer
 from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json, print_table, write
 from apps.cli.probing import EXIT_INTERRUPTED, connecting, shape, until_interrupted
 from apps.cli.rounds import told
+from apps.cli.series_files import archived
 from apps.cli.study import SNAPSHOT, SubmitFlag, hand_in
 
 if TYPE_CHECKING:
-    from measurement.snapshot.staleness import Curve, Value
+    from measurement.snapshot.staleness import Curve
     from measurement.snapshot.wanted import Taken
 
 MOST_ROWS = 40
@@ -166,7 +167,7 @@ def staleness(
         if not 0 < of <= 1:
             raise ValueError(f"{share} is not above 0 and at most 100 %")
     with told("FILE"):
-        found = curves(_series(file, metric))
+        found = curves(archived(file, metric).values())
     greatest = max_age(found, accepted, of)
     if json_:
         print_json({"ages": [_document(each, of) for each in found], "max_age": greatest})
@@ -194,25 +195,3 @@ def _figures(curve: Curve, share: float) -> tuple[float, float, float]:
 def _document(curve: Curve, share: float) -> dict[str, Any]:
     median, mean, most = _figures(curve, share)
     return {"age": curve.age, "values": len(curve.errors), "median": median, "mean": mean, "quantile": most}
-
-
-def _series(file: Path, metric: str) -> list[list[Value]]:
-    """A metric's values by path and direction, in order of time.
-
-    :raises ValueError: for a row that is none; it names the line.
-    """
-    from measurement.archive import csvfile
-    from measurement.errors import ExchangeError
-    from measurement.snapshot.staleness import Value
-
-    found: dict[tuple[str, str, str], dict[float, float]] = {}
-    try:
-        for line, row in csvfile.read(file, lambda _: None):
-            if isinstance(row, ValueError):
-                raise ValueError(f"{file}:{line}: {row}")
-            if row.metric == metric and row.value is not None and row.observed_at is not None:
-                series = found.setdefault((row.path, row.source, row.destination), {})
-                series[row.observed_at] = row.value
-    except ExchangeError as error:
-        raise ValueError(str(error)) from error
-    return [[Value(*each) for each in sorted(series.items())] for series in found.values()]
