@@ -120,7 +120,10 @@ def test_who_was_busy_is_asked_once_more_when_the_others_are_done(refuses: bool,
 @pytest.mark.parametrize("refuses", [False, True])
 def test_who_is_still_busy_has_failed(refuses: bool) -> None:
     cloud = Cloud(NAMES, busy={A_B: 2}, refuses=refuses)
-    record = done(cloud, plan(mesh(NAMES)), AT_ONCE_AGAIN)
+    told: list[Progress] = []
+    what = plan(mesh(NAMES))
+    record = asyncio.run(run(what, cloud.instances, cloud.connect, AT_ONCE_AGAIN, progress=told.append))
+    assert told[-1] == Progress(ProbeKind.TRAIN, 30, 30, 1)
     ((pair, kind, why),) = [(one.pair, one.kind, one.why) for one in record.failures]
     assert (pair, kind, "under way" in why) == (A_B, ProbeKind.TRAIN, True)
     assert sum(is_heavy(order) and name == "a" for name, order in cloud.orders) == 6
