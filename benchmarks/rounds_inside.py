@@ -120,7 +120,12 @@ def _timed(
 
     async def do() -> RoundRecord:
         asked = How(
-            how, light_at_once=2, lights_at_once=at_once, trains_at_once=at_once, transfers_at_once=at_once
+            how,
+            light_at_once=2,
+            together=True,
+            lights_at_once=at_once,
+            trains_at_once=at_once,
+            transfers_at_once=at_once,
         )
         return await run(what, running.instances, partial(_connected, secret), asked)
 

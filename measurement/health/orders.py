@@ -37,6 +37,7 @@ _INDICATORS: dict[str, Indicator] = {
     Throughput.kind: Indicator.THROUGHPUT,
     Train.kind: Indicator.THROUGHPUT,
 }
+_LOADING = {Train.kind: ProbeKind.TRAIN, Throughput.kind: ProbeKind.TRANSFER}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,12 @@ class Probing:
 
 
 USUAL = Probing()
+
+
+def together(target: Instance, how: Probing = USUAL) -> Order:
+    """All light probes and a train in one order; the echoes over TCP last, which take the connection over."""
+    *light, last = _light(how)
+    return Order(target, (*light, Train(how.shape), last))
 
 
 def order(kind: ProbeKind, target: Instance, how: Probing = USUAL) -> Order:
@@ -94,7 +101,7 @@ def lasts(kind: ProbeKind, how: Probing = USUAL) -> float:
             return how.intervals * how.interval_length + 4 * how.silent
 
 
-def read(asked: Order, report: Report, pair: Pair, kind: ProbeKind) -> tuple[Found, tuple[Failure, ...]]:
+def read(asked: Order, report: Report, pair: Pair) -> tuple[Found, tuple[Failure, ...]]:
     """What a report says of a pair, and what it could not say.
 
     :raises ValueError: for a report of another order.
@@ -105,7 +112,7 @@ def read(asked: Order, report: Report, pair: Pair, kind: ProbeKind) -> tuple[Fou
     answered: set[Indicator] = set()
     silent: set[Indicator] = set()
     for probe, finding in zip(asked.probes, report.findings, strict=True):
-        indicator = _INDICATORS[probe.kind]
+        indicator, kind = _INDICATORS[probe.kind], _LOADING.get(probe.kind, ProbeKind.LIGHT)
         if isinstance(finding, Failed):
             failures.append(Failure(pair, kind, f"{probe.kind}: {finding.text or finding.why}"))
             if finding.why in SILENT:

@@ -1,9 +1,10 @@
 """A round of probes, put to work: the shell around plan, agenda and orders.
 
 Each instance's agent is connected to once, and asked for all its pairs over that connection.  Light probes
-come first, several at a time for each instance; then trains and transfers, as the agenda has them.  One that
-an agent refused, being busy with others, is tried once more when the rest is done.  Whatever goes wrong with
-one pair is written down with it; the round goes on, and what it has found is kept also when it is stopped.
+come first, several at a time for each instance, or together with the pair's train (:class:`Running`); then
+trains and transfers, as the agenda has them.  One that an agent refused, being busy with others, is tried
+once more when the rest is done.  Whatever goes wrong with one pair is written down with it; the round goes
+on, and what it has found is kept also when it is stopped.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from typing import Any, Protocol
 
 from measurement.health.agenda import Agenda
 from measurement.health.model import Found, Pair
-from measurement.health.orders import USUAL, Probing, joined, lasts, order, read
+from measurement.health.orders import USUAL, Probing, joined, lasts, order, read, together
 from measurement.health.planning import FREE, Limits, Plan
 from measurement.health.record import Failure, ProbeKind, RoundRecord
 from measurement.instances import Instance
@@ -65,6 +66,9 @@ class Running:
     :param limits: what may go on at the same time.
     :param light_at_once: light orders of one instance at a time.
     :param busy_pause: seconds that who was busy has, before it is asked again.
+    :param together: a pair's light probes are asked for with its train, in one order.  That spares an agent
+        one of two connections to the other, a good part of what the probes of a pair cost; but the two have
+        no other train meanwhile, so where round trips are long the round takes longer.
     :param lights_at_once, trains_at_once, transfers_at_once: of all instances together; None for as many as
         are free.  Where the instances share a few processors, more at a time disturb each other's clocks.
     """
@@ -73,6 +77,7 @@ class Running:
     limits: Limits = FREE
     light_at_once: int = 4
     busy_pause: float = 1.0
+    together: bool = False
     lights_at_once: int | None = None
     trains_at_once: int | None = None
     transfers_at_once: int | None = None
@@ -133,6 +138,7 @@ class _Work:
 
     :param agents: who was connected to; None for who is gone.
     :param carried: what transfers gave, by pair.
+    :param with_trains: pairs whose light probes are asked for with their trains.
     """
 
     names: Mapping[str, Instance]
@@ -145,12 +151,17 @@ class _Work:
     found: dict[Pair, Found] = field(default_factory=dict)
     carried: dict[Pair, tuple[float, ...]] = field(default_factory=dict)
     translated: set[Pair] = field(default_factory=set)
+    with_trains: set[Pair] = field(default_factory=set)
     failures: list[Failure] = field(default_factory=list)
 
     async def do(self, plan: Plan) -> None:
         """All of it, or what there is time for until it is stopped."""
         await self._unless_stopped(partial(self._connect, {pair.source for pair in plan.pairs}))
-        await self._unless_stopped(partial(self._light, plan.light))
+        if self.how.together:
+            self.with_trains = {pair for its in plan.trains for pair in its} & {*plan.light}
+        light = [pair for pair in plan.light if pair not in self.with_trains]
+        if light:
+            await self._unless_stopped(partial(self._light, light))
         for kind, its, at_once in (
             (ProbeKind.TRAIN, plan.trains, self.how.trains_at_once),
             (ProbeKind.TRANSFER, plan.transfers, self.how.transfers_at_once),
@@ -259,7 +270,10 @@ class _Work:
         found, failures, refused = await self._asked(pair, kind)
         first = busy is not None and busy.pop(pair, None) is None
         if refused and first and busy is not None:
-            busy[pair] = failures
+            busy[pair] = tuple(one for one in failures if one.kind is kind)
+            if found is not None:  # light probes that came with it are done
+                self.with_trains.discard(pair)
+                self._keep(pair, kind, found, (one for one in failures if one.kind is not kind))
         elif found is None:
             self.failures += failures
         else:
@@ -273,11 +287,11 @@ class _Work:
 
         if pair.source in self.gone:
             return failed(self.gone[pair.source])
-        asked = order(kind, self.names[pair.destination], self.how.probing)
+        asked, longest = self._order(pair, kind)
         try:
-            async with asyncio.timeout(lasts(kind, self.how.probing)):
+            async with asyncio.timeout(longest):
                 report = await self.agents[pair.source].probe(asked)
-            found, failures = read(asked, report, pair, kind)
+            found, failures = read(asked, report, pair)
         except TimeoutError:
             return failed("no report came in time")
         except (ProbeError, OSError) as error:
@@ -289,7 +303,14 @@ class _Work:
             return failed(str(error))
         if report.own and report.seen and report.translated:
             self.translated.add(pair)
-        return found, failures, all(_is_busy(finding) for finding in report.findings)
+        return found, failures, any(_is_busy(finding) for finding in report.findings)
+
+    def _order(self, pair: Pair, kind: ProbeKind) -> tuple[Order, float]:
+        """What to ask about a pair, and how long to wait for it."""
+        target, how = self.names[pair.destination], self.how.probing
+        if kind is ProbeKind.TRAIN and pair in self.with_trains:
+            return together(target, how), lasts(ProbeKind.LIGHT, how) + lasts(kind, how)
+        return order(kind, target, how), lasts(kind, how)
 
     def _keep(self, pair: Pair, kind: ProbeKind, found: Found, failures: Iterable[Failure]) -> None:
         self.failures += failures

@@ -81,7 +81,15 @@ class Agent:
             cloud.busy[pair] -= 1
             if cloud.refuses:
                 raise ProbeError(Failure.BUSY, "as many as may are under way")
-            return Report(tuple(Failed(Failure.BUSY, "others are under way") for _ in order.probes), 0.0, 1.0)
+            refused = Failed(Failure.BUSY, "others are under way")
+            return Report(
+                tuple(
+                    refused if isinstance(one, Train | Throughput) else self._finding(one, pair)
+                    for one in order.probes
+                ),
+                0.0,
+                1.0,
+            )
         if heavy:
             cloud.loading.add(pair)
             cloud.met.append(frozenset(cloud.loading))

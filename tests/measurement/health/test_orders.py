@@ -27,7 +27,7 @@ SILENT = RoundTrips((None, None))
 
 
 def found(*findings: object) -> tuple[Found, list[str]]:
-    got, failures = read(LIGHT, Report(findings, 0.0, 1.0), A_B, ProbeKind.LIGHT)  # type: ignore[arg-type]
+    got, failures = read(LIGHT, Report(findings, 0.0, 1.0), A_B)  # type: ignore[arg-type]
     return got, [one.why for one in failures]
 
 
@@ -81,7 +81,7 @@ def test_silence_is_of_the_other_and_failures_are_ours(
 def test_a_train_is_one_value(rate: float | None) -> None:
     asked = order(ProbeKind.TRAIN, B)
     finding = TrainFound(rate, rate, 0.0, False, "" if rate else "too little came", Shape(), 0.1, 1, 0, ())
-    got, failures = read(asked, Report((finding,), 0.0, 1.0), A_B, ProbeKind.TRAIN)
+    got, failures = read(asked, Report((finding,), 0.0, 1.0), A_B)
     assert got.throughput == ((rate,) if rate else ())
     assert [one.why for one in failures] == ([] if rate else ["train: too little came"])
     assert got.silent == (set() if rate else {Indicator.THROUGHPUT})
@@ -89,7 +89,7 @@ def test_a_train_is_one_value(rate: float | None) -> None:
 
 def test_a_transfer_has_its_intervals() -> None:
     asked = order(ProbeKind.TRANSFER, B, Probing(intervals=2, interval_length=0.5))
-    got, _ = read(asked, Report((Carried(0.5, (1000, 2000)),), 0.0, 1.0), A_B, ProbeKind.TRANSFER)
+    got, _ = read(asked, Report((Carried(0.5, (1000, 2000)),), 0.0, 1.0), A_B)
     assert got.throughput == (16_000.0, 32_000.0)
 
 

@@ -55,6 +55,37 @@ def test_at_the_same_time_are_as_many_as_may() -> None:
     assert cloud.most_lights == 5
 
 
+def test_light_probes_together_with_trains_find_the_same_in_fewer_orders() -> None:
+    apart, together = Cloud(NAMES, takes=0.001), Cloud(NAMES, takes=0.001)
+    what = plan(mesh(NAMES), [A_B])
+    one = done(apart, what)
+    other = done(together, what, Running(Probing(count=2), together=True))
+    assert other.found == one.found
+    assert other.verified == one.verified
+    assert not conflicts(together.met)
+    count = len(mesh(NAMES))
+    assert (len(apart.orders), len(together.orders)) == (2 * count + 1, count + 1)
+
+
+def test_who_has_no_train_has_light_probes_all_the_same() -> None:
+    pairs = mesh(NAMES)
+    cloud = Cloud(NAMES)
+    what = Plan(pairs, ((A_B,),))
+    record = done(cloud, what, Running(Probing(count=2), together=True))
+    assert {*record.found} == {*pairs}
+    assert [pair for pair, found in record.found.items() if found.throughput] == [A_B]
+    assert cloud.most_lights
+
+
+def test_who_is_gone_is_silent_also_where_light_probes_come_with_trains() -> None:
+    cloud = Cloud(NAMES, dead={"c"})
+    record = done(cloud, plan(mesh(NAMES)), Running(Probing(count=2), together=True))
+    assert all(record.found[Pair(one, "c")].timed_out for one in "abdef")
+    assert not any(found.timed_out for pair, found in record.found.items() if "c" not in pair)
+    kinds = {one.kind for one in record.failures if one.pair == Pair("a", "c")}
+    assert kinds == {ProbeKind.TRAIN}
+
+
 def test_a_sample_is_verified_by_transfer_and_counts_in_no_score() -> None:
     cloud = Cloud(NAMES)
     record = done(cloud, plan(mesh(NAMES), [A_B]))
@@ -115,6 +146,17 @@ def test_who_was_busy_is_asked_once_more_when_the_others_are_done(refuses: bool,
     counts = [one.done for one in told if one.kind is not ProbeKind.LIGHT]
     assert counts == sorted(counts)
     assert [(told[-1].done, told[-1].of, told[-1].failures), counts.count(30)] == [(30, 30, 0), 1]
+
+
+def test_light_probes_that_came_with_a_refused_train_are_not_repeated() -> None:
+    cloud = Cloud(NAMES, busy={A_B: 1})
+    record = done(cloud, plan(mesh(NAMES)), replace(AT_ONCE_AGAIN, together=True))
+    assert record.complete
+    assert record.failures == ()
+    first, second = [order for name, order in cloud.orders if Pair(name, order.target.name) == A_B]
+    assert (len(first.probes) > 1, len(second.probes)) == (True, 1)
+    assert record.found[A_B].icmp
+    assert record.found[A_B].throughput
 
 
 @pytest.mark.parametrize("refuses", [False, True])
