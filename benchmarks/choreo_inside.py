@@ -29,7 +29,8 @@ from measurement.probes.client import Agent
 from measurement.probes.key import read_key
 from measurement.probes.train import Shape
 from measurement.snapshot.model import Snapshot
-from measurement.snapshot.taking import Taken, Taking, take
+from measurement.snapshot.taking import take
+from measurement.snapshot.wanted import Taken, Taking
 from mininet_topos.cloud import seeded
 from mininet_topos.cloud.agents import agents
 from mininet_topos.cloud.build import Running, built

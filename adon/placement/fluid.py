@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from adon.placement.completion import links
-from adon.placement.model import Application, Impossible, Machine
+from adon.placement.model import Application, Assignment, Impossible, Machine
 from adon.placement.sequences import MigrationCost, Move, Placing, Running, beside, reconsidered
 from adon.simulation.fairness import Demand, max_min
 from measurement.health.model import Pair
@@ -36,6 +36,7 @@ class Ran:
     """What became of one application; times in seconds.
 
     :param moves: how often it was moved while it ran.
+    :param where: since when its tasks were on which machines, the first placement first.
     """
 
     name: str
@@ -43,6 +44,7 @@ class Ran:
     placed: float
     ended: float
     moves: int = 0
+    where: tuple[tuple[float, Assignment], ...] = ()
 
     @property
     def seconds(self) -> float:
@@ -71,6 +73,7 @@ class _Live:
     bits: dict[tuple[str, str], float]
     still: float = 0.0
     moves: int = 0
+    where: list[tuple[float, Assignment]] = field(default_factory=list)
 
     def running(self) -> Running:
         left = {pair: bits / 8 for pair, bits in self.bits.items()}
@@ -164,7 +167,7 @@ class _Run:
         for one in [one for one in self.live if not one.bits]:
             self.live.remove(one)
             name = one.arrival.application.name
-            self.ended.append(Ran(name, one.arrival.at, one.placed, self.now, one.moves))
+            self.ended.append(Ran(name, one.arrival.at, one.placed, self.now, one.moves, tuple(one.where)))
 
     def _place(self, waiting: list[Arrival]) -> list[Arrival]:
         """Those that find room; who still waits is returned."""
@@ -187,7 +190,7 @@ class _Run:
                 for pair, count in application.sent.items()
                 if count and machines[pair[0]] != machines[pair[1]]
             }
-            self.live.append(_Live(arrival, self.now, machines, bits))
+            self.live.append(_Live(arrival, self.now, machines, bits, where=[(self.now, machines)]))
         self._end()  # what sends nothing over the network is done at once
         return left
 
@@ -203,4 +206,5 @@ class _Run:
         one.bits = {
             pair: bits for pair, bits in one.bits.items() if one.machines[pair[0]] != one.machines[pair[1]]
         }
+        one.where.append((self.now, one.machines))
         one.still, one.moves = self.now + move.cost, one.moves + 1

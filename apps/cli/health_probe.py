@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +11,7 @@ import typer
 
 from adon.errors import InvalidInput
 from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json
+from apps.cli.probing import EXIT_INTERRUPTED, connecting, shape, until_interrupted
 from apps.cli.rounds import ROUNDS, Rounds, summary, told
 from apps.cli.study import SubmitFlag, hand_in_round
 
@@ -23,12 +22,9 @@ if TYPE_CHECKING:
     from measurement.health.planning import Limits
     from measurement.health.record import RoundRecord
     from measurement.health.renewing import Asking
-    from measurement.health.running import Connect, Progress, Running
+    from measurement.health.running import Progress, Running
     from measurement.instances import Instance
-    from measurement.probes.client import Agent
     from measurement.probes.train import Shape
-
-EXIT_INTERRUPTED = 130
 
 
 def probe(
@@ -82,11 +78,11 @@ def probe(
     listed = load(file)
     instances = listed.listed
     asking = _asking(instances, towards, pair, (verify, seed), changed, exhaustive=exhaustive)
-    how = _running(_limits(listed, duplex=duplex), at_once, count, _shape(train))
+    how = _running(_limits(listed, duplex=duplex), at_once, count, shape(train))
     if plan_only:
         _tell_plan(asking, how, json_=json_)
         return
-    connect = _connecting(listed)
+    connect = connecting(listed)
     history = History(rounds)
     with told("--rounds"):
         before, tolerances = history.latest(REMEMBERED), history.tolerances()
@@ -99,7 +95,7 @@ def probe(
             asking, instances, connect, how, before, tolerances, stop=stop, progress=tell
         )
 
-    judged = asyncio.run(_until_interrupted(one))
+    judged = asyncio.run(until_interrupted(one))
     kept = _kept(history, judged)
     if submit:
         hand_in_round(ctx, judged.record)
@@ -136,19 +132,6 @@ def _tell(record: RoundRecord, kept: Path, *, json_: bool) -> None:
         raise typer.Exit(EXIT_INTERRUPTED)
     if not record.complete:
         raise typer.Exit(EXIT_DIFFERS)
-
-
-async def _until_interrupted(work: Callable[[asyncio.Event], Awaitable[Judged]]) -> Judged:
-    """Do it; an interrupt sets the event instead of ending the program."""
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    try:
-        return await work(stop)
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
 
 
 def _asking(
@@ -193,16 +176,6 @@ def _ends(text: str) -> tuple[str, str]:
     return source, destination
 
 
-def _shape(text: str) -> Shape:
-    from measurement.probes.train import Shape
-
-    bursts, _, burst = text.partition("x")
-    if not (bursts.isdecimal() and burst.isdecimal()):
-        raise InvalidInput.of("--train", f"{text[:40]!r} is no train such as 10x200")
-    with told("--train"):
-        return Shape(bursts=int(bursts), burst=int(burst))
-
-
 def _limits(listed: Instances, *, duplex: bool) -> Limits:
     from measurement.health.planning import Limits
 
@@ -220,21 +193,6 @@ def _running(limits: Limits, at_once: int | None, count: int, shape: Shape) -> R
         trains_at_once=at_once,
         transfers_at_once=at_once,
     )
-
-
-def _connecting(listed: Instances) -> Connect:
-    from measurement.probes.client import Agent
-    from measurement.probes.key import read_key
-
-    if listed.key_file is None:
-        raise InvalidInput.of("key_file", "is required to probe: the key that the agents know us by")
-    with told("key_file"):
-        key = read_key(listed.key_file)
-
-    async def connect(instance: Instance) -> Agent:
-        return await Agent.connect(instance, key)
-
-    return connect
 
 
 def _tell_plan(asking: Asking, how: Running, *, json_: bool) -> None:

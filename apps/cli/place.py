@@ -6,8 +6,10 @@ import typer
 
 from apps.cli.placing import tasks
 from apps.cli.profiling import profile
+from apps.cli.sequence import sequence
 from apps.cli.snapshots import snapshot, staleness
+from apps.cli.throughputs import bursts, predict
 
 app = typer.Typer(help="Where an application's tasks had better run.", no_args_is_help=True)
-for _command in (tasks, snapshot, profile, staleness):
+for _command in (tasks, sequence, snapshot, profile, predict, staleness, bursts):
     app.command()(_command)

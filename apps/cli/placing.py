@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,14 +11,14 @@ from adon.errors import InvalidInput
 from adon.placement.model import Impossible, Method
 from adon.placement.slurm import Form
 from apps.cli.common import JsonFlag, print_json, print_table, write
+from apps.cli.placement_input import network, seconds, ways
 from apps.cli.rounds import told
 from apps.cli.study import PLACEMENT, SubmitFlag, hand_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from adon.placement.model import Application, Limit, Machine, Placement, Problem
-    from measurement.snapshot.model import Snapshot
+    from adon.placement.model import Application, Limit, Placement, Problem
 
 
 def tasks(
@@ -63,11 +62,10 @@ def tasks(
     if slurm is not None and (json_ or compare):
         raise InvalidInput.of("--slurm", "is all that is printed: not with --json or --compare")
     with told("--time-limit"):
-        seconds = _seconds(limit)
+        longest = seconds(limit)
     problem = _problem(files, instances, measured, hose=hose)
-    ways = _ways(seconds, seed)
     name, at = problem.application.name, problem.snapshot.at
-    found, failed = _placed(problem, [*Method] if compare else [method], ways)
+    found, failed = _placed(problem, [*Method] if compare else [method], ways(longest, seed))
     if method in failed:
         raise InvalidInput.of(failed[method].field, failed[method].cause)
     documents = {one: placement_to_json(Placed(name, at, placed)) for one, placed in found.items()}
@@ -88,83 +86,35 @@ def tasks(
 
 
 def _placed(
-    problem: Problem, methods: list[Method], ways: Mapping[Method, Callable[[Problem], Placement]]
+    problem: Problem, methods: list[Method], place: Mapping[Method, Callable[[Problem], Placement]]
 ) -> tuple[dict[Method, Placement], dict[Method, Impossible]]:
     """What each method found, and why some found nothing."""
     found: dict[Method, Placement] = {}
     failed: dict[Method, Impossible] = {}
     for method in methods:
         try:
-            found[method] = ways[method](problem)
+            found[method] = place[method](problem)
         except Impossible as error:
             failed[method] = error
     return found, failed
 
 
-def _seconds(text: str) -> float:
-    from adon.units import parse_duration
-
-    seconds = parse_duration(text)
-    if not 0 < seconds <= 86_400:
-        raise ValueError(f"{text[:40]} is not above 0 and at most a day")
-    return seconds
-
-
 def _problem(files: list[Path], instances: Path, measured: Path, *, hose: bool) -> Problem:
     from adon.config import applications
-    from adon.config import instances as listed
-    from adon.placement.completion import hosed
-    from adon.placement.model import Machine, Problem
-    from measurement.snapshot.documents import loads
+    from adon.placement.model import Problem
 
     loaded = [applications.load(file) for file in files]
     with told("APPLICATION"):
         application = _combined(loaded)
-    with told("--instances"):
-        machines = tuple(Machine.of(one) for one in listed.load(instances).listed)
-    with told("--snapshot"):
-        snapshot = loads(measured.read_bytes())
+    machines, snapshot = network(instances, measured, hose=hose)
     with told("APPLICATION"):
-        return Problem(application, _measured(machines, snapshot), hosed(snapshot) if hose else snapshot)
+        return Problem(application, machines, snapshot)
 
 
 def _combined(loaded: list[Application]) -> Application:
     from adon.placement.model import combined
 
     return loaded[0] if len(loaded) == 1 else combined(loaded, "+".join(one.name for one in loaded))
-
-
-def _measured(machines: tuple[Machine, ...], snapshot: Snapshot) -> tuple[Machine, ...]:
-    """The machines that the snapshot knows; the others are told."""
-    known = tuple(one for one in machines if one.name in snapshot.instances)
-    if not known:
-        raise InvalidInput.of("--snapshot", "knows none of the instances")
-    if missing := [one.name for one in machines if one not in known]:
-        typer.echo(f"not in the snapshot, and not used: {', '.join(missing)}", err=True)
-    names = {one.name for one in known}
-    possible = len(names) * (len(names) - 1)
-    found = sum(1 for pair, rate in snapshot.rates.items() if {*pair} <= names and rate > 0)
-    if found < possible:
-        typer.echo(f"{possible - found} of {possible} paths are not known, and not used", err=True)
-    return known
-
-
-def _ways(seconds: float, seed: int) -> Mapping[Method, Callable[[Problem], Placement]]:
-    from adon.placement.baselines import minimum_machines, random_placement, round_robin
-    from adon.placement.exact import exact
-    from adon.placement.greedy import greedy
-
-    def best(problem: Problem) -> Placement:
-        ends = time.monotonic() + seconds
-        return exact(problem, lambda: time.monotonic() >= ends, seed)
-
-    return {
-        Method.EXACT: best,
-        Method.GREEDY: greedy,
-        Method.RANDOM: lambda problem: random_placement(problem, seed),
-        Method.ROUND_ROBIN: round_robin,
-        Method.MINIMUM_MACHINES: minimum_machines,
-    }
 
 
 def _print(problem: Problem, found: Placement) -> None:

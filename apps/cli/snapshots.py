@@ -3,30 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from adon.errors import InvalidInput
 from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json, print_table, write
+from apps.cli.probing import EXIT_INTERRUPTED, connecting, shape, until_interrupted
 from apps.cli.rounds import told
+from apps.cli.series_files import archived
 from apps.cli.study import SNAPSHOT, SubmitFlag, hand_in
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from measurement.snapshot.staleness import Curve
+    from measurement.snapshot.wanted import Taken
 
-    from adon.config.instances import Instances
-    from measurement.health.running import Connect
-    from measurement.instances import Instance
-    from measurement.probes.client import Agent
-    from measurement.probes.train import Shape
-    from measurement.snapshot.staleness import Curve, Value
-    from measurement.snapshot.taking import Taken, Taking
-
-EXIT_INTERRUPTED = 130
 MOST_ROWS = 40
 
 
@@ -41,6 +33,14 @@ def snapshot(
         int, typer.Option(help="Paths of a trial of what is shared, at least 2; 0 to try nothing.")
     ] = 2,
     transfer: Annotated[str, typer.Option(metavar="TIME", help="How long each transfer lasts.")] = "2 s",
+    crossing: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            metavar="PATHS",
+            help="Look for others' traffic on so many paths, each one's fastest first.",
+        ),
+    ] = 0,
     at_once: Annotated[
         int | None,
         typer.Option(min=1, help="Trains, and transfers, at a time (default: as many as do not meet)."),
@@ -54,18 +54,28 @@ def snapshot(
     """
     from adon.config.instances import load
     from measurement.snapshot.documents import dumps, to_json
-    from measurement.snapshot.taking import Taking
+    from measurement.snapshot.taking import take
+    from measurement.snapshot.wanted import Taking
 
     listed = load(file)
     with told("--transfer"):
         interval = _seconds(transfer) / Taking().intervals
     with told("--width"):
         how = Taking(
-            _shape(train), interval=interval, width=width, trains_at_once=at_once, transfers_at_once=at_once
+            shape(train),
+            interval=interval,
+            width=width,
+            crossing=crossing,
+            trains_at_once=at_once,
+            transfers_at_once=at_once,
         )
-    taken = asyncio.run(
-        _taken(listed.listed, _connecting(listed), how, quiet=json_ or not sys.stderr.isatty())
-    )
+    connect = connecting(listed)
+    progress = _silent if json_ or not sys.stderr.isatty() else _progress
+
+    async def one(stop: asyncio.Event) -> Taken:
+        return await take(listed.listed, connect, how, stop=stop, progress=progress)
+
+    taken = asyncio.run(until_interrupted(one))
     if output is not None:
         write(output, dumps(taken.snapshot), "--output")
     if submit:
@@ -80,49 +90,12 @@ def snapshot(
         raise typer.Exit(EXIT_DIFFERS)
 
 
-async def _taken(instances: Sequence[Instance], connect: Connect, how: Taking, *, quiet: bool) -> Taken:
-    """Take it; an interrupt ends it early instead of ending the program."""
-    from measurement.snapshot.taking import take
-
-    stop, loop = asyncio.Event(), asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    try:
-        return await take(
-            instances, connect, how, stop=stop, progress=(lambda *_: None) if quiet else _progress
-        )
-    finally:
-        for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
+def _silent(*_: object) -> None:
+    """Standard error stays empty."""
 
 
 def _progress(what: str, done: int, of: int) -> None:
     typer.echo(f"\r{what}: {done} of {of}{chr(10) if done == of else ''}", nl=False, err=True)
-
-
-def _connecting(listed: Instances) -> Connect:
-    from measurement.probes.client import Agent
-    from measurement.probes.key import read_key
-
-    if listed.key_file is None:
-        raise InvalidInput.of("key_file", "is required to measure: the key that the agents know us by")
-    with told("key_file"):
-        key = read_key(listed.key_file)
-
-    async def connect(instance: Instance) -> Agent:
-        return await Agent.connect(instance, key)
-
-    return connect
-
-
-def _shape(text: str) -> Shape:
-    from measurement.probes.train import Shape
-
-    bursts, _, burst = text.partition("x")
-    if not (bursts.isdecimal() and burst.isdecimal()):
-        raise InvalidInput.of("--train", f"{text[:40]!r} is no train such as 10x200")
-    with told("--train"):
-        return Shape(bursts=int(bursts), burst=int(burst))
 
 
 def _seconds(text: str) -> float:
@@ -164,6 +137,10 @@ def _print(taken: Taken) -> None:
         typer.echo(f"{' - '.join(fault.instances)}: {fault.why}", err=True)
     for pair, why in sorted(found.missing.items()):
         typer.echo(f"{pair.source} > {pair.destination}: {why}", err=True)
+    for pair, others in sorted(found.crossing.items()):
+        typer.echo(f"{pair.source} > {pair.destination}: others send as {others:.2g} connections would")
+    for pair, why in sorted(taken.uncrossed.items()):
+        typer.echo(f"{pair.source} > {pair.destination}: others' traffic: {why}", err=True)
     if taken.failed:
         typer.echo(
             f"{taken.failed} of {taken.trials} trials of what is shared had too little to compare", err=True
@@ -190,7 +167,7 @@ def staleness(
         if not 0 < of <= 1:
             raise ValueError(f"{share} is not above 0 and at most 100 %")
     with told("FILE"):
-        found = curves(_series(file, metric))
+        found = curves(archived(file, metric).values())
     greatest = max_age(found, accepted, of)
     if json_:
         print_json({"ages": [_document(each, of) for each in found], "max_age": greatest})
@@ -218,25 +195,3 @@ def _figures(curve: Curve, share: float) -> tuple[float, float, float]:
 def _document(curve: Curve, share: float) -> dict[str, Any]:
     median, mean, most = _figures(curve, share)
     return {"age": curve.age, "values": len(curve.errors), "median": median, "mean": mean, "quantile": most}
-
-
-def _series(file: Path, metric: str) -> list[list[Value]]:
-    """A metric's values by path and direction, in order of time.
-
-    :raises ValueError: for a row that is none; it names the line.
-    """
-    from measurement.archive import csvfile
-    from measurement.errors import ExchangeError
-    from measurement.snapshot.staleness import Value
-
-    found: dict[tuple[str, str, str], dict[float, float]] = {}
-    try:
-        for line, row in csvfile.read(file, lambda _: None):
-            if isinstance(row, ValueError):
-                raise ValueError(f"{file}:{line}: {row}")
-            if row.metric == metric and row.value is not None and row.observed_at is not None:
-                series = found.setdefault((row.path, row.source, row.destination), {})
-                series[row.observed_at] = row.value
-    except ExchangeError as error:
-        raise ValueError(str(error)) from error
-    return [[Value(*each) for each in sorted(series.items())] for series in found.values()]

@@ -2,9 +2,9 @@
 
 Each instance's agent is connected to once, and asked for all its pairs over that connection.  Light probes
 come first, several at a time for each instance, or together with the pair's train (:class:`Running`); then
-trains and transfers, as the agenda has them.  Whatever
-goes wrong with one pair is written down with it; the round goes on, and what it has found is kept also when
-it is stopped.
+trains and transfers, as the agenda has them.  One that an agent refused, being busy with others, is tried
+once more when the rest is done.  Whatever goes wrong with one pair is written down with it; the round goes
+on, and what it has found is kept also when it is stopped.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from measurement.health.orders import USUAL, Probing, joined, lasts, order, read
 from measurement.health.planning import FREE, Limits, Plan
 from measurement.health.record import Failure, ProbeKind, RoundRecord
 from measurement.instances import Instance
+from measurement.probes.findings import Failed, Finding, ProbeError, Report
 from measurement.probes.findings import Failure as Cause
-from measurement.probes.findings import ProbeError, Report
 from measurement.probes.orders import Order
 
 CONNECTING_AT_ONCE = 32
@@ -65,6 +65,7 @@ class Running:
     :param probing: what each probe is.
     :param limits: what may go on at the same time.
     :param light_at_once: light orders of one instance at a time.
+    :param busy_pause: seconds that who was busy has, before it is asked again.
     :param together: a pair's light probes are asked for with its train, in one order.  That spares an agent
         one of two connections to the other, a good part of what the probes of a pair cost; but the two have
         no other train meanwhile, so where round trips are long the round takes longer.
@@ -75,6 +76,7 @@ class Running:
     probing: Probing = USUAL
     limits: Limits = FREE
     light_at_once: int = 4
+    busy_pause: float = 1.0
     together: bool = False
     lights_at_once: int | None = None
     trains_at_once: int | None = None
@@ -222,45 +224,86 @@ class _Work:
         limits = self.how.limits if kind is ProbeKind.TRAIN else replace(self.how.limits, duplex=False)
         left = [pair for pair in pairs if not self.found.get(pair, Found()).timed_out]
         count.one_more(len(pairs) - len(left))
-        agenda = Agenda(left, limits, at_once)
+        busy: dict[Pair, tuple[Failure, ...]] = {}
+        try:
+            await self._in_turn(kind, Agenda(left, limits, at_once), count, busy)
+            if busy:
+                await asyncio.sleep(self.how.busy_pause)
+                await self._in_turn(kind, Agenda([*busy], limits, at_once), count, busy)
+        finally:
+            for failures in busy.values():  # stopped before they could be tried again
+                self.failures += failures
+
+    async def _in_turn(
+        self, kind: ProbeKind, agenda: Agenda, count: _Count, busy: dict[Pair, tuple[Failure, ...]]
+    ) -> None:
+        """Each when nothing is in its way.
+
+        :param busy: who was refused for the first time, which does not count as done, and with what words;
+            who is tried again is taken out.
+        """
         under_way: dict[asyncio.Task[None], Pair] = {}
         try:
             while True:
                 for pair in agenda.begin():
-                    under_way[asyncio.ensure_future(self._probe(pair, kind))] = pair
+                    under_way[asyncio.ensure_future(self._probe(pair, kind, busy))] = pair
                 if not under_way:
                     return
                 done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
                 for task in done:
-                    agenda.done(under_way.pop(task))
-                    count.one_more()
+                    pair = under_way.pop(task)
+                    agenda.done(pair)
                     await task
+                    count.one_more(pair not in busy)
         finally:
             for task in under_way:
                 task.cancel()
             await asyncio.gather(*under_way, return_exceptions=True)
 
-    async def _probe(self, pair: Pair, kind: ProbeKind) -> None:
+    async def _probe(
+        self, pair: Pair, kind: ProbeKind, busy: dict[Pair, tuple[Failure, ...]] | None = None
+    ) -> None:
+        """Ask, and keep what came of it.
+
+        :param busy: where a first refusal is written down instead, if there will be a second try.
+        """
+        found, failures, refused = await self._asked(pair, kind)
+        first = busy is not None and busy.pop(pair, None) is None
+        if refused and first and busy is not None:
+            busy[pair] = tuple(one for one in failures if one.kind is kind)
+            if found is not None:  # light probes that came with it are done
+                self.with_trains.discard(pair)
+                self._keep(pair, kind, found, (one for one in failures if one.kind is not kind))
+        elif found is None:
+            self.failures += failures
+        else:
+            self._keep(pair, kind, found, failures)
+
+    async def _asked(self, pair: Pair, kind: ProbeKind) -> tuple[Found | None, tuple[Failure, ...], bool]:
+        """What was found, None if nobody could say; what was not; and whether that is for being busy."""
+
+        def failed(why: str, *, refused: bool = False) -> tuple[None, tuple[Failure, ...], bool]:
+            return None, (Failure(pair, kind, f"{pair.source}: {why}"),), refused
+
         if pair.source in self.gone:
-            self._failed(pair, kind, f"{pair.source}: {self.gone[pair.source]}")
-            return
+            return failed(self.gone[pair.source])
         asked, longest = self._order(pair, kind)
         try:
             async with asyncio.timeout(longest):
                 report = await self.agents[pair.source].probe(asked)
             found, failures = read(asked, report, pair)
-            if report.own and report.seen and report.translated:
-                self.translated.add(pair)
         except TimeoutError:
-            self._failed(pair, kind, f"{pair.source}: no report came in time")
+            return failed("no report came in time")
         except (ProbeError, OSError) as error:
             if isinstance(error, OSError) or error.why in ITS_END:
                 self.gone.setdefault(pair.source, GONE)
-            self._failed(pair, kind, f"{pair.source}: {error or type(error).__name__}")
+            refused = isinstance(error, ProbeError) and error.why is Cause.BUSY
+            return failed(str(error) or type(error).__name__, refused=refused)
         except ValueError as error:
-            self._failed(pair, kind, f"{pair.source}: {error}")
-        else:
-            self._keep(pair, kind, found, failures)
+            return failed(str(error))
+        if report.own and report.seen and report.translated:
+            self.translated.add(pair)
+        return found, failures, any(_is_busy(finding) for finding in report.findings)
 
     def _order(self, pair: Pair, kind: ProbeKind) -> tuple[Order, float]:
         """What to ask about a pair, and how long to wait for it."""
@@ -280,6 +323,10 @@ class _Work:
 
     def _failed(self, pair: Pair, kind: ProbeKind, why: str) -> None:
         self.failures.append(Failure(pair, kind, why))
+
+
+def _is_busy(finding: Finding) -> bool:
+    return isinstance(finding, Failed) and finding.why is Cause.BUSY
 
 
 class _Count:

@@ -2,9 +2,11 @@
 
 Each instance's agent is connected to once.  First all hops are counted, for they say which pairs could meet
 on a link; then every pair has a train, as many at a time as do not meet; then some paths have a transfer,
-alone, and then together, for what they share.  A transfer is compared with a transfer, and a path that had
-one has its rate from there.  What goes wrong with one pair is written down with it; the rest goes on, and
-what there is is kept also when it is stopped.
+alone, and then together, for what they share; at last some paths are looked at for others' traffic, by one
+connection and then by two.  A transfer is compared with a transfer, and a path that had one has its rate from
+there; where others' traffic is known, a path's rate is that of its narrowest link, of which one connection
+has a (c + 1)th.  What goes wrong with one pair is written down with it; the rest goes on, and what there is
+is kept also when it is stopped.
 """
 
 from __future__ import annotations
@@ -20,69 +22,32 @@ from measurement.health.model import Pair
 from measurement.health.planning import rounds as mesh_rounds
 from measurement.health.running import GONE, ITS_END, Asked, Connect
 from measurement.instances import Instance
-from measurement.probes.findings import Carried, Failed, ProbeError, Report, Route, TrainFound
-from measurement.probes.orders import Hops, Order, Probe, Throughput, Train
-from measurement.probes.train import Shape
+from measurement.probes.findings import Carried, Failed, Load, ProbeError, Report, Route, TrainFound
+from measurement.probes.orders import LONGEST, CrossTraffic, Hops, Order, Probe, Throughput, Train
 from measurement.snapshot.bottlenecks import Shared, Tried, infer
-from measurement.snapshot.concurrent import PAIR, Trial, plan, rounds
+from measurement.snapshot.concurrent import Trial, plan, rounds
+from measurement.snapshot.crossing import sample
 from measurement.snapshot.model import Snapshot
-from measurement.snapshot.racks import Fault, Level, Tree, tree
+from measurement.snapshot.racks import Level, Tree, tree
 from measurement.snapshot.turns import Turns
+from measurement.snapshot.wanted import USUAL, Taken, Taking
 
 PATIENCE_S = 20.0
 """How long a report may take beyond what its probes do."""
 CONNECTING_AT_ONCE = 32
 HOPS_AT_ONCE = 4
 """Of one instance."""
-
-
-@dataclass(frozen=True, slots=True)
-class Taking:
-    """How a snapshot is taken.
-
-    :param shape: of trains; :func:`~measurement.probes` calibrates it for a network.
-    :param intervals, interval: of a transfer; the length in seconds.  Its rate is the median of all but the
-        first, in which TCP is still growing, and a token bucket may not be empty.
-    :param width: paths of a trial; 0 to try nothing, and to know nothing of what paths share.
-    :param trains_at_once, transfers_at_once: of all instances together; None for as many as are free.
-    """
-
-    shape: Shape = Shape()  # noqa: RUF009 - frozen
-    intervals: int = 4
-    interval: float = 0.5
-    width: int = PAIR
-    trains_at_once: int | None = None
-    transfers_at_once: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.width < 0 or self.width == 1:
-            raise ValueError(f"width: {self.width} path alone shares nothing; 0 tries nothing")
-        if self.intervals < 2:
-            raise ValueError(f"intervals: {self.intervals} is too few: the first one does not count")
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """A snapshot, and what else was seen on the way.
-
-    :param faults: what hop counts say that cannot be in a multi-rooted tree.
-    :param constant: sources of which the hose model holds ([CHOREO] 4.3).
-    :param trials: how many were made; :param failed: that had too little to compare.
-    :param stopped: whether it was stopped before the end.
-    """
-
-    snapshot: Snapshot
-    faults: tuple[Fault, ...]
-    constant: frozenset[str]
-    trials: int
-    failed: int
-    stopped: bool
+LONGEST_BULK_S = LONGEST / 2
+"""Of each of the two transfers that look for others' traffic."""
+SAMPLE_S = 0.1
+"""Only their mean counts, but that leaves out TCP's beginning, so one sample would be too few."""
+ALONE_LIMITED = "a second connection takes nothing from the first"
 
 
 async def take(
     instances: Sequence[Instance],
     connect: Connect,
-    how: Taking = Taking(),
+    how: Taking = USUAL,
     *,
     stop: asyncio.Event | None = None,
     progress: Callable[[str, int, int], None] = lambda *_: None,
@@ -128,6 +93,9 @@ class _Work:
     missing: dict[Pair, str] = field(default_factory=dict)
     tried: list[Tried] = field(default_factory=list)
     trials: int = 0
+    crossing: dict[Pair, float] = field(default_factory=dict)
+    links: dict[Pair, float] = field(default_factory=dict)
+    uncrossed: dict[Pair, str] = field(default_factory=dict)
 
     async def all(self) -> None:
         """Everything, in its order."""
@@ -143,6 +111,10 @@ class _Work:
             turns = Turns(found, paths, self.how.transfers_at_once)
             await self._each("transfers", turns, self._transfer_alone)
             await self._try(found, trials)
+        if self.how.crossing:
+            paths = dict.fromkeys(sample({**self.trains, **self.alone}, self.how.crossing))
+            turns = Turns(found, paths, self.how.transfers_at_once)
+            await self._each("others' traffic", turns, self._cross)
 
     async def close(self) -> None:
         """End all connections."""
@@ -150,7 +122,7 @@ class _Work:
 
     def taken(self, at: float, stopped: bool) -> Taken:
         """What there is so far."""
-        rates = {**self.trains, **self.alone}
+        rates = {**self.trains, **self.alone, **self.links}
         known = [each for each in self.tried if len({*each.together} & {*self.alone}) > 1]
         shared = infer(self.alone, known) if known else Shared({}, frozenset(), ())
         found = self._tree()
@@ -163,14 +135,15 @@ class _Work:
             rates,
             rtts=self.rtts,
             hops=self.hops,
+            crossing=self.crossing,
             hoses=shared.hoses,
             bottlenecks=shared.bottlenecks(rates),
             racks=tuple(group for group in found.groups[Level.RACK] if len(group) > 1),
-            how={pair: "transfer" if pair in self.alone else "train" for pair in rates},
+            how={pair: "train" if pair not in self.alone | self.links else "transfer" for pair in rates},
             missing=missing,
         )
         failed = self.trials - len(known)
-        return Taken(snapshot, found.faults, shared.constant, self.trials, failed, stopped)
+        return Taken(snapshot, found.faults, shared.constant, self.trials, failed, self.uncrossed, stopped)
 
     def _pairs(self) -> list[Pair]:
         return [Pair(*each) for each in permutations(self.names, 2)]
@@ -273,18 +246,42 @@ class _Work:
                 return statistics.median(rates[1:])
         return None
 
-    async def _ask(self, pair: Pair, probes: tuple[Probe, ...]) -> Report | None:
-        """A report, or the reason why there is none written down."""
+    async def _cross(self, pair: Pair) -> None:
+        seconds = min(LONGEST_BULK_S, 2 * self.how.intervals * self.how.interval)
+        report = await self._ask(pair, (CrossTraffic(seconds, SAMPLE_S),), 2 * seconds, self.uncrossed)
+        for finding in report.findings if report is not None else ():
+            match finding:
+                case Load(link=float(link), mean=float(mean)):
+                    self.links[pair], self.crossing[pair] = link, mean
+                case Load(rates=rates):
+                    self.uncrossed[pair] = ALONE_LIMITED if any(rates) else "nothing came through"
+                case Failed(why=why, text=text):
+                    self.uncrossed[pair] = text or why
+
+    async def _ask(
+        self,
+        pair: Pair,
+        probes: tuple[Probe, ...],
+        seconds: float | None = None,
+        missing: dict[Pair, str] | None = None,
+    ) -> Report | None:
+        """A report, or the reason why there is none written down.
+
+        :param seconds: that the probes take, if not as long as a transfer.
+        :param missing: where the reason belongs, if not to the path's rate.
+        """
+        reasons = self.missing if missing is None else missing
+        takes = self.how.intervals * self.how.interval if seconds is None else seconds
         if pair.source in self.gone:
-            self.missing.setdefault(pair, f"{pair.source}: {self.gone[pair.source]}")
+            reasons.setdefault(pair, f"{pair.source}: {self.gone[pair.source]}")
             return None
         try:
-            async with asyncio.timeout(PATIENCE_S + self.how.intervals * self.how.interval):
+            async with asyncio.timeout(PATIENCE_S + takes):
                 return await self.agents[pair.source].probe(Order(self.names[pair.destination], probes))
         except TimeoutError:
-            self.missing.setdefault(pair, f"{pair.source}: no report came in time")
+            reasons.setdefault(pair, f"{pair.source}: no report came in time")
         except (ProbeError, OSError) as error:
             if isinstance(error, OSError) or error.why in ITS_END:
                 self.gone.setdefault(pair.source, GONE)
-            self.missing.setdefault(pair, f"{pair.source}: {error or type(error).__name__}")
+            reasons.setdefault(pair, f"{pair.source}: {error or type(error).__name__}")
         return None

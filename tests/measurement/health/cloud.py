@@ -30,6 +30,8 @@ class Cloud:
     :param seen: as whom others see somebody, if not as who it is.
     :param dead: who answers nobody; their agents are gone, too.
     :param after: so many orders after which an instance is gone.
+    :param busy: so many trains and transfers of a pair that are refused first.
+    :param refuses: whether the order is, rather than the probe in it.
     """
 
     names: Collection[str]
@@ -37,6 +39,8 @@ class Cloud:
     rate: Callable[[Pair], float] = lambda _: 1e9
     dead: set[str] = field(default_factory=set)
     after: dict[str, int] = field(default_factory=dict)
+    busy: dict[Pair, int] = field(default_factory=dict)
+    refuses: bool = False
     takes: float = 0.0
     seen: dict[str, str] = field(default_factory=dict)
     loading: set[Pair] = field(default_factory=set)
@@ -73,6 +77,19 @@ class Agent:
             raise ProbeError(Failure.VANISHED, "the connection is closed")
         cloud.orders.append((self.name, order))
         heavy = any(isinstance(one, Train | Throughput) for one in order.probes)
+        if heavy and cloud.busy.get(pair, 0) > 0:
+            cloud.busy[pair] -= 1
+            if cloud.refuses:
+                raise ProbeError(Failure.BUSY, "as many as may are under way")
+            refused = Failed(Failure.BUSY, "others are under way")
+            return Report(
+                tuple(
+                    refused if isinstance(one, Train | Throughput) else self._finding(one, pair)
+                    for one in order.probes
+                ),
+                0.0,
+                1.0,
+            )
         if heavy:
             cloud.loading.add(pair)
             cloud.met.append(frozenset(cloud.loading))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
@@ -13,12 +14,17 @@ from measurement.health.profiles import mesh
 from measurement.health.record import ProbeKind, RoundRecord
 from measurement.health.running import Progress, Running, run
 from measurement.health.scoring import scores
-from measurement.probes.orders import Throughput
+from measurement.probes.orders import Order, Throughput, Train
 from tests.measurement.health.cloud import Cloud, conflicts
 
 NAMES = "abcdef"
 QUICK = Running(Probing(count=2))
+AT_ONCE_AGAIN = Running(Probing(count=2), busy_pause=0.0)
 A_B = Pair("a", "b")
+
+
+def is_heavy(order: Order) -> bool:
+    return any(isinstance(one, Train | Throughput) for one in order.probes)
 
 
 def done(cloud: Cloud, what: Plan, how: Running = QUICK) -> RoundRecord:
@@ -123,6 +129,71 @@ def test_who_vanishes_during_a_round_leaves_what_was_found() -> None:
     others = {pair for pair in mesh(NAMES) if "c" not in pair}
     assert not {one.pair for one in record.failures} & others
     assert all(record.found[pair].throughput for pair in others)
+
+
+@pytest.mark.parametrize("refuses", [False, True])
+@pytest.mark.parametrize("exhaustive", [False, True])
+def test_who_was_busy_is_asked_once_more_when_the_others_are_done(refuses: bool, exhaustive: bool) -> None:
+    cloud = Cloud(NAMES, busy={A_B: 1}, refuses=refuses)
+    told: list[Progress] = []
+    what = plan(mesh(NAMES), exhaustive=exhaustive)
+    record = asyncio.run(run(what, cloud.instances, cloud.connect, AT_ONCE_AGAIN, progress=told.append))
+    assert record.complete
+    assert record.failures == ()
+    assert record.found[A_B].throughput
+    asked = [Pair(name, order.target.name) for name, order in cloud.orders if is_heavy(order)]
+    assert (asked.count(A_B), asked[-1], len(asked)) == (2, A_B, 31)
+    counts = [one.done for one in told if one.kind is not ProbeKind.LIGHT]
+    assert counts == sorted(counts)
+    assert [(told[-1].done, told[-1].of, told[-1].failures), counts.count(30)] == [(30, 30, 0), 1]
+
+
+def test_light_probes_that_came_with_a_refused_train_are_not_repeated() -> None:
+    cloud = Cloud(NAMES, busy={A_B: 1})
+    record = done(cloud, plan(mesh(NAMES)), replace(AT_ONCE_AGAIN, together=True))
+    assert record.complete
+    assert record.failures == ()
+    first, second = [order for name, order in cloud.orders if Pair(name, order.target.name) == A_B]
+    assert (len(first.probes) > 1, len(second.probes)) == (True, 1)
+    assert record.found[A_B].icmp
+    assert record.found[A_B].throughput
+
+
+@pytest.mark.parametrize("refuses", [False, True])
+def test_who_is_still_busy_has_failed(refuses: bool) -> None:
+    cloud = Cloud(NAMES, busy={A_B: 2}, refuses=refuses)
+    told: list[Progress] = []
+    what = plan(mesh(NAMES))
+    record = asyncio.run(run(what, cloud.instances, cloud.connect, AT_ONCE_AGAIN, progress=told.append))
+    assert told[-1] == Progress(ProbeKind.TRAIN, 30, 30, 1)
+    ((pair, kind, why),) = [(one.pair, one.kind, one.why) for one in record.failures]
+    assert (pair, kind, "under way" in why) == (A_B, ProbeKind.TRAIN, True)
+    assert sum(is_heavy(order) and name == "a" for name, order in cloud.orders) == 6
+    assert record.found[A_B].icmp
+    assert not record.found[A_B].throughput
+
+
+def test_stopped_before_the_second_try_the_first_is_told() -> None:
+    cloud = Cloud(NAMES, busy={A_B: 1})
+
+    async def some() -> RoundRecord:
+        stop = asyncio.Event()
+
+        def enough(progress: Progress) -> None:
+            if progress.kind is ProbeKind.TRAIN and progress.done == 29:
+                stop.set()
+
+        return await run(
+            plan(mesh(NAMES)),
+            cloud.instances,
+            cloud.connect,
+            replace(QUICK, busy_pause=60.0),
+            stop=stop,
+            progress=enough,
+        )
+
+    record = asyncio.run(some())
+    assert [(one.pair, "under way" in one.why) for one in record.failures] == [(A_B, True)]
 
 
 def test_stopped_it_keeps_what_there_is() -> None:

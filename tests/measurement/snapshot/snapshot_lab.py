@@ -14,7 +14,8 @@ from measurement.probes.client import Agent
 from measurement.probes.key import read_key
 from measurement.probes.train import Shape
 from measurement.snapshot.documents import to_json
-from measurement.snapshot.taking import Taking, take
+from measurement.snapshot.taking import take
+from measurement.snapshot.wanted import Taking
 from mininet_topos.cloud.agents import agents
 from mininet_topos.cloud.build import built
 from mininet_topos.cloud.choreo import tree
@@ -26,7 +27,7 @@ def main(folder: Path, answer: Path) -> None:
     """Two racks of two instances, each behind a hose."""
     with built(tree(2, 2, hose=HOSE), folder) as running, agents(running, folder / "key"):
         key = read_key(folder / "key")
-        how = Taking(Shape(bursts=5, burst=40), interval=0.25)
+        how = Taking(Shape(bursts=5, burst=40), interval=0.2, crossing=1)
         taken = asyncio.run(take(running.instances, lambda one: Agent.connect(one, key), how))
     told = {"snapshot": to_json(taken.snapshot), "constant": sorted(taken.constant), "failed": taken.failed}
     answer.write_text(json.dumps(told))

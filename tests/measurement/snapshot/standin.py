@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from dataclasses import dataclass, field
 
 from measurement.health.model import Pair
 from measurement.instances import Instance
+from measurement.probes.crossing import from_two
 from measurement.probes.findings import (
     Carried,
     Failed,
     Failure,
     Finding,
+    Load,
     ProbeError,
     Report,
     Route,
     TrainFound,
 )
-from measurement.probes.orders import Hops, Order, Probe, Throughput, Train
+from measurement.probes.orders import CrossTraffic, Hops, Order, Probe, Throughput, Train
 from tests.measurement.snapshot.trees import Network
 
 
@@ -26,6 +29,8 @@ class Agents:
     """All of a network's.
 
     :param dead: who answers nobody; :param after: so many orders after which somebody is gone.
+    :param alone_only: transfers that come to nothing where their source has another under way.
+    :param others: c of a path; None where a second connection takes nothing from the first.
     :param under_way: who sends to whom now.
     :param met: the sets of those that did so at the same time.
     """
@@ -36,7 +41,11 @@ class Agents:
     under_way: list[Pair] = field(default_factory=list)
     met: list[frozenset[Pair]] = field(default_factory=list)
     closed: list[str] = field(default_factory=list)
+    alone_only: set[Pair] = field(default_factory=set)
+    others: dict[Pair, float | None] = field(default_factory=dict)
     asked: int = 0
+    crossed: list[Pair] = field(default_factory=list)
+    asked_of: Counter[str] = field(default_factory=Counter)
 
     @property
     def instances(self) -> tuple[Instance, ...]:
@@ -58,6 +67,7 @@ class Agent:
     async def probe(self, order: Order) -> Report:
         agents, pair = self.agents, Pair(self.name, order.target.name)
         agents.asked += 1
+        agents.asked_of[self.name] += 1
         if self.name in agents.after:
             agents.after[self.name] -= 1
             if agents.after[self.name] < 0:
@@ -80,13 +90,28 @@ class Agent:
             await asyncio.sleep(0)  # those that are to be together begin
             await asyncio.sleep(0)
             agents.met.append(frozenset(agents.under_way))
+            if pair in agents.alone_only and sum(one.source == pair.source for one in agents.under_way) > 1:
+                return Failed(Failure.BUSY, "another is under way")
             rate = agents.network.together([*agents.under_way])[pair]
             await asyncio.sleep(0.001)
         finally:
             agents.under_way.remove(pair)
+        if isinstance(probe, Train | Throughput):
+            rate /= (agents.others.get(pair) or 0.0) + 1
         match probe:
+            case CrossTraffic(sample=sample):
+                agents.crossed.append(pair)
+                return self._load(rate, sample, agents.others.get(pair, 0.0))
             case Train(shape=shape):
                 return TrainFound(rate, rate, 0.0, False, "", shape, 0.01, 0.1, 0, ())
             case Throughput(intervals=count, interval=length):
                 return Carried(length, (0, *[int(rate * length / 8)] * (count - 1)))
         raise AssertionError(probe)
+
+    def _load(self, link: float, sample: float, others: float | None) -> Load:
+        if others is None:
+            return Load((link,), sample, None, (), None)
+        alone, each = link / (others + 1), link / (others + 2)
+        found = from_two(alone, each)
+        assert found is not None
+        return Load((alone,), sample, found.link, (found.others,), found.others)

@@ -32,3 +32,6 @@ def test_hops_racks_and_hoses_are_found(tmp_path: Path) -> None:
     assert all(0.7 * HOSE < rate < 1.2 * HOSE for rate in found.rates.values()), found.rates
     assert found.hoses == {name: pytest.approx(HOSE, rel=0.2) for name in names}
     assert told["constant"] == names
+    # Nobody else sends: where a path was looked at for that, one connection has all of the link.
+    ((pair, others),) = found.crossing.items()
+    assert others < 0.5, pair

@@ -6,10 +6,16 @@ import asyncio
 from itertools import combinations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from measurement.health.model import Pair
+from measurement.snapshot.concurrent import plan
+from measurement.snapshot.crossing import sample
 from measurement.snapshot.documents import dumps, loads
-from measurement.snapshot.taking import Taken, Taking, take
+from measurement.snapshot.racks import tree
+from measurement.snapshot.taking import take
+from measurement.snapshot.wanted import Taken, Taking
 from tests.measurement.snapshot.standin import Agents
 from tests.measurement.snapshot.trees import Network
 
@@ -88,6 +94,26 @@ def test_who_vanishes_on_the_way_is_marked_and_the_rest_is_there(orders: int) ->
     assert result.failed > 0 or len(seen) == len(others)
 
 
+@pytest.mark.parametrize("orders", [0, 1, 8, 15])
+def test_who_is_gone_is_asked_nothing_more(orders: int) -> None:
+    agents = Agents(HOSES, after={"s1r1m1": orders})
+    taken(agents)
+    assert agents.asked_of["s1r1m1"] == orders + 1, "the one that showed it, and no other"
+    assert agents.asked_of["s0r0m0"] > len(AT)
+
+
+def test_a_trial_that_lost_one_of_its_paths_says_nothing() -> None:
+    how = Taking(width=3)
+    whole = taken(Agents(HOSES), how)
+    trial = next(one for one in plan(tree([*AT], HOSES.hops()), HOSES.alone(), 3) if len(one.paths) == 3)
+    lost = taken(Agents(HOSES, alone_only={trial.paths[0]}), how)
+    assert lost.snapshot.whole, "it has its rate alone"
+    assert whole.failed == 0
+    assert lost.failed >= 1
+    # The two that are left had more than a third each: a hose that nobody measured.
+    assert trial.paths[0].source not in lost.constant
+
+
 @pytest.mark.parametrize("orders", [1, 20, 80, 115, 125])
 def test_what_was_found_until_it_is_stopped_is_kept(orders: int) -> None:
     agents = Agents(HOSES)
@@ -115,6 +141,64 @@ def test_what_was_found_until_it_is_stopped_is_kept(orders: int) -> None:
         assert result.snapshot.whole
 
 
+def test_others_traffic_is_looked_for_where_it_is_wanted() -> None:
+    crowded, windowed = Pair("s0r0m0", "s0r0m1"), Pair("s0r0m1", "s0r0m0")
+    agents = Agents(HOSES, others={crowded: 2.0, windowed: None})
+    result = taken(agents, Taking(width=0, crossing=len(HOSES.pairs)))
+    found = result.snapshot
+    assert {*found.crossing} | {*result.uncrossed} == {*agents.crossed}
+    assert sorted(agents.crossed) == sorted(HOSES.pairs)
+    assert found.crossing[crowded] == pytest.approx(2.0)
+    assert found.rates[crowded] == pytest.approx(300e6), "of the link: one connection has a third of it"
+    assert found.how[crowded] == "transfer"
+    assert {*found.crossing.values()} == {0.0, found.crossing[crowded]}
+    assert result.uncrossed == {windowed: "a second connection takes nothing from the first"}
+    assert found.whole, "its rate is known all the same"
+    assert loads(dumps(found)) == found
+
+
+def test_what_was_not_asked_for_is_not_looked_for() -> None:
+    agents = Agents(HOSES)
+    assert taken(agents).snapshot.crossing == {}
+    assert agents.crossed == []
+    taken(agents, Taking(crossing=len(AT)))
+    assert sorted(pair.source for pair in agents.crossed) == sorted(AT), "a way out of each"
+
+
+def test_others_traffic_alone_and_one_path_at_a_time() -> None:
+    agents = Agents(HOSES)
+    result = taken(agents, Taking(width=0, crossing=10_000))
+    assert {*result.snapshot.crossing} == {*HOSES.pairs}
+    for met in agents.met:
+        assert not any({*one} & {*other} for one, other in combinations(met, 2))
+
+
+def test_who_is_gone_before_others_traffic_was_looked_for_keeps_its_rates() -> None:
+    whole = Agents(HOSES)
+    taken(whole)
+    result = taken(Agents(HOSES, after={"s1r1m1": whole.asked_of["s1r1m1"]}), Taking(crossing=len(AT)))
+    assert result.snapshot.whole
+    ((pair, why),) = result.uncrossed.items()
+    assert (pair.source, why) == ("s1r1m1", "s1r1m1: the connection is closed")
+
+
+@given(st.dictionaries(st.tuples(st.sampled_from("abcd"), st.sampled_from("efgh")), st.floats(0, 1e9)))
+def test_a_sample_is_of_the_fastest_of_each(rates: dict[tuple[str, str], float]) -> None:
+    known = {Pair(*pair): rate for pair, rate in rates.items()}
+    usable = {pair for pair, rate in known.items() if rate > 0}
+    for count in range(len(known) + 2):
+        chosen = sample(known, count)
+        assert len(chosen) == len({*chosen}) == min(count, len(usable))
+        assert {*chosen} <= usable
+        for pair in usable - {*chosen}:
+            its = [one for one in chosen if one.source == pair.source]
+            assert all(known[one] >= known[pair] for one in its), "no faster one of the same is left out"
+            assert all(
+                sum(one.source == other for one in chosen) <= len(its) + 1
+                for other in {one.source for one in chosen}
+            ), "and nobody has two more than another who still has some"
+
+
 def test_nobody_answers() -> None:
     result = taken(Agents(HOSES, dead={*AT}))
     assert result.snapshot.rates == {}
@@ -122,7 +206,13 @@ def test_nobody_answers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("how", "why"), [({"width": 1}, "width"), ({"width": -1}, "width"), ({"intervals": 1}, "intervals")]
+    ("how", "why"),
+    [
+        ({"width": 1}, "width"),
+        ({"width": -1}, "width"),
+        ({"crossing": -1}, "crossing"),
+        ({"intervals": 1}, "intervals"),
+    ],
 )
 def test_what_cannot_be_is_refused(how: dict[str, int], why: str) -> None:
     with pytest.raises(ValueError, match=why):

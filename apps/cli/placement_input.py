@@ -1,0 +1,90 @@
+"""What ``adon place tasks`` and ``sequence`` share: machines, the network between them, and methods."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from adon.errors import InvalidInput
+from adon.placement.model import Method
+from apps.cli.rounds import told
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from adon.placement.model import Machine, Placement, Problem
+    from measurement.snapshot.model import Snapshot
+
+MOST_S = 86_400.0
+
+
+def seconds(text: str, least: float = 0.0) -> float:
+    """A time as an option has it.
+
+    :param least: what it must exceed.
+    :raises ValueError: if it is none, or above a day.
+    """
+    from adon.units import format_duration, parse_duration
+
+    found = parse_duration(text)
+    if not least < found <= MOST_S:
+        bound = format_duration(least) if least else "0"
+        raise ValueError(f"{text[:40]} is not above {bound} and at most a day")
+    return found
+
+
+def network(instances: Path, measured: Path, *, hose: bool) -> tuple[tuple[Machine, ...], Snapshot]:
+    """The machines that can be used, and what is known of the paths between them; what is not is told.
+
+    :raises InvalidInput: if a file is none, or the two have nobody in common.
+    """
+    from adon.config import instances as listed
+    from adon.placement.completion import hosed
+    from adon.placement.model import Machine
+    from measurement.snapshot.documents import loads
+
+    with told("--instances"):
+        machines = tuple(Machine.of(one) for one in listed.load(instances).listed)
+    with told("--snapshot"):
+        snapshot = loads(measured.read_bytes())
+    return _measured(machines, snapshot), hosed(snapshot) if hose else snapshot
+
+
+def _measured(machines: tuple[Machine, ...], snapshot: Snapshot) -> tuple[Machine, ...]:
+    """The machines that the snapshot knows; the others are told."""
+    known = tuple(one for one in machines if one.name in snapshot.instances)
+    if not known:
+        raise InvalidInput.of("--snapshot", "knows none of the instances")
+    if missing := [one.name for one in machines if one not in known]:
+        typer.echo(f"not in the snapshot, and not used: {', '.join(missing)}", err=True)
+    names = {one.name for one in known}
+    possible = len(names) * (len(names) - 1)
+    found = sum(1 for pair, rate in snapshot.rates.items() if {*pair} <= names and rate > 0)
+    if found < possible:
+        typer.echo(f"{possible - found} of {possible} paths are not known, and not used", err=True)
+    return known
+
+
+def ways(limit: float, seed: int) -> Mapping[Method, Callable[[Problem], Placement]]:
+    """How each method places.
+
+    :param limit: seconds after which the exact search stops.
+    """
+    from adon.placement.baselines import minimum_machines, random_placement, round_robin
+    from adon.placement.exact import exact
+    from adon.placement.greedy import greedy
+
+    def best(problem: Problem) -> Placement:
+        ends = time.monotonic() + limit
+        return exact(problem, lambda: time.monotonic() >= ends, seed)
+
+    return {
+        Method.EXACT: best,
+        Method.GREEDY: greedy,
+        Method.RANDOM: lambda problem: random_placement(problem, seed),
+        Method.ROUND_ROBIN: round_robin,
+        Method.MINIMUM_MACHINES: minimum_machines,
+    }

@@ -1,0 +1,68 @@
+"""What ``adon health probe`` and ``adon place snapshot`` share: trains as typed, agents, and an early end."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from adon.errors import InvalidInput
+from apps.cli.rounds import told
+
+if TYPE_CHECKING:
+    from adon.config.instances import Instances
+    from measurement.health.running import Connect
+    from measurement.instances import Instance
+    from measurement.probes.client import Agent
+    from measurement.probes.train import Shape
+
+EXIT_INTERRUPTED = 130
+
+T = TypeVar("T")
+
+
+def shape(text: str) -> Shape:
+    """A train as ``--train`` has it: bursts, ``x``, packets of each.
+
+    :raises InvalidInput: if it is none.
+    """
+    from measurement.probes.train import Shape
+
+    bursts, _, burst = text.partition("x")
+    if not (bursts.isdecimal() and burst.isdecimal()):
+        raise InvalidInput.of("--train", f"{text[:40]!r} is no train such as 10x200")
+    with told("--train"):
+        return Shape(bursts=int(bursts), burst=int(burst))
+
+
+def connecting(listed: Instances) -> Connect:
+    """How the agents of an instances file are connected to.
+
+    :raises InvalidInput: if it names no key, or a file that holds none.
+    :raises Unavailable: if the key cannot be read.
+    """
+    from measurement.probes.client import Agent
+    from measurement.probes.key import read_key
+
+    if listed.key_file is None:
+        raise InvalidInput.of("key_file", "is required to probe: the key that the agents know us by")
+    with told("key_file"):
+        key = read_key(listed.key_file)
+
+    async def connect(instance: Instance) -> Agent:
+        return await Agent.connect(instance, key)
+
+    return connect
+
+
+async def until_interrupted(work: Callable[[asyncio.Event], Awaitable[T]]) -> T:
+    """Do it; an interrupt sets the event instead of ending the program."""
+    stop, loop = asyncio.Event(), asyncio.get_running_loop()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop.set)
+    try:
+        return await work(stop)
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)
