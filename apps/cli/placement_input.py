@@ -46,9 +46,9 @@ def network(instances: Path, measured: Path, *, hose: bool) -> tuple[tuple[Machi
     from adon.placement.model import Machine
     from measurement.snapshot.documents import loads
 
-    with told("--instances"):
+    with told("--instances", whole=True):
         machines = tuple(Machine.of(one) for one in listed.load(instances).listed)
-    with told("--snapshot"):
+    with told("--snapshot", whole=True):
         snapshot = loads(measured.read_bytes())
     return _measured(machines, snapshot), hosed(snapshot) if hose else snapshot
 

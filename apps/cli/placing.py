@@ -104,10 +104,10 @@ def _problem(files: list[Path], instances: Path, measured: Path, *, hose: bool) 
     from adon.placement.model import Problem
 
     loaded = [applications.load(file) for file in files]
-    with told("APPLICATION"):
+    with told("APPLICATION", whole=True):
         application = _combined(loaded)
     machines, snapshot = network(instances, measured, hose=hose)
-    with told("APPLICATION"):
+    with told("APPLICATION", whole=True):
         return Problem(application, machines, snapshot)
 
 

@@ -32,12 +32,15 @@ _FIELD = re.compile(r"\A[a-z_]+: ")
 
 
 @contextmanager
-def told(field: str) -> Iterator[None]:
-    """Within, what the measurement refuses is told by the option or argument it came from."""
+def told(field: str, *, whole: bool = False) -> Iterator[None]:
+    """Within, what the measurement refuses is told by the option or argument it came from.
+
+    :param whole: with the field that it names itself: where the option is a file, of its many fields one.
+    """
     try:
         yield
     except ValueError as error:
-        raise InvalidInput.of(field, _FIELD.sub("", str(error), count=1)) from error
+        raise InvalidInput.of(field, str(error) if whole else _FIELD.sub("", str(error), count=1)) from error
     except OSError as error:
         raise Unavailable(f"{field}: {error}") from error
 
