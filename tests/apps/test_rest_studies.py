@@ -134,7 +134,11 @@ def test_a_round_is_handed_in_without_its_samples(world, adon, tmp_path):
     file.write_text(json.dumps(ALL[StudyKind.HEALTH_ROUND]))
     done = adon("study", "submit", "health-round", str(file), "--json")
     found = world.ask("GET", f"/studies/{json.loads(done.stdout)['id']}").json["document"]
-    assert {len(one.get("throughput", [])) for one in found["pairs"]} <= {0, 1}
+    before = ALL[StudyKind.HEALTH_ROUND]["pairs"]
+    assert max(len(one.get("tcp", [])) for one in before) > 1
+    assert {len(one.get("tcp", [])) for one in found["pairs"]} <= {0, 1}
+    values = [len(one.get("throughput", [])) for one in before]
+    assert [len(one.get("throughput", [])) for one in found["pairs"]] == values, "their variance counts"
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"format": "other"}'])
