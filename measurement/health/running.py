@@ -17,14 +17,27 @@ from functools import partial
 from typing import Any, Protocol
 
 from measurement.health.agenda import Agenda
+from measurement.health.couples import at_once as asked_at_once
+from measurement.health.couples import couples
 from measurement.health.model import Found, Pair
-from measurement.health.orders import USUAL, Probing, joined, lasts, order, read, together
+from measurement.health.orders import (
+    USUAL,
+    Probing,
+    both_ways,
+    joined,
+    lasts,
+    lasts_both_ways,
+    order,
+    read,
+    split,
+    together,
+)
 from measurement.health.planning import FREE, Limits, Plan
 from measurement.health.record import Failure, ProbeKind, RoundRecord
 from measurement.instances import Instance
 from measurement.probes.findings import Failed, Finding, ProbeError, Report
 from measurement.probes.findings import Failure as Cause
-from measurement.probes.orders import Order
+from measurement.probes.orders import Order, SandwichBack
 
 CONNECTING_AT_ONCE = 32
 GONE = "its agent does not answer any more"
@@ -69,6 +82,10 @@ class Running:
     :param together: a pair's light probes are asked for with its train, in one order.  That spares an agent
         one of two connections to the other, a good part of what the probes of a pair cost; but the two have
         no other train meanwhile, so where round trips are long the round takes longer.
+    :param both_ways: where a plan has a pair and its way back, with light probes and trains, one of the two
+        is asked about both in one order: half as many connections.  Round trips, which go over the same two
+        paths whoever asks, are then taken once.  Each of the two has no other train meanwhile.  If nothing
+        came, or one of the two agents is gone, each direction is asked for by itself.  Implies ``together``.
     :param lights_at_once, trains_at_once, transfers_at_once: of all instances together; None for as many as
         are free.  Where the instances share a few processors, more at a time disturb each other's clocks.
     """
@@ -78,6 +95,7 @@ class Running:
     light_at_once: int = 4
     busy_pause: float = 1.0
     together: bool = False
+    both_ways: bool = False
     lights_at_once: int | None = None
     trains_at_once: int | None = None
     transfers_at_once: int | None = None
@@ -129,6 +147,7 @@ async def run(
         verified=verified,
         failures=tuple(sorted(work.failures, key=lambda one: (one.pair, one.kind))),
         interrupted="it was stopped" if stopped.is_set() else "",
+        from_other_side=frozenset(work.from_other_side),
     )
 
 
@@ -139,6 +158,7 @@ class _Work:
     :param agents: who was connected to; None for who is gone.
     :param carried: what transfers gave, by pair.
     :param with_trains: pairs whose light probes are asked for with their trains.
+    :param coupled: pairs that are still to be asked for with their way back.
     """
 
     names: Mapping[str, Instance]
@@ -151,14 +171,18 @@ class _Work:
     found: dict[Pair, Found] = field(default_factory=dict)
     carried: dict[Pair, tuple[float, ...]] = field(default_factory=dict)
     translated: set[Pair] = field(default_factory=set)
+    from_other_side: set[Pair] = field(default_factory=set)
     with_trains: set[Pair] = field(default_factory=set)
+    coupled: set[Pair] = field(default_factory=set)
     failures: list[Failure] = field(default_factory=list)
 
     async def do(self, plan: Plan) -> None:
         """All of it, or what there is time for until it is stopped."""
         await self._unless_stopped(partial(self._connect, {pair.source for pair in plan.pairs}))
-        if self.how.together:
+        if self.how.together or self.how.both_ways:
             self.with_trains = {pair for its in plan.trains for pair in its} & {*plan.light}
+        if self.how.both_ways:
+            self.coupled = {*couples(self.with_trains)}
         light = [pair for pair in plan.light if pair not in self.with_trains]
         if light:
             await self._unless_stopped(partial(self._light, light))
@@ -225,8 +249,11 @@ class _Work:
         left = [pair for pair in pairs if not self.found.get(pair, Found()).timed_out]
         count.one_more(len(pairs) - len(left))
         busy: dict[Pair, tuple[Failure, ...]] = {}
+        entries = [*asked_at_once(left, self.coupled)]
+        if self.coupled:  # trains go both ways, one after the other
+            limits = replace(limits, duplex=False)
         try:
-            await self._in_turn(kind, Agenda(left, limits, at_once), count, busy)
+            await self._in_turn(kind, Agenda(entries, limits, at_once), count, busy)
             if busy:
                 await asyncio.sleep(self.how.busy_pause)
                 await self._in_turn(kind, Agenda([*busy], limits, at_once), count, busy)
@@ -242,23 +269,40 @@ class _Work:
         :param busy: who was refused for the first time, which does not count as done, and with what words;
             who is tried again is taken out.
         """
-        under_way: dict[asyncio.Task[None], Pair] = {}
+        under_way: dict[asyncio.Task[tuple[Pair, ...]], Pair] = {}
         try:
             while True:
                 for pair in agenda.begin():
-                    under_way[asyncio.ensure_future(self._probe(pair, kind, busy))] = pair
+                    under_way[asyncio.ensure_future(self._entry(pair, kind, busy))] = pair
                 if not under_way:
                     return
                 done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
                 for task in done:
                     pair = under_way.pop(task)
                     agenda.done(pair)
-                    await task
-                    count.one_more(pair not in busy)
+                    count.one_more(sum(each not in busy for each in await task))
         finally:
             for task in under_way:
                 task.cancel()
             await asyncio.gather(*under_way, return_exceptions=True)
+
+    async def _entry(
+        self, pair: Pair, kind: ProbeKind, busy: dict[Pair, tuple[Failure, ...]]
+    ) -> tuple[Pair, ...]:
+        """Ask for a pair, or for a couple; which pairs that was."""
+        if kind is not ProbeKind.TRAIN or pair not in self.coupled:
+            await self._probe(pair, kind, busy)
+            return (pair,)
+        self.coupled.discard(pair)
+        outcomes: Mapping[Pair, Outcome] = {}
+        if self.gone.keys().isdisjoint(pair):
+            outcomes = await self._asked_both_ways(pair)
+        for each in (pair, pair.back):
+            if each in outcomes:
+                self._take(each, kind, outcomes[each], busy)
+            else:
+                await self._probe(each, kind, busy)
+        return pair, pair.back
 
     async def _probe(
         self, pair: Pair, kind: ProbeKind, busy: dict[Pair, tuple[Failure, ...]] | None = None
@@ -267,7 +311,13 @@ class _Work:
 
         :param busy: where a first refusal is written down instead, if there will be a second try.
         """
-        found, failures, refused = await self._asked(pair, kind)
+        self._take(pair, kind, await self._asked(pair, kind), busy)
+
+    def _take(
+        self, pair: Pair, kind: ProbeKind, outcome: Outcome, busy: dict[Pair, tuple[Failure, ...]] | None
+    ) -> None:
+        """Keep what came of it."""
+        found, failures, refused = outcome
         first = busy is not None and busy.pop(pair, None) is None
         if refused and first and busy is not None:
             busy[pair] = tuple(one for one in failures if one.kind is kind)
@@ -279,31 +329,62 @@ class _Work:
         else:
             self._keep(pair, kind, found, failures)
 
-    async def _asked(self, pair: Pair, kind: ProbeKind) -> tuple[Found | None, tuple[Failure, ...], bool]:
-        """What was found, None if nobody could say; what was not; and whether that is for being busy."""
-
-        def failed(why: str, *, refused: bool = False) -> tuple[None, tuple[Failure, ...], bool]:
-            return None, (Failure(pair, kind, f"{pair.source}: {why}"),), refused
-
-        if pair.source in self.gone:
-            return failed(self.gone[pair.source])
+    async def _asked(self, pair: Pair, kind: ProbeKind) -> Outcome:
+        """What came of asking for a pair."""
         asked, longest = self._order(pair, kind)
         try:
+            report = await self._report(pair, asked, longest)
+            return self._outcome(pair, asked, report)
+        except _Untold as error:
+            return error.outcome(pair, kind)
+        except ValueError as error:
+            return _Untold(str(error)).outcome(pair, kind)
+
+    async def _asked_both_ways(self, pair: Pair) -> Mapping[Pair, Outcome]:
+        """What came of asking a pair's source about both ways; of who is not there nobody could say."""
+        back, how = pair.back, self.how.probing
+        asked = both_ways(self.names[pair.destination], how)
+        try:
+            report = await self._report(pair, asked, lasts_both_ways(how))
+            its, of_back = split(asked, report)
+            there = self._outcome(pair, *its)
+            if there[0] is not None and there[0].timed_out:
+                return {pair: there}  # perhaps the other can say more
+            other = _read(back, *of_back)
+        except _Untold as error:
+            if not error.refused:  # the other is still to be asked
+                return {pair: error.outcome(pair, ProbeKind.TRAIN)}
+            return {each: error.outcome(each, ProbeKind.TRAIN) for each in (pair, back)}
+        except ValueError as error:
+            return {pair: _Untold(str(error)).outcome(pair, ProbeKind.TRAIN)}
+        if _refused_before_its_train(*of_back):
+            return {pair: there, back: (None, other[1], True)}
+        self.from_other_side.add(back)
+        return {pair: there, back: other}
+
+    async def _report(self, pair: Pair, asked: Order, longest: float) -> Report:
+        """What a pair's source says.
+
+        :raises _Untold: why it says nothing.
+        """
+        if pair.source in self.gone:
+            raise _Untold(self.gone[pair.source])
+        try:
             async with asyncio.timeout(longest):
-                report = await self.agents[pair.source].probe(asked)
-            found, failures = read(asked, report, pair)
+                return await self.agents[pair.source].probe(asked)
         except TimeoutError:
-            return failed("no report came in time")
+            raise _Untold("no report came in time") from None
         except (ProbeError, OSError) as error:
             if isinstance(error, OSError) or error.why in ITS_END:
                 self.gone.setdefault(pair.source, GONE)
             refused = isinstance(error, ProbeError) and error.why is Cause.BUSY
-            return failed(str(error) or type(error).__name__, refused=refused)
-        except ValueError as error:
-            return failed(str(error))
+            raise _Untold(str(error) or type(error).__name__, refused=refused) from None
+
+    def _outcome(self, pair: Pair, asked: Order, report: Report) -> Outcome:
+        outcome = _read(pair, asked, report)
         if report.own and report.seen and report.translated:
             self.translated.add(pair)
-        return found, failures, any(_is_busy(finding) for finding in report.findings)
+        return outcome
 
     def _order(self, pair: Pair, kind: ProbeKind) -> tuple[Order, float]:
         """What to ask about a pair, and how long to wait for it."""
@@ -323,6 +404,36 @@ class _Work:
 
     def _failed(self, pair: Pair, kind: ProbeKind, why: str) -> None:
         self.failures.append(Failure(pair, kind, why))
+
+
+Outcome = tuple[Found | None, tuple[Failure, ...], bool]
+"""What was found, None if nobody could say; what was not; and whether that is for being busy."""
+
+
+class _Untold(Exception):
+    """Why who was asked says nothing.
+
+    :param refused: whether for being busy with others.
+    """
+
+    def __init__(self, why: str, *, refused: bool = False) -> None:
+        super().__init__(why)
+        self.refused = refused
+
+    def outcome(self, pair: Pair, kind: ProbeKind) -> Outcome:
+        """Nothing of a pair."""
+        return None, (Failure(pair, kind, f"{pair.source}: {self}"),), self.refused
+
+
+def _read(pair: Pair, asked: Order, report: Report) -> Outcome:
+    found, failures = read(asked, report, pair)
+    return found, failures, any(_is_busy(finding) for finding in report.findings)
+
+
+def _refused_before_its_train(asked: Order, report: Report) -> bool:
+    """Whether a way back was refused its sandwich, too, which is not asked for again with a train alone."""
+    answers = zip(asked.probes, report.findings, strict=True)
+    return any(isinstance(probe, SandwichBack) and _is_busy(finding) for probe, finding in answers)
 
 
 def _is_busy(finding: Finding) -> bool:
