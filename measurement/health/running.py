@@ -11,54 +11,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from measurement.health.agenda import Agenda
+from measurement.health.asking import Agents, Connect, Outcome
 from measurement.health.couples import at_once as asked_at_once
 from measurement.health.couples import couples
 from measurement.health.model import Found, Pair
-from measurement.health.orders import (
-    USUAL,
-    Probing,
-    both_ways,
-    joined,
-    lasts,
-    lasts_both_ways,
-    order,
-    read,
-    split,
-    together,
-)
+from measurement.health.orders import USUAL, Probing, joined
 from measurement.health.planning import FREE, Limits, Plan
 from measurement.health.record import Failure, ProbeKind, RoundRecord
 from measurement.instances import Instance
-from measurement.probes.findings import Failed, Finding, ProbeError, Report
-from measurement.probes.findings import Failure as Cause
-from measurement.probes.orders import Order, SandwichBack
-
-CONNECTING_AT_ONCE = 32
-GONE = "its agent does not answer any more"
-ITS_END = frozenset({Cause.UNREACHABLE, Cause.VANISHED, Cause.DENIED, Cause.VERSION})
-"""After these nothing more can be asked over a connection."""
-
-
-class Asked(Protocol):
-    """An instance's agent, connected to (:class:`measurement.probes.client.Agent`)."""
-
-    async def probe(self, order: Order) -> Report:
-        """Have it probe another.
-
-        :raises ProbeError: if it does not answer itself, or not such an order.
-        """
-
-    async def close(self) -> None:
-        """End the connection."""
-
-
-Connect = Callable[[Instance], Awaitable[Asked]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +89,12 @@ async def run(
         if not {*pair} <= names.keys():
             raise ValueError(f"plan: {pair.source} > {pair.destination} is no pair of the instances")
     stopped = stop or asyncio.Event()
-    work = _Work(names, connect, how, stopped, progress)
+    agents = Agents(names, connect, how.probing)
+    work = _Work(agents, how, stopped, progress)
     try:
         await work.do(plan)
     finally:
-        await work.close()
+        await agents.close()
     verifying = [pair for its in plan.transfers for pair in its]
     in_trains = {pair for its in plan.trains for pair in its}
     verified = {pair: work.carried[pair] for pair in verifying if pair in work.carried and pair in in_trains}
@@ -143,11 +110,11 @@ async def run(
         found,
         profile,
         frozenset(by_transfer),
-        translated=frozenset(work.translated),
+        translated=frozenset(agents.translated),
         verified=verified,
         failures=tuple(sorted(work.failures, key=lambda one: (one.pair, one.kind))),
         interrupted="it was stopped" if stopped.is_set() else "",
-        from_other_side=frozenset(work.from_other_side),
+        from_other_side=frozenset(agents.from_other_side),
     )
 
 
@@ -155,30 +122,25 @@ async def run(
 class _Work:
     """A round under way.
 
-    :param agents: who was connected to; None for who is gone.
+    :param agents: who is asked.
     :param carried: what transfers gave, by pair.
     :param with_trains: pairs whose light probes are asked for with their trains.
     :param coupled: pairs that are still to be asked for with their way back.
     """
 
-    names: Mapping[str, Instance]
-    connect: Connect
+    agents: Agents
     how: Running
     stop: asyncio.Event
     progress: Callable[[Progress], None]
-    agents: dict[str, Asked] = field(default_factory=dict)
-    gone: dict[str, str] = field(default_factory=dict)
     found: dict[Pair, Found] = field(default_factory=dict)
     carried: dict[Pair, tuple[float, ...]] = field(default_factory=dict)
-    translated: set[Pair] = field(default_factory=set)
-    from_other_side: set[Pair] = field(default_factory=set)
     with_trains: set[Pair] = field(default_factory=set)
     coupled: set[Pair] = field(default_factory=set)
     failures: list[Failure] = field(default_factory=list)
 
     async def do(self, plan: Plan) -> None:
         """All of it, or what there is time for until it is stopped."""
-        await self._unless_stopped(partial(self._connect, {pair.source for pair in plan.pairs}))
+        await self._unless_stopped(partial(self.agents.connect_to, {pair.source for pair in plan.pairs}))
         if self.how.together or self.how.both_ways:
             self.with_trains = {pair for its in plan.trains for pair in its} & {*plan.light}
         if self.how.both_ways:
@@ -193,10 +155,6 @@ class _Work:
             pairs = [pair for each in its for pair in each]
             if pairs:
                 await self._unless_stopped(partial(self._loading, kind, pairs, at_once))
-
-    async def close(self) -> None:
-        """End all connections."""
-        await asyncio.gather(*(agent.close() for agent in self.agents.values()), return_exceptions=True)
 
     async def _unless_stopped(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Do something until it is done, or all is stopped."""
@@ -213,21 +171,9 @@ class _Work:
             for each in (doing, waiting):
                 each.cancel()
 
-    async def _connect(self, sources: Iterable[str]) -> None:
-        room = asyncio.Semaphore(CONNECTING_AT_ONCE)
-
-        async def one(name: str) -> None:
-            async with room:
-                try:
-                    self.agents[name] = await self.connect(self.names[name])
-                except (ProbeError, OSError) as error:
-                    self.gone[name] = str(error) or type(error).__name__
-
-        await asyncio.gather(*map(one, sorted(sources)))
-
     async def _light(self, pairs: Sequence[Pair]) -> None:
         count = _Count(self, ProbeKind.LIGHT, len(pairs))
-        room = {name: asyncio.Semaphore(self.how.light_at_once) for name in self.names}
+        room = {name: asyncio.Semaphore(self.how.light_at_once) for name in self.agents.names}
 
         everybody = asyncio.Semaphore(self.how.lights_at_once or len(pairs) or 1)
 
@@ -294,9 +240,7 @@ class _Work:
             await self._probe(pair, kind, busy)
             return (pair,)
         self.coupled.discard(pair)
-        outcomes: Mapping[Pair, Outcome] = {}
-        if self.gone.keys().isdisjoint(pair):
-            outcomes = await self._asked_both_ways(pair)
+        outcomes = await self.agents.ask_both_ways(pair)
         for each in (pair, pair.back):
             if each in outcomes:
                 self._take(each, kind, outcomes[each], busy)
@@ -311,7 +255,8 @@ class _Work:
 
         :param busy: where a first refusal is written down instead, if there will be a second try.
         """
-        self._take(pair, kind, await self._asked(pair, kind), busy)
+        with_light = kind is ProbeKind.TRAIN and pair in self.with_trains
+        self._take(pair, kind, await self.agents.ask(pair, kind, with_light=with_light), busy)
 
     def _take(
         self, pair: Pair, kind: ProbeKind, outcome: Outcome, busy: dict[Pair, tuple[Failure, ...]] | None
@@ -329,70 +274,6 @@ class _Work:
         else:
             self._keep(pair, kind, found, failures)
 
-    async def _asked(self, pair: Pair, kind: ProbeKind) -> Outcome:
-        """What came of asking for a pair."""
-        asked, longest = self._order(pair, kind)
-        try:
-            report = await self._report(pair, asked, longest)
-            return self._outcome(pair, asked, report)
-        except _Untold as error:
-            return error.outcome(pair, kind)
-        except ValueError as error:
-            return _Untold(str(error)).outcome(pair, kind)
-
-    async def _asked_both_ways(self, pair: Pair) -> Mapping[Pair, Outcome]:
-        """What came of asking a pair's source about both ways; of who is not there nobody could say."""
-        back, how = pair.back, self.how.probing
-        asked = both_ways(self.names[pair.destination], how)
-        try:
-            report = await self._report(pair, asked, lasts_both_ways(how))
-            its, of_back = split(asked, report)
-            there = self._outcome(pair, *its)
-            if there[0] is not None and there[0].timed_out:
-                return {pair: there}  # perhaps the other can say more
-            other = _read(back, *of_back)
-        except _Untold as error:
-            if not error.refused:  # the other is still to be asked
-                return {pair: error.outcome(pair, ProbeKind.TRAIN)}
-            return {each: error.outcome(each, ProbeKind.TRAIN) for each in (pair, back)}
-        except ValueError as error:
-            return {pair: _Untold(str(error)).outcome(pair, ProbeKind.TRAIN)}
-        if _refused_before_its_train(*of_back):
-            return {pair: there, back: (None, other[1], True)}
-        self.from_other_side.add(back)
-        return {pair: there, back: other}
-
-    async def _report(self, pair: Pair, asked: Order, longest: float) -> Report:
-        """What a pair's source says.
-
-        :raises _Untold: why it says nothing.
-        """
-        if pair.source in self.gone:
-            raise _Untold(self.gone[pair.source])
-        try:
-            async with asyncio.timeout(longest):
-                return await self.agents[pair.source].probe(asked)
-        except TimeoutError:
-            raise _Untold("no report came in time") from None
-        except (ProbeError, OSError) as error:
-            if isinstance(error, OSError) or error.why in ITS_END:
-                self.gone.setdefault(pair.source, GONE)
-            refused = isinstance(error, ProbeError) and error.why is Cause.BUSY
-            raise _Untold(str(error) or type(error).__name__, refused=refused) from None
-
-    def _outcome(self, pair: Pair, asked: Order, report: Report) -> Outcome:
-        outcome = _read(pair, asked, report)
-        if report.own and report.seen and report.translated:
-            self.translated.add(pair)
-        return outcome
-
-    def _order(self, pair: Pair, kind: ProbeKind) -> tuple[Order, float]:
-        """What to ask about a pair, and how long to wait for it."""
-        target, how = self.names[pair.destination], self.how.probing
-        if kind is ProbeKind.TRAIN and pair in self.with_trains:
-            return together(target, how), lasts(ProbeKind.LIGHT, how) + lasts(kind, how)
-        return order(kind, target, how), lasts(kind, how)
-
     def _keep(self, pair: Pair, kind: ProbeKind, found: Found, failures: Iterable[Failure]) -> None:
         self.failures += failures
         if kind is ProbeKind.TRANSFER:
@@ -404,40 +285,6 @@ class _Work:
 
     def _failed(self, pair: Pair, kind: ProbeKind, why: str) -> None:
         self.failures.append(Failure(pair, kind, why))
-
-
-Outcome = tuple[Found | None, tuple[Failure, ...], bool]
-"""What was found, None if nobody could say; what was not; and whether that is for being busy."""
-
-
-class _Untold(Exception):
-    """Why who was asked says nothing.
-
-    :param refused: whether for being busy with others.
-    """
-
-    def __init__(self, why: str, *, refused: bool = False) -> None:
-        super().__init__(why)
-        self.refused = refused
-
-    def outcome(self, pair: Pair, kind: ProbeKind) -> Outcome:
-        """Nothing of a pair."""
-        return None, (Failure(pair, kind, f"{pair.source}: {self}"),), self.refused
-
-
-def _read(pair: Pair, asked: Order, report: Report) -> Outcome:
-    found, failures = read(asked, report, pair)
-    return found, failures, any(_is_busy(finding) for finding in report.findings)
-
-
-def _refused_before_its_train(asked: Order, report: Report) -> bool:
-    """Whether a way back was refused its sandwich, too, which is not asked for again with a train alone."""
-    answers = zip(asked.probes, report.findings, strict=True)
-    return any(isinstance(probe, SandwichBack) and _is_busy(finding) for probe, finding in answers)
-
-
-def _is_busy(finding: Finding) -> bool:
-    return isinstance(finding, Failed) and finding.why is Cause.BUSY
 
 
 class _Count:
