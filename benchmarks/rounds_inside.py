@@ -52,6 +52,7 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=2, help="requests of each kind and size, quick round")
     parser.add_argument("--burst", type=int, default=64, help="packets of a train")
     parser.add_argument("--at-once", type=int, default=8, help="orders under way, of all instances together")
+    parser.add_argument("--apart", action="store_true", help="quick round: each direction in its own order")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     resource.setrlimit(resource.RLIMIT_NOFILE, (4096, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
@@ -76,7 +77,7 @@ def measured(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
             answering = time.monotonic()
             memory = [private_bytes(pid) for pid in processes.values()]
             timed = partial(_timed, running, key, processes, asked.at_once)
-            quick = timed(plan(pairs, verified), light)
+            quick = timed(plan(pairs, verified), light, both_ways=not asked.apart)
             exhaustive = [timed(plan(compared, exhaustive=True), slow) for _ in range(asked.slow_rounds)]
             return {
                 "emulation": running.emulation,
@@ -84,7 +85,7 @@ def measured(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
                 "pairs": len(pairs),
                 "compared": len(compared),
                 "slow_transfer": {"intervals": asked.intervals, "interval": asked.interval},
-                "quick_shape": _in_words(light, asked.at_once),
+                "quick_shape": _in_words(light, asked.at_once, both_ways=not asked.apart),
                 "built_s": there - began,
                 "agents_s": answering - there,
                 "agent_bytes": sorted(memory)[len(memory) // 2],
@@ -110,11 +111,19 @@ class Timed:
 
 
 def _timed(
-    running: Running, key: Path, processes: Mapping[str, int], at_once: int, what: Plan, how: Probing
+    running: Running,
+    key: Path,
+    processes: Mapping[str, int],
+    at_once: int,
+    what: Plan,
+    how: Probing,
+    *,
+    both_ways: bool = False,
 ) -> Timed:
     """Run a round.
 
     :param at_once: orders of all instances together: more would wait for the cores, and be late.
+    :param both_ways: whether one order is about both directions.
     """
     secret = read_key(key)
 
@@ -123,6 +132,7 @@ def _timed(
             how,
             light_at_once=2,
             together=True,
+            both_ways=both_ways,
             lights_at_once=at_once,
             trains_at_once=at_once,
             transfers_at_once=at_once,
@@ -177,10 +187,11 @@ def train_errors(record: RoundRecord) -> list[float]:
     ]
 
 
-def _in_words(how: Probing, at_once: int) -> str:
+def _in_words(how: Probing, at_once: int, *, both_ways: bool) -> str:
     shape = how.shape
     train = f"trains of {shape.bursts} x {shape.burst} packets of {shape.packet} bytes"
-    return f"{how.count} requests of each kind, {train}, {at_once} orders at a time"
+    of = "both directions" if both_ways else "one direction"
+    return f"{how.count} requests of each kind, {train}, {at_once} orders at a time, each of {of}"
 
 
 def _agreement(pairs: Sequence[Pair], records: Sequence[RoundRecord]) -> dict[str, Any]:

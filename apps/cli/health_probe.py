@@ -55,6 +55,13 @@ def probe(
     duplex: Annotated[
         bool, typer.Option("--duplex", help="An instance may send a train and receive another at once.")
     ] = False,
+    both_ways: Annotated[
+        bool,
+        typer.Option(
+            "--both-ways",
+            help="One of two instances is asked about both directions at once: half as many connections.",
+        ),
+    ] = False,
     at_once: Annotated[
         int | None,
         typer.Option(min=1, help="Orders of all instances at a time (default: as many as are free)."),
@@ -78,7 +85,7 @@ def probe(
     listed = load(file)
     instances = listed.listed
     asking = _asking(instances, towards, pair, (verify, seed), changed, exhaustive=exhaustive)
-    how = _running(_limits(listed, duplex=duplex), at_once, count, shape(train))
+    how = _running(_limits(listed, duplex=duplex), at_once, count, shape(train), both_ways=both_ways)
     if plan_only:
         _tell_plan(asking, how, json_=json_)
         return
@@ -182,13 +189,14 @@ def _limits(listed: Instances, *, duplex: bool) -> Limits:
     return Limits(duplex, listed.between_zones, {one.name: one.zone for one in listed.listed})
 
 
-def _running(limits: Limits, at_once: int | None, count: int, shape: Shape) -> Running:
+def _running(limits: Limits, at_once: int | None, count: int, shape: Shape, *, both_ways: bool) -> Running:
     from measurement.health.orders import Probing
     from measurement.health.running import Running
 
     return Running(
         Probing(count, shape=shape),
         limits,
+        both_ways=both_ways,
         lights_at_once=at_once,
         trains_at_once=at_once,
         transfers_at_once=at_once,

@@ -12,7 +12,7 @@ from apps.cli.rounds import told
 
 if TYPE_CHECKING:
     from adon.config.instances import Instances
-    from measurement.health.running import Connect
+    from measurement.health.asking import Connect
     from measurement.instances import Instance
     from measurement.probes.client import Agent
     from measurement.probes.train import Shape

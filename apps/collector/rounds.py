@@ -28,6 +28,7 @@ from apps.collector.studies import Studies
 from measurement.anomaly.threshold import Threshold
 from measurement.archive import Appended
 from measurement.errors import ArchiveError, LeaseLost
+from measurement.health.asking import Connect
 from measurement.health.documents import to_json
 from measurement.health.history import History
 from measurement.health.judging import REMEMBERED, Judged
@@ -36,7 +37,7 @@ from measurement.health.planning import Limits
 from measurement.health.profiles import mesh, sample
 from measurement.health.record import RoundRecord
 from measurement.health.renewing import Asking, health_round
-from measurement.health.running import Connect, Running
+from measurement.health.running import Running
 from measurement.instances import Instance
 from measurement.model import Series
 from measurement.probes.client import Agent

@@ -78,7 +78,7 @@ class PairDocument(_Document):
     """All about one directed pair.
 
     ``reached`` is false where it was planned and nothing is known; ``carried`` says that the throughput is of
-    an earlier round.
+    an earlier round, ``from_other_side`` that the destination took the round trips.
     """
 
     source: str
@@ -94,6 +94,7 @@ class PairDocument(_Document):
     throughput_by: Literal["train", "transfer"] = "train"
     carried: bool = False
     translated: bool = False
+    from_other_side: bool = False
     verified: tuple[Rate, ...] | None = None
     silent: frozenset[Indicator] = frozenset()
     failed: tuple[FailureDocument, ...] = ()
@@ -207,6 +208,7 @@ def _pair_document(
         throughput_by="transfer" if pair in record.by_transfer else "train",
         carried=pair in record.carried,
         translated=pair in record.translated,
+        from_other_side=pair in record.from_other_side,
         verified=record.verified.get(pair),
         silent=found.silent,
         failed=tuple(FailureDocument(probe=one.kind, why=one.why) for one in failed),
@@ -241,6 +243,7 @@ def _record(document: RoundDocument) -> RoundRecord:
         interrupted=document.interrupted,
         scores={pair: _score(one.score) for pair, one in named if one.score is not None},
         fired={pair: _fired(one) for pair, one in named if one.fired},
+        from_other_side=frozenset(pair for pair, one in named if one.from_other_side),
     )
 
 

@@ -105,6 +105,7 @@ def together(light: RoundRecord, loading: RoundRecord) -> RoundRecord:
         found=found,
         by_transfer=light.by_transfer | loading.by_transfer,
         translated=light.translated | loading.translated,
+        from_other_side=light.from_other_side | loading.from_other_side,
         verified={**light.verified, **loading.verified},
         failures=(*light.failures, *loading.failures),
         interrupted=light.interrupted or loading.interrupted,

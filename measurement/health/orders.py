@@ -6,6 +6,7 @@ Values and functions only.  A probe that the other did not answer is *silent*; o
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from measurement.health.model import ICMP_SIZES, INTERVALS, SILENT_S, UDP_SIZES, Found, Indicator, Pair
@@ -18,10 +19,12 @@ from measurement.probes.orders import (
     Order,
     Probe,
     Sandwich,
+    SandwichBack,
     TcpConnect,
     TcpEcho,
     Throughput,
     Train,
+    TrainBack,
     UdpEcho,
 )
 from measurement.probes.train import Shape
@@ -32,12 +35,14 @@ _INDICATORS: dict[str, Indicator] = {
     IcmpEcho.kind: Indicator.ICMP,
     UdpEcho.kind: Indicator.UDP,
     Sandwich.kind: Indicator.SANDWICH,
+    SandwichBack.kind: Indicator.SANDWICH,
     TcpConnect.kind: Indicator.CONNECT,
     TcpEcho.kind: Indicator.TCP,
     Throughput.kind: Indicator.THROUGHPUT,
     Train.kind: Indicator.THROUGHPUT,
+    TrainBack.kind: Indicator.THROUGHPUT,
 }
-_LOADING = {Train.kind: ProbeKind.TRAIN, Throughput.kind: ProbeKind.TRANSFER}
+_LOADING = {Train.kind: ProbeKind.TRAIN, TrainBack.kind: ProbeKind.TRAIN, Throughput.kind: ProbeKind.TRANSFER}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +71,17 @@ def together(target: Instance, how: Probing = USUAL) -> Order:
     """All light probes and a train in one order; the echoes over TCP last, which take the connection over."""
     *light, last = _light(how)
     return Order(target, (*light, Train(how.shape), last))
+
+
+def both_ways(target: Instance, how: Probing = USUAL) -> Order:
+    """What :func:`together` asks, and the sandwich and the train of the way back, over the same connection.
+
+    Round trips are of both directions: whichever of the two asks, they go over the same two paths, the
+    kernel takes their times, and how long the answerer had them is taken off.
+    """
+    *light, last = _light(how)
+    back = SandwichBack(64, how.count, how.interval, how.silent)
+    return Order(target, (*light, Train(how.shape), back, TrainBack(how.shape), last))
 
 
 def order(kind: ProbeKind, target: Instance, how: Probing = USUAL) -> Order:
@@ -101,6 +117,30 @@ def lasts(kind: ProbeKind, how: Probing = USUAL) -> float:
             return how.intervals * how.interval_length + 4 * how.silent
 
 
+def lasts_both_ways(how: Probing = USUAL) -> float:
+    """As :func:`lasts`, of :func:`both_ways`."""
+    sandwich = how.count * how.interval + 4 * how.silent
+    return lasts(ProbeKind.LIGHT, how) + 2 * lasts(ProbeKind.TRAIN, how) + sandwich
+
+
+def split(asked: Order, report: Report) -> tuple[tuple[Order, Report], tuple[Order, Report]]:
+    """A report of :func:`both_ways` as those of two orders: of the way there, and of the way back.
+
+    :raises ValueError: for a report of another order.
+    """
+    if len(report.findings) != len(asked.probes):
+        raise ValueError(f"findings: {len(report.findings)} for {len(asked.probes)} probes")
+    found = [*zip(asked.probes, report.findings, strict=True)]
+    there = [one for one in found if not isinstance(one[0], SandwichBack | TrainBack)]
+    back = [one for one in found if not isinstance(one[0], Sandwich | Train)]
+    return _part(asked, report, there), _part(asked, report, back)
+
+
+def _part(asked: Order, report: Report, found: Sequence[tuple[Probe, Finding]]) -> tuple[Order, Report]:
+    probes, findings = zip(*found, strict=True)
+    return replace(asked, probes=probes), replace(report, findings=findings)
+
+
 def read(asked: Order, report: Report, pair: Pair) -> tuple[Found, tuple[Failure, ...]]:
     """What a report says of a pair, and what it could not say.
 
@@ -133,7 +173,7 @@ def _with(found: Found, probe: Probe, finding: Finding) -> tuple[Found, bool]:
             return replace(found, icmp={**found.icmp, size: times} if times else found.icmp), bool(times)
         case UdpEcho(length=size), RoundTrips(answered=times):
             return replace(found, udp={**found.udp, size: times} if times else found.udp), bool(times)
-        case Sandwich(), Widened(by=tries):
+        case Sandwich() | SandwichBack(), Widened(by=tries):
             widened = tuple(one for one in tries if one is not None)
             return replace(found, sandwich=widened), bool(widened)
         case TcpConnect(), RoundTrips(answered=times):
@@ -142,7 +182,7 @@ def _with(found: Found, probe: Probe, finding: Finding) -> tuple[Found, bool]:
             return replace(found, tcp=times), bool(times)
         case Throughput(), Carried(rates=rates):
             return replace(found, throughput=rates), any(rates)
-        case Train(), TrainFound(rate=rate):
+        case Train() | TrainBack(), TrainFound(rate=rate):
             return replace(found, throughput=() if rate is None else (rate,)), rate is not None
     raise ValueError(f"findings: {finding.kind} is no answer to {probe.kind}")
 

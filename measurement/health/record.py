@@ -51,6 +51,7 @@ class RoundRecord:
     :param interrupted: why it ended before its plan; empty if it did not.
     :param scores: the health of each pair, its peers being all pairs of the round.
     :param fired: the markers that fired.
+    :param from_other_side: pairs whose round trips were taken by their destination, asked about both ways.
     :raises ValueError: for somebody who is not among the instances, and for an end before the beginning; it
         names the field.
     """
@@ -69,6 +70,7 @@ class RoundRecord:
     interrupted: str = ""
     scores: Mapping[Pair, Score] = field(default_factory=dict)
     fired: Mapping[Pair, tuple[Fired, ...]] = field(default_factory=dict)
+    from_other_side: frozenset[Pair] = frozenset()
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.began) and math.isfinite(self.ended) and self.began <= self.ended):
@@ -89,6 +91,7 @@ class RoundRecord:
             ("by_transfer", self.by_transfer),
             ("carried", self.carried),
             ("translated", self.translated),
+            ("from_other_side", self.from_other_side),
             ("verified", self.verified),
             ("scores", self.scores),
             ("fired", self.fired),

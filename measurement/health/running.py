@@ -11,41 +11,20 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 from measurement.health.agenda import Agenda
+from measurement.health.asking import Agents, Connect, Outcome
+from measurement.health.couples import at_once as asked_at_once
+from measurement.health.couples import couples
 from measurement.health.model import Found, Pair
-from measurement.health.orders import USUAL, Probing, joined, lasts, order, read, together
+from measurement.health.orders import USUAL, Probing, joined
 from measurement.health.planning import FREE, Limits, Plan
 from measurement.health.record import Failure, ProbeKind, RoundRecord
 from measurement.instances import Instance
-from measurement.probes.findings import Failed, Finding, ProbeError, Report
-from measurement.probes.findings import Failure as Cause
-from measurement.probes.orders import Order
-
-CONNECTING_AT_ONCE = 32
-GONE = "its agent does not answer any more"
-ITS_END = frozenset({Cause.UNREACHABLE, Cause.VANISHED, Cause.DENIED, Cause.VERSION})
-"""After these nothing more can be asked over a connection."""
-
-
-class Asked(Protocol):
-    """An instance's agent, connected to (:class:`measurement.probes.client.Agent`)."""
-
-    async def probe(self, order: Order) -> Report:
-        """Have it probe another.
-
-        :raises ProbeError: if it does not answer itself, or not such an order.
-        """
-
-    async def close(self) -> None:
-        """End the connection."""
-
-
-Connect = Callable[[Instance], Awaitable[Asked]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +48,10 @@ class Running:
     :param together: a pair's light probes are asked for with its train, in one order.  That spares an agent
         one of two connections to the other, a good part of what the probes of a pair cost; but the two have
         no other train meanwhile, so where round trips are long the round takes longer.
+    :param both_ways: where a plan has a pair and its way back, with light probes and trains, one of the two
+        is asked about both in one order: half as many connections.  Round trips, which go over the same two
+        paths whoever asks, are then taken once.  Each of the two has no other train meanwhile.  If nothing
+        came, or one of the two agents is gone, each direction is asked for by itself.  Implies ``together``.
     :param lights_at_once, trains_at_once, transfers_at_once: of all instances together; None for as many as
         are free.  Where the instances share a few processors, more at a time disturb each other's clocks.
     """
@@ -78,6 +61,7 @@ class Running:
     light_at_once: int = 4
     busy_pause: float = 1.0
     together: bool = False
+    both_ways: bool = False
     lights_at_once: int | None = None
     trains_at_once: int | None = None
     transfers_at_once: int | None = None
@@ -105,11 +89,12 @@ async def run(
         if not {*pair} <= names.keys():
             raise ValueError(f"plan: {pair.source} > {pair.destination} is no pair of the instances")
     stopped = stop or asyncio.Event()
-    work = _Work(names, connect, how, stopped, progress)
+    agents = Agents(names, connect, how.probing)
+    work = _Work(agents, how, stopped, progress)
     try:
         await work.do(plan)
     finally:
-        await work.close()
+        await agents.close()
     verifying = [pair for its in plan.transfers for pair in its]
     in_trains = {pair for its in plan.trains for pair in its}
     verified = {pair: work.carried[pair] for pair in verifying if pair in work.carried and pair in in_trains}
@@ -125,10 +110,11 @@ async def run(
         found,
         profile,
         frozenset(by_transfer),
-        translated=frozenset(work.translated),
+        translated=frozenset(agents.translated),
         verified=verified,
         failures=tuple(sorted(work.failures, key=lambda one: (one.pair, one.kind))),
         interrupted="it was stopped" if stopped.is_set() else "",
+        from_other_side=frozenset(agents.from_other_side),
     )
 
 
@@ -136,29 +122,29 @@ async def run(
 class _Work:
     """A round under way.
 
-    :param agents: who was connected to; None for who is gone.
+    :param agents: who is asked.
     :param carried: what transfers gave, by pair.
     :param with_trains: pairs whose light probes are asked for with their trains.
+    :param coupled: pairs that are still to be asked for with their way back.
     """
 
-    names: Mapping[str, Instance]
-    connect: Connect
+    agents: Agents
     how: Running
     stop: asyncio.Event
     progress: Callable[[Progress], None]
-    agents: dict[str, Asked] = field(default_factory=dict)
-    gone: dict[str, str] = field(default_factory=dict)
     found: dict[Pair, Found] = field(default_factory=dict)
     carried: dict[Pair, tuple[float, ...]] = field(default_factory=dict)
-    translated: set[Pair] = field(default_factory=set)
     with_trains: set[Pair] = field(default_factory=set)
+    coupled: set[Pair] = field(default_factory=set)
     failures: list[Failure] = field(default_factory=list)
 
     async def do(self, plan: Plan) -> None:
         """All of it, or what there is time for until it is stopped."""
-        await self._unless_stopped(partial(self._connect, {pair.source for pair in plan.pairs}))
-        if self.how.together:
+        await self._unless_stopped(partial(self.agents.connect_to, {pair.source for pair in plan.pairs}))
+        if self.how.together or self.how.both_ways:
             self.with_trains = {pair for its in plan.trains for pair in its} & {*plan.light}
+        if self.how.both_ways:
+            self.coupled = {*couples(self.with_trains)}
         light = [pair for pair in plan.light if pair not in self.with_trains]
         if light:
             await self._unless_stopped(partial(self._light, light))
@@ -169,10 +155,6 @@ class _Work:
             pairs = [pair for each in its for pair in each]
             if pairs:
                 await self._unless_stopped(partial(self._loading, kind, pairs, at_once))
-
-    async def close(self) -> None:
-        """End all connections."""
-        await asyncio.gather(*(agent.close() for agent in self.agents.values()), return_exceptions=True)
 
     async def _unless_stopped(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Do something until it is done, or all is stopped."""
@@ -189,21 +171,9 @@ class _Work:
             for each in (doing, waiting):
                 each.cancel()
 
-    async def _connect(self, sources: Iterable[str]) -> None:
-        room = asyncio.Semaphore(CONNECTING_AT_ONCE)
-
-        async def one(name: str) -> None:
-            async with room:
-                try:
-                    self.agents[name] = await self.connect(self.names[name])
-                except (ProbeError, OSError) as error:
-                    self.gone[name] = str(error) or type(error).__name__
-
-        await asyncio.gather(*map(one, sorted(sources)))
-
     async def _light(self, pairs: Sequence[Pair]) -> None:
         count = _Count(self, ProbeKind.LIGHT, len(pairs))
-        room = {name: asyncio.Semaphore(self.how.light_at_once) for name in self.names}
+        room = {name: asyncio.Semaphore(self.how.light_at_once) for name in self.agents.names}
 
         everybody = asyncio.Semaphore(self.how.lights_at_once or len(pairs) or 1)
 
@@ -225,8 +195,11 @@ class _Work:
         left = [pair for pair in pairs if not self.found.get(pair, Found()).timed_out]
         count.one_more(len(pairs) - len(left))
         busy: dict[Pair, tuple[Failure, ...]] = {}
+        entries = [*asked_at_once(left, self.coupled)]
+        if self.coupled:  # trains go both ways, one after the other
+            limits = replace(limits, duplex=False)
         try:
-            await self._in_turn(kind, Agenda(left, limits, at_once), count, busy)
+            await self._in_turn(kind, Agenda(entries, limits, at_once), count, busy)
             if busy:
                 await asyncio.sleep(self.how.busy_pause)
                 await self._in_turn(kind, Agenda([*busy], limits, at_once), count, busy)
@@ -242,23 +215,38 @@ class _Work:
         :param busy: who was refused for the first time, which does not count as done, and with what words;
             who is tried again is taken out.
         """
-        under_way: dict[asyncio.Task[None], Pair] = {}
+        under_way: dict[asyncio.Task[tuple[Pair, ...]], Pair] = {}
         try:
             while True:
                 for pair in agenda.begin():
-                    under_way[asyncio.ensure_future(self._probe(pair, kind, busy))] = pair
+                    under_way[asyncio.ensure_future(self._entry(pair, kind, busy))] = pair
                 if not under_way:
                     return
                 done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
                 for task in done:
                     pair = under_way.pop(task)
                     agenda.done(pair)
-                    await task
-                    count.one_more(pair not in busy)
+                    count.one_more(sum(each not in busy for each in await task))
         finally:
             for task in under_way:
                 task.cancel()
             await asyncio.gather(*under_way, return_exceptions=True)
+
+    async def _entry(
+        self, pair: Pair, kind: ProbeKind, busy: dict[Pair, tuple[Failure, ...]]
+    ) -> tuple[Pair, ...]:
+        """Ask for a pair, or for a couple; which pairs that was."""
+        if kind is not ProbeKind.TRAIN or pair not in self.coupled:
+            await self._probe(pair, kind, busy)
+            return (pair,)
+        self.coupled.discard(pair)
+        outcomes = await self.agents.ask_both_ways(pair)
+        for each in (pair, pair.back):
+            if each in outcomes:
+                self._take(each, kind, outcomes[each], busy)
+            else:
+                await self._probe(each, kind, busy)
+        return pair, pair.back
 
     async def _probe(
         self, pair: Pair, kind: ProbeKind, busy: dict[Pair, tuple[Failure, ...]] | None = None
@@ -267,7 +255,14 @@ class _Work:
 
         :param busy: where a first refusal is written down instead, if there will be a second try.
         """
-        found, failures, refused = await self._asked(pair, kind)
+        with_light = kind is ProbeKind.TRAIN and pair in self.with_trains
+        self._take(pair, kind, await self.agents.ask(pair, kind, with_light=with_light), busy)
+
+    def _take(
+        self, pair: Pair, kind: ProbeKind, outcome: Outcome, busy: dict[Pair, tuple[Failure, ...]] | None
+    ) -> None:
+        """Keep what came of it."""
+        found, failures, refused = outcome
         first = busy is not None and busy.pop(pair, None) is None
         if refused and first and busy is not None:
             busy[pair] = tuple(one for one in failures if one.kind is kind)
@@ -278,39 +273,6 @@ class _Work:
             self.failures += failures
         else:
             self._keep(pair, kind, found, failures)
-
-    async def _asked(self, pair: Pair, kind: ProbeKind) -> tuple[Found | None, tuple[Failure, ...], bool]:
-        """What was found, None if nobody could say; what was not; and whether that is for being busy."""
-
-        def failed(why: str, *, refused: bool = False) -> tuple[None, tuple[Failure, ...], bool]:
-            return None, (Failure(pair, kind, f"{pair.source}: {why}"),), refused
-
-        if pair.source in self.gone:
-            return failed(self.gone[pair.source])
-        asked, longest = self._order(pair, kind)
-        try:
-            async with asyncio.timeout(longest):
-                report = await self.agents[pair.source].probe(asked)
-            found, failures = read(asked, report, pair)
-        except TimeoutError:
-            return failed("no report came in time")
-        except (ProbeError, OSError) as error:
-            if isinstance(error, OSError) or error.why in ITS_END:
-                self.gone.setdefault(pair.source, GONE)
-            refused = isinstance(error, ProbeError) and error.why is Cause.BUSY
-            return failed(str(error) or type(error).__name__, refused=refused)
-        except ValueError as error:
-            return failed(str(error))
-        if report.own and report.seen and report.translated:
-            self.translated.add(pair)
-        return found, failures, any(_is_busy(finding) for finding in report.findings)
-
-    def _order(self, pair: Pair, kind: ProbeKind) -> tuple[Order, float]:
-        """What to ask about a pair, and how long to wait for it."""
-        target, how = self.names[pair.destination], self.how.probing
-        if kind is ProbeKind.TRAIN and pair in self.with_trains:
-            return together(target, how), lasts(ProbeKind.LIGHT, how) + lasts(kind, how)
-        return order(kind, target, how), lasts(kind, how)
 
     def _keep(self, pair: Pair, kind: ProbeKind, found: Found, failures: Iterable[Failure]) -> None:
         self.failures += failures
@@ -323,10 +285,6 @@ class _Work:
 
     def _failed(self, pair: Pair, kind: ProbeKind, why: str) -> None:
         self.failures.append(Failure(pair, kind, why))
-
-
-def _is_busy(finding: Finding) -> bool:
-    return isinstance(finding, Failed) and finding.why is Cause.BUSY
 
 
 class _Count:

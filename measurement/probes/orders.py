@@ -19,6 +19,8 @@ SHORTEST_UDP = 64
 LONGEST_ECHO = 65_000
 LONGEST = 120.0
 """Seconds that one probe may take: an order is not a way to occupy an instance."""
+LONGEST_BACK = 5.0
+"""Seconds that a target may be asked to send for."""
 MOST_PROBES = 64
 MOST_PACKETS = 100_000
 """Of one train."""
@@ -70,7 +72,7 @@ class UdpEcho(_Repeated):
 
 
 @dataclass(frozen=True, slots=True)
-class Sandwich(_Repeated):
+class _Sandwiches(_Repeated):
     """Two small packets a known time apart, a large one right before the second ([HEALTH] 5.1).
 
     :param length: of the small ones, bytes.
@@ -80,7 +82,6 @@ class Sandwich(_Repeated):
 
     gap: float = 0.002
     large: int | None = None
-    kind: ClassVar[str] = "sandwich"
 
     def __post_init__(self) -> None:
         _Repeated.__post_init__(self)
@@ -89,6 +90,27 @@ class Sandwich(_Repeated):
         _lasting(self.count * (self.interval + self.gap) + self.timeout)
         if self.large is not None:
             _within("large", self.large, self.length, LONGEST_ECHO)
+
+
+@dataclass(frozen=True, slots=True)
+class Sandwich(_Sandwiches):
+    """Sandwiches to the target; see :class:`_Sandwiches`."""
+
+    kind: ClassVar[str] = "sandwich"
+
+
+@dataclass(frozen=True, slots=True)
+class SandwichBack(_Sandwiches):
+    """Sandwiches from the target to who asks it: what the way back does to them.
+
+    The target sends all of them by its own clock, without waiting for anything.
+    """
+
+    kind: ClassVar[str] = "sandwich-back"
+
+    def __post_init__(self) -> None:
+        _Sandwiches.__post_init__(self)
+        _lasting(self.count * (self.interval + self.gap), LONGEST_BACK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,8 +153,8 @@ class Throughput:
 
 
 @dataclass(frozen=True, slots=True)
-class Train:
-    """A packet train to the target ([CHOREO] 3.1), after a few round trips that say what loss means.
+class _Trains:
+    """A packet train ([CHOREO] 3.1), after a few round trips that say what loss means.
 
     :param segments: of each burst, told apart at the receiver, each of two packets or more; several of them
         show where a rate settles.
@@ -142,7 +164,6 @@ class Train:
     shape: Shape = Shape()  # noqa: RUF009 - frozen
     segments: int = 8
     echoes: int = 3
-    kind: ClassVar[str] = "train"
 
     def __post_init__(self) -> None:
         if self.shape.packet < SHORTEST_UDP:
@@ -153,6 +174,24 @@ class Train:
         _within("segments", self.segments, 1, 64)
         _within("echoes", self.echoes, 0, 100)
         _lasting(self.shape.bursts * self.shape.pause)
+
+
+@dataclass(frozen=True, slots=True)
+class Train(_Trains):
+    """A train to the target; see :class:`_Trains`."""
+
+    kind: ClassVar[str] = "train"
+
+
+@dataclass(frozen=True, slots=True)
+class TrainBack(_Trains):
+    """A train from the target to who asks it: what the way back carries."""
+
+    kind: ClassVar[str] = "train-back"
+
+    def __post_init__(self) -> None:
+        _Trains.__post_init__(self)
+        _lasting(self.shape.bursts * self.shape.pause, LONGEST_BACK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,10 +234,25 @@ class Hops:
         _within("timeout", self.timeout, 0.01, 10)
 
 
-Probe = IcmpEcho | UdpEcho | Sandwich | TcpConnect | TcpEcho | Throughput | Train | CrossTraffic | Hops
+Probe = (
+    IcmpEcho
+    | UdpEcho
+    | Sandwich
+    | TcpConnect
+    | TcpEcho
+    | Throughput
+    | Train
+    | CrossTraffic
+    | Hops
+    | SandwichBack
+    | TrainBack
+)
 KINDS: dict[str, type[Probe]] = {
     each.kind: each
-    for each in (IcmpEcho, UdpEcho, Sandwich, TcpConnect, TcpEcho, Throughput, Train, CrossTraffic, Hops)
+    for each in (
+        *(IcmpEcho, UdpEcho, Sandwich, TcpConnect, TcpEcho, Throughput, Train, CrossTraffic, Hops),
+        *(SandwichBack, TrainBack),
+    )
 }
 
 
@@ -222,6 +276,6 @@ def _within(name: str, value: float, least: float, most: float) -> None:
         raise ValueError(f"{name}: {value} is not between {least:g} and {most:g}")
 
 
-def _lasting(seconds: float) -> None:
-    if seconds > LONGEST:
-        raise ValueError(f"probe: it would take {seconds:g} s, and {LONGEST:g} s are the most")
+def _lasting(seconds: float, most: float = LONGEST) -> None:
+    if seconds > most:
+        raise ValueError(f"probe: it would take {seconds:g} s, and {most:g} s are the most")

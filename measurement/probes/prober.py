@@ -26,17 +26,19 @@ from measurement.probes.findings import (
     RoundTrips,
     Route,
     TrainFound,
+    Widened,
 )
 from measurement.probes.icmp import IcmpChannel
 from measurement.probes.line import Line
 from measurement.probes.round_trips import Channel, round_trips
-from measurement.probes.sandwich import sandwich
+from measurement.probes.sandwich import Apart, SandwichReceiver, sandwich
 from measurement.probes.streams import TcpChannel, connect_times, pour
 from measurement.probes.threads import Loads, Threads
 from measurement.probes.tracing import routers
-from measurement.probes.train import Arrived, Estimate, Shape, estimate, joined, limited, settled, tcp_payload
-from measurement.probes.train_sockets import LONGEST_SEND, Came, send_train
-from measurement.probes.udp import Numbers, UdpChannel, UdpPath, arrives, hops, named
+from measurement.probes.train_sockets import LONGEST_SEND, Came, Sent, send_train
+from measurement.probes.udp import Numbers, UdpChannel, UdpPath, arrives, comes_back, hops, named
+from measurement.probes.way_back import Receiver, as_asked, train_from, until_quiet
+from measurement.probes.weighing import weighed
 
 LOG = logging.getLogger(__name__)
 ANSWER_TIMEOUT = 5.0
@@ -101,6 +103,12 @@ class Prober:
             case orders.Train():
                 with self._loads.one():
                     return await self._train(probe, contact)
+            case orders.SandwichBack():
+                with self._loads.one():
+                    return await self._sandwich_back(probe, contact)
+            case orders.TrainBack():
+                with self._loads.one():
+                    return await self._train_back(probe, contact)
             case orders.CrossTraffic():
                 return await self._crossing(probe, contact)
             case orders.Hops():
@@ -118,6 +126,24 @@ class Prober:
         if None in found.times:
             await contact.must_not_be_limited()
         return found
+
+    async def _heard(self, path: UdpPath, contact: _Contact, count: int) -> tuple[float, ...]:
+        """Round trips on a path: the target knows where it begins from here on.
+
+        :raises ProbeError: ``unreachable`` or ``limited`` if there are none.
+        """
+        echoes = orders.UdpEcho(count=count, interval=0.0, timeout=1.0)
+        heard = (await self._echoes(UdpChannel(path, echoes.length), echoes)).answered
+        if not heard:
+            await contact.must_not_be_limited()
+            raise ProbeError(Failure.UNREACHABLE, "its agent takes connections, but no UDP packets")
+        return heard
+
+    async def _must_come_back(self, path: UdpPath, length: int) -> None:
+        if not await self._threads.run(comes_back, path, length):
+            raise ProbeError(
+                Failure.TOO_LARGE, f"packets with {length} bytes do not come back, shorter ones do"
+            )
 
     async def _must_arrive(self, path: UdpPath, length: int) -> None:
         if await self._threads.run(arrives, path, length) is False:
@@ -174,11 +200,7 @@ class Prober:
     async def _train(self, probe: orders.Train, contact: _Contact) -> TrainFound:
         line = await contact.line()
         with await contact.path() as path:
-            echoes = orders.UdpEcho(count=max(1, probe.echoes), interval=0.0, timeout=1.0)
-            heard = (await self._echoes(UdpChannel(path, echoes.length), echoes)).answered
-            if not heard:
-                await contact.must_not_be_limited()
-                raise ProbeError(Failure.UNREACHABLE, "its agent takes connections, but no UDP packets")
+            heard = await self._heard(path, contact, max(1, probe.echoes))
             # Beforehand, alone: virtual links let packets of any length pass that come several at a time.
             await self._must_arrive(path, probe.shape.packet)
             first = path.reserve(probe.shape.burst * probe.shape.bursts)
@@ -189,48 +211,59 @@ class Prober:
             came = value_from_json(Came, answer, "arrived")
             if came.stepped:
                 raise ProbeError(Failure.CLOCK_STEPPED, "the receiver's clock was set during the train")
-        if sent.bursts == 0:
-            raise ProbeError(
-                Failure.BAD_ORDER,
-                f"a burst of {probe.shape.burst} packets takes this path above {LONGEST_SEND:g} s",
-            )
-        rtt = min(heard) if probe.echoes else None
-        return weighed(replace(probe.shape, bursts=sent.bursts), came, rtt)
+        return _weighed(probe, sent, came, heard)
+
+    async def _train_back(self, probe: orders.TrainBack, contact: _Contact) -> TrainFound:
+        line = await contact.line()
+        with await contact.path() as path:
+            heard = await self._heard(path, contact, max(1, probe.echoes))
+            await self._must_come_back(path, probe.shape.packet)
+            first = path.reserve(probe.shape.burst * probe.shape.bursts)
+            receiver = train_from(path, line.keys, probe.shape, first)
+            asked = {"shape": value_to_json(probe.shape), "first": first}
+            sent = value_from_json(Sent, await self._sent_back(line, "train-back", asked, receiver), "sent")
+            came = receiver.came(probe.segments)
+        if came.stepped:
+            raise ProbeError(Failure.CLOCK_STEPPED, "our clock was set during the train")
+        return _weighed(probe, sent, came, heard)
+
+    async def _sandwich_back(self, probe: orders.SandwichBack, contact: _Contact) -> Widened:
+        line = await contact.line()
+        with await contact.path() as path:
+            await self._heard(path, contact, 1)
+            first = path.reserve(3 * probe.count)
+            receiver = SandwichReceiver(path, probe, first)
+            asked = {"sandwich": as_asked(probe), "first": first}
+            answer = await self._sent_back(line, "sandwich-back", asked, receiver)
+            return receiver.found(value_from_json(Apart, answer, "sent"))
+
+    async def _sent_back(self, line: Line, what: str, asked: dict[str, Any], receiver: Receiver) -> Any:
+        """Have the target send, and take what comes; its answer."""
+        longest = orders.LONGEST_BACK + LONGEST_SEND + ANSWER_TIMEOUT
+        taking = asyncio.ensure_future(self._threads.run(receiver.receive, longest))
+        try:
+            answer = await line.ask(what, longest, **asked)
+            await until_quiet(receiver, taking)
+            return answer
+        finally:
+            receiver.stop()
+            await asyncio.gather(taking, return_exceptions=True)
 
 
-def weighed(shape: Shape, came: Came, rtt: float | None) -> TrainFound:
-    """What a train says, as the paper has it and with the refinements of :mod:`measurement.probes.train`.
+def _weighed(
+    probe: orders.Train | orders.TrainBack, sent: Sent, came: Came, heard: tuple[float, ...]
+) -> TrainFound:
+    """What is found by a train of which so much was sent.
 
-    :param shape: of what was really sent.
+    :raises ProbeError: ``bad-order`` if not even a burst was.
     """
-    segments = came.segments[: shape.bursts]
-    paper = estimate(shape, [joined(each) for each in segments], rtt)
-    found = settled(segments, shape.packet)
-    refined = paper
-    if paper.rate is not None and found is not None:
-        refined = limited(tcp_payload(found, shape.packet), _lost_on_the_way(shape, paper, came), rtt)
-    return TrainFound(
-        refined.rate,
-        paper.rate,
-        paper.lost,
-        refined.limited,
-        paper.why,
-        shape,
-        rtt,
-        _took(segments),
-        came.overflowed,
-        segments,
-    )
-
-
-def _lost_on_the_way(shape: Shape, paper: Estimate, came: Came) -> float:
-    """The share lost by the network; what the receiver's socket had no place for says nothing of TCP."""
-    return max(0.0, paper.lost - came.overflowed / (shape.burst * shape.bursts))
-
-
-def _took(bursts: tuple[tuple[Arrived | None, ...], ...]) -> float:
-    came = [segment for each in bursts for segment in each if segment is not None]
-    return max(one.ended for one in came) - min(one.began for one in came) if came else 0.0
+    if sent.bursts == 0:
+        raise ProbeError(
+            Failure.BAD_ORDER,
+            f"a burst of {probe.shape.burst} packets takes this path above {LONGEST_SEND:g} s",
+        )
+    rtt = min(heard) if probe.echoes else None
+    return weighed(replace(probe.shape, bursts=sent.bursts), came, rtt)
 
 
 def _mean(rates: tuple[float, ...]) -> float:

@@ -33,7 +33,7 @@ class Reply:
 def judged(session: Session, data: bytes, source: tuple[Any, ...], said: stamps.Beside) -> Reply:
     """What a packet that claims to be of this session gets.  No clocks: the answer's stay is added later."""
     packet = wire.unpacked(data, session.keys.packets)
-    if packet is None or packet.kind == wire.Kind.ANSWER:
+    if packet is None or packet.kind in (wire.Kind.ANSWER, wire.Kind.BACK):
         return Reply(None, replace(session, forged=session.forged + 1))
     window = session.window.accepting(packet.number)
     if window is None:

@@ -24,11 +24,11 @@ from measurement.probes.sessions import Allowances
 from measurement.probes.streams import drain, echo
 from measurement.probes.threads import Loads, Threads
 from measurement.probes.train import Shape
-from measurement.probes.train_sockets import LONGEST_SEND, QUIET, TrainReceiver
+from measurement.probes.train_sockets import LONGEST_SEND, TrainReceiver, train_socket
+from measurement.probes.way_back import asker, send_sandwiches_back, send_train_back, until_quiet
 
 LOG = logging.getLogger(__name__)
 _BACKLOG = 256
-_LOOK = 0.05
 _OUT_OF_FILES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
@@ -216,6 +216,12 @@ class Conversation:
                     return {"ok": None}
                 case "arrived":
                     return {"ok": await self._arrived(message)}
+                case "train-back" | "sandwich-back":
+                    source = self._responder.session(self._line.keys).source
+                    to = asker(source, str(self._line.socket.getpeername()[0]))
+                    send = send_train_back if what == "train-back" else send_sandwiches_back
+                    with self._loads.one():
+                        return {"ok": await send(message, to, self._line, self._threads)}
             return refusal(ProbeError(Failure.BAD_ORDER, f"do: {str(what)[:80]!r} is unknown"))
         except ProbeError as error:
             return refusal(error)
@@ -230,9 +236,9 @@ class Conversation:
         if self._train is not None:
             raise ProbeError(Failure.BUSY, "train: one is under way on this connection")
         self._loads.must_be_free()
-        local = self._line.socket.getsockname()[:2]
+        first, local = int(message["first"]), self._line.socket.getsockname()[:2]
         try:
-            receiver = TrainReceiver(local, source, self._line.keys, shape, int(message["first"]))
+            receiver = TrainReceiver(train_socket(local, source), self._line.keys, shape, first)
         except OSError as error:
             raise ProbeError(Failure.FAULT, f"train: no socket for it: {error.strerror}") from None
         self._train = (receiver, self._begin(self._taking(receiver)))
@@ -245,14 +251,7 @@ class Conversation:
         if self._train is None:
             raise ProbeError(Failure.BAD_ORDER, "arrived: no train is under way")
         (receiver, task), self._train = self._train, None
-        before, quiet = -1, 0.0
-        while not task.done() and quiet < QUIET:
-            quiet = 0.0 if receiver.batches != before else quiet + _LOOK
-            before = receiver.batches
-            await asyncio.wait([task], timeout=_LOOK)
-        receiver.stop()
-        await asyncio.wait([task])
-        task.result()
+        await until_quiet(receiver, task)
         return value_to_json(receiver.came(int(message["segments"])))
 
     async def _measured(

@@ -42,7 +42,9 @@ class Sent:
     began: float
 
 
-def send_train(path: UdpPath, shape: Shape, first: int, ended: threading.Event) -> Sent:
+def send_train(
+    path: UdpPath, shape: Shape, first: int, ended: threading.Event, kind: wire.Kind = wire.Kind.TRAIN
+) -> Sent:
     """Send a train whose packets are numbered from ``first``; bursts for which the path is too slow stay out.
 
     :raises OSError: ``EMSGSIZE`` and the like.
@@ -50,21 +52,35 @@ def send_train(path: UdpPath, shape: Shape, first: int, ended: threading.Event) 
     sock = path.timed.socket
     count = bursts.together(sock, shape.packet, shape.burst)
     try:
-        return _sent(path, shape, first, count, ended)
+        return _sent(path, shape, _Heads(kind, first), count, ended)
     except OSError as error:
         if count == 1 or error.errno not in (errno.EIO, errno.EINVAL):
             raise
         # A device without checksums of its own takes no packets that are to be split (udp(7)).
-        return _sent(path, shape, first, 1, ended)
+        return _sent(path, shape, _Heads(kind, first), 1, ended)
     finally:
         bursts.alone(sock)
 
 
-def _sent(path: UdpPath, shape: Shape, first: int, together: int, ended: threading.Event) -> Sent:
+@dataclass(frozen=True, slots=True)
+class _Heads:
+    """What a train's packets are: their kind, and the number of the first."""
+
+    kind: wire.Kind
+    first: int
+
+    def from_here(self, count: int) -> _Heads:
+        """Of those that come so many later."""
+        return _Heads(self.kind, self.first + count)
+
+
+def _sent(path: UdpPath, shape: Shape, heads: _Heads, together: int, ended: threading.Event) -> Sent:
     sock = path.timed.socket
     if together == 1:
         bursts.alone(sock)
-    made = [_burst(path, shape, first + number * shape.burst, together) for number in range(shape.bursts)]
+    made = [
+        _burst(path, shape, heads.from_here(number * shape.burst), together) for number in range(shape.bursts)
+    ]
     stamps.no_stamps(sock)  # nobody asks when these went out
     sock.setsockopt(socket.SOL_SOCKET, SO_SNDTIMEO, _SEND_TIMEOUT)
     sock.setblocking(True)
@@ -79,9 +95,9 @@ def _sent(path: UdpPath, shape: Shape, first: int, together: int, ended: threadi
     return Sent(whole, began)
 
 
-def _burst(path: UdpPath, shape: Shape, first: int, together: int) -> bursts.Burst:
-    heads = path.sealed_in_a_row(wire.Kind.TRAIN, first, shape.burst)
-    return bursts.Burst(heads, shape.packet, together)
+def _burst(path: UdpPath, shape: Shape, heads: _Heads, together: int) -> bursts.Burst:
+    sealed = path.sealed_in_a_row(heads.kind, heads.first, shape.burst)
+    return bursts.Burst(sealed, shape.packet, together)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,43 +114,60 @@ class Came:
     stepped: bool
 
 
-class TrainReceiver:
-    """Notes a train's packets on a socket of its own, connected to who sends them.
+def train_socket(local: tuple[str, int], source: tuple[Any, ...]) -> socket.socket:
+    """A socket for one sender's packets alone, on an agent's own port.
 
     :param local: where the agent listens, address and port.
     :param source: where the sender's probes came from.
-    :param clock_offset: nanoseconds between the clock since 1970 and the one that is never set.
     :raises OSError: if there is no such socket to be had.
+    """
+    family = socket.AF_INET6 if ":" in source[0] else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        sock.bind(local)
+        sock.connect(source)
+    except OSError:
+        sock.close()
+        raise
+    return sock
+
+
+class TrainReceiver:
+    """Notes a train's packets.
+
+    :param sock: connected to who sends them; it is this receiver's from now on.
+    :param kind: of the packets; others are passed over.
+    :param clock_offset: nanoseconds between the clock since 1970 and the one that is never set.
+    :raises OSError: if the kernel does not time what comes there.
     """
 
     def __init__(
         self,
-        local: tuple[str, int],
-        source: tuple[Any, ...],
+        sock: socket.socket,
         keys: wire.Keys,
         shape: Shape,
         first: int,
+        kind: wire.Kind = wire.Kind.TRAIN,
         clock_offset: Callable[[], int] = stamps.offset_now,
     ) -> None:
         self._keys = keys
         self._shape = shape
         self._first = first
+        self._kind = kind
         self._clock_offset = clock_offset
         self._batches = list[bursts.Batch]()
         self._last = threading.Event()
         self._offset = clock_offset()
         self._begun = time.monotonic_ns()
-        family = socket.AF_INET6 if ":" in source[0] else socket.AF_INET
-        self._socket = socket.socket(family, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK)
+        self._socket = sock
         try:
-            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-            self._patience = TOGETHER if _large_buffer(self._socket) else 0.0
-            self._socket.setsockopt(socket.SOL_SOCKET, stamps.RXQ_OVFL, 1)
-            stamps.receive_stamps(self._socket, hardware=True)
-            self._socket.bind(local)
-            self._socket.connect(source)
+            self._patience = TOGETHER if _large_buffer(sock) else 0.0
+            sock.setsockopt(socket.SOL_SOCKET, stamps.RXQ_OVFL, 1)
+            stamps.receive_stamps(sock, hardware=True)
+            stamps.went_out(sock)  # of earlier packets; they would wake us up
         except OSError:
-            self._socket.close()
+            sock.close()
             raise
 
     def receive(self, seconds: float, ended: threading.Event) -> None:
@@ -178,7 +211,7 @@ class TrainReceiver:
             for number in range(len(batch.lengths)):
                 begin = number * wire.PACKET_BYTES
                 head = batch.heads[begin : begin + min(wire.PACKET_BYTES, batch.lengths[number])]
-                named = wire.number_of(head, wire.Kind.TRAIN, self._keys.packets)
+                named = wire.number_of(head, self._kind, self._keys.packets)
                 said = stamps.beside(bursts.ancillary(batch, number))
                 overflowed = max(overflowed, said.overflowed)
                 if named is None or said.software is None:

@@ -25,10 +25,13 @@ _BUFFER = 1 << 17
 
 
 class Numbers:
-    """Counts the packets of a connection: no number is used twice, whichever socket it goes out on."""
+    """Counts the packets of a connection: no number is used twice, whichever socket it goes out on.
 
-    def __init__(self) -> None:
-        self._next = 0
+    :param first: what it begins with.
+    """
+
+    def __init__(self, first: int = 0) -> None:
+        self._next = first
 
     def take(self, count: int) -> int:
         """So many numbers in a row; the first of them."""
@@ -40,10 +43,13 @@ class UdpPath:
     """Where UDP probes of one connection go; packets are never fragmented.
 
     :param keys: of the connection with the agent there; :param numbers: of its packets.
+    :param local: an agent's own address and port, to send from; what comes from there meanwhile comes here.
     :raises ProbeError: ``unreachable``.
     """
 
-    def __init__(self, target: Instance, keys: wire.Keys, numbers: Numbers) -> None:
+    def __init__(
+        self, target: Instance, keys: wire.Keys, numbers: Numbers, local: tuple[str, int] | None = None
+    ) -> None:
         self._keys = keys
         family = socket.AF_INET6 if ":" in target.address else socket.AF_INET
         self._headers = _HEADERS[family]
@@ -55,6 +61,9 @@ class UdpPath:
             else:
                 sock.setsockopt(socket.IPPROTO_IP, _IP_MTU_DISCOVER, _IP_PMTUDISC_DO)
                 sock.setsockopt(socket.IPPROTO_IP, socket.IP_TTL, HOP_LIMIT)
+            if local is not None:
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+                sock.bind(local)
             sock.connect((target.address, target.port))
             self.timed = TimedSocket(sock)
         except OSError as error:
@@ -106,16 +115,19 @@ class UdpPath:
         first = 0 if self._first is None else self._first  # the kernel counts from 0 on each socket
         return {first + place: at for place, at in self.timed.went_out().items()}
 
-    def answer(self, seconds: float) -> tuple[wire.Packet, int | None] | None:
+    def answer(
+        self, seconds: float, kind: wire.Kind = wire.Kind.ANSWER
+    ) -> tuple[wire.Packet, int | None] | None:
         """Wait for an answer of the agent's; with when it came, by the kernel, nanoseconds since 1970.
 
+        :param kind: of packet; others are passed over.
         :raises OSError: as the network said.
         """
         if not self.timed.readable(seconds):
             return None
         data, said = self.timed.receive(_BUFFER)
         packet = wire.unpacked(data, self._keys.packets)
-        if packet is None or packet.kind != wire.Kind.ANSWER or packet.session != self._keys.session:
+        if packet is None or packet.kind != kind or packet.session != self._keys.session:
             return None
         return packet, said.software
 
@@ -179,6 +191,17 @@ def arrives(path: UdpPath, length: int, ended: threading.Event) -> bool | None:
             return True
         short = False if found is not None else short
     return short
+
+
+def comes_back(path: UdpPath, length: int, ended: threading.Event) -> bool:
+    """Whether a packet of this length and its answer, which is as long, arrive.
+
+    :raises OSError: as the network said.
+    """
+    return any(
+        not ended.is_set() and answer_to(path, path.send(wire.Kind.ECHO, length), _FITS_TIMEOUT, ended)
+        for _ in range(_FITS_TRIES)
+    )
 
 
 def hops(path: UdpPath, most: int, timeout: float, ended: threading.Event) -> Route:

@@ -151,13 +151,16 @@ class Kind(enum.IntEnum):
     FILL = 3
     """It only takes its time on the way; nobody answers."""
     TRAIN = 4
+    BACK = 5
+    """What the target of an order sends, of a train or sandwich; nobody answers, and no agent takes it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packet:
     """A probe packet.
 
-    :param number: of the sender's in this session, never used twice; an answer has its request's.
+    :param number: of the client's in this session, never used twice; an answer has its request's, and what
+        comes back on request the ones that the client has set aside for it.
     :param received: of an answer: when the request came, nanoseconds since 1970 by the answerer's clock.
     :param resided: of an answer: nanoseconds from then to when the answer was sent.
     :param offset: of an answer: nanoseconds between the answerer's two clocks, since 1970 and monotonic:

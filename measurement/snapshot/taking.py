@@ -18,9 +18,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 
+from measurement.health.asking import GONE, ITS_END, Asked, Connect
 from measurement.health.model import Pair
 from measurement.health.planning import rounds as mesh_rounds
-from measurement.health.running import GONE, ITS_END, Asked, Connect
 from measurement.instances import Instance
 from measurement.probes.findings import Carried, Failed, Load, ProbeError, Report, Route, TrainFound
 from measurement.probes.orders import LONGEST, CrossTraffic, Hops, Order, Probe, Throughput, Train

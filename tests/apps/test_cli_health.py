@@ -225,17 +225,22 @@ def agents(folder: Path, count: int) -> Iterator[tuple[Path, list[subprocess.Pop
 
 
 @pytest.mark.integration
-def test_real_agents_are_probed_and_who_vanishes_is_marked(adon, tmp_path: Path) -> None:
+@pytest.mark.parametrize("how", [(), ("--both-ways",)])
+def test_real_agents_are_probed_and_who_vanishes_is_marked(
+    adon, tmp_path: Path, how: tuple[str, ...]
+) -> None:
     with agents(tmp_path, 3) as (file, running):
-        done = adon("probe", str(file), "--train", "2x50", "--json")
+        done = adon("probe", str(file), "--train", "2x50", "--json", *how)
         assert done.exit_code == 0, done.output
         first = History(tmp_path / "rounds").latest(1)[0]
         assert first.complete
         assert len(first.found) == 6
         assert all(found.throughput and found.udp and found.tcp for found in first.found.values())
+        assert all(found.sandwich for found in first.found.values())
+        assert len(first.from_other_side) == (3 if how else 0)
         running[2].kill()
         running[2].wait()
-        done = adon("probe", str(file), "--train", "2x50", "--json")
+        done = adon("probe", str(file), "--train", "2x50", "--json", *how)
         assert done.exit_code == 3, done.output
         record = History(tmp_path / "rounds").latest(1)[0]
         dead = {pair for pair, score in record.scores.items() if score.timed_out}

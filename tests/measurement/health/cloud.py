@@ -19,16 +19,19 @@ from measurement.probes.findings import (
     TrainFound,
     Widened,
 )
-from measurement.probes.orders import Order, Probe, Sandwich, Throughput, Train
+from measurement.probes.orders import Order, Probe, Sandwich, SandwichBack, Throughput, Train, TrainBack
+
+THERE, BACK = (Train, Throughput), (TrainBack, SandwichBack)
 
 
 @dataclass(slots=True)
 class Cloud:
     """Its instances and what they see of each other.
 
-    :param rtt, rate: of a pair.
+    :param rtt, rate, widened: of a pair; the last is what sandwiches find.
     :param seen: as whom others see somebody, if not as who it is.
     :param dead: who answers nobody; their agents are gone, too.
+    :param unheard: pairs whose sources hear nothing of the other, though it is there.
     :param after: so many orders after which an instance is gone.
     :param busy: so many trains and transfers of a pair that are refused first.
     :param refuses: whether the order is, rather than the probe in it.
@@ -37,7 +40,9 @@ class Cloud:
     names: Collection[str]
     rtt: Callable[[Pair], float] = lambda _: 0.01
     rate: Callable[[Pair], float] = lambda _: 1e9
+    widened: Callable[[Pair], float] = lambda _: 1e-4
     dead: set[str] = field(default_factory=set)
+    unheard: set[Pair] = field(default_factory=set)
     after: dict[str, int] = field(default_factory=dict)
     busy: dict[Pair, int] = field(default_factory=dict)
     refuses: bool = False
@@ -77,19 +82,19 @@ class Agent:
             raise ProbeError(Failure.VANISHED, "the connection is closed")
         cloud.orders.append((self.name, order))
         heavy = any(isinstance(one, Train | Throughput) for one in order.probes)
-        if heavy and cloud.busy.get(pair, 0) > 0:
-            cloud.busy[pair] -= 1
+        refused = tuple[type, ...]()
+        for way, kinds in ((pair, THERE), (pair.back, BACK)):
+            if any(isinstance(one, kinds) for one in order.probes) and cloud.busy.get(way, 0) > 0:
+                cloud.busy[way] -= 1
+                refused += kinds
+        if refused:
             if cloud.refuses:
                 raise ProbeError(Failure.BUSY, "as many as may are under way")
-            refused = Failed(Failure.BUSY, "others are under way")
-            return Report(
-                tuple(
-                    refused if isinstance(one, Train | Throughput) else self._finding(one, pair)
-                    for one in order.probes
-                ),
-                0.0,
-                1.0,
+            busy = Failed(Failure.BUSY, "others are under way")
+            findings = (
+                busy if isinstance(one, refused) else self._finding(one, pair) for one in order.probes
             )
+            return Report(tuple(findings), 0.0, 1.0)
         if heavy:
             cloud.loading.add(pair)
             cloud.met.append(frozenset(cloud.loading))
@@ -106,10 +111,10 @@ class Agent:
 
     def _finding(self, probe: Probe, pair: Pair) -> Finding:
         cloud = self.cloud
-        gone = pair.destination in cloud.dead
+        gone = pair.destination in cloud.dead or pair in cloud.unheard
         match probe:
-            case Train(shape=shape):
-                rate = cloud.rate(pair)
+            case Train(shape=shape) | TrainBack(shape=shape):
+                rate = cloud.rate(pair if isinstance(probe, Train) else pair.back)
                 if gone:
                     return Failed(Failure.VANISHED, "no answer")
                 return TrainFound(rate, rate, 0.0, False, "", shape, 0.01, 0.1, 0, ())
@@ -118,7 +123,11 @@ class Agent:
                     return Failed(Failure.UNREACHABLE, "no answer")
                 return Carried(length, (int(cloud.rate(pair) * length / 8),) * count)
             case Sandwich(count=count):
-                return Widened((None if gone else 1e-4,) * count, 1472)
+                return Widened((None if gone else cloud.widened(pair),) * count, 1472)
+            case SandwichBack() if gone:
+                return Failed(Failure.VANISHED, "no answer")
+            case SandwichBack(count=count):
+                return Widened((cloud.widened(pair.back),) * count, 1472)
             case _:
                 rtt = None if gone else cloud.rtt(pair)
                 return RoundTrips((rtt,) * getattr(probe, "count", 1))

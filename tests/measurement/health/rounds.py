@@ -94,4 +94,5 @@ def records(draw: st.DrawFn) -> RoundRecord:
         interrupted=draw(st.sampled_from(["", "by the operator"])),
         scores=health,
         fired={pair: (Fired(Marker.TCP, "slower"),) for pair in draw(some)},
+        from_other_side=frozenset(draw(some)),
     )

@@ -23,8 +23,10 @@ from measurement.probes.orders import (
     Order,
     Probe,
     Sandwich,
+    SandwichBack,
     Throughput,
     Train,
+    TrainBack,
     UdpEcho,
 )
 from measurement.probes.train import Shape
@@ -77,12 +79,19 @@ async def _found(key: Path, right: Namespace) -> dict[str, Any]:
             await _run("tc", "qdisc", "add", "dev", "right-here", "root", *limit)
             trains = [Train(Shape(burst=burst, bursts=5)) for burst in (200, 800)]
             await asked(str(rate), Throughput(4, 0.5), *trains)
+            back = TrainBack(trains[0].shape)
+            await asked(f"{rate} back", back)
+            async with await Agent.connect(B, read_key(key)) as other:
+                report = await other.probe(Order(A, (back,)))
+                found[f"{rate} back of the other"] = [value_to_json(each) for each in report.findings]
             await _run("tc", "qdisc", "del", "dev", "right-here", "root")
         narrow = (
             UdpEcho(1400, 2, timeout=0.5),
             UdpEcho(500, 2),
             Train(),
             Sandwich(64, 2, timeout=0.5, large=1400),
+            TrainBack(),
+            SandwichBack(64, 2, timeout=0.5, large=1400),
         )
         # A black hole: the last link takes no frame of that length, and nobody tells.
         right.run("ip", "link", "set", "right-there", "mtu", "1000")

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -38,13 +39,16 @@ from measurement.probes.orders import (
     IcmpEcho,
     Order,
     Sandwich,
+    SandwichBack,
     TcpConnect,
     TcpEcho,
     Throughput,
     Train,
+    TrainBack,
     UdpEcho,
 )
 from measurement.probes.train import Shape
+from measurement.probes.udp import Numbers, UdpPath, comes_back
 from tests.measurement.probes.running import Running, agent, asked, new_key
 
 pytestmark = pytest.mark.integration
@@ -108,6 +112,22 @@ class TestFindings:
             assert len(finding.arrived) == SHORT.bursts
             assert finding.lost < 1
 
+    def test_what_the_target_sends_back(self, pair: tuple[Running, Running], key: Path) -> None:
+        """Trains and sandwiches both ways over one connection, in any order; no number is used twice."""
+        ways = (TrainBack(SHORT), SandwichBack(count=3, large=1472), Train(SHORT), TrainBack(SHORT, echoes=0))
+        back, sandwich, there, again = probed(pair, key, *ways).findings
+        for train in (back, there, again):
+            assert isinstance(train, TrainFound), train
+            assert train.shape == SHORT
+            assert train.rate is not None
+            assert train.lost < 1
+            assert sum(one.count for burst in train.arrived for one in burst if one) > SHORT.burst
+        assert (back.rtt is None, again.rtt is None) == (False, True)
+        assert isinstance(sandwich, Widened), sandwich
+        assert sandwich.large == 1472
+        assert len(sandwich.by) == 3
+        assert all(by is not None and abs(by) < 0.1 for by in sandwich.by)
+
     def test_cross_traffic(self, pair: tuple[Running, Running], key: Path) -> None:
         unknown, known = probed(pair, key, CrossTraffic(0.3), CrossTraffic(0.2, link=1e13)).findings
         assert isinstance(unknown, Load)
@@ -127,10 +147,14 @@ class TestFindings:
     def test_version_6(self, key: Path) -> None:
         with agent("a", key, "::1") as one, agent("b", key, "::1") as other:
             report = probed(
-                (one, other), key, UdpEcho(), TcpConnect(), TcpEcho(), Sandwich(), Train(SHORT), Hops()
+                (one, other),
+                key,
+                *(UdpEcho(), TcpConnect(), TcpEcho(), Sandwich(), Train(SHORT), Hops()),
+                *(TrainBack(SHORT), SandwichBack()),
             )
         kinds = [finding.kind for finding in report.findings]
-        assert kinds == ["round-trips", "round-trips", "round-trips", "widened", "train", "route"]
+        assert kinds[:6] == ["round-trips", "round-trips", "round-trips", "widened", "train", "route"]
+        assert kinds[6:] == ["train", "widened"]
 
     def test_orders_at_the_same_time(self, pair: tuple[Running, Running], key: Path) -> None:
         async def both() -> list[Report]:
@@ -269,6 +293,8 @@ class TestWrong:
         ("message", "text"),
         [
             ({"do": "fly"}, "do: 'fly' is unknown"),
+            ({"do": "train-back", "shape": {}, "first": 0}, "no packet of this connection has come before"),
+            ({"do": "sandwich-back", "sandwich": {}, "first": 0}, "no packet of this connection has come"),
             ({"do": "train"}, "shape"),
             ({"do": "arrived", "segments": 1}, "no train is under way"),
             ({"do": "probe", "order": {"target": {}}}, r"order\.target\.name: is missing"),
@@ -288,6 +314,79 @@ class TestWrong:
             line.close()
 
         asyncio.run(refused())
+
+    @pytest.mark.parametrize(
+        ("message", "text"),
+        [
+            ({"do": "train-back", "shape": {"burst": 10**6}, "first": 9}, "packets are above"),
+            ({"do": "train-back", "shape": {"bursts": 9, "pause": 1.0}, "first": 9}, "5 s are the most"),
+            ({"do": "train-back", "shape": {}, "first": 2**32}, "first"),
+            ({"do": "train-back", "shape": {}}, "first"),
+            ({"do": "sandwich-back", "sandwich": {"count": 9000}, "first": 9}, "5 s are the most"),
+            ({"do": "sandwich-back", "sandwich": {"large": 10**6}, "first": 9}, "large"),
+            ({"do": "sandwich-back", "first": 9}, "sandwich"),
+        ],
+    )
+    def test_no_more_comes_back_than_an_order_may_ask_for(
+        self, pair: tuple[Running, Running], key: Path, message: dict[str, object], text: str
+    ) -> None:
+        async def refused() -> None:
+            line = await Line.connect(pair[1].instance, read_key(key))
+            path = UdpPath(pair[1].instance, line.keys, Numbers())
+            assert await asyncio.to_thread(comes_back, path, 64, threading.Event())
+            more = {name: value for name, value in message.items() if name != "do"}
+            with pytest.raises(ProbeError, match=text) as caught:
+                await line.ask(str(message["do"]), 5, **more)
+            assert caught.value.why == Failure.BAD_ORDER
+            path.close()
+            line.close()
+
+        asyncio.run(refused())
+
+    @pytest.mark.parametrize(
+        "message",
+        [
+            {"do": "train-back", "shape": {}, "first": 100},
+            {"do": "sandwich-back", "sandwich": {}, "first": 100},
+        ],
+    )
+    def test_nothing_is_sent_to_anybody_but_who_asks(
+        self, pair: tuple[Running, Running], key: Path, message: dict[str, object]
+    ) -> None:
+        """Genuine packets from another address than the connection's: who has the key could forge them."""
+
+        async def aside() -> None:
+            line = await Line.connect(pair[1].instance, read_key(key))  # from 127.0.0.1
+            other = UdpPath(pair[1].instance, line.keys, Numbers(), ("127.0.0.9", 0))
+            assert await asyncio.to_thread(comes_back, other, 64, threading.Event())
+            more = {name: value for name, value in message.items() if name != "do"}
+            with pytest.raises(
+                ProbeError, match=r"from 127\.0\.0\.9, the connection from 127\.0\.0\.1"
+            ) as caught:
+                await line.ask(str(message["do"]), 5, **more)
+            assert caught.value.why == Failure.BAD_ORDER
+            assert not other.timed.readable(0.3), "nothing came there"
+            other.close()
+            line.close()
+
+        asyncio.run(aside())
+
+    def test_what_comes_back_is_a_load_at_both(self, key: Path, pair: tuple[Running, Running]) -> None:
+        shape = Shape(burst=16, bursts=2, pause=0.5)
+        with agent("c", key, "127.0.0.3", "--loads", "1") as small:
+
+            async def both(source: Running, target: Running) -> list[Report]:
+                async with await Agent.connect(source.instance, read_key(key)) as connected:
+                    order = Order(target.instance, (TrainBack(shape), UdpEcho()))
+                    return await asyncio.gather(connected.probe(order), connected.probe(order))
+
+            there = asyncio.run(both(pair[0], small))
+            here = asyncio.run(both(small, pair[0]))
+        for reports in (there, here):
+            trains = [report.findings[0] for report in reports]
+            assert sorted(each.kind for each in trains) == ["failed", "train"]
+            assert {each.why for each in trains if isinstance(each, Failed)} == {Failure.BUSY}
+            assert all(isinstance(report.findings[1], RoundTrips) for report in reports)
 
     def test_an_oversized_order_ends_the_connection(self, pair: tuple[Running, Running], key: Path) -> None:
         async def too_long() -> None:

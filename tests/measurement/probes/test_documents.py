@@ -113,6 +113,12 @@ def changed(path: tuple[str | int, ...], value: Any) -> Any:
         (("probes", 6, "shape", "bursts"), 10_000, r"^order\.probes\[6\]: shape: 2000000 packets"),
         (("probes", 7, "link"), -1.0, r"^order\.probes\[7\]: link: "),
         (("probes", 8, "most"), 65, r"^order\.probes\[8\]: most: "),
+        (
+            ("probes", 9, "count"),
+            9000,
+            r"^order\.probes\[9\]: probe: it would take 108 s, and 5 s are",
+        ),
+        (("probes", 10, "shape", "pause"), 1.0, r"^order\.probes\[10\]: probe: it would take 10 s, and 5 s"),
     ],
 )
 def test_what_is_wrong_is_named(path: tuple[str | int, ...], value: Any, error: str) -> None:

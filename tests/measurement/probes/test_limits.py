@@ -20,7 +20,7 @@ from measurement.probes.prober import Prober
 from measurement.probes.service import Limits, Service
 from measurement.probes.threads import Loads, Threads
 from measurement.probes.train import Shape
-from measurement.probes.train_sockets import TrainReceiver, send_train
+from measurement.probes.train_sockets import TrainReceiver, send_train, train_socket
 from measurement.probes.udp import Numbers, UdpPath
 
 KEY = b"k" * 32
@@ -94,7 +94,9 @@ def test_a_clock_that_is_set_during_a_train_is_found(jump: int, stepped: bool) -
         local = listening.getsockname()
         path = UdpPath(Instance("b", *local), keys, Numbers())
         source = path.timed.socket.getsockname()
-        receiver = TrainReceiver(local, source, keys, shape, 10, lambda: next(offsets))
+        receiver = TrainReceiver(
+            train_socket(local, source), keys, shape, 10, clock_offset=lambda: next(offsets)
+        )
         ended = threading.Event()
         taking = threading.Thread(target=receiver.receive, args=(5.0, ended))
         taking.start()

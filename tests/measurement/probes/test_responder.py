@@ -11,10 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from measurement.probes import wire
-from measurement.probes.findings import Widened
+from measurement.probes.findings import Failure, ProbeError, Widened
 from measurement.probes.guarding import Allowance
+from measurement.probes.orders import SandwichBack
 from measurement.probes.responder import Responder, judged
-from measurement.probes.sandwich import _Spoilt, widened
+from measurement.probes.sandwich import Apart, _Spoilt, widened, widened_back
 from measurement.probes.sessions import Allowances, Session
 from measurement.probes.stamps import Beside, beside, stepped
 from measurement.probes.wire import Keys, Kind, Packet
@@ -53,9 +54,10 @@ class TestJudged:
         reply = judged(Session(KEYS), forged, SOURCE, SAID)
         assert (reply.packet, reply.session) == (None, Session(KEYS, forged=1))
 
-    def test_answers_are_not_answered(self) -> None:
-        """Two agents cannot be made to talk to each other for ever."""
-        reply = judged(Session(KEYS), sealed(Kind.ANSWER, 7), SOURCE, SAID)
+    @pytest.mark.parametrize("kind", [Kind.ANSWER, Kind.BACK])
+    def test_what_a_target_sends_is_not_answered(self, kind: Kind) -> None:
+        """Two agents cannot be made to talk to each other for ever, nor to think that they ask each other."""
+        reply = judged(Session(KEYS), sealed(kind, 7), SOURCE, SAID)
         assert (reply.packet, reply.session) == (None, Session(KEYS, forged=1))
 
 
@@ -141,6 +143,39 @@ class TestSandwich:
         jumped = replace(self.second, received=self.second.received + hour, offset=hour)
         assert widened((0, 2_000_000), (self.first, jumped), 10**7) is _Spoilt.STEPPED
         assert stepped(0, hour, 10**7)
+
+    @pytest.mark.parametrize(
+        ("lost", "set_meanwhile", "by"),
+        [
+            ((), False, (120e-6, -10e-6)),
+            ((0,), False, (None, -10e-6)),
+            ((4,), False, (120e-6, None)),
+            ((5,), False, (120e-6, None)),
+            ((0, 3), False, (None, None)),
+            ((0, 5), True, (None, None)),
+        ],
+    )
+    def test_sandwiches_that_come_back(
+        self, lost: tuple[int, ...], set_meanwhile: bool, by: tuple[float | None, ...]
+    ) -> None:
+        """The first comes 2.12 ms apart, sent 2 ms apart; the second 1.99 ms."""
+        times = (0, 2_100_000, 2_120_000, 10_000_000, 11_900_000, 11_990_000)
+        came = {place: at for place, at in enumerate(times) if place not in lost}
+        sent = Apart((0.002, 0.002), 1472)
+        found = widened_back(SandwichBack(count=2), sent, came, set_meanwhile=set_meanwhile)
+        assert found == Widened(tuple(None if one is None else pytest.approx(one) for one in by), 1472)
+
+    @pytest.mark.parametrize(
+        ("places", "set_meanwhile", "why"),
+        [((0, 2), False, Failure.TOO_LARGE), ((0, 1, 2), True, Failure.CLOCK_STEPPED)],
+    )
+    def test_why_sandwiches_that_come_back_say_nothing(
+        self, places: tuple[int, ...], set_meanwhile: bool, why: Failure
+    ) -> None:
+        came = dict.fromkeys(places, 10**6)
+        with pytest.raises(ProbeError) as caught:
+            widened_back(SandwichBack(count=1), Apart((0.002,), 1472), came, set_meanwhile=set_meanwhile)
+        assert caught.value.why == why
 
     def test_a_finding_keeps_places(self) -> None:
         assert Widened((None, 1e-6), 1472).by[0] is None

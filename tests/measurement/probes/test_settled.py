@@ -10,7 +10,6 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from measurement.probes.prober import weighed
 from measurement.probes.train import (
     MSS,
     SEGMENT,
@@ -23,6 +22,7 @@ from measurement.probes.train import (
     tcp_payload,
 )
 from measurement.probes.train_sockets import Came, segmented
+from measurement.probes.weighing import weighed
 
 BITS = 1472 * 8
 

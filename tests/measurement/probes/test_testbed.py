@@ -43,8 +43,22 @@ def test_trains_agree_with_transfers_behind_a_token_bucket(
         assert train["took"] < 5
 
 
+@pytest.mark.parametrize("rate", RATES)
+def test_what_comes_back_is_of_the_way_back(found: dict[str, list[dict[str, Any]]], rate: int) -> None:
+    """The token bucket limits the way from a to b alone: what comes back to b, who is asked about a."""
+    (limited,) = found[f"{rate} back of the other"]
+    assert 0.6 * rate * 1e6 < limited["rate"] < 1.4 * rate * 1e6
+
+
+def test_what_limits_the_way_there_does_not_limit_the_way_back(
+    found: dict[str, list[dict[str, Any]]],
+) -> None:
+    (free,) = found[f"{RATES[0]} back"]
+    assert free["rate"] > 2 * RATES[0] * 1e6
+
+
 @pytest.mark.parametrize("how", ["hole", "narrow"])
 def test_a_path_that_is_too_narrow_is_named(found: dict[str, list[dict[str, Any]]], how: str) -> None:
-    long, short, train, sandwich = found[how]
-    assert [each.get("why") for each in (long, train, sandwich)] == ["too-large"] * 3
+    long, short, *others = found[how]
+    assert [each.get("why") for each in (long, *others)] == ["too-large"] * 5
     assert None not in short["times"]
