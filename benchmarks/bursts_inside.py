@@ -32,7 +32,8 @@ from mininet_topos.cloud.seeded import throttled
 SIZES = (5_000_000, 20_000_000)
 REFILLED_S = {"i0": 10.0, "i1": 9.0}
 """A bucket's depth at its sustained rate, and some: then the next transfer begins with a full one."""
-PORT, INTERVAL_S = 5201, 0.25
+PORT = 5201
+INTERVAL_S = {"i0": 1.0, "i1": 0.25}
 """Of an iperf3 test; with intervals of a second a burst of one second could be the sender's buffer."""
 PATHS = (Pair("i0", "i2"), Pair("i1", "i3"))
 
@@ -102,7 +103,7 @@ def _tested(running: Running) -> dict[Pair, Measurement]:
     found = {}
     for path in PATHS:
         there = str(running.cloud.address(path.destination))
-        spec = Test(dest=there, interval=INTERVAL_S)
+        spec = Test(dest=there, interval=INTERVAL_S[path.source])
         said = _of_a_test(running, path, spec)
         (reading,) = read_result("throughput", {"dest": there}, parse(said, spec), path.source)
         if not isinstance(reading, Reading):

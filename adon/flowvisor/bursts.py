@@ -6,17 +6,23 @@ where a test's intervals fit a token bucket *clearly* better than a constant rat
 
 - :func:`measurement.throttling.fit` finds a fall: more than a fifth, and more than four times the usual
   deviation of single intervals;
-- at least :data:`BEFORE` whole intervals are of the burst (of the first alone the sender's socket buffer
-  would be an explanation) and :data:`AFTER` of what follows;
-- it falls once and stays down: on both sides of the fall every interval is nearer to its own level than to
-  the other.  Only the first may be lower, if there are more than enough: slow start.
+- at least :data:`BEFORE` intervals are above the middle of the two rates (of the first alone the sender's
+  socket buffer would be an explanation) and :data:`AFTER` are not;
+- it falls once and stays down; only the very first interval may be lower, if there are more than enough
+  (slow start);
+- the burst that follows from what arrived in all, t = (V - r·T) / (p - r) for V bits in T seconds, ends in
+  the interval where the rate fell, give or take one.
 
-In doubt there is None, and the mean stays what it was.  What no test can tell: whether it was a bucket that
-ran empty or somebody else who came for good; and what a path sustains whose bucket outlasts the test.
+p and r are means of the intervals on both sides, without those next to the fall and without the first: a
+sender hands over a block at a time, of which few fit into a short interval, so medians are whole blocks.
+In doubt there is None, and the mean of the test stays what it was.  What no test can tell: whether it was a
+bucket that ran empty or somebody else who came for good; and what a path sustains whose bucket outlasts the
+test.
 
 Seconds that a test omits (iperf3's ``-O``) are not among its intervals.  What they took from the bucket is
 not known and not counted, so the depth that is found is the least it is.  Intervals are what the *sender*
-handed over; they are scaled to the mean of the test, which is the receiver's where it says one.
+handed over.  What did not arrive of that by the end is what filled its buffer, at the beginning: it is taken
+off the first interval.
 
 Values and functions only: rates in bits/s, times in seconds.
 """
@@ -35,8 +41,6 @@ BEFORE = 2
 AFTER = 4
 MOST = 100
 """So many intervals tell enough; of more, neighbours are taken together."""
-_NEAR = 0.05
-"""Of an interval: an end so near to one's own end is that end, since medians are not exact."""
 _NO_RATE, _NO_TIME = 1e18, 1e9
 """Bits/s and seconds that no interval has: what comes from outside may say anything."""
 APART = 0.1
@@ -100,21 +104,25 @@ def _found(rates: tuple[float, ...], length: float, value: float) -> Allowance |
     if mean <= 0 or abs(mean - value) > APART * value:
         return None
     together = max(1, math.ceil(len(rates) / MOST))
-    parts = [
-        statistics.fmean(rates[at : at + together]) * (value / mean)
-        for at in range(0, len(rates) - together + 1, together)
-    ]
-    bucket = fit(parts, length * together)
-    return bucket if bucket is not None and _clear(parts, bucket, length * together) else None
+    starts = range(0, len(rates) - together + 1, together)
+    parts = [statistics.fmean(rates[at : at + together]) for at in starts]
+    parts[0] = max(0.0, parts[0] - max(0.0, mean - value) * len(rates) / together)
+    rough = fit(parts, length * together)
+    if rough is None or not rough.throttled:
+        return None
+    return _levels(parts, (rough.burst + rough.sustained) / 2, length * together, value)
 
 
-def _clear(rates: Sequence[float], bucket: Allowance, length: float) -> bool:
-    """The second and third of the module's conditions."""
-    if not bucket.throttled:
-        return False
-    fell, middle = bucket.lasts / length, (bucket.burst + bucket.sustained) / 2
-    before, after = rates[: math.floor(fell + _NEAR)], rates[math.ceil(fell - _NEAR) :]
-    if len(before) < BEFORE or len(after) < AFTER:
-        return False
-    counted = before[1:] if len(before) > BEFORE else before
-    return all(rate > middle for rate in counted) and all(rate < middle for rate in after)
+def _levels(rates: Sequence[float], middle: float, length: float, value: float) -> Allowance | None:
+    """The bucket behind intervals that fall once through this rate; None if they do not."""
+    above = [rate > middle for rate in rates]
+    fell = len(above) - above[::-1].index(True) if any(above) else 0
+    slow = 1 if fell > BEFORE else 0
+    if fell < BEFORE or len(rates) - fell < AFTER or not all(above[slow:fell]):
+        return None
+    before, after = rates[1 : fell - 1] or rates[:fell], rates[fell + 1 :]
+    burst, sustained = statistics.fmean(before), statistics.fmean(after)
+    if not burst > sustained > 0:
+        return None
+    lasts = (value - sustained) * len(rates) / (burst - sustained)  # in intervals
+    return Allowance(burst, sustained, lasts * length) if abs(lasts - fell) <= 1 else None

@@ -94,9 +94,33 @@ class TestByHand:
         assert found.lasts == pytest.approx(3.0)
 
     def test_what_arrived_counts_not_what_was_handed_over(self) -> None:
-        found = throttling_of(a_test(through(MICRO, 1.0, 10), value=128e6 * 0.95))
+        found = throttling_of(a_test([260e6, *through(MICRO, 1.0, 10)[1:]], value=128e6))
         assert found is not None
-        assert (found.burst, found.sustained) == pytest.approx((190e6, 76e6))
+        assert (found.burst, found.sustained, found.lasts) == pytest.approx((200e6, 80e6, 4.0))
+
+    @pytest.mark.parametrize(
+        ("length", "rates", "value", "truth"),
+        [
+            (
+                0.25,
+                [35.3, *[18.8] * 7, 25.1, *[18.8] * 5, 20.9, 18.8, *[6.2, 6.2, 6.3, 12.5] * 6],
+                12.34,
+                Allowance(19.3e6, 7.7e6, 4.0),
+            ),
+            (0.5, [27.0, *[18.8, 19.8] * 3, 19.8, *[6.2, 9.4] * 6], 12.34, Allowance(19.3e6, 7.7e6, 4.0)),
+            (1.0, [22.9, 18.8, 20.3, 18.8, *[7.8] * 6], 12.35, Allowance(19.3e6, 7.7e6, 4.0)),
+            (0.25, [129.9, 87.5, 100.1, 100.1, *[12.5, 25.1] * 18], 27.01, Allowance(96.5e6, 19.3e6, 1.0)),
+        ],
+    )
+    def test_intervals_like_those_of_iperf3(
+        self, length: float, rates: list[float], value: float, truth: Allowance
+    ) -> None:
+        """As ``benchmarks bursts`` sees them: few blocks per interval, a buffer that fills in the first."""
+        found = throttling_of(a_test([rate * M for rate in rates], value=value * M, interval_seconds=length))
+        assert found is not None
+        assert found.burst == pytest.approx(truth.burst, rel=0.05)
+        assert found.sustained == pytest.approx(truth.sustained, rel=0.05)
+        assert found.lasts == pytest.approx(truth.lasts, rel=0.1)
 
     def test_intervals_that_are_not_all_of_the_test_tell_nothing(self) -> None:
         assert throttling_of(a_test(through(MICRO, 1.0, 10), value=80e6)) is None
@@ -172,8 +196,10 @@ def test_any_intervals_have_a_bucket_within_them_or_none(rates: list[float], val
     found = throttling_of(a_test(rates, len(rates), value))
     if found is not None:
         assert found.throttled
-        most = max(rates) * value / (sum(rates) / len(rates))
-        assert found.burst <= most * (1 + 1e-9)
+        assert found.burst <= max(rates) * (1 + 1e-9)
+        assert found.sustained >= min(rates) * (1 - 1e-9)
+        whole = found.burst * found.lasts + found.sustained * (len(rates) - found.lasts)
+        assert whole == pytest.approx(value * len(rates)), "what arrived in all"
 
 
 @given(buckets, st.floats(0, 100), st.floats(0, 100))
