@@ -4,9 +4,6 @@ The paper simulated the first in ns-2; here it is real TCP in an emulated networ
 senders that are ON and OFF for exponential times of 5 s, one bulk connection beside them, and c = c1/c2 - 1
 from what that has in each 10 ms.  Then pairs of connections, of four instances and of one source, on a cloud
 of hoses: the paper saw the first never interfere, and the second always.
-
-Last, cross traffic as ``adon place snapshot --crossing`` looks for it: the link's rate is not known, so it
-takes one connection and then two.  The yardstick is c by the first of these alone, with the link's rate.
 """
 
 from __future__ import annotations
@@ -17,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.crossing_inside import CONTROL, FIGURES, SMOOTH_S
-from benchmarks.crossing_snapshot import SETTINGS
 from benchmarks.lab import isolated
 from benchmarks.summary import table
 
@@ -25,10 +21,7 @@ from benchmarks.summary import table
 def run(folder: Path, seed: int) -> dict[str, Any]:  # noqa: ARG001 - all benchmarks are called alike
     """Both figures' networks, then the pairs."""
     inside = "benchmarks.crossing_inside"
-    found = {name: json.loads(isolated(inside, str(seed), name)) for name in (*FIGURES, "interference")}
-    snapshot = "benchmarks.crossing_snapshot"
-    by_snapshots = {name: json.loads(isolated(snapshot, str(seed), name)) for name in SETTINGS}
-    return found | {"snapshot": by_snapshots}
+    return {name: json.loads(isolated(inside, str(seed), name)) for name in (*FIGURES, "interference")}
 
 
 def passed(results: Mapping[str, Any]) -> bool:
@@ -51,19 +44,4 @@ def report(results: Mapping[str, Any]) -> str:
         f"of {pairs['pairs']} pairs interfered {pairs['four_instances']} of four instances (paper: 0 of 20), "
         f"{pairs['one_source']} of one source (paper: 20 of 20); TCP {CONTROL} for c; {pairs['emulation']}"
     )
-    return f"{table(told)}\n\n{_by_snapshots(results['snapshot'])}\n\n{notes}"
-
-
-def _by_snapshots(found: Mapping[str, Any]) -> str:
-    told = [["as a snapshot looks", "trials", "c not told", "error of c", "if c1 is known", "error of c1"]]
-    for name in SETTINGS:
-        its = found[name]
-        words = [
-            _off(its[key], form) for key, form in (("c", ".1f"), ("c_if_link_known", ".1f"), ("link", ".0%"))
-        ]
-        told.append([name, str(len(its["trials"])), str(its["unknown"]), *words])
-    return table(told)
-
-
-def _off(its: Mapping[str, float] | None, form: str) -> str:
-    return "-" if its is None else f"{its['mean']:{form}} (median {its['median']:{form}})"
+    return f"{table(told)}\n\n{notes}"
