@@ -26,6 +26,7 @@ from benchmarks import (
     bursts,
     choreo,
     crossing,
+    crossing_snapshot,
     dashboards,
     durable_write,
     evaluations,
@@ -182,6 +183,9 @@ BENCHMARKS: dict[str, Benchmark] = {
     ),
     "pct": Benchmark("Data to the healthiest instances", pct.run, pct.report, pct.passed),
     "bursts": Benchmark("Bursts, and transfers through them", bursts.run, bursts.report),
+    "crossing_snapshot": Benchmark(
+        "Others' traffic, as a snapshot looks for it", crossing_snapshot.run, crossing_snapshot.report
+    ),
     "crossing": Benchmark(
         "Others' traffic, and shared ways out", crossing.run, crossing.report, crossing.passed
     ),

@@ -73,12 +73,12 @@ def crossing(folder: Path, seed: int, figure: str, duration: float) -> dict[str,
         for guest in running.cloud.guests:
             running.run(guest.name, "sysctl", "-q", "-w", f"net.ipv4.tcp_congestion_control={CONTROL}")
         begin = time.time() + 4.0
-        with _senders(running, schedules, begin):
+        with senders(running, schedules, begin):
             time.sleep(max(0.0, begin - time.time()))
             load, began = asyncio.run(_load(running, read_key(folder / "key"), duration, link))
             offset = began - begin
     samples = [
-        (max(unnoticed, sum(_is_on(its, offset + (n + 0.5) * SAMPLE_S) for its in schedules.values())), found)
+        (max(unnoticed, sum(is_on(its, offset + (n + 0.5) * SAMPLE_S) for its in schedules.values())), found)
         for n, found in enumerate(load.others)
     ]
     return {
@@ -103,7 +103,8 @@ def schedule(chance: random.Random, duration: float) -> list[tuple[float, float]
     return found
 
 
-def _is_on(its: Sequence[tuple[float, float]], at: float) -> bool:
+def is_on(its: Sequence[tuple[float, float]], at: float) -> bool:
+    """Whether a sender of this schedule is on at a time."""
     return any(on <= at < off for on, off in its)
 
 
@@ -128,7 +129,8 @@ def _errors(samples: Sequence[tuple[float, float | None]]) -> dict[str, float]:
 
 
 @contextmanager
-def _senders(running: Running, schedules: dict[int, Any], begin: float) -> Iterator[None]:
+def senders(running: Running, schedules: dict[int, Any], begin: float) -> Iterator[None]:
+    """A process in each sender and receiver; schedules are in seconds after ``begin``."""
     with ExitStack() as stack:
         for number, its in schedules.items():
             for guest, argv in (

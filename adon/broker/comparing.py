@@ -21,9 +21,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from adon.broker.choice import Choice, Need, Situation
+from adon.broker.cost.bursting import bucket_for
 from adon.broker.cost.functions import CostFunctions
 from adon.broker.cost.learnt import Learnt
 from adon.broker.cost.site import Legs, Work, site_cost
@@ -32,14 +33,14 @@ from adon.broker.cost.terms import NO_NETWORK, NetworkTerms, theoretical_through
 from adon.broker.decision import SiteCost
 from adon.broker.flow import Flow
 from adon.broker.forecasting.interval import forecast, foretold
-from adon.broker.forecasting.sharing import PAYLOAD, Company, Whole, lasts, present, whole
+from adon.broker.forecasting.sharing import PAYLOAD, Company, Whole, lasts, lasts_behind, present, whole
 from adon.broker.optimisation.location import Standing, choose, start_text
 from adon.broker.optimisation.placement import Placement, Planned
 from adon.broker.outcomes import Forecast
 from adon.broker.resources.amounts import Amounts, Limits
 from adon.broker.resources.offer import Offer, demand_of
 from adon.flowvisor.assessment import CandidateRecord, Verdict
-from adon.flowvisor.path import CandidatePath, Known
+from adon.flowvisor.path import Basis, CandidatePath, Known
 from adon.flowvisor.performance import PerformanceView, streams_of
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import CostModel
@@ -209,7 +210,7 @@ def _situation(choice: Choice) -> Situation:
 def ways_of(flow: Flow, need: Need, choice: Choice, seen: Regarded) -> list[Way]:
     """The paths that a flow may take."""
     found = ((record, choice.paths.get(record.path)) for record in within_margin(flow, need, choice))
-    return [way_of(need, choice, record, path, seen) for record, path in found if path is not None]
+    return [way_of(flow, need, choice, record, path, seen) for record, path in found if path is not None]
 
 
 def within_margin(flow: Flow, need: Need, choice: Choice) -> list[CandidateRecord]:
@@ -232,14 +233,29 @@ def _as_good(record: CandidateRecord, best: CandidateRecord, need: Need) -> bool
     return best.q - record.q <= need.template.selection.switch_margin
 
 
-def way_of(need: Need, choice: Choice, record: CandidateRecord, path: CandidatePath, seen: Regarded) -> Way:
+def way_of(
+    flow: Flow, need: Need, choice: Choice, record: CandidateRecord, path: CandidatePath, seen: Regarded
+) -> Way:
     """One path as a way: Γ_t and Γ_a for all of a flow's streams."""
     found = next((metric for metric in record.metrics if metric.metric == Metric.THROUGHPUT), None)
     observed, asked = seen.paths.get(path.key.path, UNSEEN), _situation(choice)
     value = None if found is None else found.value
     terms = terms_of(need, path, value, observed, asked.performance, asked.now)
+    if found is not None and terms.available is not None:
+        bucket = bucket_for(
+            flow, asked.performance, path.key, found.basis, terms.available, path.capacity, asked.now
+        )
+        terms = replace(terms, basis=found.basis if bucket is None else Basis.BUCKET, bucket=bucket)
     carries = whole_of(path, observed.company, asked.performance, asked.now, need)
     return Way(terms, observed.errors, observed, carries)
+
+
+def terms_for(flow: Flow, need: Need, choice: Choice, path: str) -> NetworkTerms | None:
+    """Γ_t and Γ_a of one of the candidates for a flow, without what was learnt of it; None if it is none."""
+    record, candidate = choice.record(path), choice.paths.get(path)
+    if record is None or candidate is None or choice.asked is None:
+        return None
+    return way_of(flow, need, choice, record, candidate, NOTHING_REGARDED).terms
 
 
 def whole_of(
@@ -394,5 +410,10 @@ def _told(flow: Flow, need: Need, size: int, way: Way) -> Forecast | None:
         return forecast(left, way.terms, way.errors)
     ceiling = need.template.rspec.bandwidth_ceiling
     most = math.inf if ceiling is None else ceiling
-    seconds = lasts(left * 8.0, need.streams, way.carries, company, most)
+    if way.terms.bucket is not None and way.terms.available:
+        seconds = lasts_behind(
+            way.terms.bucket, way.terms.available, left * 8.0, need.streams, way.carries, company, most
+        )
+    else:
+        seconds = lasts(left * 8.0, need.streams, way.carries, company, most)
     return foretold(seconds, way.observed.lasted, way.terms.relative)

@@ -23,6 +23,7 @@ from adon.broker.comparing import (
     ways_of,
     within_margin,
 )
+from adon.broker.cost.bursting import basis_of
 from adon.broker.cost.learnt import Learnt
 from adon.broker.cost.site import Legs
 from adon.broker.flow import Flow
@@ -110,7 +111,8 @@ def _observed(world: World, flow: Flow, need: Need, choice: Choice, now: float) 
         rate = next((one for one in record.metrics if one.metric == Metric.THROUGHPUT), None)
         if path is None:
             continue
-        errors = () if rate is None else tuple(world.estimates.errors(path.key, rate.basis))
+        basis = "" if rate is None else basis_of(world.performance, path.key, rate.basis)
+        errors = tuple(world.estimates.errors(path.key, basis))
         observed = Observed(errors, world.performance.seen(path.key, Metric.THROUGHPUT, since))
         if record.path in may_take:
             company = company_of(world, flow, need, path.key, now)

@@ -39,9 +39,10 @@ class SiteCost:
 
     ``total`` is T_t, ``queue`` T_q, ``compute`` T_c, ``network`` T_n, ``duplication`` C_D; sizes in
     bytes, rates in bits/s: ``compute_size`` S_c, ``transfer_size`` S_t, ``node_rate`` Γ_c, ``theoretical``
-    Γ_t, ``available`` Γ_a.
+    Γ_t, ``available`` Γ_a for S_t.
 
     :param campus: where the site is.
+    :param basis: what Γ_a rests on (:class:`~adon.flowvisor.path.Basis`); empty where it is unknown.
     :param deviations: the standard deviation of a term by its name (``busy`` is T_c without T_q, ``result``
         the result in bytes); what is not there has none that anybody has observed.
     :param origins: who says what a term and its spread are.
@@ -64,6 +65,7 @@ class SiteCost:
     path: str | None
     why: str = ""
     campus: str = ""
+    basis: str = ""
     deviations: Mapping[str, float] = field(default_factory=FrozenMap)
     origins: Mapping[str, str] = field(default_factory=FrozenMap)
 

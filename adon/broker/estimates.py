@@ -29,6 +29,7 @@ from adon.broker.choice import Choice, Need
 from adon.broker.counters import FlowCounters
 from adon.broker.flow import Flow
 from adon.broker.forecasting.sharing import Coming, Usual
+from adon.flowvisor.path import Basis
 from measurement.model import Metric, Observation, PathKey
 
 METRIC = "estimate.throughput_error"
@@ -132,8 +133,20 @@ class Estimates:
             return tuple(own)
         return tuple(self._lasted.get(((key.source, key.destination), waited), ()))
 
-    def note(self, flow: int, key: PathKey, need: Need, choice: Choice, decision: str) -> None:
-        """A flow gets this path; nothing is noted where no throughput was estimated."""
+    def note(
+        self,
+        flow: int,
+        key: PathKey,
+        need: Need,
+        choice: Choice,
+        decision: str,
+        throttled: float | None = None,
+    ) -> None:
+        """A flow gets this path; nothing is noted where no throughput was estimated.
+
+        :param throttled: Γ_a in bits/s for all its streams, where a token bucket makes that another for its
+            size than what was estimated for flows of any size.
+        """
         promises = self._promises.setdefault(flow, {})
         promises.pop(key.path, None)
         record = choice.record(key.path)
@@ -141,6 +154,8 @@ class Estimates:
         for found in metrics:
             if found.metric == Metric.THROUGHPUT and found.value is not None:
                 promises[key.path] = Promise(decision, key, found.value, found.basis, need.qspec.streams)
+                if throttled is not None:
+                    promises[key.path] = Promise(decision, key, throttled, Basis.BUCKET.value, need.streams)
 
     def score(self, flow: Flow, need: Need, achieved: Achieved | None, at: float) -> Observation | None:
         """Compare; None where nothing was promised for the flow's last path, or nothing achieved."""

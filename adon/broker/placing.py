@@ -30,6 +30,7 @@ from adon.broker import (
 from adon.broker.alarms import Waived, words
 from adon.broker.choice import Choice, Need
 from adon.broker.company import brings
+from adon.broker.comparing import terms_for
 from adon.broker.damping import ATTEMPTS
 from adon.broker.deciding import advise, choose_path, decision_of, with_misses
 from adon.broker.decision import Decision, Outcome
@@ -709,7 +710,9 @@ class Placing:
 
     def _promised(self, flow: Flow, need: Need, choice: Choice, decision: Decision) -> None:
         key = PathKey(str(flow.path), *self._world.flows.ends(flow))
-        self._world.estimates.note(flow.number, key, need, choice, decision.id)
+        terms = terms_for(flow, need, choice, key.path)
+        throttled = None if terms is None or terms.bucket is None else terms.available_for(flow.transfer_size)
+        self._world.estimates.note(flow.number, key, need, choice, decision.id, throttled)
         if decision.outcome is Outcome.ADMIT:
             self._world.estimates.came(key, decision.at, brings(self._world, flow))
 

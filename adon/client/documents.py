@@ -824,6 +824,10 @@ class SiteCostView(TypedDict):
     path: str | None
     why: str
     campus: NotRequired[str]
+    available_basis: NotRequired[str]
+    """
+    what the available rate rests on; empty: unknown
+    """
     deviations: NotRequired[dict[str, float]]
     """
     standard deviations of terms, in their units; none: not observed

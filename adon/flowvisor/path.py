@@ -126,6 +126,8 @@ class Basis(StrEnum):
 
     TEST = "active test"
     TRANSFER = "a transfer that had the path to itself, by its rule counters"
+    BUCKET = "a token bucket that fits the intervals of an active test"
+    """Of Γ_a alone, for a transfer of a certain size (:mod:`adon.flowvisor.bursts`)."""
     TRAIN = "packet trains between instances at its ends"
     COUNTERS = "capacity less the switch's counters"
     OWN = "the flow's own rate by its rule counters, less the effect of our test"

@@ -301,6 +301,7 @@ class SiteCostView(View):
     path: str | None
     why: str
     campus: str = ""
+    available_basis: str = Field(default="", description="what the available rate rests on; empty: unknown")
     deviations: dict[str, float] = Field(
         default_factory=dict, description="standard deviations of terms, in their units; none: not observed"
     )
@@ -345,6 +346,7 @@ _TERMS = {
     **{name: f"{name}_seconds" for name in ("total", "queue", "compute", "network", "duplication")},
     **{name: f"{name}_bytes" for name in ("compute_size", "transfer_size")},
     **{name: f"{name}_bps" for name in ("node_rate", "theoretical", "available")},
+    "basis": "available_basis",
 }
 
 

@@ -152,6 +152,12 @@ def test_an_impossible_site_is_told_and_not_drawn() -> None:
     assert computing.sites_picture(decision(compute=[impossible])) is None
 
 
+def test_a_token_bucket_is_told_with_the_rate_that_rests_on_it() -> None:
+    words = "a token bucket that fits the intervals of an active test: 25 MB at 50 Mbps, then 10 Mbps"
+    throttled = site("far", local=False, origins={"available": words}, available_basis=words.split(":")[0])
+    assert f"Γ_a: {words}" in text(computing.sites_table(decision(compute=[throttled])))
+
+
 def test_health_is_by_template_whatever_the_version() -> None:
     def outcome(of: str, kept: bool, error: float | None, admitted: str | None = "t") -> dict[str, Any]:
         return {

@@ -246,6 +246,30 @@ def test_intervals_streams_and_retransmits_are_kept_beside_the_rate() -> None:
     assert found["seconds"] == 10
 
 
+@pytest.mark.parametrize(
+    ("times", "expected"),
+    [
+        ([(0, 0.5), (0.5, 1.0), (1.0, 1.500123)], 0.5),
+        ([(0, 1.0001), (1.0001, 2.0), (2.0, 2.04)], 1.0),
+        ([(0, 1.0), (1.0, None)], None),
+    ],
+)
+def test_the_length_of_intervals_is_kept_where_all_tell_it(
+    times: list[tuple[float, float | None]], expected: float | None
+) -> None:
+    summaries = [
+        {"throughput-bits": 8e8, "start": start, **({} if end is None else {"end": end})}
+        for start, end in times
+    ]
+    merged = {
+        "succeeded": True,
+        "summary": {"summary": {"throughput-bits": 8e8}, "streams": []},
+        "intervals": [{"summary": one} for one in summaries],
+    }
+    found = parameters(read(merged, TCP_TEST)[Metric.THROUGHPUT])
+    assert found.get("interval_seconds") == expected
+
+
 def test_what_a_udp_sender_offers_is_not_what_arrives() -> None:
     found = read(UDP, UDP_TEST)[Metric.THROUGHPUT]
     assert value(found) == pytest.approx(10e6 * 0.45)

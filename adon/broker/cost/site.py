@@ -16,6 +16,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+from adon.broker.cost.bursting import described
 from adon.broker.cost.functions import CostFunctions
 from adon.broker.cost.learnt import Learnt
 from adon.broker.cost.terms import NetworkTerms, seconds_for
@@ -88,6 +89,8 @@ def site_cost(
     net, net_why = _carried(work, legs, local=local)
     back = network if legs.home is None else legs.home
     copied = model.local_copy and not local
+    size = work.result if local else work.size
+    available = network.available_for(size)
     copy, copy_why = _leg(work.result, back, work.ratio.value.cov) if copied else (Uncertain(0.0), "")
     reasons = (
         queue_why,
@@ -107,15 +110,16 @@ def site_cost(
         network=net.mean,
         duplication=copy.mean,
         compute_size=work.size,
-        transfer_size=work.result if local else work.size,
+        transfer_size=size,
         nodes=nodes,
         node_rate=rate.value.mean,
         theoretical=network.theoretical,
-        available=0.0 if network.available is None else network.available,
+        available=0.0 if available is None else available,
         path=network.path,
         why="; ".join(reason for reason in reasons if reason),
         campus=offer.campus,
-        deviations=_deviations(work, rate, network, queue, busy, net, copy),
+        basis=network.basis,
+        deviations=_deviations(work, rate, network, available, queue, busy, net, copy),
         origins=_origins(work, rate, network, queue, offer),
     )
     return functions.apply(terms, offer, model)
@@ -153,11 +157,12 @@ def _carried(work: Work, legs: Legs, *, local: bool) -> tuple[Uncertain, str]:
 def _leg(size: int, terms: NetworkTerms, relative_size: float) -> tuple[Uncertain, str]:
     if size == 0:
         return Uncertain(0.0), ""
-    if terms.rate is None:
+    rate = terms.rate_for(size)
+    if rate is None:
         return Uncertain(math.inf), (
             f"available throughput of {terms.path or 'any path'} is unknown (T_n is infinite)"
         )
-    time = seconds_for(size, terms.rate)
+    time = seconds_for(size, rate)
     why = "" if math.isfinite(time) else f"{terms.path or 'no path'} carries nothing (T_n is infinite)"
     return spread(time, math.hypot(relative_size, terms.relative)), why
 
@@ -166,6 +171,7 @@ def _deviations(
     work: Work,
     rate: Learnt,
     network: NetworkTerms,
+    available: float | None,
     queue: Uncertain,
     busy: Uncertain,
     net: Uncertain,
@@ -181,7 +187,7 @@ def _deviations(
         "duplication": copy.deviation,
         "total": total.deviation,
         "node_rate": rate.value.deviation,
-        "available": 0.0 if network.available is None else network.available * network.relative,
+        "available": 0.0 if available is None else available * network.relative,
         "result": spread(float(min(work.result, 10**300)), work.ratio.value.cov).deviation,
     }
     return FrozenMap({name: value for name, value in found.items() if value > 0})
@@ -195,6 +201,6 @@ def _origins(
         "queue": offer.origin if math.isfinite(queue.mean) else "",
         "node_rate": rate.origin,
         "result": work.ratio.origin,
-        "available": network.origin,
+        "available": "; ".join(filter(None, (described(network.bucket), network.origin))),
     }
     return FrozenMap({name: words for name, words in found.items() if words})

@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass
 
 from measurement.mathis import mathis
+from measurement.throttling import Allowance
 
 MSS = 1460
 """TCP's maximum segment size in bytes on a 1500-byte path without options."""
@@ -23,6 +24,8 @@ class NetworkTerms:
     :param available: Γ_a in bits/s as measured, None if unknown.
     :param relative: the spread of what it carries, as a share of it.
     :param origin: who has observed that, in words.
+    :param basis: what Γ_a rests on (:class:`~adon.flowvisor.path.Basis`); empty if unknown.
+    :param bucket: what the path gives by the size of a transfer, where a token bucket throttles it.
     """
 
     path: str | None
@@ -30,11 +33,27 @@ class NetworkTerms:
     available: float | None
     relative: float = 0.0
     origin: str = ""
+    basis: str = ""
+    bucket: Allowance | None = None
 
     @property
     def rate(self) -> float | None:
-        """min(Γ_t, Γ_a); None if unknown."""
+        """min(Γ_t, Γ_a) for a transfer whose size is not known; None if unknown."""
         return None if self.available is None else min(self.theoretical, self.available)
+
+    def available_for(self, size: int) -> float | None:
+        """Γ_a for a transfer of so many bytes: behind a token bucket less, the larger it is."""
+        if self.available is None or self.bucket is None or size <= 0:
+            return self.available
+        try:
+            return self.bucket.expected(size)
+        except OverflowError:  # of what is longer than any float a burst is no part
+            return self.bucket.sustained
+
+    def rate_for(self, size: int) -> float | None:
+        """min(Γ_t, Γ_a) for a transfer of so many bytes; None if unknown."""
+        available = self.available_for(size)
+        return None if available is None else min(self.theoretical, available)
 
 
 NO_NETWORK = NetworkTerms(None, 0.0, None)

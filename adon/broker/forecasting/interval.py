@@ -53,7 +53,8 @@ def forecast(size: int, terms: NetworkTerms, errors: Sequence[float]) -> Forecas
 
     :param errors: relative errors of past promises on this path and basis.
     """
-    alone = math.inf if terms.rate is None else seconds_for(size, terms.rate)
+    rate = terms.rate_for(size)
+    alone = math.inf if rate is None else seconds_for(size, rate)
     return _told(alone, errors, terms.relative)
 
 

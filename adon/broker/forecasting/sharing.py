@@ -31,7 +31,9 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+
+from measurement.throttling import Allowance
 
 SLACK = 0.15
 """So much of what a path carried at best may be missing in a test that nobody disturbed."""
@@ -220,6 +222,31 @@ def lasts(bits: float, streams: int, carries: Whole, company: Company, most: flo
     for rest, one in zip(left_now(carries, company), company.beside, strict=True):
         road.enter(rest / one.streams, one.streams)
     return _until_done(road, bits / streams, list(company.coming), company.usual, most / streams)
+
+
+def lasts_behind(
+    bucket: Allowance,
+    mean: float,
+    bits: float,
+    streams: int,
+    carries: Whole,
+    company: Company,
+    most: float = math.inf,
+) -> float:
+    """The same behind a token bucket of depth b, burst rate p and sustained rate r.
+
+    Alone a transfer of B bits takes max(B / p, (B - b) / r): at p as long as that lasts, and what the bucket
+    does not give at r.  Company shares r; of the bucket nothing is taken off for it.
+
+    :param mean: what the path gives such a transfer by the mean of the test, bits/s; ``carries`` is of that.
+    """
+    if bits <= 0:
+        return 0.0
+    if most <= 0:
+        return math.inf
+    part = bucket.sustained / mean
+    slower = replace(carries, bits=carries.bits * part, each=carries.each * part)
+    return max(bits / min(bucket.burst, most), lasts(bits - bucket.bucket, streams, slower, company, most))
 
 
 def _until_done(road: _Road, left: float, waiting: list[Coming], usual: Usual | None, most: float) -> float:

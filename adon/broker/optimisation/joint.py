@@ -131,7 +131,7 @@ def _options(
     good = ways_of(flow, need, choice, seen)
     if not good:
         return ()
-    ways = [(way, 1.0) for way in good] + _lesser(need, choice, good, seen)
+    ways = [(way, 1.0) for way in good] + _lesser(flow, need, choice, good, seen)
     found = priced(flow, need, choice, [way for way, _ in ways], seen, world.functions)
     penalty = {id(way): factor for way, factor in ways}
     if found is None:
@@ -152,7 +152,9 @@ def _options(
     )
 
 
-def _lesser(need: Need, choice: Choice, good: Iterable[Way], seen: Regarded) -> list[tuple[Way, float]]:
+def _lesser(
+    flow: Flow, need: Need, choice: Choice, good: Iterable[Way], seen: Regarded
+) -> list[tuple[Way, float]]:
     """Qualified paths of a Q below the margin, and by how much longer they count."""
     taken = {way.terms.path for way in good}
     best = choice.record(choice.selection.path)
@@ -162,7 +164,7 @@ def _lesser(need: Need, choice: Choice, good: Iterable[Way], seen: Regarded) -> 
         if record.path in taken or path is None or record.verdict is not Verdict.QUALIFIED:
             continue
         if best is not None and best.q is not None and record.q is not None:
-            way = way_of(need, choice, record, path, seen)
+            way = way_of(flow, need, choice, record, path, seen)
             found.append((way, 1.0 + PER_POINT * (best.q - record.q)))
     return found[:MOST_PATHS]
 
@@ -172,10 +174,9 @@ def _known(flow: Flow, way: Way) -> bool:
 
 
 def _seconds(flow: Flow, way: Way) -> float:
-    rate = way.terms.rate
-    return (
-        math.inf if rate is None or rate <= 0 else max(1, flow.request.size - flow.bytes_delivered) * 8 / rate
-    )
+    left = max(1, flow.request.size - flow.bytes_delivered)
+    rate = way.terms.rate_for(left)
+    return math.inf if rate is None or rate <= 0 else left * 8 / rate
 
 
 def _raw(world: World, flow: Flow, way: Way, penalty: float, gathered: _Gathered) -> Option:

@@ -8,6 +8,7 @@ without a receiver's report the rate is that of the packets that were not lost. 
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
@@ -81,6 +82,9 @@ def _of_intervals(result: Document) -> dict[str, object]:
     found: dict[str, object] = {}
     if intervals:
         found["interval_bits"] = [each.amount("throughput-bits") for each in intervals]
+        if all(each.has("start") and each.has("end") for each in intervals):
+            lengths = [each.amount("end") - each.amount("start") for each in intervals]
+            found["interval_seconds"] = round(statistics.median(lengths), 3)
         if all(each.has("retransmits") for each in intervals):
             found["interval_retransmits"] = [each.count("retransmits") for each in intervals]
     return found

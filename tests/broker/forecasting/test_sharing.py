@@ -8,8 +8,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from adon.broker.forecasting.sharing import Beside, Coming, Company, Usual, Whole, lasts, present, whole
+from adon.broker.forecasting.sharing import (
+    Beside,
+    Coming,
+    Company,
+    Usual,
+    Whole,
+    lasts,
+    lasts_behind,
+    present,
+    whole,
+)
 from adon.simulation.forecast import Job, finish
+from measurement.throttling import Allowance
 
 PATH = Whole(10.0)
 OTHERS = st.lists(st.tuples(st.floats(10.0, 1e4), st.integers(1, 16)), max_size=12)
@@ -51,6 +62,38 @@ def test_a_stream_gets_no_more_than_one_got_in_a_test() -> None:
 def test_what_limits_itself_leaves_the_rest_unused() -> None:
     assert lasts(100.0, 1, PATH, Company(), most=4.0) == pytest.approx(25.0)
     assert lasts(100.0, 1, PATH, Company(), most=0.0) == math.inf
+
+
+BUCKET = Allowance(20.0, 4.0, 5.0)
+"""80 bits beside the sustained rate; a test of 16 s has a mean of 9, which is what the path carries by it."""
+
+
+@pytest.mark.parametrize(
+    ("story", "bits", "company", "most", "seconds"),
+    [
+        ("within the burst", 60.0, Company(), math.inf, 3.0),
+        ("all of the burst", 100.0, Company(), math.inf, 5.0),
+        ("and some more", 140.0, Company(), math.inf, 15.0),
+        ("one beside it takes half of what is sustained", 100.0, Company((beside(1e6),)), math.inf, 10.0),
+        ("it limits itself to less than the burst", 60.0, Company(), 6.0, 10.0),
+        ("nothing is left", 0.0, Company(), math.inf, 0.0),
+        ("it sends nothing", 1.0, Company(), 0.0, math.inf),
+    ],
+)
+def test_behind_a_token_bucket(
+    story: str, bits: float, company: Company, most: float, seconds: float
+) -> None:
+    found = lasts_behind(BUCKET, 9.0, bits, 1, Whole(9.0), company, most)
+    assert found == pytest.approx(seconds), story
+
+
+@given(st.floats(1.0, 1e4), st.floats(1.0, 20.0), st.floats(0.0, 60.0), st.floats(1.0, 1e6))
+def test_alone_behind_a_token_bucket_it_is_what_that_gives(
+    sustained: float, ratio: float, burst_s: float, size: float
+) -> None:
+    bucket = Allowance(sustained * ratio, sustained, burst_s)
+    found = lasts_behind(bucket, 9.0, 8 * size, 1, Whole(9.0), Company())
+    assert found == pytest.approx(bucket.takes(size))
 
 
 @settings(max_examples=100)
