@@ -113,7 +113,3 @@ class RoundRecord:
     def complete(self) -> bool:
         """Whether all that was planned was found."""
         return not (self.interrupted or self.failures or self.not_reached)
-
-    def of(self, pair: Pair) -> Found | None:
-        """What was found of a pair, if anything."""
-        return self.found.get(pair)
