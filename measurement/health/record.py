@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from measurement.health.markers import Fired
-from measurement.health.model import Found, Pair, Round
+from measurement.health.model import Pair, Round
 from measurement.health.scoring import Score
 from measurement.instances import Instance
 
