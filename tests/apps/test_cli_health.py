@@ -185,6 +185,15 @@ def test_what_cannot_be_probed_is_told(
     assert not (tmp_path / "rounds").exists()
 
 
+def test_where_rounds_cannot_be_kept_nobody_is_probed(adon, tmp_path: Path) -> None:
+    write_key(tmp_path / "key")
+    file = tmp_path / "instances.yaml"
+    file.write_text(f"key_file: key\n{INSTANCES}")
+    done = adon("probe", str(file), rounds=file)
+    assert done.exit_code == 1
+    assert done.stderr.startswith(f"--rounds: [Errno 17] File exists: '{file}'"), done.stderr
+
+
 def test_a_plan_probes_nobody(adon, tmp_path: Path) -> None:
     file = tmp_path / "instances.yaml"
     file.write_text(INSTANCES)

@@ -55,7 +55,6 @@ class TestJudged:
         assert tolerances[A_B][Marker.ICMP].factor > 1
         assert tolerances[A_B][Marker.TCP].factor == 1
 
-
     def test_what_was_carried_over_was_usual_then(self) -> None:
         fast, slow = ({A_B: replace(found(), throughput=(rate,))} for rate in (9e8, 1e8))
         before = [at(1, fast), *(at(hour, fast, frozenset({A_B})) for hour in (2, 3))]
