@@ -90,7 +90,9 @@ def test_whom_to_take(adon, kept: RoundRecord, words: tuple[str, ...], names: li
     [
         (("choose",), "--towards: say by what"),
         (("choose", "--towards", "x"), "--towards: x is none of the round's instances"),
-        (("choose", "--mutually", "-k", "4"), "--count: 4 of 3 instances"),
+        (("choose", "--mutually", "-k", "4"), "--count: 4 are wanted of 3 instances"),
+        (("choose", "--towards", "a", "-k", "0"), "--count: 0 is below 1"),
+        (("choose", "--mutually", "-k", "2", "--direction", "to"), "--direction: is of --towards"),
         (("choose", "--towards", "a", "-k", "1", "--direction", "up"), "--direction: 'up' is none of"),
         (("report", "--out", "{tmp}/r.html", "--towards", "x"), "--towards: x is none of"),
         (("diagnose", "{tmp}/none.csv"), "--response: is required with a table"),
