@@ -70,7 +70,7 @@ USUAL = Probing()
 def together(target: Instance, how: Probing = USUAL) -> Order:
     """All light probes and a train in one order; the echoes over TCP last, which take the connection over."""
     *light, last = _light(how)
-    return Order(target, (*light, Train(how.shape), last))
+    return Order(target, (*light, _train(how), last))
 
 
 def both_ways(target: Instance, how: Probing = USUAL) -> Order:
@@ -81,7 +81,8 @@ def both_ways(target: Instance, how: Probing = USUAL) -> Order:
     """
     *light, last = _light(how)
     back = SandwichBack(64, how.count, how.interval, how.silent)
-    return Order(target, (*light, Train(how.shape), back, TrainBack(how.shape), last))
+    train_back = TrainBack(how.shape, echoes=_echoes(how))
+    return Order(target, (*light, _train(how), back, train_back, last))
 
 
 def order(kind: ProbeKind, target: Instance, how: Probing = USUAL) -> Order:
@@ -93,6 +94,15 @@ def order(kind: ProbeKind, target: Instance, how: Probing = USUAL) -> Order:
             return Order(target, (Train(how.shape),))
         case ProbeKind.TRANSFER:
             return Order(target, (Throughput(how.intervals, how.interval_length),))
+
+
+def _train(how: Probing) -> Train:
+    """The train that follows light probes, whose round trips it needs not take again."""
+    return Train(how.shape, echoes=_echoes(how))
+
+
+def _echoes(how: Probing) -> int:
+    return min(Train().echoes, how.count)
 
 
 def _light(how: Probing) -> tuple[Probe, ...]:

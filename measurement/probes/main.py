@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import gc
 import logging
 import signal
 import sys
@@ -49,6 +50,7 @@ def main() -> int:
 
 
 async def _serve(arguments: argparse.Namespace, key: bytes) -> None:
+    gc.freeze()  # what is imported stays; with many agents on a host, looking at it again costs them all
     try:
         service = Service(arguments.host, arguments.port, key, Limits(loads=arguments.loads))
     except OSError as error:

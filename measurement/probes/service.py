@@ -29,6 +29,8 @@ from measurement.probes.way_back import asker, send_sandwiches_back, send_train_
 
 LOG = logging.getLogger(__name__)
 _BACKLOG = 256
+_SPEAKS_WITHIN = 5
+"""Seconds in which a client says its hello."""
 _OUT_OF_FILES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
@@ -64,6 +66,8 @@ class Service:
         self._listener = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         try:
             self._listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            # The system keeps those to itself that say nothing: who times a handshake, or fills our tables.
+            self._listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, _SPEAKS_WITHIN)
             self._listener.bind((address, port))
             self._listener.listen(_BACKLOG)
             self.port = int(self._listener.getsockname()[1])

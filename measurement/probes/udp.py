@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import socket
 import threading
 import time
@@ -70,7 +69,7 @@ class UdpPath:
             sock.close()
             raise ProbeError(Failure.UNREACHABLE, f"{target.name}: {error.strerror}") from None
         self._numbers = numbers
-        self._first: int | None = None
+        self._sent = list[int]()
 
     @property
     def own_address(self) -> str:
@@ -102,18 +101,22 @@ class UdpPath:
         """
         number = self.reserve(1)
         self.timed.socket.send(self.sealed(kind, number, length))
+        self._sent.append(number)
         return number
 
     def reserve(self, count: int) -> int:
-        """Numbers for packets that are to be sent next, on this path; the first of them."""
-        first = self._numbers.take(count)
-        self._first = first if self._first is None else self._first
-        return first
+        """Numbers for packets of this connection; the first of them."""
+        return self._numbers.take(count)
+
+    def time_again(self) -> None:
+        """Have packets timed again after a train, which is sent without."""
+        self.timed = TimedSocket(self.timed.socket)
+        self._sent.clear()
 
     def went_out(self) -> Mapping[int, int]:
         """When packets went out, by the kernel, nanoseconds since 1970, by their numbers."""
-        first = 0 if self._first is None else self._first  # the kernel counts from 0 on each socket
-        return {first + place: at for place, at in self.timed.went_out().items()}
+        outs = self.timed.went_out()  # by how many were sent on this socket before
+        return {self._sent[place]: at for place, at in outs.items() if place < len(self._sent)}
 
     def answer(
         self, seconds: float, kind: wire.Kind = wire.Kind.ANSWER
@@ -162,17 +165,6 @@ class UdpChannel:
         """Times of going out."""
         begun = self._begun
         return {} if begun is None else {number - begun: at for number, at in self._path.went_out().items()}
-
-
-def named(error: OSError, what: str) -> ProbeError:
-    """What an error of the system's means for a probe."""
-    if error.errno == errno.EMSGSIZE:
-        return ProbeError(Failure.TOO_LARGE, f"{what}: the path's MTU is smaller")
-    if error.errno == errno.ECONNREFUSED:
-        return ProbeError(Failure.VANISHED, f"{what}: its agent listens no more")
-    if error.errno in (errno.EPERM, errno.EACCES):
-        return ProbeError(Failure.NOT_PERMITTED, f"{what}: {error.strerror}")
-    return ProbeError(Failure.UNREACHABLE, f"{what}: {error.strerror or error}")
 
 
 def arrives(path: UdpPath, length: int, ended: threading.Event) -> bool | None:

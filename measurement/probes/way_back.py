@@ -16,6 +16,7 @@ from typing import Any, Protocol
 from measurement.instances import Instance
 from measurement.probes import wire
 from measurement.probes.documents import value_from_json, value_to_json
+from measurement.probes.failing import named
 from measurement.probes.findings import Failure, ProbeError
 from measurement.probes.line import Line
 from measurement.probes.orders import SandwichBack, TrainBack
@@ -23,7 +24,7 @@ from measurement.probes.sandwich import Apart, send_sandwiches
 from measurement.probes.threads import Threads
 from measurement.probes.train import Shape
 from measurement.probes.train_sockets import QUIET, Sent, TrainReceiver, send_train
-from measurement.probes.udp import Numbers, UdpPath, named
+from measurement.probes.udp import Numbers, UdpPath
 
 _LOOK = 0.05
 _ASKER = "who-asks"

@@ -67,11 +67,13 @@ def test_who_connects_too_often_is_not_served() -> None:
 
 
 def test_strangers_do_not_take_all_places() -> None:
-    """They hold a connection and say nothing; there are places enough as soon as they are gone."""
+    """They begin to speak and stop; there are places enough as soon as they are gone."""
 
     async def crowded() -> None:
         async with serving(Limits(strangers=2)) as target:
             idle = [socket.create_connection((target.address, target.port)) for _ in range(2)]
+            for sock in idle:
+                sock.send(wire.hello(b"n" * wire.NONCE)[:8])
             await asyncio.sleep(0.1)
             with pytest.raises(ProbeError):
                 await Line.connect(target, KEY)
@@ -79,6 +81,20 @@ def test_strangers_do_not_take_all_places() -> None:
                 sock.close()
             await asyncio.sleep(0.1)
             (await Line.connect(target, KEY)).close()
+
+    asyncio.run(crowded())
+
+
+def test_strangers_who_say_nothing_take_no_place() -> None:
+    """The system keeps them: their connections are not even taken, and so is one that is only timed."""
+
+    async def crowded() -> None:
+        async with serving(Limits(strangers=2)) as target:
+            idle = [socket.create_connection((target.address, target.port)) for _ in range(4)]
+            await asyncio.sleep(0.1)
+            (await Line.connect(target, KEY)).close()
+            for sock in idle:
+                sock.close()
 
     asyncio.run(crowded())
 
