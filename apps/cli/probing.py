@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     import asyncio
 
     from adon.config.instances import Instances
-    from measurement.health.asking import Connect
     from measurement.instances import Instance
     from measurement.probes.client import Agent
+    from measurement.probes.connections import Connect
     from measurement.probes.train import Shape
 
 EXIT_INTERRUPTED = 130
