@@ -256,6 +256,8 @@ class _Work:
         if kind is ProbeKind.TRANSFER:
             if any(found.throughput):
                 self.carried[pair] = found.throughput
+            if pair in self.found and self.found[pair].throughput:
+                return  # it verifies a train: it counts in no score, nor does its silence
             found = replace(found, throughput=())
         if kind is ProbeKind.LIGHT or found != Found():
             self.found[pair] = joined(self.found.get(pair, Found()), found)
