@@ -157,6 +157,8 @@ def _asking(
     from measurement.health.renewing import Asking
 
     names = [one.name for one in instances]
+    if exhaustive and verify[0]:
+        raise InvalidInput.of("--verify", "with --exhaustive every pair has a transfer, and no train")
     if centre is not None and pairs:
         raise InvalidInput.of("--pair", "the pairs are those with --towards already")
     if centre is not None:
@@ -174,8 +176,7 @@ def _asking(
         with told("--changed"):
             max_age = parse_duration(changed)
     zones = {one.name: one.zone for one in instances}
-    verified = () if exhaustive else profiles.sample(wanted, zones, *verify)
-    return Asking(wanted, profile, verified, exhaustive, max_age)
+    return Asking(wanted, profile, profiles.sample(wanted, zones, *verify), exhaustive, max_age)
 
 
 def _ends(text: str) -> tuple[str, str]:
@@ -207,10 +208,11 @@ def _running(limits: Limits, at_once: int | None, count: int, shape: Shape, *, b
 
 def _tell_plan(asking: Asking, how: Running, *, json_: bool) -> None:
     from adon.units import format_duration
-    from measurement.health.planning import Costs, least, plan
+    from measurement.health.expecting import expected_seconds
+    from measurement.health.planning import least, plan
 
     whole = plan(asking.pairs, asking.verified, how.limits, exhaustive=asking.exhaustive)
-    seconds = whole.lasts(Costs())
+    seconds = expected_seconds(whole, how)
     found = {
         "pairs": len(asking.pairs),
         "train_rounds": len(whole.trains),

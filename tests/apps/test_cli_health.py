@@ -170,6 +170,7 @@ INSTANCES = (
         (INSTANCES, ("--pair", "a"), "--pair: 'a' is no pair"),
         (INSTANCES, ("--pair", "a:a"), "--pair: a > a is no pair"),
         (INSTANCES, ("--pair", "a:b", "--towards", "a"), "--pair: the pairs are those"),
+        (INSTANCES, ("--verify", "1", "--exhaustive"), "--verify: with --exhaustive every pair"),
         (INSTANCES, ("--train", "10"), "--train: '10' is no train"),
         (INSTANCES, ("--train", "10x1"), "--train: between 1 packets"),
         (INSTANCES, ("--changed", "6"), "--changed: '6' has no unit"),
