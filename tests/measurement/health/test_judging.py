@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -168,4 +169,28 @@ class TestHistory:
     def test_tolerances_that_are_none_are_told(self, tmp_path: Path, text: str) -> None:
         (tmp_path / "tolerances.json.gz").write_text(text)
         with pytest.raises(ValueError, match=r"tolerances\.json\.gz: "):
+            History(tmp_path).tolerances()
+
+    @pytest.mark.parametrize(
+        ("pair", "says"),
+        [
+            ({"source": "a"}, r"pairs\.0\.destination: is missing"),
+            (
+                {"source": "a", "destination": "b", "icmp": ["NaN", 0.1]},
+                r"pairs\.0: factor: nan is not",
+            ),
+            (
+                {"source": "a", "destination": "b", "icmp": [0.5, 0.1]},
+                r"pairs\.0: factor: 0.5 is not",
+            ),
+            ({"source": "a", "destination": "b", "icmp": [2, 1.5]}, r"pairs\.0: fired: 1.5 is no share"),
+            ({"source": "a", "destination": "b", "icmp": [2, 0.5, 1]}, r"pairs\.0: "),
+            ({"source": "a", "destination": "b", "icmp": "wide"}, r"pairs\.0: could not convert"),
+            ("a > b", r"pairs\.0: "),
+        ],
+    )
+    def test_a_tolerance_that_is_none_is_told(self, tmp_path: Path, pair: object, says: str) -> None:
+        body = {"format": "adon-health-tolerances", "version": 1, "pairs": [pair]}
+        (tmp_path / "tolerances.json.gz").write_text(json.dumps(body))
+        with pytest.raises(ValueError, match=rf"tolerances\.json\.gz: {says}"):
             History(tmp_path).tolerances()
