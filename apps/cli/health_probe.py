@@ -86,7 +86,9 @@ def probe(
     listed = load(file)
     instances = listed.listed
     asking = _asking(instances, towards, pair, (verify, seed), changed, exhaustive=exhaustive)
-    how = _running(_limits(listed, duplex=duplex), at_once, count, shape(train), both_ways=both_ways)
+    how = _running(
+        _limits(listed, duplex=duplex), at_once, count, shape(train, back=both_ways), both_ways=both_ways
+    )
     if plan_only:
         _tell_plan(asking, how, json_=json_)
         return
@@ -196,8 +198,12 @@ def _running(limits: Limits, at_once: int | None, count: int, shape: Shape, *, b
     from measurement.health.orders import Probing
     from measurement.health.running import Running
 
+    probing = Probing(count, shape=shape)
+    if both_ways:
+        with told("--count"):
+            probing.sandwich_back()
     return Running(
-        Probing(count, shape=shape),
+        probing,
         limits,
         both_ways=both_ways,
         lights_at_once=at_once,

@@ -23,18 +23,21 @@ EXIT_INTERRUPTED = 130
 T = TypeVar("T")
 
 
-def shape(text: str) -> Shape:
+def shape(text: str, *, back: bool = False) -> Shape:
     """A train as ``--train`` has it: bursts, ``x``, packets of each.
 
-    :raises InvalidInput: if it is none.
+    :param back: whether targets are to send such a train back.
+    :raises InvalidInput: if it is none, or no agent would send it.
     """
+    from measurement.probes.orders import Train, TrainBack
     from measurement.probes.train import Shape
 
     bursts, _, burst = text.partition("x")
     if not (bursts.isdecimal() and burst.isdecimal()):
         raise InvalidInput.of("--train", f"{text[:40]!r} is no train such as 10x200")
     with told("--train"):
-        return Shape(bursts=int(bursts), burst=int(burst))
+        found = Shape(bursts=int(bursts), burst=int(burst))
+        return (TrainBack if back else Train)(found).shape
 
 
 def connecting(listed: Instances) -> Connect:

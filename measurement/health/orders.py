@@ -64,6 +64,13 @@ class Probing:
     intervals: int = INTERVALS
     interval_length: float = 1.0
 
+    def sandwich_back(self) -> SandwichBack:
+        """The sandwiches that a target sends back.
+
+        :raises ValueError: if it would send for too long.
+        """
+        return SandwichBack(SMALL, self.count, self.interval, self.silent)
+
 
 USUAL = Probing()
 
@@ -81,7 +88,7 @@ def both_ways(target: Instance, how: Probing = USUAL) -> Order:
     kernel takes their times, and how long the answerer had them is taken off.
     """
     *others, last = _light(how)
-    back = SandwichBack(SMALL, how.count, how.interval, how.silent)
+    back = how.sandwich_back()
     train_back = TrainBack(how.shape, echoes=_echoes(how))
     return Order(target, (*others, _train(how), back, train_back, last))
 

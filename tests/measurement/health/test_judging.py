@@ -90,6 +90,15 @@ class TestProbedAgain:
         got = judged(at(2, light), steady).record
         assert due(got, before, max_age=10 * HOUR) == pairs
 
+    @pytest.mark.parametrize(("max_age", "pairs"), [(HOUR, ()), (0.999 * HOUR, (A_B, B_A))])
+    def test_what_is_just_as_old_as_it_may_be_is_not(self, max_age: float, pairs: tuple[Pair, ...]) -> None:
+        assert due(at(2, {A_B: LIGHT, B_A: LIGHT}), [at(1, BOTH)], max_age) == pairs
+
+    def test_how_a_throughput_was_found_is_carried_over_with_it(self) -> None:
+        before = [replace(at(1, BOTH), by_transfer=frozenset({B_A}))]
+        got = carried_over(at(2, {A_B: LIGHT, B_A: LIGHT}), before)
+        assert (got.carried, got.by_transfer) == ({A_B, B_A}, {B_A})
+
     def test_the_rest_is_carried_over_and_marked(self) -> None:
         before = [at(1, BOTH), at(2, {A_B: LIGHT})]
         got = carried_over(at(3, {A_B: LIGHT, B_A: replace(found(), throughput=(5.0,))}), before)
@@ -109,6 +118,22 @@ class TestProbedAgain:
         assert got.found[B_A] == LIGHT
         assert got.failures == (failure,)
         assert got.planned == (A_B, B_A)
+
+    def test_all_that_the_second_run_says_is_kept(self) -> None:
+        ab, ba = frozenset({A_B}), frozenset({B_A})
+        light = replace(at(2, BOTH), translated=ab, from_other_side=ab)
+        loading = replace(
+            at(2.5, BOTH),
+            translated=ba,
+            from_other_side=ba,
+            by_transfer=ba,
+            verified={A_B: (7.0,)},
+            interrupted="it was stopped",
+        )
+        got = together(light, loading)
+        assert got.translated == got.from_other_side == {A_B, B_A}
+        assert (got.by_transfer, got.verified, got.interrupted) == (ba, {A_B: (7.0,)}, "it was stopped")
+        assert together(loading, light).interrupted == "it was stopped"
 
 
 class TestHistory:
