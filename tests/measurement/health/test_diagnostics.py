@@ -16,6 +16,7 @@ import pytest
 from measurement.health.datasets import NEXT_THROUGHPUT, of_file, of_rounds
 from measurement.health.diagnostics import diagnosed, forward, quantiles, subsets
 from measurement.health.judging import judged
+from measurement.health.model import Pair
 from measurement.health.profiles import mesh
 from measurement.health.record import RoundRecord
 from measurement.health.regression import DataSet, model
@@ -126,6 +127,12 @@ def test_quantiles_of_a_normal_sample_are_a_line() -> None:
     assert points[0][0] == pytest.approx(-points[-1][0])
     middle = [(q, value) for q, value in points if abs(q) < 1.5]
     assert max(abs(q - value) for q, value in middle) < 0.15
+
+
+def test_quantiles_are_of_the_middle_of_each_rank() -> None:
+    (low, first), (high, second) = quantiles([7.0, 3.0])
+    assert (first, second) == (3.0, 7.0)
+    assert (low, high) == pytest.approx((-0.6744897501960817, 0.6744897501960817)), "the quartiles"
 
 
 class TestRefused:
@@ -250,3 +257,14 @@ class TestDataSets:
         assert data.metrics["tcp"][0] == list(one.scores[pair].parts.values())[3]
         with pytest.raises(ValueError, match="rounds: in 1 there is no pair"):
             of_rounds([one])
+
+    def test_a_pair_of_which_a_part_is_not_known_is_left_out(self) -> None:
+        chance = random.Random(6)
+
+        def at(hour: int, *without: Pair) -> RoundRecord:
+            of = {pair: found(chance.uniform(0.01, 0.1), chance.uniform(1e8, 1e9)) for pair in mesh("abcd")}
+            of |= {pair: replace(of[pair], udp={}, sandwich=()) for pair in without}
+            return judged(RoundRecord(hour, hour, instances("abcd"), mesh("abcd"), of), []).record
+
+        data = of_rounds([at(1, Pair("a", "b")), at(2)])
+        assert (len(data.observed), data.left_out) == (11, 1)
