@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -95,6 +96,7 @@ def test_a_trains_result() -> None:
     [
         (done(Failed(Failure.DENIED, "it does not know our key")), "denied: it does not know our key"),
         (done(RoundTrips(())), "something else"),
+        (done(replace(TRAIN, rate=None, why="too little came")), "too little came"),
         (Completed(1, "", "key: mode 644"), "mode 644"),
         (Completed(1, "", ""), "without a word"),
         (Completed(0, "{", ""), "makes no sense"),
