@@ -213,17 +213,20 @@ def _running(limits: Limits, at_once: int | None, count: int, shape: Shape, *, b
 
 
 def _tell_plan(asking: Asking, how: Running, *, json_: bool) -> None:
+    from dataclasses import replace
+
     from adon.units import format_duration
     from measurement.health.expecting import expected_seconds
     from measurement.health.planning import least, plan
 
     whole = plan(asking.pairs, asking.verified, how.limits, exhaustive=asking.exhaustive)
     seconds = expected_seconds(whole, how)
+    loading = replace(how.limits, duplex=False) if asking.exhaustive else how.limits
     found = {
         "pairs": len(asking.pairs),
         "train_rounds": len(whole.trains),
         "transfer_rounds": len(whole.transfers),
-        "least_rounds": least(asking.pairs, how.limits),
+        "least_rounds": least(asking.pairs, loading),
         "expected_seconds": seconds,
     }
     if json_:

@@ -212,6 +212,16 @@ def test_a_plan_probes_nobody(adon, tmp_path: Path) -> None:
     )
 
 
+def test_a_plan_of_transfers_is_never_duplex(adon, tmp_path: Path) -> None:
+    file = tmp_path / "instances.yaml"
+    file.write_text(INSTANCES)
+    words = ("probe", str(file), "--plan", "--json", "--duplex")
+    trains, transfers = (json.loads(adon(*words, *more).stdout) for more in ((), ("--exhaustive",)))
+    assert (trains["train_rounds"], trains["least_rounds"]) == (1, 1)
+    assert (transfers["transfer_rounds"], transfers["least_rounds"]) == (2, 2)
+    assert transfers["expected_seconds"] > trains["expected_seconds"]
+
+
 @contextmanager
 def agents(folder: Path, count: int) -> Iterator[tuple[Path, list[subprocess.Popen[str]]]]:
     """So many real agents on loopback, and their instances file."""
