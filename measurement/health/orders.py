@@ -14,7 +14,7 @@ from measurement.health.record import Failure, ProbeKind
 from measurement.instances import Instance
 from measurement.probes import findings
 from measurement.probes.findings import Carried, Failed, Finding, Report, RoundTrips, TrainFound, Widened
-from measurement.probes.indicators import SMALL, light
+from measurement.probes.indicators import light
 from measurement.probes.orders import (
     IcmpEcho,
     Order,
@@ -28,6 +28,7 @@ from measurement.probes.orders import (
     TrainBack,
     UdpEcho,
 )
+from measurement.probes.sizes import SMALL
 from measurement.probes.train import Shape
 
 SILENT = frozenset({findings.Failure.UNREACHABLE, findings.Failure.VANISHED})

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from measurement.probes.orders import IcmpEcho, Probe, Sandwich, TcpConnect, TcpEcho, UdpEcho
-
-ICMP_SIZES = (64, 512, 4096)
-UDP_SIZES = (64, 1024)
-"""Bytes of payload."""
-SMALL = 64
-"""Bytes of all others."""
+from measurement.probes.sizes import ICMP_SIZES, SMALL, UDP_SIZES
 
 
 def light(count: int, interval: float, timeout: float) -> tuple[Probe, ...]:
