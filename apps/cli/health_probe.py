@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +15,8 @@ from apps.cli.rounds import ROUNDS, Rounds, summary, told
 from apps.cli.study import SubmitFlag, hand_in_round
 
 if TYPE_CHECKING:
+    import asyncio
+
     from adon.config.instances import Instances
     from measurement.health.history import History
     from measurement.health.judging import Judged
@@ -85,7 +86,9 @@ def probe(
     listed = load(file)
     instances = listed.listed
     asking = _asking(instances, towards, pair, (verify, seed), changed, exhaustive=exhaustive)
-    how = _running(_limits(listed, duplex=duplex), at_once, count, shape(train), both_ways=both_ways)
+    how = _running(
+        _limits(listed, duplex=duplex), at_once, count, shape(train, back=both_ways), both_ways=both_ways
+    )
     if plan_only:
         _tell_plan(asking, how, json_=json_)
         return
@@ -93,6 +96,7 @@ def probe(
     history = History(rounds)
     with told("--rounds"):
         before, tolerances = history.latest(REMEMBERED), history.tolerances()
+        history.make()  # before it takes minutes to find what then has no place
 
     async def one(stop: asyncio.Event) -> Judged:
         from measurement.health.renewing import health_round
@@ -102,7 +106,7 @@ def probe(
             asking, instances, connect, how, before, tolerances, stop=stop, progress=tell
         )
 
-    judged = asyncio.run(until_interrupted(one))
+    judged = until_interrupted(one)
     kept = _kept(history, judged)
     if submit:
         hand_in_round(ctx, judged.record)
@@ -155,6 +159,8 @@ def _asking(
     from measurement.health.renewing import Asking
 
     names = [one.name for one in instances]
+    if exhaustive and verify[0]:
+        raise InvalidInput.of("--verify", "with --exhaustive every pair has a transfer, and no train")
     if centre is not None and pairs:
         raise InvalidInput.of("--pair", "the pairs are those with --towards already")
     if centre is not None:
@@ -172,8 +178,7 @@ def _asking(
         with told("--changed"):
             max_age = parse_duration(changed)
     zones = {one.name: one.zone for one in instances}
-    verified = () if exhaustive else profiles.sample(wanted, zones, *verify)
-    return Asking(wanted, profile, verified, exhaustive, max_age)
+    return Asking(wanted, profile, profiles.sample(wanted, zones, *verify), exhaustive, max_age)
 
 
 def _ends(text: str) -> tuple[str, str]:
@@ -193,8 +198,12 @@ def _running(limits: Limits, at_once: int | None, count: int, shape: Shape, *, b
     from measurement.health.orders import Probing
     from measurement.health.running import Running
 
+    probing = Probing(count, shape=shape)
+    if both_ways:
+        with told("--count"):
+            probing.sandwich_back()
     return Running(
-        Probing(count, shape=shape),
+        probing,
         limits,
         both_ways=both_ways,
         lights_at_once=at_once,
@@ -204,16 +213,20 @@ def _running(limits: Limits, at_once: int | None, count: int, shape: Shape, *, b
 
 
 def _tell_plan(asking: Asking, how: Running, *, json_: bool) -> None:
+    from dataclasses import replace
+
     from adon.units import format_duration
-    from measurement.health.planning import Costs, least, plan
+    from measurement.health.expecting import expected_seconds
+    from measurement.health.planning import least, plan
 
     whole = plan(asking.pairs, asking.verified, how.limits, exhaustive=asking.exhaustive)
-    seconds = whole.lasts(Costs())
+    seconds = expected_seconds(whole, how)
+    loading = replace(how.limits, duplex=False) if asking.exhaustive else how.limits
     found = {
         "pairs": len(asking.pairs),
         "train_rounds": len(whole.trains),
         "transfer_rounds": len(whole.transfers),
-        "least_rounds": least(asking.pairs, how.limits),
+        "least_rounds": least(asking.pairs, loading),
         "expected_seconds": seconds,
     }
     if json_:

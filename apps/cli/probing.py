@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeVar
@@ -11,10 +10,12 @@ from adon.errors import InvalidInput
 from apps.cli.rounds import told
 
 if TYPE_CHECKING:
+    import asyncio
+
     from adon.config.instances import Instances
-    from measurement.health.asking import Connect
     from measurement.instances import Instance
     from measurement.probes.client import Agent
+    from measurement.probes.connections import Connect
     from measurement.probes.train import Shape
 
 EXIT_INTERRUPTED = 130
@@ -22,18 +23,21 @@ EXIT_INTERRUPTED = 130
 T = TypeVar("T")
 
 
-def shape(text: str) -> Shape:
+def shape(text: str, *, back: bool = False) -> Shape:
     """A train as ``--train`` has it: bursts, ``x``, packets of each.
 
-    :raises InvalidInput: if it is none.
+    :param back: whether targets are to send such a train back.
+    :raises InvalidInput: if it is none, or no agent would send it.
     """
+    from measurement.probes.orders import Train, TrainBack
     from measurement.probes.train import Shape
 
     bursts, _, burst = text.partition("x")
     if not (bursts.isdecimal() and burst.isdecimal()):
         raise InvalidInput.of("--train", f"{text[:40]!r} is no train such as 10x200")
     with told("--train"):
-        return Shape(bursts=int(bursts), burst=int(burst))
+        found = Shape(bursts=int(bursts), burst=int(burst))
+        return (TrainBack if back else Train)(found).shape
 
 
 def connecting(listed: Instances) -> Connect:
@@ -56,13 +60,18 @@ def connecting(listed: Instances) -> Connect:
     return connect
 
 
-async def until_interrupted(work: Callable[[asyncio.Event], Awaitable[T]]) -> T:
-    """Do it; an interrupt sets the event instead of ending the program."""
-    stop, loop = asyncio.Event(), asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    try:
-        return await work(stop)
-    finally:
+def until_interrupted(work: Callable[[asyncio.Event], Awaitable[T]]) -> T:
+    """Do it to its end; an interrupt sets the event instead of ending the program."""
+    import asyncio
+
+    async def doing() -> T:
+        stop, loop = asyncio.Event(), asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
+            loop.add_signal_handler(number, stop.set)
+        try:
+            return await work(stop)
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
+
+    return asyncio.run(doing())

@@ -28,7 +28,6 @@ from apps.collector.studies import Studies
 from measurement.anomaly.threshold import Threshold
 from measurement.archive import Appended
 from measurement.errors import ArchiveError, LeaseLost
-from measurement.health.asking import Connect
 from measurement.health.documents import to_json
 from measurement.health.history import History
 from measurement.health.judging import REMEMBERED, Judged
@@ -41,6 +40,7 @@ from measurement.health.running import Running
 from measurement.instances import Instance
 from measurement.model import Series
 from measurement.probes.client import Agent
+from measurement.probes.connections import Connect
 from measurement.probes.key import read_key
 
 LOG = logging.getLogger(__name__)

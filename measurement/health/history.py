@@ -30,9 +30,18 @@ _FORMAT = "adon-health-tolerances"
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The folder; it is made with the first round."""
+    """The folder; it is made with the first round, or before."""
 
     folder: Path
+
+    def make(self) -> None:
+        """Make the folder, if need be, and see that rounds can be kept in it.
+
+        :raises OSError: if they cannot.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=self.folder):
+            pass
 
     def files(self) -> list[Path]:
         """The rounds, the newest last."""
@@ -130,14 +139,15 @@ def _factors(its: Mapping[Marker, Tolerance]) -> dict[str, Any]:
 def _tolerances(body: Any) -> AllTolerances:
     if not isinstance(body, dict) or body.get("format") != _FORMAT or body.get("version") != 1:
         raise ValueError(f"format: is not {_FORMAT!r}, version 1")
-    try:
-        return {
-            Pair(str(one["source"]), str(one["destination"])): {
-                marker: Tolerance(float(one[marker][0]), float(one[marker][1]))
-                for marker in Marker
-                if marker in one
-            }
-            for one in body["pairs"]
-        }
-    except (KeyError, TypeError, IndexError) as error:
-        raise ValueError(f"pairs: {error!r}") from error
+    if not isinstance(body.get("pairs"), list):
+        raise ValueError("pairs: is no list")
+    found: dict[Pair, Mapping[Marker, Tolerance]] = {}
+    for number, one in enumerate(body["pairs"]):
+        try:
+            pair = Pair(str(one["source"]), str(one["destination"]))
+            found[pair] = {marker: Tolerance(*map(float, one[marker])) for marker in Marker if marker in one}
+        except KeyError as error:
+            raise ValueError(f"pairs.{number}.{error.args[0]}: is missing") from None
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"pairs.{number}: {error}") from error
+    return found

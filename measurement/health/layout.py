@@ -71,12 +71,11 @@ def layout(names: Sequence[str], health: Mapping[Pair, Score], seed: int = 1) ->
     chance = np.random.default_rng(seed)
     begun = [_classical(wanted), *(chance.normal(size=(count, 2)) for _ in range(BEGINNINGS))]
     tried = [_settled(one, wanted, weights) for one in begun]
-    stress, best = min(tried, key=lambda one: one[0])
-    centred = best - best.mean(axis=0)
+    stress, best = min(tried, key=lambda one: one[0])  # Guttman's transform leaves the mean at 0
     known = weights == 1.0
-    off = (_distances(centred) - wanted)[known]
+    off = (_distances(best) - wanted)[known]
     return Layout(
-        {name: (float(x), float(y)) for name, (x, y) in zip(names, centred, strict=True)},
+        {name: (float(x), float(y)) for name, (x, y) in zip(names, best, strict=True)},
         float(np.sqrt(np.mean(off**2)) / LONGEST) if known.any() else stress,
     )
 

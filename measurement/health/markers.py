@@ -62,10 +62,17 @@ class Tolerance:
 
     :param factor: times the standard deviation; at least 1.
     :param fired: the share of the rounds of late in which it fired.
+    :raises ValueError: for what cannot be; it names the field.
     """
 
     factor: float = 1.0
     fired: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.factor <= WIDEST:
+            raise ValueError(f"factor: {self.factor} is not between 1 and {WIDEST:g}")
+        if not 0 <= self.fired <= 1:
+            raise ValueError(f"fired: {self.fired} is no share")
 
     def after(self, *, fired: bool) -> Tolerance:
         """The tolerance for the next round."""

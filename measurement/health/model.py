@@ -7,9 +7,6 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
-ICMP_SIZES = (64, 512, 4096)
-UDP_SIZES = (64, 1024)
-"""Bytes of payload ([HEALTH] 5.1)."""
 INTERVALS = 10
 """One-second intervals of a throughput test."""
 SILENT_S = 5.0

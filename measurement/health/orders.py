@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from measurement.health.model import ICMP_SIZES, INTERVALS, SILENT_S, UDP_SIZES, Found, Indicator, Pair
+from measurement.health.model import INTERVALS, SILENT_S, Found, Indicator, Pair
 from measurement.health.record import Failure, ProbeKind
 from measurement.instances import Instance
 from measurement.probes import findings
 from measurement.probes.findings import Carried, Failed, Finding, Report, RoundTrips, TrainFound, Widened
+from measurement.probes.indicators import light
 from measurement.probes.orders import (
     IcmpEcho,
     Order,
@@ -27,6 +28,7 @@ from measurement.probes.orders import (
     TrainBack,
     UdpEcho,
 )
+from measurement.probes.sizes import SMALL
 from measurement.probes.train import Shape
 
 SILENT = frozenset({findings.Failure.UNREACHABLE, findings.Failure.VANISHED})
@@ -63,14 +65,21 @@ class Probing:
     intervals: int = INTERVALS
     interval_length: float = 1.0
 
+    def sandwich_back(self) -> SandwichBack:
+        """The sandwiches that a target sends back.
+
+        :raises ValueError: if it would send for too long.
+        """
+        return SandwichBack(SMALL, self.count, self.interval, self.silent)
+
 
 USUAL = Probing()
 
 
 def together(target: Instance, how: Probing = USUAL) -> Order:
     """All light probes and a train in one order; the echoes over TCP last, which take the connection over."""
-    *light, last = _light(how)
-    return Order(target, (*light, _train(how), last))
+    *others, last = _light(how)
+    return Order(target, (*others, _train(how), last))
 
 
 def both_ways(target: Instance, how: Probing = USUAL) -> Order:
@@ -79,10 +88,10 @@ def both_ways(target: Instance, how: Probing = USUAL) -> Order:
     Round trips are of both directions: whichever of the two asks, they go over the same two paths, the
     kernel takes their times, and how long the answerer had them is taken off.
     """
-    *light, last = _light(how)
-    back = SandwichBack(64, how.count, how.interval, how.silent)
+    *others, last = _light(how)
+    back = how.sandwich_back()
     train_back = TrainBack(how.shape, echoes=_echoes(how))
-    return Order(target, (*light, _train(how), back, train_back, last))
+    return Order(target, (*others, _train(how), back, train_back, last))
 
 
 def order(kind: ProbeKind, target: Instance, how: Probing = USUAL) -> Order:
@@ -106,14 +115,7 @@ def _echoes(how: Probing) -> int:
 
 
 def _light(how: Probing) -> tuple[Probe, ...]:
-    each = (how.count, how.interval, how.silent)
-    return (
-        *(IcmpEcho(size, *each) for size in ICMP_SIZES),
-        *(UdpEcho(size, *each) for size in UDP_SIZES),
-        Sandwich(64, *each),
-        TcpConnect(64, *each),
-        TcpEcho(64, *each),
-    )
+    return light(how.count, how.interval, how.silent)
 
 
 def lasts(kind: ProbeKind, how: Probing = USUAL) -> float:

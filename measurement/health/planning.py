@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from measurement.health.colouring import coloured
 from measurement.health.model import Pair
@@ -171,20 +171,6 @@ class _Taken:
 
 
 @dataclass(frozen=True, slots=True)
-class Costs:
-    """How long probes take, in seconds, with what their order takes.
-
-    :param light: all light probes of a pair; so many of one instance at a time as ``at_once`` says.
-    :param train, transfer: one.
-    """
-
-    light: float = 0.2
-    train: float = 0.5
-    transfer: float = 10.5
-    at_once: int = 4
-
-
-@dataclass(frozen=True, slots=True)
 class Plan:
     """What one round of probing does, in this order.
 
@@ -203,12 +189,6 @@ class Plan:
         loading = (pair for its in (*self.trains, *self.transfers) for pair in its)
         return tuple(dict.fromkeys((*self.light, *loading)))
 
-    def lasts(self, costs: Costs) -> float:
-        """The seconds that it should take, if nobody is slow: the rounds one after another."""
-        busiest = max(Counter(pair.source for pair in self.light).values(), default=0)
-        light = -(-busiest // costs.at_once) * costs.light
-        return light + len(self.trains) * costs.train + len(self.transfers) * costs.transfer
-
 
 def plan(
     pairs: Sequence[Pair], verified: Sequence[Pair] = (), limits: Limits = FREE, *, exhaustive: bool = False
@@ -224,10 +204,10 @@ def plan(
         one = min(unknown)
         raise ValueError(f"verified: {one.source} > {one.destination} is none of the pairs")
     light = _spread(pairs)
-    if exhaustive:
-        return Plan(light, (), rounds(pairs, limits))
     # Acknowledgements disturb: transfers are never duplex.
-    apart = Limits(False, limits.between_zones, limits.zones)
+    apart = replace(limits, duplex=False)
+    if exhaustive:
+        return Plan(light, (), rounds(pairs, apart))
     return Plan(light, rounds(pairs, limits), rounds(verified, apart))
 
 

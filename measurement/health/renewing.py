@@ -6,13 +6,13 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from measurement.health.asking import Connect
 from measurement.health.judging import AllTolerances, Judged, carried_over, due, judged, together
 from measurement.health.model import Pair
 from measurement.health.planning import plan
 from measurement.health.record import RoundRecord
 from measurement.health.running import Progress, Running, run
 from measurement.instances import Instance
+from measurement.probes.connections import Connect
 
 
 @dataclass(frozen=True, slots=True)

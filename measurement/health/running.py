@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 from measurement.health.agenda import Agenda
-from measurement.health.asking import Agents, Connect, Outcome
+from measurement.health.asking import Agents, Outcome
 from measurement.health.couples import at_once as asked_at_once
 from measurement.health.couples import couples
 from measurement.health.model import Found, Pair
@@ -25,6 +24,8 @@ from measurement.health.orders import USUAL, Probing, joined
 from measurement.health.planning import FREE, Limits, Plan
 from measurement.health.record import Failure, ProbeKind, RoundRecord
 from measurement.instances import Instance
+from measurement.probes.connections import Connect, Connections
+from measurement.probes.under_way import in_turn, until
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +90,12 @@ async def run(
         if not {*pair} <= names.keys():
             raise ValueError(f"plan: {pair.source} > {pair.destination} is no pair of the instances")
     stopped = stop or asyncio.Event()
-    agents = Agents(names, connect, how.probing)
+    agents = Agents(Connections(names, connect), how.probing)
     work = _Work(agents, how, stopped, progress)
     try:
         await work.do(plan)
     finally:
-        await agents.close()
+        await agents.connections.close()
     verifying = [pair for its in plan.transfers for pair in its]
     in_trains = {pair for its in plan.trains for pair in its}
     verified = {pair: work.carried[pair] for pair in verifying if pair in work.carried and pair in in_trains}
@@ -140,40 +141,27 @@ class _Work:
 
     async def do(self, plan: Plan) -> None:
         """All of it, or what there is time for until it is stopped."""
-        await self._unless_stopped(partial(self.agents.connect_to, {pair.source for pair in plan.pairs}))
+        await until(
+            self.stop, partial(self.agents.connections.connect_to, {pair.source for pair in plan.pairs})
+        )
         if self.how.together or self.how.both_ways:
             self.with_trains = {pair for its in plan.trains for pair in its} & {*plan.light}
         if self.how.both_ways:
             self.coupled = {*couples(self.with_trains)}
         light = [pair for pair in plan.light if pair not in self.with_trains]
         if light:
-            await self._unless_stopped(partial(self._light, light))
+            await until(self.stop, partial(self._light, light))
         for kind, its, at_once in (
             (ProbeKind.TRAIN, plan.trains, self.how.trains_at_once),
             (ProbeKind.TRANSFER, plan.transfers, self.how.transfers_at_once),
         ):
             pairs = [pair for each in its for pair in each]
             if pairs:
-                await self._unless_stopped(partial(self._loading, kind, pairs, at_once))
-
-    async def _unless_stopped(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Do something until it is done, or all is stopped."""
-        if self.stop.is_set():
-            return
-        doing = asyncio.ensure_future(work())
-        waiting = asyncio.ensure_future(self.stop.wait())
-        try:
-            await asyncio.wait((doing, waiting), return_when=asyncio.FIRST_COMPLETED)
-            if not doing.done():
-                doing.cancel()
-            await asyncio.gather(doing, return_exceptions=self.stop.is_set())
-        finally:
-            for each in (doing, waiting):
-                each.cancel()
+                await until(self.stop, partial(self._loading, kind, pairs, at_once))
 
     async def _light(self, pairs: Sequence[Pair]) -> None:
         count = _Count(self, ProbeKind.LIGHT, len(pairs))
-        room = {name: asyncio.Semaphore(self.how.light_at_once) for name in self.agents.names}
+        room = {name: asyncio.Semaphore(self.how.light_at_once) for name in self.agents.connections.names}
 
         everybody = asyncio.Semaphore(self.how.lights_at_once or len(pairs) or 1)
 
@@ -215,22 +203,11 @@ class _Work:
         :param busy: who was refused for the first time, which does not count as done, and with what words;
             who is tried again is taken out.
         """
-        under_way: dict[asyncio.Task[tuple[Pair, ...]], Pair] = {}
-        try:
-            while True:
-                for pair in agenda.begin():
-                    under_way[asyncio.ensure_future(self._entry(pair, kind, busy))] = pair
-                if not under_way:
-                    return
-                done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
-                for task in done:
-                    pair = under_way.pop(task)
-                    agenda.done(pair)
-                    count.one_more(sum(each not in busy for each in await task))
-        finally:
-            for task in under_way:
-                task.cancel()
-            await asyncio.gather(*under_way, return_exceptions=True)
+        await in_turn(
+            agenda,
+            partial(self._entry, kind=kind, busy=busy),
+            lambda pairs: count.one_more(sum(each not in busy for each in pairs)),
+        )
 
     async def _entry(
         self, pair: Pair, kind: ProbeKind, busy: dict[Pair, tuple[Failure, ...]]
@@ -279,6 +256,8 @@ class _Work:
         if kind is ProbeKind.TRANSFER:
             if any(found.throughput):
                 self.carried[pair] = found.throughput
+            if pair in self.found and self.found[pair].throughput:
+                return  # it verifies a train: it counts in no score, nor does its silence
             found = replace(found, throughput=())
         if kind is ProbeKind.LIGHT or found != Found():
             self.found[pair] = joined(self.found.get(pair, Found()), found)

@@ -4,7 +4,7 @@ Follows RFC 7679 (delay) and RFC 7680 (loss) in what is measured, and OWAMP (RFC
 in its wire format.  The receiver opens a session only when a point on its allow list asks for one over
 REST, listens for that session's token from that session's source address only, for a bounded time, and
 sends **nothing**: results are fetched over REST, so it cannot be used to amplify.  Receive times are the
-kernel's (SO_TIMESTAMPNS), send times are taken just before the packet is handed to the kernel.
+kernel's, send times are taken just before the packet is handed to the kernel.
 """
 
 from __future__ import annotations
@@ -13,19 +13,17 @@ import ipaddress
 import secrets
 import socket
 import struct
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from measurement.point.specs import Latency
+from measurement.probes import stamps
 
 TOKEN_BYTES = 16
 MOST_SESSIONS = 16
 _HEADER = struct.Struct(f"!{TOKEN_BYTES}sIq")
-_SO_TIMESTAMPNS, _IP_RECVTTL = 35, 12  # Linux; not in Python's socket module
-_TIMESPEC = struct.Struct("@qq")
 _NTP_EPOCH = 2_208_988_800
 _BUFFER = 65_536
 
@@ -91,8 +89,8 @@ class Receiver:
         self._closing = threading.Event()
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         try:
-            self._socket.setsockopt(socket.SOL_SOCKET, _SO_TIMESTAMPNS, 1)
-            self._socket.setsockopt(socket.IPPROTO_IP, _IP_RECVTTL, 1)
+            stamps.receive_stamps(self._socket)
+            stamps.hop_limits(self._socket)
             self._socket.settimeout(0.25)
             self._socket.bind((address, 0))
         except OSError:
@@ -117,7 +115,7 @@ class Receiver:
         with self._socket:
             while not self._closing.is_set() and time.monotonic() < self._ends:
                 try:
-                    data, extra, _, sender = self._socket.recvmsg(_BUFFER, 256)
+                    data, extra, _, sender = self._socket.recvmsg(_BUFFER, stamps.ANCILLARY)
                 except TimeoutError:
                     continue
                 self._keep(data, extra, sender[0])
@@ -127,19 +125,9 @@ class Receiver:
             return
         found = unpack(data, self.token)
         if found is not None and len(self._packets) < self._most:
-            stamp, ttl = _ancillary(extra)
-            self._packets.append(Packet(*found, time.time_ns() if stamp is None else stamp, ttl))
-
-
-def _ancillary(extra: Iterable[tuple[int, int, bytes]]) -> tuple[int | None, int | None]:
-    stamp = ttl = None
-    for level, kind, data in extra:
-        if (level, kind) == (socket.SOL_SOCKET, _SO_TIMESTAMPNS) and len(data) >= _TIMESPEC.size:
-            seconds, nanoseconds = _TIMESPEC.unpack_from(data)
-            stamp = seconds * 10**9 + nanoseconds
-        elif (level, kind) == (socket.IPPROTO_IP, socket.IP_TTL):
-            ttl = int.from_bytes(data[:4], sys.byteorder)
-    return stamp, ttl
+            said = stamps.beside(extra)
+            received = time.time_ns() if said.software is None else said.software
+            self._packets.append(Packet(*found, received, said.ttl))
 
 
 class Sessions:

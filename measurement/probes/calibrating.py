@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from measurement.instances import Instance
 from measurement.probes.calibration import SHAPES, Compared, Trial
-from measurement.probes.client import Agent
+from measurement.probes.connections import Asked
 from measurement.probes.findings import Carried, Failed, Failure, Finding, ProbeError, TrainFound
 from measurement.probes.orders import Order, Throughput, Train
 from measurement.probes.train import Shape
@@ -17,7 +17,7 @@ _STARTING = 2
 
 
 async def trials(
-    paths: Sequence[tuple[Agent, Instance]],
+    paths: Sequence[tuple[Asked, Instance]],
     shapes: Sequence[Shape] = SHAPES,
     repeats: int = 3,
     transfer: Throughput = TRANSFER,
@@ -46,7 +46,7 @@ def _trains(findings: Sequence[Finding], shape: Shape) -> list[TrainFound]:
     return found if len(found) == len(findings) else []
 
 
-async def _truth(agent: Agent, target: Instance, transfer: Throughput) -> float:
+async def _truth(agent: Asked, target: Instance, transfer: Throughput) -> float:
     (finding,) = (await agent.probe(Order(target, (transfer,)))).findings
     if isinstance(finding, Failed):
         raise ProbeError(finding.why, f"{target.name}: {finding.text}")

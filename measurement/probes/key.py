@@ -26,7 +26,7 @@ def read_key(path: Path) -> bytes:
     :raises ValueError: if others may read it, or it is none; the key itself is in no message.
     :raises OSError: if it cannot be read.
     """
-    with path.open() as file:
+    with path.open(encoding="ascii", errors="replace") as file:
         mode = os.fstat(file.fileno()).st_mode
         if not stat.S_ISREG(mode):
             raise ValueError(f"key: {path} is not a file")

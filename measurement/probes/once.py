@@ -64,6 +64,8 @@ def _address(host: str) -> str:
         return str(socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)[0][4][0])
     except OSError as error:
         raise ValueError(f"target: {host[:80]!r}: {error.strerror}") from None
+    except UnicodeError:
+        raise ValueError(f"target: {host[:80]!r} is no name of a host") from None
 
 
 def _json(text: str) -> Any:

@@ -1,4 +1,4 @@
-"""Times that the kernel takes of packets (Linux ``SO_TIMESTAMPING``, ``SO_TIMESTAMPNS``).
+"""Times that the kernel takes of packets (Linux ``SO_TIMESTAMPING``).
 
 A packet is stamped when the driver hands it over, long before Python wakes up, and, on request, when it
 goes out; where a network card takes times itself, and was told to, its times are used for differences among
@@ -15,19 +15,19 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 TIMESTAMPING = 37
-TIMESTAMPNS = 35
 RXQ_OVFL = 40
 """Linux socket options (asm-generic/socket.h); Python's socket module does not have them."""
 
 _TX_HARDWARE, _TX_SOFTWARE, _RX_HARDWARE, _RX_SOFTWARE = 1 << 0, 1 << 1, 1 << 2, 1 << 3
 _SOFTWARE, _RAW_HARDWARE, _OPT_ID, _OPT_TSONLY = 1 << 4, 1 << 6, 1 << 7, 1 << 11
 _SPECS = struct.Struct("@qqqqqq")
-_SPEC = struct.Struct("@qq")
-_EXTENDED = struct.Struct("@IBBBBII")
 _ORIGIN_TIMESTAMPING = 4
-_IP_RECVERR, _IPV6_RECVERR = 11, 25
 _IP_RECVTTL, _IPV6_RECVHOPLIMIT = 12, 51
 
+RECVERR = {socket.IPPROTO_IP: 11, socket.IPPROTO_IPV6: 25}
+"""By level, the option and the type of what comes beside a packet of the error queue (ip(7), ipv6(7))."""
+EXTENDED_ERROR = struct.Struct("@IBBBBII")
+"""Its beginning: ``struct sock_extended_err``."""
 ANCILLARY = 512
 """Bytes that hold all that comes beside a packet."""
 STEP = 500_000
@@ -119,9 +119,6 @@ def beside(ancillary: Ancillary) -> Beside:
             first, nanoseconds, _, _, card, card_nanoseconds = _SPECS.unpack_from(data)
             software = first * 10**9 + nanoseconds or None
             hardware = card * 10**9 + card_nanoseconds or None
-        elif level == socket.SOL_SOCKET and kind == TIMESTAMPNS and len(data) >= _SPEC.size:
-            seconds, nanoseconds = _SPEC.unpack_from(data)
-            software = seconds * 10**9 + nanoseconds
         elif level == socket.SOL_SOCKET and kind == RXQ_OVFL:
             overflowed = int.from_bytes(data[:4], sys.byteorder)
         elif (level, kind) in ((socket.IPPROTO_IP, socket.IP_TTL), (socket.IPPROTO_IPV6, 52)):
@@ -145,11 +142,8 @@ def went_out(sock: socket.socket) -> dict[int, int]:
             if level == socket.SOL_SOCKET and kind == TIMESTAMPING:
                 seconds, nanoseconds, *_ = _SPECS.unpack_from(data)
                 stamp = seconds * 10**9 + nanoseconds
-            elif (level, kind) in (
-                (socket.IPPROTO_IP, _IP_RECVERR),
-                (socket.IPPROTO_IPV6, _IPV6_RECVERR),
-            ) and len(data) >= _EXTENDED.size:
-                _, origin, _, _, _, _, extra = _EXTENDED.unpack_from(data)
+            elif RECVERR.get(level) == kind and len(data) >= EXTENDED_ERROR.size:
+                _, origin, _, _, _, _, extra = EXTENDED_ERROR.unpack_from(data)
                 number = extra if origin == _ORIGIN_TIMESTAMPING else None
         if stamp is not None and number is not None:
             found[number] = stamp

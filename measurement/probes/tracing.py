@@ -9,7 +9,7 @@ from __future__ import annotations
 import ipaddress
 import select
 import socket
-import struct
+import sys
 import threading
 import time
 
@@ -17,11 +17,9 @@ from measurement.probes import wire
 from measurement.probes.findings import Route
 from measurement.probes.orders import SHORTEST_UDP
 from measurement.probes.round_trips import SLICE
-from measurement.probes.stamps import ANCILLARY, no_stamps
+from measurement.probes.stamps import ANCILLARY, EXTENDED_ERROR, RECVERR, no_stamps
 from measurement.probes.udp import HOP_LIMIT, UdpPath
 
-_IP_RECVERR, _IPV6_RECVERR = 11, 25
-_EXTENDED = struct.Struct("@IBBBBII")
 _FROM_ICMP = (2, 3)
 _TIME_EXCEEDED = (11, 3)
 
@@ -35,7 +33,7 @@ def routers(path: UdpPath, count: int, timeout: float, ended: threading.Event) -
     no_stamps(sock)
     version6 = sock.family == socket.AF_INET6
     level = socket.IPPROTO_IPV6 if version6 else socket.IPPROTO_IP
-    sock.setsockopt(level, _IPV6_RECVERR if version6 else _IP_RECVERR, 1)
+    sock.setsockopt(level, RECVERR[level], 1)
     limit = socket.IPV6_UNICAST_HOPS if version6 else socket.IP_TTL
     sent = dict[int, int]()
     for hop in range(1, count):
@@ -65,17 +63,17 @@ def _told(sock: socket.socket) -> tuple[int, str] | None:
     except BlockingIOError:
         return None
     for level, kind, said in ancillary:
-        if (level, kind) not in ((socket.IPPROTO_IP, _IP_RECVERR), (socket.IPPROTO_IPV6, _IPV6_RECVERR)):
+        if RECVERR.get(level) != kind:
             continue
-        _, origin, icmp, _, _, _, _ = _EXTENDED.unpack_from(said)
+        _, origin, icmp, _, _, _, _ = EXTENDED_ERROR.unpack_from(said)
         if origin in _FROM_ICMP and icmp in _TIME_EXCEEDED and len(data) >= wire.NUMBER_AT + 4:
             number = int.from_bytes(data[wire.NUMBER_AT : wire.NUMBER_AT + 4], "big")
-            return number, _offender(said[_EXTENDED.size :])
+            return number, _offender(said[EXTENDED_ERROR.size :])
     return None
 
 
 def _offender(address: bytes) -> str:
     """The address in a ``struct sockaddr_in`` or ``sockaddr_in6`` (ip(7), ``SO_EE_OFFENDER``)."""
-    family = int.from_bytes(address[:2], "little")
+    family = int.from_bytes(address[:2], sys.byteorder)
     part = address[8:24] if family == socket.AF_INET6 else address[4:8]
     return str(ipaddress.ip_address(part))

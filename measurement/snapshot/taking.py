@@ -18,12 +18,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 
-from measurement.health.asking import GONE, ITS_END, Asked, Connect
 from measurement.health.model import Pair
 from measurement.health.planning import rounds as mesh_rounds
 from measurement.instances import Instance
-from measurement.probes.findings import Carried, Failed, Load, ProbeError, Report, Route, TrainFound
+from measurement.probes.connections import Connect, Connections, Untold
+from measurement.probes.findings import Carried, Failed, Load, Report, Route, TrainFound
 from measurement.probes.orders import LONGEST, CrossTraffic, Hops, Order, Probe, Throughput, Train
+from measurement.probes.under_way import in_turn, until
 from measurement.snapshot.bottlenecks import Shared, Tried, infer
 from measurement.snapshot.concurrent import Trial, plan, rounds
 from measurement.snapshot.crossing import sample
@@ -34,7 +35,6 @@ from measurement.snapshot.wanted import USUAL, Taken, Taking
 
 PATIENCE_S = 20.0
 """How long a report may take beyond what its probes do."""
-CONNECTING_AT_ONCE = 32
 HOPS_AT_ONCE = 4
 """Of one instance."""
 LONGEST_BULK_S = LONGEST / 2
@@ -58,34 +58,22 @@ async def take(
     :param stop: when it is set nothing more is begun, what is under way is left, and the rest is kept.
     :param progress: told what is done, how much of it, and of how much.
     """
-    work = _Work({one.name: one for one in instances}, connect, how, progress)
+    work = _Work(Connections({one.name: one for one in instances}, connect), how, progress)
     began, stopped = clock(), stop or asyncio.Event()
-    doing, waiting = asyncio.ensure_future(work.all()), asyncio.ensure_future(stopped.wait())
     try:
-        await asyncio.wait((doing, waiting), return_when=asyncio.FIRST_COMPLETED)
-        if not doing.done():
-            doing.cancel()
-        await asyncio.gather(doing, return_exceptions=stopped.is_set())
+        await until(stopped, work.all)
     finally:
-        for each in (doing, waiting):
-            each.cancel()
-        await work.close()
+        await work.agents.close()
     return work.taken(began, stopped.is_set())
 
 
 @dataclass(slots=True)
 class _Work:
-    """A snapshot under way.
+    """A snapshot under way."""
 
-    :param gone: who does not answer, and why.
-    """
-
-    names: dict[str, Instance]
-    connect: Connect
+    agents: Connections
     how: Taking
     progress: Callable[[str, int, int], None]
-    agents: dict[str, Asked] = field(default_factory=dict)
-    gone: dict[str, str] = field(default_factory=dict)
     trains: dict[Pair, float] = field(default_factory=dict)
     alone: dict[Pair, float] = field(default_factory=dict)
     rtts: dict[Pair, float] = field(default_factory=dict)
@@ -99,7 +87,7 @@ class _Work:
 
     async def all(self) -> None:
         """Everything, in its order."""
-        await self._connect()
+        await self.agents.connect_to(self.agents.names)
         pairs = [pair for its in mesh_rounds(self._pairs()) for pair in its]
         await self._count_hops(pairs)
         found = self._tree()
@@ -116,10 +104,6 @@ class _Work:
             turns = Turns(found, paths, self.how.transfers_at_once)
             await self._each("others' traffic", turns, self._cross)
 
-    async def close(self) -> None:
-        """End all connections."""
-        await asyncio.gather(*(agent.close() for agent in self.agents.values()), return_exceptions=True)
-
     def taken(self, at: float, stopped: bool) -> Taken:
         """What there is so far."""
         rates = {**self.trains, **self.alone, **self.links}
@@ -131,7 +115,7 @@ class _Work:
         }
         snapshot = Snapshot(
             at,
-            tuple(self.names),
+            tuple(self.agents.names),
             rates,
             rtts=self.rtts,
             hops=self.hops,
@@ -146,26 +130,14 @@ class _Work:
         return Taken(snapshot, found.faults, shared.constant, self.trials, failed, self.uncrossed, stopped)
 
     def _pairs(self) -> list[Pair]:
-        return [Pair(*each) for each in permutations(self.names, 2)]
+        return [Pair(*each) for each in permutations(self.agents.names, 2)]
 
     def _tree(self) -> Tree:
-        return tree([*self.names], self.hops)
-
-    async def _connect(self) -> None:
-        room = asyncio.Semaphore(CONNECTING_AT_ONCE)
-
-        async def one(name: str) -> None:
-            async with room:
-                try:
-                    self.agents[name] = await self.connect(self.names[name])
-                except (ProbeError, OSError) as error:
-                    self.gone[name] = str(error) or type(error).__name__
-
-        await asyncio.gather(*map(one, self.names))
+        return tree([*self.agents.names], self.hops)
 
     async def _count_hops(self, pairs: Sequence[Pair]) -> None:
         """A packet or few for each pair: they may overlap."""
-        room = {name: asyncio.Semaphore(HOPS_AT_ONCE) for name in self.names}
+        room = {name: asyncio.Semaphore(HOPS_AT_ONCE) for name in self.agents.names}
         done = 0
 
         async def one(pair: Pair) -> None:
@@ -182,22 +154,14 @@ class _Work:
 
     async def _each(self, what: str, turns: Turns, one: Callable[[Pair], Awaitable[None]]) -> None:
         """Something for each path when its turn comes."""
-        of, under_way = len(turns), dict[asyncio.Task[None], Pair]()
-        try:
-            while True:
-                for pair in turns.begin():
-                    under_way[asyncio.ensure_future(one(pair))] = pair
-                if not under_way:
-                    return
-                done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
-                for task in done:
-                    turns.done(under_way.pop(task))
-                    await task
-                self.progress(what, of - len(turns) - len(under_way), of)
-        finally:
-            for task in under_way:
-                task.cancel()
-            await asyncio.gather(*under_way, return_exceptions=True)
+        of, done = len(turns), 0
+
+        def ended(_: None) -> None:
+            nonlocal done
+            done += 1
+            self.progress(what, done, of)
+
+        await in_turn(turns, one, ended)
 
     async def _train(self, pair: Pair) -> None:
         report = await self._ask(pair, (Train(self.how.shape),))
@@ -272,16 +236,9 @@ class _Work:
         """
         reasons = self.missing if missing is None else missing
         takes = self.how.intervals * self.how.interval if seconds is None else seconds
-        if pair.source in self.gone:
-            reasons.setdefault(pair, f"{pair.source}: {self.gone[pair.source]}")
-            return None
         try:
-            async with asyncio.timeout(PATIENCE_S + takes):
-                return await self.agents[pair.source].probe(Order(self.names[pair.destination], probes))
-        except TimeoutError:
-            reasons.setdefault(pair, f"{pair.source}: no report came in time")
-        except (ProbeError, OSError) as error:
-            if isinstance(error, OSError) or error.why in ITS_END:
-                self.gone.setdefault(pair.source, GONE)
-            reasons.setdefault(pair, f"{pair.source}: {error or type(error).__name__}")
-        return None
+            order = Order(self.agents.names[pair.destination], probes)
+            return await self.agents.report(pair.source, order, PATIENCE_S + takes)
+        except Untold as error:
+            reasons.setdefault(pair, str(error))
+            return None

@@ -90,7 +90,9 @@ def test_whom_to_take(adon, kept: RoundRecord, words: tuple[str, ...], names: li
     [
         (("choose",), "--towards: say by what"),
         (("choose", "--towards", "x"), "--towards: x is none of the round's instances"),
-        (("choose", "--mutually", "-k", "4"), "--count: 4 of 3 instances"),
+        (("choose", "--mutually", "-k", "4"), "--count: 4 are wanted of 3 instances"),
+        (("choose", "--towards", "a", "-k", "0"), "--count: 0 is below 1"),
+        (("choose", "--mutually", "-k", "2", "--direction", "to"), "--direction: is of --towards"),
         (("choose", "--towards", "a", "-k", "1", "--direction", "up"), "--direction: 'up' is none of"),
         (("report", "--out", "{tmp}/r.html", "--towards", "x"), "--towards: x is none of"),
         (("diagnose", "{tmp}/none.csv"), "--response: is required with a table"),
@@ -168,8 +170,12 @@ INSTANCES = (
         (INSTANCES, ("--pair", "a"), "--pair: 'a' is no pair"),
         (INSTANCES, ("--pair", "a:a"), "--pair: a > a is no pair"),
         (INSTANCES, ("--pair", "a:b", "--towards", "a"), "--pair: the pairs are those"),
+        (INSTANCES, ("--verify", "1", "--exhaustive"), "--verify: with --exhaustive every pair"),
         (INSTANCES, ("--train", "10"), "--train: '10' is no train"),
         (INSTANCES, ("--train", "10x1"), "--train: between 1 packets"),
+        (INSTANCES, ("--train", "100x2000"), "--train: 200000 packets are above 100000"),
+        (INSTANCES, ("--train", "6000x2", "--both-ways"), "--train: it would take 6 s, and 5 s are the most"),
+        (INSTANCES, ("--count", "500", "--both-ways"), "--count: it would take 6 s, and 5 s are the most"),
         (INSTANCES, ("--changed", "6"), "--changed: '6' has no unit"),
         (INSTANCES.partition("  - {name: b")[0], (), "FILE: one instance alone"),
     ],
@@ -185,6 +191,15 @@ def test_what_cannot_be_probed_is_told(
     assert not (tmp_path / "rounds").exists()
 
 
+def test_where_rounds_cannot_be_kept_nobody_is_probed(adon, tmp_path: Path) -> None:
+    write_key(tmp_path / "key")
+    file = tmp_path / "instances.yaml"
+    file.write_text(f"key_file: key\n{INSTANCES}")
+    done = adon("probe", str(file), rounds=file)
+    assert done.exit_code == 1
+    assert done.stderr.startswith(f"--rounds: [Errno 17] File exists: '{file}'"), done.stderr
+
+
 def test_a_plan_probes_nobody(adon, tmp_path: Path) -> None:
     file = tmp_path / "instances.yaml"
     file.write_text(INSTANCES)
@@ -195,6 +210,16 @@ def test_a_plan_probes_nobody(adon, tmp_path: Path) -> None:
         1,
         2,
     )
+
+
+def test_a_plan_of_transfers_is_never_duplex(adon, tmp_path: Path) -> None:
+    file = tmp_path / "instances.yaml"
+    file.write_text(INSTANCES)
+    words = ("probe", str(file), "--plan", "--json", "--duplex")
+    trains, transfers = (json.loads(adon(*words, *more).stdout) for more in ((), ("--exhaustive",)))
+    assert (trains["train_rounds"], trains["least_rounds"]) == (1, 1)
+    assert (transfers["transfer_rounds"], transfers["least_rounds"]) == (2, 2)
+    assert transfers["expected_seconds"] > trains["expected_seconds"]
 
 
 @contextmanager

@@ -14,22 +14,13 @@ from measurement.point.children import Completed, ToolFailed
 from measurement.point.specs import HealthSpec, TrainSpec
 from measurement.probes.documents import report_from_json, value_to_json
 from measurement.probes.findings import Failed, Report, TrainFound
-from measurement.probes.orders import (
-    IcmpEcho,
-    Probe,
-    Sandwich,
-    TcpConnect,
-    TcpEcho,
-    Throughput,
-    Train,
-    UdpEcho,
-)
+from measurement.probes.indicators import light
+from measurement.probes.orders import Probe, Throughput, Train
 from measurement.probes.train import Shape
 from measurement.pscheduler.iso8601 import format_duration
 
-ICMP_LENGTHS = (64, 512, 4096)
-UDP_LENGTHS = (64, 1024)
-"""Bytes ([HEALTH] 5.1)."""
+INTERVAL = 0.01
+"""Seconds between two requests, at least."""
 
 
 def argv(spec: TrainSpec | HealthSpec, key: Path, probes: tuple[Probe, ...]) -> list[str]:
@@ -46,15 +37,8 @@ def train(spec: TrainSpec) -> tuple[Probe, ...]:
 
 def health(spec: HealthSpec) -> tuple[Probe, ...]:
     """What an ``adon-health`` test probes; the throughput last, so that it disturbs none of the others."""
-    repeated: dict[str, Any] = {"count": spec.count, "timeout": min(spec.timeout, 30.0)}
-    return (
-        *(IcmpEcho(length, **repeated) for length in ICMP_LENGTHS),
-        *(UdpEcho(length, **repeated) for length in UDP_LENGTHS),
-        Sandwich(**repeated),
-        TcpConnect(**repeated),
-        TcpEcho(**repeated),
-        *((Throughput(spec.intervals),) if spec.intervals else ()),
-    )
+    indicators = light(spec.count, INTERVAL, spec.timeout)
+    return (*indicators, Throughput(spec.intervals)) if spec.intervals else indicators
 
 
 def train_result(done: Completed) -> dict[str, Any]:

@@ -16,6 +16,7 @@ import pytest
 from measurement.health.datasets import NEXT_THROUGHPUT, of_file, of_rounds
 from measurement.health.diagnostics import diagnosed, forward, quantiles, subsets
 from measurement.health.judging import judged
+from measurement.health.model import Pair
 from measurement.health.profiles import mesh
 from measurement.health.record import RoundRecord
 from measurement.health.regression import DataSet, model
@@ -128,6 +129,12 @@ def test_quantiles_of_a_normal_sample_are_a_line() -> None:
     assert max(abs(q - value) for q, value in middle) < 0.15
 
 
+def test_quantiles_are_of_the_middle_of_each_rank() -> None:
+    (low, first), (high, second) = quantiles([7.0, 3.0])
+    assert (first, second) == (3.0, 7.0)
+    assert (low, high) == pytest.approx((-0.6744897501960817, 0.6744897501960817)), "the quartiles"
+
+
 class TestRefused:
     def test_h_all_on_its_own_parts(self) -> None:
         data = made()
@@ -199,6 +206,7 @@ class TestDataSets:
             ("speed", (), "speed: is no column; there are job, time, icmp, tcp"),
             ("time", ("udp",), "udp: is no column"),
             ("time", ("job",), "job: row 1: 'j0' is no number"),
+            ("time", ("tcp", "time"), "time: is what was observed, and predicts itself"),
         ],
     )
     def test_a_column_that_is_none_is_named(
@@ -206,6 +214,30 @@ class TestDataSets:
     ) -> None:
         with pytest.raises(ValueError, match=says):
             of_file(table(tmp_path / "jobs.csv", self.ROWS), response, metrics)
+
+    @pytest.mark.parametrize(
+        ("rows", "says"),
+        [
+            ((("time", "tcp"), (1, 2), ("", 2), (3, "x")), "tcp: row 3: 'x' is no number"),
+            ((("time", "tcp", "tcp"), (1, 2, 3)), r"jobs\.csv: tcp: 2 columns have this name"),
+            (
+                (("time", "tcp"), (1, 2), (1, 2, 3)),
+                r"jobs\.csv: row 2: has 3 values for 2 columns",
+            ),
+            ((), r"jobs\.csv: rows: there are none"),
+            ((("time", "tcp"),), r"jobs\.csv: rows: there are none"),
+        ],
+    )
+    def test_a_row_that_is_none_is_named(
+        self, tmp_path: Path, rows: Sequence[Sequence[object]], says: str
+    ) -> None:
+        with pytest.raises(ValueError, match=says):
+            of_file(table(tmp_path / "jobs.csv", rows), "time", ["tcp"])
+
+    def test_a_short_row_lacks_what_is_not_there(self, tmp_path: Path) -> None:
+        rows = (("time", "tcp"), *((number**2, number) for number in range(9)), (5,))
+        data = of_file(table(tmp_path / "jobs.csv", rows), "time")
+        assert (len(data.observed), data.left_out) == (9, 1)
 
     def test_rounds_give_the_next_ones_throughput(self) -> None:
         chance = random.Random(5)
@@ -225,3 +257,14 @@ class TestDataSets:
         assert data.metrics["tcp"][0] == list(one.scores[pair].parts.values())[3]
         with pytest.raises(ValueError, match="rounds: in 1 there is no pair"):
             of_rounds([one])
+
+    def test_a_pair_of_which_a_part_is_not_known_is_left_out(self) -> None:
+        chance = random.Random(6)
+
+        def at(hour: int, *without: Pair) -> RoundRecord:
+            of = {pair: found(chance.uniform(0.01, 0.1), chance.uniform(1e8, 1e9)) for pair in mesh("abcd")}
+            of |= {pair: replace(of[pair], udp={}, sandwich=()) for pair in without}
+            return judged(RoundRecord(hour, hour, instances("abcd"), mesh("abcd"), of), []).record
+
+        data = of_rounds([at(1, Pair("a", "b")), at(2)])
+        assert (len(data.observed), data.left_out) == (11, 1)

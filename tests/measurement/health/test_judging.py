@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from measurement.health.judging import carried_over, due, judged, together
 from measurement.health.markers import Marker, Tolerance
 from measurement.health.model import Found, Indicator, Pair, Round
 from measurement.health.record import Failure, ProbeKind, RoundRecord
+from measurement.health.scoring import Part
 from tests.measurement.health.rounds import found, instances, records
 
 A_B, B_A = Pair("a", "b"), Pair("b", "a")
@@ -54,6 +56,20 @@ class TestJudged:
         assert tolerances[A_B][Marker.ICMP].factor > 1
         assert tolerances[A_B][Marker.TCP].factor == 1
 
+    def test_what_was_carried_over_was_usual_then(self) -> None:
+        fast, slow = ({A_B: replace(found(), throughput=(rate,))} for rate in (9e8, 1e8))
+        before = [at(1, fast), *(at(hour, fast, frozenset({A_B})) for hour in (2, 3))]
+        assert [one.marker for one in judged(at(4, slow), before).record.fired[A_B]] == [Marker.THROUGHPUT]
+
+    def test_a_marker_does_not_fire_again_for_what_is_carried_over(self) -> None:
+        fast, slow = ({A_B: replace(found(), throughput=(rate,))} for rate in (9e8, 1e8))
+        before = [*(at(hour, fast) for hour in (1, 2, 3)), at(4, slow)]
+        carried = carried_over(at(5, {A_B: LIGHT}), before)
+        assert carried.found[A_B].throughput == (1e8,)
+        got = judged(carried, before).record
+        assert got.fired == {}
+        assert got.scores[A_B].parts[Part.THROUGHPUT] == 1
+
 
 class TestProbedAgain:
     @pytest.mark.parametrize(
@@ -74,6 +90,15 @@ class TestProbedAgain:
         got = judged(at(2, light), steady).record
         assert due(got, before, max_age=10 * HOUR) == pairs
 
+    @pytest.mark.parametrize(("max_age", "pairs"), [(HOUR, ()), (0.999 * HOUR, (A_B, B_A))])
+    def test_what_is_just_as_old_as_it_may_be_is_not(self, max_age: float, pairs: tuple[Pair, ...]) -> None:
+        assert due(at(2, {A_B: LIGHT, B_A: LIGHT}), [at(1, BOTH)], max_age) == pairs
+
+    def test_how_a_throughput_was_found_is_carried_over_with_it(self) -> None:
+        before = [replace(at(1, BOTH), by_transfer=frozenset({B_A}))]
+        got = carried_over(at(2, {A_B: LIGHT, B_A: LIGHT}), before)
+        assert (got.carried, got.by_transfer) == ({A_B, B_A}, {B_A})
+
     def test_the_rest_is_carried_over_and_marked(self) -> None:
         before = [at(1, BOTH), at(2, {A_B: LIGHT})]
         got = carried_over(at(3, {A_B: LIGHT, B_A: replace(found(), throughput=(5.0,))}), before)
@@ -93,6 +118,22 @@ class TestProbedAgain:
         assert got.found[B_A] == LIGHT
         assert got.failures == (failure,)
         assert got.planned == (A_B, B_A)
+
+    def test_all_that_the_second_run_says_is_kept(self) -> None:
+        ab, ba = frozenset({A_B}), frozenset({B_A})
+        light = replace(at(2, BOTH), translated=ab, from_other_side=ab)
+        loading = replace(
+            at(2.5, BOTH),
+            translated=ba,
+            from_other_side=ba,
+            by_transfer=ba,
+            verified={A_B: (7.0,)},
+            interrupted="it was stopped",
+        )
+        got = together(light, loading)
+        assert got.translated == got.from_other_side == {A_B, B_A}
+        assert (got.by_transfer, got.verified, got.interrupted) == (ba, {A_B: (7.0,)}, "it was stopped")
+        assert together(loading, light).interrupted == "it was stopped"
 
 
 class TestHistory:
@@ -153,4 +194,28 @@ class TestHistory:
     def test_tolerances_that_are_none_are_told(self, tmp_path: Path, text: str) -> None:
         (tmp_path / "tolerances.json.gz").write_text(text)
         with pytest.raises(ValueError, match=r"tolerances\.json\.gz: "):
+            History(tmp_path).tolerances()
+
+    @pytest.mark.parametrize(
+        ("pair", "says"),
+        [
+            ({"source": "a"}, r"pairs\.0\.destination: is missing"),
+            (
+                {"source": "a", "destination": "b", "icmp": ["NaN", 0.1]},
+                r"pairs\.0: factor: nan is not",
+            ),
+            (
+                {"source": "a", "destination": "b", "icmp": [0.5, 0.1]},
+                r"pairs\.0: factor: 0.5 is not",
+            ),
+            ({"source": "a", "destination": "b", "icmp": [2, 1.5]}, r"pairs\.0: fired: 1.5 is no share"),
+            ({"source": "a", "destination": "b", "icmp": [2, 0.5, 1]}, r"pairs\.0: "),
+            ({"source": "a", "destination": "b", "icmp": "wide"}, r"pairs\.0: could not convert"),
+            ("a > b", r"pairs\.0: "),
+        ],
+    )
+    def test_a_tolerance_that_is_none_is_told(self, tmp_path: Path, pair: object, says: str) -> None:
+        body = {"format": "adon-health-tolerances", "version": 1, "pairs": [pair]}
+        (tmp_path / "tolerances.json.gz").write_text(json.dumps(body))
+        with pytest.raises(ValueError, match=rf"tolerances\.json\.gz: {says}"):
             History(tmp_path).tolerances()

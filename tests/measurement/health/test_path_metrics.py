@@ -83,3 +83,7 @@ def test_throughput_is_told_where_it_is_wanted_and_was_found_now() -> None:
     transferred = by_transfer[BACK, Metric.THROUGHPUT.value]
     assert isinstance(transferred, Measurement)
     assert transferred.tool == TRANSFER
+    some = told(record(by_transfer=frozenset(PAIRS[:1])), frozenset({PATHS[PAIRS[0]]}))
+    mixed = some[PATHS[PAIRS[0]], Metric.THROUGHPUT.value]
+    assert isinstance(mixed, Measurement)
+    assert mixed.tool == TRAIN, "as exact as the least exact of them"

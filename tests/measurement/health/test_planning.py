@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from measurement.health.model import Pair
-from measurement.health.planning import Costs, Limits, Plan, Rounds, least, plan, rounds
+from measurement.health.planning import Limits, Plan, Rounds, least, plan, rounds
 from measurement.health.profiles import chosen, mesh, sample, star
 
 NAMES = [f"i{number}" for number in range(12)]
@@ -155,14 +155,8 @@ class TestPlan:
         with pytest.raises(ValueError, match="verified: b > a is none of the pairs"):
             plan([A_B], [A_B.back])
 
-    def test_how_long_it_takes(self) -> None:
-        """11 light probes of each in 3 goes of 0.2 s, 22 trains of half a second, one transfer."""
-        found = plan(mesh(NAMES), [Pair("i0", "i1")])
-        assert found.lasts(Costs(light=0.2, train=0.5, transfer=10, at_once=4)) == pytest.approx(21.6)
-
     def test_nothing_to_do(self) -> None:
         assert plan([]) == Plan((), ())
-        assert plan([]).lasts(Costs()) == 0
 
     @given(some_pairs)
     def test_light_probes_of_neighbours_have_other_ends(self, pairs: list[Pair]) -> None:

@@ -57,3 +57,12 @@ def test_the_first_time_all_are_probed() -> None:
     cloud = Cloud("abcd")
     assert not done(cloud, 1e6).record.carried
     assert trained(cloud) == {*mesh("abcd")}
+
+
+def test_verified_is_what_has_its_throughput_found() -> None:
+    first = done(Cloud("abcd"), None).record
+    cloud = Cloud("abcd", rtt=lambda pair: 0.02 if pair == A_B else 0.01)
+    asking = Asking(mesh("abcd"), verified=(A_B, A_B.back), max_age=1e6)
+    how = Running(Probing(count=3))
+    second = asyncio.run(health_round(asking, cloud.instances, cloud.connect, how, (first,))).record
+    assert second.verified == {A_B: (1e9,) * 10}

@@ -7,15 +7,17 @@ from dataclasses import replace
 
 import pytest
 
-from measurement.health.model import Pair
+from measurement.health.model import Indicator, Pair
 from measurement.health.orders import Probing
 from measurement.health.planning import Limits, Plan, plan
 from measurement.health.profiles import mesh
 from measurement.health.record import ProbeKind, RoundRecord
 from measurement.health.running import Progress, Running, run
 from measurement.health.scoring import scores
-from measurement.probes.orders import Order, Throughput, Train
-from tests.measurement.health.cloud import Cloud, conflicts
+from measurement.instances import Instance
+from measurement.probes.findings import Failed, Failure, Finding, RoundTrips
+from measurement.probes.orders import IcmpEcho, Order, Probe, Throughput, Train
+from tests.measurement.health.cloud import Agent, Cloud, conflicts
 
 NAMES = "abcdef"
 QUICK = Running(Probing(count=2))
@@ -92,6 +94,32 @@ def test_a_sample_is_verified_by_transfer_and_counts_in_no_score() -> None:
     assert record.verified == {A_B: (1e9,) * 10}
     assert record.found[A_B].throughput == (1e9,)
     assert not record.by_transfer
+
+
+class Filtered(Cloud):
+    """Behind a firewall that drops ICMP; transfers get stuck."""
+
+    async def connect(self, instance: Instance) -> Agent:
+        return FilteredAgent(self, (await Cloud.connect(self, instance)).name)
+
+
+class FilteredAgent(Agent):
+    def _finding(self, probe: Probe, pair: Pair) -> Finding:
+        match probe:
+            case IcmpEcho(count=count):
+                return RoundTrips((None,) * count)
+            case Throughput():
+                return Failed(Failure.VANISHED, "stuck")
+        return Agent._finding(self, probe, pair)
+
+
+def test_a_transfer_that_gets_stuck_does_not_make_a_pair_dead_whose_train_came_through() -> None:
+    record = done(Filtered(NAMES), plan(mesh(NAMES), [A_B]))
+    assert record.found[A_B].silent == {Indicator.ICMP}
+    assert scores(record.found)[A_B].total == 1.0
+    assert [one.why for one in record.failures if one.pair == A_B] == ["throughput: stuck"]
+    exhaustive = done(Filtered(NAMES), plan(mesh(NAMES), exhaustive=True))
+    assert exhaustive.found[A_B].silent == {Indicator.ICMP, Indicator.THROUGHPUT}
 
 
 def test_as_the_paper_does_it() -> None:

@@ -47,6 +47,12 @@ class TestByHand:
             [0 + 0.5, 0.125 + 0.375, 0.5 + 0]
         )
 
+    def test_a_train_has_no_steadiness(self) -> None:
+        trains = {A_B: (10.0,), A_C: (15.0,), B_A: (30.0,)}
+        got = scores({pair: Found(throughput=its) for pair, its in trains.items()})
+        assert [got[pair].parts[Part.THROUGHPUT] for pair in trains] == [0, 0.25, 1]
+        assert all("steadiness" in one.missing for one in got.values())
+
     def test_a_sandwich_counts_as_much_as_both_round_trips(self) -> None:
         near = Found(udp={64: (1.0,), 1024: (1.0,)}, sandwich=(2.0,))
         queued = Found(udp={64: (2.0,), 1024: (2.0,)}, sandwich=(1.0,))

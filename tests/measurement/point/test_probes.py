@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from measurement.point.specs import HealthSpec, TrainSpec, parse_spec
 from measurement.point.tools import probe
 from measurement.probes.documents import report_to_json
 from measurement.probes.findings import Failed, Failure, Finding, Report, RoundTrips, TrainFound
-from measurement.probes.orders import Probe
+from measurement.probes.orders import IcmpEcho, Probe, Throughput, UdpEcho
 from measurement.probes.train import Shape
 from tests.measurement.point.running import A, B, RunningPoint, start, stop
 from tests.measurement.probes.running import Running, agent, new_key
@@ -51,6 +52,7 @@ def done(*findings: Finding) -> Completed:
         ("adon-health", {"dest": B, "count": 0}, "count"),
         ("adon-health", {"dest": B, "intervals": 61}, "intervals"),
         ("adon-health", {"dest": B, "timeout": "5"}, "timeout"),
+        ("adon-health", {"dest": B, "timeout": "PT31S"}, "timeout"),
     ],
 )
 def test_bad_specifications_name_the_field(test: str, fields: dict[str, Any], error: str) -> None:
@@ -73,6 +75,15 @@ def test_health_asks_for_all_the_papers_indicators() -> None:
     kinds = [asked.kind for asked in probe.health(health_spec())]
     assert kinds == ["icmp"] * 3 + ["udp"] * 2 + ["sandwich", "connect", "tcp", "throughput"]
     assert "throughput" not in [asked.kind for asked in probe.health(health_spec(intervals=0))]
+    echoes = [asked for asked in probe.health(health_spec()) if isinstance(asked, IcmpEcho | UdpEcho)]
+    assert [asked.length for asked in echoes] == [64, 512, 4096, 64, 1024]
+
+
+def test_how_often_and_how_long_is_the_specifications() -> None:
+    first, *_, last = probe.health(health_spec(count=7, timeout="PT3S", intervals=4))
+    assert isinstance(first, IcmpEcho)
+    assert (first.count, first.timeout) == (7, 3.0)
+    assert last == Throughput(4)
 
 
 def test_a_trains_result() -> None:
@@ -85,6 +96,7 @@ def test_a_trains_result() -> None:
     [
         (done(Failed(Failure.DENIED, "it does not know our key")), "denied: it does not know our key"),
         (done(RoundTrips(())), "something else"),
+        (done(replace(TRAIN, rate=None, why="too little came")), "too little came"),
         (Completed(1, "", "key: mode 644"), "mode 644"),
         (Completed(1, "", ""), "without a word"),
         (Completed(0, "{", ""), "makes no sense"),

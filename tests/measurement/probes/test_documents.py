@@ -104,6 +104,7 @@ def changed(path: tuple[str | int, ...], value: Any) -> Any:
         (("probes", 0, "kind"), ["icmp"], r"^order\.probes\[0\]\.kind: "),
         (("probes", 0, "count"), 10**9, r"^order\.probes\[0\]: count: "),
         (("probes", 0, "count"), 1.5, r"^order\.probes\[0\]\.count: '1.5' is no int"),
+        (("probes", 0, "timeout"), True, r"^order\.probes\[0\]\.timeout: 'True' is no float"),
         (("probes", 0, "timeout"), float("nan"), r"^order\.probes\[0\]: timeout: "),
         (("probes", 1, "length"), 63, r"^order\.probes\[1\]: length: 63"),
         (("probes", 2, "large"), 10, r"^order\.probes\[2\]: large: 10"),

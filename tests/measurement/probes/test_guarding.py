@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from measurement.probes import sessions
 from measurement.probes.guarding import WIDTH, Allowance, Bucket, Window
 from measurement.probes.sessions import MOST_SOURCES, Allowances
 
@@ -20,6 +21,7 @@ def test_no_number_is_taken_twice(numbers: list[int]) -> None:
         if after is not None:
             window = after
             taken.add(number)
+            assert window.seen < 1 << WIDTH, "it does not grow"
         for known in (number, number - 1):
             recent = bool(taken) and max(taken) - known < WIDTH
             assert window.has(known) == (known in taken and recent)
@@ -97,3 +99,14 @@ class TestSources:
             sources.taken(str(number))
         now[0] = later
         assert sources.taken("a")
+
+    def test_who_has_all_tokens_again_is_forgotten_before_who_has_not(
+        self, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(sessions, "MOST_SOURCES", 3)
+        now = [0.0]
+        sources = Allowances(Allowance(1, 1), lambda: now[0])
+        for now[0], source in ((0.0, "a"), (0.0, "b"), (1.2, "a"), (1.3, "c")):
+            assert sources.taken(source)
+        now[0] = 1.4  # b, which came later than a, is full again
+        assert not sources.taken("a")

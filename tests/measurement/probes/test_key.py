@@ -43,6 +43,14 @@ def test_what_is_no_key_is_not_quoted(tmp_path: Path, text: str) -> None:
     assert not text or text not in str(caught.value)
 
 
+def test_what_is_no_text_is_no_key(tmp_path: Path) -> None:
+    path = tmp_path / "key"
+    path.write_bytes(b"\xff" * 64)
+    path.chmod(0o600)
+    with pytest.raises(ValueError, match="64 hexadecimal digits"):
+        read_key(path)
+
+
 def test_a_folder_is_no_key(tmp_path: Path) -> None:
     with pytest.raises(OSError, match="directory"):
         read_key(tmp_path)

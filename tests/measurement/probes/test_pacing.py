@@ -66,7 +66,7 @@ def test_when_the_next_is_due(sent: int, last: int, answered: bool, now: int, wa
         (0, STEP, 0, False),
         (0, STEP + 1, 0, True),
         (0, -STEP - 1, 0, True),
-        (0, 500_000, 10**9, False),  # slewed by 500 parts in a million for a second
+        (0, STEP + 500_000, 10**9, False),  # slewed by 500 parts in a million for a second
         (0, 2 * 10**6, 10**9, True),
         (0, 3_600 * 10**9, 10**9, True),
     ],

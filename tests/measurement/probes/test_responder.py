@@ -35,6 +35,11 @@ class TestJudged:
         assert reply.packet == Packet(Kind.ANSWER, KEYS.session, 7, received=10**18, ttl=61)
         assert reply.session.source == SOURCE
 
+    def test_without_a_time_of_coming_there_is_no_answer(self) -> None:
+        reply = judged(Session(KEYS), sealed(Kind.ECHO, 7), SOURCE, Beside())
+        assert reply.packet is None
+        assert reply.session.source == SOURCE
+
     @pytest.mark.parametrize("kind", [Kind.FILL, Kind.TRAIN])
     def test_what_only_takes_its_time_is_noted(self, kind: Kind) -> None:
         first = judged(Session(KEYS), sealed(kind, 7), SOURCE, SAID)

@@ -155,6 +155,20 @@ def test_a_burst_in_which_the_sender_was_stopped_does_not_count(pause: float) ->
     assert refined(shape, times) == pytest.approx(1e9)
 
 
+def test_of_two_bursts_none_is_told_from_most() -> None:
+    shape = Shape(burst=200, bursts=2)
+    times = {place: place * BITS / 1e9 + (0.010 if place >= 300 else 0.0) for place in range(400)}
+    assert refined(shape, times, 4) == pytest.approx(2 * 199 * BITS / (2 * 199 * BITS / 1e9 + 0.010))
+
+
+@pytest.mark.parametrize(("faster", "counts"), [(1.4, True), (1.6, False)])
+def test_a_little_faster_at_the_beginning_counts(faster: float, counts: bool) -> None:
+    shape = Shape(burst=200, bursts=1)
+    half = 100 * BITS / (faster * 1e8)
+    times = {n: n * BITS / (faster * 1e8) if n < 100 else half + (n - 100) * BITS / 1e8 for n in range(200)}
+    assert refined(shape, times, 2) == pytest.approx(199 * BITS / times[199] if counts else 1e8)
+
+
 @given(st.lists(st.floats(1e6, 1e10), min_size=3, max_size=9))
 def test_the_rate_is_within_those_of_the_bursts(rates: list[float]) -> None:
     shape = Shape(burst=96, bursts=len(rates))

@@ -1,0 +1,63 @@
+"""The commands' options: what cannot be is refused with its name before anything is begun."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from measurement.probes import main, once
+from measurement.probes.key import write_key
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "says"),
+    [
+        (("--port", "65536"), 2, "argument --port: '65536' is no number from 0 to 65535"),
+        (("--port", "-1"), 2, "argument --port: '-1' is no number"),
+        (("--loads", "0"), 2, "argument --loads: '0' is no number from 1 to"),
+        (("--loads", "many"), 2, "argument --loads: 'many' is no number"),
+        (("--host", "192.0.2.1", "--port", "0"), 1, "adon-probe-agent: --host 192.0.2.1 --port 0: Cannot"),
+    ],
+)
+def test_an_agents_options(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    status: int,
+    says: str,
+) -> None:
+    write_key(tmp_path / "key")
+    monkeypatch.setattr(sys, "argv", ["adon-probe-agent", "--key", str(tmp_path / "key"), *words])
+    try:
+        ended = main.main()
+    except SystemExit as exit_:  # argparse's
+        ended = int(str(exit_.code))
+    assert ended == status
+    assert says in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--probes", "["), "probes: is no JSON\n"),
+        (("--probes", "[]"), "order: probes: 0 is not between 1 and 64\n"),
+        (("--probes", '[{"kind": "fax"}]'), "order.probes[0].kind: 'fax' is none of icmp, udp, "),
+        (("--port", "0"), "order.target: port: 0 is none\n"),
+        (("--target", "a" * 70), f"target: '{'a' * 70}' is no name of a host\n"),
+    ],
+)
+def test_the_options_of_one_order(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: tuple[str, ...],
+    says: str,
+) -> None:
+    write_key(tmp_path / "key")
+    given = ["once", "--key", str(tmp_path / "key"), "--target", "127.0.0.1", *words]
+    monkeypatch.setattr(sys, "argv", given)
+    assert once.main() == 1
+    assert capsys.readouterr().err.startswith(says)
