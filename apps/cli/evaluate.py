@@ -115,10 +115,11 @@ def report(
 ) -> None:
     """What was found: table, variation, distances, answers; with --out as a page (HTML)."""
     from apps.cli.evaluation_told import findings, findings_json
-    from apps.evaluation.report import page
 
     source, found = _reported(run, document, reference=reference)
     if out is not None:
+        from apps.evaluation.report import page
+
         write(out, page(source, found), "--out")
         print_json({"file": str(out)}) if json_ else typer.echo(f"{out}: written")
     elif json_:
@@ -140,26 +141,35 @@ def compare(
             "--assume-count", metavar="N", min=2, help="Values per path, where a report does not say; marked."
         ),
     ] = None,
+    out: OutOption = None,
     json_: JsonFlag = False,
 ) -> None:
     """Two runs, path by path: which became higher or lower, which are alike, what else is different.
+
+    With --out as a page (HTML).
 
     Exit status 3 if a path became higher or lower.
     """
     from adon.errors import InvalidInput
     from apps.cli.common import EXIT_DIFFERS
-    from apps.cli.evaluation_told import changes, comparison_json
+    from apps.cli.evaluation_told import changes, comparison_json, verdict
     from measurement.evaluation.comparison import Verdict
     from measurement.evaluation.comparison import compare as compared
 
     one, other = evaluation_files.run_of(before), evaluation_files.run_of(after)
-    analysis = evaluation_files.document_for(after, other, document)[1].value().analysis
+    its = evaluation_files.document_for(after, other, document)[1].value()
     try:
-        found = compared(one, other, analysis, assume_count)
+        found = compared(one, other, its.analysis, assume_count)
     except ValueError as error:
         raise InvalidInput.of("RUN", f"they cannot be compared: {error}") from error
+    if out is not None:
+        from apps.evaluation.compared import page
+
+        write(out, page(its, one, other, found), "--out")
     if json_:
-        print_json(comparison_json(found))
+        print_json(comparison_json(found) if out is None else {"file": str(out), "verdict": found.verdict})
+    elif out is not None:
+        typer.echo(f"{out}: written\n{verdict(found)}")
     else:
         changes(found, one, other)
     if found.count(Verdict.HIGHER) or found.count(Verdict.LOWER):

@@ -139,6 +139,26 @@ def test_two_runs_are_compared(document: Path, tmp_path: Path) -> None:
     assert {one["verdict"] for one in told["paths"]} == {"lower"}
 
 
+def test_a_comparison_is_a_page_too(document: Path, tmp_path: Path) -> None:
+    assert carried_out(document, "one", **{"runs: 2": "runs: 6"}).exit_code == 0
+    assert carried_out(document, "two", **{"7000000": "3500000"}).exit_code == 0
+    file = tmp_path / "compared.html"
+    words = ("compare", tmp_path / "one", tmp_path / "two", "--out", file)
+    found = adon(*words)
+    assert (found.exit_code, found.stdout.splitlines()[0]) == (3, f"{file}: written")
+    assert found.stdout.splitlines()[1].startswith("of 5 paths tested 0 are higher and 5 lower than before")
+    page = file.read_text()
+    assert page.startswith("<!DOCTYPE html>")
+    assert "Of 5 paths tested 0 are higher and 5 lower than before." in page
+    assert "Different: command: printf 7000000, then printf 3500000" in page
+    assert '<td>a - b</td><td class="words">lower</td><td>7 (0)</td><td>3.5 (0)</td><td>0.500</td>' in page
+    assert json.loads(adon(*words, "--json").stdout)["file"] == str(file)
+    assert file.read_text() == page, "the same runs give the same page"
+    nowhere = adon(*words[:3], "--out", tmp_path / "none" / "x.html")
+    assert (nowhere.exit_code, nowhere.stdout) == (2, "")
+    assert "--out: " in nowhere.stderr
+
+
 def test_what_is_not_the_same_evaluation_is_not_compared(document: Path, tmp_path: Path) -> None:
     assert carried_out(document, "one").exit_code == 0
     found = adon("compare", "nectar", tmp_path / "one")
