@@ -185,8 +185,11 @@ def note(
     """Write a note into the log of a run that is not going on; reports show it."""
     import time
 
+    from adon.errors import InvalidInput
     from apps.evaluation.logfile import resumed
 
+    if not text.strip():
+        raise InvalidInput.of("TEXT", "is empty")
     at = time.time()
     with resumed(folder) as log:
         log.note(at, text)
