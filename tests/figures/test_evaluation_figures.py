@@ -10,6 +10,7 @@ from adon.evaluations.builtins import reference
 from apps.figures import evaluation as figures
 from measurement.evaluation.comparison import Change, Comparison, Verdict
 from measurement.evaluation.intervals import Interval
+from measurement.evaluation.layout import drawn as drawn_of
 from measurement.evaluation.results import Measured, Path
 from measurement.evaluation.wording import name
 
@@ -73,3 +74,16 @@ def test_means_of_both_runs_are_in_the_unit_for_people() -> None:
     assert (tuesday.name, tuple(tuesday.x), tuple(tuesday.error_x.array)) == ("tuesday", (2, 4, 1), (0, 2, 0))
     assert drawn.layout.xaxis.title.text == "Mbit/s"
     assert tuple(drawn.layout.yaxis.categoryarray) == tuple(monday.y) == ("b - c", "a - b", "a - c")
+
+
+def test_lines_that_are_far_off_are_dotted_and_circles_do_not_touch() -> None:
+    results = reference("nectar").results()
+    wanted = figures.scaled(results, 1.0)
+    drawing = drawn_of((*results.nodes, *results.clients), wanted)
+    chart, _ = figures.distance_map(results, 1.0)
+    lines = [trace for trace in chart.data if trace.mode == "lines"]
+    off = [abs(drawing.apart(path) - its) > 0.2 * its for path, its in wanted.items()]
+    assert [line.line.dash == "dot" for line in lines] == off
+    assert {*off} == {False, True}
+    shortest = min(drawing.apart(path) for path in wanted)
+    assert max(shape.x1 - shape.x0 for shape in chart.layout.shapes) == pytest.approx(0.55 * shortest)

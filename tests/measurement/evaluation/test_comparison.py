@@ -241,3 +241,31 @@ def test_the_other_way_round_it_is_the_other_way_round(seed: int, factor: float)
     opposite = {Verdict.HIGHER: Verdict.LOWER, Verdict.LOWER: Verdict.HIGHER}
     if abs(factor - 1) > 0.3:
         assert opposite[there.verdict] is back.verdict
+
+
+@pytest.mark.parametrize(("mean", "verdict"), [(109.9, Verdict.ALIKE), (110.5, Verdict.HIGHER)])
+def test_alike_is_a_share_of_the_first_mean(mean: float, verdict: Verdict) -> None:
+    found = compare(stated("x", Measured(100, 0.01, 50)), stated("y", Measured(mean, 0.01, 50)), NORMAL)
+    assert found.changes[0].verdict is verdict
+
+
+def test_where_means_and_ranks_disagree_nothing_is_shown() -> None:
+    """Nearly all values are higher, but one was so low that the mean is lower."""
+    before, after = [100.0 + number % 2 / 10 for number in range(40)], [101.0 + n % 2 / 10 for n in range(39)]
+    (change,) = compare(run("x", ab=before), run("y", ab=[*after, 0.0]), Analysing(alike_within=1e-3)).changes
+    assert change.p is not None
+    assert change.p < 1e-6
+    assert (change.verdict, change.why) == (Verdict.NOT_SHOWN, "means and ranks disagree")
+
+
+def test_of_a_path_that_was_dead_there_is_no_ratio_nor_one_of_all() -> None:
+    found = compare(run("x", ab=[0.0] * 9, ac=[4.0] * 9), run("y", ab=[3.0] * 9, ac=[8.0] * 9), NORMAL)
+    assert [change.ratio for change in found.changes] == [None, 2.0]
+    assert found.overall is None
+    assert replace(found, changes=found.changes[1:]).overall == pytest.approx(2.0)
+
+
+def test_a_count_that_is_known_is_not_assumed() -> None:
+    known, unknown = stated("x", Measured(100, 10, 5)), stated("y", Measured(100, 10))
+    (change,) = compare(known, unknown, NORMAL, assumed=720).changes
+    assert (change.before.count, change.after.count) == (5, 720)

@@ -149,3 +149,8 @@ def test_what_is_written_is_read_back(found: Run) -> None:
 def test_files_that_are_none_are_refused_by_field(change: dict[str, Any], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         run_json.from_json({**run_json.to_json(run(sample(0, PATHS[1], 1.0))), **change})
+
+
+def test_a_series_is_in_the_order_of_time_whatever_the_log_s() -> None:
+    found = run(Sample(0, PATHS[1], 9.0, 1.0), Sample(1, PATHS[1], 3.0, 2.0), Sample(2, PATHS[1], 6.0, 3.0))
+    assert found.series() == {PATHS[1]: (2.0, 3.0, 1.0)}
