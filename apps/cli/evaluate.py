@@ -11,7 +11,7 @@ from apps.cli import evaluation_files, evaluation_run
 from apps.cli.common import JsonFlag, print_json, print_table, write
 
 if TYPE_CHECKING:
-    from apps.evaluation.report import Source
+    from apps.evaluation.source import Source
     from measurement.evaluation.run import Run
 
 app = typer.Typer(
@@ -198,7 +198,7 @@ def note(
 
 def _reported(run: str, document: str | None, *, reference: bool) -> tuple[Source, Run]:
     """A run, and the document it is of."""
-    from apps.evaluation.report import Source
+    from apps.evaluation.source import Source
 
     found = evaluation_files.reference_of(run) if reference else evaluation_files.run_of(run)
     text, file = evaluation_files.document_for(run, found, document)

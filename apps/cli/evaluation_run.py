@@ -220,7 +220,8 @@ class _Progress:
 def _finished(out: Path, text: str, found: DocumentFile) -> Run:
     """Write what is made of the log."""
     from apps.evaluation import logfile
-    from apps.evaluation.report import Source, page
+    from apps.evaluation.report import page
+    from apps.evaluation.source import Source
     from measurement.evaluation.run_json import to_json
 
     run = logfile.read(out)

@@ -5,11 +5,10 @@ A function from values to text: the same run gives the same page.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import plotly.graph_objects as go
 
 from apps.evaluation.rendering import rendered
+from apps.evaluation.source import Source
 from apps.figures import evaluation as figures
 from apps.figures.embedding import embedded
 from measurement.evaluation.answers import Answer, answers
@@ -22,19 +21,6 @@ from measurement.evaluation.wording import shown_unit, table
 
 MAP = 520
 """Pixels of the map in height."""
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """The document that was run.
-
-    :param text: word for word.
-    :param digest: of its content, as in the run.
-    """
-
-    document: Document
-    text: str
-    digest: str
 
 
 def page(source: Source, run: Run) -> str:
