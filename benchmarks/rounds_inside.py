@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import random
 import resource
 import signal
@@ -35,6 +36,7 @@ from mininet_topos.cloud.agents import agents
 from mininet_topos.cloud.build import Running, built
 from mininet_topos.cloud.seeded import zones
 
+TICKS = os.sysconf("SC_CLK_TCK")
 SILENT = 2.0
 """Seconds after which the quick round takes a probe for unanswered."""
 
@@ -231,13 +233,13 @@ def quartiles(values: Sequence[float]) -> list[float]:
 def processor_seconds(pid: int) -> float:
     """What a process has had of processors (proc_pid_stat(5))."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    return (int(fields[11]) + int(fields[12])) / 100
+    return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def machine_seconds() -> float:
     """What everything has, interrupts too; other work on the machine counts (proc_stat(5))."""
     ticks = [int(word) for word in Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
-    return (sum(ticks) - ticks[3] - ticks[4]) / 100
+    return (sum(ticks) - ticks[3] - ticks[4]) / TICKS
 
 
 def private_bytes(pid: int) -> int:

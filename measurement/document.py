@@ -73,8 +73,11 @@ def _value(value: object) -> str:
     return json.dumps(value)
 
 
-def problems(error: ValidationError) -> Sequence[str]:
-    """One line per problem: the field, and the cause."""
+def problems(error: ValidationError, whole: str = "document") -> Sequence[str]:
+    """One line per problem: the field, and the cause; of many the first, and how many more there are.
+
+    :param whole: what is named where no field is.
+    """
     found = error.errors(include_url=False, include_input=False, include_context=False)
-    told = [f"{'.'.join(map(str, each['loc'])) or 'document'}: {each['msg']}" for each in found[:TOLD]]
+    told = [f"{'.'.join(map(str, each['loc'])) or whole}: {each['msg']}" for each in found[:TOLD]]
     return [*told, f"and {len(found) - TOLD} more"] if len(found) > TOLD else told

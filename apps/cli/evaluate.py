@@ -11,7 +11,7 @@ from apps.cli import evaluation_files, evaluation_run
 from apps.cli.common import JsonFlag, print_json, print_table, write
 
 if TYPE_CHECKING:
-    from apps.evaluation.report import Source
+    from apps.evaluation.source import Source
     from measurement.evaluation.run import Run
 
 app = typer.Typer(
@@ -115,10 +115,11 @@ def report(
 ) -> None:
     """What was found: table, variation, distances, answers; with --out as a page (HTML)."""
     from apps.cli.evaluation_told import findings, findings_json
-    from apps.evaluation.report import page
 
     source, found = _reported(run, document, reference=reference)
     if out is not None:
+        from apps.evaluation.report import page
+
         write(out, page(source, found), "--out")
         print_json({"file": str(out)}) if json_ else typer.echo(f"{out}: written")
     elif json_:
@@ -140,26 +141,35 @@ def compare(
             "--assume-count", metavar="N", min=2, help="Values per path, where a report does not say; marked."
         ),
     ] = None,
+    out: OutOption = None,
     json_: JsonFlag = False,
 ) -> None:
     """Two runs, path by path: which became higher or lower, which are alike, what else is different.
+
+    With --out as a page (HTML).
 
     Exit status 3 if a path became higher or lower.
     """
     from adon.errors import InvalidInput
     from apps.cli.common import EXIT_DIFFERS
-    from apps.cli.evaluation_told import changes, comparison_json
+    from apps.cli.evaluation_told import changes, comparison_json, verdict
     from measurement.evaluation.comparison import Verdict
     from measurement.evaluation.comparison import compare as compared
 
     one, other = evaluation_files.run_of(before), evaluation_files.run_of(after)
-    analysis = evaluation_files.document_for(after, other, document)[1].value().analysis
+    its = evaluation_files.document_for(after, other, document)[1].value()
     try:
-        found = compared(one, other, analysis, assume_count)
+        found = compared(one, other, its.analysis, assume_count)
     except ValueError as error:
         raise InvalidInput.of("RUN", f"they cannot be compared: {error}") from error
+    if out is not None:
+        from apps.evaluation.compared import page
+
+        write(out, page(its, one, other, found), "--out")
     if json_:
-        print_json(comparison_json(found))
+        print_json(comparison_json(found) if out is None else {"file": str(out), "verdict": found.verdict})
+    elif out is not None:
+        typer.echo(f"{out}: written\n{verdict(found)}")
     else:
         changes(found, one, other)
     if found.count(Verdict.HIGHER) or found.count(Verdict.LOWER):
@@ -175,8 +185,11 @@ def note(
     """Write a note into the log of a run that is not going on; reports show it."""
     import time
 
+    from adon.errors import InvalidInput
     from apps.evaluation.logfile import resumed
 
+    if not text.strip():
+        raise InvalidInput.of("TEXT", "is empty")
     at = time.time()
     with resumed(folder) as log:
         log.note(at, text)
@@ -185,7 +198,7 @@ def note(
 
 def _reported(run: str, document: str | None, *, reference: bool) -> tuple[Source, Run]:
     """A run, and the document it is of."""
-    from apps.evaluation.report import Source
+    from apps.evaluation.source import Source
 
     found = evaluation_files.reference_of(run) if reference else evaluation_files.run_of(run)
     text, file = evaluation_files.document_for(run, found, document)

@@ -22,7 +22,8 @@ def document_of(name: str) -> tuple[str, DocumentFile]:
 
     file = Path(name)
     if file.is_file():
-        return file.read_text("utf-8-sig"), reading.read(file)
+        found = reading.read(file)  # first: it says in words what cannot be read
+        return file.read_text("utf-8-sig"), found
     if file.suffix:
         raise InvalidInput.of("DOCUMENT", f"{name}: there is no such file")
     return builtins.text(name), builtins.document(name)
@@ -50,9 +51,15 @@ def run_of(name: str) -> Run:
     if file.is_dir():
         return logfile.read(file)
     if not file.is_file():
+        if file.suffix or len(file.parts) > 1:
+            raise InvalidInput.of("RUN", f"{name}: there is no such file")
         return reference_of(name)
     try:
         found: Run = from_json(json.loads(file.read_text("utf-8")))
+    except UnicodeDecodeError:
+        raise InvalidInput.of(name, "is not UTF-8 text") from None
+    except json.JSONDecodeError as error:
+        raise InvalidInput.of(name, f"is no JSON: {error}") from error
     except (ValueError, OSError) as error:
         raise InvalidInput.of(name, str(error)) from error
     return found

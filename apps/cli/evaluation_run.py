@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from measurement.evaluation.run import Run, Sample
 
 EXIT_STOPPED = 130
+LAST_PORT = 65_535
 
 
 def run(
@@ -95,6 +96,8 @@ def _pairs(given: list[str]) -> dict[str, str]:
         place, _, instance = pair.partition("=")
         if not (place and instance):
             raise InvalidInput.of("--place", f"{pair!r} is not PLACE=INSTANCE")
+        if place in found:
+            raise InvalidInput.of("--place", f"{place!r} is there twice")
         found[place] = instance
     return found
 
@@ -119,6 +122,9 @@ def _bench(
     where = places(value.design, listed.listed, named, reach, here)
     probe, measure = value.implementation.probe, value.implementation.measure
     if measure is not None:
+        last = port + plan.widest - 1
+        if last > LAST_PORT:
+            raise InvalidInput.of("--port", f"{plan.widest} tests at once would need ports up to {last}")
         return Bench(measure, where, plan.duration, port)
     if probe is None or listed.key_file is None:
         raise InvalidInput.of("--instances", f"{instances} names no key_file, which probe agents ask for")
@@ -214,7 +220,8 @@ class _Progress:
 def _finished(out: Path, text: str, found: DocumentFile) -> Run:
     """Write what is made of the log."""
     from apps.evaluation import logfile
-    from apps.evaluation.report import Source, page
+    from apps.evaluation.report import page
+    from apps.evaluation.source import Source
     from measurement.evaluation.run_json import to_json
 
     run = logfile.read(out)

@@ -12,12 +12,12 @@ from apps.cli.common import print_table
 from apps.cli.tables import laid_out
 from measurement.evaluation.answers import answers
 from measurement.evaluation.blueprint import Blueprint
-from measurement.evaluation.comparison import Change, Comparison
+from measurement.evaluation.comparison import Comparison
 from measurement.evaluation.consistency import catalogue_of
 from measurement.evaluation.document import AtOnce, Design, Document
 from measurement.evaluation.run import Run
 from measurement.evaluation.run_json import to_json
-from measurement.evaluation.wording import amount, cell, name, shown_unit, table
+from measurement.evaluation.wording import change_columns, change_row, name, shown_unit, table
 
 SHOWN_TURNS = 3
 
@@ -163,38 +163,19 @@ def _finite(value: float) -> float | None:
 
 def changes(found: Comparison, before: Run, after: Run) -> None:
     """A row for each path, the verdict, and what else is different."""
-    rows = (
-        (
-            name(one.path),
-            cell(one.before, before.unit),
-            cell(one.after, after.unit),
-            "-" if one.ratio is None else f"{one.ratio:.3f}",
-            _apart(one, after.unit),
-            "-" if one.p is None else _probability(one.p),
-            "-" if one.effect is None else f"{one.effect:+.2f}",
-            one.method or "-",
-            one.verdict.value + (f": {one.why}" if one.why else ""),
-        )
-        for one in found.changes
-    )
-    columns = ("Path", f"{before.name}, {shown_unit(before.unit)}", after.name, "Ratio", "Difference")
-    print_table((*columns, "p (Holm)", "Effect", "Test", "Verdict"), rows, "no path is common")
+    rows = (change_row(one, after.unit) for one in found.changes)
+    print_table(change_columns(before, after), rows, "no path is common")
     for path, which in found.only.items():
         typer.echo(f"{name(path)}: only in {which}")
     for mark in found.marks:
         typer.echo(f"different: {mark}")
+    typer.echo(verdict(found))
+
+
+def verdict(found: Comparison) -> str:
+    """On all paths together."""
     overall = "" if found.overall is None else f"; geometric mean of the ratios {found.overall:.3f}"
-    typer.echo(f"{found.verdict}{overall}")
-
-
-def _apart(one: Change, unit: str) -> str:
-    if one.apart is None:
-        return "-"
-    return f"{amount(one.apart.low, unit)} to {amount(one.apart.high, unit)}"
-
-
-def _probability(p: float) -> str:
-    return "< 0.0001" if p < 1e-4 else f"{p:.4f}"
+    return f"{found.verdict}{overall}"
 
 
 def comparison_json(found: Comparison) -> dict[str, Any]:

@@ -7,9 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from adon.errors import InvalidInput, Problem
-from measurement.evaluation.document import Design
+from measurement.evaluation.document import PLACEHOLDER, Design
 from measurement.evaluation.output import filled
 from measurement.instances import Instance
+
+REACH_PLACEHOLDERS = ("name", "address")
+"""What ``--reach`` is filled in with."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,8 @@ def places(
     :param reach: how commands get to a machine, with ``{name}`` and ``{address}`` of the instance:
         ``ssh ubuntu@{address}``, ``ip netns exec {name}``.  Empty: all places are addresses of this machine.
     :param here: places that are this machine.
-    :raises InvalidInput: for a place that is no instance, an instance or place that is not there.
+    :raises InvalidInput: for a place that is no instance, an instance or place that is not there, two places
+        that are one instance, or a word in braces that nothing is filled in for.
     """
     known = {one.name: one for one in instances}
     wanted = (*design.nodes, *design.clients)
@@ -51,7 +55,14 @@ def places(
         words = tuple(shlex.split(reach))
     except ValueError as error:
         raise InvalidInput.of("--reach", f"cannot be read: {error}") from None
+    found += [
+        Problem("--reach", f"{{{one}}} is not one of {', '.join(REACH_PLACEHOLDERS)}")
+        for word in words
+        for one in PLACEHOLDER.findall(word)
+        if one not in REACH_PLACEHOLDERS
+    ]
     whole: dict[str, Place] = {}
+    taken: dict[str, str] = {}
     for name in wanted:
         instance = known.get(named.get(name, name))
         if instance is None:
@@ -60,6 +71,12 @@ def places(
                 Problem("--instances", f"{cause}; --place {shlex.quote(name)}=INSTANCE says which it is")
             )
             continue
+        first = taken.setdefault(instance.name, name)
+        if first != name:
+            # A path between them would be one within the machine.
+            found.append(
+                Problem("--place", f"{first!r} and {name!r} are both the instance {instance.name!r}")
+            )
         its = () if name in local else _reaching(words, instance)
         whole[name] = Place(name, instance, its)
     if found:

@@ -5,53 +5,32 @@ A function from values to text: the same run gives the same page.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import UTC, datetime
-
-import jinja2
 import plotly.graph_objects as go
 
+from apps.evaluation.rendering import rendered
+from apps.evaluation.source import Source
 from apps.figures import evaluation as figures
+from apps.figures.embedding import embedded
 from measurement.evaluation.answers import Answer, answers
 from measurement.evaluation.consistency import catalogue_of
 from measurement.evaluation.document import Document
 from measurement.evaluation.layout import drawn
 from measurement.evaluation.results import Results
 from measurement.evaluation.run import Run
-from measurement.evaluation.wording import name, shown_unit, table
+from measurement.evaluation.wording import shown_unit, table
 
 MAP = 520
 """Pixels of the map in height."""
-CONFIGURATION = {"displaylogo": False, "responsive": True, "modeBarButtonsToRemove": ["lasso2d", "select2d"]}
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """The document that was run.
-
-    :param text: word for word.
-    :param digest: of its content, as in the run.
-    """
-
-    document: Document
-    text: str
-    digest: str
 
 
 def page(source: Source, run: Run) -> str:
     """The page (HTML)."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("apps.evaluation", "."),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"moment": _moment, "path": name}
     results = run.results()
     document = source.document
     maps = run.unit == "bit/s" and bool(results.distances())
     drawing, stress = figures.distance_map(results, document.analysis.ratio) if maps else (go.Figure(), 0.0)
-    return environment.get_template("report.html").render(
+    return rendered(
+        "report.html",
         document=document,
         catalogue=catalogue_of(document),
         source=source,
@@ -62,13 +41,13 @@ def page(source: Source, run: Run) -> str:
         table=table(results, run.unit),
         unit=shown_unit(run.unit),
         failures=run.failures(),
-        variation=_html(
+        variation=embedded(
             figures.variation(results, document.analysis.varies_from),
             "variation",
             90 + 24 * max(1, len(results.paths)),
-            "inline",
+            first=True,
         ),
-        distance_map=_html(drawing, "map", MAP) if maps else "",
+        distance_map=embedded(drawing, "map", MAP) if maps else "",
         stress=(stress, _plain_stress(results, document.analysis.ratio)) if maps else (0.0, 0.0),
         distances=results.distances(document.analysis.ratio, clients=True) if maps else {},
         diameters=results.diameters(document.analysis.ratio) if maps else {},
@@ -89,22 +68,3 @@ def _answers(document: Document, run: Run) -> list[tuple[Answer, tuple[str, ...]
 def _plain_stress(results: Results, ratio: float) -> float:
     """What were left over of a map that is drawn to the scale of equation 2."""
     return drawn((*results.nodes, *results.clients), results.distances(ratio, clients=True)).stress
-
-
-def _html(chart: go.Figure, name: str, height: int, plotly: str | bool = False) -> str:
-    return str(
-        chart.to_html(
-            full_html=False,
-            include_plotlyjs=plotly,
-            div_id=name,
-            default_width="100%",
-            default_height=f"{height}px",
-            config=CONFIGURATION,
-        )
-    )
-
-
-def _moment(at: float | None) -> str:
-    if at is None:
-        return "not stated"
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -14,7 +14,7 @@ from apps.figures.looks import INK, SERIES, figure, quiet_axes
 from measurement.evaluation.comparison import Change, Comparison, Verdict
 from measurement.evaluation.layout import Drawing, drawn
 from measurement.evaluation.results import Path, Results
-from measurement.evaluation.wording import name
+from measurement.evaluation.wording import SHOWN, name
 
 CALM, VARIED, CLIENT, *_ = SERIES
 LINE, FILL = "#999999", "rgba(47, 111, 208, 0.22)"
@@ -146,6 +146,33 @@ def _side(drawing: Drawing, place: str) -> str:
     return "top right" if at < 0.15 else "top left" if at > 0.85 else "top center"
 
 
+def means(comparison: Comparison, before: str, after: str, unit: str) -> go.Figure:
+    """Both runs' means by path, with their standard deviations; logarithmic, as paths differ by magnitudes.
+
+    :param before, after: what the runs are called.
+    :param unit: of the values.
+    """
+    by, shown = SHOWN.get(unit, (1.0, unit))
+    traces = [
+        go.Scatter(
+            x=[its.mean / by for _, its in sides],
+            y=[name(path) for path, _ in sides],
+            mode="markers",
+            name=called,
+            marker={"color": colour, "symbol": symbol, "size": size},
+            error_x={"type": "data", "array": [its.deviation / by for _, its in sides], "thickness": 1},
+            hovertemplate="%{y}: %{x:.4g}<extra></extra>",
+        )
+        for called, colour, symbol, size, sides in (
+            (before, CLIENT, "circle-open", 13, [(one.path, one.before) for one in comparison.changes]),
+            (after, CALM, "diamond", 8, [(one.path, one.after) for one in comparison.changes]),
+        )
+    ]
+    chart = _by_path(figure(traces, x=shown), comparison)
+    chart.update_xaxes(type="log", nticks=4)  # more would lie on each other on a phone
+    return chart
+
+
 def changes(comparison: Comparison) -> go.Figure:
     """The second mean over the first, by path, coloured and named by its verdict."""
     traces = []
@@ -163,10 +190,17 @@ def changes(comparison: Comparison) -> go.Figure:
                     hovertemplate="%{y}: %{x:.3f}<extra></extra>",
                 )
             )
-    chart = figure(traces, x="now / before")
-    chart.update_layout(hovermode="closest", margin={"l": 130})
-    chart.update_yaxes(type="category", autorange="reversed")
+    chart = _by_path(figure(traces, x="now / before"), comparison)
     chart.add_vline(x=1.0, line={"color": INK, "dash": "dot", "width": 1})
+    return chart
+
+
+def _by_path(chart: go.Figure, comparison: Comparison) -> go.Figure:
+    """A path per line, in the order of the comparison, the first at the top."""
+    names = [name(one.path) for one in comparison.changes]
+    chart.update_layout(hovermode="closest", margin={"l": 10})
+    chart.update_yaxes(type="category", autorange="reversed", automargin=True)
+    chart.update_yaxes(categoryorder="array", categoryarray=names)
     return chart
 
 

@@ -30,6 +30,18 @@ ALL = 15
 EACH = 3
 """of more, each instance to so many that are closest to it."""
 UNZONED = "no zone"
+SCALE = {
+    "title": {"text": "health", "side": "top"},
+    "thickness": 12,
+    "tickvals": [0, 0.25, 0.5, 0.75, 1],
+    "orientation": "h",
+    "yref": "container",
+    "y": 0,
+    "yanchor": "bottom",
+}
+"""At the foot: beside the map it would take a fifth of a phone's width."""
+FOOT = 96
+"""Pixels for that, and for the zones."""
 
 Both = tuple[str, str]
 
@@ -42,7 +54,7 @@ def by_zone(record: RoundRecord) -> list[str]:
 
 def tall(record: RoundRecord) -> int:
     """Pixels that a heat map of these instances should have in height."""
-    return max(420, min(900, 140 + 34 * len(record.instances)))
+    return max(480, min(960, 200 + 34 * len(record.instances)))
 
 
 def heat_map(record: RoundRecord, marked: Pair | None = None) -> go.Figure:
@@ -75,16 +87,18 @@ def heat_map(record: RoundRecord, marked: Pair | None = None) -> go.Figure:
         hoverongaps=False,
         xgap=gap,
         ygap=gap,
-        colorbar={"title": "health", "thickness": 14, "tickvals": [0, 0.25, 0.5, 0.75, 1]},
+        colorbar=SCALE,
     )
     drawn = quiet_axes(
         go.Figure([cells, *([] if few else [_crosses(record, crossed)])]), x="towards", y="from"
     )
-    drawn.update_layout(hovermode="closest", plot_bgcolor=UNKNOWN, margin={"b": 34})
+    drawn.update_layout(hovermode="closest", plot_bgcolor=UNKNOWN, margin={"l": 10, "b": FOOT})
     side = {"type": "category", "showgrid": False, "automargin": True, **_ticks(record, names)}
     first, last = -0.5, len(names) - 0.5
-    drawn.update_xaxes(**side, range=[first, last], side="top", tickangle=-90 if len(names) <= NAMED else 0)
     drawn.update_yaxes(**side, range=[last, first])
+    if len(names) <= NAMED:
+        side["tickangle"] = -90
+    drawn.update_xaxes(**side, range=[first, last], side="top")
     _show_zones(drawn, record, names)
     if marked is not None and {*marked} <= {*names}:
         x, y = names.index(marked.destination), names.index(marked.source)
@@ -144,18 +158,28 @@ def _show_zones(drawn: go.Figure, record: RoundRecord, names: Sequence[str]) -> 
         drawn.add_hline(last + 0.5, line={"color": DARK, "width": 1.5})
         drawn.add_vline(last + 0.5, line={"color": DARK, "width": 1.5})
     if len(names) <= NAMED:
-        for zone, first, last in spans:
-            # By its share of the axis: as a number it could be meant for an instance of that name.
-            middle = (first + last + 1) / 2 / len(names)
-            drawn.add_annotation(
-                text=zone or UNZONED, x=middle, xref="x domain", y=-0.01, yref="paper", yanchor="top",
-                showarrow=False,
-            )  # fmt: skip
+        # An axis of its own, by numbers: its names turn where they would lie on each other.
+        drawn.add_trace(go.Scatter(x=[None], y=[None], xaxis="x2", hoverinfo="skip", showlegend=False))
+        drawn.update_layout(
+            xaxis2={
+                "type": "linear",
+                "overlaying": "x",
+                "side": "bottom",
+                "range": [-0.5, len(names) - 0.5],
+                "tickvals": [(first + last) / 2 for _, first, last in spans],
+                "ticktext": [zone or UNZONED for zone, _, _ in spans],
+                "showgrid": False,
+                "zeroline": False,
+                "automargin": True,
+                "fixedrange": True,
+            }
+        )
 
 
 def _ticks(record: RoundRecord, names: Sequence[str]) -> dict[str, object]:
+    """None for names: so that a narrow window has as many of them as there is room for."""
     if len(names) <= NAMED:
-        return {"tickvals": list(names), "ticktext": list(names)}
+        return {}
     spans = _spans(record, names)
     middles = [names[(first + last) // 2] for _, first, last in spans]
     return {"tickvals": middles, "ticktext": [zone or UNZONED for zone, _, _ in spans]}

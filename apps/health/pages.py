@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import jinja2
 
@@ -12,15 +12,13 @@ from adon.moments import time_text
 from adon.units import format_duration, format_rate
 from apps.figures import diagnosis as figures_of_diagnosis
 from apps.figures import health as figures
+from apps.figures.embedding import embedded
 from measurement.health.choosing import Chosen, candidates, mutually, towards
 from measurement.health.diagnostics import Diagnosis, Step
 from measurement.health.model import Pair
 from measurement.health.record import RoundRecord
 from measurement.health.scoring import around
 from measurement.health.verifying import verified
-
-if TYPE_CHECKING:
-    import plotly.graph_objects as go
 
 GRAPH, DIAGNOSIS, ROW = 560, 360, 22
 """Pixels of figures in height, and of a row."""
@@ -80,7 +78,7 @@ def report(record: RoundRecord, chosen: Selection | None = None, diagnosis: Diag
         "report.html",
         record=record,
         heat_map=_map(record),
-        graph=_html(graph, GRAPH),
+        graph=embedded(graph, "graph", GRAPH),
         stress=stress,
         chosen=chosen,
         fired=_first([(pair, one) for pair, its in sorted(record.fired.items()) for one in its]),
@@ -112,11 +110,14 @@ def _diagnosis(diagnosis: Diagnosis | None, *, first: bool = False) -> Mapping[s
         "of": diagnosis,
         "forward": _steps(diagnosis.forward),
         "backward": _steps(diagnosis.backward),
-        "subsets": _html(
-            figures_of_diagnosis.subset_map(diagnosis), 120 + ROW * len(diagnosis.subsets), first=first
+        "subsets": embedded(
+            figures_of_diagnosis.subset_map(diagnosis),
+            "subsets",
+            120 + ROW * len(diagnosis.subsets),
+            first=first,
         ),
-        "residuals": _html(figures_of_diagnosis.residuals(diagnosis), DIAGNOSIS),
-        "q_q": _html(figures_of_diagnosis.q_q(diagnosis), DIAGNOSIS),
+        "residuals": embedded(figures_of_diagnosis.residuals(diagnosis), "residuals", DIAGNOSIS),
+        "q_q": embedded(figures_of_diagnosis.q_q(diagnosis), "q-q", DIAGNOSIS),
     }
 
 
@@ -126,18 +127,7 @@ def _steps(steps: Sequence[Step]) -> list[dict[str, Any]]:
 
 
 def _map(record: RoundRecord) -> str:
-    return _html(figures.heat_map(record), figures.tall(record), first=True)
-
-
-def _html(figure: go.Figure, height: int, *, first: bool = False) -> str:
-    text = figure.to_html(
-        full_html=False,
-        include_plotlyjs="inline" if first else False,
-        default_width="100%",
-        default_height=f"{height}px",
-        config={"responsive": True},
-    )
-    return str(text)
+    return embedded(figures.heat_map(record), "heat-map", figures.tall(record), first=True)
 
 
 def _pair(pair: Pair) -> str:

@@ -91,12 +91,17 @@ class Comparison:
         number = len(self.changes)
         tested = number - self.count(Verdict.NOT_TESTED)
         if not tested:
-            return f"none of {number} paths could be tested"
+            return f"none of {_paths(number)} could be tested"
         if higher or lower:
-            return f"of {tested} paths tested {higher} are higher and {lower} lower than before"
+            are = "is" if higher == 1 else "are"
+            return f"of {_paths(tested)} tested {higher} {are} higher and {lower} lower than before"
         if self.count(Verdict.ALIKE) == number:
-            return f"all {number} paths are alike"
-        return f"no difference is shown on {tested} paths tested"
+            return "the path is alike" if number == 1 else f"all {number} paths are alike"
+        return f"no difference is shown on {_paths(tested)} tested"
+
+
+def _paths(count: int) -> str:
+    return "1 path" if count == 1 else f"{count} paths"
 
 
 def refusals(before: Run, after: Run) -> tuple[str, ...]:

@@ -25,8 +25,9 @@ from measurement.evaluation.catalogue import Benchmark, Factor, Feature, Metric
 from measurement.evaluation.results import Path
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
-_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _PLACE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._ -]{0,62}")
+PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
+"""A word of a command that is filled in; group 1 is its name."""
 STEPS = (
     "requirement",
     "features",
@@ -307,7 +308,7 @@ class Measure:
     def __post_init__(self) -> None:
         for name, words in (("command", self.command), ("server", self.server)):
             for word in words:
-                for found in _PLACEHOLDER.findall(word):
+                for found in PLACEHOLDER.findall(word):
                     if found not in PLACEHOLDERS:
                         raise ValueError(f"{name}: {{{found}}} is not one of {', '.join(PLACEHOLDERS)}")
         if not self.command:

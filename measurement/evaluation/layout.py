@@ -1,8 +1,7 @@
 """Places on a plane, so that their distances there are what they should be, as far as a plane allows.
 
-Stress majorisation (E. Gansner, Y. Koren, S. North, "Graph drawing by stress majorization", 2004): the sum
-over pairs of ((drawn - wanted) / wanted)² is lowered step by step, and never rises.  It starts from several
-placements, drawn from a fixed seed, so that the same distances give the same drawing.
+Stress majorisation (:mod:`measurement.majorisation`), of the sum over pairs of ((drawn - wanted) / wanted)².
+It starts from several placements, drawn from a fixed seed, so that the same distances give the same drawing.
 
 Distances of equation 2 are ratios of bandwidths, not of a space: that the way over a third place is faster
 than the direct one is common, and no plane shows it.  What is left over is told as *residual stress*.
@@ -15,15 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from measurement.evaluation.results import Path
+from measurement.majorisation import ENOUGH, Matrix, settled
 
 STARTS = 8
-STEPS = 500
-ENOUGH = 1e-9
-"""A step that lowers the stress by a smaller share of it is the last."""
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,18 +53,17 @@ def drawn(names: Sequence[str], wanted: Mapping[Path, float], seed: int = 1) -> 
     lengths, weights = _matrices(names, known)
     generator = np.random.default_rng(seed)
     scale = float(np.median([*known.values()]))
-    best: tuple[float, Floats] | None = None
+    best: tuple[float, Matrix] | None = None
     for _ in range(STARTS):
         start = generator.normal(scale=scale, size=(len(names), 2))
-        found = _majorised(start, lengths, weights)
-        stress = _stress(found, lengths, weights)
+        stress, found = settled(start, lengths, weights)
         if best is None or stress < best[0] * (1 - ENOUGH):
             best = stress, found
     assert best is not None  # noqa: S101 - there is at least one start
     return Drawing(_upright(names, best[1]), math.sqrt(best[0] / len(known)))
 
 
-def _matrices(names: Sequence[str], known: Mapping[Path, float]) -> tuple[Floats, Floats]:
+def _matrices(names: Sequence[str], known: Mapping[Path, float]) -> tuple[Matrix, Matrix]:
     place = {name: number for number, name in enumerate(names)}
     lengths = np.zeros((len(names), len(names)))
     weights = np.zeros_like(lengths)
@@ -80,30 +74,7 @@ def _matrices(names: Sequence[str], known: Mapping[Path, float]) -> tuple[Floats
     return lengths, weights
 
 
-def _distances(points: Floats) -> Floats:
-    return np.asarray(np.linalg.norm(points[:, None, :] - points[None, :, :], axis=2), dtype=np.float64)
-
-
-def _stress(points: Floats, lengths: Floats, weights: Floats) -> float:
-    return float((weights * (_distances(points) - lengths) ** 2).sum() / 2)
-
-
-def _majorised(points: Floats, lengths: Floats, weights: Floats) -> Floats:
-    laplacian = np.diag(weights.sum(axis=1)) - weights
-    inverse = np.linalg.pinv(laplacian)
-    last = _stress(points, lengths, weights)
-    for _ in range(STEPS):
-        apart = _distances(points)
-        pull = np.divide(weights * lengths, apart, out=np.zeros_like(apart), where=apart > 0)
-        points = inverse @ ((np.diag(pull.sum(axis=1)) - pull) @ points)
-        stress = _stress(points, lengths, weights)
-        if last - stress <= ENOUGH * last:
-            break
-        last = stress
-    return points
-
-
-def _upright(names: Sequence[str], points: Floats) -> dict[str, tuple[float, float]]:
+def _upright(names: Sequence[str], points: Matrix) -> dict[str, tuple[float, float]]:
     """Turned so that the longest extent lies flat, and mirrored so that the first place is left and below."""
     centred = points - points.mean(axis=0)
     _, _, axes = np.linalg.svd(centred, full_matrices=False)

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Iterable, Mapping
 
-from measurement.evaluation.document import Measure
+from measurement.evaluation.document import PLACEHOLDER, Measure
 
 MOST = 120
-_PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 
 
 def filled(words: Iterable[str], values: Mapping[str, str]) -> tuple[str, ...]:
     """A command with ``{name}`` replaced by the value of that name, once; braces around others stay."""
-    return tuple(_PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), word) for word in words)
+    return tuple(PLACEHOLDER.sub(lambda found: values.get(found[1], found[0]), word) for word in words)
 
 
 def value_of(printed: str, measure: Measure) -> float:

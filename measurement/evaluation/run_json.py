@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
+from measurement.document import problems
 from measurement.evaluation.results import Measured, Path
 from measurement.evaluation.run import Note, Reference, Run, Sample
 
@@ -178,11 +179,7 @@ def _checked(kind: type[T], data: object) -> T:
     try:
         return kind.model_validate(data)
     except ValidationError as error:
-        causes = (
-            f"{'.'.join(map(str, one['loc'])) or 'run'}: {one['msg']}"
-            for one in error.errors(include_url=False, include_input=False)
-        )
-        raise ValueError("; ".join(causes)) from None
+        raise ValueError("; ".join(problems(error, "run"))) from None
 
 
 def _path(path: Path, measured: Measured | None, failed: int) -> PathBody:

@@ -1,8 +1,8 @@
 """Instances in the plane, the healthier a pair the shorter its edge ([HEALTH] figure 10).
 
 Scores are no distances: a picture can keep to all of them only in part.  What is drawn leaves the least
-stress, Σ w·(d - |x - y|)², found by majorisation (de Leeuw's SMACOF), from classical scaling (Torgerson) and
-from a few seeded beginnings.
+stress, found by majorisation (:mod:`measurement.majorisation`) from classical scaling (Torgerson) and from a
+few seeded beginnings.
 """
 
 from __future__ import annotations
@@ -15,18 +15,13 @@ from measurement.health.model import Pair
 from measurement.health.scoring import Score
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Matrix = NDArray[np.float64]
+    from measurement.majorisation import Matrix
 
 SHORTEST, LONGEST = 0.15, 1.0
 """Of an edge whose pair is perfect, and of one that is dead."""
 UNKNOWN = 0.002
 """Weight of a pair of which nothing is known: enough to keep the two from lying on each other."""
 BEGINNINGS = 2
-_STEPS = 500
-_SETTLED = 1e-7
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +53,8 @@ def layout(names: Sequence[str], health: Mapping[Pair, Score], seed: int = 1) ->
     """The places of these instances; the same seed gives the same picture."""
     import numpy as np
 
+    from measurement.majorisation import distances, settled
+
     count = len(names)
     if count < 2:
         return Layout(dict.fromkeys(names, (0.0, 0.0)), 0.0)
@@ -70,10 +67,10 @@ def layout(names: Sequence[str], health: Mapping[Pair, Score], seed: int = 1) ->
     np.fill_diagonal(weights, 0.0)
     chance = np.random.default_rng(seed)
     begun = [_classical(wanted), *(chance.normal(size=(count, 2)) for _ in range(BEGINNINGS))]
-    tried = [_settled(one, wanted, weights) for one in begun]
+    tried = [settled(one, wanted, weights) for one in begun]
     stress, best = min(tried, key=lambda one: one[0])  # Guttman's transform leaves the mean at 0
     known = weights == 1.0
-    off = (_distances(best) - wanted)[known]
+    off = (distances(best) - wanted)[known]
     return Layout(
         {name: (float(x), float(y)) for name, (x, y) in zip(names, best, strict=True)},
         float(np.sqrt(np.mean(off**2)) / LONGEST) if known.any() else stress,
@@ -90,35 +87,3 @@ def _classical(wanted: Matrix) -> Matrix:
     values, vectors = np.linalg.eigh(-centred / 2)
     places: Matrix = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 1e-9))
     return places
-
-
-def _settled(places: Matrix, wanted: Matrix, weights: Matrix) -> tuple[float, Matrix]:
-    """Guttman's transform until nothing changes any more; each step leaves no more stress than before."""
-    import numpy as np
-
-    laplacian = np.diag(weights.sum(axis=1)) - weights
-    inverse = np.linalg.pinv(laplacian)
-    stress = _stress(places, wanted, weights)
-    for _ in range(_STEPS):
-        distances = _distances(places)
-        ratio = np.divide(wanted, distances, out=np.zeros_like(wanted), where=distances > 0)
-        pulled = -weights * ratio
-        np.fill_diagonal(pulled, 0.0)
-        np.fill_diagonal(pulled, -pulled.sum(axis=1))
-        places = inverse @ pulled @ places
-        following = _stress(places, wanted, weights)
-        if stress - following <= _SETTLED * stress:
-            return following, places
-        stress = following
-    return stress, places
-
-
-def _stress(places: Matrix, wanted: Matrix, weights: Matrix) -> float:
-    return float((weights * (_distances(places) - wanted) ** 2).sum() / 2)
-
-
-def _distances(places: Matrix) -> Matrix:
-    import numpy as np
-
-    apart: Matrix = np.linalg.norm(places[:, None, :] - places[None, :, :], axis=2)
-    return apart

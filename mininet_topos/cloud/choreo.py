@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import permutations
 
 from measurement.health.model import Pair
@@ -69,12 +70,7 @@ def dumbbell(pairs: int = 10, link: float = 100e6, delay: float = 1e-3) -> Cloud
         for side, router in (("s", "left"), ("r", "right"))
         for number in range(1, pairs + 1)
     )
-    paths = {
-        Pair(one.name, other.name): Path(delay=delay)
-        for one, other in permutations(ends, 2)
-        if one.router != other.router
-    }
-    return Cloud("dumbbell", routers, ends, paths)
+    return Cloud("dumbbell", routers, ends, _across(ends, delay))
 
 
 def racks_under_one(pairs: int = 20, own: float = 20e6, link: float = 200e6, delay: float = 1e-3) -> Cloud:
@@ -90,9 +86,13 @@ def racks_under_one(pairs: int = 20, own: float = 20e6, link: float = 200e6, del
         for side, router in (("s", "left"), ("r", "right"))
         for number in range(1, pairs + 1)
     )
-    paths = {
+    return Cloud("racks-under-one", routers, ends, _across(ends, delay))
+
+
+def _across(ends: Sequence[Guest], delay: float) -> dict[Pair, Path]:
+    """The paths from one router's guests to the other's."""
+    return {
         Pair(one.name, other.name): Path(delay=delay)
         for one, other in permutations(ends, 2)
         if one.router != other.router
     }
-    return Cloud("racks-under-one", routers, ends, paths)

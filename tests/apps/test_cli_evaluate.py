@@ -139,6 +139,26 @@ def test_two_runs_are_compared(document: Path, tmp_path: Path) -> None:
     assert {one["verdict"] for one in told["paths"]} == {"lower"}
 
 
+def test_a_comparison_is_a_page_too(document: Path, tmp_path: Path) -> None:
+    assert carried_out(document, "one", **{"runs: 2": "runs: 6"}).exit_code == 0
+    assert carried_out(document, "two", **{"7000000": "3500000"}).exit_code == 0
+    file = tmp_path / "compared.html"
+    words = ("compare", tmp_path / "one", tmp_path / "two", "--out", file)
+    found = adon(*words)
+    assert (found.exit_code, found.stdout.splitlines()[0]) == (3, f"{file}: written")
+    assert found.stdout.splitlines()[1].startswith("of 5 paths tested 0 are higher and 5 lower than before")
+    page = file.read_text()
+    assert page.startswith("<!DOCTYPE html>")
+    assert "Of 5 paths tested 0 are higher and 5 lower than before." in page
+    assert "Different: command: printf 7000000, then printf 3500000" in page
+    assert '<td>a - b</td><td class="words">lower</td><td>7 (0)</td><td>3.5 (0)</td><td>0.500</td>' in page
+    assert json.loads(adon(*words, "--json").stdout)["file"] == str(file)
+    assert file.read_text() == page, "the same runs give the same page"
+    nowhere = adon(*words[:3], "--out", tmp_path / "none" / "x.html")
+    assert (nowhere.exit_code, nowhere.stdout) == (2, "")
+    assert "--out: " in nowhere.stderr
+
+
 def test_what_is_not_the_same_evaluation_is_not_compared(document: Path, tmp_path: Path) -> None:
     assert carried_out(document, "one").exit_code == 0
     found = adon("compare", "nectar", tmp_path / "one")
@@ -162,6 +182,9 @@ def test_a_note_is_in_the_log_and_the_report(document: Path, tmp_path: Path) -> 
         (("show", "none.yaml"), 2, "DOCUMENT: none.yaml: there is no such file"),
         (("run", "nectar"), 2, "--instances: is required"),
         (("report", "none"), 1, "there is no"),
+        (("report", "none.json"), 2, "RUN: none.json: there is no such file"),
+        (("compare", "nectar", "none/run"), 2, "RUN: none/run: there is no such file"),
+        (("note", "/nonexistent", " "), 2, "TEXT: is empty"),
         (("report", "starter", "--reference"), 1, "there is no reference of the evaluation 'starter'"),
         (("note", "/nonexistent", "x"), 1, "there is no run '/nonexistent'"),
     ],
@@ -170,6 +193,19 @@ def test_what_cannot_be_is_a_line(words: tuple[str, ...], status: int, says: str
     found = adon(*words)
     assert found.exit_code == status
     assert says in found.stderr
+
+
+@pytest.mark.parametrize(
+    ("content", "says"), [(b"\xff\xfe\x00", "is not UTF-8 text"), (b"[1", "is no JSON: ")]
+)
+def test_what_cannot_be_read_is_told(tmp_path: Path, content: bytes, says: str) -> None:
+    file = tmp_path / "run.json"
+    file.write_bytes(content)
+    found = adon("report", file)
+    assert (found.exit_code, found.stderr.startswith(f"{file}: {says}")) == (2, True), found.stderr
+    for words in (("show", file), ("run", file, "--dry-run")):
+        found = adon(*words)
+        assert (found.exit_code, found.stderr.startswith(f"{file}:")) == (2, True), found.stderr
 
 
 def test_a_file_that_is_no_run_is_told(tmp_path: Path) -> None:
@@ -181,10 +217,47 @@ def test_a_file_that_is_no_run_is_told(tmp_path: Path) -> None:
 
 
 def test_instances_that_are_missing_are_told(document: Path) -> None:
-    (document.parent / "instances.yaml").write_text("instances:\n  - {name: a, address: 127.0.0.1}\n")
-    found = carried_out(document, "run", "--place", "b=a")
+    (document.parent / "instances.yaml").write_text(
+        "instances:\n  - {name: a, address: 127.0.0.1}\n  - {name: c, address: 127.0.0.2}\n"
+    )
+    found = carried_out(document, "run", "--place", "b=c")
     assert found.exit_code == 2
     assert found.stderr == (
         "--instances: no instance 'u' for the place 'u'; --place u=INSTANCE says which it is\n"
     )
     assert carried_out(document, "run", "--place", "b").exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (("--place", "b=a"), "--place: 'a' and 'b' are both the instance 'a'"),
+        (("--place", "b=a", "--place", "b=u"), "--place: 'b' is there twice"),
+        (("--reach", "ssh {adress}"), "--reach: {adress} is not one of name, address"),
+        (("--reach", "ssh 'x"), "--reach: cannot be read"),
+        (("--here", "z"), "--here: 'z' is no place of the design"),
+    ],
+)
+def test_machines_that_cannot_be_are_told_and_nothing_is_written(
+    document: Path, options: tuple[str, ...], says: str
+) -> None:
+    found = carried_out(document, "run", *options)
+    assert found.exit_code == 2
+    assert says in found.stderr
+    assert not (document.parent / "run").exists()
+
+
+def test_tests_at_once_need_a_port_each(document: Path) -> None:
+    nodes = ", ".join(f"n{number}" for number in range(40))
+    text = document.read_text()
+    (line,) = (line for line in text.splitlines() if line.strip().startswith("nodes:"))
+    document.write_text(text.replace(line, f"  nodes: [{nodes}]\n  at_once: all"))
+    listed = (
+        f"  - {{name: {name}, address: 127.0.1.{number}}}"
+        for number, name in enumerate([*nodes.split(", "), "u"])
+    )
+    (document.parent / "instances.yaml").write_text("\n".join(["instances:", *listed, ""]))
+    words = ("--instances", document.parent / "instances.yaml", "--out", document.parent / "run")
+    found = adon("run", document, *words, "--port", "65000")
+    assert found.exit_code == 2
+    assert "--port: 860 tests at once would need ports up to 65859" in found.stderr

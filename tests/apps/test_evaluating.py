@@ -18,8 +18,9 @@ from adon.evaluations import builtins, reading
 from apps.evaluation import logfile, surroundings
 from apps.evaluation.places import Place, places
 from apps.evaluation.programs import Bench
-from apps.evaluation.report import Source, page
+from apps.evaluation.report import page
 from apps.evaluation.running import carry_out, stopping
+from apps.evaluation.source import Source
 from measurement.evaluation.blueprint import Blueprint, Test, blueprint
 from measurement.evaluation.document import AtOnce, Design, Measure
 from measurement.evaluation.planned import planned

@@ -85,6 +85,16 @@ def test_a_missing_step_is_named(step: str) -> None:
             "levels: [small, large]",
             "f:19: factors_selected.0.levels: a factor of the environment is held at one level",
         ),
+        (
+            "benchmarks: [iperf3, packet-train]}",
+            "benchmarks: [iperf3, packet-train]}\n  - {metric: round-trip-time, benchmarks: [ping]}",
+            "f:15: metrics_listed.1.metric: 'round-trip-time' says nothing about a feature of step 2",
+        ),
+        (
+            "benchmark: iperf3, because: It is there.}",
+            "benchmark: iperf3, because: It is there.}\n  - {metric: x, benchmark: iperf3, because: why}",
+            "metrics_selected: one metric must have a benchmark and be measured; here it is tcp-transfer-",
+        ),
         ("duration: 1 s", "duration: 1", "f:24: design.duration: '1' has no unit"),
         ("duration: 1 s", "duration: 0 s", "f:24: design.duration: 0.0 s is too short"),
         ("nodes: [a, b]", "nodes: [a, a]", "f:21: design.nodes: a place is there twice"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dash import Dash, html
@@ -23,7 +23,7 @@ from measurement.evaluation.comparison import Change, Comparison, Verdict, compa
 from measurement.evaluation.document import Analysing, Document
 from measurement.evaluation.run import Run
 from measurement.evaluation.run_json import from_json
-from measurement.evaluation.wording import cell, name, shown_unit, table
+from measurement.evaluation.wording import change_columns, change_row, name, shown_unit, table
 
 PATH = "/evaluations"
 PREFIX = "evaluations"
@@ -199,7 +199,10 @@ def _since(run: Run, analysing: Analysing, here: Visit) -> list[Component]:
 def _compared(before: Run, run: Run, found: Comparison) -> Component:
     marks = [html.Li(one) for one in found.marks]
     marks += [html.Li(f"{name(path)}: only in {whose}") for path, whose in found.only.items()]
-    says = "The mean of this run over that of the other, with its confidence interval; 1 is no change."
+    says = (
+        "The mean of this run over that of the other, with the confidence interval of their difference; 1 is "
+        "no change."
+    )
     height = 140 + 26 * len(found.changes)
     return ui.card(
         f"Since {before.name}",
@@ -211,22 +214,31 @@ def _compared(before: Run, run: Run, found: Comparison) -> Component:
         ),
         *([html.Ul(marks)] if marks else []),
         ui.chart("evaluation-changes", figures.changes(found), says, height),
-        ui.table(_changed(run.unit), found.changes, "", f"Changes since {before.name}"),
+        ui.chart(
+            "evaluation-means",
+            figures.means(found, before.name, run.name, run.unit),
+            "Means of both runs, with their standard deviations; the scale is logarithmic.",
+            height,
+        ),
+        ui.table(_changed(before, run), found.changes, "", f"Changes since {before.name}"),
     )
 
 
-def _changed(unit: str) -> Sequence[Column]:
-    def effect(one: Change) -> str:
-        return "" if one.effect is None else f"{one.effect:.2f}"
+def _changed(before: Run, run: Run) -> Sequence[Column]:
+    """As `adon evaluate compare` has them; the verdict first, as a narrow window cuts the last."""
+    names = change_columns(before, run)
+
+    def cell_of(place: int) -> Callable[[Change], str]:
+        return lambda one: change_row(one, run.unit)[place]
+
+    def verdict(one: Change) -> Component:
+        badge = ui.badge(one.verdict.value, TONES[one.verdict])
+        return html.Span([badge, html.Small(f" {one.why}")]) if one.why else badge
 
     return [
-        Column("Path", lambda one: name(one.path)),
-        Column("Before", lambda one: cell(one.before, unit), numeric=True),
-        Column("Now", lambda one: cell(one.after, unit), numeric=True),
-        Column("", lambda one: ui.badge(one.verdict.value, TONES[one.verdict])),
-        Column("p", lambda one: "" if one.p is None else f"{one.p:.3g}", numeric=True),
-        Column("Effect", effect, numeric=True),
-        Column("Test", lambda one: html.Small(one.method or one.why)),
+        Column(names[0], cell_of(0)),
+        Column(names[-1], verdict),
+        *(Column(names[place], cell_of(place), numeric=True) for place in range(1, len(names) - 1)),
     ]
 
 

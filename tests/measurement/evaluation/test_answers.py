@@ -121,3 +121,24 @@ def test_a_path_without_a_deviation_is_steady_and_one_with_one_value_is_not_know
     )
     assert found.doubts == ("Of some paths there is one value only: how much it varies is not known.",)
     assert Measured(1.0, 0.0, 1).cov is None
+
+
+def test_at_the_bound_a_path_is_variable() -> None:
+    stated = {Path("u", "a"): Measured(10e6, 2e6, 9), Path("u", "b"): Measured(10e6, 1.99e6, 9)}
+    found = answer(Analysis.STABILITY, replace(run({}), stated=stated))
+    assert found.found[0] == "1 of 2 paths vary much over time (COV from 0.2): u - a."
+
+
+@pytest.mark.parametrize(("mean", "alike"), [(90e6, True), (89e6, False)])
+def test_nodes_are_alike_within_a_share_of_the_best(mean: float, alike: bool) -> None:
+    stated = {Path("u", "a"): Measured(100e6, 1e6, 9), Path("u", "b"): Measured(mean, 1e6, 9)}
+    found = answer(Analysis.SPEED_TO_CLIENT, replace(run({}), stated=stated), "u").found
+    assert ("Within 10 % of it are b." in found) is alike
+    assert any(one.startswith("Farther are b") for one in found) is not alike
+
+
+def test_only_failures_of_paths_that_count_are_doubts() -> None:
+    made = run({Path("u", "a"): [1e6, 1e6], Path("a", "b"): [1e6, None, 1e6]})
+    assert answer(Analysis.SPEED_TO_CLIENT, made, "u").doubts == ()
+    (doubt,) = answer(Analysis.SPEED_TO_CLIENT, made, "b").doubts
+    assert doubt == "Tests failed, and are in no mean: a - b (1)."

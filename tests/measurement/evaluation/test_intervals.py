@@ -70,3 +70,18 @@ def test_with_correlation_the_interval_holds_what_it_promises() -> None:
 def test_a_correlation_is_one(values: list[float]) -> None:
     assert -1 - 1e-9 <= correlation(values) <= 1 + 1e-9
     assert worth(values) <= len(values) or len(values) < 2
+
+
+def test_what_a_short_series_is_worth_by_hand() -> None:
+    """Six blocks of four equal values: ρ = 3.25 / 6, corrected (24ρ + 1) / 20 = 0.7; m = 24 · 0.3 / 1.7.
+
+    And for the deviation, which is too low as well: 24 (m - 1) / 23 = 3.3760.
+    """
+    values = [float(number // 4 % 2) for number in range(24)]
+    assert correlation(values) == pytest.approx(3.25 / 6)
+    assert worth(values) == pytest.approx(3.37596, abs=1e-5)
+
+
+def test_a_step_is_worth_two_values() -> None:
+    """No fewer: of fewer there would be no interval at all."""
+    assert worth([0.0] * 8 + [1.0] * 8) == 2.0

@@ -149,3 +149,19 @@ def test_what_is_written_is_read_back(found: Run) -> None:
 def test_files_that_are_none_are_refused_by_field(change: dict[str, Any], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         run_json.from_json({**run_json.to_json(run(sample(0, PATHS[1], 1.0))), **change})
+
+
+def test_a_series_is_in_the_order_of_time_whatever_the_log_s() -> None:
+    found = run(Sample(0, PATHS[1], 9.0, 1.0), Sample(1, PATHS[1], 3.0, 2.0), Sample(2, PATHS[1], 6.0, 3.0))
+    assert found.series() == {PATHS[1]: (2.0, 3.0, 1.0)}
+
+
+def test_of_many_problems_the_first_are_named() -> None:
+    """Not one for each of thousands of samples."""
+    data = run_json.to_json(run(*(sample(number, PATHS[1], 1.0) for number in range(20))))
+    for one in data["samples"]:
+        one["value"] = -1.0
+    with pytest.raises(ValueError, match=r"^samples\.0\.value: .*samples\.4\.value: .*; and 15 more$"):
+        run_json.from_json(data)
+    with pytest.raises(ValueError, match=r"^run: Input should be"):
+        run_json.from_json([])

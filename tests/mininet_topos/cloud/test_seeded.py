@@ -89,3 +89,16 @@ def test_the_narrowest_link_of_figure_3_is_the_shared_one():
     assert all(guest.egress is None for guest in shared.guests)
     racks = choreo.racks_under_one(own=20e6, link=200e6)
     assert {guest.egress.rate for guest in racks.guests} == {20e6}
+
+
+@pytest.mark.parametrize("between", ["aa", "ab", "bc"])
+def test_a_round_trip_is_that_of_the_zones_and_a_little_each_way(between):
+    delays = [path.delay for path in paths_between(seeded.zones(1), *between)]
+    half = seeded.ROUND_TRIPS[frozenset(between)] / 2
+    assert half + 0.1e-3 <= min(delays) < half + 0.11e-3
+
+
+def test_one_of_ten_guests_has_a_quarter_of_a_hose():
+    hoses = [guest.egress.rate for seed in range(10) for guest in seeded.zones(seed).guests]
+    assert 0.07 < sum(rate < 90e6 for rate in hoses) / len(hoses) < 0.13
+    assert 180e6 < statistics.median(hoses) < 210e6
