@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from adon.placement.completion import links
+from adon.placement.completion import links, ways
 from adon.placement.model import Application, Assignment, Impossible, Machine
 from adon.placement.sequences import MigrationCost, Move, Placing, Running, beside, reconsidered
 from adon.simulation.fairness import Demand, max_min
@@ -106,8 +106,9 @@ class _Run:
 
     def run(self, arrivals: Sequence[Arrival]) -> tuple[Ran, ...]:
         """All of them."""
-        over = self._ways()
-        capacities = {number: link.rate for number, link in enumerate(links(self.snapshot))}
+        known = list(links(self.snapshot))
+        over = ways(known)
+        capacities = {number: link.rate for number, link in enumerate(known)}
         coming, look = list(arrivals), math.inf if self.again is None else self.again.every
         waiting: list[Arrival] = []
         while coming or waiting or self.live:
@@ -130,13 +131,6 @@ class _Run:
                 waiting = self._place(waiting)
                 changed = self._end()  # what sends nothing over the network is done at once
         return tuple(sorted(self.ended, key=lambda one: (one.came, one.name)))
-
-    def _ways(self) -> dict[Pair, tuple[int, ...]]:
-        over: dict[Pair, list[int]] = {}
-        for number, link in enumerate(links(self.snapshot)):
-            for pair in link.pairs:
-                over.setdefault(pair, []).append(number)
-        return {pair: tuple(numbers) for pair, numbers in over.items()}
 
     def _bits(self) -> list[tuple[tuple[int, tuple[str, str]], float]]:
         return [

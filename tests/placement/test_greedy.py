@@ -62,6 +62,21 @@ class TestHoles:
         found = greedy(Problem(app, machines("ab", 4.0), network({"a>b": 1.0, "b>a": 1.0})))
         assert found.machines["s1"] != found.machines["s2"]
 
+    def test_looks_ahead_for_memory(self) -> None:
+        tasks = (Task("s1", 1.0, 1), Task("s2", 1.0, 1), Task("l1", 1.0, 3), Task("l2", 1.0, 3))
+        app = Application("app", tasks, {("s1", "s2"): 10})
+        room = (Machine("a", 9.0, 4), Machine("b", 9.0, 4))
+        found = greedy(Problem(app, room, network({"a>b": 1.0, "b>a": 1.0})))
+        assert found.machines["s1"] != found.machines["s2"]
+
+    def test_tells_that_it_is_memory_that_is_left_nowhere(self) -> None:
+        tasks = tuple(Task(name, 1.0, 3) for name in "ijk")
+        room = (Machine("a", 9.0, 5), Machine("b", 9.0, 5))
+        with pytest.raises(
+            Impossible, match=r"tasks\.k: no machine is left: the largest is a, which has 2 B of"
+        ):
+            greedy(Problem(Application("app", tasks), room, network({"a>b": 1.0, "b>a": 1.0})))
+
     def test_hose_shares_among_all_that_leaves(self) -> None:
         """j takes a>b; under a's hose k had better stay away from a>c as well: c>b is free."""
         rates = {"a>b": 10.0, "a>c": 9.0, "c>b": 6.0, "b>a": 1.0, "b>c": 1.0, "c>a": 1.0}
@@ -83,8 +98,11 @@ class TestCannotBe:
         ("tasks", "told"),
         [
             ((Task("big", 8.0),), r"tasks\.big: fits on no machine: the largest is m1, which has 4 cores"),
-            ((Task("fat", 1.0, 99),), r"tasks\.fat: .* largest is m2, which has 16 bytes"),
-            ((Task("odd", 4.0, 12),), r"tasks\.odd: no machine has both 4 cores and 12 bytes"),
+            (
+                (Task("fat", 1.0, 99),),
+                r"tasks\.fat: .* largest is m2, which has 16 B of memory free, and it needs 99 B",
+            ),
+            ((Task("odd", 4.0, 12),), r"tasks\.odd: fits on no machine: none has both 4 cores and 12 B"),
             ((Task("pin", 3.0, 0, "m2"),), r"tasks\.pin: is pinned to m2, which has 2 cores free"),
             ((Task("x", 4.0), Task("y", 4.0)), "tasks: need 8 cores together, and all machines have 6"),
             (
