@@ -58,7 +58,7 @@ def checked(data: object, model: type[D], kind: str, version: int) -> D:
     try:
         return model.model_validate(data)
     except ValidationError as error:
-        raise ValueError("; ".join(_problems(error))) from None
+        raise ValueError("; ".join(problems(error))) from None
 
 
 def written(data: Mapping[str, object]) -> str:
@@ -73,7 +73,7 @@ def _value(value: object) -> str:
     return json.dumps(value)
 
 
-def _problems(error: ValidationError) -> Sequence[str]:
+def problems(error: ValidationError) -> Sequence[str]:
     """One line per problem: the field, and the cause."""
     found = error.errors(include_url=False, include_input=False, include_context=False)
     told = [f"{'.'.join(map(str, each['loc'])) or 'document'}: {each['msg']}" for each in found[:TOLD]]

@@ -5,7 +5,7 @@ A round is kept as a file in the folder of rounds; all other commands read it, t
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,7 +15,8 @@ from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json, print_table
 from apps.cli.rounds import ROUNDS, RoundFile, Rounds, summary, the_round, told
 
 if TYPE_CHECKING:
-    from measurement.health.choosing import Direction, Health
+    from measurement.health.choosing import Direction
+    from measurement.health.model import Pair
     from measurement.health.record import RoundRecord
 
 app = typer.Typer(
@@ -60,12 +61,12 @@ def show(
         typer.echo(f"{len(ranked) - len(shown)} healthier pairs are not shown: --all")
 
 
-def _known(record: RoundRecord, pair: Any) -> float:
+def _known(record: RoundRecord, pair: Pair) -> float:
     total = record.scores[pair].total
     return 2.0 if total is None else total
 
 
-def _row(record: RoundRecord, pair: Any) -> tuple[str, ...]:
+def _row(record: RoundRecord, pair: Pair) -> tuple[str, ...]:
     import statistics
 
     from adon.units import format_rate
@@ -91,8 +92,8 @@ def choose(
     among: Annotated[bool, typer.Option("--mutually", help="By their health among each other.")] = False,
     count: Annotated[int, typer.Option("-k", "--count", help="How many to take.")] = 8,
     direction: Annotated[
-        str, typer.Option(help="With --towards: data flow from it, to it, or both.")
-    ] = "both",
+        str | None, typer.Option(help="With --towards: data flow from it, to it, or both (default).")
+    ] = None,
     worst: Annotated[
         bool, typer.Option("--worst", help="The unhealthiest instead, to compare with.")
     ] = False,
@@ -100,16 +101,19 @@ def choose(
 ) -> None:
     """Whom to take of a round's instances: the k healthiest towards one, or among each other."""
     from measurement.health.choosing import mutually, towards
+    from measurement.health.scoring import around
 
     if (place is None) == (not among):
         raise InvalidInput.of("--towards", "say by what: either --towards NAME or --mutually")
-    way = _direction(direction)
+    if direction is not None and among:
+        raise InvalidInput.of("--direction", "is of --towards: among each other both directions count")
+    way = _direction(direction or "both")
     record = the_round(file, rounds)
     with told("--count"):
         if place is not None:
             if place not in {one.name for one in record.instances}:
                 raise InvalidInput.of("--towards", f"{place} is none of the round's instances")
-            chosen = towards(place, _around(place, record), count, way, worst=worst)
+            chosen = towards(place, around(place, record.found), count, way, worst=worst)
         else:
             chosen = mutually(record.scores, count, worst=worst)
     if json_:
@@ -138,12 +142,6 @@ def _direction(text: str) -> Direction:
         return Direction(text)
     except ValueError:
         raise InvalidInput.of("--direction", f"{text!r} is none of {', '.join(Direction)}") from None
-
-
-def _around(place: str, record: RoundRecord) -> Health:
-    from measurement.health.scoring import around
-
-    return around(place, record.found)
 
 
 @app.command()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -44,6 +43,8 @@ def map_(file: RoundFile = None, rounds: Rounds = ROUNDS, out: Out = None, json_
 
 def zone_means(record: RoundRecord) -> tuple[list[str], list[list[float | None]]]:
     """The zones, and the mean health from each (row) to each (column); None where nothing is known."""
+    import statistics
+
     of = record.zones
     zones = sorted({*of.values()})
     totals: dict[tuple[str, str], list[float]] = {}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -16,6 +15,8 @@ from apps.cli.rounds import ROUNDS, Rounds, summary, told
 from apps.cli.study import SubmitFlag, hand_in_round
 
 if TYPE_CHECKING:
+    import asyncio
+
     from adon.config.instances import Instances
     from measurement.health.history import History
     from measurement.health.judging import Judged
@@ -93,6 +94,7 @@ def probe(
     history = History(rounds)
     with told("--rounds"):
         before, tolerances = history.latest(REMEMBERED), history.tolerances()
+        history.make()  # before it takes minutes to find what then has no place
 
     async def one(stop: asyncio.Event) -> Judged:
         from measurement.health.renewing import health_round
@@ -102,7 +104,7 @@ def probe(
             asking, instances, connect, how, before, tolerances, stop=stop, progress=tell
         )
 
-    judged = asyncio.run(until_interrupted(one))
+    judged = until_interrupted(one)
     kept = _kept(history, judged)
     if submit:
         hand_in_round(ctx, judged.record)

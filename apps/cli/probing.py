@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import signal
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeVar
@@ -11,6 +10,8 @@ from adon.errors import InvalidInput
 from apps.cli.rounds import told
 
 if TYPE_CHECKING:
+    import asyncio
+
     from adon.config.instances import Instances
     from measurement.health.asking import Connect
     from measurement.instances import Instance
@@ -56,13 +57,18 @@ def connecting(listed: Instances) -> Connect:
     return connect
 
 
-async def until_interrupted(work: Callable[[asyncio.Event], Awaitable[T]]) -> T:
-    """Do it; an interrupt sets the event instead of ending the program."""
-    stop, loop = asyncio.Event(), asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
-    try:
-        return await work(stop)
-    finally:
+def until_interrupted(work: Callable[[asyncio.Event], Awaitable[T]]) -> T:
+    """Do it to its end; an interrupt sets the event instead of ending the program."""
+    import asyncio
+
+    async def doing() -> T:
+        stop, loop = asyncio.Event(), asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
-            loop.remove_signal_handler(number)
+            loop.add_signal_handler(number, stop.set)
+        try:
+            return await work(stop)
+        finally:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.remove_signal_handler(number)
+
+    return asyncio.run(doing())

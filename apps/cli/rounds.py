@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import statistics
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -64,6 +63,7 @@ def the_round(file: Path | None, rounds: Path) -> RoundRecord:
 def summary(record: RoundRecord) -> list[str]:
     """A round in a few lines."""
     from apps.cli.times import at
+    from measurement.health.verifying import mean_error
 
     found = f"{len(record.found)} of {len(record.planned)} pairs found"
     lines = [
@@ -80,19 +80,9 @@ def summary(record: RoundRecord) -> list[str]:
         lines.append(
             f"between the instances of {len(record.translated)} pairs addresses are translated (NAT)"
         )
-    if (error := verification(record)) is not None:
+    if (error := mean_error(record)) is not None:
         lines.append(f"trains are {error:.1%} off the transfers of {len(record.verified)} pairs (mean)")
     return lines
-
-
-def verification(record: RoundRecord) -> float | None:
-    """How far trains are off the transfers that verify them, as a mean share; None without any."""
-    off = [
-        abs(statistics.fmean(record.found[pair].throughput) / statistics.fmean(rates) - 1)
-        for pair, rates in record.verified.items()
-        if pair in record.found and record.found[pair].throughput and any(rates)
-    ]
-    return statistics.fmean(off) if off else None
 
 
 def _moment(at: float) -> str:

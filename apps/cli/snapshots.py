@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +15,8 @@ from apps.cli.series_files import archived
 from apps.cli.study import SNAPSHOT, SubmitFlag, hand_in
 
 if TYPE_CHECKING:
+    import asyncio
+
     from measurement.snapshot.staleness import Curve
     from measurement.snapshot.wanted import Taken
 
@@ -75,7 +76,7 @@ def snapshot(
     async def one(stop: asyncio.Event) -> Taken:
         return await take(listed.listed, connect, how, stop=stop, progress=progress)
 
-    taken = asyncio.run(until_interrupted(one))
+    taken = until_interrupted(one)
     if output is not None:
         write(output, dumps(taken.snapshot), "--output")
     if submit:

@@ -17,6 +17,7 @@ from measurement.health.diagnostics import Diagnosis, Step
 from measurement.health.model import Pair
 from measurement.health.record import RoundRecord
 from measurement.health.scoring import around
+from measurement.health.verifying import verified
 
 if TYPE_CHECKING:
     import plotly.graph_objects as go
@@ -85,7 +86,7 @@ def report(record: RoundRecord, chosen: Selection | None = None, diagnosis: Diag
         fired=_first([(pair, one) for pair, its in sorted(record.fired.items()) for one in its]),
         fired_count=sum(map(len, record.fired.values())),
         failures=_first(record.failures),
-        verified=_verified(record),
+        verified=verified(record),
         diagnosis=_diagnosis(diagnosis),
         **_said(record),
     )
@@ -102,18 +103,6 @@ def _said(record: RoundRecord) -> dict[str, Any]:
 
 def _first(rows: Sequence[Any]) -> dict[str, Any]:
     return {"rows": rows[:MOST_ROWS], "more": max(0, len(rows) - MOST_ROWS)}
-
-
-def _verified(record: RoundRecord) -> list[dict[str, Any]]:
-    """Each transfer beside its train."""
-    rows = []
-    for pair, rates in sorted(record.verified.items()):
-        train = record.found[pair].throughput if pair in record.found else ()
-        transfer = sum(rates) / len(rates) if rates else 0.0
-        if train and transfer:
-            rate = sum(train) / len(train)
-            rows.append({"pair": pair, "train": rate, "transfer": transfer, "off": rate / transfer - 1})
-    return rows
 
 
 def _diagnosis(diagnosis: Diagnosis | None, *, first: bool = False) -> Mapping[str, Any] | None:

@@ -34,15 +34,6 @@ class Agenda:
         self._links: Counter[Hashable] = Counter()
         self._under_way: set[Pair] = set()
 
-    def __len__(self) -> int:
-        """So many are not begun."""
-        return sum(map(len, self._waiting.values()))
-
-    @property
-    def under_way(self) -> frozenset[Pair]:
-        """What has begun, and is not done."""
-        return frozenset(self._under_way)
-
     def begin(self) -> list[Pair]:
         """All that may start now; they count as under way from here on."""
         started = []
@@ -65,14 +56,6 @@ class Agenda:
         self._under_way.discard(pair)
         self._busy.difference_update(self._limits.ends(pair))
         self._links[self._limits.link(pair)] -= 1
-
-    def drop(self, names: Iterable[str]) -> list[Pair]:
-        """Nothing more of these instances is begun; what is left out."""
-        gone = {*names}
-        dropped = [pair for its in self._waiting.values() for pair in its if not gone.isdisjoint(pair)]
-        for pair in dropped:
-            del self._waiting[self._limits.link(pair)][pair]
-        return dropped
 
     def _first(self) -> Pair | None:
         """The earliest of the plan that nothing is in the way of."""

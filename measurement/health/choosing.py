@@ -106,8 +106,10 @@ def mutually(found: Health, count: int, steps: int = STEPS, *, worst: bool = Fal
 
 
 def _enough(count: int, known: int, what: str) -> None:
-    if not 1 <= count <= known:
-        raise ValueError(f"count: {count} of {known} {what}")
+    if count < 1:
+        raise ValueError(f"count: {count} is below 1")
+    if count > known:
+        raise ValueError(f"count: {count} are wanted of {known} {what}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import csv
 import statistics
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -71,9 +72,16 @@ def of_file(file: Path, response: str, metrics: Sequence[str] = ()) -> DataSet:
 def _csv(file: Path) -> list[Mapping[str, Any]]:
     with file.open(newline="", encoding="utf-8-sig") as text:
         try:
-            return [row for row in csv.DictReader(text, strict=True)]  # noqa: C416 - a list of another type
+            names, *rows = [row for row in csv.reader(text, strict=True) if row] or [[]]
         except (csv.Error, UnicodeDecodeError) as error:
             raise ValueError(f"{file}: is not CSV: {error}") from error
+    for name, count in Counter(names).items():
+        if count > 1:
+            raise ValueError(f"{file}: {name}: {count} columns have this name")
+    for number, row in enumerate(rows, 1):
+        if len(row) > len(names):
+            raise ValueError(f"{file}: row {number}: has {len(row)} values for {len(names)} columns")
+    return [dict(zip_longest(names, row)) for row in rows]
 
 
 def _parquet(file: Path) -> list[Mapping[str, Any]]:
@@ -92,16 +100,20 @@ def _parquet(file: Path) -> list[Mapping[str, Any]]:
 def _data_set(
     rows: Sequence[Mapping[str, Any]], response: str, metrics: Sequence[str], source: str
 ) -> DataSet:
-    names = list(rows[0]) if rows else []
+    if not rows:
+        raise ValueError("rows: there are none")
+    names = list(rows[0])
+    if response in metrics:
+        raise ValueError(f"{response}: is what was observed, and predicts itself")
     for name in (response, *metrics):
         if name not in names:
-            raise ValueError(f"{name}: is no column; there are {', '.join(map(str, names)) or 'none'}")
+            raise ValueError(f"{name}: is no column; there are {', '.join(map(str, names))}")
     wanted = [*metrics] or [name for name in names if name != response and _all_numbers(rows, name)]
     used = [response, *wanted]
-    kept = [row for row in rows if not any(_lacks(row[name]) for name in used)]
-    columns = {
-        name: tuple(_number(row[name], name, number) for number, row in enumerate(kept, 1)) for name in used
-    }
+    kept = [
+        (number, row) for number, row in enumerate(rows, 1) if not any(_lacks(row[name]) for name in used)
+    ]
+    columns = {name: tuple(_number(row[name], name, number) for number, row in kept) for name in used}
     observed = columns.pop(response)
     return DataSet(response, observed, columns, source, len(rows) - len(kept))
 

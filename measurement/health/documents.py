@@ -20,6 +20,7 @@ from pydantic import (
     ValidationError,
 )
 
+from measurement.document import problems
 from measurement.health.markers import Fired, Marker
 from measurement.health.model import Found, Indicator, Pair
 from measurement.health.record import Failure, ProbeKind, RoundRecord
@@ -135,7 +136,7 @@ def from_json(body: Any) -> RoundRecord:
     try:
         return _record(RoundDocument.model_validate(body))
     except ValidationError as error:
-        raise ValueError(_first(error)) from error
+        raise ValueError("; ".join(problems(error))) from None
 
 
 def from_text(text: str | bytes) -> RoundRecord:
@@ -143,7 +144,11 @@ def from_text(text: str | bytes) -> RoundRecord:
 
     :raises ValueError: for what is no round, or no JSON; it names the field.
     """
-    return from_json(pydantic_core.from_json(text))
+    try:
+        body = pydantic_core.from_json(text)
+    except ValueError as error:
+        raise ValueError(f"is no JSON: {error}") from None
+    return from_json(body)
 
 
 def _check_version(body: Any) -> None:
@@ -154,13 +159,6 @@ def _check_version(body: Any) -> None:
         raise ValueError(
             f"version: {str(body.get('version'))[:20]} is not {VERSION}, which this program reads"
         )
-
-
-def _first(error: ValidationError) -> str:
-    one = error.errors(include_url=False)[0]
-    field = ".".join(str(step) for step in one["loc"])
-    more = error.error_count() - 1
-    return f"{field}: {one['msg']}" + (f" (and {more} more)" if more else "")
 
 
 def _document(record: RoundRecord) -> RoundDocument:

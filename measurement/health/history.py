@@ -30,9 +30,18 @@ _FORMAT = "adon-health-tolerances"
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The folder; it is made with the first round."""
+    """The folder; it is made with the first round, or before."""
 
     folder: Path
+
+    def make(self) -> None:
+        """Make the folder, if need be, and see that rounds can be kept in it.
+
+        :raises OSError: if they cannot.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=self.folder):
+            pass
 
     def files(self) -> list[Path]:
         """The rounds, the newest last."""

@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from measurement.health.markers import Tolerances, adapted, fired
-from measurement.health.model import Pair
+from measurement.health.model import Found, Pair
 from measurement.health.orders import joined
 from measurement.health.record import RoundRecord
 from measurement.health.scoring import scores
@@ -40,18 +40,27 @@ def judged(
 ) -> Judged:
     """Give a round its scores, and find the markers that fire in it.
 
+    A throughput that was carried over counts in the scores, and in what was usual for the rounds after; but
+    no marker fires for it again, which fired in its own round or did not.
+
     :param before: the rounds before, the newest last.
     """
     known = dict(tolerances or {})
     fires = {}
-    for pair, found in record.found.items():
+    for pair in record.found:
         past = [one.found[pair] for one in before[-REMEMBERED:] if pair in one.found]
-        these = fired(found, past, known.get(pair, {}))
+        these = fired(_own(record, pair), past, known.get(pair, {}))
         if these:
             fires[pair] = these
         if past:
             known[pair] = adapted(these, known.get(pair, {}))
     return Judged(replace(record, scores=scores(record.found, weights), fired=fires), known)
+
+
+def _own(record: RoundRecord, pair: Pair) -> Found:
+    """What the round itself found of a pair."""
+    found = record.found[pair]
+    return replace(found, throughput=()) if pair in record.carried else found
 
 
 def due(light: RoundRecord, before: Sequence[RoundRecord], max_age: float) -> tuple[Pair, ...]:

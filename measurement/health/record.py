@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
 from measurement.health.markers import Fired
-from measurement.health.model import Found, Pair, Round
+from measurement.health.model import Pair, Round
 from measurement.health.scoring import Score
 from measurement.instances import Instance
+
+LATEST = 253_402_300_799.0
+"""The end of the year 9999, the last that a date can be written of; seconds since 1970."""
 
 
 class ProbeKind(StrEnum):
@@ -52,7 +54,7 @@ class RoundRecord:
     :param scores: the health of each pair, its peers being all pairs of the round.
     :param fired: the markers that fired.
     :param from_other_side: pairs whose round trips were taken by their destination, asked about both ways.
-    :raises ValueError: for somebody who is not among the instances, and for an end before the beginning; it
+    :raises ValueError: for somebody who is not among the instances, and for times that are none; it
         names the field.
     """
 
@@ -73,7 +75,7 @@ class RoundRecord:
     from_other_side: frozenset[Pair] = frozenset()
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.began) and math.isfinite(self.ended) and self.began <= self.ended):
+        if not -LATEST <= self.began <= self.ended <= LATEST:
             raise ValueError(f"ended: {self.ended} is not a time from {self.began} on")
         names = {one.name for one in self.instances}
         if len(names) < len(self.instances):
@@ -113,7 +115,3 @@ class RoundRecord:
     def complete(self) -> bool:
         """Whether all that was planned was found."""
         return not (self.interrupted or self.failures or self.not_reached)
-
-    def of(self, pair: Pair) -> Found | None:
-        """What was found of a pair, if anything."""
-        return self.found.get(pair)

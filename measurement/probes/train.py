@@ -110,7 +110,7 @@ class Estimate:
     why: str = ""
 
 
-def estimate(shape: Shape, arrived: Sequence[Arrived | None], rtt: float | None, mss: int = MSS) -> Estimate:
+def estimate(shape: Shape, arrived: Sequence[Arrived | None], rtt: float | None) -> Estimate:
     """The throughput that one TCP connection would have.
 
     :param arrived: per burst, None if nothing of it came.
@@ -132,12 +132,12 @@ def estimate(shape: Shape, arrived: Sequence[Arrived | None], rtt: float | None,
             None, lost, why="all packets of a burst came at the same time: the clock is too coarse"
         )
     rate = 8.0 * shape.packet * sum(one.count - one.together for one in useful) / time
-    return limited(rate, lost, rtt, mss)
+    return limited(rate, lost, rtt)
 
 
-def limited(rate: float, lost: float, rtt: float | None, mss: int = MSS) -> Estimate:
+def limited(rate: float, lost: float, rtt: float | None) -> Estimate:
     """A rate, or what TCP can have of it where a share of the packets is lost."""
-    most = math.inf if rtt is None else mathis(rtt, max(0.0, lost), mss)
+    most = math.inf if rtt is None else mathis(rtt, max(0.0, lost), MSS)
     return Estimate(min(rate, most), lost, limited=most < rate)
 
 
@@ -238,9 +238,9 @@ _UDP_AROUND, _TCP_AROUND = 42, 66
 """Bytes of Ethernet, IPv4, and UDP, or TCP with timestamps: what rate limits of a link count, too."""
 
 
-def tcp_payload(rate: float, packet: int, mss: int = MSS) -> float:
+def tcp_payload(rate: float, packet: int) -> float:
     """What TCP carries on a path, given what UDP does in packets of so many bytes of payload.
 
     Both fill the same frames, of which TCP's headers take more: 1448 of 1514 bytes are data, with UDP 1472.
     """
-    return rate * (packet + _UDP_AROUND) / packet * mss / (mss + _TCP_AROUND)
+    return rate * (packet + _UDP_AROUND) / packet * MSS / (MSS + _TCP_AROUND)

@@ -117,7 +117,18 @@ def test_each_shell_has_its_script(name):
 @pytest.mark.integration
 def test_help_and_completion_import_little():
     """What a Tab waits for: nothing of numbers, networks or the web may come with the command line."""
-    heavy = ("numpy", "scipy", "pandas", "os_ken", "sqlalchemy", "flask", "pydantic", "requests", "plotly")
+    heavy = (
+        "numpy",
+        "scipy",
+        "pandas",
+        "os_ken",
+        "sqlalchemy",
+        "flask",
+        "pydantic",
+        "requests",
+        "plotly",
+        "asyncio",
+    )
     probe = f"import sys, apps.cli.main; print([m for m in {heavy!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

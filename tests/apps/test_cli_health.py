@@ -90,7 +90,9 @@ def test_whom_to_take(adon, kept: RoundRecord, words: tuple[str, ...], names: li
     [
         (("choose",), "--towards: say by what"),
         (("choose", "--towards", "x"), "--towards: x is none of the round's instances"),
-        (("choose", "--mutually", "-k", "4"), "--count: 4 of 3 instances"),
+        (("choose", "--mutually", "-k", "4"), "--count: 4 are wanted of 3 instances"),
+        (("choose", "--towards", "a", "-k", "0"), "--count: 0 is below 1"),
+        (("choose", "--mutually", "-k", "2", "--direction", "to"), "--direction: is of --towards"),
         (("choose", "--towards", "a", "-k", "1", "--direction", "up"), "--direction: 'up' is none of"),
         (("report", "--out", "{tmp}/r.html", "--towards", "x"), "--towards: x is none of"),
         (("diagnose", "{tmp}/none.csv"), "--response: is required with a table"),
@@ -183,6 +185,15 @@ def test_what_cannot_be_probed_is_told(
     assert done.exit_code in (1, 2)
     assert done.stderr.startswith(says), done.stderr
     assert not (tmp_path / "rounds").exists()
+
+
+def test_where_rounds_cannot_be_kept_nobody_is_probed(adon, tmp_path: Path) -> None:
+    write_key(tmp_path / "key")
+    file = tmp_path / "instances.yaml"
+    file.write_text(f"key_file: key\n{INSTANCES}")
+    done = adon("probe", str(file), rounds=file)
+    assert done.exit_code == 1
+    assert done.stderr.startswith(f"--rounds: [Errno 17] File exists: '{file}'"), done.stderr
 
 
 def test_a_plan_probes_nobody(adon, tmp_path: Path) -> None:

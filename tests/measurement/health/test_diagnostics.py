@@ -199,6 +199,7 @@ class TestDataSets:
             ("speed", (), "speed: is no column; there are job, time, icmp, tcp"),
             ("time", ("udp",), "udp: is no column"),
             ("time", ("job",), "job: row 1: 'j0' is no number"),
+            ("time", ("tcp", "time"), "time: is what was observed, and predicts itself"),
         ],
     )
     def test_a_column_that_is_none_is_named(
@@ -206,6 +207,30 @@ class TestDataSets:
     ) -> None:
         with pytest.raises(ValueError, match=says):
             of_file(table(tmp_path / "jobs.csv", self.ROWS), response, metrics)
+
+    @pytest.mark.parametrize(
+        ("rows", "says"),
+        [
+            ((("time", "tcp"), (1, 2), ("", 2), (3, "x")), "tcp: row 3: 'x' is no number"),
+            ((("time", "tcp", "tcp"), (1, 2, 3)), r"jobs\.csv: tcp: 2 columns have this name"),
+            (
+                (("time", "tcp"), (1, 2), (1, 2, 3)),
+                r"jobs\.csv: row 2: has 3 values for 2 columns",
+            ),
+            ((), r"jobs\.csv: rows: there are none"),
+            ((("time", "tcp"),), r"jobs\.csv: rows: there are none"),
+        ],
+    )
+    def test_a_row_that_is_none_is_named(
+        self, tmp_path: Path, rows: Sequence[Sequence[object]], says: str
+    ) -> None:
+        with pytest.raises(ValueError, match=says):
+            of_file(table(tmp_path / "jobs.csv", rows), "time", ["tcp"])
+
+    def test_a_short_row_lacks_what_is_not_there(self, tmp_path: Path) -> None:
+        rows = (("time", "tcp"), *((number**2, number) for number in range(9)), (5,))
+        data = of_file(table(tmp_path / "jobs.csv", rows), "time")
+        assert (len(data.observed), data.left_out) == (9, 1)
 
     def test_rounds_give_the_next_ones_throughput(self) -> None:
         chance = random.Random(5)

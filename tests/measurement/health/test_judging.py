@@ -17,6 +17,7 @@ from measurement.health.judging import carried_over, due, judged, together
 from measurement.health.markers import Marker, Tolerance
 from measurement.health.model import Found, Indicator, Pair, Round
 from measurement.health.record import Failure, ProbeKind, RoundRecord
+from measurement.health.scoring import Part
 from tests.measurement.health.rounds import found, instances, records
 
 A_B, B_A = Pair("a", "b"), Pair("b", "a")
@@ -53,6 +54,20 @@ class TestJudged:
             tolerances = judged(now, [at(1, BOTH)], tolerances).tolerances
         assert tolerances[A_B][Marker.ICMP].factor > 1
         assert tolerances[A_B][Marker.TCP].factor == 1
+
+    def test_what_was_carried_over_was_usual_then(self) -> None:
+        fast, slow = ({A_B: replace(found(), throughput=(rate,))} for rate in (9e8, 1e8))
+        before = [at(1, fast), *(at(hour, fast, frozenset({A_B})) for hour in (2, 3))]
+        assert [one.marker for one in judged(at(4, slow), before).record.fired[A_B]] == [Marker.THROUGHPUT]
+
+    def test_a_marker_does_not_fire_again_for_what_is_carried_over(self) -> None:
+        fast, slow = ({A_B: replace(found(), throughput=(rate,))} for rate in (9e8, 1e8))
+        before = [*(at(hour, fast) for hour in (1, 2, 3)), at(4, slow)]
+        carried = carried_over(at(5, {A_B: LIGHT}), before)
+        assert carried.found[A_B].throughput == (1e8,)
+        got = judged(carried, before).record
+        assert got.fired == {}
+        assert got.scores[A_B].parts[Part.THROUGHPUT] == 1
 
 
 class TestProbedAgain:
