@@ -24,8 +24,8 @@ from mininet_topos.cloud.build import built
 from mininet_topos.cloud.seeded import throttled
 
 SIZES = (5_000_000, 20_000_000)
-REFILLED_S = {"i0": 10.0, "i1": 9.0}
-"""A bucket's depth at its sustained rate, and some: then the next transfer begins with a full one."""
+REFILLED_S = 10.0
+"""Both buckets' depths at their sustained rates, and some: then the next transfer begins with full ones."""
 PATHS = (Pair("i0", "i2"), Pair("i1", "i3"))
 
 
@@ -48,7 +48,7 @@ def measured(folder: Path) -> dict[str, Any]:
         took: dict[Pair, list[float]] = {path: [] for path in PATHS}
         with ends(running) as transfers:
             for size in SIZES:
-                time.sleep(max(REFILLED_S.values()))
+                time.sleep(REFILLED_S)
                 for path, seconds in _timed(transfers, size).items():
                     took[path].append(seconds)
         found = []

@@ -256,6 +256,10 @@ class Method(StrEnum):
     MINIMUM_MACHINES = "minimum-machines"
 
 
+BASELINES = (Method.RANDOM, Method.ROUND_ROBIN, Method.MINIMUM_MACHINES)
+"""What the paper compares with: they know nothing of the network."""
+
+
 @dataclass(frozen=True, slots=True)
 class Placement:
     """Where tasks are.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adon.errors import InvalidInput
-from adon.placement.model import Impossible, Method
+from adon.placement.model import BASELINES, Impossible, Method
 from adon.placement.slurm import Form
 from apps.cli.common import JsonFlag, print_json, print_table, writable, write
 from apps.cli.placement_input import (
@@ -29,9 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from adon.placement.model import Application, Limit, Placement, Problem
-
-BLIND = (Method.RANDOM, Method.ROUND_ROBIN, Method.MINIMUM_MACHINES)
-"""The methods that know nothing of the network."""
 
 
 def tasks(
@@ -192,7 +189,7 @@ def _print_advice(application: Application, found: Mapping[Method, Placement]) -
     """Whether it was worth to measure, beside placing without knowledge of the network."""
     from adon.placement.abstaining import advice
 
-    blind = [found[one] for one in BLIND if one in found]
+    blind = [found[one] for one in BASELINES if one in found]
     best = min(found.values(), key=lambda one: one.seconds)
     if blind:
         told = advice(application, best, blind)
