@@ -54,6 +54,12 @@ def test_hose_model_where_all_paths_of_a_machine_have_one_rate(problem: Problem)
         assert seconds == pytest.approx(written_down(hose, placed, shared))
 
 
+def test_a_hose_that_nobody_measured_is_the_fastest_way_out_beside_others() -> None:
+    rates = {"a>b": 4e6, "a>c": 9e6, "b>a": 5e6, "b>c": 3e6, "c>a": 0.0}
+    found = hosed(network(rates, hoses={"b": 1e6}, crossing={Pair("a", "c"): 2.0}))
+    assert found.hoses == {"a": 4e6, "b": 1e6}
+
+
 @given(problems())
 def test_adding_bytes_never_makes_it_faster(problem: Problem) -> None:
     assume(problem.application.sent)

@@ -221,6 +221,13 @@ class TestAdvice:
         assert found[0] == pays
         assert found[1].startswith(why)
 
+    def test_the_usual_is_the_median_of_the_others(self) -> None:
+        others = [Placement({}, seconds, None, Method.RANDOM) for seconds in (9000.0, 1000.0, 2000.0)]
+        found = advice(application(self.UNEVEN), Placement({}, 500.0, None, Method.EXACT), others)
+        assert (found.pays, found.saved, found.share) == (True, 1500.0, 0.75)
+        with pytest.raises(ValueError, match="otherwise"):
+            advice(application(self.UNEVEN), others[0], [])
+
     def test_unevenness_by_hand(self) -> None:
         assert unevenness(application({"i>j": 30, "j>i": 10})) == pytest.approx(0.5)
         assert unevenness(Application("one", (Task("t", 1.0),))) == 0.0
