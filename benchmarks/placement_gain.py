@@ -25,7 +25,8 @@ from adon.placement.exact import exact
 from adon.placement.fluid import Again, Arrival
 from adon.placement.fluid import run as fluid
 from adon.placement.greedy import greedy
-from adon.placement.model import BASELINES, Impossible, Method, Placement, Problem
+from adon.placement.methods import BASELINES, Method
+from adon.placement.model import Impossible, Placement, Problem
 from adon.placement.sequences import MigrationCost, Placing
 from adon.placement.workloads import Cloud
 from benchmarks.summary import quantile, table

@@ -13,7 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 from adon.placement.completion import timed
 from adon.placement.constraints import check
-from adon.placement.model import Impossible, Method, Placement, Problem
+from adon.placement.methods import Method
+from adon.placement.model import Impossible, Placement, Problem
 from adon.placement.partial import Partial
 
 TRIES = 5_000

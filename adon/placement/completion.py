@@ -20,7 +20,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import permutations
 
-from adon.placement.model import Assignment, Impossible, Kind, Limit, Method, Placement, Problem
+from adon.placement.methods import Method
+from adon.placement.model import Assignment, Impossible, Kind, Limit, Placement, Problem
 from measurement.health.model import Pair
 from measurement.snapshot.model import Snapshot
 

@@ -22,7 +22,8 @@ from dataclasses import dataclass
 
 from adon.placement.completion import links, timed, ways
 from adon.placement.constraints import check, fits, less, no_room
-from adon.placement.model import Impossible, Machine, Method, Placement, Problem, Task
+from adon.placement.methods import Method
+from adon.placement.model import Impossible, Machine, Placement, Problem, Task
 from adon.placement.partial import Partial
 from measurement.health.model import Pair
 

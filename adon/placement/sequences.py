@@ -14,7 +14,8 @@ from dataclasses import dataclass, field, replace
 
 from adon.placement.completion import carried, links, slowest, timed
 from adon.placement.constraints import broken, less
-from adon.placement.model import Application, Assignment, Impossible, Machine, Method, Placement, Problem
+from adon.placement.methods import Method
+from adon.placement.model import Application, Assignment, Impossible, Machine, Placement, Problem
 from measurement.health.model import Pair
 from measurement.snapshot.model import Snapshot
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adon.errors import InvalidInput
-from adon.placement.model import Method
+from adon.placement.methods import Method
 from apps.cli.rounds import told
 
 if TYPE_CHECKING:

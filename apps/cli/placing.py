@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adon.errors import InvalidInput
-from adon.placement.model import BASELINES, Impossible, Method
+from adon.placement.methods import BASELINES, Method
 from adon.placement.slurm import Form
 from apps.cli.common import JsonFlag, print_json, print_table, writable, write
 from apps.cli.placement_input import (
@@ -28,7 +28,7 @@ from apps.cli.study import PLACEMENT, SubmitFlag, hand_in
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from adon.placement.model import Application, Limit, Placement, Problem
+    from adon.placement.model import Application, Impossible, Limit, Placement, Problem
 
 
 def tasks(
@@ -95,6 +95,8 @@ def _placed(
     problem: Problem, methods: list[Method], place: Mapping[Method, Callable[[Problem], Placement]]
 ) -> tuple[dict[Method, Placement], dict[Method, Impossible]]:
     """What each method found, and why some found nothing."""
+    from adon.placement.model import Impossible
+
     found: dict[Method, Placement] = {}
     failed: dict[Method, Impossible] = {}
     for method in methods:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adon.errors import InvalidInput
-from adon.placement.model import Impossible, Method
+from adon.placement.methods import Method
 from apps.cli.common import JsonFlag, print_json, print_table
 from apps.cli.placement_input import (
     HoseOption,
@@ -66,6 +66,7 @@ def sequence(
     """
     from adon.config import applications
     from adon.placement.fluid import run
+    from adon.placement.model import Impossible
 
     with told("--time-limit"):
         place = ways(seconds(limit), seed)[method]

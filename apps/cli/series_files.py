@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -78,6 +76,8 @@ Row = tuple[str, str, float | None]
 
 
 def _of_json(file: Path, text: str, name: str) -> Iterator[Row]:
+    import json
+
     try:
         document = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
@@ -92,6 +92,8 @@ def _of_json(file: Path, text: str, name: str) -> Iterator[Row]:
 
 
 def _of_csv(file: Path, text: str, name: str) -> Iterator[Row]:
+    import csv
+
     reader = csv.DictReader(text.splitlines(), strict=True)
     try:
         if name not in (reader.fieldnames or ()):

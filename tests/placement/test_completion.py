@@ -9,7 +9,8 @@ import pytest
 from hypothesis import assume, given
 
 from adon.placement.completion import hosed, timed
-from adon.placement.model import Impossible, Kind, Method, Problem
+from adon.placement.methods import Method
+from adon.placement.model import Impossible, Kind, Problem
 from measurement.health.model import Pair
 from measurement.snapshot.model import Bottleneck
 from tests.placement.problems import application, every, machines, network, problems

@@ -13,7 +13,8 @@ from adon.placement.completion import timed
 from adon.placement.constraints import broken
 from adon.placement.exact import Effort, exact
 from adon.placement.greedy import greedy
-from adon.placement.model import Impossible, Method, Problem
+from adon.placement.methods import Method
+from adon.placement.model import Impossible, Problem
 from tests.placement.problems import application, every, machines, network, problems
 
 

@@ -17,7 +17,8 @@ from adon.placement.completion import timed
 from adon.placement.exact import exact
 from adon.placement.fluid import Again, Arrival, run
 from adon.placement.greedy import greedy
-from adon.placement.model import Application, Impossible, Machine, Method, Placement, Problem, Task
+from adon.placement.methods import Method
+from adon.placement.model import Application, Impossible, Machine, Placement, Problem, Task
 from adon.placement.sequences import MigrationCost, Running, beside, reconsidered
 from measurement.health.model import Pair
 from measurement.instances import Instance

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from adon.placement.model import Method, Placement
+from adon.placement.methods import Method
+from adon.placement.model import Placement
 from adon.placement.slurm import Form, told
 from tests.measurement.custom.slurm_site import cluster, missing
 
