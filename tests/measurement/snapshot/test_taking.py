@@ -64,6 +64,21 @@ def test_trains_do_not_meet() -> None:
     assert max(map(len, one_by_one.met)) == 1
 
 
+def test_a_trial_is_made_whole_and_no_other_beside_it_where_one_at_a_time_was_asked_for() -> None:
+    usual, alone = Agents(HOSES), Agents(HOSES)
+    taken(usual)
+    found = taken(alone, Taking(trains_at_once=1, transfers_at_once=1))
+    assert max(map(len, usual.met)) > 2
+    assert max(map(len, alone.met)) == 2
+    assert found.constant == {*AT}
+
+
+def test_the_first_interval_of_a_transfer_does_not_count() -> None:
+    """The agents carry nothing in it."""
+    found = taken(Agents(HOSES), Taking(intervals=2)).snapshot
+    assert found.rates == pytest.approx(HOSES.alone(), rel=1e-6)
+
+
 def test_without_trials_nothing_is_known_of_what_is_shared() -> None:
     result = taken(Agents(HOSES), Taking(width=0))
     assert (result.snapshot.hoses, result.snapshot.bottlenecks, result.trials) == ({}, (), 0)
