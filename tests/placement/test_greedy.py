@@ -12,6 +12,7 @@ from adon.placement.baselines import minimum_machines, random_placement, round_r
 from adon.placement.constraints import broken
 from adon.placement.greedy import greedy
 from adon.placement.model import Application, Impossible, Machine, Placement, Problem, Task
+from measurement.health.model import Pair
 from tests.placement.problems import application, every, machines, network, problems
 
 WAYS: dict[str, Callable[[Problem], Placement]] = {
@@ -44,6 +45,21 @@ class TestHoles:
         found = greedy(Problem(app, machines("abc"), network(LINE)))
         assert found.machines == {"i": "a", "j": "b", "k": "c"}
         assert found.seconds == pytest.approx(80.0)
+
+    @pytest.mark.parametrize(("second", "where"), [(4.0, "b"), (6.0, "c")])
+    def test_a_path_that_is_taken_has_half(self, second: float, where: str) -> None:
+        """a > b has 10, of which the second transfer would have 5."""
+        app = application({"i>j": 30, "k>l": 20}, apart=(frozenset("ij"), frozenset("kl")))
+        net = network({**dict.fromkeys(("b>a", "b>c", "c>a", "c>b"), 1.0), "a>b": 10.0, "a>c": second})
+        found = greedy(Problem(app, machines("abc", 2.0), net))
+        assert found.machines == {"i": "a", "j": "b", "k": "a", "l": where}
+
+    def test_what_others_still_send_takes_a_share(self) -> None:
+        net = network({"a>b": 10.0, "b>a": 6.0})
+        app = application({"i>j": 30})
+        assert greedy(Problem(app, machines("ab"), net)).machines == {"i": "a", "j": "b"}
+        busy = Problem(app, machines("ab"), net, {Pair("a", "b"): 1.0, Pair("b", "a"): 0.0})
+        assert greedy(busy).machines == {"i": "b", "j": "a"}
 
     def test_both_on_one_machine_charges_both(self) -> None:
         app = application({"i>j": 30, "j>k": 20})
