@@ -149,6 +149,7 @@ class TestRefused:
                 "to: nobody, size: 1 GB",
                 "yaml:7: transfers: map-2 > nobody: nobody is none of the tasks",
             ),
+            (FILE, "from: map-2", "from: map-1", "transfers: map-1 > reduce: is there twice"),
             (FILE, "10 GB", "10", "application.yaml:8: transfers.0.size: '10' has no unit"),
             (FILE, "map-1, cores: 2, memory: 2 GiB", "map-1, cores: 2, pinned: vm-c", "apart"),
             (FILE, "apart: [[map-1", "apart: [[map-7", "apart: map-7 is none of the tasks"),
