@@ -38,6 +38,14 @@ def test_keeps_what_must_be_kept_and_is_not_faster_than_the_best(way: str, probl
     assert WAYS[way](problem) == found
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_nobody_sends_over_a_path_that_nobody_knows(way: str) -> None:
+    """From b nothing gets through to a, though both have room, and b comes first."""
+    net = network({"a>b": 1.0, "b>a": 0.0})
+    found = WAYS[way](Problem(application({"i>j": 10}), machines("ba"), net))
+    assert found.machines == {"i": "a", "j": "b"}
+
+
 class TestHoles:
     def test_both_placed_already_keeps_them_and_takes_a_share(self) -> None:
         """i-j and j-k first; i-k then goes where they are, and its path is not fresh for l."""

@@ -19,6 +19,12 @@ PLACED = Placement(
 )
 
 
+def test_a_machine_of_two_tasks_is_one_node_and_two_lines() -> None:
+    assert told(PLACED, Form.NODELIST) == "vm-b,vm-a,vm-c"
+    assert told(PLACED, Form.HOSTFILE).splitlines() == ["vm-b", "vm-a", "vm-c", "vm-b"]
+    assert told(PLACED, Form.OPTIONS) == "--ntasks=4 --distribution=arbitrary"
+
+
 @pytest.mark.integration
 @pytest.mark.skipif(bool(missing()), reason=f"lacks {', '.join(missing())}")
 def test_ranks_are_on_their_machines(tmp_path: Path) -> None:
