@@ -65,12 +65,15 @@ def test_trains_do_not_meet() -> None:
 
 
 def test_a_trial_is_made_whole_and_no_other_beside_it_where_one_at_a_time_was_asked_for() -> None:
-    usual, alone = Agents(HOSES), Agents(HOSES)
-    taken(usual)
+    """Three racks of three: a trial in each could be made at a time."""
+    at = {f"s{s}m{m}": (f"s{s}", f"s{s}r", f"s{s}m{m} card") for s in range(3) for m in range(3)}
+    racks = Network(at, dict.fromkeys(at, 300e6))
+    usual, alone = Agents(racks), Agents(racks)
+    taken(usual, Taking(trains_at_once=1))
     found = taken(alone, Taking(trains_at_once=1, transfers_at_once=1))
-    assert max(map(len, usual.met)) > 2
+    assert max(map(len, usual.met)) == 6
     assert max(map(len, alone.met)) == 2
-    assert found.constant == {*AT}
+    assert found.constant == {*at}
 
 
 def test_the_first_interval_of_a_transfer_does_not_count() -> None:
