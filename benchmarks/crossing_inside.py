@@ -21,6 +21,7 @@ from typing import Any
 from measurement.health.model import Pair
 from measurement.instances import Instance
 from measurement.probes.client import Agent
+from measurement.probes.crossing import beside
 from measurement.probes.findings import Carried, Load
 from measurement.probes.key import read_key
 from measurement.probes.orders import CrossTraffic, Order, Throughput
@@ -114,7 +115,7 @@ def _smoothed(truth: Sequence[int], rates: Sequence[float], link: float) -> list
     found: list[tuple[float, float | None]] = []
     for start in range(0, len(rates) - width + 1, width):
         rate = statistics.fmean(rates[start : start + width])
-        others = max(0.0, link / rate - 1) if rate else None
+        others = beside(link, rate) if rate else None
         found.append((statistics.fmean(truth[start : start + width]), others))
     return found
 

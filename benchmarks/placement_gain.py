@@ -25,7 +25,8 @@ from adon.placement.exact import exact
 from adon.placement.fluid import Again, Arrival
 from adon.placement.fluid import run as fluid
 from adon.placement.greedy import greedy
-from adon.placement.model import Impossible, Method, Placement, Problem
+from adon.placement.methods import BASELINES, Method
+from adon.placement.model import Impossible, Placement, Problem
 from adon.placement.sequences import MigrationCost, Placing
 from adon.placement.workloads import Cloud
 from benchmarks.summary import quantile, table
@@ -35,7 +36,6 @@ RUNS = 40
 STEPS = 250
 SCALE = 1000.0
 """Heavy-tailed transfers of a gigabyte and more: applications of minutes to hours."""
-BASELINES = (Method.RANDOM, Method.ROUND_ROBIN, Method.MINIMUM_MACHINES)
 PAPER = {"at once": (0.08, 0.14), "in sequence": (0.22, 0.43)}
 OURS = "exact"
 EVERY_S, PAUSE_S = 30.0, 5.0

@@ -24,6 +24,8 @@ NOISE = 4.0
 """And so many times the usual deviation of single intervals above it."""
 ENOUGH = 4
 """Intervals without which nothing can be told apart."""
+MOST = 7200
+"""Intervals of one profile: every one of them is tried, against all the others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +91,10 @@ def fit(rates: Sequence[float], interval: float = 1.0) -> Allowance | None:
     :param rates: bits/s of each interval, from the transfer's first on.
     :param interval: seconds.
     :returns: None if there are fewer than :data:`ENOUGH` intervals, or nothing came through.
-    :raises ValueError: for a rate or an interval that is none.
+    :raises ValueError: for a rate or an interval that is none, or more than :data:`MOST` of them.
     """
+    if len(rates) > MOST:
+        raise ValueError(f"rates: {len(rates)} intervals are more than {MOST}: no transfer's beginning")
     if not interval > 0:
         raise ValueError(f"interval: {interval} s is no time")
     if not all(math.isfinite(rate) and rate >= 0 for rate in rates):

@@ -52,7 +52,7 @@ class Transfer(Section):
 class Near(Section):
     """The longest round-trip time between two tasks."""
 
-    tasks: Annotated[tuple[Name, ...], Field(min_length=2, max_length=2)]
+    tasks: tuple[Name, Name]
     rtt: Duration
 
 
@@ -65,7 +65,7 @@ class ApplicationFile(Section):
     :param apart: groups of tasks of which no two may be on one machine.
     """
 
-    name: Annotated[str, Field(pattern=r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")]
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$")]
     tasks: Annotated[tuple[ListedTask, ...], Field(min_length=1, max_length=MOST)]
     transfers: tuple[Transfer, ...] | None = None
     matrix: tuple[tuple[Size | None, ...], ...] | None = None
@@ -96,6 +96,14 @@ class ApplicationFile(Section):
             if (one.source, one.to) in sent:
                 raise ValueError(f"transfers: {one.source} > {one.to}: is there twice")
             sent[one.source, one.to] = one.size
+        within = dict[tuple[str, str], float]()
+        for near in self.within:
+            if near.tasks in within:
+                raise ValueError(f"within: {' > '.join(near.tasks)}: is there twice")
+            within[near.tasks] = near.rtt
+        for group in self.apart:
+            if len({*group}) < len(group) or len(group) < 2:
+                raise ValueError(f"apart: [{', '.join(group)}] is no group of different tasks, at least two")
         field = "matrix" if self.matrix is not None else "transfers" if self.profile is None else "profile"
         try:
             return Application(
@@ -103,7 +111,7 @@ class ApplicationFile(Section):
                 tuple(task.task() for task in self.tasks),
                 sent,
                 tuple(frozenset(group) for group in self.apart),
-                {(one.tasks[0], one.tasks[1]): one.rtt for one in self.within},
+                within,
             )
         except ValueError as error:
             where, _, cause = str(error).partition(": ")

@@ -9,38 +9,20 @@ the largest tasks are placed first.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
 
-from adon.placement.completion import links, timed
-from adon.placement.constraints import check, fits, near
-from adon.placement.model import Impossible, Machine, Method, Placement, Problem, Task
-from measurement.health.model import Pair
+from adon.placement.completion import timed
+from adon.placement.constraints import check
+from adon.placement.methods import Method
+from adon.placement.model import Impossible, Placement, Problem
+from adon.placement.partial import Partial
 
 TRIES = 5_000
 """Tasks put somewhere, going back included, before they are tried with the largest first, and again before it
 is given up."""
 
-Order = Callable[["Partly"], Sequence[Machine]]
+Order = Callable[[Partial], Sequence[str]]
 """The machines for the next task, the first to be tried first."""
-
-
-@dataclass(slots=True)
-class Partly:
-    """What is placed so far.
-
-    :param last: the machine that a task was put onto last.
-    :param ruled_out: whether all ways were tried.
-    """
-
-    problem: Problem
-    machines: dict[str, str] = field(default_factory=dict)
-    last: str = ""
-    ruled_out: bool = False
-
-    def used(self, machine: Machine) -> bool:
-        """Whether a task is there already."""
-        return machine.name in self.machines.values()
 
 
 def random_placement(problem: Problem, seed: int) -> Placement:
@@ -49,7 +31,9 @@ def random_placement(problem: Problem, seed: int) -> Placement:
     :raises Impossible: if no placement was found.
     """
     chance = random.Random(seed)  # noqa: S311 - a baseline, no secret
-    return _placed(problem, Method.RANDOM, lambda partly: _shuffled(partly.problem.machines, chance))
+    return _placed(
+        problem, Method.RANDOM, lambda partial: chance.sample([*partial.cores], len(partial.cores))
+    )
 
 
 def round_robin(problem: Problem) -> Placement:
@@ -68,18 +52,14 @@ def minimum_machines(problem: Problem) -> Placement:
     return _placed(
         problem,
         Method.MINIMUM_MACHINES,
-        lambda partly: sorted(partly.problem.machines, key=lambda one: not partly.used(one)),
+        lambda partial: sorted(partial.cores, key=lambda one: one not in partial.machines.values()),
     )
 
 
-def _shuffled(machines: Sequence[Machine], chance: random.Random) -> list[Machine]:
-    return chance.sample(machines, len(machines))
-
-
-def _following(partly: Partly) -> Sequence[Machine]:
-    machines = partly.problem.machines
-    names = [machine.name for machine in machines]
-    begin = names.index(partly.last) + 1 if partly.last else 0
+def _following(partial: Partial) -> Sequence[str]:
+    """All machines, from the one after that of the task that was placed last."""
+    machines = [*partial.cores]
+    begin = machines.index([*partial.machines.values()][-1]) + 1 if partial.machines else 0
     return [*machines[begin:], *machines[:begin]]
 
 
@@ -88,64 +68,34 @@ def _placed(problem: Problem, method: Method, order: Order) -> Placement:
     tasks = problem.application.tasks
     largest_first = sorted(tasks, key=lambda task: -task.cores)
     for turn in (tasks, largest_first):
-        partly = Partly(problem)
-        for _ in _filled(partly, turn, order):
-            if len(partly.machines) == len(tasks):
-                return timed(problem, partly.machines, method)
-        if partly.ruled_out:
-            break
-    how = "all ways were tried" if partly.ruled_out else f"{TRIES} tries in two orders found none"
-    raise Impossible("tasks", f"{method.value}: no placement keeps what is asked for: {how}")
+        machines = _filled(problem, method, [task.name for task in turn], order)
+        if machines is not None:
+            return timed(problem, machines, method)
+    raise Impossible(
+        "tasks",
+        f"{method.value}: no placement keeps what is asked for: {TRIES} tries in two orders found none",
+    )
 
 
-def _filled(partly: Partly, tasks: Sequence[Task], order: Order) -> Iterator[None]:
-    """Put tasks onto machines, one after the other, until all ways were tried, or it was done too often."""
-    ways: list[Iterator[Machine]] = [iter(order(partly))]
+def _filled(problem: Problem, method: Method, tasks: Sequence[str], order: Order) -> Mapping[str, str] | None:
+    """Put tasks onto machines, one after the other; None if that was tried too often.
+
+    :raises Impossible: if all ways were tried.
+    """
+    partial = Partial.of(problem)
+    ways = [iter(order(partial))]
     for _ in range(TRIES):
         task = tasks[len(ways) - 1]
-        machine = next((one for one in ways[-1] if _possible(partly, task, one)), None)
-        if machine is None:
-            ways.pop()
-            if not ways:
-                partly.ruled_out = True
-                return
-            del partly.machines[tasks[len(ways) - 1].name]
+        machine = next((one for one in ways[-1] if partial.possible(task, one)), None)
+        if machine is not None:
+            partial.place(task, machine)
+            if len(ways) == len(tasks):
+                return partial.machines
+            ways.append(iter(order(partial)))
             continue
-        partly.machines[task.name] = machine.name
-        partly.last = machine.name
-        yield
-        ways.append(iter(order(partly)))
-
-
-def _possible(partly: Partly, task: Task, machine: Machine) -> bool:
-    problem, placed = partly.problem, partly.machines
-    if task.pinned not in ("", machine.name):
-        return False
-    there = [one for one in problem.application.tasks if placed.get(one.name) == machine.name]
-    cores = machine.cores - sum(one.cores for one in there)
-    memory = None if machine.memory is None else machine.memory - sum(one.memory for one in there)
-    if not fits(task, cores, memory):
-        return False
-    application = problem.application
-    for group in application.apart:
-        if task.name in group and any(one.name in group for one in there):
-            return False
-    for (one, other), most in application.within.items():
-        ends = (placed.get(one), machine.name) if other == task.name else (machine.name, placed.get(other))
-        if task.name in (one, other) and all(ends) and not near(problem, str(ends[0]), str(ends[1]), most):
-            return False
-    return _reaches(problem, placed, task, machine)
-
-
-def _reaches(problem: Problem, placed: dict[str, str], task: Task, machine: Machine) -> bool:
-    silent = {pair for link in links(problem.snapshot) if link.rate <= 0 for pair in link.pairs}
-    if not silent:
-        return True
-    for (one, other), count in problem.application.sent.items():
-        if count and task.name in (one, other):
-            ends = [
-                machine.name if each == task.name else placed.get(each, machine.name) for each in (one, other)
-            ]
-            if Pair(*ends) in silent:
-                return False
-    return True
+        ways.pop()
+        if not ways:
+            cause = "no placement keeps what is asked for: all ways were tried"
+            raise Impossible("tasks", f"{method.value}: {cause}")
+        partial.remove(tasks[len(ways) - 1])
+    return None

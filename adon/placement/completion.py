@@ -20,7 +20,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import permutations
 
-from adon.placement.model import Assignment, Impossible, Kind, Limit, Method, Placement, Problem
+from adon.placement.methods import Method
+from adon.placement.model import Assignment, Impossible, Kind, Limit, Placement, Problem
 from measurement.health.model import Pair
 from measurement.snapshot.model import Snapshot
 
@@ -51,6 +52,20 @@ def links(snapshot: Snapshot) -> Iterator[Link]:
         yield Link(Kind.HOSE, others, hose)
     for one, other in permutations(snapshot.instances, 2):
         yield Link(Kind.PATH, frozenset({Pair(one, other)}), rate(snapshot, Pair(one, other)))
+
+
+def ways(among: Iterable[Link]) -> dict[Pair, tuple[int, ...]]:
+    """The links that each path is over, by their numbers in this order."""
+    found: dict[Pair, list[int]] = {}
+    for number, link in enumerate(among):
+        for pair in link.pairs:
+            found.setdefault(pair, []).append(number)
+    return {pair: tuple(numbers) for pair, numbers in found.items()}
+
+
+def silent(among: Iterable[Link]) -> frozenset[Pair]:
+    """Paths that nothing gets through, or of which nobody knows."""
+    return frozenset(pair for link in among if link.rate <= 0 for pair in link.pairs)
 
 
 def hosed(snapshot: Snapshot) -> Snapshot:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from adon.placement.model import Assignment, Impossible, Machine, Problem, Task
+from adon.units import format_duration, format_size
 from measurement.health.model import Pair
 
 SLACK = 1e-9
@@ -34,7 +36,8 @@ def broken(problem: Problem, machines: Assignment) -> Iterator[str]:
     for (one, other), most in application.within.items():
         there, here = machines.get(one, ""), machines.get(other, "")
         if not near(problem, there, here, most):
-            yield f"{one} and {other}: more than {most:g} s between {there} and {here}, or nobody knows"
+            bound = format_duration(most)
+            yield f"{one} and {other}: more than {bound} between {there} and {here}, or nobody knows"
 
 
 def _overfull(machine: Machine, tasks: list[Task]) -> Iterator[str]:
@@ -43,7 +46,8 @@ def _overfull(machine: Machine, tasks: list[Task]) -> Iterator[str]:
         yield f"{machine.name}: {cores:g} cores are used of {machine.cores:g}"
     memory = sum(task.memory for task in tasks)
     if machine.memory is not None and memory > machine.memory:
-        yield f"{machine.name}: {memory} bytes of memory are used of {machine.memory}"
+        used, has = format_size(memory), format_size(machine.memory)
+        yield f"{machine.name}: {used} of memory are used of {has}"
 
 
 def near(problem: Problem, one: str, other: str, most: float) -> bool:
@@ -72,34 +76,45 @@ def fits(task: Task, cores: float, memory: int | None) -> bool:
     return task.cores <= cores + SLACK and (memory is None or task.memory <= memory)
 
 
+def less(machine: Machine, tasks: Iterable[Task]) -> Machine:
+    """What some tasks leave of a machine, of cores not below 0.
+
+    :raises Impossible: if they take more than it has.
+    """
+    there = list(tasks)
+    for cause in _overfull(machine, there):
+        raise Impossible("machines", cause)
+    cores = machine.cores - math.fsum(task.cores for task in there)
+    memory = None if machine.memory is None else machine.memory - sum(task.memory for task in there)
+    return replace(machine, cores=max(0.0, cores), memory=memory)
+
+
 def _check_alone(task: Task, machines: tuple[Machine, ...]) -> None:
     if task.pinned:
         machine = next(one for one in machines if one.name == task.pinned)
         if not fits(task, machine.cores, machine.memory):
             raise Impossible(f"tasks.{task.name}", f"is pinned to {machine.name}, {_short(task, machine)}")
         return
-    if any(fits(task, machine.cores, machine.memory) for machine in machines):
-        return
+    if not any(fits(task, machine.cores, machine.memory) for machine in machines):
+        raise Impossible(f"tasks.{task.name}", f"fits on no machine: {no_room(task, machines)}")
+
+
+def no_room(task: Task, machines: Sequence[Machine]) -> str:
+    """Why a task fits into what is free on none of some machines, in words."""
     most = max(machines, key=lambda machine: machine.cores)
     if task.cores > most.cores + SLACK:
-        raise Impossible(
-            f"tasks.{task.name}", f"fits on no machine: the largest is {most.name}, {_short(task, most)}"
-        )
-    roomy = max(machines, key=lambda machine: machine.memory or 0)
+        return f"the largest is {most.name}, {_short(task, most)}"
+    roomy = max(machines, key=lambda machine: math.inf if machine.memory is None else machine.memory)
     if roomy.memory is not None and task.memory > roomy.memory:
-        raise Impossible(
-            f"tasks.{task.name}", f"fits on no machine: the largest is {roomy.name}, {_short(task, roomy)}"
-        )
-    raise Impossible(
-        f"tasks.{task.name}",
-        f"no machine has both {task.cores:g} cores and {task.memory} bytes of memory free",
-    )
+        return f"the largest is {roomy.name}, {_short(task, roomy)}"
+    return f"none has both {task.cores:g} cores and {format_size(task.memory)} of memory free"
 
 
 def _short(task: Task, machine: Machine) -> str:
     if task.cores > machine.cores + SLACK:
         return f"which has {machine.cores:g} cores free, and it needs {task.cores:g}"
-    return f"which has {machine.memory} bytes of memory free, and it needs {task.memory}"
+    has = format_size(machine.memory or 0)
+    return f"which has {has} of memory free, and it needs {format_size(task.memory)}"
 
 
 def _check_sum(problem: Problem) -> None:
@@ -109,8 +124,9 @@ def _check_sum(problem: Problem) -> None:
         raise Impossible("tasks", f"need {wanted:g} cores together, and all machines have {free:g} free")
     memory = sum(task.memory for task in tasks)
     if memory and memory > sum(one.memory or 0 for one in machines):
-        has = sum(one.memory or 0 for one in machines)
-        raise Impossible("tasks", f"need {memory} bytes of memory together, and all machines have {has} free")
+        has = format_size(sum(one.memory or 0 for one in machines))
+        needed = format_size(memory)
+        raise Impossible("tasks", f"need {needed} of memory together, and all machines have {has} free")
 
 
 def _check_groups(problem: Problem) -> None:

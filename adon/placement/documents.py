@@ -22,7 +22,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from adon.errors import InvalidInput, Problem
-from adon.placement.model import Kind, Limit, Method, Placement
+from adon.placement.methods import Method
+from adon.placement.model import Kind, Limit, Placement
 from measurement.health.model import Pair
 
 VERSION = 1

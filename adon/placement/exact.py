@@ -25,7 +25,8 @@ from adon.placement.arrays import NEVER_S, Arrays, Numbers
 from adon.placement.completion import timed
 from adon.placement.constraints import check
 from adon.placement.greedy import greedy
-from adon.placement.model import Assignment, Impossible, Method, Placement, Problem
+from adon.placement.methods import Method
+from adon.placement.model import Assignment, Impossible, Placement, Problem
 from adon.placement.nodes import OPEN, Space
 from adon.placement.pairs import floor
 from adon.placement.search import Search

@@ -12,7 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from adon.placement.completion import links
+from adon.placement.completion import links, ways
 from adon.placement.model import Application, Assignment, Impossible, Machine
 from adon.placement.sequences import MigrationCost, Move, Placing, Running, beside, reconsidered
 from adon.simulation.fairness import Demand, max_min
@@ -106,8 +106,9 @@ class _Run:
 
     def run(self, arrivals: Sequence[Arrival]) -> tuple[Ran, ...]:
         """All of them."""
-        over = self._ways()
-        capacities = {number: link.rate for number, link in enumerate(links(self.snapshot))}
+        known = list(links(self.snapshot))
+        over = ways(known)
+        capacities = {number: link.rate for number, link in enumerate(known)}
         coming, look = list(arrivals), math.inf if self.again is None else self.again.every
         waiting: list[Arrival] = []
         while coming or waiting or self.live:
@@ -118,23 +119,18 @@ class _Run:
             if math.isinf(due):
                 raise Impossible("sent", "nothing gets through any more")
             self._advance(max(due, self.now), rates)
-            before = len(self.ended)
-            self._end()
+            changed = self._end()
             while coming and coming[0].at <= self.now:
                 waiting.append(coming.pop(0))
+                changed = True
             if look <= self.now and self.again is not None:
                 look = self.now + self.again.every
-                self._look(self.again)
-            if len(self.ended) > before or waiting:
+                changed |= self._look(self.again)
+                changed |= self._end()  # nothing of it may be left to send where it is now
+            while waiting and changed:  # else nobody would find room where there was none before
                 waiting = self._place(waiting)
+                changed = self._end()  # what sends nothing over the network is done at once
         return tuple(sorted(self.ended, key=lambda one: (one.came, one.name)))
-
-    def _ways(self) -> dict[Pair, tuple[int, ...]]:
-        over: dict[Pair, list[int]] = {}
-        for number, link in enumerate(links(self.snapshot)):
-            for pair in link.pairs:
-                over.setdefault(pair, []).append(number)
-        return {pair: tuple(numbers) for pair, numbers in over.items()}
 
     def _bits(self) -> list[tuple[tuple[int, tuple[str, str]], float]]:
         return [
@@ -163,11 +159,14 @@ class _Run:
                 del one.bits[pair]
         self.now = to
 
-    def _end(self) -> None:
-        for one in [one for one in self.live if not one.bits]:
+    def _end(self) -> bool:
+        """Have those ended that are done, and have arrived where they move; whether there were any."""
+        done = [one for one in self.live if not one.bits and one.still <= self.now]
+        for one in done:
             self.live.remove(one)
             name = one.arrival.application.name
             self.ended.append(Ran(name, one.arrival.at, one.placed, self.now, one.moves, tuple(one.where)))
+        return bool(done)
 
     def _place(self, waiting: list[Arrival]) -> list[Arrival]:
         """Those that find room; who still waits is returned."""
@@ -191,15 +190,18 @@ class _Run:
                 if count and machines[pair[0]] != machines[pair[1]]
             }
             self.live.append(_Live(arrival, self.now, machines, bits, where=[(self.now, machines)]))
-        self._end()  # what sends nothing over the network is done at once
         return left
 
-    def _look(self, again: Again) -> None:
+    def _look(self, again: Again) -> bool:
+        """Move what gains by it; whether there was any."""
+        moved = False
         for one in self.live:
             others = [other.running() for other in self.live if other is not one]
             move = reconsidered(one.running(), others, self.machines, self.snapshot, self.place, again.cost)
             if move is not None:
                 self._move(one, move)
+                moved = True
+        return moved
 
     def _move(self, one: _Live, move: Move) -> None:
         one.machines = dict(move.placement.machines)

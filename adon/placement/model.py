@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from itertools import chain, combinations
 
+from adon.placement.methods import Method
 from measurement.health.model import Pair
 from measurement.instances import Instance
 from measurement.profiling.model import Profile
@@ -244,16 +245,6 @@ class Limit:
         """How long it takes; infinite where nothing gets through."""
         bits = 8 * (self.carried + self.waiting)
         return bits / self.rate if self.rate > 0 else math.inf
-
-
-class Method(StrEnum):
-    """How a placement was found."""
-
-    GREEDY = "greedy"
-    EXACT = "exact"
-    RANDOM = "random"
-    ROUND_ROBIN = "round-robin"
-    MINIMUM_MACHINES = "minimum-machines"
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,8 +80,8 @@ class Space:
         return np.concatenate([to, out]).reshape(2 * count, -1)
 
     @cached_property
-    def both(self) -> Floats:
-        """J x J, bits either way between two tasks, as a share of the most that a task has."""
+    def traffic(self) -> Floats:
+        """J, bits to and from each task, as a share of the most that one has."""
         total = self.arrays.bits.sum(0) + self.arrays.bits.sum(1)
         most: float = total.max()
         shares: Floats = total / most if most > 0 else total

@@ -127,7 +127,7 @@ class Search:
             nodes, possible, open_ = self._paired(nodes, possible, open_)
             if not len(nodes):
                 return
-        count = possible.sum(2) - 0.5 * self.space.both
+        count = possible.sum(2) - 0.5 * self.space.traffic
         count[~open_] = np.inf
         task = count.argmin(1)
         each = np.arange(len(nodes))

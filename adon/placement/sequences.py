@@ -13,8 +13,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from adon.placement.completion import carried, links, slowest, timed
-from adon.placement.constraints import broken
-from adon.placement.model import Application, Assignment, Impossible, Machine, Method, Placement, Problem
+from adon.placement.constraints import broken, less
+from adon.placement.methods import Method
+from adon.placement.model import Application, Assignment, Impossible, Machine, Placement, Problem
 from measurement.health.model import Pair
 from measurement.snapshot.model import Snapshot
 
@@ -95,14 +96,10 @@ def beside(
 
 
 def _left(machine: Machine, running: Sequence[Running]) -> Machine:
-    there = [
+    there = (
         task for one in running for task in one.application.tasks if one.machines[task.name] == machine.name
-    ]
-    cores = machine.cores - sum(task.cores for task in there)
-    memory = None if machine.memory is None else machine.memory - sum(task.memory for task in there)
-    if cores < -1e-9 or (memory is not None and memory < 0):
-        raise Impossible("machines", f"{machine.name}: what runs there takes more than it has")
-    return replace(machine, cores=max(0.0, cores), memory=memory)
+    )
+    return less(machine, there)
 
 
 def reconsidered(

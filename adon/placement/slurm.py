@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
-from adon.placement.model import Placement
+if TYPE_CHECKING:
+    from adon.placement.model import Placement
 
 
 class Form(StrEnum):

@@ -175,6 +175,15 @@ def print_json_line(value: object) -> None:
     sys.stdout.flush()
 
 
+def writable(file: Path | None, field: str) -> None:
+    """Tell before long work that what comes of it has no place.
+
+    :raises InvalidInput: if a file that an option names can plainly not be written.
+    """
+    if file is not None and (file.is_dir() or not os.access(file if file.exists() else file.parent, os.W_OK)):
+        raise InvalidInput.of(field, f"{file}: no file can be written there")
+
+
 def write(file: Path, text: str, field: str) -> None:
     """Write a file that an option names.
 

@@ -1,15 +1,15 @@
-"""What ``adon place tasks`` and ``sequence`` share: machines, the network between them, and methods."""
+"""What ``adon place tasks`` and ``sequence`` share: options, the network between machines, and methods."""
 
 from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from adon.errors import InvalidInput
-from adon.placement.model import Method
+from adon.placement.methods import Method
 from apps.cli.rounds import told
 
 if TYPE_CHECKING:
@@ -20,19 +20,32 @@ if TYPE_CHECKING:
 
 MOST_S = 86_400.0
 
+InstancesOption = Annotated[
+    Path, typer.Option("--instances", metavar="FILE", help="The instances file, with cores and memory.")
+]
+SnapshotOption = Annotated[
+    Path, typer.Option("--snapshot", metavar="FILE", help="What adon place snapshot wrote.")
+]
+MethodOption = Annotated[Method, typer.Option("--method", help="How to place.")]
+LimitOption = Annotated[
+    str, typer.Option("--time-limit", metavar="TIME", help="When the exact search stops at the latest.")
+]
+HoseOption = Annotated[
+    bool, typer.Option("--hose", help="Where no hose was measured, the fastest path out is taken for it.")
+]
+SeedOption = Annotated[int, typer.Option(help="Of what is left to chance.")]
 
-def seconds(text: str, least: float = 0.0) -> float:
+
+def seconds(text: str) -> float:
     """A time as an option has it.
 
-    :param least: what it must exceed.
-    :raises ValueError: if it is none, or above a day.
+    :raises ValueError: if it is none, 0, or above a day.
     """
-    from adon.units import format_duration, parse_duration
+    from adon.units import parse_duration
 
     found = parse_duration(text)
-    if not least < found <= MOST_S:
-        bound = format_duration(least) if least else "0"
-        raise ValueError(f"{text[:40]} is not above {bound} and at most a day")
+    if not 0 < found <= MOST_S:
+        raise ValueError(f"{text[:40]} is not above 0 and at most a day")
     return found
 
 

@@ -8,17 +8,27 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adon.errors import InvalidInput
-from adon.placement.model import Impossible, Method
+from adon.placement.methods import BASELINES, Method
 from adon.placement.slurm import Form
-from apps.cli.common import JsonFlag, print_json, print_table, write
-from apps.cli.placement_input import network, seconds, ways
+from apps.cli.common import JsonFlag, print_json, print_table, writable, write
+from apps.cli.placement_input import (
+    HoseOption,
+    InstancesOption,
+    LimitOption,
+    MethodOption,
+    SeedOption,
+    SnapshotOption,
+    network,
+    seconds,
+    ways,
+)
 from apps.cli.rounds import told
 from apps.cli.study import PLACEMENT, SubmitFlag, hand_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from adon.placement.model import Application, Limit, Placement, Problem
+    from adon.placement.model import Application, Impossible, Limit, Placement, Problem
 
 
 def tasks(
@@ -27,27 +37,21 @@ def tasks(
         list[Path],
         typer.Argument(metavar="APPLICATION...", help="Application files; several are placed at once."),
     ],
-    instances: Annotated[
-        Path, typer.Option("--instances", metavar="FILE", help="The instances file, with cores and memory.")
-    ],
-    measured: Annotated[
-        Path, typer.Option("--snapshot", metavar="FILE", help="What adon place snapshot wrote.")
-    ],
-    method: Annotated[Method, typer.Option("--method", help="How to place.")] = Method.EXACT,
-    limit: Annotated[
-        str, typer.Option("--time-limit", metavar="TIME", help="When the exact search stops at the latest.")
-    ] = "1 s",
-    hose: Annotated[
-        bool, typer.Option("--hose", help="Where no hose was measured, the fastest path out is taken for it.")
+    instances: InstancesOption,
+    measured: SnapshotOption,
+    method: MethodOption = Method.EXACT,
+    limit: LimitOption = "1 s",
+    hose: HoseOption = False,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="All methods beside each other, and whether measuring pays.")
     ] = False,
-    compare: Annotated[bool, typer.Option("--compare", help="All methods beside each other.")] = False,
     slurm: Annotated[
         Form | None, typer.Option("--slurm", help="Print this for srun, and nothing else.")
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the placement here, as JSON.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of what is left to chance.")] = 1,
+    seed: SeedOption = 1,
     submit: SubmitFlag = False,
     json_: JsonFlag = False,
 ) -> None:
@@ -63,6 +67,7 @@ def tasks(
         raise InvalidInput.of("--slurm", "is all that is printed: not with --json or --compare")
     with told("--time-limit"):
         longest = seconds(limit)
+    writable(output, "--output")
     problem = _problem(files, instances, measured, hose=hose)
     name, at = problem.application.name, problem.snapshot.at
     found, failed = _placed(problem, [*Method] if compare else [method], ways(longest, seed))
@@ -70,7 +75,7 @@ def tasks(
         raise InvalidInput.of(failed[method].field, failed[method].cause)
     documents = {one: placement_to_json(Placed(name, at, placed)) for one, placed in found.items()}
     if output is not None:
-        write(output, json.dumps(documents.get(method), indent=2) + "\n", "--output")
+        write(output, json.dumps(documents[method], indent=2) + "\n", "--output")
     for document in documents.values() if submit else ():
         hand_in(ctx, PLACEMENT, document)
     if slurm is not None:
@@ -83,12 +88,15 @@ def tasks(
         _print(problem, found[method])
         if compare:
             _print_compared(found, failed)
+            _print_advice(problem.application, found)
 
 
 def _placed(
     problem: Problem, methods: list[Method], place: Mapping[Method, Callable[[Problem], Placement]]
 ) -> tuple[dict[Method, Placement], dict[Method, Impossible]]:
     """What each method found, and why some found nothing."""
+    from adon.placement.model import Impossible
+
     found: dict[Method, Placement] = {}
     failed: dict[Method, Impossible] = {}
     for method in methods:
@@ -177,3 +185,14 @@ def _print_compared(found: Mapping[Method, Placement], failed: Mapping[Method, I
     rows += [(method.value, "-", "-", "-", str(error)) for method, error in failed.items()]
     typer.echo("")
     print_table(("Method", "Completion time", "Of the best", "Machines", "What decides"), rows, "")
+
+
+def _print_advice(application: Application, found: Mapping[Method, Placement]) -> None:
+    """Whether it was worth to measure, beside placing without knowledge of the network."""
+    from adon.placement.abstaining import advice
+
+    blind = [found[one] for one in BASELINES if one in found]
+    best = min(found.values(), key=lambda one: one.seconds)
+    if blind:
+        told = advice(application, best, blind)
+        typer.echo(f"placing by measurement {'pays' if told.pays else 'does not pay'}: {told.why}")

@@ -1,9 +1,10 @@
-"""What ``adon health probe`` and ``adon place snapshot`` share: trains as typed, agents, and an early end."""
+"""What commands that measure share: trains as typed, agents, and an early end that keeps what there is."""
 
 from __future__ import annotations
 
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from adon.errors import InvalidInput
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from measurement.probes.train import Shape
 
 EXIT_INTERRUPTED = 130
+ENDING = (signal.SIGINT, signal.SIGTERM)
 
 T = TypeVar("T")
 
@@ -66,12 +68,24 @@ def until_interrupted(work: Callable[[asyncio.Event], Awaitable[T]]) -> T:
 
     async def doing() -> T:
         stop, loop = asyncio.Event(), asyncio.get_running_loop()
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in ENDING:
             loop.add_signal_handler(number, stop.set)
         try:
             return await work(stop)
         finally:
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in ENDING:
                 loop.remove_signal_handler(number)
 
     return asyncio.run(doing())
+
+
+@contextmanager
+def interruptible() -> Iterator[Callable[[], bool]]:
+    """Within, an interrupt does not end the program; whether there was one is asked of what this gives."""
+    told = list[int]()
+    before = {number: signal.signal(number, lambda which, _: told.append(which)) for number in ENDING}
+    try:
+        yield lambda: bool(told)
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

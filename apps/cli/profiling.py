@@ -9,10 +9,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from adon.errors import InvalidInput
-from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json, print_table, write
+from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json, print_table, writable, write
+from apps.cli.placement_input import seconds
+from apps.cli.probing import EXIT_INTERRUPTED, interruptible
 from apps.cli.rounds import told
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from measurement.profiling.model import Profile
     from measurement.profiling.tasks import Tasks
 
@@ -34,7 +38,8 @@ def profile(
 ) -> None:
     """Bytes of payload between tasks, both ways, from captures or from switches' samples.
 
-    Exit status 3 if nothing was seen between two tasks.
+    Ctrl-C ends listening before its time, and keeps what was heard.  Exit status: 3 if nothing was seen
+    between two tasks, 130 if interrupted.
     """
     from adon.config.tasks import load
     from measurement.profiling.documents import dumps, to_json
@@ -42,13 +47,22 @@ def profile(
     if bool(captures) == (listen is not None):
         raise InvalidInput.of("CAPTURE", "say from what: either captures, or --listen ADDRESS[:PORT]")
     mapping = load(tasks)
-    found, notes = _captured(captures, mapping) if captures else _sampled(listen or "", last, mapping)
+    writable(output, "--output")
+    ended = False
+    if listen is None:
+        found, notes = _captured(captures or [], mapping)
+    else:
+        with interruptible() as interrupted:
+            found, notes = _sampled(listen, last, mapping, interrupted)
+            ended = interrupted()
     if output is not None:
         write(output, dumps(found), "--output")
     if json_:
         print_json(to_json(found))
     else:
         _print(found, notes)
+    if ended:
+        raise typer.Exit(EXIT_INTERRUPTED)
     if not found.sent:
         raise typer.Exit(EXIT_DIFFERS)
 
@@ -67,16 +81,20 @@ def _captured(captures: list[Path], tasks: Tasks) -> tuple[Profile, list[str]]:
     return found.profile, notes
 
 
-def _sampled(where: str, last: str, tasks: Tasks) -> tuple[Profile, list[str]]:
-    from adon.units import format_size, parse_duration
+def _sampled(
+    where: str, last: str, tasks: Tasks, interrupted: Callable[[], bool]
+) -> tuple[Profile, list[str]]:
+    from adon.units import format_size
     from measurement.profiling.listening import bound, listen
+    from measurement.profiling.sflow import PORT
+    from measurement.profiling.tasks import parse_end
 
-    address, port = _end(where)
     with told("--for"):
-        seconds = parse_duration(last)
-    ends = time.monotonic() + seconds
-    with told("--listen"), bound(address, port) as at:
-        found, refused = listen(at, tasks, lambda: time.monotonic() >= ends)
+        ends = time.monotonic() + seconds(last)
+    with told("--listen"):
+        address, port = parse_end(where)
+        with bound(address, port or PORT) as at:
+            found, refused = listen(at, tasks, lambda: interrupted() or time.monotonic() >= ends)
     notes = [f"{found.samples} samples in {found.datagrams} datagrams of {len(found.agents)} agents"]
     for count, what in (
         (found.lost_datagrams, "datagrams were lost; what was in them was made up for"),
@@ -88,22 +106,6 @@ def _sampled(where: str, last: str, tasks: Tasks) -> tuple[Profile, list[str]]:
     if found.outside:
         notes.append(f"{format_size(found.outside)} are to or from nobody in the tasks file")
     return found.profile, notes
-
-
-def _end(text: str) -> tuple[str, int]:
-    import ipaddress
-
-    from measurement.profiling.sflow import PORT
-
-    host, colon, port = text.rpartition(":") if text.count(":") == 1 or "]:" in text else (text, "", "")
-    try:
-        address = str(ipaddress.ip_address(host.strip("[]")))
-        number = int(port) if colon else PORT
-    except ValueError:
-        raise InvalidInput.of("--listen", f"{text[:80]!r} is no IP address, with a port or without") from None
-    if not 0 <= number < 65_536:
-        raise InvalidInput.of("--listen", f"{number} is no port")
-    return address, number
 
 
 def _print(found: Profile, notes: list[str]) -> None:

@@ -41,6 +41,8 @@ def told(field: str, *, whole: bool = False) -> Iterator[None]:
     except ValueError as error:
         raise InvalidInput.of(field, str(error) if whole else _FIELD.sub("", str(error), count=1)) from error
     except OSError as error:
+        if error.filename is not None:
+            raise InvalidInput.of(field, f"{error.filename}: {error.strerror}") from error
         raise Unavailable(f"{field}: {error}") from error
 
 

@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from adon.errors import InvalidInput
-from adon.placement.model import Impossible, Method
+from adon.placement.methods import Method
 from apps.cli.common import JsonFlag, print_json, print_table
-from apps.cli.placement_input import network, seconds, ways
+from apps.cli.placement_input import (
+    HoseOption,
+    InstancesOption,
+    LimitOption,
+    MethodOption,
+    SeedOption,
+    SnapshotOption,
+    network,
+    seconds,
+    ways,
+)
 from apps.cli.rounds import told
 
 if TYPE_CHECKING:
@@ -27,12 +37,8 @@ def sequence(
         list[Path],
         typer.Argument(metavar="APPLICATION...", help="Application files, in their order."),
     ],
-    instances: Annotated[
-        Path, typer.Option("--instances", metavar="FILE", help="The instances file, with cores and memory.")
-    ],
-    measured: Annotated[
-        Path, typer.Option("--snapshot", metavar="FILE", help="What adon place snapshot wrote.")
-    ],
+    instances: InstancesOption,
+    measured: SnapshotOption,
     every: Annotated[
         str, typer.Option(metavar="TIME", help="From when one comes to when the next does.")
     ] = "0 s",
@@ -48,14 +54,10 @@ def sequence(
             f"(default {MOVE_COST}).",
         ),
     ] = None,
-    method: Annotated[Method, typer.Option("--method", help="How to place.")] = Method.EXACT,
-    limit: Annotated[
-        str, typer.Option("--time-limit", metavar="TIME", help="When each exact search stops at the latest.")
-    ] = "1 s",
-    hose: Annotated[
-        bool, typer.Option("--hose", help="Where no hose was measured, the fastest path out is taken for it.")
-    ] = False,
-    seed: Annotated[int, typer.Option(help="Of what is left to chance.")] = 1,
+    method: MethodOption = Method.EXACT,
+    limit: LimitOption = "1 s",
+    hose: HoseOption = False,
+    seed: SeedOption = 1,
     json_: JsonFlag = False,
 ) -> None:
     """The machines of applications that come one after the other, each placed beside those that run.
@@ -64,6 +66,7 @@ def sequence(
     """
     from adon.config import applications
     from adon.placement.fluid import run
+    from adon.placement.model import Impossible
 
     with told("--time-limit"):
         place = ways(seconds(limit), seed)[method]

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
-import json
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,23 +56,28 @@ def numbers(file: Path, name: str) -> list[float]:
     """
     if file.stat().st_size > MOST_BYTES:
         raise ValueError(f"{file}: is larger than {MOST_BYTES // 2**20} MiB")
-    text = file.read_text("utf-8-sig")
+    try:
+        text = file.read_text("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"{file}: is not UTF-8 text") from None
     rows = _of_json(file, text, name) if file.suffix.lower() == ".json" else _of_csv(file, text, name)
-    if not rows:
-        raise ValueError(f"{file}: has no {name}")
     found = []
-    for place, value in rows:
-        try:
-            number = float(value) if isinstance(value, str | int | float) else math.nan
-        except (ValueError, OverflowError):
-            number = math.nan
-        if isinstance(value, bool) or not (math.isfinite(number) and number >= 0):
-            raise ValueError(f"{file}:{place}: {name}: {str(value)[:40]!r} is no finite number from 0 on")
+    for place, written, number in rows:
+        if number is None or not (math.isfinite(number) and number >= 0):
+            raise ValueError(f"{file}:{place}: {name}: {written[:40]} is no finite number from 0 on")
         found.append(number)
+    if not found:
+        raise ValueError(f"{file}: has no {name}")
     return found
 
 
-def _of_json(file: Path, text: str, name: str) -> list[tuple[str, object]]:
+Row = tuple[str, str, float | None]
+"""Where it is in the file, as it is written, and the number, if it is one."""
+
+
+def _of_json(file: Path, text: str, name: str) -> Iterator[Row]:
+    import json
+
     try:
         document = json.loads(text)
     except (json.JSONDecodeError, RecursionError) as error:
@@ -81,15 +85,28 @@ def _of_json(file: Path, text: str, name: str) -> list[tuple[str, object]]:
     values = document.get(name) if isinstance(document, dict) else None
     if not isinstance(values, list):
         raise ValueError(f'{file}: is no object such as {{"{name}": [1, 2]}}')
-    # A number in quotes is text.
-    return [(f" {name}[{at}]", None if isinstance(value, str) else value) for at, value in enumerate(values)]
+    for at, value in enumerate(values):
+        # A number in quotes is text, and true is none.
+        its = _number(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+        yield f" [{at}]", json.dumps(value), its
 
 
-def _of_csv(file: Path, text: str, name: str) -> list[tuple[str, object]]:
+def _of_csv(file: Path, text: str, name: str) -> Iterator[Row]:
+    import csv
+
     reader = csv.DictReader(text.splitlines(), strict=True)
     try:
         if name not in (reader.fieldnames or ()):
             raise ValueError(f"{file}:1: has no column {name}")
-        return [(str(reader.line_num), row[name]) for row in reader]
+        for row in reader:
+            written = row[name]
+            yield str(reader.line_num), repr(written or ""), _number(written or "")
     except csv.Error as error:
         raise ValueError(f"{file}:{reader.line_num}: {error}") from None
+
+
+def _number(written: str | float) -> float | None:
+    try:
+        return float(written)
+    except (ValueError, OverflowError):
+        return None

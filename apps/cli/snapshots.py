@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json, print_table, write
+from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json, print_table, writable, write
 from apps.cli.probing import EXIT_INTERRUPTED, connecting, shape, until_interrupted
 from apps.cli.rounds import told
 from apps.cli.series_files import archived
@@ -71,6 +71,7 @@ def snapshot(
             transfers_at_once=at_once,
         )
     connect = connecting(listed)
+    writable(output, "--output")
     progress = _silent if json_ or not sys.stderr.isatty() else _progress
 
     async def one(stop: asyncio.Event) -> Taken:
@@ -79,12 +80,12 @@ def snapshot(
     taken = until_interrupted(one)
     if output is not None:
         write(output, dumps(taken.snapshot), "--output")
-    if submit:
-        hand_in(ctx, SNAPSHOT, to_json(taken.snapshot))
     if json_:
         print_json(to_json(taken.snapshot))
     else:
         _print(taken)
+    if submit:  # last: where that fails, nothing is lost
+        hand_in(ctx, SNAPSHOT, to_json(taken.snapshot))
     if taken.stopped:
         raise typer.Exit(EXIT_INTERRUPTED)
     if not taken.snapshot.whole:
@@ -166,7 +167,7 @@ def staleness(
     with told("--share"):
         of = parse_ratio(share)
         if not 0 < of <= 1:
-            raise ValueError(f"{share} is not above 0 and at most 100 %")
+            raise ValueError(f"{share[:40]} is not above 0 and at most 100 %")
     with told("FILE"):
         found = curves(archived(file, metric).values())
     greatest = max_age(found, accepted, of)

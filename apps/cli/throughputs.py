@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import statistics
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -98,6 +97,8 @@ def _rates(
 def _one(
     found: dict[series_files.Way, list[Value]], only: tuple[str | None, str | None, str | None]
 ) -> tuple[list[float], float]:
+    import statistics
+
     wanted = {
         way: series
         for way, series in found.items()

@@ -1,8 +1,8 @@
 """How many bytes the next hour will bring ([CHOREO] 2.1, 6.1).
 
 The paper found "data from the previous hour and the time-of-day" to be good predictors, and gives no formula.
-This is ours: each hour of the day has its usual value s(h), the mean of that hour on past days; what the last
-hour was above it carries over in part::
+This is ours: each hour of the day has its usual value s(h), the mean of that hour on the last 28 days; what
+the last hour was above it carries over in part::
 
     next = s(h + 1) + φ · (last - s(h)),  0 ≤ φ ≤ 1
 
@@ -19,6 +19,8 @@ from itertools import pairwise
 
 DAY = 24
 """Hours."""
+LEARNT = 28 * DAY
+"""From so many hours back it learns: what was usual in another season is not any more."""
 
 Predict = Callable[[Sequence[float]], float | None]
 """From the bytes of all hours so far, the oldest first, to those of the next; None if too little is known."""
@@ -39,6 +41,7 @@ def next_hour(hours: Sequence[float]) -> float | None:
 
     :raises ValueError: for an hour that is no finite number from 0 on.
     """
+    hours = hours[-LEARNT:]
     if not all(math.isfinite(each) and each >= 0 for each in hours):
         raise ValueError("hours: bytes are finite numbers from 0 on")
     if len(hours) < 2 * DAY:

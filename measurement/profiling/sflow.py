@@ -134,7 +134,7 @@ def _sample(form: int, part: _Bytes) -> FlowSample | None:
 
 
 def _header(record: _Bytes) -> Header | None:
-    protocol, length, _stripped, size = record.numbers(4)
+    protocol, length, stripped, size = record.numbers(4)
     link = _LINKS.get(protocol)
     # The length on the wire counts what was stripped off before the sample, its checksum for one.
-    return None if link is None else Header(link, length - min(_stripped, length), record.some(size))
+    return None if link is None else Header(link, length - min(stripped, length), record.some(size))

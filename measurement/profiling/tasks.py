@@ -31,7 +31,10 @@ class Tasks:
         ends, hosts = dict[End, str](), dict[str, str]()
         for name, its in written.items():
             for text in its:
-                address, port = _end(name, text)
+                try:
+                    address, port = parse_end(text)
+                except ValueError as error:
+                    raise ValueError(f"tasks.{name}: {error}") from None
                 before = hosts.get(address) if port is None else ends.get(End(address, port))
                 if before is not None:
                     raise ValueError(f"tasks.{name}: {text!r} is {before}'s already")
@@ -52,17 +55,20 @@ _WRITTEN = re.compile(
 """``[IPv6]``, ``[IPv6]:PORT``, ``IPv4``, ``IPv4:PORT``, ``IPv6``."""
 
 
-def _end(task: str, text: str) -> tuple[str, int | None]:
-    """An address and a port, which may be missing."""
+def parse_end(text: str) -> tuple[str, int | None]:
+    """An IP address in its usual form, and a port if there is one: ``10.0.0.1:7000``, ``[2001:db8::1]:7000``.
+
+    :raises ValueError: for anything else.
+    """
     found = _WRITTEN.fullmatch(text)
     parts = found.groupdict() if found else {}
     try:
         address = str(ipaddress.ip_address(parts.get("six") or parts.get("four") or parts.get("bare") or ""))
     except ValueError:
-        raise ValueError(f"tasks.{task}: {text[:80]!r} is no IP address, with a port or without") from None
+        raise ValueError(f"{text[:80]!r} is no IP address, with a port or without") from None
     port = parts["four_port"] if parts["six"] is None else parts["six_port"]
     if port is None:
         return address, None
     if not (port.isascii() and port.isdecimal() and 0 < int(port[:9]) < 65_536):
-        raise ValueError(f"tasks.{task}: {text[:80]!r}: {port[:20]!r} is no port")
+        raise ValueError(f"{text[:80]!r}: {port[:20]!r} is no port")
     return address, int(port)

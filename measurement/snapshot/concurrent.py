@@ -14,7 +14,7 @@ machine share its card: a group, too.  Values and functions only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass
 
 from measurement.health.model import Pair
@@ -36,16 +36,14 @@ class Trial:
     paths: tuple[Pair, ...]
 
 
-def leaves(group: Iterable[str], path: Pair) -> bool:
+def leaves(group: Set[str], path: Pair) -> bool:
     """Whether a path goes over the link out of a group."""
-    its = {*group}
-    return path.source in its and path.destination not in its
+    return path.source in group and path.destination not in group
 
 
-def interfere(group: Iterable[str], one: Pair, other: Pair) -> bool:
+def interfere(group: Set[str], one: Pair, other: Pair) -> bool:
     """Rules 1(a), 1(b) and 2: whether two connections share the link out of a group, if that is narrow."""
-    its = {*group}
-    return leaves(its, one) and leaves(its, other)
+    return leaves(group, one) and leaves(group, other)
 
 
 _INNER = {Level.MACHINE: None, Level.RACK: Level.MACHINE, Level.SUBTREE: Level.RACK}

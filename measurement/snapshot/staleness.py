@@ -90,7 +90,7 @@ def _errors(series: Series, times: Sequence[float], age: float) -> Iterable[floa
     for at, value in series:
         # Of a path that carries nothing now no error can be told: it has no size to compare with.
         old = _nearest(times, at - age)
-        if value > 0 and times[old] < at and abs(times[old] - (at - age)) <= NEAR * age:
+        if value > 0 and abs(times[old] - (at - age)) <= NEAR * age:
             yield abs(value - series[old].value) / value
 
 

@@ -107,9 +107,10 @@ class _Work:
     def taken(self, at: float, stopped: bool) -> Taken:
         """What there is so far."""
         rates = {**self.trains, **self.alone, **self.links}
-        known = [each for each in self.tried if len({*each.together} & {*self.alone}) > 1]
+        known = [each for each in self.tried if len(each.together) > 1]
         shared = infer(self.alone, known) if known else Shared({}, frozenset(), ())
         found = self._tree()
+        transferred = self.alone.keys() | self.links.keys()
         missing = {
             pair: self.missing.get(pair, "was not measured") for pair in self._pairs() if pair not in rates
         }
@@ -123,7 +124,7 @@ class _Work:
             hoses=shared.hoses,
             bottlenecks=shared.bottlenecks(rates),
             racks=tuple(group for group in found.groups[Level.RACK] if len(group) > 1),
-            how={pair: "train" if pair not in self.alone | self.links else "transfer" for pair in rates},
+            how={pair: "transfer" if pair in transferred else "train" for pair in rates},
             missing=missing,
         )
         failed = self.trials - len(known)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import signal
 import socket
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -95,14 +99,51 @@ class TestProfile:
         assert "±" in done.stdout
         assert "datagrams of 1 agents" in done.stdout
 
+    def test_an_interrupt_keeps_what_was_heard(self, tasks: Path, tmp_path: Path) -> None:
+        port, file = free_port(), tmp_path / "profile.json"
+        command = [
+            sys.executable,
+            "-c",
+            "from apps.cli.main import app; app()",
+            "place",
+            "profile",
+            str(tasks),
+        ]
+        command += ["--listen", f"127.0.0.1:{port}", "--for", "10 min", "-o", str(file)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+            with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+                sender.connect(("127.0.0.1", port))
+                heard = 0
+                while heard < 2:  # until it listens nobody takes what is sent, and the second one says so
+                    data = datagram(heard + 1, [sample(heard + 1, [header(ethernet(ip(A, B, 1000)))])])
+                    try:
+                        sender.send(data)
+                        heard += 1
+                    except ConnectionRefusedError:
+                        heard = 0
+                    assert process.poll() is None
+                    time.sleep(0.05)
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=60)
+        assert (process.returncode, err) == (130, ""), err
+        assert "map" in out
+        assert loads(file.read_text()).sent.keys() == {("map", "reduce")}
+
     @pytest.mark.parametrize(
         ("arguments", "why"),
         [
             ((), "CAPTURE: say from what"),
             (("x.pcap", "--listen", "127.0.0.1"), "CAPTURE: say from what"),
             (("--listen", "here"), "--listen: 'here' is no IP address"),
-            (("--listen", "127.0.0.1:99999"), "--listen: 99999 is no port"),
-            (("--listen", "127.0.0.1:0", "--for", "60"), "--for: "),
+            (("--listen", "127.0.0.1:99999"), "--listen: '127.0.0.1:99999': '99999' is no port"),
+            (("--listen", "127.0.0.1:0"), "--listen: '127.0.0.1:0': '0' is no port"),
+            (("--listen", "127.0.0.1:7000", "--for", "60"), "--for: "),
+            (("--listen", "127.0.0.1:7000", "--for", "0 s"), "--for: 0 s is not above 0"),
+            (("no.pcap",), "CAPTURE: no.pcap: No such file or directory"),
+            (
+                ("--listen", "127.0.0.1", "-o", "/none/p.json"),
+                "--output: /none/p.json: no file can be written",
+            ),
         ],
     )
     def test_what_is_wrong_is_named(self, tasks: Path, arguments: tuple[str, ...], why: str) -> None:

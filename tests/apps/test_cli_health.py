@@ -196,8 +196,8 @@ def test_where_rounds_cannot_be_kept_nobody_is_probed(adon, tmp_path: Path) -> N
     file = tmp_path / "instances.yaml"
     file.write_text(f"key_file: key\n{INSTANCES}")
     done = adon("probe", str(file), rounds=file)
-    assert done.exit_code == 1
-    assert done.stderr.startswith(f"--rounds: [Errno 17] File exists: '{file}'"), done.stderr
+    assert done.exit_code == 2
+    assert done.stderr == f"--rounds: {file}: File exists\n"
 
 
 def test_a_plan_probes_nobody(adon, tmp_path: Path) -> None:

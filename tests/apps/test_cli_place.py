@@ -105,10 +105,17 @@ class TestPlaced:
     def test_methods_beside_each_other(self, files: Files) -> None:
         told = files.place("--compare").stdout
         assert "round-robin       6.667 min        4.50" in told
+        assert "placing by measurement pays: 5.185 min (77.78 %) would be saved" in told
         documents = json.loads(files.place("--compare", "--json").stdout)
         assert {one["method"] for one in documents} == {
             *("exact", "greedy", "random", "round-robin", "minimum-machines")
         }
+
+    def test_that_it_does_not_pay(self, files: Files) -> None:
+        files.change(FILE, "size: 1 GB", "size: 100 MB")
+        files.change(FILE, "10 GB", "1 GB")
+        told = files.place("--compare").stdout
+        assert "placing by measurement does not pay: too short: 31.11 s would be saved" in told
 
     def test_several_applications_at_once(self, files: Files, tmp_path: Path) -> None:
         other = files.write(
@@ -142,9 +149,19 @@ class TestRefused:
                 "to: nobody, size: 1 GB",
                 "yaml:7: transfers: map-2 > nobody: nobody is none of the tasks",
             ),
+            (FILE, "from: map-2", "from: map-1", "transfers: map-1 > reduce: is there twice"),
             (FILE, "10 GB", "10", "application.yaml:8: transfers.0.size: '10' has no unit"),
             (FILE, "map-1, cores: 2, memory: 2 GiB", "map-1, cores: 2, pinned: vm-c", "apart"),
             (FILE, "apart: [[map-1", "apart: [[map-7", "apart: map-7 is none of the tasks"),
+            (FILE, "name: sort", "name: so/rt", "application.yaml:2: name: "),
+            (FILE, "[[map-1, map-2]]", "[[map-1, map-1]]", "apart: [map-1, map-1] is no group of different"),
+            (FILE, "[[map-1, map-2]]", "[[map-1]]", "apart: [map-1] is no group of different tasks"),
+            (
+                FILE,
+                "rtt: 5 ms}",
+                "rtt: 5 ms}, {tasks: [map-1, reduce], rtt: 1 s}",
+                "within: map-1 > reduce: is there twice",
+            ),
             (FILE, "rtt: 5 ms", "rtt: 5 us", "tasks"),
             (
                 "instances.yaml",
@@ -186,6 +203,19 @@ class TestRefused:
     def test_two_ways_to_say_what_is_sent(self, files: Files) -> None:
         files.write(FILE, APPLICATION.replace("SENT", f"{MATRIX}\n{TRANSFERS}"))
         assert "matrix: transfers says what is sent already" in files.place().output
+
+    def test_files_that_are_not_there(self, files: Files) -> None:
+        (files.folder / "snapshot.json").unlink()
+        done = files.place()
+        assert done.exit_code == 2
+        assert "--snapshot: " in done.output
+        assert "snapshot.json: No such file or directory" in done.output
+
+    def test_an_answer_that_can_be_written_nowhere_is_not_looked_for(self, files: Files) -> None:
+        done = files.place("-o", str(files.folder / "none" / "placement.json"))
+        assert (done.exit_code, done.stdout) == (2, "")
+        assert "--output: " in done.output
+        assert files.place("-o", str(files.folder)).exit_code == 2
 
     def test_slurm_is_all_that_is_printed(self, files: Files) -> None:
         assert files.place("--slurm", "hostfile", "--json").exit_code == 2

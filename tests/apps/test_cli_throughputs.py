@@ -94,6 +94,8 @@ class TestBursts:
             ("bits_per_second\n1\nmany\n", (), "a.csv:3: bits_per_second: 'many' is no finite number"),
             ("bits_per_second\n1\nnan\n", (), "a.csv:3: bits_per_second: 'nan' is no finite number"),
             ("bits_per_second,x\n1,2\n,3\n", (), "a.csv:3: bits_per_second: '' is no finite number"),
+            ("bits_per_second,x\n1,2\n3\n", ("--from", "a"), "FILE: is no export of the archive"),
+            ("x,bits_per_second\n1\n", (), "a.csv:2: bits_per_second: '' is no finite number"),
             ("bits_per_second\n", (), "a.csv: has no bits_per_second"),
             ("bits_per_second\n1\n", ("--interval", "1"), "--interval: "),
             ("bits_per_second\n1\n", ("--interval", "0 s"), "--interval: 0 s is no time"),
@@ -108,6 +110,23 @@ class TestBursts:
         file.write_text(text)
         done = run("bursts", file, *arguments)
         assert (done.exit_code, why in done.stderr) == (2, True), done.stderr
+
+    def test_what_is_no_number_in_json_is_told_as_it_is_written(self, tmp_path: Path) -> None:
+        file = tmp_path / "a.json"
+        for value in ('"3"', "true", "null", "-1", "1e999", "[]"):
+            file.write_text(f'{{"bits_per_second": [1, {value}]}}')
+            done = run("bursts", file)
+            shown = {"1e999": "Infinity"}.get(value, value)
+            assert (
+                done.stderr == f"FILE: {file}: [1]: bits_per_second: {shown} is no finite number from 0 on\n"
+            )
+            assert done.exit_code == 2
+
+    def test_what_is_no_text(self, tmp_path: Path) -> None:
+        file = tmp_path / "a.csv"
+        file.write_bytes(b"\xff\xfe\x00")
+        done = run("bursts", file)
+        assert (done.exit_code, done.stderr) == (2, f"FILE: {file}: is not UTF-8 text\n")
 
     @pytest.mark.parametrize("text", ["[]", "{", "7", '{"bits_per_second": 1}', '{"bits_per_second": ["1"]}'])
     def test_json_that_is_something_else(self, tmp_path: Path, text: str) -> None:
@@ -135,7 +154,7 @@ class TestBursts:
 
     def test_a_file_that_is_not_there(self, tmp_path: Path) -> None:
         done = run("bursts", tmp_path / "none.csv")
-        assert (done.exit_code, done.stderr.startswith("FILE: ")) == (1, True), done.output
+        assert (done.exit_code, "none.csv: No such file" in done.stderr) == (2, True), done.output
 
 
 class TestPredict:

@@ -9,7 +9,7 @@ import pytest
 from adon.client.studies import UNPACKED
 from adon.errors import InvalidInput, NotFound
 from adon.placement.documents import placement_to_json
-from adon.placement.model import Method
+from adon.placement.methods import Method
 from adon.studies.model import DOCUMENT, PACKED, StudyKind, short_of
 from adon.studies.packing import packed, unpacked
 from adon.studies.reading import study_of

@@ -101,8 +101,8 @@ def test_a_pair_tells_the_parts_of_its_score_and_how_it_was_before(visiting: Vis
         ({"k": "2", "towards": "a1", "order": "worst"}, "The 2 unhealthiest towards a1"),
         ({"k": "2", "order": "worst"}, "The 2 unhealthiest among each other"),
         ({"k": "2", "order": "worst"}, "No set is less healthy."),
-        ({"k": "9"}, "count: 9 of 5 instances"),
-        ({"k": "2", "towards": "nobody"}, "count: 2 of 0"),
+        ({"k": "9"}, "count: 9 are wanted of 5 instances"),
+        ({"k": "2", "towards": "nobody"}, "count: 2 are wanted of 0"),
     ],
 )
 def test_whom_to_take_is_told_or_why_nobody(visiting: Visiting, query: dict[str, str], words: str) -> None:

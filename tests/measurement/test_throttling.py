@@ -95,6 +95,13 @@ def test_what_is_flat_but_for_noise_is_not_throttled(
     assert found.expected(1e6) == pytest.approx(level, rel=0.1)
 
 
+def test_a_fall_that_is_not_clear_of_the_noise_is_none() -> None:
+    """The first interval is 40 % above the median of the others, and so are two of those."""
+    rates = [140.0, 60.0, 100.0, 100.0, 140.0, 60.0, 60.0, 100.0, 100.0, 100.0, 140.0, 60.0]
+    assert fit(rates) == Allowance(100.0, 100.0, 0.0)
+    assert fit([140.0, *[100.0] * 11]) == Allowance(140.0, 100.0, 1.0)
+
+
 @given(st.lists(st.floats(0, 1e11), max_size=30))
 def test_any_profile_has_an_allowance_or_none(rates: list[float]) -> None:
     found = fit(rates)
@@ -132,6 +139,7 @@ def test_what_the_bucket_gives_is_what_the_transfer_had_above_the_sustained_rate
         (lambda: MICRO.expected(0), "size"),
         (lambda: fit([1.0] * 5, interval=0.0), "interval"),
         (lambda: fit([1.0] * 5 + [math.nan]), "rates"),
+        (lambda: fit([1.0] * 7201), "rates: 7201 intervals"),
     ],
 )
 def test_what_cannot_be_is_refused_by_name(make: object, why: str) -> None:

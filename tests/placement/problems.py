@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from adon.placement.completion import timed
 from adon.placement.constraints import broken
-from adon.placement.model import Application, Impossible, Machine, Method, Problem, Task
+from adon.placement.methods import Method
+from adon.placement.model import Application, Impossible, Machine, Problem, Task
 from measurement.health.model import Pair
 from measurement.snapshot.model import Bottleneck, Snapshot
 

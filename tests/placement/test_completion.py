@@ -9,7 +9,8 @@ import pytest
 from hypothesis import assume, given
 
 from adon.placement.completion import hosed, timed
-from adon.placement.model import Impossible, Kind, Method, Problem
+from adon.placement.methods import Method
+from adon.placement.model import Impossible, Kind, Problem
 from measurement.health.model import Pair
 from measurement.snapshot.model import Bottleneck
 from tests.placement.problems import application, every, machines, network, problems
@@ -52,6 +53,12 @@ def test_hose_model_where_all_paths_of_a_machine_have_one_rate(problem: Problem)
     shared = np.kron(np.eye(size), np.ones((size, size)))
     for seconds, placed in every(hose):
         assert seconds == pytest.approx(written_down(hose, placed, shared))
+
+
+def test_a_hose_that_nobody_measured_is_the_fastest_way_out_beside_others() -> None:
+    rates = {"a>b": 4e6, "a>c": 9e6, "b>a": 5e6, "b>c": 3e6, "c>a": 0.0}
+    found = hosed(network(rates, hoses={"b": 1e6}, crossing={Pair("a", "c"): 2.0}))
+    assert found.hoses == {"a": 4e6, "b": 1e6}
 
 
 @given(problems())

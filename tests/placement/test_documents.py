@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from adon.errors import InvalidInput
 from adon.placement.documents import Placed, placement_from_json, placement_to_json
-from adon.placement.model import Kind, Limit, Method, Placement
+from adon.placement.methods import Method
+from adon.placement.model import Kind, Limit, Placement
 from measurement.health.model import Pair
 
 LIMIT = Limit(Kind.HOSE, (Pair("a", "b"),), 1e9, 0.0, 640e6)

@@ -13,7 +13,8 @@ from adon.placement.completion import timed
 from adon.placement.constraints import broken
 from adon.placement.exact import Effort, exact
 from adon.placement.greedy import greedy
-from adon.placement.model import Impossible, Method, Problem
+from adon.placement.methods import Method
+from adon.placement.model import Application, Impossible, Problem, Task
 from tests.placement.problems import application, every, machines, network, problems
 
 
@@ -94,6 +95,30 @@ class TestByHand:
         with pytest.raises(Impossible, match="in this time"):
             exact(problem, Told(0))
         assert exact(problem).machines == {"i": "c", "j": "a", "k": "b"}
+
+    def test_a_bound_without_any_search_is_what_pairs_rule_out(self) -> None:
+        """Both are pinned: less than that path's 80 s cannot be, and ten halvings come close to it."""
+        tasks = (Task("i", 1.0, 0, "a"), Task("j", 1.0, 0, "b"))
+        problem = Problem(
+            Application("app", tasks, {("i", "j"): 10}), machines("ab"), network({"a>b": 1.0, "b>a": 9.0})
+        )
+        found = exact(problem, Told(0))
+        assert not found.proven
+        assert 0.99 * 80 < found.bound <= found.seconds == 80.0
+
+    def test_just_before_the_end_the_bound_is_what_the_tree_has_left(self) -> None:
+        chance = random.Random(0)
+        app = workloads.fitting(
+            lambda: [workloads.application("app", 7, workloads.Transfers.UNIFORM, chance)], 20.0, 5
+        )[0]
+        names = [machine.name for machine in workloads.machines(5)]
+        snapshot = workloads.snapshot(workloads.Cloud.VARIED, names, chance)
+        problem = Problem(app, workloads.machines(5), snapshot)
+        asked = Told(10**9)
+        assert exact(problem, asked).proven
+        found = exact(problem, Told(10**9 - asked.left - 1))
+        assert not found.proven
+        assert found.bound > 0.9 * found.seconds
 
     def test_none_at_all(self) -> None:
         problem = Problem(

@@ -12,6 +12,7 @@ from adon.placement.baselines import minimum_machines, random_placement, round_r
 from adon.placement.constraints import broken
 from adon.placement.greedy import greedy
 from adon.placement.model import Application, Impossible, Machine, Placement, Problem, Task
+from measurement.health.model import Pair
 from tests.placement.problems import application, every, machines, network, problems
 
 WAYS: dict[str, Callable[[Problem], Placement]] = {
@@ -37,6 +38,14 @@ def test_keeps_what_must_be_kept_and_is_not_faster_than_the_best(way: str, probl
     assert WAYS[way](problem) == found
 
 
+@pytest.mark.parametrize("way", WAYS)
+def test_nobody_sends_over_a_path_that_nobody_knows(way: str) -> None:
+    """From b nothing gets through to a, though both have room, and b comes first."""
+    net = network({"a>b": 1.0, "b>a": 0.0})
+    found = WAYS[way](Problem(application({"i>j": 10}), machines("ba"), net))
+    assert found.machines == {"i": "a", "j": "b"}
+
+
 class TestHoles:
     def test_both_placed_already_keeps_them_and_takes_a_share(self) -> None:
         """i-j and j-k first; i-k then goes where they are, and its path is not fresh for l."""
@@ -44,6 +53,21 @@ class TestHoles:
         found = greedy(Problem(app, machines("abc"), network(LINE)))
         assert found.machines == {"i": "a", "j": "b", "k": "c"}
         assert found.seconds == pytest.approx(80.0)
+
+    @pytest.mark.parametrize(("second", "where"), [(4.0, "b"), (6.0, "c")])
+    def test_a_path_that_is_taken_has_half(self, second: float, where: str) -> None:
+        """a > b has 10, of which the second transfer would have 5."""
+        app = application({"i>j": 30, "k>l": 20}, apart=(frozenset("ij"), frozenset("kl")))
+        net = network({**dict.fromkeys(("b>a", "b>c", "c>a", "c>b"), 1.0), "a>b": 10.0, "a>c": second})
+        found = greedy(Problem(app, machines("abc", 2.0), net))
+        assert found.machines == {"i": "a", "j": "b", "k": "a", "l": where}
+
+    def test_what_others_still_send_takes_a_share(self) -> None:
+        net = network({"a>b": 10.0, "b>a": 6.0})
+        app = application({"i>j": 30})
+        assert greedy(Problem(app, machines("ab"), net)).machines == {"i": "a", "j": "b"}
+        busy = Problem(app, machines("ab"), net, {Pair("a", "b"): 1.0, Pair("b", "a"): 0.0})
+        assert greedy(busy).machines == {"i": "b", "j": "a"}
 
     def test_both_on_one_machine_charges_both(self) -> None:
         app = application({"i>j": 30, "j>k": 20})
@@ -61,6 +85,21 @@ class TestHoles:
         app = Application("app", tasks, {("s1", "s2"): 10})
         found = greedy(Problem(app, machines("ab", 4.0), network({"a>b": 1.0, "b>a": 1.0})))
         assert found.machines["s1"] != found.machines["s2"]
+
+    def test_looks_ahead_for_memory(self) -> None:
+        tasks = (Task("s1", 1.0, 1), Task("s2", 1.0, 1), Task("l1", 1.0, 3), Task("l2", 1.0, 3))
+        app = Application("app", tasks, {("s1", "s2"): 10})
+        room = (Machine("a", 9.0, 4), Machine("b", 9.0, 4))
+        found = greedy(Problem(app, room, network({"a>b": 1.0, "b>a": 1.0})))
+        assert found.machines["s1"] != found.machines["s2"]
+
+    def test_tells_that_it_is_memory_that_is_left_nowhere(self) -> None:
+        tasks = tuple(Task(name, 1.0, 3) for name in "ijk")
+        room = (Machine("a", 9.0, 5), Machine("b", 9.0, 5))
+        with pytest.raises(
+            Impossible, match=r"tasks\.k: no machine is left: the largest is a, which has 2 B of"
+        ):
+            greedy(Problem(Application("app", tasks), room, network({"a>b": 1.0, "b>a": 1.0})))
 
     def test_hose_shares_among_all_that_leaves(self) -> None:
         """j takes a>b; under a's hose k had better stay away from a>c as well: c>b is free."""
@@ -83,8 +122,11 @@ class TestCannotBe:
         ("tasks", "told"),
         [
             ((Task("big", 8.0),), r"tasks\.big: fits on no machine: the largest is m1, which has 4 cores"),
-            ((Task("fat", 1.0, 99),), r"tasks\.fat: .* largest is m2, which has 16 bytes"),
-            ((Task("odd", 4.0, 12),), r"tasks\.odd: no machine has both 4 cores and 12 bytes"),
+            (
+                (Task("fat", 1.0, 99),),
+                r"tasks\.fat: .* largest is m2, which has 16 B of memory free, and it needs 99 B",
+            ),
+            ((Task("odd", 4.0, 12),), r"tasks\.odd: fits on no machine: none has both 4 cores and 12 B"),
             ((Task("pin", 3.0, 0, "m2"),), r"tasks\.pin: is pinned to m2, which has 2 cores free"),
             ((Task("x", 4.0), Task("y", 4.0)), "tasks: need 8 cores together, and all machines have 6"),
             (

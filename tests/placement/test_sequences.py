@@ -17,7 +17,8 @@ from adon.placement.completion import timed
 from adon.placement.exact import exact
 from adon.placement.fluid import Again, Arrival, run
 from adon.placement.greedy import greedy
-from adon.placement.model import Application, Impossible, Machine, Method, Placement, Problem, Task
+from adon.placement.methods import Method
+from adon.placement.model import Application, Impossible, Machine, Placement, Problem, Task
 from adon.placement.sequences import MigrationCost, Running, beside, reconsidered
 from measurement.health.model import Pair
 from measurement.instances import Instance
@@ -124,6 +125,54 @@ class TestFluid:
         assert sorted(one.moves for one in found) == [0, 1]
         assert max(one.ended for one in found) < 8.0
 
+    def test_who_waits_for_what_sends_nothing_comes_at_once(self) -> None:
+        quiet = Application("quiet", (Task("i", 2.0, 0, "a"),))
+        tasks = (Task("i", 2.0, 0, "a"), Task("j", 2.0, 0, "b"))
+        loud = Application("loud", tasks, {("i", "j"): 4_000_000})
+        found = run(NET, FOUR, [Arrival(1, quiet), Arrival(1, loud)], greedy)
+        assert [(one.name, one.placed, one.ended) for one in found] == [("loud", 1, 5), ("quiet", 1, 1)]
+
+    def test_nobody_is_tried_again_before_anything_has_changed(self) -> None:
+        """The four transfers that end one after the other make no room."""
+        tasks = tuple(Task(name, 2.0, 0, name) for name in "abcd")
+        sent = {("a", "b"): 1_000_000, ("b", "c"): 2_000_000, ("c", "d"): 3_000_000, ("d", "a"): 4_000_000}
+        tried = list[str]()
+
+        def place(problem: Problem) -> Placement:
+            tried.append(problem.application.name)
+            return greedy(problem)
+
+        whole = Application("whole", tasks, sent)
+        found = run(NET, FOUR, [Arrival(0, whole), Arrival(0, replace(whole, name="later"))], place)
+        assert [one.ended for one in found] == [pytest.approx(8), pytest.approx(4)]
+        assert tried == ["whole", "later", "later"]
+
+    @pytest.mark.parametrize(("pause", "ended"), [(0.0, 1.0), (0.7, 1.7)])
+    def test_what_moves_together_is_done_when_it_has_arrived(self, pause: float, ended: float) -> None:
+        """An eight-second transfer is over after a second, by a move; a short one ends while that lasts."""
+        free = [True, True]
+
+        def place(problem: Problem) -> Placement:
+            if free:
+                free.pop()
+                return (
+                    greedy(problem)
+                    if problem.application.name == "short"
+                    else timed(problem, PLACE, Method.GREEDY)
+                )
+            return exact(problem)
+
+        long = Application("long", (Task("i", 1.0), Task("j", 1.0)), {("i", "j"): 8_000_000})
+        short = Application(
+            "short", (Task("x", 2.0, 0, "c"), Task("y", 2.0, 0, "d")), {("x", "y"): 1_500_000}
+        )
+        arrivals = [Arrival(0, long), Arrival(0, short)]
+        found = run(NET, FOUR, arrivals, place, Again(1.0, MigrationCost(pause)))
+        assert [(one.name, one.ended, one.moves) for one in found] == [
+            ("long", pytest.approx(ended), 1),
+            ("short", pytest.approx(1.5), 0),
+        ]
+
     @settings(max_examples=40, deadline=None)
     @given(st.integers(0, 10_000), st.sampled_from(workloads.Cloud))
     def test_never_shorter_than_predicted_nor_than_all_transfers_in_turn_is_long(
@@ -162,6 +211,8 @@ class TestAdvice:
             (300.0, 150.0, UNEVEN, False, "too short: 2.5 min would be saved, and measuring takes 3 min"),
             (36000.0, 34000.0, EVEN, False, "its tasks send each other about the same: 5.556 %"),
             (36000.0, 34000.0, UNEVEN, False, "the places differ too little"),
+            (360.0, 180.0, UNEVEN, False, "too short: 3 min would be saved"),
+            (36000.0, 32760.0, UNEVEN, False, "the places differ too little: 9 %"),
             (100.0, 120.0, UNEVEN, False, "the places differ too little: 0 %"),
             (0.0, 0.0, UNEVEN, False, "nothing leaves a machine"),
         ],
@@ -170,6 +221,13 @@ class TestAdvice:
         found = self.said(now, then, sent)
         assert found[0] == pays
         assert found[1].startswith(why)
+
+    def test_the_usual_is_the_median_of_the_others(self) -> None:
+        others = [Placement({}, seconds, None, Method.RANDOM) for seconds in (9000.0, 1000.0, 2000.0)]
+        found = advice(application(self.UNEVEN), Placement({}, 500.0, None, Method.EXACT), others)
+        assert (found.pays, found.saved, found.share) == (True, 1500.0, 0.75)
+        with pytest.raises(ValueError, match="otherwise"):
+            advice(application(self.UNEVEN), others[0], [])
 
     def test_unevenness_by_hand(self) -> None:
         assert unevenness(application({"i>j": 30, "j>i": 10})) == pytest.approx(0.5)

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from adon.placement.model import Method, Placement
+from adon.placement.methods import Method
+from adon.placement.model import Placement
 from adon.placement.slurm import Form, told
 from tests.measurement.custom.slurm_site import cluster, missing
 
@@ -16,6 +17,12 @@ NODES = ("vm-a", "vm-b", "vm-c")
 PLACED = Placement(
     {"first": "vm-b", "second": "vm-a", "third": "vm-c", "fourth": "vm-b"}, 1.0, None, Method.GREEDY
 )
+
+
+def test_a_machine_of_two_tasks_is_one_node_and_two_lines() -> None:
+    assert told(PLACED, Form.NODELIST) == "vm-b,vm-a,vm-c"
+    assert told(PLACED, Form.HOSTFILE).splitlines() == ["vm-b", "vm-a", "vm-c", "vm-b"]
+    assert told(PLACED, Form.OPTIONS) == "--ntasks=4 --distribution=arbitrary"
 
 
 @pytest.mark.integration

@@ -7,7 +7,8 @@ from typing import Any
 
 from adon.evaluations.builtins import reference
 from adon.placement.documents import Placed, placement_to_json
-from adon.placement.model import Kind, Limit, Method, Placement
+from adon.placement.methods import Method
+from adon.placement.model import Kind, Limit, Placement
 from adon.studies.model import StudyKind
 from adon.studies.reading import study_of
 from measurement.evaluation.results import Path

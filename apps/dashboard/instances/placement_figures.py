@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
 
-from adon.placement.model import Method, Placement
+from adon.placement.methods import Method
+from adon.placement.model import Placement
 from apps.dashboard import ui
 from apps.figures.looks import SERIES
 from measurement.health.model import Pair

@@ -10,7 +10,8 @@ from dash.development.base_component import Component
 
 from adon.access.policy import Action
 from adon.placement.documents import Placed, placement_from_json
-from adon.placement.model import Kind, Limit, Method, Placement
+from adon.placement.methods import Method
+from adon.placement.model import Kind, Limit, Placement
 from adon.studies.model import StudyKind
 from apps.dashboard import ui
 from apps.dashboard.instances import placement_figures as figures

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from measurement.profiling.predicting import (
     DAY,
+    LEARNT,
     Error,
     next_hour,
     previous_hour,
@@ -54,6 +55,13 @@ def test_without_a_rhythm_it_is_hardly_worse_than_the_previous_hour() -> None:
 def test_what_only_depends_on_the_time_of_day_is_told_exactly() -> None:
     hours = [float(hour % DAY) ** 2 for hour in range(5 * DAY)]
     assert rolling_error(hours, next_hour) == Error(0.0, 0.0, 3 * DAY)
+
+
+def test_what_was_usual_more_than_four_weeks_ago_is_forgotten_and_the_time_of_day_is_kept() -> None:
+    """Three hours into a day, whatever begins before the window."""
+    now = [float(hour % DAY) for hour in range(LEARNT + 3)]
+    assert next_hour(now) == pytest.approx(3.0)
+    assert next_hour([1e9] * 100 * DAY + now) == pytest.approx(3.0)
 
 
 def test_with_less_than_two_days_it_is_the_previous_hour() -> None:

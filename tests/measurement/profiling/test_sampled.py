@@ -139,3 +139,12 @@ def test_losses_of_numbers_that_come_in_any_order(order: list[int], gone: set[in
         assert sequence.take((number + start) % 2**32)
         assert not sequence.take((number + start) % 2**32)
     assert sequence.lost == max(came) - 100 + 1 - len(came)
+
+
+def test_what_is_made_up_for_is_as_uncertain_as_what_was_seen() -> None:
+    one = Sum()
+    for payload in (1000, 1000, 200):
+        one.add(payload, 8)
+    more = one.scaled(1.5)
+    assert (more.sent, more.packets) == (1.5 * 8 * 2200, 3)
+    assert more.error == pytest.approx(one.error)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from measurement.health.model import Pair
-from measurement.snapshot.concurrent import interfere, leaves, plan, rounds
+from measurement.snapshot.concurrent import Trial, interfere, leaves, plan, rounds
 from measurement.snapshot.racks import Level, tree
 from tests.measurement.snapshot.trees import Network, made
 
@@ -123,6 +123,25 @@ def test_trials_that_do_not_meet_are_in_one_round() -> None:
     within = [trial for trial in plan(found, network.alone()) if trial.level is None]
     assert len(within) == 9
     assert [len(its) for its in rounds(found, within)] == [3, 3, 3]
+
+
+def test_trials_over_one_link_into_the_core_are_not_in_one_round() -> None:
+    """Six racks, no two paths with one in common, but all of them lead from one subtree to the other."""
+    network = Network({name: (f"s{name in 'cdef'}", f"r{name}", f"m{name}") for name in "abcdef"})
+    found = tree(network.names, network.hops())
+    trials = [
+        Trial(None, frozenset(source), tuple(Pair(source, other) for other in others))
+        for source, others in (("a", "cd"), ("b", "ef"))
+    ]
+    assert rounds(found, trials) == ((trials[0],), (trials[1],))
+    within = Trial(None, frozenset("c"), (Pair("c", "d"), Pair("c", "e")))
+    apart = Trial(None, frozenset("a"), (Pair("a", "b"),))
+    assert rounds(found, [within, apart]) == ((within, apart),)
+
+
+def test_within_one_physical_machine_nothing_is_tried() -> None:
+    network = Network(dict.fromkeys("abc", ("s", "r", "m")))
+    assert plan(tree(network.names, network.hops()), network.alone()) == ()
 
 
 def test_paths_without_a_rate_are_not_used() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -80,11 +81,16 @@ def test_what_is_not_known_joins_nobody_wrongly(seed: int, share: float) -> None
 def test_what_no_tree_can_be_is_named(lengths: dict[Pair, int], instances: tuple[str, ...], why: str) -> None:
     faults = tree(sorted({name for pair in lengths for name in pair}), lengths).faults
     assert [fault.instances for fault in faults] == [instances]
-    assert pytest.importorskip("re").search(why, faults[0].why)
+    assert re.search(why, faults[0].why)
 
 
 def test_who_is_close_to_both_joins_them_all_the_same() -> None:
     assert names(tree("abc", hops(a_b=2, b_c=2, a_c=4)), Level.RACK) == ["abc"]
+
+
+@pytest.mark.parametrize("lengths", [hops(a_b=2, b_a=4), hops(a_b=4, b_a=2)])
+def test_of_two_lengths_the_shorter_is_taken(lengths: dict[Pair, int]) -> None:
+    assert names(tree("ab", lengths), Level.RACK) == ["ab"]
 
 
 def test_nobody_and_one_alone() -> None:

@@ -64,6 +64,24 @@ def test_trains_do_not_meet() -> None:
     assert max(map(len, one_by_one.met)) == 1
 
 
+def test_a_trial_is_made_whole_and_no_other_beside_it_where_one_at_a_time_was_asked_for() -> None:
+    """Three racks of three: a trial in each could be made at a time."""
+    at = {f"s{s}m{m}": (f"s{s}", f"s{s}r", f"s{s}m{m} card") for s in range(3) for m in range(3)}
+    racks = Network(at, dict.fromkeys(at, 300e6))
+    usual, alone = Agents(racks), Agents(racks)
+    taken(usual, Taking(trains_at_once=1))
+    found = taken(alone, Taking(trains_at_once=1, transfers_at_once=1))
+    assert max(map(len, usual.met)) == 6
+    assert max(map(len, alone.met)) == 2
+    assert found.constant == {*at}
+
+
+def test_the_first_interval_of_a_transfer_does_not_count() -> None:
+    """The agents carry nothing in it."""
+    found = taken(Agents(HOSES), Taking(intervals=2)).snapshot
+    assert found.rates == pytest.approx(HOSES.alone(), rel=1e-6)
+
+
 def test_without_trials_nothing_is_known_of_what_is_shared() -> None:
     result = taken(Agents(HOSES), Taking(width=0))
     assert (result.snapshot.hoses, result.snapshot.bottlenecks, result.trials) == ({}, (), 0)

@@ -1,0 +1,93 @@
+"""What must hold wherever tasks are: each rule by itself, broken and just kept."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from adon.placement.constraints import broken, check, less, near
+from adon.placement.model import Application, Impossible, Machine, Problem, Task
+from measurement.health.model import Pair
+from tests.placement.problems import machines, network
+
+NET = network(
+    {"a>b": 1.0, "b>a": 1.0, "a>c": 1.0},
+    rtts={Pair("a", "b"): 0.001, Pair("b", "a"): 0.1, Pair("c", "a"): 0.02},
+)
+APP = Application("app", (Task("i", 1.0, 2), Task("j", 1.0, 1)))
+ROOM = (Machine("a", 2.0, 3), Machine("b", 1.0, 3), Machine("c", 1.0, 3))
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "most", "holds"),
+    [
+        ("a", "b", 0.1, True),  # the longer of both directions is exactly that
+        ("a", "b", 0.099, False),
+        ("b", "a", 0.099, False),
+        ("a", "c", 0.02, True),  # known in one direction alone
+        ("b", "c", 1e9, False),  # nobody knows
+        ("b", "b", 0.0, True),
+    ],
+)
+def test_near_by_the_longer_of_both_directions(one: str, other: str, most: float, holds: bool) -> None:
+    assert near(Problem(APP, ROOM, NET), one, other, most) == holds
+
+
+@pytest.mark.parametrize(
+    ("app", "placed", "told"),
+    [
+        (APP, "aa", []),
+        (APP, "ab", []),
+        (APP, "bb", ["b: 2 cores are used of 1"]),
+        (
+            replace(APP, tasks=(Task("i", 1.0, 2), Task("j", 1.0, 2))),
+            "aa",
+            ["a: 4 B of memory are used of 3 B"],
+        ),
+        (replace(APP, tasks=(Task("i", 0.1), Task("j", 0.9 + 1e-12))), "bb", []),
+        (replace(APP, tasks=(Task("i", 1.0, 0, "c"), Task("j", 1.0))), "ab", ["i: is on a, and pinned to c"]),
+        (replace(APP, apart=(frozenset("ij"),)), "aa", ["i and j: are both on a, and are to be apart"]),
+        (
+            replace(APP, within={("i", "j"): 0.05}),
+            "ab",
+            ["i and j: more than 50 ms between a and b, or nobody knows"],
+        ),
+        (replace(APP, within={("i", "j"): 0.0}), "aa", []),
+        (APP, "ax", ["j: is on x, which is none of the machines"]),
+    ],
+)
+def test_what_is_broken_is_told(app: Application, placed: str, told: list[str]) -> None:
+    assert list(broken(Problem(app, ROOM, NET), dict(zip("ij", placed, strict=True)))) == told
+
+
+@pytest.mark.parametrize(
+    ("app", "told"),
+    [
+        (
+            Application("app", tuple(Task(name, 0.1) for name in "ijkl"), apart=(frozenset("ijkl"),)),
+            "apart: 4 tasks are to be apart, and there are 3 machines",
+        ),
+        (
+            Application("app", tuple(Task(name, 0.1, 3) for name in "ijkl")),
+            "tasks: need 12 B of memory together, and all machines have 9 B free",
+        ),
+        (
+            Application("app", (Task("i", 1.0, 0, "a"), Task("j", 1.0, 0, "b")), within={("j", "i"): 0.05}),
+            "within: j and i are pinned to b and a: farther apart, or unknown",
+        ),
+    ],
+)
+def test_what_plainly_cannot_be_is_told_at_once(app: Application, told: str) -> None:
+    with pytest.raises(Impossible) as found:
+        check(Problem(app, ROOM, NET))
+    assert str(found.value) == told
+
+
+def test_what_is_left_of_a_machine() -> None:
+    (whole,) = machines("a", 2.0)
+    assert less(whole, ()) == whole
+    assert less(Machine("a", 2.0, 9), APP.tasks) == Machine("a", 0.0, 6)
+    assert less(Machine("a", 0.3), (Task("i", 0.1), Task("j", 0.2))).cores == 0.0
+    with pytest.raises(Impossible, match="machines: a: 3 cores are used of 2"):
+        less(whole, (Task("i", 3.0),))
