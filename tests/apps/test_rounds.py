@@ -147,7 +147,7 @@ def test_an_instance_that_is_gone_leaves_a_round_that_says_so(world: World) -> N
 
 def run(made: Rounds, until: Callable[[], bool]) -> None:
     made.start()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not until():
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -258,7 +258,7 @@ def test_a_round_among_instances_that_are_not_there_is_a_study_that_says_so(
     with Archive(tmp_path / "measurements.db") as archive:
         args = (configured(nowhere), tmp_path, tmp_path, inbox, Studies(archive), lambda: True)
         with rounds.running(*args):
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + 60
             while not (found := inbox.ask(lambda: archive.documents(short_of(StudyKind.HEALTH_ROUND)))):
                 assert time.monotonic() < deadline
                 time.sleep(0.02)
@@ -289,7 +289,7 @@ def test_the_collector_process_probes_real_agents(tmp_path: Path) -> None:
                         break
             finally:
                 process.send_signal(signal.SIGTERM)
-                log = process.communicate(timeout=30)[1]
+                log = process.communicate(timeout=60)[1]
         assert process.returncode == 0, log
     with Archive(data / "measurements.db", readonly=True) as archive:
         (made,) = archive.documents(short_of(StudyKind.HEALTH_ROUND))
