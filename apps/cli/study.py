@@ -104,7 +104,7 @@ def submit(
     quiet: QuietFlag = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Have a study kept and shown; of a round of health its samples are left out, their medians stay."""
+    """Have a study kept and shown; of a round of health its samples are left out, their means stay."""
     made = client(ctx).add_study(kind, _document(kind, file), title)
     if json_:
         print_json(made)

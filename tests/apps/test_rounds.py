@@ -181,6 +181,41 @@ def test_who_does_not_lead_runs_none(world: World) -> None:
     assert world.records == []
 
 
+def test_who_waits_to_lead_looks_now_and_then(world: World) -> None:
+    world.leads = False
+    looked: list[float] = []
+    made = world.rounds(configured(), lambda: looked.append(0.0) or 1000.0)  # type: ignore[func-returns-value]
+    made.start()
+    time.sleep(0.3)  # a slower machine looks less often
+    made.stop()
+    assert 0 < len(looked) <= 3
+
+
+def test_a_clock_that_was_set_back_makes_no_round_wait(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "LOOK_EVERY", 0.01)
+    now = [100_000.0]
+    made = world.rounds(configured(), lambda: now[0])
+
+    def second() -> bool:
+        if len(world.records) == 1:
+            now[0] = 1000.0
+        return len(world.records) > 1
+
+    run(made, second)
+
+
+def test_no_round_begins_before_it_is_due(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "LOOK_EVERY", 0.01)
+    looked: list[int] = []
+
+    def clock() -> float:
+        looked.extend(1 for _ in world.records)
+        return 1000.0 + 99.0 * min(3, len(looked))
+
+    run(world.rounds(configured(), clock), lambda: len(looked) > 5)
+    assert len(world.records) == 1
+
+
 def test_a_round_under_way_ends_soon_when_the_collector_stops(world: World) -> None:
     world.cloud.takes = 0.05
     made = world.rounds(configured())
