@@ -102,6 +102,14 @@ def test_the_field_that_is_wrong_is_named() -> None:
     assert [one.field for one in refused.value.problems] == ["document.completion_time_s"]
 
 
+def test_what_no_json_can_hold_is_refused_where_nobody_reads_it_too() -> None:
+    document = documents()[StudyKind.PLACEMENT]
+    wrong = {**document, "limit": {**document["limit"], "seconds": float("inf")}}
+    with pytest.raises(InvalidInput) as refused:
+        study_of(StudyKind.PLACEMENT, wrong, "", "ann", AT)
+    assert [one.field for one in refused.value.problems] == ["document"]
+
+
 def test_the_same_study_is_one_whoever_hands_it_in_and_whatever_the_order_of_its_keys() -> None:
     document = documents()[StudyKind.SNAPSHOT]
     one = study_of(StudyKind.SNAPSHOT, document, "", "ann", AT)
