@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import statistics
 
 import pytest
 
@@ -74,6 +75,9 @@ def test_the_latest_round_is_shown_unless_another_is_asked_for(visiting: Visitin
     told = said(health_page.live(visiting("researcher")))
     assert "19 of 20" in told
     assert "no answer to icmp and udp" in told
+    known = [one.total for one in a_round().scores.values() if one.total is not None]
+    assert len(known) % 2 == 0, "else any median is the middle one"
+    assert f"Median health {statistics.median(known):.2f}" in told
     earlier = id_of(StudyKind.HEALTH_ROUND, round_to_json(a_round(AT - 3600.0, 1.2)))
     assert earlier in said(health_page.live(visiting(query={"study": earlier})))
 
@@ -102,7 +106,7 @@ def test_a_pair_tells_the_parts_of_its_score_and_how_it_was_before(visiting: Vis
         ({"k": "2", "order": "worst"}, "The 2 unhealthiest among each other"),
         ({"k": "2", "order": "worst"}, "No set is less healthy."),
         ({"k": "9"}, "count: 9 of 5 instances"),
-        ({"k": "2", "towards": "nobody"}, "count: 2 of 0"),
+        ({"k": "2", "towards": "nobody"}, "This round has no instance 'nobody'."),
     ],
 )
 def test_whom_to_take_is_told_or_why_nobody(visiting: Visiting, query: dict[str, str], words: str) -> None:
