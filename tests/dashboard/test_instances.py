@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import statistics
+from dataclasses import replace
 
 import pytest
 
@@ -14,7 +15,7 @@ from apps.dashboard.instances.opened import Read
 from measurement.health.choosing import towards
 from measurement.health.documents import to_json as round_to_json
 from measurement.health.model import Pair
-from measurement.health.scoring import around
+from measurement.health.scoring import around, scores
 from tests.apps.web import World
 from tests.dashboard.conftest import Visiting
 from tests.dashboard.reading import parts, text
@@ -75,11 +76,22 @@ def test_the_latest_round_is_shown_unless_another_is_asked_for(visiting: Visitin
     told = said(health_page.live(visiting("researcher")))
     assert "19 of 20" in told
     assert "no answer to icmp and udp" in told
-    known = [one.total for one in a_round().scores.values() if one.total is not None]
-    assert len(known) % 2 == 0, "else any median is the middle one"
-    assert f"Median health {statistics.median(known):.2f}" in told
     earlier = id_of(StudyKind.HEALTH_ROUND, round_to_json(a_round(AT - 3600.0, 1.2)))
     assert earlier in said(health_page.live(visiting(query={"study": earlier})))
+
+
+def test_of_an_even_number_of_pairs_the_median_is_between_two_as_in_the_summary(
+    world: World, visiting: Visiting
+) -> None:
+    whole = a_round()
+    found = {pair: one for pair, one in whole.found.items() if pair.source != "c1"}
+    record = replace(whole, planned=tuple(found), found=found, scores=scores(found), failures=())
+    made = world.ask("POST", "/studies", json={"kind": "health-round", "document": round_to_json(record)}).json
+    totals = sorted(one.total for one in record.scores.values() if one.total is not None)
+    assert len(totals) % 2 == 0
+    assert f"{statistics.median(totals):.2f}" != f"{totals[len(totals) // 2]:.2f}", "else this shows nothing"
+    assert f"median health {statistics.median(totals):.2f}" in made["summary"]
+    assert f"Median health {statistics.median(totals):.2f}" in said(health_page.live(visiting("researcher")))
 
 
 @pytest.mark.usefixtures("kept")
