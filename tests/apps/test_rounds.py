@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -32,10 +33,13 @@ from measurement.anomaly.watch import Watch, WatchState
 from measurement.archive import Appended, Archive
 from measurement.errors import ArchiveError, LeaseLost
 from measurement.health.history import History
-from measurement.health.judging import REMEMBERED
+from measurement.health.judging import REMEMBERED, Judged
+from measurement.health.markers import Marker
 from measurement.health.model import Pair
 from measurement.health.path_metrics import FIRED, TRAIN
 from measurement.health.record import RoundRecord
+from measurement.health.renewing import health_round
+from measurement.health.running import Running
 from measurement.model import Measurement, Metric, Observation, PathKey
 from measurement.probes.key import write_key
 from tests.apps.test_cli_health import agents
@@ -136,6 +140,34 @@ def test_what_was_before_is_remembered_over_a_restart_and_not_for_ever(world: Wo
     world.rounds(configured()).round()
     assert world.told(FIRED)[THERE] >= 3
     assert world.records[-1].carried, "only what fired, or is an hour old, is loaded again"
+
+
+def test_what_markers_have_learnt_is_remembered(world: World) -> None:
+    for number in range(3):
+        world.cloud.rtt = lambda _, number=number: 0.01 * 5**number  # type: ignore[misc]
+        world.rounds(configured()).round()
+        time.sleep(0.002)
+    assert world.told(FIRED)[THERE] > 0
+    learnt = History(world.folder / rounds.FOLDER).tolerances()
+    assert learnt[Pair("mu-1", "osu-1")][Marker.ICMP].fired > 0
+
+
+def test_rounds_keep_to_the_limits_that_are_configured(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Running] = []
+
+    async def noting(*given: Any, **more: Any) -> Judged:
+        told.extend(one for one in given if isinstance(one, Running))
+        return await health_round(*given, **more)
+
+    monkeypatch.setattr(rounds, "health_round", noting)
+    world.rounds(configured()).round()
+    assert told[0].limits.between_zones == 1
+    assert told[0].limits.zones["osu-1"] == "osu"
+
+
+def test_as_many_pairs_are_verified_as_configured(world: World) -> None:
+    world.rounds(configured(MACHINES.replace("verified: 2", "verified: 11"))).round()
+    assert len(world.records[0].verified) == 11
 
 
 def test_an_instance_that_is_gone_leaves_a_round_that_says_so(world: World) -> None:
