@@ -205,15 +205,7 @@ def test_the_thread_runs_rounds_when_they_are_due_and_goes_on_after_a_failure(
     assert "another_collector_measures" in caplog.text
 
 
-def test_who_does_not_lead_runs_none(world: World) -> None:
-    world.leads = False
-    asked = threading.Event()
-    made = world.rounds(configured(), lambda: asked.set() or 1000.0)  # type: ignore[func-returns-value]
-    run(made, asked.is_set)
-    assert world.records == []
-
-
-def test_who_waits_to_lead_looks_now_and_then(world: World) -> None:
+def test_who_does_not_lead_runs_none_and_looks_now_and_then(world: World) -> None:
     world.leads = False
     looked: list[float] = []
     made = world.rounds(configured(), lambda: looked.append(0.0) or 1000.0)  # type: ignore[func-returns-value]
@@ -221,6 +213,7 @@ def test_who_waits_to_lead_looks_now_and_then(world: World) -> None:
     time.sleep(0.3)  # a slower machine looks less often
     made.stop()
     assert 0 < len(looked) <= 3
+    assert (world.cloud.orders, world.records) == ([], [])
 
 
 def test_a_clock_that_was_set_back_makes_no_round_wait(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -263,15 +256,15 @@ def test_a_marker_is_an_alarm_until_none_fires() -> None:
     settings = configured().health
     assert settings is not None
     watch, state = Watch(Policy(limits=rounds.limits(settings))), WatchState()
-    raised: list[tuple[bool, bool]] = []
-    for number, value in enumerate((0.0, 0.0, 2.0, 1.0, 0.0)):
+    raised: list[tuple[int, bool, bool]] = []
+    for number, value in enumerate((0.0, 0.0, 1.0, 2.0, 0.0)):
         at = 1000.0 + 600.0 * number
         seen = Observation(THERE, FIRED, value, at, "study:x")
         alarms: Sequence[Alarm]
         state, alarms = watch.steps(state, [seen], at)
-        raised += [(one.open, one.bad) for one in alarms]
-    assert [opened for opened, _ in raised] == [True, False]
-    assert raised[0] == (True, True)
+        raised += [(number, one.open, one.bad) for one in alarms]
+    assert [(number, is_open) for number, is_open, _ in raised] == [(2, True), (4, False)]
+    assert raised[0][2]
 
 
 # -- with the collector's own thread ---------------------------------------------------------------------

@@ -86,7 +86,9 @@ def test_of_an_even_number_of_pairs_the_median_is_between_two_as_in_the_summary(
     whole = a_round()
     found = {pair: one for pair, one in whole.found.items() if pair.source != "c1"}
     record = replace(whole, planned=tuple(found), found=found, scores=scores(found), failures=())
-    made = world.ask("POST", "/studies", json={"kind": "health-round", "document": round_to_json(record)}).json
+    made = world.ask(
+        "POST", "/studies", json={"kind": "health-round", "document": round_to_json(record)}
+    ).json
     totals = sorted(one.total for one in record.scores.values() if one.total is not None)
     assert len(totals) % 2 == 0
     assert f"{statistics.median(totals):.2f}" != f"{totals[len(totals) // 2]:.2f}", "else this shows nothing"

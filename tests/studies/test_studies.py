@@ -43,7 +43,9 @@ JSON = st.recursive(
 def test_what_is_packed_comes_back(document: dict[str, Any]) -> None:
     assert unpacked(packed(document)) == document
     assert packed(json.loads(json.dumps(document))) == packed(document)
-    assert base64.b64decode(packed(document))[4:8] == bytes(4), "no time, or it were other bytes a second later"
+    assert base64.b64decode(packed(document))[4:8] == bytes(4), (
+        "no time, or it were other bytes a second later"
+    )
 
 
 def test_what_would_grow_too_large_is_refused_before_it_does() -> None:
