@@ -20,7 +20,8 @@ import yaml
 from adon.config import Configuration
 from adon.config.health import measured_by_tests
 from adon.errors import InvalidInput
-from adon.studies.model import DOCUMENT, StudyKind, short_of
+from adon.studies.model import DOCUMENT, PACKED, StudyKind, short_of
+from adon.studies.packing import unpacked
 from adon.yamlfile import parse_model
 from apps.collector import rounds
 from apps.collector.collector import Call, Inbox
@@ -354,6 +355,9 @@ def test_the_collector_process_probes_real_agents(tmp_path: Path) -> None:
     with Archive(data / "measurements.db", readonly=True) as archive:
         (made,) = archive.documents(short_of(StudyKind.HEALTH_ROUND))
         latest = {(one.key, one.metric): one for one in archive.latest()}
+        kept = archive.document(DOCUMENT, made["id"])
+    assert kept is not None
+    assert {len(one["tcp"]) for one in unpacked(kept[PACKED])["pairs"]} == {1}, "in short"
     assert "6 of 6 pairs" in made["summary"]
     for key in BOTH:
         assert 0 <= latest[key, Metric.HEALTH].value <= 1

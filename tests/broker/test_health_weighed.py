@@ -63,6 +63,12 @@ def test_a_bound_on_health_is_kept_and_told_as_a_share() -> None:
     assert missed.why == "misses health >= 60 %"
 
 
+@pytest.mark.parametrize("metric", [Metric.HEALTH, Metric.LOSS])
+def test_no_ratio_is_above_one(metric: Metric) -> None:
+    with pytest.raises(ValueError, match=f"{metric}: 1.1 is above 1"):
+        Measurement(PathKey("al2s", "mu", "osu"), metric, 1.1, 0.0, 1.0, "study:1")
+
+
 def test_a_round_that_is_too_old_says_nothing() -> None:
     stage = stage_with()
     tell(stage, "al2s", Metric.HEALTH, 0.9, age=601.0)
