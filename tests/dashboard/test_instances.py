@@ -9,17 +9,21 @@ from dataclasses import replace
 import pytest
 
 from adon.errors import NotFound
+from adon.placement.documents import placement_to_json
+from adon.placement.model import Method
 from adon.studies.model import StudyKind
+from adon.studies.packing import written
 from apps.dashboard.instances import evaluation_page, health_page, placement_page
 from apps.dashboard.instances.opened import Read
 from measurement.health.choosing import towards
 from measurement.health.documents import to_json as round_to_json
 from measurement.health.model import Pair
 from measurement.health.scoring import around, scores
+from measurement.snapshot.documents import to_json as snapshot_to_json
 from tests.apps.web import World
 from tests.dashboard.conftest import Visiting
 from tests.dashboard.reading import parts, text
-from tests.studies.documents import AT, a_round, id_of, several
+from tests.studies.documents import AT, a_placement, a_round, a_snapshot, id_of, several
 
 PAGES = (health_page, placement_page, evaluation_page)
 
@@ -111,6 +115,15 @@ def test_a_pair_tells_the_parts_of_its_score_and_how_it_was_before(visiting: Vis
 
 
 @pytest.mark.usefixtures("kept")
+def test_a_history_goes_back_no_farther_than_a_page_may_read(
+    visiting: Visiting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health_page, "HISTORY_BYTES", len(written(round_to_json(a_round()))) * 1.5)
+    told = said(health_page.live(visiting(query={"source": "a1", "destination": "b1"})))
+    assert "in the last 1 round." in told
+
+
+@pytest.mark.usefixtures("kept")
 @pytest.mark.parametrize(
     ("query", "words"),
     [
@@ -196,6 +209,19 @@ def test_a_placement_without_its_snapshot_says_so(world: World, visiting: Visiti
     told = said(placement_page.live(visiting("researcher")))
     assert "is not kept" in told
     assert "there is this one only" in told
+
+
+def test_only_the_same_application_over_the_same_network_is_beside(world: World, visiting: Visiting) -> None:
+    mine = a_placement()
+    elsewhere = replace(a_placement(Method.RANDOM, 90.0), snapshot_at=AT - 60.0)
+    another = replace(a_placement(Method.ROUND_ROBIN, 90.0), application="another")
+    kept = [(StudyKind.PLACEMENT, placement_to_json(one)) for one in (mine, elsewhere, another)]
+    for kind, document in [*kept, (StudyKind.SNAPSHOT, snapshot_to_json(a_snapshot(AT - 60.0)))]:
+        made = world.ask("POST", "/studies", json={"kind": kind.value, "document": document})
+        assert made.status_code == 201, made.text
+    told = said(placement_page.live(visiting(query={"study": id_of(*kept[0])})))
+    assert "there is this one only" in told
+    assert "is not kept" in told
 
 
 # -- evaluations ----------------------------------------------------------------------------------------
