@@ -50,7 +50,7 @@ UNHEARD = 100
 CONNECT_WAIT = 1.0
 """Seconds a call waits for a connection that is not there (a controller that is just starting)."""
 BACKOFF = (0.05, 2.0)
-"""First and longest pause between two attempts to connect, in seconds."""
+"""First and longest pause between two attempts to connect, in seconds; a call is tried at once."""
 
 CONTROLLER = "controller.sock"
 """In the data folder: the controller's own."""
@@ -374,6 +374,7 @@ class LinkClient:
         self._connection: socket.socket | None = None
         self._since = time.time()
         self._closed = False
+        self._urgent = False
         # One condition guards all of the above; writers wait on it for lines and for a connection.
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._run, name="link-client", daemon=True)
@@ -432,6 +433,9 @@ class LinkClient:
         line = _encode_call(kind, {**payload, "command": command})
         waiting: Future[Payload] = Future()
         with self._changed:
+            if not self.connected:
+                self._urgent = True  # the pause between two attempts may be longer than a call waits
+                self._changed.notify_all()
             if not self._changed.wait_for(lambda: self.connected or self._closed, min(CONNECT_WAIT, timeout)):
                 raise Unavailable(f"{self._far} is not running")
             if self._closed:
@@ -463,12 +467,19 @@ class LinkClient:
         while not self._closed:
             connection = self._connect()
             if connection is None:
-                with self._changed:
-                    self._changed.wait_for(lambda: self._closed, pause)
-                pause = min(2 * pause, BACKOFF[1])
+                pause = self._paused(pause)
                 continue
             pause = BACKOFF[0]
             self._serve(connection)
+
+    def _paused(self, seconds: float) -> float:
+        """Wait between two attempts to connect, until somebody calls; so long the next pause is."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._urgent, seconds)
+            if self._urgent:
+                self._urgent = False
+                return BACKOFF[0]
+        return min(2 * seconds, BACKOFF[1])
 
     def _connect(self) -> socket.socket | None:
         connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
@@ -488,6 +499,7 @@ class LinkClient:
                 connection.close()
                 return
             self._connection = connection
+            self._urgent = False
             self._since = time.time()
             greeted = "hello" in self._callbacks  # a callback that comes later is called by on()
             self._changed.notify_all()

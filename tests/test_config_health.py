@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from adon.config import Configuration
@@ -56,6 +58,32 @@ def test_what_is_measured_then() -> None:
         PathKey(one.path, one.from_, one.to) for one in read().measurements.tests if one.throughput_period
     }
     assert measured_by_tests(read()) == tested
+    first, *others = read().measurements.tests
+    quiet = (first.model_copy(update={"throughput_period": None}), *others)
+    less = read().model_copy(update={"measurements": read().measurements.model_copy(update={"tests": quiet})})
+    assert PathKey(first.path, first.from_, first.to) not in measured_by_tests(less)
+
+
+def test_rounds_alone_give_what_they_are_asked_for() -> None:
+    def given(text: str) -> frozenset[Metric]:
+        found = read(text)
+        none = found.measurements.model_copy(update={"tests": (), "one_way": ()})
+        return found.model_copy(update={"measurements": none}).metrics_measured
+
+    assert given(MACHINES) == {Metric.HEALTH, Metric.THROUGHPUT}
+    assert given(MACHINES.replace("throughput: true", "throughput: false")) == {Metric.HEALTH}
+    nowhere = re.sub(r", site: \w+, path: \w+", "", MACHINES)
+    assert given(nowhere) == set(), "no pair stands for a path"
+
+
+def test_a_path_that_ends_elsewhere_is_none_of_an_instance_s() -> None:
+    host = '{address: 10.3.0.10, mac: "02:00:00:00:0c:0a", port: hub-dtn}'
+    third = f'  hub: {{edge: mu-edge, gateway_mac: "02:00:00:00:0c:01", hosts: {{hub-dtn: {host}}}}}\n'
+    text = NETWORK.read_text().replace("\nsites:\n", f"\nsites:\n{third}")
+    with pytest.raises(InvalidInput) as refused:
+        parse_model(text + MACHINES.replace("site: mu, path: al2s", "site: hub, path: al2s"), Configuration)
+    told = {one.field: one.cause for one in refused.value.problems}
+    assert told.get("health.instances.0.path") == "al2s does not end at hub", told
 
 
 def test_the_key_is_a_file_beside_ours_that_nobody_else_may_read() -> None:

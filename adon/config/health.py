@@ -41,7 +41,8 @@ class HealthRounds(Instances):
     """The ``health`` section: an instances file, and when its instances probe each other.
 
     :param every: between the beginnings of two rounds.
-    :param verified: so many pairs have their throughput verified by a transfer of ten seconds in each round.
+    :param verified: so many pairs have their throughput verified by a transfer of ten seconds in each round;
+        at least one from each zone to each, unless it is 0.
     :param seed: draws these pairs.
     :param renew: only pairs whose markers fire, or whose throughput is older than this, are loaded with
         trains; None: all, in each round.

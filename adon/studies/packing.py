@@ -40,7 +40,14 @@ def unpacked(text: str, largest: int = LARGEST) -> dict[str, Any]:
 
     :raises ValueError: for what is not packed like this, too large, or no JSON object.
     """
-    body = _inflated(text, largest)
+    return read(_inflated(text, largest))
+
+
+def read(body: bytes) -> dict[str, Any]:
+    """A document from its JSON.
+
+    :raises ValueError: for what is no JSON object, or holds what is no JSON number (NaN).
+    """
     try:
         found = json.loads(body, parse_constant=_constant)
     except RecursionError:

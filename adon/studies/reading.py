@@ -40,7 +40,10 @@ def study_of(kind: StudyKind, document: Json, title: str, who: str, now: float) 
     :raises InvalidInput: for a document that is none of this kind, with the fields of it.
     """
     told = told_of(kind, document)
-    body = written(document)
+    try:
+        body = written(document)
+    except ValueError:  # in a field that its package does not read
+        raise InvalidInput.of("document", "holds a number that is no JSON number") from None
     digest = hashlib.sha256(kind.encode() + b"\n" + body).hexdigest()
     return Study(
         digest[:16],

@@ -104,7 +104,7 @@ def submit(
     quiet: QuietFlag = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Have a study kept and shown; of a round of health its samples are left out, their medians stay."""
+    """Have a study kept and shown; of a round of health its samples are left out, their means stay."""
     made = client(ctx).add_study(kind, _document(kind, file), title)
     if json_:
         print_json(made)
@@ -119,9 +119,11 @@ def _document(kind: str, file: Path) -> dict[str, Any]:
 
     :raises InvalidInput: if that is no document of this kind.
     """
+    from adon.studies import packing
+
     try:
         if kind != ROUND:
-            return dict(json.loads(file.read_bytes()))
+            return packing.read(file.read_bytes())
         from adon.studies.rounds import in_short
         from measurement.health.documents import to_json
         from measurement.health.history import read
@@ -129,7 +131,7 @@ def _document(kind: str, file: Path) -> dict[str, Any]:
         return to_json(in_short(read(file)))
     except OSError as error:
         raise InvalidInput.of("file", f"{file}: {error.strerror}") from None
-    except (TypeError, ValueError) as error:
+    except ValueError as error:
         text = str(error).removeprefix(f"{file}: ")
         raise InvalidInput.of("file", f"{file}: {text}") from None
 

@@ -93,7 +93,7 @@ class Rounds:
         self._thread = threading.Thread(target=self._run, name="rounds", daemon=True)
 
     def start(self) -> None:
-        """Begin."""
+        """Begin: the first round at once, if this collector measures."""
         self._thread.start()
 
     def stop(self) -> None:
@@ -161,13 +161,15 @@ class Rounds:
             file.unlink()
 
     def _run(self) -> None:
-        due = self._clock()
-        while not self._stopping.wait(min(LOOK_EVERY, max(0.0, due - self._clock()))):
+        began, pause = float("-inf"), 0.0
+        while not self._stopping.wait(pause):
             now = self._clock()
-            if now < due or not self._leads():
+            # Of rounds that were missed none is made up for; a clock that was set back makes nobody wait.
+            left = self._settings.every - abs(now - began)
+            pause = min(LOOK_EVERY, left) if left > 0 else LOOK_EVERY
+            if left > 0 or not self._leads():
                 continue
-            # Of rounds that were missed none is made up for; a clock that steps back makes nobody wait.
-            due = now + self._settings.every
+            began = now
             try:
                 self.round()
             except LeaseLost:

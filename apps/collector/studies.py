@@ -27,7 +27,7 @@ class Studies:
         self._archive = archive
 
     def put(self, study: Study, packed: str, *, stays: bool) -> Study:
-        """Keep a study; one that is there already stays as it is.
+        """Keep a study, in place of the same one from before, which had perhaps another title.
 
         :param packed: its document (:mod:`adon.studies.packing`).
         :param stays: until it is deleted.

@@ -7,6 +7,8 @@ with Hedges' g.  The p-values of all paths are corrected together (Holm 1979).
 
 A difference that is certain can still be too small to matter: where the whole confidence interval of the
 difference of the means lies within what the document calls alike, the path is *alike*.
+
+scipy's distributions take half a second to be imported: they are when they are needed.
 """
 
 from __future__ import annotations
@@ -15,8 +17,6 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-
-from scipy import stats  # type: ignore[import-untyped]
 
 from measurement.evaluation.document import Analysing
 from measurement.evaluation.intervals import Interval, correlated, worth
@@ -197,6 +197,8 @@ def _tested(before: _Side, after: _Side, path: Path, analysing: Analysing, assum
     )
     p, apart = welch(one, other, counts, analysing.confidence)
     if raw and alone:
+        from scipy import stats  # type: ignore[import-untyped]
+
         test = stats.mannwhitneyu(second, first)
         delta = 2 * float(test.statistic) / (len(first) * len(second)) - 1
         doubt = "means and ranks disagree" if delta * (other.mean - one.mean) < 0 else ""
@@ -229,6 +231,8 @@ def welch(
         return (1.0 if apart == 0 else 0.0), Interval(apart, apart)
     below = math.fsum(part**2 / (count - 1) for part, count in zip(parts, counts, strict=True))
     freedom = math.fsum(parts) ** 2 / below if below > 0 else math.inf
+    from scipy import stats
+
     p = 2 * float(stats.t.sf(abs(apart) / error, freedom))
     half = float(stats.t.ppf(0.5 + confidence / 2, freedom)) * error
     return p, Interval(apart - half, apart + half)

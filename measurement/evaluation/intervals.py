@@ -16,8 +16,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy import stats  # type: ignore[import-untyped]
-
 from measurement.evaluation.results import Measured
 
 LEAST = 8
@@ -70,5 +68,7 @@ def interval(measured: Measured, confidence: float, count: float | None = None) 
     number = float(measured.count) if count is None else count
     if number < 2:
         return None
+    from scipy import stats  # type: ignore[import-untyped]  # slow to import: see comparison
+
     half = float(stats.t.ppf(0.5 + confidence / 2, number - 1)) * measured.deviation / math.sqrt(number)
     return Interval(measured.mean - half, measured.mean + half)

@@ -151,7 +151,7 @@ def test_only_what_is_left_is_made() -> None:
 
 def test_tests_of_a_turn_run_at_the_same_time() -> None:
     plan = blueprint(Design(tuple("abc"), 2, 0.01, at_once=AtOnce.ALL))
-    together = threading.Barrier(plan.widest, timeout=10)
+    together = threading.Barrier(plan.widest, timeout=60)
 
     def meet(test: Test) -> Sample:
         together.wait()
@@ -178,7 +178,7 @@ def test_ctrl_c_stops_and_a_second_one_interrupts() -> None:
     before = signal.getsignal(signal.SIGINT)
     with stopping(stop, lambda: told.append(1)):
         os.kill(os.getpid(), signal.SIGINT)
-        assert stop.wait(5)
+        assert stop.wait(60)
         with pytest.raises(KeyboardInterrupt):
             signal.raise_signal(signal.SIGTERM)
     assert told == [1]

@@ -23,7 +23,7 @@ from adon.errors import (
 from apps import link
 from apps.link import LinkClient, LinkServer, Peer
 
-WAIT = 10.0  # the longest a test waits for what must come; never slept through
+WAIT = 60.0  # the longest a test waits for what must come; never slept through
 
 
 class Controller:
@@ -192,6 +192,19 @@ def test_no_controller_is_unavailable(path, monkeypatch):
     client.close()
     with pytest.raises(Unavailable, match="closed"):
         client.call("echo", {})
+
+
+def test_a_call_does_not_wait_for_the_pause_between_attempts(path, monkeypatch):
+    monkeypatch.setattr(link, "BACKOFF", (60.0, 60.0))
+    client = LinkClient(path, "web")
+    with pytest.raises(Unavailable):
+        client.call("echo", {}, timeout=0.01)  # has been tried in vain: it pauses from now on
+    controller = Controller(path)
+    try:
+        assert client.call("echo", {"x": 1})["x"] == 1
+    finally:
+        client.close()
+        controller.server.close()
 
 
 def test_a_call_under_way_ends_when_the_controller_goes(client, controller):

@@ -141,12 +141,24 @@ def test_a_round_is_handed_in_without_its_samples(world, adon, tmp_path):
     assert [len(one.get("throughput", [])) for one in found["pairs"]] == values, "their variance counts"
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"format": "other"}'])
-def test_a_file_that_is_none_is_refused_before_it_is_sent(world, adon, tmp_path, text):
-    file = tmp_path / "round.json"
-    file.write_text(text)
-    assert adon("study", "submit", "health-round", str(file)).exit_code == 2
-    assert adon("study", "submit", "health-round", str(tmp_path / "none.json")).exit_code == 2
+KIND_ONLY = {b'{"format": "other"}'}
+"""JSON objects, which only whoever reads their kind refuses."""
+
+
+@pytest.mark.parametrize("text", [b"", b"[]", b"[[1, 2]]", b"\xff\xfe", b'{"at": NaN}', *KIND_ONLY])
+@pytest.mark.parametrize("kind", ["health-round", "snapshot"])
+def test_a_file_that_is_none_is_refused_by_its_name(world, adon, tmp_path, kind, text):
+    file = tmp_path / "study.json"
+    file.write_bytes(text)
+    done = adon("study", "submit", kind, str(file))
+    assert done.exit_code == 2
+    assert done.stderr.startswith("file: ") == (text not in KIND_ONLY or kind == "health-round"), done.stderr
+    assert world.ask("GET", "/studies").json["items"] == []
+
+
+def test_a_file_that_is_not_there_is_named(world, adon, tmp_path):
+    done = adon("study", "submit", "snapshot", str(tmp_path / "none.json"))
+    assert (done.exit_code, "none.json: No such file" in done.stderr) == (2, True)
 
 
 # -- as the collector keeps them ------------------------------------------------------------------------

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -19,7 +20,8 @@ import yaml
 from adon.config import Configuration
 from adon.config.health import measured_by_tests
 from adon.errors import InvalidInput
-from adon.studies.model import DOCUMENT, StudyKind, short_of
+from adon.studies.model import DOCUMENT, PACKED, StudyKind, short_of
+from adon.studies.packing import unpacked
 from adon.yamlfile import parse_model
 from apps.collector import rounds
 from apps.collector.collector import Call, Inbox
@@ -32,10 +34,13 @@ from measurement.anomaly.watch import Watch, WatchState
 from measurement.archive import Appended, Archive
 from measurement.errors import ArchiveError, LeaseLost
 from measurement.health.history import History
-from measurement.health.judging import REMEMBERED
+from measurement.health.judging import REMEMBERED, Judged
+from measurement.health.markers import Marker
 from measurement.health.model import Pair
 from measurement.health.path_metrics import FIRED, TRAIN
 from measurement.health.record import RoundRecord
+from measurement.health.renewing import health_round
+from measurement.health.running import Running
 from measurement.model import Measurement, Metric, Observation, PathKey
 from measurement.probes.key import write_key
 from tests.apps.test_cli_health import agents
@@ -138,6 +143,34 @@ def test_what_was_before_is_remembered_over_a_restart_and_not_for_ever(world: Wo
     assert world.records[-1].carried, "only what fired, or is an hour old, is loaded again"
 
 
+def test_what_markers_have_learnt_is_remembered(world: World) -> None:
+    for number in range(3):
+        world.cloud.rtt = lambda _, number=number: 0.01 * 5**number  # type: ignore[misc]
+        world.rounds(configured()).round()
+        time.sleep(0.002)
+    assert world.told(FIRED)[THERE] > 0
+    learnt = History(world.folder / rounds.FOLDER).tolerances()
+    assert learnt[Pair("mu-1", "osu-1")][Marker.ICMP].fired > 0
+
+
+def test_rounds_keep_to_the_limits_that_are_configured(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Running] = []
+
+    async def noting(*given: Any, **more: Any) -> Judged:
+        told.extend(one for one in given if isinstance(one, Running))
+        return await health_round(*given, **more)
+
+    monkeypatch.setattr(rounds, "health_round", noting)
+    world.rounds(configured()).round()
+    assert told[0].limits.between_zones == 1
+    assert told[0].limits.zones["osu-1"] == "osu"
+
+
+def test_as_many_pairs_are_verified_as_configured(world: World) -> None:
+    world.rounds(configured(MACHINES.replace("verified: 2", "verified: 11"))).round()
+    assert len(world.records[0].verified) == 11
+
+
 def test_an_instance_that_is_gone_leaves_a_round_that_says_so(world: World) -> None:
     world.cloud.dead.add("osu-1")
     world.rounds(configured()).round()
@@ -147,7 +180,7 @@ def test_an_instance_that_is_gone_leaves_a_round_that_says_so(world: World) -> N
 
 def run(made: Rounds, until: Callable[[], bool]) -> None:
     made.start()
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while not until():
         assert time.monotonic() < deadline
         time.sleep(0.01)
@@ -173,12 +206,40 @@ def test_the_thread_runs_rounds_when_they_are_due_and_goes_on_after_a_failure(
     assert "another_collector_measures" in caplog.text
 
 
-def test_who_does_not_lead_runs_none(world: World) -> None:
+def test_who_does_not_lead_runs_none_and_looks_now_and_then(world: World) -> None:
     world.leads = False
-    asked = threading.Event()
-    made = world.rounds(configured(), lambda: asked.set() or 1000.0)  # type: ignore[func-returns-value]
-    run(made, asked.is_set)
-    assert world.records == []
+    looked: list[float] = []
+    made = world.rounds(configured(), lambda: looked.append(0.0) or 1000.0)  # type: ignore[func-returns-value]
+    made.start()
+    time.sleep(0.3)  # a slower machine looks less often
+    made.stop()
+    assert 0 < len(looked) <= 3
+    assert (world.cloud.orders, world.records) == ([], [])
+
+
+def test_a_clock_that_was_set_back_makes_no_round_wait(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "LOOK_EVERY", 0.01)
+    now = [100_000.0]
+    made = world.rounds(configured(), lambda: now[0])
+
+    def second() -> bool:
+        if len(world.records) == 1:
+            now[0] = 1000.0
+        return len(world.records) > 1
+
+    run(made, second)
+
+
+def test_no_round_begins_before_it_is_due(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rounds, "LOOK_EVERY", 0.01)
+    looked: list[int] = []
+
+    def clock() -> float:
+        looked.extend(1 for _ in world.records)
+        return 1000.0 + 99.0 * min(3, len(looked))
+
+    run(world.rounds(configured(), clock), lambda: len(looked) > 5)
+    assert len(world.records) == 1
 
 
 def test_a_round_under_way_ends_soon_when_the_collector_stops(world: World) -> None:
@@ -196,15 +257,15 @@ def test_a_marker_is_an_alarm_until_none_fires() -> None:
     settings = configured().health
     assert settings is not None
     watch, state = Watch(Policy(limits=rounds.limits(settings))), WatchState()
-    raised: list[tuple[bool, bool]] = []
-    for number, value in enumerate((0.0, 0.0, 2.0, 1.0, 0.0)):
+    raised: list[tuple[int, bool, bool]] = []
+    for number, value in enumerate((0.0, 0.0, 1.0, 2.0, 0.0)):
         at = 1000.0 + 600.0 * number
         seen = Observation(THERE, FIRED, value, at, "study:x")
         alarms: Sequence[Alarm]
         state, alarms = watch.steps(state, [seen], at)
-        raised += [(one.open, one.bad) for one in alarms]
-    assert [opened for opened, _ in raised] == [True, False]
-    assert raised[0] == (True, True)
+        raised += [(number, one.open, one.bad) for one in alarms]
+    assert [(number, is_open) for number, is_open, _ in raised] == [(2, True), (4, False)]
+    assert raised[0][2]
 
 
 # -- with the collector's own thread ---------------------------------------------------------------------
@@ -258,7 +319,7 @@ def test_a_round_among_instances_that_are_not_there_is_a_study_that_says_so(
     with Archive(tmp_path / "measurements.db") as archive:
         args = (configured(nowhere), tmp_path, tmp_path, inbox, Studies(archive), lambda: True)
         with rounds.running(*args):
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + 60
             while not (found := inbox.ask(lambda: archive.documents(short_of(StudyKind.HEALTH_ROUND)))):
                 assert time.monotonic() < deadline
                 time.sleep(0.02)
@@ -289,11 +350,14 @@ def test_the_collector_process_probes_real_agents(tmp_path: Path) -> None:
                         break
             finally:
                 process.send_signal(signal.SIGTERM)
-                log = process.communicate(timeout=30)[1]
+                log = process.communicate(timeout=60)[1]
         assert process.returncode == 0, log
     with Archive(data / "measurements.db", readonly=True) as archive:
         (made,) = archive.documents(short_of(StudyKind.HEALTH_ROUND))
         latest = {(one.key, one.metric): one for one in archive.latest()}
+        kept = archive.document(DOCUMENT, made["id"])
+    assert kept is not None
+    assert {len(one["tcp"]) for one in unpacked(kept[PACKED])["pairs"]} == {1}, "in short"
     assert "6 of 6 pairs" in made["summary"]
     for key in BOTH:
         assert 0 <= latest[key, Metric.HEALTH].value <= 1

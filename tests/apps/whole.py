@@ -26,7 +26,7 @@ from benchmarks.filled import campus, filling, people
 from benchmarks.filled.lives import KINDS
 from measurement.codec import to_json
 from measurement.model import Measurement, Metric, PathKey
-from tests.apps.edge import DIES_WITH_US, ROOT, Switches, end, eventually
+from tests.apps.edge import DIES_WITH_US, PATIENCE_S, ROOT, Switches, end, eventually
 from tests.ports import free_port
 
 PREFIX = "/api/v1"
@@ -55,7 +55,7 @@ class Whole:
     def ask(self, method: str, path: str, body: Any = None) -> requests.Response:
         """Ask the API as the administrator; ``path`` without the API's prefix."""
         head = {"Authorization": f"Bearer {self.token}"}
-        return requests.request(method, self.url + PREFIX + path, json=body, headers=head, timeout=30)
+        return requests.request(method, self.url + PREFIX + path, json=body, headers=head, timeout=PATIENCE_S)
 
     def get(self, path: str) -> Any:
         """The JSON answer; anything but a success fails the test."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from adon.broker.events import MeasurementArrived, TemplateSaved
+from adon.broker.flipping.nearest import why_not
+from adon.broker.flipping.quantity import Kind
 from adon.broker.flow import FlowState
 from adon.flowvisor.path import Basis
 from adon.templates_catalog.model import Template
@@ -61,6 +63,12 @@ def test_a_bound_on_health_is_kept_and_told_as_a_share() -> None:
     assert missed.why == "misses health >= 60 %"
 
 
+@pytest.mark.parametrize("metric", [Metric.HEALTH, Metric.LOSS])
+def test_no_ratio_is_above_one(metric: Metric) -> None:
+    with pytest.raises(ValueError, match=f"{metric}: 1.1 is above 1"):
+        Measurement(PathKey("al2s", "mu", "osu"), metric, 1.1, 0.0, 1.0, "study:1")
+
+
 def test_a_round_that_is_too_old_says_nothing() -> None:
     stage = stage_with()
     tell(stage, "al2s", Metric.HEALTH, 0.9, age=601.0)
@@ -70,6 +78,26 @@ def test_a_round_that_is_too_old_says_nothing() -> None:
     old = next(one for one in stage.last_decision(flow).candidates if one.path == "al2s")
     unknown = next(one.unknown for one in old.metrics if one.metric == Metric.HEALTH)
     assert "older than max_age" in unknown
+
+
+def test_what_another_health_would_have_changed_is_told_within_what_a_ratio_may_be() -> None:
+    stage = stage_with(qspec={"health": {"min": "60 %"}})
+    tell(stage, "internet", Metric.HEALTH, 0.8)
+    tell(stage, "al2s", Metric.HEALTH, 0.5)
+    assert stage.submit("coupled").path == "internet"
+    found = why_not(stage.snapshots[-1])
+    (al2s,) = (one for one in found.whynots if one.alternative.path == "al2s")
+    needed = [
+        flip.needed
+        for flip in al2s.flips
+        if (flip.quantity.kind, flip.quantity.path) == (Kind.METRIC, "al2s")
+    ]
+    assert len(needed) == 1
+    assert 0.8 <= needed[0] <= 1.0
+    asked = [one for one in found.looked_at if one.name == Metric.HEALTH.value]
+    measured = {(one.low, one.high, one.better) for one in asked if one.kind is Kind.METRIC}
+    assert measured == {(0.0, 1.0, 1.0)}
+    assert [one.high for one in asked if one.kind is Kind.BOUND] == [1.0]
 
 
 @pytest.mark.parametrize(("tool", "basis"), [(TRAIN, Basis.TRAIN), (TRANSFER, Basis.TEST)])

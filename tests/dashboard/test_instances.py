@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import re
+import statistics
+from dataclasses import replace
 
 import pytest
 
 from adon.errors import NotFound
+from adon.placement.documents import placement_to_json
+from adon.placement.model import Method
 from adon.studies.model import StudyKind
+from adon.studies.packing import written
 from apps.dashboard.instances import evaluation_page, health_page, placement_page
 from apps.dashboard.instances.opened import Read
 from measurement.health.choosing import towards
 from measurement.health.documents import to_json as round_to_json
 from measurement.health.model import Pair
-from measurement.health.scoring import around
+from measurement.health.scoring import around, scores
+from measurement.snapshot.documents import to_json as snapshot_to_json
 from tests.apps.web import World
 from tests.dashboard.conftest import Visiting
 from tests.dashboard.reading import parts, text
-from tests.studies.documents import AT, a_round, id_of, several
+from tests.studies.documents import AT, a_placement, a_round, a_snapshot, id_of, several
 
 PAGES = (health_page, placement_page, evaluation_page)
 
@@ -78,6 +84,22 @@ def test_the_latest_round_is_shown_unless_another_is_asked_for(visiting: Visitin
     assert earlier in said(health_page.live(visiting(query={"study": earlier})))
 
 
+def test_of_an_even_number_of_pairs_the_median_is_between_two_as_in_the_summary(
+    world: World, visiting: Visiting
+) -> None:
+    whole = a_round()
+    found = {pair: one for pair, one in whole.found.items() if pair.source != "c1"}
+    record = replace(whole, planned=tuple(found), found=found, scores=scores(found), failures=())
+    made = world.ask(
+        "POST", "/studies", json={"kind": "health-round", "document": round_to_json(record)}
+    ).json
+    totals = sorted(one.total for one in record.scores.values() if one.total is not None)
+    assert len(totals) % 2 == 0
+    assert f"{statistics.median(totals):.2f}" != f"{totals[len(totals) // 2]:.2f}", "else this shows nothing"
+    assert f"median health {statistics.median(totals):.2f}" in made["summary"]
+    assert f"Median health {statistics.median(totals):.2f}" in said(health_page.live(visiting("researcher")))
+
+
 @pytest.mark.usefixtures("kept")
 def test_a_pair_tells_the_parts_of_its_score_and_how_it_was_before(visiting: Visiting) -> None:
     here = visiting(query={"source": "a1", "destination": "b1"})
@@ -93,6 +115,15 @@ def test_a_pair_tells_the_parts_of_its_score_and_how_it_was_before(visiting: Vis
 
 
 @pytest.mark.usefixtures("kept")
+def test_a_history_goes_back_no_farther_than_a_page_may_read(
+    visiting: Visiting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health_page, "HISTORY_BYTES", len(written(round_to_json(a_round()))) * 1.5)
+    told = said(health_page.live(visiting(query={"source": "a1", "destination": "b1"})))
+    assert "in the last 1 round." in told
+
+
+@pytest.mark.usefixtures("kept")
 @pytest.mark.parametrize(
     ("query", "words"),
     [
@@ -102,7 +133,7 @@ def test_a_pair_tells_the_parts_of_its_score_and_how_it_was_before(visiting: Vis
         ({"k": "2", "order": "worst"}, "The 2 unhealthiest among each other"),
         ({"k": "2", "order": "worst"}, "No set is less healthy."),
         ({"k": "9"}, "count: 9 are wanted of 5 instances"),
-        ({"k": "2", "towards": "nobody"}, "count: 2 are wanted of 0"),
+        ({"k": "2", "towards": "nobody"}, "This round has no instance 'nobody'."),
     ],
 )
 def test_whom_to_take_is_told_or_why_nobody(visiting: Visiting, query: dict[str, str], words: str) -> None:
@@ -178,6 +209,19 @@ def test_a_placement_without_its_snapshot_says_so(world: World, visiting: Visiti
     told = said(placement_page.live(visiting("researcher")))
     assert "is not kept" in told
     assert "there is this one only" in told
+
+
+def test_only_the_same_application_over_the_same_network_is_beside(world: World, visiting: Visiting) -> None:
+    mine = a_placement()
+    elsewhere = replace(a_placement(Method.RANDOM, 90.0), snapshot_at=AT - 60.0)
+    another = replace(a_placement(Method.ROUND_ROBIN, 90.0), application="another")
+    kept = [(StudyKind.PLACEMENT, placement_to_json(one)) for one in (mine, elsewhere, another)]
+    for kind, document in [*kept, (StudyKind.SNAPSHOT, snapshot_to_json(a_snapshot(AT - 60.0)))]:
+        made = world.ask("POST", "/studies", json={"kind": kind.value, "document": document})
+        assert made.status_code == 201, made.text
+    told = said(placement_page.live(visiting(query={"study": id_of(*kept[0])})))
+    assert "there is this one only" in told
+    assert "is not kept" in told
 
 
 # -- evaluations ----------------------------------------------------------------------------------------

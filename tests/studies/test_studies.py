@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import base64
 import gzip
+import hashlib
 import json
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,12 +15,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.errors import InvalidInput
-from adon.studies.model import StudyKind, from_json, is_id, to_json
+from adon.studies.model import MOST_TITLE, StudyKind, from_json, is_id, to_json
 from adon.studies.packing import packed, unpacked, written
 from adon.studies.reading import study_of, told_of
 from adon.studies.rounds import in_short
 from measurement.health.documents import from_json as round_from_json
 from measurement.health.documents import to_json as round_to_json
+from measurement.health.markers import Marker
 from measurement.health.model import Found, Indicator, Pair
 from measurement.health.record import RoundRecord
 from measurement.health.scoring import around, scores
@@ -40,6 +43,9 @@ JSON = st.recursive(
 def test_what_is_packed_comes_back(document: dict[str, Any]) -> None:
     assert unpacked(packed(document)) == document
     assert packed(json.loads(json.dumps(document))) == packed(document)
+    assert base64.b64decode(packed(document))[4:8] == bytes(4), (
+        "no time, or it were other bytes a second later"
+    )
 
 
 def test_what_would_grow_too_large_is_refused_before_it_does() -> None:
@@ -86,6 +92,15 @@ def test_each_kind_tells_what_it_found(kind: StudyKind, title: str, words: list[
     assert [word for word in words if word not in told.summary] == []
 
 
+def test_every_marker_counts_and_a_long_title_is_cut() -> None:
+    record = a_round()
+    pair, (fired,) = next(iter(record.fired.items()))
+    twice = replace(record, fired={pair: (fired, replace(fired, marker=Marker.THROUGHPUT))})
+    assert "2 markers fired" in told_of(StudyKind.HEALTH_ROUND, round_to_json(twice)).summary
+    named = study_of(StudyKind.SNAPSHOT, documents()[StudyKind.SNAPSHOT], "x" * 999, "ann", AT)
+    assert len(named.title) == MOST_TITLE
+
+
 @pytest.mark.parametrize("kind", StudyKind)
 def test_a_document_of_one_kind_is_none_of_another(kind: StudyKind) -> None:
     for other, document in documents().items():
@@ -102,12 +117,21 @@ def test_the_field_that_is_wrong_is_named() -> None:
     assert [one.field for one in refused.value.problems] == ["document.completion_time_s"]
 
 
+def test_what_no_json_can_hold_is_refused_where_nobody_reads_it_too() -> None:
+    document = documents()[StudyKind.PLACEMENT]
+    wrong = {**document, "limit": {**document["limit"], "seconds": float("inf")}}
+    with pytest.raises(InvalidInput) as refused:
+        study_of(StudyKind.PLACEMENT, wrong, "", "ann", AT)
+    assert [one.field for one in refused.value.problems] == ["document"]
+
+
 def test_the_same_study_is_one_whoever_hands_it_in_and_whatever_the_order_of_its_keys() -> None:
     document = documents()[StudyKind.SNAPSHOT]
     one = study_of(StudyKind.SNAPSHOT, document, "", "ann", AT)
     other = study_of(StudyKind.SNAPSHOT, dict(reversed(document.items())), "mine", "eve", AT + 9)
     assert one.id == other.id
     assert is_id(one.id)
+    assert one.id == hashlib.sha256(b"snapshot\n" + written(document)).hexdigest()[:16]
     assert (one.title, other.title) == ("5 instances", "mine")
     assert one.size == len(written(document))
     assert from_json(to_json(one)) == one
@@ -123,7 +147,9 @@ def test_a_round_in_short_keeps_scores_and_markers_and_is_a_round() -> None:
     assert short.failures == whole.failures
     for pair, score in whole.scores.items():
         assert short.scores[pair].total == pytest.approx(score.total, abs=1e-4)
-    assert all(len(one.tcp) <= 1 for one in short.found.values())
+    for one in short.found.values():
+        kept = (one.tcp, one.connect, one.sandwich, *one.icmp.values(), *one.udp.values())
+        assert max(map(len, kept), default=0) <= 1
     assert len(packed(round_to_json(short))) < len(packed(round_to_json(whole)))
 
 

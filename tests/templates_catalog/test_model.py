@@ -66,6 +66,12 @@ def test_a_template_as_people_write_it() -> None:
         ("max: 100 ms", "max: 10 ms", "4: qspec.rtt.target: is above max"),
         ("max: 100 ms, target: 20 ms", "max: 0 s", "4: qspec.rtt.max: no network has none at all"),
         ("max: 0.1 %", "max: 101 %", "5: qspec.loss.max: '101 %' is more than 100 %"),
+        (
+            "  loss: {max: 0.1 %",
+            "  health: {min: 0 %",
+            "5: qspec.health.min: a bound on health must be above",
+        ),
+        ("  loss: {max: 0.1 %", "  health: {min: 60 %, target: 50 %", "5: qspec.health.target: is below min"),
         ("  loss: {max", "  speed: {max", "5: qspec.speed: is not a known key here"),
         (
             "ceiling: 10 Gbps",

@@ -91,10 +91,8 @@ def _value(
 
 def _range(snapshot: Snapshot, path: str, metric: Metric, value: float | None) -> tuple[float, float, float]:
     """How far it is changed, and the end at which it is best."""
-    if metric is Metric.LOSS:
-        return 0.0, 1.0, 0.0
-    if metric is Metric.HEALTH:
-        return 0.0, 1.0, 1.0
+    if metric.is_ratio:
+        return 0.0, 1.0, float(metric.higher_is_better)
     if metric is not Metric.THROUGHPUT:
         high = max(LONGEST_S, 64 * (value or 0.0))
         return min(SHORTEST_S, (value or SHORTEST_S) / 64), high, min(SHORTEST_S, value or SHORTEST_S)

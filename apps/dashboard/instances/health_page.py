@@ -130,8 +130,8 @@ def live(here: Visit) -> Component:
 
 def _summary(found: Opened[RoundRecord], here: Visit) -> Component:
     record = found.value
-    known = sorted(one.total for one in record.scores.values() if one.total is not None)
-    median = known[len(known) // 2] if known else None
+    known = [one.total for one in record.scores.values() if one.total is not None]
+    median = statistics.median(known) if known else None
     return ui.card(
         found.study["title"],
         *([ui.notice(f"Interrupted: {record.interrupted}", "wait")] if record.interrupted else []),
@@ -225,6 +225,8 @@ def _chosen(query: Mapping[str, str], record: RoundRecord) -> tuple[Chosen | Non
     if not text.isascii() or not text.isdecimal() or len(text) > 3:
         return None, ""
     place, worst = query.get("towards", MUTUALLY), query.get("order") == "worst"
+    if place != MUTUALLY and place not in record.zones:
+        return None, f"This round has no instance {place[:40]!r}."
     try:
         if place != MUTUALLY:
             return towards(place, around(place, record.found), int(text), worst=worst), ""

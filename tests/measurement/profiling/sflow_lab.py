@@ -82,7 +82,7 @@ def transfer(spaces: dict[str, Namespace], source: str, destination: str, size: 
     """So many bytes of payload over one TCP connection."""
     server = spaces[destination].popen("iperf3", "-s", "-1", "-p", "5999", stdout=subprocess.DEVNULL)
     try:
-        listening = wait_until(lambda: ":5999" in spaces[destination].run("ss", "-ltn"), 10)
+        listening = wait_until(lambda: ":5999" in spaces[destination].run("ss", "-ltn"), 60)
         assert listening
         spaces[source].run("iperf3", "-c", HOSTS[destination], "-p", "5999", "-n", str(size), "-l", "64K")
         server.wait(20)

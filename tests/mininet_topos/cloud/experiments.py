@@ -100,11 +100,9 @@ def failing(folder: Folder) -> Any:
             [].pop()
     except IndexError as error:
         words = str(error)
-    gone = wait_until(lambda: processes() == before, 5)
+    gone = wait_until(lambda: processes() == before, 30)
     looked = ["ip", "-brief", "address"]
-    wait_until(
-        lambda: len(said(looked).splitlines()) == 1, 5
-    )  # the kernel removes namespaces in its own time
+    wait_until(lambda: len(said(looked).splitlines()) == 1, 30)  # the kernel removes them in its own time
     left = said(looked)
     with built(tree(racks=1), folder) as cloud:
         again = ping(cloud, "r0m0g0", "r0m1g0")
@@ -156,7 +154,7 @@ def carried_by_second(cloud: Running, source: str, destination: str, seconds: in
     address = str(cloud.cloud.address(destination))
     cloud.run(source, "iperf3", "-t", str(seconds), "-c", address)
     # Read at the receiver: what a sender has written may still wait in its own buffer.
-    told, _ = server.communicate(timeout=10)
+    told, _ = server.communicate(timeout=60)
     return [1e6 * float(rate) for rate in re.findall(r"Bytes\s+([\d.]+) Mbits/sec *$", told, re.MULTILINE)][
         :seconds
     ]
@@ -187,7 +185,7 @@ def count_lost(cloud: Running, source: str, destination: str, count: int) -> flo
     address = str(cloud.cloud.address(destination))
     cloud.run(source, sys.executable, "-c", SENDER, address, str(count))
     time.sleep(0.3)
-    came, _ = receiver.communicate("stop\n", timeout=10)
+    came, _ = receiver.communicate("stop\n", timeout=60)
     return 1 - int(came) / count
 
 

@@ -118,7 +118,7 @@ def test_kill_9_of_the_owner_leaves_nothing(tmp_path, testbed_name):
     finally:
         owner.kill()
         owner.wait()
-    assert wait_until(lambda: in_namespace(link) == [], 10)
+    assert wait_until(lambda: in_namespace(link) == [], 30)
     assert subprocess.run(["ip", "-brief", "link"], capture_output=True, text=True).stdout == before
     with run_folder(folder):
         pass
