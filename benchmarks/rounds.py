@@ -83,8 +83,8 @@ def report(results: Mapping[str, Any]) -> str:
 def _note(results: Mapping[str, Any]) -> str:
     errors = [abs(error) for error in results["train_errors"]]
     trains = (
-        f"trains beside transfers on a sample of {len(errors)} pairs: median error "
-        f"{statistics.median(errors):.1%}, mean {statistics.fmean(errors):.1%}"
+        f"trains beside transfers of {results['verifying_transfer_s']:.0f} s on a sample of {len(errors)} "
+        f"pairs: median error {statistics.median(errors):.1%}, mean {statistics.fmean(errors):.1%}"
         if errors
         else "no transfers beside the trains"
     )

@@ -51,9 +51,12 @@ def main() -> None:
     parser.add_argument("--slow-rounds", type=int, default=2)
     parser.add_argument("--intervals", type=int, default=10)
     parser.add_argument("--interval", type=float, default=0.1)
+    parser.add_argument(
+        "--verifying", type=float, default=0.3, help="s: ten of these are a verifying transfer"
+    )
     parser.add_argument("--count", type=int, default=2, help="requests of each kind and size, quick round")
     parser.add_argument("--burst", type=int, default=64, help="packets of a train")
-    parser.add_argument("--at-once", type=int, default=8, help="orders under way, of all instances together")
+    parser.add_argument("--at-once", type=int, default=10, help="orders under way, of all instances together")
     parser.add_argument("--apart", action="store_true", help="quick round: each direction in its own order")
     arguments = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
@@ -69,7 +72,10 @@ def measured(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
     pairs = [Pair(one.name, other.name) for one, other in permutations(cloud.guests, 2)]
     compared = sorted(chance.sample(pairs, min(asked.compared or len(pairs), len(pairs))))
     verified = sorted(chance.sample(compared, min(asked.verified, len(compared))))
-    light = Probing(count=asked.count, interval=0.0, silent=SILENT, shape=Shape(burst=asked.burst, bursts=1))
+    train = Shape(burst=asked.burst, bursts=1)
+    light = Probing(
+        count=asked.count, interval=0.0, silent=SILENT, shape=train, interval_length=asked.verifying
+    )
     slow = Probing(interval=0.0, intervals=asked.intervals, interval_length=asked.interval)
     began = time.monotonic()
     with built(cloud, folder) as running:
@@ -86,6 +92,7 @@ def measured(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
                 "instances": len(cloud.guests),
                 "pairs": len(pairs),
                 "compared": len(compared),
+                "verifying_transfer_s": light.intervals * light.interval_length,
                 "slow_transfer": {"intervals": asked.intervals, "interval": asked.interval},
                 "quick_shape": _in_words(light, asked.at_once, both_ways=not asked.apart),
                 "built_s": there - began,
