@@ -31,6 +31,7 @@ def results(quick: float, retest: float, seconds: float = 100, pairs: int = 6) -
         "quick": its,
         "slow": [its, its],
         "slow_transfer": {"intervals": 10, "interval": 0.1},
+        "verifying_transfer_s": 3.0,
         "quick_shape": "trains of 1 x 64",
         "built_s": 1.0,
         "agents_s": 2.0,
@@ -57,7 +58,7 @@ def test_the_bounds_are_time_all_pairs_and_the_slow_rounds_own_agreement(changes
 def test_the_report_tells_what_was_compared():
     told = rounds.report(results(0.9, 0.95))
     assert "0.947" in told
-    assert "median error 15.0%" in told
+    assert "transfers of 3 s on a sample of 2 pairs: median error 15.0%" in told
     assert "the paper: 1200 s" in told
 
 
