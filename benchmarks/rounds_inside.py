@@ -28,6 +28,7 @@ from measurement.health.record import RoundRecord
 from measurement.health.running import Running as How
 from measurement.health.running import run
 from measurement.health.scoring import Part, Score, scores
+from measurement.health.verifying import verified
 from measurement.instances import Instance
 from measurement.probes.client import Agent
 from measurement.probes.key import read_key
@@ -71,7 +72,7 @@ def measured(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
     chance = random.Random(asked.seed)
     pairs = [Pair(one.name, other.name) for one, other in permutations(cloud.guests, 2)]
     compared = sorted(chance.sample(pairs, min(asked.compared or len(pairs), len(pairs))))
-    verified = sorted(chance.sample(compared, min(asked.verified, len(compared))))
+    sample = sorted(chance.sample(compared, min(asked.verified, len(compared))))
     train = Shape(burst=asked.burst, bursts=1)
     light = Probing(
         count=asked.count, interval=0.0, silent=SILENT, shape=train, interval_length=asked.verifying
@@ -85,7 +86,7 @@ def measured(folder: Path, asked: argparse.Namespace) -> dict[str, Any]:
             answering = time.monotonic()
             memory = [private_bytes(pid) for pid in processes.values()]
             timed = partial(_timed, running, key, processes, asked.at_once)
-            quick = timed(plan(pairs, verified), light, both_ways=not asked.apart)
+            quick = timed(plan(pairs, sample), light, both_ways=not asked.apart)
             exhaustive = [timed(plan(compared, exhaustive=True), slow) for _ in range(asked.slow_rounds)]
             return {
                 "emulation": running.emulation,
@@ -189,11 +190,7 @@ def described(running: Running, pair: Pair) -> float | None:
 
 def train_errors(record: RoundRecord) -> list[float]:
     """How far trains are from the transfers of the sample, relative to these."""
-    return [
-        record.found[pair].throughput[0] / (sum(rates) / len(rates)) - 1
-        for pair, rates in sorted(record.verified.items())
-        if pair in record.found and record.found[pair].throughput and any(rates)
-    ]
+    return [one.off for one in verified(record)]
 
 
 def _in_words(how: Probing, at_once: int, *, both_ways: bool) -> str:

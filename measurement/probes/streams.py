@@ -7,7 +7,6 @@ is done, and the one that receives says over the same connection what came.
 from __future__ import annotations
 
 import contextlib
-import select
 import socket
 import struct
 import threading
@@ -17,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from measurement.instances import Instance
 from measurement.probes import stamps, wire
 from measurement.probes.round_trips import SLICE, Answer
+from measurement.probes.timed_socket import TimedSocket
 
 SO_SNDTIMEO = 21
 _SEND_TIMEOUT = struct.pack("@ll", 2, 0)
@@ -33,13 +33,10 @@ class TcpChannel:
         self._keys = keys
         self._length = length
         self._held = b""
-        stamps.both_stamps(sock)
+        self._timed = TimedSocket(sock)
         # Not Python's own time-outs: with one, it would wait where the queue of errors is empty.
         sock.setblocking(True)
         sock.setsockopt(socket.SOL_SOCKET, SO_SNDTIMEO, _SEND_TIMEOUT)
-        self._outs = dict[int, int]()
-        self._poll = select.poll()
-        self._poll.register(sock, select.POLLIN)
 
     def send(self, number: int) -> None:
         """Send a request."""
@@ -48,12 +45,9 @@ class TcpChannel:
 
     def receive(self, seconds: float) -> Iterable[Answer]:
         """Wait for answers."""
-        self._collect()
-        if not self._readable(seconds):
+        if not self._timed.readable(seconds):
             return []
-        data, ancillary, _, _ = self._socket.recvmsg(
-            self._length - len(self._held), stamps.ANCILLARY, socket.MSG_DONTWAIT
-        )
+        data, said = self._timed.receive(self._length - len(self._held))
         if not data:
             raise ConnectionError("the connection was ended")
         self._held += data
@@ -62,28 +56,12 @@ class TcpChannel:
         packet, self._held = wire.unpacked(self._held, self._keys.packets), b""
         if packet is None or packet.kind != wire.Kind.ANSWER:
             return []
-        return [Answer(packet.number, stamps.beside(ancillary).software, packet.resided)]
+        return [Answer(packet.number, said.software, packet.resided)]
 
     def went_out(self) -> Mapping[int, int]:
         """Times of going out: the kernel counts bytes, and tells the number of a request's last."""
-        self._collect()
-        return {(last + 1) // self._length - 1: at for last, at in self._outs.items()}
-
-    def _readable(self, seconds: float) -> bool:
-        until = time.monotonic() + seconds
-        while True:
-            found = self._poll.poll(max(0.0, until - time.monotonic()) * 1e3)
-            if any(event & select.POLLIN for _, event in found):
-                return True
-            if not found:
-                return False
-            if not self._collect():
-                raise ConnectionError("the connection broke")
-
-    def _collect(self) -> bool:
-        found = stamps.went_out(self._socket)
-        self._outs |= found
-        return bool(found)
+        outs = self._timed.went_out()
+        return {(last + 1) // self._length - 1: at for last, at in outs.items()}
 
 
 def echo(sock: socket.socket, keys: wire.Keys, length: int, ended: threading.Event) -> None:

@@ -1,4 +1,4 @@
-"""A datagram socket whose packets the kernel times, going out and coming in."""
+"""A connected socket whose packets, or bytes, the kernel times, going out and coming in."""
 
 from __future__ import annotations
 
