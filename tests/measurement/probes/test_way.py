@@ -9,10 +9,13 @@ from collections.abc import Callable
 import pytest
 
 from measurement.probes import wire
-from measurement.probes.findings import Widened
+from measurement.probes.findings import Report, RoundTrips, TrainFound, Widened
 from measurement.probes.guarding import Allowance
 from measurement.probes.line import Line
+from measurement.probes.orders import Order, Sandwich, SandwichBack, Train, TrainBack, UdpEcho
+from measurement.probes.prober import Prober
 from measurement.probes.service import Limits
+from measurement.probes.threads import Loads, Threads
 from measurement.probes.train import Shape
 from measurement.probes.train_sockets import send_train
 from measurement.probes.way import Way
@@ -123,3 +126,41 @@ def test_times_of_going_out_are_of_their_packets_also_after_a_train() -> None:
             assert [*path.went_out()] == [after]
 
     on_a_way(do)
+
+
+def test_an_order_with_all_of_them_shows_nothing_twice(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sandwiches show that long packets come, so trains do not ask; after a train packets are timed again."""
+
+    def never(*_: object) -> bool:
+        raise AssertionError("that long packets come was seen already")
+
+    monkeypatch.setattr("measurement.probes.way.arrives", never)
+    monkeypatch.setattr("measurement.probes.way.comes_back", never)
+    shape = Shape(burst=20, bursts=2)
+    back = SandwichBack(count=2, large=1472)
+    probes = (
+        UdpEcho(count=3),
+        Sandwich(count=2, large=1472),
+        Train(shape),
+        back,
+        TrainBack(shape),
+        UdpEcho(),
+    )
+
+    async def do() -> Report:
+        threads = Threads()
+        async with serving(Limits()) as target:
+            report = await Prober(KEY, threads, Loads(2)).carry_out(Order(target, probes))
+        threads.close()
+        return report
+
+    echoes, widened, train, widened_back, train_back, again = asyncio.run(do()).findings
+    for found in (widened, widened_back):
+        assert isinstance(found, Widened)
+        assert None not in found.by
+    for found in (train, train_back):
+        assert isinstance(found, TrainFound)
+        assert found.lost == 0
+    for found in (echoes, again):
+        assert isinstance(found, RoundTrips)
+        assert None not in found.times
