@@ -69,10 +69,13 @@ def test_who_does_not_finish_a_request_is_let_go_and_others_are_served(served, m
     host, port = served.removeprefix("http://").split(":")
     held = [socket.create_connection((host, int(port)), timeout=20) for _ in range(40)]
     for one in held:
-        one.sendall(begun)
+        with suppress(ConnectionError):  # it may have been cut off before a byte was sent
+            one.sendall(begun)
     assert requests.get(f"{served}/api/v1/healthz", timeout=20).status_code == 200
     for one in held:
-        found = one.recv(4096)
+        found = b""
+        with suppress(ConnectionResetError):  # cut off with bytes that nobody had read yet
+            found = one.recv(4096)
         assert found == b"" or found.startswith(b"HTTP/1.1 408")
         one.close()
 
