@@ -1,6 +1,6 @@
 """A test network as values: switches, hosts, routers, and the links between their interfaces.
 
-Nothing here knows Mininet, Open vSwitch or Linux; :mod:`mininet_topos.testbed` builds what is described.
+Nothing here knows Open vSwitch or Linux; :mod:`mininet_topos.testbed` builds what is described.
 As in Mininet's ``topo.py`` one description can be built with different switches.  Unlike there, a value
 that cannot be built as asked is refused when the description is made: a rate out of range that is ignored
 would let an experiment run on a link that it does not have.
@@ -18,6 +18,10 @@ from enum import Enum
 from ipaddress import IPv4Interface, IPv4Network
 
 from adon.errors import InvalidInput, Problem
+from adon.units import format_rate
+
+MEASUREMENT_POINT_PORT = 4443
+"""TCP port, at its management address, of the measurement point of a host that has one."""
 
 MAX_INTERFACE_NAME = 15
 """IFNAMSIZ - 1 (``linux/if.h``)."""
@@ -30,6 +34,10 @@ datapath and two cores are the bottleneck and not the link."""
 MAX_DELAY = 1.0
 MAX_QUEUE = 10_000
 
+MIN_MTU, MAX_MTU = 576, 1500
+"""Bytes of IP packet: what every host must take (RFC 791, 3.2), and what the interfaces of the hosts have.
+Jumbo frames are not emulated."""
+
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 _MAC = re.compile(r"[0-9a-f]{2}(:[0-9a-f]{2}){5}")
 
@@ -41,31 +49,45 @@ class Shape:
     :param rate: bits/s on the wire.
     :param queue: frames that may wait at the bottleneck (tail drop).
     :param delay: one-way propagation delay in seconds; only where the machine has netem.
+    :param loss: the share of packets that is lost, each by itself; only where the machine has netem.
+    :param mtu: bytes of the longest IP packet.
     """
 
     rate: float
     queue: int
     delay: float = 0.0
+    loss: float = 0.0
+    mtu: int = MAX_MTU
 
     def problems(self, where: str) -> Iterator[Problem]:
         """What cannot be built about it."""
-        if not MIN_RATE <= self.rate <= MAX_RATE:
-            yield Problem(f"{where}.rate", f"{self.rate:g} bits/s is not in {MIN_RATE:g}..{MAX_RATE:g}")
+        yield from rate_problems(f"{where}.rate", self.rate)
         if not 1 <= self.queue <= MAX_QUEUE:
             yield Problem(f"{where}.queue", f"{self.queue} frames is not in 1..{MAX_QUEUE}")
         if not 0 <= self.delay <= MAX_DELAY:
-            yield Problem(f"{where}.delay", f"{self.delay:g} s is not in 0..{MAX_DELAY:g}")
+            yield Problem(f"{where}.delay", f"{self.delay:g} s is not in 0..{MAX_DELAY:g} s")
+        if not 0 <= self.loss < 1:
+            yield Problem(f"{where}.loss", f"{self.loss:g} is not in 0..1, without 1 itself")
+        if not MIN_MTU <= self.mtu <= MAX_MTU:
+            yield Problem(f"{where}.mtu", f"{self.mtu} bytes is not in {MIN_MTU}..{MAX_MTU}")
+
+
+def rate_problems(field: str, rate: float) -> Iterator[Problem]:
+    """What is wrong with a rate that a link is to have, in bits/s."""
+    if not MIN_RATE <= rate <= MAX_RATE:
+        bounds = f"{format_rate(MIN_RATE)} to {format_rate(MAX_RATE)}"
+        yield Problem(field, f"{format_rate(rate)} is not in {bounds}")
 
 
 @dataclass(frozen=True, slots=True)
 class Vlans:
     """What an Open vSwitch port carries under the NORMAL action.
 
-    Exactly one of the two: an untagged access port of VLAN ``access``, or a trunk of ``trunk`` only.
+    Exactly one of the two: an untagged access port of VLAN ``access``, or a trunk of VLANs ``trunk``.
     """
 
     access: int | None = None
-    trunk: int | None = None
+    trunk: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +114,8 @@ class Interface:
             )
         if self.mac is not None and not _MAC.fullmatch(self.mac):
             yield Problem(f"interfaces.{self.name}.mac", f"{self.mac!r} is not a MAC address in lower case")
+        if self.vlans is not None and (self.vlans.access is None) == (not self.vlans.trunk):
+            yield Problem(f"interfaces.{self.name}.vlans", "is neither an access port nor a trunk, or both")
         if self.shape is not None:
             yield from self.shape.problems(f"interfaces.{self.name}")
 
@@ -181,6 +205,11 @@ class Topology:
         """The interfaces of a node in the order of the links: OpenFlow port N is the N-th."""
         return tuple(end for link in self.links for end in link.ends if end.node == node)
 
+    @property
+    def machines(self) -> tuple[Host, ...]:
+        """The hosts and routers, as people think of them: without the lines."""
+        return tuple(host for host in self.hosts if host.kind is not Kind.LINE)
+
     def host(self, name: str) -> Host:
         """The host or router of this name.
 
@@ -195,11 +224,11 @@ class Topology:
         switches = [switch.name for switch in self.switches]
         nodes = [*switches, *(host.name for host in self.hosts)]
         interfaces = [end for link in self.links for end in link.ends]
-        yield from _repeated("nodes", nodes)
-        yield from _repeated("interfaces", [end.name for end in interfaces])
-        yield from _repeated("switches.dpid", [f"{switch.dpid:016x}" for switch in self.switches])
+        yield from repeated("nodes", nodes)
+        yield from repeated("interfaces", [end.name for end in interfaces])
+        yield from repeated("switches.dpid", [f"{switch.dpid:016x}" for switch in self.switches])
         addresses = [str(address.ip) for end in interfaces for address in end.addresses]
-        yield from _repeated("addresses", addresses)
+        yield from repeated("addresses", addresses)
         for end in interfaces:
             yield from end.problems()
             if end.node not in nodes:
@@ -213,5 +242,6 @@ class Topology:
                 yield Problem(f"hosts.{host.name}.management", f"is not in {self.management.network}")
 
 
-def _repeated(field: str, values: list[str]) -> Iterator[Problem]:
+def repeated(field: str, values: list[str]) -> Iterator[Problem]:
+    """What is there more than once, of what may be there once."""
     return (Problem(field, f"{value!r} is there {n} times") for value, n in Counter(values).items() if n > 1)

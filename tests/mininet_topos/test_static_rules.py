@@ -7,9 +7,13 @@ from ipaddress import IPv4Address
 
 import pytest
 
-from mininet_topos.static_rules import PRIORITY, pin
+from adon.errors import InvalidInput
+from mininet_topos import networks
+from mininet_topos.static_rules import PRIORITY, Traffic, pin, rules, unpin
 
 MU, OSU = IPv4Address("10.1.0.10"), IPv4Address("10.2.0.10")
+NETWORK = networks.named("mu_osu")
+ALL = Traffic("mu-dtn", "osu-dtn")
 
 
 class Switches:
@@ -17,17 +21,20 @@ class Switches:
 
     def __init__(self):
         self.rules = {}
+        self.words = []
 
     def ofctl(self, *arguments):
-        names, command, switch, rule = arguments
-        assert (names, command) == ("--names", "add-flow")
-        self.rules.setdefault(switch, []).append(rule)
+        self.words.append(arguments)
+        if arguments[0] == "--names":
+            _names, command, switch, rule = arguments
+            assert command == "add-flow"
+            self.rules.setdefault(switch, []).append(rule)
         return ""
 
 
-def pinned(path):
+def pinned(path, traffic=ALL):
     switches = Switches()
-    pin(switches, path, MU, OSU)
+    pin(switches.ofctl, NETWORK, path, traffic)
     return switches.rules
 
 
@@ -69,6 +76,57 @@ def test_the_routed_path_is_entered_through_the_campus_s_own_router():
     assert actions(rules["osu-edge"], OSU) == 'set_field:02:00:00:00:0b:01->eth_dst,output:"osu-edge-rtr"'
 
 
-def test_there_are_two_paths():
-    with pytest.raises(KeyError):
-        pinned("elsewhere")
+def test_one_flow_is_told_by_its_port_at_the_destination():
+    found = rules(NETWORK, "al2s", Traffic("mu-dtn", "osu-dtn", "tcp", 5001))
+    there = {rule.match.split(",", 1)[1] for rule in found if "dl_vlan" not in rule.match}
+    assert there == {
+        "tcp,nw_src=10.1.0.10,nw_dst=10.2.0.10,tp_dst=5001",
+        "tcp,nw_src=10.2.0.10,nw_dst=10.1.0.10,tp_src=5001",
+    }
+
+
+def test_what_delivers_is_there_before_what_sends():
+    """A flow that is moved while it sends must not meet a far edge that does not know it yet."""
+    assert ["dl_vlan" in rule.match for rule in rules(NETWORK, "al2s", ALL)] == [True, True, False, False]
+
+
+def test_other_addresses_of_the_same_hosts_may_be_meant():
+    at_mu, at_osu = IPv4Address("10.1.0.11"), IPv4Address("10.2.0.11")
+    for rule in rules(NETWORK, "al2s", Traffic("mu-dtn", "osu-dtn", addresses=(at_mu, at_osu))):
+        assert set(re.findall(r"nw_...=([\d.]+)", rule.match)) == {str(at_mu), str(at_osu)}
+
+
+def test_the_rules_of_a_cookie_are_removed_from_every_edge():
+    switches = Switches()
+    unpin(switches.ofctl, NETWORK, 0xE7)
+    assert switches.words == [("del-flows", edge, "cookie=0xe7/-1") for edge in ("mu-edge", "osu-edge")]
+
+
+@pytest.mark.parametrize(
+    ("path", "traffic", "said"),
+    [
+        ("elsewhere", ALL, "elsewhere"),
+        ("al2s", Traffic("mu-dtn", "nowhere"), "nowhere"),
+        ("al2s", Traffic("mu-dtn", "mu-dtn"), "al2s joins mu and osu, not mu and mu"),
+    ],
+)
+def test_what_is_not_there_is_named(path, traffic, said):
+    with pytest.raises(InvalidInput, match=said):
+        rules(NETWORK, path, traffic)
+
+
+@pytest.mark.parametrize("wrong", [{"protocol": "tcp"}, {"port": 5}])
+def test_a_port_belongs_to_a_protocol(wrong):
+    with pytest.raises(ValueError, match="port"):
+        Traffic("mu-dtn", "osu-dtn", **wrong)
+
+
+def test_of_several_routers_and_dtns_those_of_the_path_and_the_pair_are_meant():
+    """e-dtn3 hangs on a switch behind the edge's port; the research path has a router of its own."""
+    found = rules(networks.named("two_campuses"), "research", Traffic("e-dtn3", "w-dtn2"))
+    sending, arriving = (rule for rule in found if "nw_src=10.1.0.30" in rule.match)
+    if sending.switch == "w-edge":
+        sending, arriving = arriving, sending
+    assert sending.match.startswith('in_port="e-edge-e-lab"')
+    assert sending.actions == 'set_field:02:00:00:00:0a:02->eth_dst,output:"e-edge-e-rtr2"'
+    assert arriving.actions == 'output:"w-edge-w-dtn2"'

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.errors import InvalidInput
-from mininet_topos.topology import MAX_RATE, MIN_RATE, Host, Interface, Link, Shape, Switch, Topology
+from mininet_topos.topology import MAX_RATE, MIN_RATE, Host, Interface, Link, Shape, Switch, Topology, Vlans
 
 LEFT = Interface("left", "left-eth", "02:00:00:00:00:01", (IPv4Interface("10.0.0.1/24"),))
 RIGHT = Interface("right", "right-eth", "02:00:00:00:00:02", (IPv4Interface("10.0.0.2/24"),))
@@ -25,11 +25,20 @@ def linked(left: Interface) -> Topology:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: linked(replace(LEFT, shape=Shape(2e9, 40))), "interfaces.left-eth.rate: 2e+09 bits/s"),
+        (
+            lambda: linked(replace(LEFT, shape=Shape(2e9, 40))),
+            "interfaces.left-eth.rate: 2 Gbps is not in 100 kbps to 1 Gbps",
+        ),
         (lambda: linked(replace(LEFT, shape=Shape(0, 40))), "interfaces.left-eth.rate"),
         (lambda: linked(replace(LEFT, shape=Shape(float("nan"), 40))), "interfaces.left-eth.rate"),
         (lambda: linked(replace(LEFT, shape=Shape(1e6, 0))), "interfaces.left-eth.queue: 0 frames"),
         (lambda: linked(replace(LEFT, shape=Shape(1e6, 1, -1))), "interfaces.left-eth.delay"),
+        (lambda: linked(replace(LEFT, shape=Shape(1e6, 1, loss=1.0))), "interfaces.left-eth.loss: 1 is not"),
+        (lambda: linked(replace(LEFT, shape=Shape(1e6, 1, loss=float("nan")))), "interfaces.left-eth.loss"),
+        (lambda: linked(replace(LEFT, shape=Shape(1e6, 1, mtu=575))), "interfaces.left-eth.mtu: 575 bytes"),
+        (lambda: linked(replace(LEFT, shape=Shape(1e6, 1, mtu=1501))), "interfaces.left-eth.mtu: 1501"),
+        (lambda: linked(replace(LEFT, vlans=Vlans())), "interfaces.left-eth.vlans: is neither"),
+        (lambda: linked(replace(LEFT, vlans=Vlans(1, (2,)))), "interfaces.left-eth.vlans: is neither"),
         (lambda: linked(replace(LEFT, name="a-name-of-sixteen")), "is not a name of at most 15"),
         (lambda: linked(replace(LEFT, name="Left")), "is not a name"),
         (lambda: linked(replace(LEFT, mac="02:00:00:00:00:0A")), "is not a MAC address in lower case"),
