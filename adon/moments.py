@@ -78,3 +78,11 @@ When = Annotated[
     WithJsonSchema({"type": "string", "examples": ["2026-11-21T06:00:00Z", "8 h"]}),
 ]
 """A pydantic field read from a time or a span, written back so that it reads the same."""
+
+
+def seconds_of(text: str) -> float:
+    """A time as the API writes it, in seconds since 1970.
+
+    :raises ValueError: if it is none.
+    """
+    return datetime.fromisoformat(text).timestamp()

@@ -7,8 +7,8 @@ A testbed is a child process in network, PID and mount namespaces of its own (``
 When the owner ends, even by ``kill -9``, the kernel kills ``unshare`` (PR_SET_PDEATHSIG), then the program
 (``--kill-child``); with PID 1 every process of the PID namespace dies (pid_namespaces(7)), and with the last
 process the network namespaces and all that is in them.  No clean-up code has to run, and none can forget
-anything or hit another program's processes.  What can be left is a folder of files: it is locked while it
-is in use, and whoever takes it next empties it.
+anything or hit another program's processes.  What is left is a folder of files, locked while it is in use: a
+process that does nothing else removes it then, and if that was killed too, whoever takes it next empties it.
 
 The kernel ties a child to the *thread* that started it (prctl(2)): start a testbed from a thread that
 outlives it.
@@ -22,9 +22,10 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -37,6 +38,14 @@ UNSHARE = ("unshare", "--net", "--pid", "--mount", "--fork", "--kill-child", "--
 # An owner that died before the child asked for its death signal would not be noticed: look once more.
 _ONLY_IF_OWNED = 'test "$PPID" = "$1" || exit 1; shift; exec "$@"'
 
+# Its input ends with whoever holds the other end; nothing is ever written to it.  What it has locked must be
+# what has the path then: the next owner may have removed that one, and somebody else have made another.
+_REMOVE_AFTER_US = """
+read -r nothing
+exec 9<"$1" && flock --timeout 30 9 && test "$1" -ef /proc/self/fd/9 && rm -rf -- "$1"
+test -z "$2" || rmdir -- "$2"
+"""
+
 LONGEST_SOCKET = "/ovs/ovs-vswitchd.4194304.ctl"
 MAX_SOCKET_PATH = 107
 """``sun_path`` less its final zero (unix(7))."""
@@ -47,13 +56,20 @@ START_TIMEOUT = 10.0
 
 
 def default_folder(name: str) -> Path:
-    """Where the run folder of a testbed is: ``$XDG_RUNTIME_DIR/adon/NAME``, else ``/run/adon/NAME``.
+    """Where the run folder of a testbed is: ``NAME`` in :func:`run_folders`.
 
     :raises InvalidInput: if the name is not a plain word.
     """
     if not re.fullmatch(r"[a-z0-9][a-z0-9_-]{0,31}", name):
         raise InvalidInput.of("name", f"{name!r} is not a plain word of at most 32 of a-z, 0-9, - and _")
-    return Path(os.environ.get("XDG_RUNTIME_DIR", "/run")) / "adon" / name
+    return run_folders() / name
+
+
+def run_folders() -> Path:
+    """``$XDG_RUNTIME_DIR/adon``; without that ``/run/adon`` for root, for others ``adon-UID`` in ``/tmp``."""
+    if "XDG_RUNTIME_DIR" in os.environ:
+        return Path(os.environ["XDG_RUNTIME_DIR"]) / "adon"
+    return Path("/run/adon") if os.geteuid() == 0 else Path(tempfile.gettempdir()) / f"adon-{os.geteuid()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +88,8 @@ class RunFolder:
 def run_folder(path: Path) -> Iterator[RunFolder]:
     """Lock and empty a folder (making it if need be); remove it at the end.
 
+    :func:`run_folders` is removed too, if nothing else is in it.
+
     :raises Conflict: if a living testbed has it.
     :raises InvalidInput: if its path is too long for the sockets in it.
     """
@@ -81,24 +99,59 @@ def run_folder(path: Path) -> Iterator[RunFolder]:
     lock = _locked(path)
     try:
         _empty(path)
-        yield RunFolder(path, lock)
+        with _removed_if_killed(path):
+            yield RunFolder(path, lock)
     finally:
-        shutil.rmtree(path, ignore_errors=True)
+        wait_until(lambda: _gone(path), RELEASE_TIMEOUT)
         os.close(lock)
+        if path.parent == run_folders():
+            with suppress(OSError):  # somebody else's is in it, or was and has removed it
+                path.parent.rmdir()
+
+
+def _gone(path: Path) -> bool:
+    """Remove a folder; what ends in this moment may still have put something there: not gone then."""
+    shutil.rmtree(path, ignore_errors=True)
+    return not path.exists()
+
+
+@contextmanager
+def _removed_if_killed(path: Path) -> Iterator[None]:
+    """A process that waits for our end, however that comes, and then removes the folder.
+
+    Not before everybody has released its lock, and not if somebody else has it by then.
+    """
+    shared = path.parent if path.parent == run_folders() else ""
+    argv = ["sh", "-c", _REMOVE_AFTER_US, "sh", str(path), str(shared)]
+    silent = subprocess.DEVNULL
+    # A session of its own: what a terminal sends to all of us is not for it.
+    process = subprocess.Popen(
+        argv, stdin=subprocess.PIPE, stdout=silent, stderr=silent, cwd="/", start_new_session=True
+    )
+    assert process.stdin is not None  # noqa: S101 - it was asked for
+    with process.stdin:
+        try:
+            yield
+        finally:
+            process.kill()
+            process.wait()
 
 
 def _locked(path: Path) -> int:
     """The locked descriptor of the folder that has this path *now*.
 
     Its last owner removes the folder before releasing the lock, so the one opened may be gone by the time
-    the lock is granted: then the next one is taken.  A testbed that was killed a moment ago is waited for.
+    the lock is granted: then the next one is taken.  So is it if the folder, or the one it is in, is removed
+    by its last owner while it is made here.  A testbed that was killed a moment ago is waited for.
     """
     deadline = time.monotonic() + RELEASE_TIMEOUT
     while True:
-        path.mkdir(parents=True, exist_ok=True, mode=0o700)
         try:
+            _make(path)
             lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-        except FileNotFoundError:
+        except FileNotFoundError as error:
+            if time.monotonic() >= deadline:
+                raise _cannot_be_made(path, error) from error
             continue
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -108,9 +161,38 @@ def _locked(path: Path) -> int:
                 raise Conflict("run folder", f"a testbed is running in {path}") from None
             time.sleep(POLL_INTERVAL)
             continue
-        if path.exists() and path.stat().st_ino == os.fstat(lock).st_ino:
+        if _has_path_now(lock, path):
             return lock
         os.close(lock)
+
+
+def _has_path_now(descriptor: int, path: Path) -> bool:
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
+
+
+def _make(path: Path) -> None:
+    """The folder, and the one it is in: nobody else may put anything there.
+
+    :raises InvalidInput: if it cannot be made, or somebody else could.
+    :raises FileNotFoundError: if somebody removes one of them meanwhile.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path.mkdir(exist_ok=True, mode=0o700)
+        owner = path.parent.lstat()
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise _cannot_be_made(path, error) from error
+    if owner.st_uid not in (0, os.geteuid()):
+        raise InvalidInput.of("run folder", f"{path.parent} belongs to somebody else")
+
+
+def _cannot_be_made(path: Path, error: OSError) -> InvalidInput:
+    return InvalidInput.of("run folder", f"{path}: {error.strerror}")
 
 
 def _empty(path: Path) -> None:
@@ -195,7 +277,8 @@ def stop(process: subprocess.Popen[bytes], timeout: float = STOP_TIMEOUT) -> Non
     """
     inner = first_process(process)
     if process.poll() is None and inner is not None and _handles_sigterm(inner):
-        os.kill(inner, signal.SIGTERM)
+        with suppress(ProcessLookupError):  # it has ended by itself meanwhile
+            os.kill(inner, signal.SIGTERM)
         try:
             process.wait(timeout)
         except subprocess.TimeoutExpired:

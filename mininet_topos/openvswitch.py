@@ -9,10 +9,14 @@ found, or ended, by name.
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
-from collections.abc import Callable, Iterator, Mapping
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from adon.errors import Unavailable
@@ -20,8 +24,16 @@ from mininet_topos.waiting import wait_until
 
 SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
 START_TIMEOUT = 15.0
-COMMAND_TIMEOUT = 15.0
+COMMAND_TIMEOUT = 60.0
+"""Seconds: a transaction that makes a hundred switches in a guest takes half of it."""
 STOP_TIMEOUT = 5.0
+POLL_INTERVAL = 0.005
+PROCESSORS_COUNTED = 10.1
+"""Seconds on the machine's clock; measured with Open vSwitch 3.1."""
+AT_ONCE = 16
+"""Programs that ask different switches something at a time.  Each waits for several turns of the one thread
+that answers for all switches: while one waits, others are served."""
+MOST_WORDS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +47,23 @@ class OpenVSwitch:
         """What makes Open vSwitch's programs talk to this instance."""
         return {name: str(self.folder) for name in ("OVS_RUNDIR", "OVS_DBDIR", "OVS_LOGDIR")}
 
-    def run(self, *argv: str) -> str:
+    def run(self, *argv: str, text: str = "") -> str:
         """Run one of Open vSwitch's programs on this instance and return what it prints.
 
+        :param text: its standard input.
         :raises Unavailable: if it fails, with its own words.
         """
         environment = {**os.environ, **self.environment}
         try:
             done = subprocess.run(
-                argv, env=environment, capture_output=True, text=True, timeout=COMMAND_TIMEOUT
+                argv, env=environment, input=text, capture_output=True, text=True, timeout=COMMAND_TIMEOUT
             )
-        except (OSError, subprocess.TimeoutExpired) as error:
+        except OSError as error:
             raise Unavailable(f"{argv[0]}: {error}") from error
+        except subprocess.TimeoutExpired as error:
+            raise Unavailable(f"{_told(argv)}: no answer within {COMMAND_TIMEOUT:g} s") from error
         if done.returncode != 0:
-            raise Unavailable(f"{' '.join(argv)}: {done.stderr.strip()}")
+            raise Unavailable(f"{_told(argv)}: {done.stderr.strip()}")
         return done.stdout
 
     def vsctl(self, *arguments: str) -> str:
@@ -58,6 +73,24 @@ class OpenVSwitch:
     def ofctl(self, *arguments: str) -> str:
         """``ovs-ofctl -O OpenFlow13`` on this instance."""
         return self.run("ovs-ofctl", "-O", "OpenFlow13", *arguments)
+
+    def add_flows(self, rules: Mapping[str, Sequence[str]]) -> None:
+        """Install rules, per switch as ``ovs-ofctl`` reads them with ports by name; switches at once.
+
+        :raises Unavailable: if a switch refuses one.
+        """
+
+        def install(switch: str) -> None:
+            text = "".join(f"{rule}\n" for rule in rules[switch])
+            self.run("ovs-ofctl", "-O", "OpenFlow13", "--names", "add-flows", switch, "-", text=text)
+
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            list(pool.map(install, [switch for switch in rules if rules[switch]]))
+
+
+def _told(argv: Sequence[str]) -> str:
+    """A command in messages: of one for a hundred switches the beginning."""
+    return f"{' '.join(argv[:MOST_WORDS])}{' ...' if len(argv) > MOST_WORDS else ''}"
 
 
 @contextmanager
@@ -70,16 +103,15 @@ def open_vswitch(folder: Path) -> Iterator[OpenVSwitch]:
         raise Unavailable(f"Open vSwitch is not installed: there is no {SCHEMA} (run scripts/setup.sh)")
     folder.mkdir(parents=True)
     instance = OpenVSwitch(folder)
-    database = folder / "conf.db"
+    database, socket_path = folder / "conf.db", folder / "db.sock"
     instance.run("ovsdb-tool", "create", str(database), str(SCHEMA))
     with ExitStack() as daemons:
-        remote = f"--remote=punix:{folder / 'db.sock'}"
-        server = daemons.enter_context(_daemon(instance, "ovsdb-server", remote, str(database)))
-        _await(
-            instance, "ovsdb-server", server, lambda: _succeeds(instance, "ovs-vsctl", "--no-wait", "init")
+        server = daemons.enter_context(
+            _daemon(instance, "ovsdb-server", f"--remote=punix:{socket_path}", str(database))
         )
-        switch = daemons.enter_context(_daemon(instance, "ovs-vswitchd", f"unix:{folder / 'db.sock'}"))
-        _await(instance, "ovs-vswitchd", switch, lambda: _succeeds(instance, "ovs-appctl", "version"))
+        _await(instance, "ovsdb-server", server, partial(_listens, socket_path))
+        daemons.enter_context(_daemon(instance, "ovs-vswitchd", f"unix:{socket_path}"))
+        _await_first_answer(instance)
         yield instance
 
 
@@ -114,11 +146,21 @@ def _daemon(instance: OpenVSwitch, name: str, *arguments: str) -> Iterator[subpr
 _QUIET = ("--verbose=console:off", "--verbose=syslog:off")
 
 
-def _succeeds(instance: OpenVSwitch, *argv: str) -> bool:
-    try:
-        instance.run(*argv)
-    except Unavailable:
-        return False
+def await_processors() -> None:
+    """Until ``ovs-vswitchd`` can count this machine's processors: everywhere but in a new guest, now.
+
+    It has a thread per processor that hears from the kernel's datapath.  It counts them again when ten
+    seconds have passed, the first time since the machine started; one that begins before has no such thread.
+    """
+    time.sleep(max(0.0, PROCESSORS_COUNTED - time.monotonic()))
+
+
+def _listens(path: Path) -> bool:
+    with socket.socket(socket.AF_UNIX) as asking:
+        try:
+            asking.connect(str(path))
+        except OSError:
+            return False
     return True
 
 
@@ -128,8 +170,17 @@ def _await(
     def settled() -> bool:
         return process.poll() is not None or ready()
 
-    if not wait_until(settled, START_TIMEOUT) or process.poll() is not None:
+    if not wait_until(settled, START_TIMEOUT, POLL_INTERVAL) or process.poll() is not None:
         raise Unavailable(f"{name} did not start: {_last_lines(instance.folder / f'{name}.log')}")
+
+
+def _await_first_answer(instance: OpenVSwitch) -> None:
+    """Fill the database: that waits until ``ovs-vswitchd`` has done what is in it (ovs-vsctl(8))."""
+    try:
+        instance.vsctl("init")
+    except Unavailable as error:
+        log = instance.folder / "ovs-vswitchd.log"
+        raise Unavailable(f"ovs-vswitchd did not start: {_last_lines(log)} ({error})") from error
 
 
 def _last_lines(path: Path, count: int = 5) -> str:

@@ -7,24 +7,30 @@ certificate, takes part in what the other points lead, and shows results to the 
 
 from __future__ import annotations
 
+import json
 import ssl
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Protocol
 
 from adon.errors import Unavailable
 from measurement.point import certificate
 from measurement.point.options import TRUST_FILE
-from mininet_topos.network_config import MEASUREMENT_POINT_PORT
-from mininet_topos.testbed import Testbed
+from mininet_topos.namespaces import Inside
+from mininet_topos.topology import MEASUREMENT_POINT_PORT, Topology
 from mininet_topos.waiting import wait_until
 
-READY_TIMEOUT = 20.0
+READY_TIMEOUT = 30.0
+READY_INTERVAL = 0.02
 STOP_TIMEOUT = 5.0
 CONTROLLER = "controller"
+FOLDER = "points"
+PROCESSES = "processes.json"
+LOOPBACK = "127.0.0.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,28 +45,58 @@ class Points:
     controller: tuple[Path, Path]
 
 
+@dataclass(frozen=True, slots=True)
+class PointProcess:
+    """A point that is to run (:mod:`mininet_topos.point_processes`).
+
+    :param pid: of the shell of its host.
+    :param log: a file for what it says.
+    """
+
+    host: str
+    pid: int
+    arguments: tuple[str, ...]
+    log: str
+
+
+class Inhabited(Protocol):
+    """What of a test network is used here: its switches need not be there."""
+
+    @property
+    def topology(self) -> Topology:
+        """What is built."""
+
+    @property
+    def folder(self) -> Path:
+        """The run folder."""
+
+    def host(self, name: str) -> Inside:
+        """The host of this name."""
+
+
 @contextmanager
-def measurement_points(testbed: Testbed) -> Iterator[Points]:
+def measurement_points(testbed: Inhabited) -> Iterator[Points]:
     """Start a point in every host that has a management address; all end with the context.
+
+    They are introduced to one another first, unless that has been done.
 
     :raises Unavailable: if one does not answer, with the end of its log.
     """
-    addresses = {
-        host.name: str(host.management.ip) for host in testbed.topology.hosts if host.management is not None
-    }
-    folder = testbed.folder / "points"
-    points = introduce(folder, addresses)
-    with ExitStack() as stack:
-        started = [
-            (host, address, stack.enter_context(_point(testbed, host, address)))
-            for host, address in addresses.items()
-        ]
-        for host, address, process in started:
+    addresses = addresses_of(testbed.topology)
+    folder = testbed.folder / FOLDER
+    points = introduced(folder, addresses) if folder.exists() else introduce(folder, addresses)
+    with _running(testbed, addresses) as process:
+        for host, address in addresses.items():
             if not _answers(address, process):
                 raise Unavailable(
                     f"the measurement point in {host} does not answer: {_last_lines(folder, host)}"
                 )
         yield points
+
+
+def addresses_of(topology: Topology) -> dict[str, str]:
+    """Of the measurement points, by host: those that have a management address."""
+    return {host.name: str(host.management.ip) for host in topology.hosts if host.management is not None}
 
 
 def introduce(folder: Path, addresses: Mapping[str, str]) -> Points:
@@ -72,13 +108,20 @@ def introduce(folder: Path, addresses: Mapping[str, str]) -> Points:
     folder.mkdir()
     for host, address in addresses.items():
         (folder / host).mkdir()
-        certificate.ensure(folder / host, [host, address])
-    pems = {host: folder / host / certificate.CERTIFICATE for host in addresses}
-    (folder / "peers.pem").write_text("".join(pem.read_text() for pem in pems.values()))
-    controller = certificate.ensure(folder, [CONTROLLER], CONTROLLER)
+        # Loopback is where the host of a guest reaches it (mininet_topos.guest.channel).
+        certificate.ensure(folder / host, [host, address, LOOPBACK])
+    certificate.ensure(folder, [CONTROLLER], CONTROLLER)
+    points = introduced(folder, addresses)
+    (folder / "peers.pem").write_text("".join(pem.read_text() for pem in points.certificates.values()))
     for host in addresses:
         (folder / host / TRUST_FILE).write_text(_trust(other for other in addresses if other != host))
-    return Points(pems, controller)
+    return points
+
+
+def introduced(folder: Path, hosts: Iterable[str]) -> Points:
+    """What :func:`introduce` makes for these hosts."""
+    certificates = {host: folder / host / certificate.CERTIFICATE for host in hosts}
+    return Points(certificates, (folder / f"{CONTROLLER}.pem", folder / f"{CONTROLLER}.key"))
 
 
 def _trust(others: Iterable[str]) -> str:
@@ -91,17 +134,34 @@ def _trust(others: Iterable[str]) -> str:
 
 
 @contextmanager
-def _point(testbed: Testbed, host: str, address: str) -> Iterator[subprocess.Popen[bytes]]:
-    folder = testbed.folder / "points"
-    argv = [sys.executable, "-m", "measurement.point.main", "--name", host, "--data", str(folder / host)]
-    argv += ["--host", address, "--port", str(MEASUREMENT_POINT_PORT)]
-    argv += ["--peer-verify", str(folder / "peers.pem")]
-    with (folder / f"{host}.log").open("wb") as log:
-        process = testbed.host(host).popen(argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+def _running(testbed: Inhabited, addresses: Mapping[str, str]) -> Iterator[subprocess.Popen[bytes]]:
+    """All points, by the process that starts and ends them."""
+    folder = testbed.folder / FOLDER
+    asked = [
+        PointProcess(host, testbed.host(host).pid, _arguments(folder, host, address), str(_log(folder, host)))
+        for host, address in addresses.items()
+    ]
+    (folder / PROCESSES).write_text(json.dumps([asdict(one) for one in asked]))
+    argv = [sys.executable, "-m", "mininet_topos.point_processes", str(folder / PROCESSES)]
+    with (folder / "points.log").open("wb") as log:
+        process = subprocess.Popen(
+            argv, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+        )
     try:
         yield process
     finally:
         _end(process)
+
+
+def _arguments(folder: Path, host: str, address: str) -> tuple[str, ...]:
+    return (
+        *("--name", host, "--data", str(folder / host), "--peer-verify", str(folder / "peers.pem")),
+        *("--host", address, "--port", str(MEASUREMENT_POINT_PORT)),
+    )
+
+
+def _log(folder: Path, host: str) -> Path:
+    return folder / f"{host}.log"
 
 
 def _answers(address: str, process: subprocess.Popen[bytes]) -> bool:
@@ -114,11 +174,16 @@ def _answers(address: str, process: subprocess.Popen[bytes]) -> bool:
             return False
         return True
 
-    return wait_until(lambda: process.poll() is not None or shown(), READY_TIMEOUT) and process.poll() is None
+    def settled() -> bool:
+        return process.poll() is not None or shown()
+
+    return wait_until(settled, READY_TIMEOUT, READY_INTERVAL) and process.poll() is None
 
 
 def _last_lines(folder: Path, host: str) -> str:
-    return " | ".join((folder / f"{host}.log").read_text(errors="replace").splitlines()[-3:])
+    logs = (folder / "points.log", _log(folder, host))
+    said = [path.read_text(errors="replace") for path in logs if path.exists()]
+    return " | ".join("".join(said).splitlines()[-3:])
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Set up ADON on Debian 12 (Ubuntu 24.04: untested), as root or with sudo.  May be run again at any time:
 # what is there already is left alone.  Needs no terminal.  With the argument "test" also the servers that
-# the tests start instances of; the services that their packages bring are not started.
+# the tests start instances of; the services that their packages bring are not started.  With the argument
+# "guest" nothing but a kernel for test networks without root (.uml), which needs no root either.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -10,7 +11,7 @@ STAMP=.venv/adon-installed
 
 # What is needed, and the Debian package that has it.
 packages="mininet openvswitch-switch iperf3 traceroute iputils-ping ethtool iproute2 procps util-linux \
-    python3-venv chromium"
+    python3-venv chromium kmod"
 
 if [ "${1:-}" = test ]; then
     packages="$packages systemd postgresql rabbitmq-server slurm-wlm munge curl rclone openvswitch-testcontroller \
@@ -36,6 +37,37 @@ as_root() {
         exit 1
     fi
 }
+
+# Debian's User-Mode-Linux kernel, unpacked and not installed: a program that anybody may run.
+guest_kernel() {
+    if [ -s .uml/version ] && [ -x .uml/usr/bin/linux.uml ]; then
+        say "guest kernel: is there ($(cat .uml/version))"
+        return
+    fi
+    say "unpacking Debian's user-mode-linux into .uml"
+    unpacked=$(mktemp -d .uml.XXXXXX)
+    trap 'rm -rf "$unpacked"' EXIT
+    if ! (cd "$unpacked" && apt-get download -qq user-mode-linux </dev/null); then
+        say "apt-get cannot download user-mode-linux: is there a list of packages (apt-get update, as root)?" >&2
+        exit 1
+    fi
+    dpkg-deb -x "$unpacked"/user-mode-linux_*.deb "$unpacked/root"
+    dpkg-deb -f "$unpacked"/user-mode-linux_*.deb Version >"$unpacked/root/version"
+    rm -rf .uml
+    mv "$unpacked/root" .uml
+    rm -rf "$unpacked"
+    trap - EXIT
+}
+
+if [ "${1:-}" = guest ]; then
+    guest_kernel
+    missing=""
+    for program in modprobe setpriv ovs-vswitchd mnexec; do
+        PATH="$PATH:/usr/sbin:/sbin" command -v "$program" >/dev/null || missing="$missing $program"
+    done
+    [ -z "$missing" ] || say "a test network also needs$missing: run scripts/setup.sh once, as root or with sudo"
+    exit 0
+fi
 
 installed() { [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]; }
 
@@ -81,6 +113,10 @@ if [ "${1:-}" = test ]; then
     else
         say "Faucet: is there"
     fi
+fi
+
+if [ "${1:-}" = test ]; then
+    guest_kernel
 fi
 
 # oidc-provider, an OpenID provider, in the versions that its lock file names.

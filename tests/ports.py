@@ -16,7 +16,7 @@ ROW, LANES = 10, 8
 def _rows() -> itertools.cycle[int]:
     """First ports of rows, for this process alone: two that run at once look in different lanes."""
     worker = os.environ.get("PYTEST_XDIST_WORKER", "")  # gw0, gw1, …; none where one process runs all
-    lane = int(worker.removeprefix("gw") or os.getpid()) % LANES
+    lane = int(worker.removeprefix("gw")) % LANES if worker else LANES - 1 - os.getpid() % 2
     width = (MOST - LEAST) // LANES
     first = LEAST + lane * width
     return itertools.cycle(range(first, first + width - ROW + 1, ROW))

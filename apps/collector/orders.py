@@ -167,6 +167,11 @@ def _configured(configuration: Configuration) -> Iterator[_Wanted]:
                 where = f"measurements.tests.{number}.{kind}_period"
                 raise InvalidInput.of(where, f"{period:g} s is no whole number of seconds")
             path_test = _path_test(configuration, test, kind, _periods(test))
+            slot = _slot(configuration, path_test.request)
+            if slot > period:
+                where = f"measurements.tests.{number}.{kind}_period"
+                around = "with what is kept free around it"
+                raise InvalidInput.of(where, f"{period:g} s: one test takes {slot} s, {around}")
             yield _Wanted(path_test, _task(configuration, path_test, period, test.throughput_rate), period)
 
 

@@ -8,19 +8,25 @@ import ssl
 import subprocess
 import urllib.request
 from ipaddress import IPv4Address
+from pathlib import Path
 from typing import Any
 
 import adon.config
 from mininet_topos.cross_traffic import CrossTraffic, cross_traffic
-from mininet_topos.mu_osu import CAMPUSES, CONTENDING_STREAMS, MU, OSU, MuOsu, dtn_addresses
-from mininet_topos.network_config import network_config
+from mininet_topos.demo.scenario import CONTENDING_STREAMS
+from mininet_topos.networks import Dtn, named
+from mininet_topos.networks.configuration import configuration
+from mininet_topos.platforms.bed import PointContact
 from mininet_topos.points import measurement_points
-from mininet_topos.static_rules import pin
+from mininet_topos.static_rules import Traffic, pin
 from mininet_topos.testbed import Testbed
+from mininet_topos.topology import MEASUREMENT_POINT_PORT
 from mininet_topos.transfer import Transfer, arguments
 from mininet_topos.waiting import wait_until
 
-AT_MU, AT_OSU = dtn_addresses(MU), dtn_addresses(OSU)
+NETWORK = named("mu_osu")
+MU, OSU = NETWORK.dtn("mu-dtn"), NETWORK.dtn("osu-dtn")
+AT_MU, AT_OSU = ({"data": dtn.address, **dtn.measured} for dtn in (MU, OSU))
 TEST_SECONDS = 3
 
 
@@ -40,8 +46,8 @@ def campus_rules_only(bed: Testbed) -> dict[str, Any]:
 
 def idle_rates(bed: Testbed) -> dict[str, Any]:
     """Single-stream goodput of each path in each direction, in Mbit/s, and what crossed the overlay."""
-    pin(bed.switches, "al2s", AT_MU["al2s"], AT_OSU["al2s"])
-    pin(bed.switches, "internet", AT_MU["internet"], AT_OSU["internet"])
+    for path in ("al2s", "internet"):
+        pin_measured(bed, path)
     found: dict[str, Any] = {}
     for path in ("internet", "al2s"):
         found[path] = [
@@ -54,8 +60,8 @@ def idle_rates(bed: Testbed) -> dict[str, Any]:
 
 def beside_transfers(bed: Testbed) -> dict[str, Any]:
     """What a single-stream test on layer 2 gets beside a transfer there; and the transfers' reports."""
-    pin(bed.switches, "al2s", AT_MU["al2s"], AT_OSU["al2s"])
-    pin(bed.switches, "al2s", AT_MU["data"], AT_OSU["data"])
+    pin_measured(bed, "al2s")
+    pin(bed.switches.ofctl, NETWORK, "al2s", Traffic(MU.host, OSU.host))
     found: dict[str, Any] = {}
     for streams, size in ((CONTENDING_STREAMS, 70_000_000), (1, 40_000_000)):
         transfer = start_transfer(bed, streams, size, 6000 + streams)
@@ -68,18 +74,31 @@ def points_and_cross_traffic(bed: Testbed) -> dict[str, Any]:
     """The points answer on the management network with the certificate that the configuration pins."""
     with measurement_points(bed) as points:
         path = bed.folder / "network.yaml"
-        pinned = {campus.name: points.certificates[campus.dtn] for campus in CAMPUSES}
-        path.write_text(network_config(MuOsu(), pinned, points.controller))
-        configuration = adon.config.load(path)
+        contacts = {dtn.host: contact(dtn, points.certificates[dtn.host]) for dtn in (MU, OSU)}
+        path.write_text(configuration(NETWORK, contacts, points.controller))
+        read = adon.config.load(path)
         answers = {
             name: http_status(f"{point.url}/", point.verify)
-            for name, point in configuration.measurements.points.items()
+            for name, point in read.measurements.points.items()
         }
     load = CrossTraffic(("mu-dtn", AT_MU["data"]), ("osu-dtn", AT_OSU["data"]), 6001, 30, "udp", 1, 2e6)
     before = received(bed)
     with cross_traffic(bed, load):
         arrived = wait_until(lambda: received(bed) - before > 250_000, 10)
     return {"answers": answers, "arrived": arrived}
+
+
+def contact(dtn: Dtn, certificate: Path) -> PointContact:
+    """How a DTN's point is reached on the management network."""
+    assert dtn.management is not None
+    node = f"{dtn.management.ip}:{MEASUREMENT_POINT_PORT}"
+    return PointContact(f"https://{node}/pscheduler", node, certificate)
+
+
+def pin_measured(bed: Testbed, path: str) -> None:
+    """Keep what is between the measured addresses of a path on it."""
+    addresses = (AT_MU[path], AT_OSU[path])
+    pin(bed.switches.ofctl, NETWORK, path, Traffic(MU.host, OSU.host, addresses=addresses))
 
 
 def http_status(url: str, pem: str) -> int:

@@ -1,4 +1,7 @@
-"""The first process of a testbed that a test runs something in: ``inside MODULE:FUNCTION FOLDER ANSWER``."""
+"""The first process of a testbed that a test runs something in: ``inside MODULE:FUNCTION FOLDER ANSWER``.
+
+A function whose attribute ``topology`` is a function has another network than mu_osu.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import signal
 import sys
 from pathlib import Path
 
-from mininet_topos.mu_osu import MuOsu
+from mininet_topos.networks import named
 from mininet_topos.testbed import testbed
 
 OPENFLOW_PORT = 6653
@@ -19,7 +22,8 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     module, _, name = target.partition(":")
     experiment = getattr(importlib.import_module(module), name)
-    with testbed(MuOsu().topology(), Path(folder), OPENFLOW_PORT) as built:
+    topology = getattr(experiment, "topology", lambda: named("mu_osu").topology)()
+    with testbed(topology, Path(folder), OPENFLOW_PORT) as built:
         Path(answer).write_text(json.dumps(experiment(built)))
 
 

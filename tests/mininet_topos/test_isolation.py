@@ -1,20 +1,25 @@
 from __future__ import annotations
 
+import fcntl
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from shutil import rmtree
 
 import pytest
 
 from adon.errors import Conflict, InvalidInput
-from mininet_topos.isolation import default_folder, run_folder
+from mininet_topos import isolation
+from mininet_topos.isolation import default_folder, run_folder, run_folders
 from mininet_topos.waiting import wait_until
 
 ROOT = Path(__file__).parent.parent.parent
 SHORT = Path("/tmp")
+UP = (sys.executable, "-m", "apps.cli.main", "testbed", "up", "--platform", "host")
 
 
 @pytest.fixture
@@ -22,7 +27,8 @@ def folder(testbed_name: str) -> Path:
     return SHORT / testbed_name
 
 
-def test_a_folder_has_one_owner_at_a_time(folder):
+def test_a_folder_has_one_owner_at_a_time(folder, monkeypatch):
+    monkeypatch.setattr(isolation, "RELEASE_TIMEOUT", 0.05)
     with run_folder(folder), pytest.raises(Conflict, match="a testbed is running"), run_folder(folder):
         pass
     assert not folder.exists()
@@ -58,24 +64,135 @@ def test_a_name_is_a_plain_word(name):
         default_folder(name)
 
 
+@pytest.fixture
+def apart(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Run folders of this test's own; what holds them is there before, as ``$XDG_RUNTIME_DIR`` is."""
+    with tempfile.TemporaryDirectory(prefix="adon-", dir=SHORT) as short:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", short)
+        yield Path(short)
+
+
+def test_the_last_one_removes_the_folder_of_run_folders(apart):
+    with run_folder(default_folder("one")):
+        with run_folder(default_folder("other")):
+            pass
+        assert run_folders().exists()
+    assert list(apart.iterdir()) == []
+
+
+def test_no_other_folder_is_removed_for_being_empty(apart):
+    mine = apart / "mine"
+    mine.mkdir()
+    with run_folder(mine / "run"):
+        pass
+    assert mine.exists()
+
+
+def test_a_folder_that_goes_while_it_is_made_is_made_again(apart, monkeypatch):
+    """Another testbed ends between our making the outer folder and the inner one."""
+    real, ended = Path.mkdir, []
+
+    def mkdir(path: Path, *arguments: object, **options: object) -> None:
+        if path.name == "one" and not ended:
+            ended.append(path)
+            run_folders().rmdir()
+        real(path, *arguments, **options)
+
+    monkeypatch.setattr(Path, "mkdir", mkdir)
+    with run_folder(default_folder("one")) as ours:
+        assert ours.path.exists()
+    assert ended
+
+
+def test_what_goes_again_and_again_is_refused_in_the_end(apart, monkeypatch):
+    def gone(path: Path) -> None:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr(isolation, "RELEASE_TIMEOUT", 0.05)
+    monkeypatch.setattr(isolation, "_make", gone)
+    with pytest.raises(InvalidInput, match="one: No such file"), run_folder(default_folder("one")):
+        pass
+
+
+OPENS_AND_ENDS = (
+    "from mininet_topos.isolation import default_folder, run_folder\n"
+    "for _ in range(40):\n"
+    "    with run_folder(default_folder({name!r})):\n"
+    "        pass\n"
+)
+
+
+def test_testbeds_that_come_and_go_at_once_do_not_disturb_each_other(apart):
+    comers = [
+        subprocess.Popen(
+            [sys.executable, "-c", OPENS_AND_ENDS.format(name=name)],
+            cwd=ROOT,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for name in ("a", "b", "c")
+    ]
+    assert [(one.communicate(timeout=60)[1], one.returncode) for one in comers] == [("", 0)] * 3
+    assert list(apart.iterdir()) == []
+
+
+def remover(path: Path) -> subprocess.Popen[bytes]:
+    """What an owner leaves behind that is killed at once."""
+    argv = ["sh", "-c", isolation._REMOVE_AFTER_US, "sh", str(path), str(path.parent)]
+    return subprocess.Popen(argv, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def test_what_a_killed_owner_leaves_is_removed_when_nobody_has_it(apart):
+    path = default_folder("one")
+    path.mkdir(parents=True)
+    (path / "pid").touch()
+    assert remover(path).wait(10) == 0
+    assert list(apart.iterdir()) == []
+    assert remover(path).wait(10) != 0  # and there is no file of that name
+    assert list(apart.iterdir()) == []
+
+
+def test_another_ones_folder_of_the_same_name_is_not_removed(apart):
+    """The remover waits for one that the next owner removes; a third has made its own by then."""
+    path = default_folder("one")
+    with run_folder(path) as ours:
+        waiting = remover(path)
+        asked = f"{os.fstat(ours.lock).st_ino}"
+        assert wait_until(lambda: _waits(asked), 10)
+        path.rmdir()
+        path.mkdir()
+        (path / "pid").touch()
+        again = os.dup(ours.lock)
+        fcntl.flock(again, fcntl.LOCK_UN)
+        os.close(again)
+        waiting.wait(10)
+        assert (path / "pid").exists()
+
+
+def _waits(inode: str) -> bool:
+    """Whether somebody waits for a lock on this file (proc_locks(5))."""
+    lines = Path("/proc/locks").read_text().splitlines()
+    return any(" -> " in line and f":{inode} " in line for line in lines)
+
+
 # --- living testbeds --------------------------------------------------------------------------------
 
 
 class Up:
-    """A testbed that another process owns, as a user who typed ``python -m mininet_topos up`` has it."""
+    """A testbed that another process owns, as a user who typed ``adon testbed up --foreground`` has it."""
 
     def __init__(self, name: str) -> None:
         self.folder = default_folder(name)
         self.owner = subprocess.Popen(
             # What a shell starts in the background ignores SIGINT, and so does all that comes of it.
-            ["env", "--default-signal=INT", sys.executable, "-m", "mininet_topos", "up", "--name", name],
+            ["env", "--default-signal=INT", *UP, "--foreground", "--no-adon", "--name", name],
             cwd=ROOT,
             stdout=subprocess.PIPE,
             text=True,
             start_new_session=True,
         )
         assert self.owner.stdout is not None
-        assert self.owner.stdout.readline().startswith("ready:")
+        assert any("it stays until" in line for line in self.owner.stdout)
         first = int((self.folder / "pid").read_text())
         self.namespaces = {Path(f"/proc/{first}/ns/{kind}").readlink() for kind in ("pid", "net")}
 
@@ -108,7 +225,7 @@ def interfaces() -> str:
 
 
 @pytest.mark.testbed
-def test_kill_9_of_the_owner_leaves_nothing_but_a_folder(testbed_name):
+def test_kill_9_of_the_owner_leaves_nothing(testbed_name):
     before = interfaces()
     testbed = Up(testbed_name)
     assert len(testbed.processes()) > 5
@@ -117,10 +234,7 @@ def test_kill_9_of_the_owner_leaves_nothing_but_a_folder(testbed_name):
     testbed.owner.stdout.close()
     assert wait_until(lambda: testbed.processes() == [], 10)
     assert interfaces() == before
-    assert testbed.folder.exists()
-    with run_folder(testbed.folder):
-        pass
-    assert not testbed.folder.exists()
+    assert wait_until(lambda: not testbed.folder.exists(), 10)
 
 
 @pytest.mark.testbed
@@ -161,8 +275,27 @@ def test_two_testbeds_at_once_do_not_see_each_other(up):
 
 
 def test_the_command_refuses_a_scale_that_cannot_be_built(testbed_name):
-    argv = [sys.executable, "-m", "mininet_topos", "up", "--name", testbed_name, "--scale", "1"]
+    argv = [*UP, "--name", testbed_name, "--scale", "1"]
     done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "rate" in done.stderr
+    assert "is not in 100 kbps to 1 Gbps" in done.stderr
     assert not default_folder(testbed_name).exists()
+
+
+def test_what_is_put_into_the_folder_while_it_is_removed_is_removed_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the database of a process that is just ending."""
+    folder, removals = tmp_path / "one", []
+
+    def removed(path: Path, *, ignore_errors: bool) -> None:
+        removals.append(path)
+        if len(removals) == 1:
+            (path / "late").touch()
+            return
+        rmtree(path, ignore_errors=ignore_errors)
+
+    monkeypatch.setattr("mininet_topos.isolation.shutil.rmtree", removed)
+    with run_folder(folder):
+        pass
+    assert (len(removals), folder.exists()) == (2, False)

@@ -4,10 +4,8 @@ import pytest
 
 from adon.errors import Unavailable
 from mininet_topos import testbed
-from mininet_topos.emulation import Emulation
-from mininet_topos.mu_osu import CONTENDING_STREAMS, MuOsu
-from mininet_topos.testbed import shaping_commands
-from mininet_topos.topology import Shape
+from mininet_topos.demo.scenario import CONTENDING_STREAMS
+from mininet_topos.networks import named
 
 EXPERIMENTS = "tests.mininet_topos.experiments"
 
@@ -15,29 +13,10 @@ EXPERIMENTS = "tests.mininet_topos.experiments"
 def test_it_is_never_built_in_the_machines_own_network(tmp_path):
     with (
         pytest.raises(Unavailable, match="run_isolated"),
-        testbed.testbed(MuOsu().topology(), tmp_path, 6653),
+        testbed.testbed(named("mu_osu").topology, tmp_path, 6653),
     ):
         pass
     assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("netem", "delay", "queue"),
-    [
-        (False, 0.005, "pfifo limit 40"),
-        (True, 0.005, "netem delay 5ms limit 65"),
-        (True, 0.0, "pfifo limit 40"),
-    ],
-)
-def test_delay_is_emulated_only_where_it_can_be(netem, delay, queue):
-    commands = shaping_commands("line-t1", Shape(60e6, 40, delay), Emulation("user", netem))
-    assert " ".join(commands[-1]).endswith(queue)
-    assert "rate 60000000bit ceil 60000000bit" in " ".join(commands[1])
-
-
-def test_what_is_emulated_is_said():
-    assert "no delay" in str(Emulation("user", netem=False))
-    assert "kernel datapath" in str(Emulation("kernel", netem=True))
 
 
 @pytest.mark.testbed

@@ -1,0 +1,235 @@
+"""Test networks in a User-Mode-Linux guest (:mod:`mininet_topos.guest`); needs no root.
+
+Switches, hosts and measurement points are in the guest; the controller is here.  The guest's switches reach
+it, and the collector the points, by TCP connections over the guest's serial line: certificates are checked
+from end to end, because the line carries what TLS says and knows nothing of it.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from adon.errors import NotFound, Unavailable
+from mininet_topos.guest import client, clock, kernel, machine
+from mininet_topos.guest.channel import Channel
+from mininet_topos.guest.inside import OPENFLOW, OPENFLOW_PORT, OWN, POINT, PROGRAMS
+from mininet_topos.isolation import RunFolder
+from mininet_topos.listening import listens
+from mininet_topos.networks import Network
+from mininet_topos.openvswitch import COMMAND_TIMEOUT
+from mininet_topos.platforms import link_changes, state
+from mininet_topos.platforms.bed import PointContact, Underway
+from mininet_topos.platforms.host import known, reconnecting
+from mininet_topos.platforms.names import Platform
+from mininet_topos.points import FOLDER as POINTS
+from mininet_topos.points import LOOPBACK, addresses_of, introduce, introduced
+from mininet_topos.shaping import Change
+from mininet_topos.topology import MEASUREMENT_POINT_PORT
+from mininet_topos.waiting import wait_until
+
+READY_TIMEOUT = 180.0
+
+
+@dataclass(frozen=True, slots=True)
+class GuestBed:
+    """A network in a guest (:class:`~mininet_topos.platforms.bed.Bed`).
+
+    :param ports: per host with a measurement point the local port that leads to it.
+    """
+
+    folder: Path
+    network: Network
+    platform: Platform
+    openflow_port: int
+    ports: Mapping[str, int]
+
+    @property
+    def pid(self) -> int:
+        """As :attr:`Bed.pid`."""
+        return state.read_pid(self.folder)
+
+    @property
+    def emulation(self) -> str:
+        """As :attr:`Bed.emulation`."""
+        return str(state.read_built(self.folder).emulation)
+
+    @property
+    def controller(self) -> tuple[Path, Path]:
+        """As :attr:`Bed.controller`."""
+        return introduced(self.folder / POINTS, ()).controller
+
+    def point(self, host: str) -> PointContact:
+        """As :meth:`Bed.point`."""
+        if host not in self.ports:
+            raise NotFound("measurement point in host", host)
+        certificate = introduced(self.folder / POINTS, (host,)).certificates[host]
+        node = f"{addresses_of(self.network.topology)[host]}:{MEASUREMENT_POINT_PORT}"
+        return PointContact(f"https://{LOOPBACK}:{self.ports[host]}/pscheduler", node, certificate)
+
+    def inside(self, argv: Sequence[str], host: str | None = None) -> list[str]:
+        """As :meth:`Bed.inside`."""
+        if host is not None:
+            known(self.network, host)
+        where = [] if host is None else [host]
+        return [sys.executable, "-m", client.__name__, "--folder", str(self.folder), *where, "--", *argv]
+
+    def terminal(self, argv: Sequence[str], host: str | None = None) -> list[str]:
+        """As :meth:`Bed.terminal`."""
+        command = self.inside(argv, host)
+        return [*command[:3], "--terminal", *command[3:]]
+
+    def serving(self, argv: Sequence[str]) -> list[str]:
+        """As :meth:`Bed.serving`."""
+        return list(argv)
+
+    def dump_flows(self, switch: str) -> str:
+        """As :meth:`Bed.dump_flows`."""
+        return self.ofctl("dump-flows", switch)
+
+    def ofctl(self, *words: str) -> str:
+        """As :meth:`Bed.ofctl`."""
+        return self._switches("ovs-ofctl", "-O", "OpenFlow13", *words)
+
+    def controlled(self) -> bool:
+        """As :meth:`Bed.controlled`."""
+        return listens(self.openflow_port)
+
+    def reconnect(self) -> None:
+        """As :meth:`Bed.reconnect`."""
+        for words in reconnecting(self.network, OPENFLOW_PORT):
+            self._switches("ovs-vsctl", f"--timeout={int(COMMAND_TIMEOUT)}", *words)
+
+    def _switches(self, *words: str) -> str:
+        """Run one of Open vSwitch's programs on the guest's instance."""
+        argv = self.inside(["env", f"OVS_RUNDIR={OWN / 'ovs'}", *words])
+        told = " ".join(words)
+        try:
+            done = subprocess.run(
+                argv,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=COMMAND_TIMEOUT,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise Unavailable(f"{told}: {error}") from error
+        if done.returncode != 0:
+            raise Unavailable(f"{told}: {done.stderr.strip()}")
+        return done.stdout
+
+    def set_link(
+        self,
+        name: str,
+        *,
+        up: bool | None = None,
+        rate: float | None = None,
+        delay: float | None = None,
+        loss: float | None = None,
+    ) -> None:
+        """As :meth:`Bed.set_link`."""
+        link_changes.set_link(self, name, Change(up, rate, delay, loss))
+
+
+def read(folder: Path) -> GuestBed:
+    """The network that runs in a folder.
+
+    :raises Unavailable: if none does.
+    """
+    state.read_built(folder)
+    begun, network = state.read_begun(folder), state.read_network(folder)
+    return GuestBed(folder, network, begun.platform, begun.openflow_port, dict(begun.ports))
+
+
+@contextmanager
+def guest_begun(platform: Platform, network: Network, folder: RunFolder) -> Iterator[Underway]:
+    """As :func:`mininet_topos.platforms.begun`."""
+    found = kernel.found()
+    addresses = addresses_of(network.topology)
+    state.write_network(folder.path, network)
+    introduce(folder.path / POINTS, addresses)
+    argv = [sys.executable, "-m", "mininet_topos.guest.inside", "--folder", str(folder.path)]
+    with ExitStack() as stack:
+        listeners = {f"{POINT}{host}": stack.enter_context(_listening()) for host in addresses}
+        ports = {host: listeners[f"{POINT}{host}"].getsockname()[1] for host in addresses}
+        port = free_port()
+        state.write_begun(folder.path, state.Begun(platform, port, ports))
+        listeners[PROGRAMS] = stack.enter_context(_listening_at(folder.path / client.SOCKET))
+        guest = stack.enter_context(machine.started(found, argv, folder.path, _environment()))
+        services = {OPENFLOW: (LOOPBACK, port)}
+        stack.enter_context(_carried(Channel(guest.line.fileno(), services, listeners, 0)))
+
+        def await_built() -> None:
+            # The clock before anything that looks at it runs.
+            _await(lambda: state.is_listening(folder.path), guest)
+            clock.set_clock(folder.path / client.SOCKET)
+            _await(lambda: state.is_built(folder.path), guest)
+
+        yield Underway(GuestBed(folder.path, network, platform, port, ports), await_built, sealed=True)
+
+
+def _await(reached: Callable[[], bool], guest: machine.Guest) -> None:
+    wait_until(lambda: reached() or guest.process.poll() is not None, READY_TIMEOUT)
+    if not reached():
+        raise Unavailable(f"the testbed does not come up in its guest: {_said(guest)}")
+
+
+def free_port() -> int:
+    """A TCP port on loopback that nobody has now."""
+    with socket.create_server((LOOPBACK, 0)) as probe:
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def _listening() -> socket.socket:
+    sock = socket.create_server((LOOPBACK, 0))
+    sock.setblocking(False)
+    return sock
+
+
+def _listening_at(path: Path) -> socket.socket:
+    """For whoever may look into the run folder: we."""
+    sock = socket.socket(socket.AF_UNIX)
+    sock.bind(str(path))
+    sock.listen(64)
+    sock.setblocking(False)
+    return sock
+
+
+def _environment() -> dict[str, str]:
+    return {"PYTHONPATH": str(machine.PACKAGES), "PYTHONDONTWRITEBYTECODE": "1"}
+
+
+@contextmanager
+def _carried(channel: Channel) -> Iterator[None]:
+    """What goes over the line is carried by a thread meanwhile."""
+    until, ended = os.pipe()
+    with closing(os.fdopen(until, "rb")), closing(os.fdopen(ended, "wb", buffering=0)) as stop:
+        thread = threading.Thread(target=channel.run, args=(until,), name="guest's line", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            stop.write(b"x")
+            thread.join()
+
+
+def _said(guest: machine.Guest) -> str:
+    """What the guest's program said last, else its kernel."""
+    for name in ("stderr", "console"):
+        lines = [line for line in _text(guest.share / name).splitlines() if line.strip()]
+        if lines:
+            return " | ".join(lines[-3:])
+    return "it said nothing"
+
+
+def _text(file: Path) -> str:
+    return file.read_text(errors="replace") if file.exists() else ""

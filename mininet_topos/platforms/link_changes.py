@@ -1,0 +1,107 @@
+"""Change a link of a running network, from outside.
+
+Which commands change it is said by :mod:`mininet_topos.shaping`; here they are run where the link is.  What a
+link has been changed to is kept in the run folder, so that a second change leaves the rest of the first.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from pathlib import Path
+from typing import Protocol
+
+from adon.errors import InvalidInput, Unavailable
+from mininet_topos import building, shaping
+from mininet_topos.networks import NamedLink, Network
+from mininet_topos.platforms import state
+from mininet_topos.shaping import Change
+from mininet_topos.topology import Shape
+
+CHANGED, LOCK = "links.json", "links.lock"
+TIMEOUT = 20.0
+
+
+class Inside(Protocol):
+    """What of a bed is used here."""
+
+    @property
+    def folder(self) -> Path:
+        """Its run folder."""
+
+    @property
+    def network(self) -> Network:
+        """What runs."""
+
+    def inside(self, argv: Sequence[str], host: str | None = None) -> list[str]:
+        """The command that runs a program there."""
+
+
+def set_link(bed: Inside, name: str, change: Change) -> None:
+    """As :meth:`mininet_topos.platforms.bed.Bed.set_link`; all is checked before anything is changed."""
+    link = bed.network.link(name)
+    emulated_by = state.read_built(bed.folder).emulation
+    if (change.delay or change.loss) and not emulated_by.netem:
+        raise InvalidInput.of(
+            "link", f"{name}: this kernel has no netem, so it can have no delay and no loss"
+        )
+    topology = bed.network.topology
+    interfaces = {end.name: end for one in topology.links for end in one.ends}
+    hosts = {host.name for host in topology.hosts}
+    with _one_at_a_time(bed.folder):
+        shapes = _changed(bed, link, change) if change.shapes else {}
+        for interface, shape in shapes.items():
+            _batch(bed, "tc", shaping.changed(interface, shape, emulated_by), interfaces[interface].node)
+        if shapes:
+            _keep(bed.folder, shapes)
+        for end in (interfaces[name] for name in link.ends) if change.up is not None else ():
+            where = end.node if end.node in hosts else None
+            _batch(bed, "ip", [*building.taken(topology, end, up=bool(change.up))], where)
+
+
+@contextmanager
+def _one_at_a_time(folder: Path) -> Iterator[None]:
+    """Threads and processes that change links of one network: none loses what another has kept."""
+    with (folder / LOCK).open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def _changed(bed: Inside, link: NamedLink, change: Change) -> dict[str, Shape]:
+    if link.shape is None:
+        raise InvalidInput.of("link", f"{link.name} was built without a rate, and cannot get one")
+    kept = _kept(bed.folder)
+    now = {interface: kept.get(interface, Change()).of(link.shape, interface) for interface in link.shaped}
+    return {interface: change.of(shape, f"links.{link.name}") for interface, shape in now.items()}
+
+
+def _kept(folder: Path) -> dict[str, Change]:
+    file = folder / CHANGED
+    return (
+        {name: Change(**one) for name, one in json.loads(file.read_text()).items()} if file.exists() else {}
+    )
+
+
+def _keep(folder: Path, shapes: dict[str, Shape]) -> None:
+    changed = {
+        name: Change(rate=shape.rate, delay=shape.delay, loss=shape.loss) for name, shape in shapes.items()
+    }
+    kept = {name: asdict(change) for name, change in (_kept(folder) | changed).items()}
+    part = folder / f"{CHANGED}.part"
+    part.write_text(json.dumps(kept) + "\n")
+    part.rename(folder / CHANGED)
+
+
+def _batch(bed: Inside, tool: str, lines: Sequence[str], host: str | None) -> None:
+    argv = bed.inside([tool, "-batch", "-"], host)
+    text = "".join(f"{line}\n" for line in lines)
+    try:
+        done = subprocess.run(argv, input=text, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise Unavailable(f"{tool}: {error}") from error
+    if done.returncode != 0:
+        raise Unavailable(f"{tool}: {done.stderr.strip()}")

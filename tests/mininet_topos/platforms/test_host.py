@@ -1,0 +1,70 @@
+"""A network in namespaces of this machine, as an experiment sees it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from adon.errors import InvalidInput, NotFound, Unavailable
+from mininet_topos import networks, platforms
+from mininet_topos.isolation import default_folder, run_folder
+from mininet_topos.platforms.bed import Bed
+from mininet_topos.waiting import wait_until
+
+ONCE = ("ping", "-n", "-c", "1", "-W", "1", "10.2.0.10")
+
+
+def answers(bed: Bed) -> bool:
+    return subprocess.run(bed.inside(ONCE, "mu-dtn"), stdout=subprocess.DEVNULL).returncode == 0
+
+
+def said(bed: Bed, *argv: str, host: str | None = "mu-dtn") -> str:
+    return subprocess.check_output(bed.inside(argv, host), text=True)
+
+
+def test_where_none_runs(tmp_path: Path) -> None:
+    with pytest.raises(Unavailable, match="no testbed is running in"):
+        platforms.running(tmp_path)
+
+
+@pytest.mark.testbed
+def test_a_network_on_the_host(testbed_name: str) -> None:
+    choice = platforms.choose("host-user")
+    network = networks.named("mu_osu")
+    with (
+        run_folder(default_folder(testbed_name)) as folder,
+        platforms.up(choice.platform, network, folder) as bed,
+    ):
+        assert platforms.running(bed.folder) == bed
+        assert "Open vSwitch user datapath" in bed.emulation
+        assert "10.1.0.10/24" in said(bed, "ip", "-br", "-4", "address")
+        assert "172.31.0.1/24" in said(bed, "ip", "-br", "-4", "address", host=None)
+        with pytest.raises(InvalidInput, match="no 'moon' in mu_osu; there are mu-dtn"):
+            bed.inside(["true"], "moon")
+        with pytest.raises(NotFound, match="mu-rtr"):
+            bed.point("mu-rtr")
+        _asked(bed)
+        bed.reconnect()
+        assert "priority=0 actions=NORMAL" in bed.dump_flows("mu-edge")
+        bed.set_link("routed", rate=3e6)
+        assert "rate 3Mbit" in said(bed, "tc", "class", "show", "dev", "mu-rtr-wan", host="mu-rtr")
+        with pytest.raises(InvalidInput, match=r"routed\.rate: 3 bps"):
+            bed.set_link("routed", rate=3)
+        bed.set_link("routed", up=False)
+        assert not answers(bed)
+        bed.set_link("routed", up=True)
+        assert wait_until(lambda: answers(bed), 10)
+
+
+def _asked(bed: Bed) -> None:
+    """A point knows its controller, and nobody else."""
+    point = bed.point("mu-dtn")
+    task = {"schema": 1, "schedule": {}, "test": {"type": "rtt", "spec": {"dest": "10.1.0.10", "count": 1}}}
+    curl = ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "--cacert", str(point.certificate)]
+    curl += ["-d", json.dumps(task), "-H", "Content-Type: application/json", f"{point.url}/tasks"]
+    shown = ["--cert", str(bed.controller[0]), "--key", str(bed.controller[1])]
+    codes = [subprocess.check_output(bed.serving(argv), text=True) for argv in (curl, [*curl, *shown])]
+    assert codes == ["403", "200"]

@@ -1,0 +1,106 @@
+"""What tests of links do inside a testbed; each returns values for the test outside to judge."""
+
+from __future__ import annotations
+
+import json
+import re
+import socket
+from dataclasses import replace
+from typing import Any
+
+from mininet_topos import namespaces, networks
+from mininet_topos.shaping import Change
+from mininet_topos.static_rules import Traffic, pin
+from mininet_topos.testbed import Testbed
+from mininet_topos.topology import Link, Topology
+
+NETWORK = networks.named("mu_osu")
+MU, OSU = NETWORK.dtns
+THERE = str(OSU.address)
+MTU = 1400
+BURST = 200
+SLOW = 500e3
+"""Bits/s: of a frame of a full kilobyte the queue sends one in 17 ms."""
+PORT = 6100
+
+
+def narrow() -> Topology:
+    """mu_osu with a shorter MTU on its bottlenecks."""
+
+    def narrowed(link: Link) -> Link:
+        one, other = (
+            end if end.shape is None else replace(end, shape=replace(end.shape, mtu=MTU)) for end in link.ends
+        )
+        return Link(one, other)
+
+    topology = NETWORK.topology
+    return replace(topology, links=tuple(map(narrowed, topology.links)))
+
+
+def lengths(bed: Testbed) -> dict[str, Any]:
+    """The MTU of each end of the bottlenecks; and whether the longest packet, and one longer, get through."""
+    ends = {"line": ("line-t1", "line-t2"), "mu-rtr": ("mu-rtr-wan",), "core": ("core-mu", "core-osu")}
+    found = {
+        end: _mtu(bed.host(node).run("ip", "-j", "link", "show", end)) for node in ends for end in ends[node]
+    }
+    for port in ("t1-line", "t2-line", "t1-mu-edge"):
+        found[port] = _mtu(namespaces.run(["ip", "-j", "link", "show", port]))
+    return {"mtu": found, "longest": _pings(bed, MTU - 28), "longer": _pings(bed, MTU - 27)}
+
+
+lengths.topology = narrow  # type: ignore[attr-defined]
+
+
+def changes(bed: Testbed) -> dict[str, Any]:
+    """A burst into a slow link; links of each kind taken down and up again."""
+    pin(bed.switches.ofctl, NETWORK, "al2s", Traffic(MU.host, OSU.host))
+    bed.set_link("line-t1", "line-t2", change=Change(rate=SLOW))
+    found: dict[str, Any] = {"arrived": _burst(bed), "queue": _queue(bed)}
+    bed.set_link("line-t1", "line-t2", change=Change(rate=60e6))
+    found["rate"] = bed.host("line").run("tc", "class", "show", "dev", "line-t2")
+    for name, ends in (("cable", ("t1-mu-edge",)), ("router", ("mu-rtr-wan",))):
+        if name == "router":
+            bed.switches.ofctl("del-flows", "mu-edge", "cookie=1/-1")
+            bed.switches.ofctl("del-flows", "osu-edge", "cookie=1/-1")
+        before = _pings(bed)
+        bed.set_link(*ends, change=Change(up=False))
+        down = _pings(bed)
+        bed.set_link(*ends, change=Change(up=True))
+        found[name] = [before, down, _pings(bed)]
+    return found
+
+
+def _mtu(told: str) -> int:
+    return int(json.loads(told)[0]["mtu"])
+
+
+def _pings(bed: Testbed, size: int = 56) -> bool:
+    """Whether one of three packets that must not be fragmented comes back."""
+    argv = ["ping", "-n", "-q", "-c", "3", "-i", "0.2", "-W", "1", "-M", "do", "-s", str(size), THERE]
+    return bed.host(MU.host).popen(argv, stdout=-3, stderr=-3).wait() == 0
+
+
+def _burst(bed: Testbed) -> int:
+    """Of so many packets at once, those that arrive."""
+    with bed.host(OSU.host).entered(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as receiver:
+        receiver.bind((THERE, PORT))
+        receiver.settimeout(2.0)
+        with bed.host(MU.host).entered(), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
+            for _ in range(BURST):
+                sender.sendto(bytes(1000), (THERE, PORT))
+        arrived = 0
+        try:
+            while receiver.recv(2000):
+                arrived += 1
+        except TimeoutError:
+            return arrived
+    return arrived
+
+
+def _queue(bed: Testbed) -> dict[str, int]:
+    told = bed.host("line").run("tc", "-s", "qdisc", "show", "dev", "line-t2")
+    queue = told[told.index("qdisc pfifo") :]
+    limit, dropped = re.search(r"limit (\d+)p", queue), re.search(r"dropped (\d+)", queue)
+    assert limit is not None
+    assert dropped is not None
+    return {"limit": int(limit[1]), "dropped": int(dropped[1])}

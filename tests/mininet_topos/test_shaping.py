@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from math import inf, nan
+
+import pytest
+
+from adon.errors import InvalidInput
+from mininet_topos import shaping
+from mininet_topos.emulation import Emulation
+from mininet_topos.shaping import Change
+from mininet_topos.topology import Shape
+
+NETEM, PLAIN = Emulation("user", netem=True), Emulation("user", netem=False)
+SHAPE = Shape(60e6, 40, 0.005, 0.01)
+HTB = "htb rate 60000000bit ceil 60000000bit burst 7500 cburst 7500 quantum 1518"
+
+
+@pytest.mark.parametrize(
+    ("emulated_by", "lines"),
+    [
+        (
+            NETEM,
+            (
+                "qdisc add dev x root handle 1: netem limit 100000 delay 5000us loss random 1.0000000%",
+                "qdisc add dev x parent 1:1 handle 2: htb default 1",
+                f"class add dev x parent 2: classid 2:1 {HTB}",
+                "qdisc add dev x parent 2:1 handle 3: pfifo limit 40",
+            ),
+        ),
+        (
+            PLAIN,
+            (
+                "qdisc add dev x root handle 2: htb default 1",
+                f"class add dev x parent 2: classid 2:1 {HTB}",
+                "qdisc add dev x parent 2:1 handle 3: pfifo limit 40",
+            ),
+        ),
+    ],
+    ids=["netem", "none"],
+)
+def test_a_shape_is_delay_then_rate_then_queue(emulated_by, lines):
+    assert shaping.built("x", SHAPE, emulated_by) == lines
+
+
+def test_without_delay_and_loss_netem_is_there_and_does_nothing():
+    first = shaping.built("x", Shape(60e6, 40), NETEM)[0]
+    assert first == "qdisc add dev x root handle 1: netem limit 100000"
+
+
+@pytest.mark.parametrize(
+    ("rate", "mtu", "burst"), [(1e6, 1500, 6000), (48e6, 1500, 6000), (60e6, 1500, 7500), (1e6, 600, 2400)]
+)
+def test_a_burst_is_four_frames_or_a_millisecond(rate, mtu, burst):
+    line = next(line for line in shaping.built("x", Shape(rate, 40, mtu=mtu), PLAIN) if "class" in line)
+    assert f"burst {burst} cburst {burst}" in line
+
+
+@pytest.mark.parametrize("emulated_by", [NETEM, PLAIN])
+def test_a_change_names_what_was_built(emulated_by):
+    """Same handles, same order, only another verb: nothing is removed and made again."""
+    built = shaping.built("x", SHAPE, emulated_by)
+    changed = shaping.changed("x", SHAPE, emulated_by)
+    assert [line for line in changed if "htb default" in line] == []
+    expected = [line.replace(" add ", " change ") for line in built if "htb default" not in line]
+    assert list(changed) == expected
+
+
+@pytest.mark.parametrize(
+    ("change", "shape"),
+    [
+        (Change(), SHAPE),
+        (Change(up=False), SHAPE),
+        (Change(rate=30e6), Shape(30e6, 40, 0.005, 0.01)),
+        (Change(delay=0.0), Shape(60e6, 40, 0.0, 0.01)),
+        (Change(loss=0.0, delay=0.1), Shape(60e6, 40, 0.1, 0.0)),
+    ],
+)
+def test_what_is_not_asked_for_stays(change, shape):
+    assert change.of(SHAPE, "links.line") == shape
+    assert change.shapes == (change.rate is not None or change.delay is not None or change.loss is not None)
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        (Change(rate=0.0), "rate"),
+        (Change(rate=nan), "rate"),
+        (Change(delay=-0.1), "delay"),
+        (Change(delay=inf), "delay"),
+        (Change(loss=1.0), "loss"),
+        (Change(loss=nan), "loss"),
+    ],
+)
+def test_an_impossible_change_is_refused(change, field):
+    with pytest.raises(InvalidInput, match=f"links.line.{field}"):
+        change.of(SHAPE, "links.line")
