@@ -5,6 +5,7 @@ TCP streams take what congestion control gives them; UDP keeps its rate whatever
 
 from __future__ import annotations
 
+import math
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,6 +14,7 @@ from ipaddress import IPv4Address
 from typing import Literal
 
 from adon.errors import InvalidInput, Unavailable
+from adon.units import format_rate
 from mininet_topos.testbed import Testbed
 from mininet_topos.waiting import wait_until
 
@@ -26,7 +28,7 @@ class CrossTraffic:
 
     :param source: host name and the address there that it is sent from (its path is that address's path).
     :param rate: bits/s of all streams together; None (TCP only): as much as there is.
-    :param seconds: how long; it also ends with its context.
+    :param seconds: how long, in whole seconds: a part of one is rounded up; it also ends with its context.
     :raises InvalidInput: for a rate, duration or number of streams that makes no sense.
     """
 
@@ -46,7 +48,7 @@ class CrossTraffic:
         if self.protocol == "udp" and self.rate is None:
             raise InvalidInput.of("rate", "UDP needs one")
         if self.rate is not None and not 1000 <= self.rate <= 1e9:
-            raise InvalidInput.of("rate", f"{self.rate:g} bits/s is not in 1e3..1e9")
+            raise InvalidInput.of("rate", f"{format_rate(self.rate)} is not in 1 kbps to 1 Gbps")
 
     def receiver(self) -> list[str]:
         """The command at the destination."""
@@ -55,7 +57,7 @@ class CrossTraffic:
     def sender(self) -> list[str]:
         """The command at the source."""
         argv = ["iperf3", "-c", str(self.destination[1]), "-B", str(self.source[1]), "-p", str(self.port)]
-        argv += ["-t", f"{self.seconds:.0f}", "-P", str(self.streams)]
+        argv += ["-t", str(math.ceil(self.seconds)), "-P", str(self.streams)]
         if self.protocol == "udp":
             argv.append("-u")
         if self.rate is not None:

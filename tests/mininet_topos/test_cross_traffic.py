@@ -15,6 +15,13 @@ def test_the_rate_is_that_of_all_streams_together():
     assert " ".join(load.sender()).endswith("-t 5 -P 4 -b 2000000")
 
 
+@pytest.mark.parametrize(("seconds", "told"), [(0.2, "1"), (1, "1"), (2.5, "3")])
+def test_less_than_a_second_is_not_for_ever(seconds, told):
+    """As ``-t 0`` is to iperf3."""
+    argv = CrossTraffic(*ENDS, port=6000, seconds=seconds).sender()
+    assert argv[argv.index("-t") + 1] == told
+
+
 def test_udp_is_asked_for():
     assert "-u" in CrossTraffic(*ENDS, port=6000, seconds=5, protocol="udp", rate=1e6).sender()
 

@@ -1,12 +1,17 @@
 from __future__ import annotations
 
 import json
+import math
 import socket
+import struct
+import subprocess
 import threading
 import time
+from dataclasses import replace
 
 import pytest
 
+from mininet_topos import transfer as transfers
 from mininet_topos.transfer import (
     BLOCK,
     PACE,
@@ -28,15 +33,16 @@ def free_ports(count: int) -> tuple[int, ...]:
 class Receiver(threading.Thread):
     """The receiving side in a thread; ``listening`` is set when it can be sent to."""
 
-    def __init__(self, transfer: Transfer) -> None:
+    def __init__(self, transfer: Transfer, seconds: float = math.inf) -> None:
         super().__init__(daemon=True)
         self.transfer, self.listening, self.result = transfer, threading.Event(), None
+        self.seconds = seconds
         self.start()
         assert self.listening.wait(10)
 
     def run(self) -> None:
         try:
-            self.result = receive(self.transfer, lambda _message: self.listening.set())
+            self.result = receive(self.transfer, lambda _message: self.listening.set(), self.seconds)
         except TransferFailed as failed:
             self.result = failed
 
@@ -56,6 +62,22 @@ def test_every_byte_arrives_exactly_once(size, streams, ports):
     received = receiver.outcome()
     assert (sent.bytes, received.bytes, sum(received.per_second)) == (size, size, size)
     assert received.streams == streams
+
+
+def test_what_is_counted_is_written_where_it_is_asked_for(tmp_path, monkeypatch):
+    written = (tmp_path / "kept").open("w+b", buffering=0)
+    monkeypatch.setattr(transfers.tempfile, "TemporaryFile", lambda **_where: written)
+    transfer = Transfer("127.0.0.1", free_ports(1), 3, timeout=10, into=str(tmp_path))
+    receiver = Receiver(transfer)
+    send(transfer, "127.0.0.1", 1_000_001, lambda _message: None)
+    assert receiver.outcome().bytes == 1_000_001
+    assert (tmp_path / "kept").stat().st_size == 1_000_001
+
+
+def test_only_the_receiver_is_told_where_to_write():
+    transfer = Transfer("10.0.0.1", (5,), 1, into="/data")
+    assert arguments("receive", transfer)[-2:] == ["--into", "/data"]
+    assert "--into" not in arguments("send", transfer, "10.0.0.2", 1)
 
 
 def test_a_sender_with_a_rate_keeps_to_it():
@@ -110,7 +132,7 @@ def test_seconds_without_data_are_zeros_in_the_series():
     assert progress.report("progress", 104.0)["seconds"] == 4.0
 
 
-@pytest.mark.parametrize("wrong", ["--bytes=0", "--port=70000", "--streams=65", "--bytes=x", "--rate=1"])
+@pytest.mark.parametrize("wrong", ["--bytes=0", "--port=70000", "--streams=129", "--bytes=x", "--rate=1"])
 def test_bad_arguments_are_refused(wrong, capsys):
     argv = ["send", "--bind=127.0.0.1", "--to=127.0.0.1", "--port=1", "--bytes=1", wrong]
     with pytest.raises(SystemExit) as refused:
@@ -124,3 +146,144 @@ def test_the_program_reports_a_failure_as_its_last_line(capsys):
     assert main(["receive", "--bind", "127.0.0.1", "--port", port, "--timeout", "0.1"]) == 3
     last = json.loads(capsys.readouterr().out.splitlines()[-1])
     assert last == {"event": "failed", "reason": "nothing moved for 0.1 s, after 0 bytes"}
+
+
+@pytest.mark.parametrize("streams", [1, 3])
+def test_with_a_window_every_byte_arrives(streams):
+    window = 65_536
+    transfer = Transfer("127.0.0.1", free_ports(1), streams, timeout=10, window=window)
+    receiver = Receiver(transfer)
+    assert send(transfer, "127.0.0.1", 3_000_000, lambda _message: None).bytes == 3_000_000
+    assert receiver.outcome().bytes == 3_000_000
+
+
+def test_both_sides_are_told_the_window():
+    transfer = Transfer("127.0.0.1", (5,), 1, 60, window=160_000)
+    for side, more in (("receive", ()), ("send", ("127.0.0.2", 9))):
+        argv = arguments(side, transfer, *more)
+        assert argv[argv.index("--window") + 1] == "160000"
+    assert "--window" not in arguments("receive", Transfer("127.0.0.1", (5,), 1))
+
+
+def test_a_transfer_of_seconds_lasts_so_long_and_what_has_arrived_counts():
+    ports = free_ports(1)
+    transfer = Transfer("127.0.0.1", ports, 2, timeout=10, rate=8e6)
+    receiver = Receiver(Transfer("127.0.0.1", ports, 2, timeout=10), 1.2)
+    began = time.monotonic()
+    sent = send(transfer, "127.0.0.1", None, lambda _message: None, seconds=1.2)
+    assert time.monotonic() - began >= 1.2
+    received = receiver.outcome()
+    assert 0 < received.bytes == sum(received.per_second) <= sent.bytes
+    assert sent.statistics.segments > 0
+
+
+def slow_reader(port: int, until: threading.Event) -> threading.Thread:
+    """Takes a connection, and reads nothing until it is told to."""
+    listener = socket.create_server(("127.0.0.1", port))
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+
+    def run() -> None:
+        with listener:
+            stream, _ = listener.accept()
+            with stream:
+                until.wait(20)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    return thread
+
+
+def test_the_sender_of_seconds_does_not_wait_until_its_buffers_are_empty():
+    (port,) = free_ports(1)
+    until = threading.Event()
+    reader = slow_reader(port, until)
+    transfer = Transfer("127.0.0.1", (port,), 1, timeout=5)
+    sent = send(replace(transfer, rate=1e9), "127.0.0.1", None, lambda _message: None, seconds=0.3)
+    assert sent.bytes > 0
+    until.set()
+    reader.join(20)
+
+
+def test_the_receiver_of_seconds_does_not_wait_for_a_sender_that_goes_on():
+    ports = free_ports(1)
+    receiver = Receiver(Transfer("127.0.0.1", ports, 1, timeout=10), 0.3)
+    with pytest.raises(TransferFailed, match="a stream broke"):
+        send(
+            Transfer("127.0.0.1", ports, 1, timeout=10), "127.0.0.1", None, lambda _message: None, seconds=20
+        )
+    assert receiver.outcome().bytes > 0
+
+
+def test_a_receiver_whose_seconds_were_over_first_is_no_failure():
+    ports = free_ports(1)
+    receiver = Receiver(Transfer("127.0.0.1", ports, 1, timeout=10), 0.3)
+    sent = send(
+        Transfer("127.0.0.1", ports, 1, timeout=10), "127.0.0.1", None, lambda _message: None, seconds=1.2
+    )
+    assert 0 < receiver.outcome().bytes <= sent.bytes
+
+
+def test_a_receiver_that_is_cut_off_has_what_had_arrived_and_a_reset_is_a_failure_otherwise():
+    for seconds, expected in ((10.0, 5), (math.inf, "reset")):
+        (port,) = free_ports(1)
+        receiver = Receiver(Transfer("127.0.0.1", (port,), 1, timeout=10), seconds)
+        with socket.create_connection(("127.0.0.1", port)) as stream:
+            stream.sendall(b"hello")
+            stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        outcome = receiver.outcome()
+        assert expected in str(outcome) if isinstance(outcome, TransferFailed) else outcome.bytes == expected
+
+
+def test_a_sender_of_seconds_that_is_stopped_does_not_wait_until_its_buffers_are_empty():
+    (port,) = free_ports(1)
+    until = threading.Event()
+    reader = slow_reader(port, until)
+    argv = arguments("send", Transfer("127.0.0.1", (port,), 1, timeout=10), "127.0.0.1", seconds=600)
+    with subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as sender:
+        assert json.loads(sender.stdout.readline())["event"] == "sending"
+        json.loads(sender.stdout.readline())  # its first bytes are sent, and soon no more go
+        sender.terminate()
+        *_, last = sender.stdout
+    assert (json.loads(last)["event"], sender.returncode) == ("sent", 0)
+    until.set()
+    reader.join(20)
+
+
+def test_the_streams_of_a_transfer_of_seconds_end_together():
+    (port,) = free_ports(1)
+    receiver = Receiver(Transfer("127.0.0.1", (port,), 2, timeout=20), 600)
+    with (
+        socket.create_connection(("127.0.0.1", port)) as cut_off,
+        socket.create_connection(("127.0.0.1", port)) as silent,
+    ):
+        cut_off.sendall(b"one")
+        silent.sendall(b"other")
+        cut_off.close()
+        assert receiver.outcome().bytes == 8
+
+
+def test_both_sides_are_told_the_seconds():
+    transfer = Transfer("10.0.0.1", (5,), 1)
+    assert arguments("receive", transfer, seconds=2.0)[-2:] == ["--seconds", "2.0"]
+    assert arguments("send", transfer, "10.0.0.2", seconds=2.0)[-2:] == ["--seconds", "2.0"]
+
+
+def test_the_sender_tells_what_the_kernel_knows_of_its_connections(capsys):
+    ports = free_ports(1)
+    receiver = Receiver(Transfer("127.0.0.1", ports, 3, timeout=10))
+    argv = arguments("send", Transfer("127.0.0.1", ports, 3, 10), "127.0.0.1", 2_000_000)
+    assert main(argv[argv.index("send") :]) == 0
+    assert receiver.outcome().bytes == 2_000_000
+    last = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert last["event"] == "sent"
+    assert last["segments"] >= 3
+    assert last["retransmitted"] >= 0
+    assert 0 < last["rtt"] < 1
+
+
+def test_bytes_or_seconds_but_not_both(capsys):
+    both = ["send", "--bind=127.0.0.1", "--to=127.0.0.1", "--port=1", "--bytes=1", "--seconds=1"]
+    for argv in (both, both[:-2]):
+        with pytest.raises(SystemExit) as refused:
+            main(argv)
+        assert refused.value.code == 2
