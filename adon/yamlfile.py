@@ -84,7 +84,7 @@ def load_model(path: Path, model: type[T]) -> T:
     :raises InvalidInput: with every problem found, each with file, line and field; also if the file
         cannot be read.
     """
-    return parse_model(_read_text(path), model, str(path))
+    return parse_model(read_text(path), model, str(path))
 
 
 def parse_model(text: str, model: type[T], file: str | None = None) -> T:
@@ -149,7 +149,11 @@ def dump_data(data: Any) -> str:
     return str(yaml.dump(data, Dumper=_Dumper, sort_keys=False, width=100))
 
 
-def _read_text(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """The text of a file of at most 1 MB.
+
+    :raises InvalidInput: if it cannot be read, is larger, or is not UTF-8.
+    """
     try:
         with path.open("rb") as file:
             content = file.read(MAX_BYTES + 1)

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from adon import yamlfile
+from adon.json_schema import json_schema
 from adon.units import Duration, Ratio
 from measurement.evaluation.consistency import problems
 from measurement.evaluation.document import (
@@ -29,8 +30,6 @@ from measurement.evaluation.document import (
     Supplement,
 )
 from measurement.evaluation.results import Path
-
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 
 class _Part(BaseModel):
@@ -180,4 +179,4 @@ def parse(text: str, file: str | None = None) -> DocumentFile:
 
 def schema() -> dict[str, Any]:
     """The JSON schema (2020-12) of a document file, for editors; that steps agree it cannot say."""
-    return {"$schema": DIALECT, **DocumentFile.model_json_schema(), "title": "CEEM evaluation"}
+    return json_schema(DocumentFile, "CEEM evaluation")

@@ -73,9 +73,10 @@ def show(
 @app.command()
 def schema() -> None:
     """Print the file's JSON schema (2020-12), for editors that complete and check while one types."""
-    from apps.config_schema import config_schema
+    from adon.config import Configuration
+    from adon.json_schema import json_schema
 
-    print_json(config_schema())
+    print_json(json_schema(Configuration, "ADON configuration"))
 
 
 def _problem(one: Problem) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Rows as Apache Parquet, through pyarrow (the extra ``parquet``), which is imported when first used."""
+"""Rows as Apache Parquet, through pyarrow, which is imported when first used."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _pyarrow() -> tuple[Any, Any]:
         import pyarrow
         from pyarrow import parquet
     except ImportError:
-        raise ExchangeError("Parquet needs pyarrow: pip install 'adon[parquet]'") from None
+        raise ExchangeError("Parquet needs pyarrow: pip install pyarrow") from None
     return pyarrow, parquet
 
 

@@ -89,7 +89,7 @@ def _parquet(file: Path) -> list[Mapping[str, Any]]:
         import pyarrow
         from pyarrow import parquet
     except ImportError as error:
-        raise ValueError(f"{file}: Parquet needs pyarrow (pip install 'adon[parquet]')") from error
+        raise ValueError(f"{file}: Parquet needs pyarrow (pip install pyarrow)") from error
     try:
         rows: list[Mapping[str, Any]] = parquet.read_table(file).to_pylist()
     except pyarrow.ArrowException as error:

@@ -222,7 +222,7 @@ def test_without_pyarrow_the_cause_is_told(tmp_path, monkeypatch):
         return real(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", without)
-    with pytest.raises(ExchangeError, match=r"pip install 'adon\[parquet\]'"):
+    with pytest.raises(ExchangeError, match=r"pip install pyarrow"):
         check_file(tmp_path / "a.parquet")
 
 

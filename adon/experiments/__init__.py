@@ -1,0 +1,1 @@
+"""Experiments as values: file, plan of trials, what a run leaves, figures, checks, differences."""

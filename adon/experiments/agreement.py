@@ -1,0 +1,88 @@
+"""Whether trials decided the same: repetitions of one run, the same trials of several runs, or as expected.
+
+Decisions are compared exactly: per flow the turns in their order, each with outcome, path and site.  When
+they came and with which Q is not compared: measured values differ from run to run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from adon.experiments.checks import Expected
+from adon.experiments.document import Experiment
+from adon.experiments.happened import Turn, flows, turns
+from adon.experiments.measures import Observed
+from adon.experiments.parts import Scalar
+from adon.experiments.results import Run, State, Tables, TrialDone
+from adon.experiments.workload import FlowEntry
+
+
+def differences(
+    one: Tables, other: Tables, keys: tuple[str, str], flows: Sequence[str] | None = None
+) -> Iterator[str]:
+    """How the decisions of two trials differ, per flow, in words.
+
+    :param keys: what the trials are called.
+    :param flows: only of these; of all that either decided on if None.
+    """
+    names = dict.fromkeys(row.flow for tables in (one, other) for row in tables.decisions)
+    for flow in names if flows is None else (name for name in flows if name in names):
+        first, second = ([turn for _, turn in turns(tables, flow)] for tables in (one, other))
+        if first != second:
+            told = [", ".join(map(str, found)) or "no decision" for found in (first, second)]
+            yield f"{flow}: {told[0]} ({keys[0]}), but {told[1]} ({keys[1]})"
+
+
+def unlike_repetitions(experiment: Experiment, observed: Observed) -> Iterator[str]:
+    """How repetitions of the same combination decided otherwise than its first one.
+
+    Flows that are drawn are left out: they are others in every repetition.
+    """
+    groups: dict[tuple[str, tuple[tuple[str, Scalar], ...]], list[TrialDone]] = {}
+    for trial in observed.meant({}):
+        groups.setdefault((trial.policy, tuple(trial.point.items())), []).append(trial)
+    written = [entry.name for entry in experiment.workload if isinstance(entry, FlowEntry)]
+    for first, *others in groups.values():
+        for other in others:
+            keys = (first.key, other.key)
+            yield from differences(observed.tables(first), observed.tables(other), keys, written)
+
+
+def unlike_runs(runs: Sequence[Run]) -> Iterator[str]:
+    """How runs decided otherwise than the first of them in the same trials; drawn flows count too.
+
+    Trials are the same that have the same key; those that not all runs have complete are left out.
+    """
+    observed = [Observed.of(run) for run in runs]
+    trials = [_complete(one) for one in observed]
+    for key in trials[0] if trials else ():
+        if all(key in its for its in trials):
+            first = observed[0].tables(trials[0][key])
+            for seen, its in zip(observed[1:], trials[1:], strict=True):
+                names = (observed[0].about.run, seen.about.run)
+                for told in differences(first, seen.tables(its[key]), names):
+                    yield f"{key}: {told}"
+
+
+def _complete(observed: Observed) -> dict[str, TrialDone]:
+    return {trial.key: trial for trial in observed.about.trials if trial.state is State.COMPLETE}
+
+
+def unlike_expected(tables: Tables, decisions: Sequence[Expected]) -> Iterator[str]:
+    """How the decisions of one trial differ from those expected."""
+    for flow in dict.fromkeys(one.flow for one in decisions):
+        told = [one for one in decisions if one.flow == flow]
+        expected = [one for one in told if one.outcome != "end"]
+        found = [turn for _, turn in turns(tables, flow)]
+        if len(expected) < len(told) and not any(row.ended is not None for row in flows(tables, flow)):
+            yield f"{flow}: does not end"
+        if len(found) < len(expected) or not all(map(_fits, expected, found)):
+            yield f"{flow}: {', '.join(map(str, found)) or 'no decision'}"
+
+
+def _fits(expected: Expected, turn: Turn) -> bool:
+    return (
+        expected.outcome == turn.outcome
+        and expected.path in (None, turn.path)
+        and expected.site in (None, turn.site)
+    )

@@ -1,0 +1,244 @@
+"""Two runs held against each other: every figure at every combination, and every decision.
+
+A difference is tested by Mann and Whitney's test where that could find anything: of n and m repetitions its
+smallest p-value is 2 / C(n + m, n), one in ten for three and three, and it has to survive the correction for
+the number of comparisons (Holm 1979).  Where it cannot, Welch's test is taken, whose price is the assumption
+that repetitions deviate about normally.  The interval of the difference is Welch's in both cases.  Tests and
+words are those of :mod:`measurement.evaluation.comparison`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from adon.experiments.agreement import unlike_runs
+from adon.experiments.cells import Where, cells, where_text
+from adon.experiments.document import Experiment
+from adon.experiments.figures import Figure, Unit
+from adon.experiments.measures import Observed
+from adon.experiments.results import About, Run, State
+from adon.experiments.summary import CONFIDENCE, Summary, measured, summary
+from adon.experiments.wording import at_full_scale
+from adon.frozenmap import FrozenMap
+from measurement.evaluation.comparison import Verdict, hedges, holm, welch
+from measurement.evaluation.intervals import Interval
+
+ALIKE_WITHIN = 0.05
+"""Of the first mean: where the whole interval of the difference lies within, the figure is alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One figure at one combination under one policy.
+
+    :param where: the combination, with the policy.
+    :param apart: interval of the difference of the means, second less first.
+    :param p: corrected for the number of comparisons.
+    :param effect: Hedges' g; None where nothing deviates.
+    :param why: why it was not tested; empty if it was.
+    """
+
+    figure: str
+    unit: Unit
+    where: Where
+    before: Summary
+    after: Summary
+    verdict: Verdict
+    apart: Interval | None = None
+    method: str = ""
+    p: float | None = None
+    effect: float | None = None
+    why: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        """Of the second mean to the first; None where that is 0."""
+        return self.after.mean / self.before.mean if self.before.mean else None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """All of it.
+
+    :param decisions: how decisions differ, each in words.
+    :param compared: trials whose decisions were compared: of those without any nothing is said.
+    :param marks: what else is different between the runs: it may be the cause.
+    :param only: figures at combinations that one run alone has values of, and which.
+    """
+
+    changes: tuple[Change, ...]
+    decisions: tuple[str, ...]
+    compared: int
+    marks: tuple[str, ...]
+    only: Mapping[str, str]
+
+    def count(self, verdict: Verdict) -> int:
+        """How many figures it is the verdict of."""
+        return sum(1 for change in self.changes if change.verdict is verdict)
+
+
+def compare(
+    first: tuple[Experiment, Run], second: tuple[Experiment, Run], confidence: float = CONFIDENCE
+) -> Difference:
+    """Figure by figure: those of the first file that the second one defines alike.
+
+    :raises ValueError: if the two are no runs of the same experiment.
+    """
+    (one, before), (other, after) = first, second
+    if one.name != other.name:
+        raise ValueError(f"experiment: {one.name!r} and {other.name!r} are two experiments")
+    scaled = (before.about.scale, before.about.sizes) != (after.about.scale, after.about.sizes)
+    cells = _cells(one, before, scaled), _cells(other, after, scaled)
+    otherwise = {
+        name
+        for name in one.figures.keys() & other.figures.keys()
+        if _measured(one.figures[name]) != _measured(other.figures[name])
+    }
+    common = [key for key in cells[0] if key in cells[1] and key[0] not in otherwise]
+    only = {_called(key): before.about.run for key in cells[0] if key not in cells[1]}
+    only |= {_called(key): after.about.run for key in cells[1] if key not in cells[0]}
+    changes = [
+        _tested(key, one.figures[key[0]].unit, cells[0][key], cells[1][key], len(common), confidence)
+        for key in common
+    ]
+    corrected = iter(holm([change.p for change in changes if change.p is not None]))
+    judged = tuple(
+        change if change.p is None else _judged(replace(change, p=next(corrected)), confidence)
+        for change in changes
+    )
+    return Difference(
+        judged,
+        tuple(unlike_runs((before, after))),
+        _decided_in_both(before, after),
+        (*_marks(before.about, after.about), *(f"figure {n}: is another measure" for n in sorted(otherwise))),
+        only,
+    )
+
+
+def _cells(experiment: Experiment, run: Run, scaled: bool) -> dict[tuple[str, Where], list[float]]:
+    """Every figure's values, by what it is of; the same number under a second name is left out.
+
+    :param scaled: at full scale: what runs of two scales have in common.
+    """
+    observed = Observed.of(run)
+    found: dict[tuple[str, Where], list[float]] = {}
+    first: dict[tuple[Figure, Where], str] = {}
+    for name, figure in experiment.figures.items():
+        what = _measured(figure)
+        factor = at_full_scale(figure, run.about) or 1.0 if scaled else 1.0
+        for where, values in cells(observed, figure).items():
+            if values and first.setdefault((what, where), name) == name:
+                found[name, where] = [value * factor for value in values]
+    return found
+
+
+def _measured(figure: Figure) -> Figure:
+    """What a figure measures, without where, what the paper has, and what it is called."""
+    return figure.model_copy(update={"where": FrozenMap(), "paper": None, "about": ""})
+
+
+def _called(key: tuple[str, Where]) -> str:
+    name, where = key
+    return f"{name} ({where_text(where)})"
+
+
+def least_p(one: int, other: int) -> float:
+    """The smallest p-value that a rank test of so many values each can have, two-sided."""
+    return 2 / math.comb(one + other, one)
+
+
+def _tested(
+    key: tuple[str, Where],
+    unit: Unit,
+    before: Sequence[float],
+    after: Sequence[float],
+    comparisons: int,
+    confidence: float,
+) -> Change:
+    one, other = summary(before), summary(after)
+    assert one is not None and other is not None  # noqa: S101, PT018 - a cell has values
+    change = Change(key[0], unit, key[1], one, other, Verdict.NOT_SHOWN)
+    if min(one.count, other.count) < 2:
+        return replace(change, verdict=Verdict.NOT_TESTED, why="of a single value nothing can be told")
+    counts = (float(one.count), float(other.count))
+    p, apart = welch(measured(before), measured(after), counts, confidence)
+    effect = hedges(measured(before), measured(after))
+    if apart.low == apart.high != 0:
+        # Nothing deviates: Welch's test would be certain.  The ranks are as far apart as they can be.
+        p = least_p(one.count, other.count)
+        return replace(change, apart=apart, method="mann-whitney", p=p, effect=effect)
+    if least_p(one.count, other.count) * comparisons <= 1 - confidence:
+        return replace(change, apart=apart, method="mann-whitney", p=_ranks(before, after), effect=effect)
+    return replace(change, apart=apart, method="welch", p=p, effect=effect)
+
+
+MOST_WAYS = 20_000
+"""Of dealing values to two runs that are all tried where some are equal."""
+
+
+def _ranks(before: Sequence[float], after: Sequence[float]) -> float:
+    """Mann and Whitney's p-value, exact for few values; what scipy takes for equal ones needs many."""
+    from scipy import stats  # type: ignore[import-untyped]  # slow to import
+
+    ways = math.comb(len(before) + len(after), len(before))
+    equal = len({*before, *after}) < len(before) + len(after)
+    if not equal or ways > MOST_WAYS:
+        return float(stats.mannwhitneyu(after, before).pvalue)
+
+    def statistic(one: Any, other: Any, axis: int) -> Any:
+        return stats.mannwhitneyu(one, other, axis=axis, method="asymptotic").statistic
+
+    return float(stats.permutation_test((after, before), statistic, n_resamples=ways + 1).pvalue)
+
+
+def _judged(change: Change, confidence: float) -> Change:
+    apart, margin = change.apart, ALIKE_WITHIN * abs(change.before.mean)
+    assert apart is not None and change.p is not None  # noqa: S101, PT018 - it was tested
+    if -margin <= apart.low and apart.high <= margin:
+        return replace(change, verdict=Verdict.ALIKE)
+    if change.p < 1 - confidence:
+        higher = change.after.mean > change.before.mean
+        return replace(change, verdict=Verdict.HIGHER if higher else Verdict.LOWER)
+    return change
+
+
+def _decided_in_both(one: Run, other: Run) -> int:
+    """Trials that both have complete, in which anything was decided at all."""
+    return len(_keys(one) & _keys(other) & (_keys(one, decided=True) | _keys(other, decided=True)))
+
+
+def _keys(run: Run, *, decided: bool = False) -> set[str]:
+    with_any = {row.trial for row in run.tables.decisions}
+    return {
+        trial.key
+        for trial in run.about.trials
+        if trial.state is State.COMPLETE and (not decided or trial.number in with_any)
+    }
+
+
+def _marks(one: About, other: About) -> Iterator[str]:
+    if one.digest != other.digest:
+        yield "file: what the experiments say differs"
+    if one.network and other.network and one.network != other.network:
+        yield "network: its description differs"
+    for name in ("follows", "seed", "scale", "sizes", "repetitions"):
+        values = getattr(one, name), getattr(other, name)
+        if values[0] != values[1]:
+            scaled = " (figures are compared at full scale)" if name in ("scale", "sizes") else ""
+            yield f"{name}: {_plain(values[0])}, then {_plain(values[1])}{scaled}"
+    for section in ("platform", "machine", "versions"):
+        first, second = getattr(one, section), getattr(other, section)
+        for name in dict.fromkeys([*first, *second]):
+            told = [its.get(name, "not stated") for its in (first, second)]
+            if told[0] != told[1]:
+                yield f"{section} {name}: {told[0]}, then {told[1]}"
+    for about in (one, other):
+        if about.state is State.PARTIAL:
+            yield f"{about.run} is partial: {about.why}"
+
+
+def _plain(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,192 @@
+"""Whether the network has what a file names, and what it is given there can be built."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from adon.experiments import policies
+from adon.experiments.checks import DecisionsCheck
+from adon.experiments.document import Experiment
+from adon.experiments.events import Controller, LinkChange, LinkSetting
+from adon.experiments.parts import Moment, What
+from adon.experiments.surroundings import Surroundings
+from adon.experiments.sweeping import Place
+from adon.experiments.workload import DrawEntry, FlowEntry, Sending
+from adon.nearest_key import absent
+from adon.templates_catalog.model import Template
+from adon.units import format_duration, format_rate
+
+LEAST_RATE = 1000.0
+"""Bits/s on the testbed: below, one datagram takes longer than a trial's patience."""
+LEAST_WINDOW = 4096
+"""Bytes: Linux gives no smaller socket buffer (SOCK_MIN_SNDBUF is 4608 with its own accounting)."""
+
+ENDS = (Controller.STOP, Controller.KILL)
+
+Finding = tuple[Place, str]
+
+
+def network(
+    at: Experiment, templates: Mapping[str, Template], surroundings: Surroundings
+) -> Iterator[Finding]:
+    """What the network lacks, of what a file names at one combination."""
+    for row, text in enumerate(at.policies):
+        name = policies.parse(text)
+        if name.kind is policies.Kind.ALWAYS:
+            yield from _known("path", name.argument, surroundings.ways, ("policies", row))
+    for row, entry in enumerate(at.workload):
+        place: Place = ("workload", row)
+        yield from _known("template", entry.template, templates, (*place, "template"))
+        yield from _sending(entry, surroundings, place)
+        template = templates.get(entry.template)
+        if entry.protocol is None and template is not None and template.protocol == "udp":
+            yield from (((*place, field), cause) for field, cause in entry.not_for_udp())
+        if isinstance(entry, FlowEntry):
+            ends = [(entry.origin, (*place, "from")), (entry.destination, (*place, "to"))]
+            yield from _ends(ends, entry.path, surroundings, place)
+        else:
+            yield from _pairs(entry, surroundings, place)
+    for link, setting in at.links.items():
+        yield from _known("link or path", link, [*surroundings.links, *surroundings.ways], ("links", link))
+        yield from _quality(setting, surroundings, ("links", link))
+    yield from _events(at, surroundings)
+    yield from _read_out(at, surroundings)
+
+
+def _read_out(at: Experiment, surroundings: Surroundings) -> Iterator[Finding]:
+    """What figures and checks name: a path that is not there carries nothing, and that is no finding."""
+    for name, figure in at.figures.items():
+        if figure.path is not None:
+            yield from _known("path", figure.path, surroundings.ways, ("figures", name, "path"))
+    for row, check in enumerate(at.checks):
+        for number, expected in enumerate(check.decisions if isinstance(check, DecisionsCheck) else ()):
+            if expected.path is not None:
+                place: Place = ("checks", row, "decisions", number, "path")
+                yield from _known("path", expected.path, surroundings.ways, place)
+
+
+def _sending(entry: Sending, surroundings: Surroundings, place: Place) -> Iterator[Finding]:
+    most = surroundings.limits.rate[1]
+    if entry.rate is not None and not LEAST_RATE <= entry.rate / surroundings.scale <= most:
+        yield (*place, "rate"), _divided(entry.rate, surroundings, (LEAST_RATE, most))
+    if entry.window is not None and entry.window / surroundings.scale < LEAST_WINDOW:
+        small = entry.window / surroundings.scale
+        cause = f"is {small:.0f} B on the testbed, divided by the scale {surroundings.scale:g}; "
+        yield (*place, "window"), f"{cause}no system has one below {LEAST_WINDOW} B"
+
+
+def _divided(rate: float, surroundings: Surroundings, between: tuple[float, float]) -> str:
+    low, high = map(format_rate, between)
+    small = format_rate(rate / surroundings.scale)
+    return f"is {small} on the testbed, divided by the scale {surroundings.scale:g}: not in {low} to {high}"
+
+
+def _pairs(entry: DrawEntry, surroundings: Surroundings, place: Place) -> Iterator[Finding]:
+    for row, pair in enumerate(entry.between):
+        ends = [(end, (*place, "between", row, number)) for number, end in enumerate(pair)]
+        yield from _ends(ends, entry.path, surroundings, place)
+
+
+def _ends(
+    ends: list[tuple[str, Place]], path: str | None, surroundings: Surroundings, place: Place
+) -> Iterator[Finding]:
+    hosts = [host for hosts in surroundings.sites.values() for host in hosts]
+    wrong = [
+        finding
+        for end, where in ends
+        for finding in _known("site or host", end, [*surroundings.sites, *hosts], where)
+    ]
+    yield from wrong
+    if path is not None and path not in surroundings.ways:
+        yield from _known("path", path, surroundings.ways, (*place, "path"))
+    elif not wrong:
+        (one, _), (other, where) = ends
+        if surroundings.host(one) == surroundings.host(other):
+            yield where, f"{other!r} is the host that it comes from"
+        elif not surroundings.between(one, other):
+            yield where, f"no path of {surroundings.network} leads from {one!r} to {other!r}"
+        elif path is not None and path not in surroundings.between(one, other):
+            yield (*place, "path"), f"{path!r} does not lead from {one!r} to {other!r}"
+
+
+def _events(at: Experiment, surroundings: Surroundings) -> Iterator[Finding]:
+    for row, event in enumerate(at.events):
+        place: Place = ("events", row, event.kind)
+        if event.load is not None:
+            load = event.load
+            yield from _known("path", load.path, surroundings.ways, (*place, "path"))
+            way = surroundings.ways.get(load.path)
+            if way is not None and load.origin is not None and surroundings.site(load.origin) not in way.ends:
+                yield (*place, "from"), f"{load.origin!r} is not at an end of {load.path!r}"
+            most = surroundings.limits.rate[1]
+            if load.rate is not None and not LEAST_RATE <= load.rate / surroundings.scale <= most:
+                yield (*place, "rate"), _divided(load.rate, surroundings, (LEAST_RATE, most))
+        if event.controller is Controller.START and not any(one.controller in ENDS for one in at.events):
+            yield place, "ADON runs from the beginning, and no event stops or kills it"
+        if event.link is not None:
+            link = event.link
+            if link.name is not None:
+                yield from _known("link", link.name, surroundings.links, (*place, "name"))
+            if link.path is not None:
+                yield from _known("path", link.path, surroundings.ways, (*place, "path"))
+            yield from _quality(link, surroundings, place)
+        if event.move is not None:
+            yield from _known("path", event.move.to, surroundings.ways, (*place, "to"))
+            flows = [entry.name for entry in at.workload if isinstance(entry, FlowEntry)]
+            yield from _known("flow", event.move.flow, flows, (*place, "flow"))
+
+
+def _quality(given: LinkChange | LinkSetting, surroundings: Surroundings, place: Place) -> Iterator[Finding]:
+    limits = surroundings.limits
+    if given.rate is not None and not limits.rate[0] <= given.rate / surroundings.scale <= limits.rate[1]:
+        yield (*place, "rate"), _divided(given.rate, surroundings, limits.rate)
+    if given.delay is not None and given.delay > limits.delay:
+        cause = f"{format_duration(given.delay)} is more than {format_duration(limits.delay)}"
+        yield (*place, "delay"), cause
+    if given.loss is not None and given.loss >= 1:
+        yield (*place, "loss"), "a link that loses everything is down (state: down)"
+
+
+def _known(kind: str, name: str, known: Iterable[str], place: Place) -> Iterator[Finding]:
+    names = list(known)
+    if name not in names:
+        yield place, absent(kind, name, names)
+
+
+def moments(experiment: Experiment) -> Iterator[Finding]:
+    """Moments of what is not there, or that it does not have."""
+    for place, moment in every_moment(experiment):
+        yield from moment_problems(experiment, moment, place)
+
+
+def every_moment(experiment: Experiment) -> Iterator[tuple[Place, Moment]]:
+    """The moments of the workload and the events, and where each stands."""
+    for row, entry in enumerate(experiment.workload):
+        if isinstance(entry, FlowEntry):
+            for field in ("after", "until"):
+                moment = getattr(entry, field)
+                if moment is not None:
+                    yield ("workload", row, field), moment
+    for row, event in enumerate(experiment.events):
+        if event.after is not None:
+            yield ("events", row, "after"), event.after
+        if event.until is not None:
+            yield ("events", row, event.kind, "until"), event.until
+
+
+def moment_problems(experiment: Experiment, moment: Moment, place: Place) -> Iterator[Finding]:
+    """What is wrong with a moment."""
+    flows = {entry.name for entry in experiment.workload}
+    events = {event.name: event for event in experiment.events}
+    if moment.of not in flows | events.keys():
+        yield place, absent("flow, group or event", moment.of, [*flows, *events])
+    elif moment.of in events:
+        if moment.what not in (What.ASKED, What.BEGINS, What.ENDS):
+            yield place, f"{moment.of!r} is an event: it begins and ends"
+        elif moment.what is What.ENDS and not _ends_sometime(experiment, moment.of):
+            yield place, f"{moment.of!r} does not end: it has no 'for' and no 'until'"
+
+
+def _ends_sometime(experiment: Experiment, name: str) -> bool:
+    event = next(event for event in experiment.events if event.name == name)
+    return event.lasts is not None or event.until is not None

@@ -1,0 +1,81 @@
+"""Whether everything that a file names is there, and fits: network, figures, room and time.
+
+Every finding is a place in the file's data and a cause.  What is wrong at one combination of the sweep only
+is found at the setting that makes it so.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Mapping
+
+from adon.errors import InvalidInput
+from adon.experiments import sweeping
+from adon.experiments.document import Experiment
+from adon.experiments.naming import moments, network
+from adon.experiments.ordering import cycles
+from adon.experiments.room import room
+from adon.experiments.surroundings import Surroundings
+from adon.experiments.sweeping import Place, at_point, points
+from adon.experiments.yielding import results
+from adon.templates_catalog.model import Template
+
+MAX_TRIALS = 2000
+
+Finding = tuple[Place, str]
+
+
+def problems(
+    experiment: Experiment, templates: Mapping[str, Template], surroundings: Surroundings
+) -> Iterator[Finding]:
+    """Everything that is wrong with a file, each once, in no particular order."""
+    trials = sweeping.count(experiment) * len(experiment.policies) * experiment.repetitions
+    if trials > MAX_TRIALS:
+        yield ("sweep",), f"makes {trials} trials; at most {MAX_TRIALS} are carried out"
+        return
+    swept = list(sweeping.problems(experiment))
+    yield from swept
+    said = set(swept)
+    for finding in itertools.chain(moments(experiment), results(experiment, templates)):
+        if finding not in said:
+            said.add(finding)
+            yield finding
+    if swept:
+        return
+    base = list(_here(experiment, templates, surroundings))
+    for point in points(experiment):
+        try:
+            at = at_point(experiment, point)
+        except InvalidInput as error:
+            found = [(_parts(problem.field), problem.cause) for problem in error.problems]
+        else:
+            found = list(_here(at, templates, surroundings))
+        for place, cause in found:
+            where = place if (place, cause) in base else set_at(experiment, point, place)
+            if (where, cause) not in said:
+                said.add((where, cause))
+                yield where, cause
+
+
+def _here(at: Experiment, templates: Mapping[str, Template], surroundings: Surroundings) -> Iterator[Finding]:
+    """What is wrong at one combination."""
+    named = list(network(at, templates, surroundings))
+    yield from named
+    yield from cycles(at)
+    if not named:
+        yield from room(at, templates, surroundings)
+
+
+def set_at(experiment: Experiment, point: sweeping.Point, place: Place) -> Place:
+    """Where in the file a value was set, by its place in the file as it is at a combination."""
+    for key, value in sweeping.settings(experiment, point).items():
+        target = sweeping.place(experiment, key)
+        if target == place[: len(target)] or place == target[: len(place)]:
+            if key in experiment.sweep:
+                return "sweep", key, experiment.sweep[key].index(value)
+            return "cases", str(point[sweeping.CASE]), key
+    return place
+
+
+def _parts(field: str) -> Place:
+    return tuple(int(part) if part.isdecimal() else part for part in field.split(".")) if field else ()

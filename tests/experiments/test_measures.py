@@ -1,0 +1,289 @@
+"""Figures out of rows: tables by hand, and the generator's runs worked out a second way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adon.experiments.figures import Figure, Measure
+from adon.experiments.happened import time_of, turns
+from adon.experiments.measures import Observed, per_flow, samples, value
+from adon.experiments.parts import Moment
+from adon.experiments.results import (
+    DecisionRow,
+    EventRow,
+    FlowRow,
+    MeasurementRow,
+    Tables,
+    ThroughputRow,
+)
+from tests.experiments import synthetic
+
+
+def flow(name: str = "a", **changes: Any) -> FlowRow:
+    row = FlowRow(
+        trial=1, flow=name, group=name, flow_id="f", template="t", source="mu-dtn", destination="osu-dtn",
+        state="finished", path="al2s", paths="al2s", asked=1.0, decided=1.5, began=2.0, ended=12.0,
+        size=1000, received=1000, streams=1, window=None, priority=500, deadline=None, packets_sent=None,
+        packets_lost=None, rtt=None, jitter=None, trouble="",
+    )  # fmt: skip
+    return row._replace(**changes)
+
+
+def seconds(
+    name: str, counts: Sequence[int], path: str | None = "al2s", begin: float = 2.0
+) -> list[ThroughputRow]:
+    return [ThroughputRow(1, begin + n, name, path, count) for n, count in enumerate(counts)]
+
+
+def figure(**fields: Any) -> Figure:
+    return Figure.model_validate(fields)
+
+
+def moment(*words: str) -> Moment:
+    return Moment.model_validate(list(words))
+
+
+def decided(at: float, outcome: str, path: str | None, name: str = "a") -> DecisionRow:
+    return DecisionRow(1, at, name, outcome, path, None, None, "")
+
+
+TWO = Tables(
+    flows=[
+        flow(rtt=0.01, packets_sent=100, packets_lost=3),
+        flow("b", asked=2.0, decided=2.0, began=4.0, ended=9.0, received=500, group="g", rtt=0.03,
+             packets_sent=100, packets_lost=1, paths="al2s > internet > al2s", deadline=8.0),
+    ],
+    throughput=[*seconds("a", [100] * 10), *seconds("b", [100, 0, 0, 200, 200], "internet", 4.0)],
+    measurements=[
+        MeasurementRow(1, 0.0, "al2s", "mu", "osu", "rtt", 0.010),
+        MeasurementRow(1, 5.0, "al2s", "mu", "osu", "rtt", 0.030),
+        MeasurementRow(1, 6.0, "al2s", "mu", "osu", "rtt", None),
+        MeasurementRow(1, 7.0, "internet", "mu", "osu", "rtt", 0.5),
+    ],
+    decisions=[decided(1.5, "admit", "al2s"), decided(3.0, "stay", "al2s"), decided(7.5, "move", "internet")],
+    events=[
+        EventRow(1, 6.0, "cut", "link", "begins", "", ""), EventRow(1, 8.0, "cut", "link", "ends", "", ""),
+    ],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("fields", "expected"),
+    [
+        ({"of": "completion_time", "flow": "a"}, 11.0),
+        ({"of": "completion_time"}, (11 + 7) / 2),
+        ({"of": "transfer_time", "flow": "b"}, 5.0),
+        ({"of": "waiting_time"}, (1 + 2) / 2),
+        ({"of": "decision_time", "flow": "a"}, 0.5),
+        ({"of": "decision_time", "flow": "a", "since": {"of": "cut", "what": "begins"}}, 1.5),
+        ({"of": "throughput", "flow": "a"}, 1000 * 8 / 10),
+        ({"of": "throughput"}, 1000 * 8 / 10 + 500 * 8 / 5),
+        ({"of": "received"}, 1500.0),
+        ({"of": "throughput", "flow": "a", "during": [["cut", "begins"], ["cut", "ends"]]}, 800.0),
+        ({"of": "received", "during": [["cut", "begins"], ["cut", "ends"]]}, 200 + 0 + 200),
+        ({"of": "received", "flow": "b", "during": [["cut", "begins", "1.5 s"], ["cut", "ends"]]}, 100.0),
+        ({"of": "bytes_on_path", "path": "internet"}, 500.0),
+        ({"of": "bytes_on_path", "path": "al2s", "flow": "a"}, 1000.0),
+        ({"of": "bytes_on_path", "path": "al2s", "flow": "b"}, 0.0),
+        ({"of": "packets_lost"}, 4.0),
+        ({"of": "loss"}, 0.02),
+        ({"of": "delay"}, 0.02),
+        ({"of": "measured", "path": "al2s", "metric": "rtt"}, 0.02),
+        (
+            {"of": "measured", "path": "al2s", "metric": "rtt",
+             "during": [["a", "begins"], ["cut", "begins"]]},
+            0.03,
+        ),
+        ({"of": "interruption", "flow": "b"}, 2.0),
+        ({"of": "interruption", "flow": "a"}, 0.0),
+        ({"of": "moves"}, 2.0),
+        ({"of": "makespan"}, 11.0),
+        ({"of": "deadlines_missed"}, 1.0),
+        ({"of": "deadlines_missed", "flow": "a"}, 0.0),
+        ({"of": "completion_time", "flow": "g"}, 7.0),
+        # What is not known is no number.
+        ({"of": "jitter"}, None),
+        ({"of": "completion_time", "flow": "nobody"}, None),
+        ({"of": "measured", "path": "al2s", "metric": "loss"}, None),
+        ({"of": "throughput", "during": [["cut", "ends"], ["cut", "begins"]]}, None),
+        ({"of": "throughput", "during": [["storm", "begins"], ["cut", "begins"]]}, None),
+    ],
+)  # fmt: skip
+def test_each_measure_is_what_its_words_say(fields: dict, expected: float | None) -> None:
+    during = fields.get("during")
+    if during is not None:
+        fields = {**fields, "during": tuple(map(tuple, during))}
+        fields["during"] = tuple(Moment.model_validate(list(one)) for one in during)
+    found = value(TWO, figure(**fields))
+    assert found == (None if expected is None else pytest.approx(expected))
+
+
+def test_a_flow_that_did_not_end_leaves_no_completion_time():
+    tables = Tables(flows=[flow(), flow("b", state="running", ended=None)])
+    for measure in ("completion_time", "transfer_time", "makespan", "throughput"):
+        assert value(tables, figure(of=measure)) is None
+        assert value(tables, figure(of=measure, flow="a")) is not None
+
+
+def test_a_rejected_flow_is_counted_and_not_timed():
+    tables = Tables(
+        flows=[flow(), flow("b", state="rejected", began=None, ended=None, received=0, deadline=20.0)]
+    )
+    assert value(tables, figure(of="completion_time")) == 11.0
+    assert value(tables, figure(of="deadlines_missed")) == 1.0
+
+
+def test_an_interruption_that_goes_on_until_the_end_is_one():
+    rows = [*seconds("a", [100, 100]), *seconds("b", [1] * 20)]
+    tables = Tables(flows=[flow(state="running", ended=None), flow("b")], throughput=rows)
+    assert value(tables, figure(of="interruption", flow="a")) == 18.0
+
+
+CUT = tuple(Moment.model_validate(["cut", what]) for what in ("begins", "ends"))
+
+
+def test_what_is_on_an_edge_belongs_to_one_side():
+    """A window has its beginning, not its end; a deadline that is met is met; a reaction may be at once."""
+    rtt = [MeasurementRow(1, at, "al2s", "mu", "osu", "rtt", at) for at in (6.0, 7.0, 8.0)]
+    measured = figure(of="measured", path="al2s", metric="rtt", during=CUT)
+    events = [EventRow(1, at, "cut", "link", phase, "", "") for at, phase in ((6.0, "begins"), (8.0, "ends"))]
+    assert value(Tables(measurements=rtt, events=events), measured) == 6.5
+    for deadline, missed in ((12.0, 0.0), (11.9, 1.0)):
+        assert value(Tables(flows=[flow(deadline=deadline)]), figure(of="deadlines_missed")) == missed
+    moved = Tables(flows=[flow()], decisions=[decided(6.0, "move", "internet")], events=events)
+    assert value(moved, figure(of="decision_time", flow="a", since=CUT[0])) == 0.0
+
+
+def test_a_flow_that_failed_has_no_rate():
+    """What arrived until then, by the time until then, is the rate of another transfer."""
+    tables = Tables(flows=[flow(state="failed", received=10, trouble="cut off")])
+    assert value(tables, figure(of="throughput")) is None
+    assert value(tables, figure(of="received")) == 10.0
+
+
+@pytest.mark.parametrize(
+    ("began", "ended", "expected"),
+    [
+        (2.0, 12.0, 3.0),  # from 6 s to 9 s nothing arrives, the window goes on to 20 s
+        (2.0, 8.0, 2.0),  # it was over at 8 s: afterwards nothing was to arrive
+        (7.0, 12.0, 2.0),  # nor before it began
+        (2.0, 5.0, None),
+    ],
+)
+def test_an_interruption_is_within_the_transfer(began, ended, expected):
+    times = ((6.0, "begins"), (20.0, "ends"))
+    events = [EventRow(1, at, "cut", "link", phase, "", "") for at, phase in times]
+    heard = [at for at in (2.0, 3.0, 4.0, 5.0, 9.0, 10.0, 11.0) if began <= at < ended]
+    tables = Tables(
+        flows=[flow(began=began, ended=ended)],
+        throughput=[ThroughputRow(1, at, "a", "al2s", 10) for at in heard],
+        events=events,
+    )
+    assert value(tables, figure(of="interruption", flow="a", during=CUT)) == expected
+
+
+def test_per_flow_are_the_values_behind_a_mean():
+    assert per_flow(TWO, figure(of="completion_time")) == [11.0, 7.0]
+    assert per_flow(TWO, figure(of="measured", path="al2s", metric="rtt")) == [0.02]
+
+
+def test_moments():
+    assert time_of(TWO, moment("a", "asked")) == 1.0
+    assert time_of(TWO, moment("a", "admitted")) == 1.5
+    assert time_of(TWO, moment("a", "begins", "3 s")) == 5.0
+    assert time_of(TWO, moment("a", "moved")) == 7.5
+    assert time_of(TWO, moment("a", "ends")) == 12.0
+    assert time_of(TWO, moment("cut", "ends")) == 8.0
+    assert time_of(TWO, moment("b", "admitted")) is None
+    assert time_of(TWO, moment("storm", "begins")) is None
+
+
+def test_a_group_begins_with_its_first_and_ends_with_its_last():
+    rows = [flow("g-1", group="g", began=3.0, ended=4.0), flow("g-2", group="g", began=2.0, ended=9.0)]
+    assert time_of(Tables(flows=rows), moment("g", "begins")) == 2.0
+    assert time_of(Tables(flows=rows), moment("g", "ends")) == 9.0
+    running = [rows[0], rows[1]._replace(ended=None, state="running")]
+    assert time_of(Tables(flows=running), moment("g", "ends")) is None
+
+
+def test_an_event_that_failed_did_not_happen():
+    failed = Tables(events=[EventRow(1, 6.0, "cut", "link", "begins", "", "no such link")])
+    assert time_of(failed, moment("cut", "begins")) is None
+
+
+def test_a_path_that_is_tested_twice_is_tested_when_all_others_are():
+    tests = [
+        MeasurementRow(1, at, path, "mu", "osu", "throughput", 1.0)
+        for at, path in ((1.0, "al2s"), (1.0, "internet"), (3.0, "al2s"), (8.0, "internet"))
+    ]
+    assert time_of(Tables(flows=[flow()], measurements=tests), moment("a", "tested")) == 8.0
+    assert time_of(Tables(flows=[flow()], measurements=tests[:3]), moment("a", "tested")) is None
+
+
+def test_turns_leave_out_what_changes_nothing():
+    rows = [
+        decided(1.0, "queue", None),
+        decided(2.0, "queue", None),
+        decided(4.0, "stay", "al2s"),
+        decided(3.0, "admit", "al2s"),
+        decided(5.0, "move", "internet"),
+        decided(9.0, "end", "internet"),
+    ]
+    assert [(at, str(turn)) for at, turn in turns(Tables(decisions=rows), "a")] == [
+        (1.0, "queue"),
+        (3.0, "admit on al2s"),
+        (5.0, "move on internet"),
+    ]
+
+
+counts = st.lists(st.integers(0, 10_000), min_size=1, max_size=30)
+
+
+@given(counts, st.floats(0, 40), st.floats(0.1, 40))
+def test_a_window_is_what_its_tenths_of_seconds_add_up_to(
+    received: list[int], begin: float, lasts: float
+) -> None:
+    begin, lasts = round(begin, 1), max(0.1, round(lasts, 1))
+    rows = Tables(flows=[flow()], throughput=seconds("a", received, begin=0.0),
+                  events=[EventRow(1, begin, "w", "load", "begins", "", ""),
+                          EventRow(1, begin + lasts, "w", "load", "ends", "", "")])  # fmt: skip
+    window = (moment("w", "begins"), moment("w", "ends"))
+    found = value(rows, Figure(of=Measure.RECEIVED, flow="a", during=window))
+    tenths = range(round(begin * 10), round((begin + lasts) * 10))
+    expected = math.fsum(received[t // 10] / 10 for t in tenths if t // 10 < len(received))
+    assert found == pytest.approx(expected, abs=1e-6)
+    rate = value(rows, Figure(of=Measure.THROUGHPUT, flow="a", during=window))
+    assert rate == pytest.approx(expected * 8 / lasts, abs=1e-6)
+
+
+@given(counts)
+def test_an_interruption_is_the_longest_run_of_nothing(received: list[int]) -> None:
+    whole = Tables(
+        flows=[flow(began=0.0, ended=float(len(received)))], throughput=seconds("a", received, begin=0.0)
+    )
+    text = "".join("x" if count else " " for count in received)
+    longest = max(len(run) for run in text.split("x"))
+    assert value(whole, figure(of="interruption", flow="a")) == longest
+
+
+def test_figures_of_a_run_are_those_of_its_trials():
+    source = synthetic.source()
+    run = synthetic.run(source)
+    observed = Observed.of(run)
+    found = samples(observed, source.experiment.figures["time"])
+    assert len(found) == 27
+    by_hand = {row.trial: row.ended - row.asked for row in run.tables.flows if row.flow == "soykb"}
+    assert {one.trial.number: one.value for one in found} == by_hand
+    contended = samples(observed, source.experiment.figures["contended"])
+    assert [one.trial.repetition for one in contended] == [1, 2, 3]
+    assert {one.trial.point["case"] for one in contended} == {"contended"}
+    assert (
+        samples(observed, source.experiment.figures["time"], {"case": "alone"})[0].trial.point["case"]
+        == "alone"
+    )

@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adon.experiments.parts import Moment, What
+from adon.experiments.timeline import ALL, Begin, Heard, Never, Passed, Skip, Step, advance, timeline
+
+
+def after(of: str, what: What, wait: float = 0.0) -> Moment:
+    return Moment.model_validate({"of": of, "what": what, "wait": f"{wait} s"})
+
+
+FIGURE_18 = [
+    Step("soykb", at=0.0),
+    Step("neuroblastoma", after=after("soykb", What.ENDS, 1.0)),
+    Step("soykb-2", after=after("neuroblastoma", What.TESTED)),
+    Step("soykb-3", after=after("soykb-2", What.ENDS)),
+]
+
+
+def test_figure_18_as_a_timeline():
+    state = timeline(FIGURE_18)
+    state, done = advance(state, Passed(), 0.0)
+    assert done == (Begin("soykb"),)
+    assert state.wake is None
+    assert state.awaited == {
+        ("soykb", What.ENDS),
+        ("neuroblastoma", What.TESTED),
+        ("soykb-2", What.ENDS),
+    }
+    state, done = advance(state, Heard("soykb", What.ENDS, 14.0), 14.1)
+    assert (done, state.wake) == ((), 15.0)
+    state, done = advance(state, Passed(), 15.0)
+    assert done == (Begin("neuroblastoma"),)
+    state, done = advance(state, Heard("neuroblastoma", What.TESTED, 40.0), 40.2)
+    assert done == (Begin("soykb-2"),)
+    state, done = advance(state, Heard("soykb-2", What.ENDS, 99.0), 99.0)
+    assert done == (Begin("soykb-3"),)
+    assert state.over
+
+
+def test_what_waits_for_a_moment_that_never_comes_is_left_out_and_what_waits_for_that():
+    state, _ = advance(timeline(FIGURE_18), Passed(), 0.0)
+    state, done = advance(state, Never("soykb", ALL, "it was refused"), 3.0)
+    assert done == (
+        Skip("neuroblastoma", "soykb never ends: it was refused"),
+        Skip("soykb-2", "neuroblastoma never tested: neuroblastoma was left out"),
+        Skip("soykb-3", "soykb-2 never ends: soykb-2 was left out"),
+    )
+    assert state.over
+
+
+def test_the_first_time_counts():
+    state, _ = advance(timeline([Step("a", at=0.0), Step("b", after=after("a", What.MOVED, 5))]), Passed(), 0)
+    for at in (3.0, 4.0):
+        state, _ = advance(state, Heard("a", What.MOVED, at), at)
+    assert state.wake == 8.0
+
+
+def test_a_group_begins_with_its_first_and_ends_with_its_last():
+    steps = [
+        Step("g-1", at=0.0),
+        Step("g-2", at=0.0),
+        Step("early", after=after("g", What.BEGINS)),
+        Step("late", after=after("g", What.ENDS)),
+    ]
+    state, _ = advance(timeline(steps, {"g": ("g-1", "g-2")}), Passed(), 0.0)
+    state, done = advance(state, Heard("g-2", What.BEGINS, 1.0), 1.0)
+    assert done == (Begin("early"),)
+    state, done = advance(state, Heard("g-2", What.ENDS, 2.0), 2.0)
+    assert done == ()
+    assert state.awaited == {("g-1", What.ENDS)}
+    state, done = advance(state, Never("g-1", frozenset({What.ENDS}), "it was refused"), 3.0)
+    assert done == (Begin("late"),)
+
+
+def test_what_comes_after_a_group_comes_after_its_last_flow():
+    """Also where the last one told was not the last one to end."""
+    steps = [Step("g-1", at=0.0), Step("g-2", at=0.0), Step("late", after=after("g", What.ENDS, 1.0))]
+    state, _ = advance(timeline(steps, {"g": ("g-1", "g-2")}), Passed(), 0.0)
+    state, _ = advance(state, Heard("g-1", What.ENDS, 9.0), 9.1)
+    state, done = advance(state, Heard("g-2", What.ENDS, 2.0), 9.2)
+    assert (done, state.wake) == ((), 10.0)
+
+
+def test_what_is_due_together_begins_in_the_order_of_its_times():
+    steps = [Step("b", at=2.0), Step("a", at=1.0), Step("c", at=2.0)]
+    _, done = advance(timeline(steps), Passed(), 5.0)
+    assert done == (Begin("a"), Begin("b"), Begin("c"))
+
+
+def test_nothing_comes_of_a_group_that_was_drawn_empty():
+    state = timeline([Step("late", after=after("g", What.ENDS))], {"g": ()})
+    _, done = advance(state, Passed(), 0.0)
+    assert done == (Skip("late", "g never ends: g has no flows"),)
+
+
+@pytest.mark.parametrize(
+    ("steps", "said"),
+    [
+        ([Step("a", at=0), Step("a", at=1)], "a: two steps have this name"),
+        ([Step("a", after=after("b", What.ENDS))], "a: waits for b, which is not there"),
+        ([Step("a", after=after("a", What.ENDS))], "a: waits for itself"),
+        (
+            [Step("a", after=after("b", What.ENDS)), Step("b", after=after("a", What.ENDS))],
+            "waits for itself",
+        ),
+    ],
+)
+def test_what_could_never_begin_is_refused_at_once(steps, said):
+    with pytest.raises(ValueError, match=said):
+        timeline(steps)
+
+
+@pytest.mark.parametrize("times", [{}, {"at": 1.0, "after": Moment(of="b", what=What.ENDS)}])
+def test_a_step_begins_in_one_way(times):
+    with pytest.raises(ValueError, match="either at a time, or after a moment"):
+        Step("a", **times)
+
+
+@st.composite
+def trials(draw):
+    """Steps that wait for earlier ones or for groups of earlier ones, in any order of the file."""
+    count = draw(st.integers(1, 8))
+    names = [f"s-{number}" for number in range(count)]
+    grouped = draw(st.integers(0, count - 1))
+    groups = {"g": tuple(names[:grouped])} if draw(st.booleans()) else {}
+    steps = []
+    for number, name in enumerate(names):
+        before = names[:number] + ([*groups] if number >= grouped else [])
+        if not before or draw(st.booleans()):
+            steps.append(Step(name, at=draw(st.floats(0, 50))))
+        else:
+            what, wait = draw(st.sampled_from(list(What))), draw(st.floats(0, 10))
+            steps.append(Step(name, after=after(draw(st.sampled_from(before)), what, wait)))
+    return draw(st.permutations(steps)), groups
+
+
+@given(trials(), st.data())
+def test_every_step_is_begun_or_left_out_exactly_once_whatever_happens(trial, data):
+    """Whoever tells, sooner or later, of each moment that it came or never will, comes to an end."""
+    steps, groups = trial
+    state, now = timeline(steps, groups), 0.0
+    done: list[str] = []
+    begun_at: dict[str, float] = {}
+    open_moments: set[tuple[str, What]] = set()
+    what = Passed()
+    for _turn in range(1000):
+        state, actions = advance(state, what, now)
+        done += [action.step for action in actions]
+        for action in actions:
+            if isinstance(action, Begin):
+                begun_at[action.step] = now
+                open_moments |= {(action.step, one) for one in What}
+        if state.over:
+            break
+        assert open_moments or state.wake is not None, "deadlock"
+        if open_moments and (state.wake is None or data.draw(st.booleans())):
+            of, moment = data.draw(st.sampled_from(sorted(open_moments)))
+            open_moments.discard((of, moment))
+            came = data.draw(st.booleans())
+            what = Heard(of, moment, now) if came else Never(of, frozenset({moment}), "it did not")
+        else:
+            assert state.wake is not None
+            what, now = Passed(), max(now, state.wake)
+    assert sorted(done) == sorted(step.name for step in steps)
+    for step in steps:
+        if step.name in begun_at:
+            due = state.due(step)
+            assert due is not None
+            assert begun_at[step.name] >= due
