@@ -1,0 +1,72 @@
+"""What an experiment is held against: the test network that it names, and this machine."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import psutil
+
+from adon.errors import InvalidInput
+from adon.experiments.reading import Source
+from adon.experiments.surroundings import Limits, Machine, Surroundings, Way
+from apps.experiments import measuring
+from apps.experiments.named_files import network_file
+from mininet_topos import networks
+from mininet_topos.networks import Network
+from mininet_topos.topology import MAX_DELAY, MAX_RATE, MIN_RATE
+
+
+def network(source: Source) -> Network:
+    """The network that an experiment names: built in, or a file seen from the experiment's own.
+
+    :raises InvalidInput: if there is none, or it cannot be built at this scale.
+    """
+    name, scale = source.experiment.network, source.experiment.scale
+    file = network_file(source)
+    if file is None:
+        try:
+            networks.text(name)
+        except InvalidInput as error:
+            raise source.placed(error, ("network",)) from error
+        return networks.named(name, scale)  # what is wrong with its scale is said in its own words
+    if not file.is_file():
+        raise source.placed(InvalidInput.of("network", f"there is no file {file}"), ("network",))
+    return networks.read(file.absolute(), scale)
+
+
+def surroundings(of: Network, machine: Machine | None = None) -> Surroundings:
+    """What an experiment may name of a network.
+
+    :param machine: None where nothing is to be said of room.
+    """
+    return Surroundings(
+        network=of.name,
+        scale=of.scale,
+        sites={site.name: tuple(dtn.host for dtn in site.dtns) for site in of.sites},
+        ways={path.name: Way(path.sites, path.goodput) for path in of.paths},
+        links=frozenset(link.name for link in of.links),
+        limits=Limits((MIN_RATE, MAX_RATE), MAX_DELAY),
+        machine=machine,
+    )
+
+
+def checked(source: Source, of: Network, results: Path) -> Surroundings:
+    """What it is held against, after everything that it says was.
+
+    :param results: where results go; it need not be there yet.
+    :raises InvalidInput: with every problem found, each with file, line and field.
+    """
+    found = surroundings(of, machine(results))
+    source.check(found)
+    measuring.check(source, of)
+    return found
+
+
+def machine(results: Path) -> Machine:
+    """This machine, as far as a run needs it.
+
+    :param results: where results go; it need not be there yet.
+    """
+    there = next(folder for folder in (results.absolute(), *results.absolute().parents) if folder.exists())
+    return Machine(disk=shutil.disk_usage(there).free, memory=psutil.virtual_memory().available)

@@ -1,0 +1,83 @@
+"""Flows and loads are carried by threads; what happens to them is told to one inbox."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from dataclasses import dataclass, field
+
+from adon.errors import AdonError
+from apps.experiments.lives import Carried
+from mininet_topos.carrying import Carriage, Delivered, Inside, Load, carrying, deliver
+
+REPORT_S, END_S = 8.0, 20.0
+"""Seconds in which receivers report what they have when a trial is over, and in which programs end then."""
+
+
+@dataclass(frozen=True, slots=True)
+class Began:
+    """The first bytes of something are sent; ``at`` is seconds since 1970."""
+
+    name: str
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Something was carried to its end, or broken off."""
+
+    name: str
+    at: float
+    delivered: Delivered
+
+
+Message = Began | Ended
+
+
+@dataclass(slots=True)
+class Carriers:
+    """The threads of a trial."""
+
+    bed: Inside
+    inbox: queue.SimpleQueue[Message] = field(default_factory=queue.SimpleQueue)
+    _threads: list[threading.Thread] = field(default_factory=list)
+    _carried: list[Carried] = field(default_factory=list)
+
+    def begin(self, name: str, load: Load, carried: Carried) -> None:
+        """Carry something; its :class:`Began` and :class:`Ended` come to the inbox."""
+        carried.ordered = True
+        self._carried.append(carried)
+        # A daemon: whatever it hangs in must not keep the program from ending.
+        thread = threading.Thread(target=self._run, args=(name, load, carried), name=name, daemon=True)
+        thread.start()
+        self._threads.append(thread)
+
+    def _run(self, name: str, load: Load, carried: Carried) -> None:
+        try:
+            with carrying(self.bed, load) as carriage:
+                carried.carriage = carriage
+                if carried.stopped:
+                    carriage.stop()
+                done = deliver(self.bed, load, carriage, lambda: self.inbox.put(Began(name, time.time())))
+        except Exception as error:  # noqa: BLE001 - a thread's outermost guard: it becomes the flow's trouble
+            done = Delivered(trouble=str(error) if isinstance(error, AdonError) else repr(error))
+        self.inbox.put(Ended(name, done.ended_at or time.time(), done))
+
+    def end(self) -> None:
+        """Break off what still runs, and wait for the programs."""
+        for carried in self._carried:
+            carried.stop()
+        self._wait(REPORT_S)
+        for carriage in self._under_way():
+            carriage.abandon()
+        self._wait(END_S)
+
+    def _under_way(self) -> list[Carriage]:
+        running = (carried.carriage for carried in self._carried if carried.running)
+        return [carriage for carriage in running if carriage is not None]
+
+    def _wait(self, within: float) -> None:
+        deadline = time.monotonic() + within
+        for thread in self._threads:
+            thread.join(max(0.0, deadline - time.monotonic()))

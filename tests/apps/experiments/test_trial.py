@@ -1,0 +1,398 @@
+"""Trials with real programs and real bytes, on loopback; who decides is the simulator's, or a stand-in."""
+
+from __future__ import annotations
+
+import os
+import queue
+import signal
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from adon.errors import Unavailable
+from adon.experiments.results import FlowState
+from adon.moments import time_text
+from apps.experiments import stage
+from apps.experiments.carriers import Began, Carriers, Ended
+from apps.experiments.deciding import Decided, Refused
+from apps.experiments.happenings import Happenings
+from apps.experiments.interrupting import Interruption
+from apps.experiments.lives import Carried
+from apps.experiments.loads import load_of_flow
+from apps.experiments.record import Outcome, Record
+from apps.experiments.seen_tests import SeenTests
+from apps.experiments.stage import Staged
+from apps.experiments.trial import INTERRUPTED, Running
+from mininet_topos.carrying import Carriage, Delivered
+from mininet_topos.waiting import wait_until
+from tests.apps.experiments.loopback import Bed, file, trials
+from tests.ports import free_port
+
+SOYKB = "flow: soykb, template: soykb, from: mu, to: osu, streams: 2"
+SMALL = f"{{{SOYKB}, size: 300 MB}}"
+
+
+class Run:
+    """One trial under way."""
+
+    def __init__(self, tmp_path, text: str, **options) -> None:
+        self.bed = Bed(tmp_path)
+        (self.trial, *_) = trials(text)
+        tests = SeenTests(options.pop("tests", lambda _began: ()))
+        self.record = Record(self.trial, self.bed.network, tests, lambda _line: None)
+        self.running = Running(
+            self.record, Carriers(self.bed), tmp_path, **{"healthy": lambda: None, **options}
+        )
+        self.decider = stage.decider(Staged(self.bed, self.trial), self.record, None)
+        self.happenings = Happenings(self.bed, self.decider, None, self.trial.links)
+
+    def outcome(self):
+        found: list[Outcome] = []
+        self.running.run(self.decider, self.happenings, found.append)
+        return found[0]
+
+
+def test_a_flow_is_asked_for_given_its_path_and_counted_byte_by_byte(tmp_path):
+    run = Run(tmp_path, file(f"[{SMALL}]"))
+    outcome = run.outcome()
+    assert outcome.why == ""
+    (row,) = outcome.tables.flows
+    assert (row.state, row.path, row.received, row.size) == ("finished", "al2s", 3_000_000, 3_000_000)
+    assert 0 <= row.asked <= row.decided <= row.began <= row.ended
+    assert sum(one.received for one in outcome.tables.throughput) == 3_000_000
+    assert {one.path for one in outcome.tables.throughput} == {"al2s"}
+    assert [(one.flow, one.outcome, one.path) for one in outcome.tables.decisions] == [
+        ("soykb", "admit", "al2s")
+    ]
+    commands = [words[0] for words in run.bed.told]
+    assert commands == ["--names"] * 4 + ["del-flows"] * 2
+
+
+def test_what_is_stored_is_written_to_the_disk_and_gone_afterwards(tmp_path):
+    """Written for as long as it runs: what does not fit on the disk fails, and says so."""
+    outcome = Run(tmp_path, file(f"[{{{SOYKB}, size: 300 MB, store: disk}}]")).outcome()
+    (row,) = outcome.tables.flows
+    assert (row.state, row.received) == ("finished", 3_000_000)
+    assert list(tmp_path.iterdir()) == []
+    run = Run(tmp_path, file(f"[{{{SOYKB}, size: 300 MB, store: disk}}]"))
+    run.running.disk = tmp_path / "nowhere"
+    (row,) = run.outcome().tables.flows
+    assert row.state == "failed"
+    assert "No such file or directory" in row.trouble
+
+
+def test_what_comes_after_comes_after(tmp_path):
+    second = "flow: second, after: [soykb, ends, 0.2 s], template: soykb, from: osu, to: mu, size: 100 MB"
+    outcome = Run(tmp_path, file(f"[{SMALL}, {{{second}}}]")).outcome()
+    first, then = outcome.tables.flows
+    assert then.asked >= first.ended + 0.2
+    assert then.state == "finished"
+
+
+def test_the_same_seed_makes_the_same_ports(tmp_path):
+    one, other = (Run(tmp_path, file(f"[{SMALL}]")).record.ports for _ in range(2))
+    assert one == other
+
+
+UNTIL = "{flow: b, template: soykb, from: mu, to: osu, rate: 8 Gbps, until: [a, ends]}"
+LASTING = f"[{{flow: a, template: soykb, from: mu, to: osu, lasts: 1.5 s, rate: 8 Gbps}}, {UNTIL}]"
+
+
+def test_programs_that_are_told_to_end_report_what_arrived(tmp_path):
+    outcome = Run(tmp_path, file(LASTING)).outcome()
+    assert outcome.why == ""
+    for row in outcome.tables.flows:
+        assert row.state == "finished"
+        assert row.received > 0
+
+
+def test_a_flow_lasts_as_long_as_the_file_says_or_until_something(tmp_path):
+    run = RunByOurClock(tmp_path, file(LASTING))
+    first, then = run.outcome().tables.flows
+    assert first.ended - first.began == pytest.approx(1.5, abs=0.01)
+    assert then.ended == pytest.approx(first.ended, abs=0.01)
+
+
+def test_what_is_to_end_before_it_sends_never_sends(tmp_path):
+    """Its end is a moment that comes first: it must not go on for the rest of the trial."""
+    late = "{flow: late, after: [a, begins, 1 min], template: soykb, from: mu, to: osu, until: [a, ends]}"
+    run = RunByOurClock(tmp_path, file(LASTING.replace(UNTIL, late), limit="5 min"))
+    outcome = run.outcome()
+    assert outcome.why == ""
+    assert [row.state for row in outcome.tables.flows] == ["finished", "rejected"]
+    assert "its end came before" in outcome.tables.flows[1].trouble
+
+
+def test_what_is_told_to_end_before_its_programs_are_there_ends(tmp_path):
+    run = Run(tmp_path, file(f"[{{{SOYKB}, lasts: 10 s}}]"))
+    carriers, carried = run.running.carriers, Carried()
+    carried.stop()
+    load = load_of_flow(run.trial.flows[0], run.bed.network, free_port(), tmp_path)
+    try:
+        carriers.begin("soykb", load, carried)
+        messages = [carriers.inbox.get(timeout=20)]
+        while not isinstance(messages[-1], Ended):
+            messages.append(carriers.inbox.get(timeout=20))
+    finally:
+        carriers.end()
+
+
+def test_a_load_that_ends_by_itself_breaks_the_trial_off(tmp_path):
+    """What flows find without it is not what the file asks for."""
+    events = "[{event: others, at: 0 s, load: {path: al2s, streams: 2}}]"
+    run = RunByOurClock(tmp_path, file(f"[{{{SOYKB}, lasts: 1 min, rate: 8 Gbps}}]", events, limit="2 min"))
+    run.carriers.fails = {"others": 2.0}
+    outcome = run.outcome()
+    assert outcome.why == "others ended by itself: no route"
+    assert outcome.tables.flows[0].state == FlowState.RUNNING
+
+
+def test_a_medium_is_told_with_its_jitter_and_loss(tmp_path):
+    text = file(
+        "[{flow: video, template: soykb, from: mu, to: osu, protocol: udp, rate: 40 Mbps, lasts: 1 s}]"
+    )
+    (row,) = Run(tmp_path, text).outcome().tables.flows
+    assert (row.state, row.packets_lost) == ("finished", 0)
+    assert row.packets_sent > 10
+    assert row.jitter is not None
+
+
+def test_loads_and_links_come_and_go(tmp_path):
+    events = """
+  - {event: others, at: 0 s, load: {path: al2s, streams: 2, for: 1 s}}
+  - {event: cut, after: [others, begins], link: {path: al2s, state: down, for: 0.5 s}}
+  - {event: slow, at: 0 s, link: {name: routed, rate: 300 Mbps}}
+"""
+    run = Run(tmp_path, file(f"[{SMALL}]", events))
+    outcome = run.outcome()
+    run.happenings.undo()
+    assert outcome.why == ""
+    told = [(row.event, row.phase) for row in outcome.tables.events]
+    assert told.index(("cut", "begins")) < told.index(("cut", "ends"))
+    assert ("others", "ends") in told
+    assert [link for link in run.bed.links if link[0] == "line"] == [
+        ("line", {"up": False}),
+        ("line", {"up": True}),
+    ]
+    slow, restored = [quality for name, quality in run.bed.links if name == "routed"]
+    assert slow == {"rate": 3e6}
+    assert restored == {"rate": run.bed.network.link("routed").shape.rate}
+    assert any(row.flow == "others" and row.received > 0 for row in outcome.tables.throughput)
+
+
+def test_a_link_is_again_what_the_trial_wants_not_what_it_was_built_as(tmp_path):
+    events = """
+  - {event: worse, at: 0 s, link: {path: al2s, delay: 90 ms, for: 1 s}}
+  - {event: cut, after: [worse, begins], link: {path: al2s, state: down, rate: 300 Mbps, for: 0.2 s}}
+"""
+    text = f"{file(f'[{{{SOYKB}, lasts: 3 s}}]', events)}links: {{al2s: {{delay: 20 ms, loss: 1 %}}}}\n"
+    run = RunByOurClock(tmp_path, text)
+    assert run.outcome().why == ""
+    run.happenings.undo()
+    line = run.bed.network.link("line")
+    assert [quality for name, quality in run.bed.links if name == "line"] == [
+        {"delay": 0.09},
+        {"up": False, "rate": 3e6},
+        {"up": True, "rate": line.shape.rate},
+        {"delay": 0.02},
+    ]
+
+
+def test_a_flow_that_is_moved_by_hand_is_on_both_paths(tmp_path):
+    flow = f"{{{SOYKB}, lasts: 2 s, rate: 8 Gbps}}"
+    events = "[{event: hand, after: [soykb, begins, 0.8 s], move: {flow: soykb, to: internet}}]"
+    outcome = Run(tmp_path, file(f"[{flow}]", events)).outcome()
+    (row,) = outcome.tables.flows
+    assert row.paths == "al2s > internet"
+    assert [one.outcome for one in outcome.tables.decisions] == ["admit", "move"]
+
+
+def test_what_is_not_over_in_time_is_said_and_kept(tmp_path):
+    flow = f"{{{SOYKB}, size: 10 TB, rate: 8 Gbps}}"
+    run = Run(tmp_path, file(f"[{flow}]", limit="10 h"))
+    run.record.trial = replace(run.trial, limit=2.0)
+    outcome = run.outcome()
+    assert outcome.why == "not over within 2 s: soykb sends"
+    (row,) = outcome.tables.flows
+    assert row.state == FlowState.RUNNING
+    assert row.ended is None
+    assert row.received > 0
+
+
+def test_decisions_that_cannot_be_read_any_more_are_those_remembered(tmp_path, monkeypatch):
+    run = Run(tmp_path, file(f"[{SMALL}]"))
+
+    def dead(_trial):
+        raise Unavailable("nobody listens")
+
+    monkeypatch.setattr(run.decider, "decisions", dead)
+    outcome = run.outcome()
+    assert outcome.why == "the last decisions cannot be read: nobody listens"
+    assert [one.outcome for one in outcome.tables.decisions] == ["admit"]
+
+
+def test_what_dies_in_the_middle_ends_the_trial_and_is_named(tmp_path):
+    at = time.monotonic() + 1.5
+
+    def healthy() -> None:
+        if time.monotonic() > at:
+            raise Unavailable("the test network has died")
+
+    flow = f"{{{SOYKB}, lasts: 1 min, rate: 8 Gbps}}"
+    outcome = Run(tmp_path, file(f"[{flow}]", limit="2 min"), healthy=healthy).outcome()
+    assert outcome.why == "the test network has died"
+    assert outcome.tables.flows[0].state == FlowState.RUNNING
+    assert [(row.event, row.trouble) for row in outcome.tables.events] == [
+        ("trial", "the test network has died")
+    ]
+
+
+def test_ctrl_c_in_the_middle_keeps_what_there_is(tmp_path):
+    """A second one changes nothing: what was found is kept all the same."""
+    said: list[str] = []
+    interruption = Interruption(said.append)
+    flow = f"{{{SOYKB}, lasts: 1 min, rate: 8 Gbps}}"
+    run = Run(tmp_path, file(f"[{flow}]", limit="2 min"), deferred=interruption.deferred)
+
+    def press() -> None:
+        assert wait_until(lambda: run.record.received("soykb") > 0, 15)
+        os.kill(os.getpid(), signal.SIGINT)
+        assert wait_until(lambda: interruption.came, 15)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with interruption.watched():
+        pressing = threading.Thread(target=press)
+        pressing.start()
+        outcome = run.outcome()
+        pressing.join()
+    assert outcome.why == INTERRUPTED
+    assert outcome.tables.flows[0].received > 0
+    assert said == ["what was built is being removed already"]
+
+
+def throughput_test(path: str, started: float) -> dict[str, object]:
+    """A result as GET /measurements answers."""
+    times = {"started_at": time_text(started), "observed_at": time_text(started + 0.1)}
+    ends = {"path": path, "source": "mu", "destination": "osu"}
+    return {**ends, **times, "metric": "throughput", "value": 1e6, "origin": f"{started}", "tool": "iperf3"}
+
+
+@pytest.mark.parametrize("what", ["tested", "retested"])
+def test_what_comes_after_a_test_comes_after_one_of_every_path(tmp_path, what):
+    """Of each path there is one test that began before the flow, and one that began after it had ended."""
+    then = f"{{flow: then, after: [soykb, {what}], template: soykb, from: mu, to: osu, size: 100 MB}}"
+    began = time.time()
+    tests = [throughput_test(path, began - 5) for path in ("al2s", "internet")]
+    run = Run(tmp_path, file(f"[{SMALL}, {then}]"), tests=lambda _began: list(tests))
+    soykb = run.record.flows["soykb"].carried
+
+    def test_each_path() -> None:
+        assert wait_until(lambda: soykb.ended is not None, 15)
+        for path in ("al2s", "internet"):
+            tests.append(throughput_test(path, time.time()))
+            time.sleep(1.2)
+
+    threading.Thread(target=test_each_path, daemon=True).start()
+    outcome = run.outcome()
+    assert outcome.why == ""
+    assert len(outcome.tables.measurements) == 4
+    assert outcome.tables.flows[1].asked >= max(row.at for row in outcome.tables.measurements)
+
+
+def test_what_waits_for_a_flow_that_is_refused_is_left_out(tmp_path):
+    then = "{flow: then, after: [soykb, begins], template: soykb, from: mu, to: osu, size: 100 MB}"
+    run = Run(tmp_path, file(f"[{SMALL}, {then}]"))
+    run.decider = Refusing()
+    outcome = run.outcome()
+    assert [row.state for row in outcome.tables.flows] == ["rejected", "rejected"]
+    assert "soykb never begins: it was refused: there is no room" in outcome.tables.flows[1].trouble
+    assert outcome.why == ""
+
+
+class Clock:
+    """Time that passes when somebody waits."""
+
+    now = 1_795_000_000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Told(Carriage):
+    """Stands for the two programs of a flow: their end is told as soon as they are to stop."""
+
+    def __init__(self, name: str, carriers: StandIns) -> None:
+        self.name, self.carriers, self.ending = name, carriers, False
+        self.received, self._before = 1, [1]
+
+    def stop(self) -> None:
+        if not self.ending:
+            self.ending = True
+            at = self.carriers.clock()
+            self.carriers.later(at, Ended(self.name, at, Delivered(received=1)))
+
+
+class StandIns:
+    """Carriers without programs, and their inbox: things happen at times that are known."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock, self.inbox = clock, self
+        self.fails: dict[str, float] = {}
+        self.coming: list[tuple[float, object]] = []
+
+    def later(self, at: float, message: object) -> None:
+        self.coming = sorted([*self.coming, (at, message)], key=lambda one: one[0])
+
+    def begin(self, name, load, carried) -> None:
+        carried.ordered, carried.carriage = True, Told(name, self)
+        self.later(self.clock() + 0.1, Began(name, self.clock() + 0.1))
+        if name in self.fails:
+            at = self.clock() + self.fails[name]
+            self.later(at, Ended(name, at, Delivered(trouble="no route")))
+
+    def end(self) -> None:
+        pass
+
+    def empty(self) -> bool:
+        return not self.coming or self.coming[0][0] > self.clock.now
+
+    def get(self, timeout: float = 0.0):
+        until = self.clock.now + timeout
+        if not self.coming or self.coming[0][0] > until:
+            self.clock.now = until
+            raise queue.Empty
+        at, message = self.coming.pop(0)
+        self.clock.now = max(self.clock.now, at)
+        return message
+
+
+class RunByOurClock(Run):
+    """A trial in which time is ours: nothing is started."""
+
+    def __init__(self, tmp_path, text: str) -> None:
+        super().__init__(tmp_path, text)
+        clock = Clock()
+        self.carriers = StandIns(clock)
+        self.record.clock, self.running.carriers = clock, self.carriers
+
+
+class Refusing:
+    """A decider that has no room for anybody."""
+
+    def __init__(self) -> None:
+        self.news = []
+
+    def ask(self, flow, port):
+        self.news += [Decided(flow.name), Refused(flow.name, "there is no room")]
+
+    def look(self):
+        news, self.news = self.news, []
+        return news
+
+    def measured(self, tests):
+        pass
+
+    def decisions(self, trial):
+        return ()
