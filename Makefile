@@ -3,10 +3,11 @@ VENV := .venv/bin
 # Figures become PNG through the system's Chromium (kaleido would look for a browser of its own).
 export BROWSER_PATH ?= /usr/bin/chromium
 REPORT ?= reports/demo
+RESULTS ?= results
 # The testbed makes network namespaces, which needs root.
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo env BROWSER_PATH=$(BROWSER_PATH))
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint bench clean
+.PHONY: help setup demo experiments test lint bench clean
 
 help: ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
@@ -21,6 +22,9 @@ setup-test:
 demo: setup ## the main job end to end on a real test network; report in reports/demo
 	$(SUDO) $(VENV)/adon demo --report $(REPORT)
 
+experiments: setup ## every experiment of the papers, one after the other; index in results/index.html
+	$(SUDO) $(VENV)/python -m apps.experiments.whole_set --results $(RESULTS)
+
 test: setup-test lint ## linters, type check, then all tests: unit, integration, testbed
 	@scripts/test.sh
 
@@ -32,6 +36,6 @@ lint: setup ## ruff and mypy alone
 bench: setup-test ## measured speeds, printed
 	$(SUDO) $(VENV)/python -m benchmarks
 
-clean: ## what was built here; not the reports
-	rm -rf .venv .venv-faucet build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
+clean: ## what was built here; not the reports and results
+	rm -rf .venv .venv-faucet .uml build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -15,6 +15,7 @@ from apps.cli.main import app
 from tests.apps.commands import assert_json, command_of, commands, options
 from tests.apps.test_cli_parity import COMMANDS
 from tests.apps.web import SOYKB
+from tests.experiments.synthetic import FIGURE_21
 
 DATA = Path(__file__).parents[1] / "data"
 NETWORK = str(DATA / "network.yaml")
@@ -28,6 +29,7 @@ PROCESSES = {
     "deploy show": "prints a file, to be written as it is",
     "deploy apache": "prints a file, to be written as it is",
     "deploy nginx": "prints a file, to be written as it is",
+    "testbed shell": "becomes a program in a host; its output is the program's",
     "config schema": "prints a JSON schema, and nothing else",
 }
 """Commands that print no data, and what they do instead."""
@@ -43,6 +45,9 @@ LOCAL: dict[str, tuple[str, ...]] = {
     "evaluate run": ("{evaluation}", "--dry-run"),
     "evaluate report": ("nectar", "--reference"),
     "evaluate compare": ("nectar", "nectar"),
+    "experiment list": (),
+    "experiment show": ("{experiment}",),
+    "experiment check": ("{experiment}",),
     "template validate": ("{template}",),
     "template draft": ("--answers", "{answers}"),
     "template from-rspec": ("{rspec}", "--name", "draft"),
@@ -63,6 +68,9 @@ TRIED_ELSEWHERE = {
     "deploy grafana",
     "deploy list",
     "evaluate note",
+    "experiment diff",
+    "experiment report",
+    "experiment run",
     "flow again",
     "health choose",
     "health diagnose",
@@ -85,6 +93,14 @@ TRIED_ELSEWHERE = {
     "restore",
     "template diff",
     "template edit",
+    "testbed down",
+    "testbed draw",
+    "testbed import",
+    "testbed list",
+    "testbed ping",
+    "testbed show",
+    "testbed status",
+    "testbed up",
     "user enable",
     "user grant",
     "user revoke",
@@ -113,12 +129,15 @@ def files(world, tmp_path):
     rspec.write_text(export_rspec(Template.model_validate(SOYKB), "mu", "osu"))
     evaluation = tmp_path / "evaluation.yaml"
     evaluation.write_text(builtins.text("starter"))
+    experiment = tmp_path / "experiment.yaml"
+    experiment.write_text(FIGURE_21)
     answers = next((DATA / "surveys").glob("*.yaml"))
     return {
         "{template}": str(template),
         "{rspec}": str(rspec),
         "{folder}": str(tmp_path),
         "{evaluation}": str(evaluation),
+        "{experiment}": str(experiment),
         "{answers}": str(answers),
     }
 

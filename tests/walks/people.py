@@ -14,8 +14,8 @@ from playwright.sync_api import expect, sync_playwright
 from adon.access.policy import Role
 from adon.client import Client
 from mininet_topos.demo import stage
-from mininet_topos.demo.people import NAMES
-from mininet_topos.up import Bed
+from mininet_topos.platforms.host import HostBed, read
+from mininet_topos.standing.people import NAMES
 from tests.walks import auditor, engineer, operator, researcher
 from tests.walks.walking import CHROMIUM, PATIENCE, Walker, walker
 
@@ -34,7 +34,7 @@ def walk_all(url: str, run: Path, pictures: Path) -> None:
     expect.set_options(timeout=PATIENCE)
     tokens = {role: (run / "adon" / f"{name}.token").read_text().strip() for role, name in NAMES.items()}
     mine = Client.at(url, tokens[Role.RESEARCHER])
-    carry = _carrying(mine, Bed.read(run))
+    carry = _carrying(mine, read(run))
     walks = {Role.RESEARCHER: lambda walker: researcher.walk(walker, carry), **WALKS}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
@@ -46,7 +46,7 @@ def walk_all(url: str, run: Path, pictures: Path) -> None:
             browser.close()
 
 
-def _carrying(client: Client, bed: Bed) -> researcher.Carry:
+def _carrying(client: Client, bed: HostBed) -> researcher.Carry:
     def carry(flow: str) -> None:
         size = client.flow(flow)["transfer_size_bytes"]
         client.report(flow, "started", 0, "")

@@ -1,0 +1,213 @@
+"""``adon experiment``: experiments as files, their runs, reports and differences; needs no server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from apps.cli import experiment_files, experiment_run
+from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json, print_table, write
+
+app = typer.Typer(
+    help="Experiments on a testbed as files: figures of the papers, and your own.", no_args_is_help=True
+)
+app.command("run")(experiment_run.run)
+
+ExperimentArgument = Annotated[
+    str, typer.Argument(metavar="EXPERIMENT", help="A file, or the name of one of adon experiment list.")
+]
+RunArgument = Annotated[
+    str, typer.Argument(metavar="RUN", help="A run's folder, NAME/RUN, or NAME for the last run of it.")
+]
+ResultsOption = Annotated[Path, typer.Option("--results", metavar="DIR", help="Where runs are kept.")]
+RESULTS = Path("results")
+
+
+@app.command("list")
+def list_(
+    runs: Annotated[bool, typer.Option("--runs", help="What was run, instead.")] = False,
+    results: ResultsOption = RESULTS,
+    json_: JsonFlag = False,
+) -> None:
+    """The experiments that ADON brings; with --runs what was run, and whether it is whole."""
+    if runs:
+        _list_runs(results, json_)
+        return
+    from adon.experiments import builtins
+    from apps.cli.experiment_told import trials
+
+    found = [(name, builtins.source(name).experiment) for name in builtins.names()]
+    if json_:
+        print_json(
+            [
+                {
+                    "name": name,
+                    "title": its.title,
+                    "source": its.source,
+                    "follows": its.follows,
+                    "network": its.network,
+                    "trials": trials(its),
+                }
+                for name, its in found
+            ]
+        )
+        return
+    rows = ((name, its.follows, str(trials(its)), its.title) for name, its in found)
+    print_table(("Experiment", "Follows", "Trials", "Title"), rows, "there are none")
+
+
+def _list_runs(results: Path, json_: bool) -> None:
+    from datetime import UTC, datetime
+
+    from adon.errors import InvalidInput
+    from apps.experiments import folder
+
+    found = [
+        (str(path.relative_to(results)), "damaged", "", str(one))
+        if isinstance(one, InvalidInput)
+        else (
+            f"{one.experiment}/{path.name}",
+            one.state.value,
+            datetime.fromtimestamp(one.began_at, UTC).isoformat(timespec="seconds"),
+            one.why,
+        )
+        for path, one in folder.runs(results)
+    ]
+    if json_:
+        print_json([dict(zip(("run", "state", "began", "why"), row, strict=True)) for row in found])
+    else:
+        print_table(("Run", "State", "Began", "Why"), found, f"there are none in {results}")
+
+
+@app.command()
+def show(
+    experiment: ExperimentArgument,
+    yaml: Annotated[bool, typer.Option("--yaml", help="As it is written, to begin one of your own.")] = False,
+    json_: JsonFlag = False,
+) -> None:
+    """One experiment: its workload, events, what is swept and what must come out."""
+    from apps.cli.experiment_told import told, told_json
+
+    text, found = experiment_files.experiment_of(experiment)
+    if json_:
+        print_json(told_json(found))
+    elif yaml:
+        typer.echo(text, nl=False)
+    else:
+        typer.echo("\n".join(told(found)))
+
+
+@app.command()
+def check(
+    files: Annotated[
+        list[str] | None, typer.Argument(metavar="EXPERIMENT...", help="Files, or names.")
+    ] = None,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the JSON schema of a file, for editors.")
+    ] = False,
+    results: ResultsOption = RESULTS,
+    json_: JsonFlag = False,
+) -> None:
+    """Check experiments against their networks and this machine: every problem with file, line and field."""
+    from adon.errors import InvalidInput, Problem
+    from adon.experiments import reading
+    from apps.cli.experiment_told import trials
+    from apps.experiments import around
+
+    if schema:
+        print_json(reading.schema())
+        return
+    if not files:
+        raise InvalidInput.of("EXPERIMENT", "which files?")
+    problems: list[Problem] = []
+    good: list[dict[str, object]] = []
+    for name in files:
+        try:
+            _, found = experiment_files.experiment_of(name)
+            around.checked(found, around.network(found), results)
+        except InvalidInput as error:
+            problems += error.problems
+            continue
+        number = trials(found.experiment)
+        good.append({"file": name, "name": found.experiment.name, "trials": number, "digest": found.digest()})
+        if not json_:
+            typer.echo(f"{name}: {found.experiment.name} is valid: {number} trials")
+    if problems:
+        raise InvalidInput(problems)
+    if json_:
+        print_json(good)
+
+
+@app.command()
+def report(
+    run: RunArgument,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Not report.html of the run.")
+    ] = None,
+    results: ResultsOption = RESULTS,
+    json_: JsonFlag = False,
+) -> None:
+    """Write a run's report as one page (HTML), and tell what became of its checks.
+
+    Exit status 3 if a check did not hold, or cannot be told.
+    """
+    from adon.experiments.measures import Observed
+    from adon.experiments.verdicts import Outcome, verdicts
+    from apps.cli.experiment_told import findings, findings_json
+    from apps.experiments.folder import REPORT
+    from apps.experiments.report import page
+
+    path, source, found = experiment_files.run_of(run, results)
+    experiment = source.experiment
+    file = path / REPORT if out is None else out
+    write(file, page(experiment, found, source.text), "--out")
+    judged = verdicts(experiment, Observed.of(found))
+    if json_:
+        print_json({**findings_json(experiment, found, judged), "file": str(file)})
+    else:
+        typer.echo("\n".join([*findings(found, judged), f"{file}: written"]))
+    if any(one.outcome is not Outcome.HELD for one in judged):
+        raise typer.Exit(EXIT_DIFFERS)
+
+
+@app.command()
+def diff(
+    before: RunArgument,
+    after: RunArgument,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write it here as a page.")
+    ] = None,
+    results: ResultsOption = RESULTS,
+    json_: JsonFlag = False,
+) -> None:
+    """Hold two runs of an experiment against each other: every figure, every decision, what else differs.
+
+    Exit status 3 if a figure became higher or lower, or anything was decided otherwise.
+    """
+    from adon.errors import InvalidInput
+    from adon.experiments.comparing import compare
+    from apps.cli.experiment_told import difference_json
+    from apps.experiments.difference import line, page, verdict
+    from measurement.evaluation.comparison import Verdict
+
+    (_, first, one), (_, second, other) = (experiment_files.run_of(run, results) for run in (before, after))
+    try:
+        found = compare((first.experiment, one), (second.experiment, other))
+    except ValueError as error:
+        raise InvalidInput.of("RUN", f"they cannot be compared: {error}") from error
+    if out is not None:
+        write(out, page(one.about, other.about, found), "--out")
+    if json_:
+        print_json({**difference_json(found), **({} if out is None else {"file": str(out)})})
+    else:
+        typer.echo("\n".join([verdict(found), *found.marks, *found.decisions]))
+        lines = [line(change) for change in found.changes]
+        rows = (
+            (f"{one.name}, {one.at}", one.verdict, one.before, one.after, one.apart, one.p) for one in lines
+        )
+        heads = ("Figure", "Verdict", "Before", "After", "Difference", "p")
+        print_table(heads, rows, "there is no figure that both have")
+    if found.decisions or found.count(Verdict.HIGHER) or found.count(Verdict.LOWER):
+        raise typer.Exit(EXIT_DIFFERS)

@@ -1,0 +1,46 @@
+"""Where ``adon experiment`` finds experiments and runs: files, folders, and what ADON brings."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from adon.errors import InvalidInput, NotFound
+
+if TYPE_CHECKING:
+    from adon.experiments.reading import Source
+    from adon.experiments.results import Run
+
+
+def experiment_of(name: str) -> tuple[str, Source]:
+    """An experiment's text and what it says: a file, a run's folder, or one that ADON brings.
+
+    :raises InvalidInput: with every problem, or if there is no such file; NotFound if it is neither.
+    """
+    from adon.experiments import builtins, reading
+    from apps.experiments import folder
+
+    file = Path(name)
+    if (file / folder.ABOUT).is_file():
+        found = folder.document(file)
+        return found.text, found
+    if file.is_file():
+        found = reading.read(file)
+        return found.text, found
+    if file.suffix:
+        raise InvalidInput.of("EXPERIMENT", f"{name}: there is no such file")
+    return builtins.text(name), builtins.source(name)
+
+
+def run_of(name: str, results: Path) -> tuple[Path, Source, Run]:
+    """A run by its folder, by ``NAME/RUN``, or by ``NAME`` for the last run of it: with its file.
+
+    :raises InvalidInput: if there is none, or a file of it is damaged.
+    """
+    from apps.experiments import folder
+
+    try:
+        path = folder.named(name, results)
+    except NotFound as error:
+        raise InvalidInput.of("RUN", f"{name}: there is no such run in {results}") from error
+    return path, folder.document(path), folder.read(path)
