@@ -13,12 +13,11 @@ from collections.abc import Callable
 
 from adon.errors import AdonError, Unavailable
 from mininet_topos.demo.record import Check, Record, Transfer
-from mininet_topos.demo.scenario import L2, L3, seeded
+from mininet_topos.demo.scenario import DESTINATION, L2, L3, SOURCE, seeded
 from mininet_topos.demo.telling import Carry
-from mininet_topos.mu_osu import MU, OSU, dtn_addresses
 from mininet_topos.openvswitch import OpenVSwitch
-from mininet_topos.static_rules import pin
-from mininet_topos.up import Bed
+from mininet_topos.platforms.bed import Bed
+from mininet_topos.static_rules import Traffic, pin
 
 PATHS = (L2, L3)
 LONGEST_S = 1800.0
@@ -32,7 +31,7 @@ def run(bed: Bed, path: str, record: Record, carry: Carry, tell: Callable[[str],
     :raises Unavailable: if one does not end.
     """
     requests = seeded(record.seed)
-    pin(OpenVSwitch(bed.folder / "ovs"), path, dtn_addresses(MU)["data"], dtn_addresses(OSU)["data"])
+    pin(OpenVSwitch(bed.folder / "ovs").ofctl, bed.network, path, Traffic(SOURCE, DESTINATION))
     planned = sorted(record.transfers, key=lambda transfer: transfer.began)
     if not planned:
         return []

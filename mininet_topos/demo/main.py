@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
@@ -15,9 +14,8 @@ from rich.console import Console
 from rich.text import Text
 
 from adon.access.policy import Role
-from adon.errors import AdonError, InvalidInput
+from adon.errors import AdonError
 from mininet_topos.demo import alarm, baseline, play, report
-from mininet_topos.demo.people import NAMES, people
 from mininet_topos.demo.record import Check, Record
 from mininet_topos.demo.scenario import STEERING_PACE, seeded
 from mininet_topos.demo.stage import (
@@ -35,11 +33,14 @@ from mininet_topos.demo.stage import (
 from mininet_topos.demo.telling import Carry, Telling
 from mininet_topos.interruption import sigterm_interrupts
 from mininet_topos.isolation import default_folder, run_folder
-from mininet_topos.mu_osu import CAMPUSES
-from mininet_topos.up import Bed
+from mininet_topos.networks import named
+from mininet_topos.platforms.bed import Bed
+from mininet_topos.result_folder import require_folder
+from mininet_topos.standing.people import NAMES, people
 
 DEFAULT_REPORT = Path("reports/demo")
 DEFAULT_SEED = 18
+NETWORK = "mu_osu"
 DEFAULT_SCALE = 100.0
 
 STAYS = "it stays, with its network, until Ctrl-C"
@@ -77,7 +78,7 @@ def run(
     :raises InvalidInput: if the report cannot be written there.
     """
     require_machine()
-    _require_folder(folder)
+    require_folder(folder, "report")
     remove_remains()
     record = Record(time.time(), seed, scale)
     console = Console(highlight=False, soft_wrap=True, file=sys.stdout)
@@ -93,16 +94,6 @@ def run(
     return 0 if record.passed else 1
 
 
-def _require_folder(folder: Path) -> None:
-    """Find out now, not after minutes, that the report has no place."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InvalidInput.of("report", f"{folder}: {error.strerror}") from error
-    if not os.access(folder, os.W_OK | os.X_OK):
-        raise InvalidInput.of("report", f"{folder} cannot be written to")
-
-
 def _story(record: Record, tell: Voice, compare: bool, stay: bool) -> None:
     try:
         _play(record, tell, stay)
@@ -116,21 +107,21 @@ def _story(record: Record, tell: Voice, compare: bool, stay: bool) -> None:
 def _play(record: Record, tell: Voice, stay: bool) -> None:
     with run_folder(default_folder(unique_name())) as folder:
         tell("building the testbed: two campuses, a layer-2 overlay, routers, measurement points")
-        with testbed_up(folder, record.scale) as bed:
+        with testbed_up(folder, named(NETWORK, record.scale)) as bed:
             tell(f"the testbed is up ({bed.emulation}); starting ADON")
-            record.environment = environment(bed, record.scale)
-            with adon_on(bed, record.scale) as world:
+            record.environment = environment(bed)
+            with adon_on(bed) as world:
                 _introduce(world, tell)
                 story = _telling(world, partial(carry, bed), tell, record)
-                play.run(story, lambda: {campus.edge: bed.dump_flows(campus.edge) for campus in CAMPUSES})
+                play.run(story, lambda: {site.edge: bed.dump_flows(site.edge) for site in bed.network.sites})
             tell("the story goes on with another plan: ADON measures the round trip every 4 s")
-            with adon_on(bed, record.scale, ROUND_TRIPS, "adon-2") as world:
+            with adon_on(bed, ROUND_TRIPS, "adon-2") as world:
                 _introduce(world, tell)
                 record.sequel = Record(record.began_at, record.seed, record.scale)
                 paced = partial(carry, bed, rate=STEERING_PACE)
                 alarm.run(_telling(world, paced, tell, record.sequel), partial(contention, bed))
             if stay:
-                _stay(bed, record.scale, tell)
+                _stay(bed, tell)
 
 
 def _introduce(world: World, tell: Voice) -> None:
@@ -141,15 +132,15 @@ def _introduce(world: World, tell: Voice) -> None:
 
 
 def _telling(world: World, carrying: Carry, tell: Voice, record: Record) -> Telling:
-    known = people(world)
+    known = people(world.client, world.url, world.folder)
     engineer, researcher = known[Role.PERFORMANCE_ENGINEER], known[Role.RESEARCHER]
     return Telling(engineer, researcher, carrying, tell, record, seeded(record.seed), world.tasks)
 
 
-def _stay(bed: Bed, scale: float, tell: Voice) -> None:
+def _stay(bed: Bed, tell: Voice) -> None:
     """The first ADON once more, with all that it stored, until whoever looks has seen enough."""
     tell("ADON is started again, with what it knew after figure 18")
-    with adon_on(bed, scale) as world:
+    with adon_on(bed) as world:
         _introduce(world, tell)
         tell(STAYS, "green")
         with suppress(KeyboardInterrupt):
@@ -160,7 +151,7 @@ def _compare(record: Record, tell: Voice) -> None:
     for path in baseline.PATHS:
         with run_folder(default_folder(unique_name())) as folder:
             tell(f"the same transfers, always on {path}")
-            with testbed_up(folder, record.scale) as bed:
+            with testbed_up(folder, named(NETWORK, record.scale)) as bed:
                 record.baselines[f"always {path}"] = baseline.run(
                     bed, path, record, partial(carry, bed), tell
                 )

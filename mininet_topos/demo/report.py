@@ -18,7 +18,7 @@ from adon.units import format_duration, format_rate, format_ratio, format_size
 from mininet_topos.demo.charts import alarm_figure, figure, plan_figure, since
 from mininet_topos.demo.record import Record
 from mininet_topos.demo.scenario import STEERING, STEERING_PATIENCE, STEERING_RTT
-from mininet_topos.network_config import NOTICE
+from mininet_topos.networks.configuration import NOTICE
 
 
 def value_text(metric: dict[str, Any]) -> str:

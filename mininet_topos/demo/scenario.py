@@ -42,6 +42,9 @@ L2, L3 = "al2s", "internet"
 SOURCE, DESTINATION = "mu-dtn", "osu-dtn"
 MB = 1_000_000
 
+CONTENDING_STREAMS = 14
+"""Streams of a transfer beside which a single-stream test on layer 2 gets less than 5 Mbit/s at scale 100
+(measured: 3.2 to 4.5; with 12 streams 3.5 to 5.0; a fair share would be 58/15 = 3.9)."""
 NEUROBLASTOMA_STREAMS = 12
 """So many that one more stream gets a thirteenth of the path: below SoyKB's 600 Mbps with a margin."""
 

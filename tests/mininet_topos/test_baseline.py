@@ -11,21 +11,24 @@ from mininet_topos.demo import baseline
 from mininet_topos.demo.record import Record, Transfer
 from mininet_topos.demo.scenario import seeded
 from mininet_topos.demo.telling import Delivered
+from mininet_topos.networks import Network, named
+from mininet_topos.static_rules import Traffic
 
 
 @dataclass
-class Network:
-    """Two switches that take every rule, and one path of so many bytes/s."""
+class Bed:
+    """Switches that take every rule."""
 
     folder: Path
-    rules: list[str]
+    network: Network
+    pinned: list[tuple[str, Traffic]]
 
 
 @pytest.fixture
 def bed(tmp_path, monkeypatch):
-    network = Network(tmp_path, [])
-    monkeypatch.setattr(baseline, "pin", lambda _switches, path, *ends: network.rules.append((path, *ends)))
-    return network
+    made = Bed(tmp_path, named("mu_osu"), [])
+    monkeypatch.setattr(baseline, "pin", lambda _, __, path, traffic: made.pinned.append((path, traffic)))
+    return made
 
 
 def record_of(*transfers):
@@ -55,7 +58,7 @@ def test_each_transfer_begins_as_long_after_the_first_as_it_did_and_moves_as_muc
     assert done[1].began >= 60.05
     assert [check.held for check in record.checks] == [True, True]
     assert record.transfers == [SECOND, SOYKB]  # ADON's own stay as they were
-    assert [str(end) for end in bed.rules[0]] == ["internet", "10.1.0.10", "10.2.0.10"]
+    assert bed.pinned == [("internet", Traffic("mu-dtn", "osu-dtn"))]
 
 
 @pytest.mark.parametrize(

@@ -40,11 +40,12 @@ from mininet_topos.demo.scenario import (
     title,
 )
 from mininet_topos.demo.stage import EXTRA, ROUND_TRIPS
-from mininet_topos.mu_osu import MuOsu
+from mininet_topos.networks import named
 
 SCALE = 100.0
 REQUESTS = (*STORY, STEERING)
-L2_RATE, L3_RATE = MuOsu(SCALE).l2_goodput, MuOsu(SCALE).l3_goodput
+L2_PATH, L3_PATH = (named("mu_osu", SCALE).path(path) for path in (L2, L3))
+L2_RATE, L3_RATE = L2_PATH.goodput, L3_PATH.goodput
 
 
 @given(st.integers(0, 2**32))
@@ -201,7 +202,7 @@ def test_the_steering_flow_looks_at_the_round_trip_alone_and_is_patient():
 
 def test_the_bound_lies_between_the_idle_round_trip_and_a_full_queue():
     """docs/testbed.md: 0.6 and 0.9 ms idle; a queue of 40 frames holds 8 ms at 58 Mbit/s."""
-    full = 40 * 1518 * 8 / MuOsu(SCALE).overlay.rate
+    full = 40 * 1518 * 8 / L2_PATH.capacity
     assert 2 * 0.001 < STEERING_RTT < 0.75 * full
 
 
