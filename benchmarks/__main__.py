@@ -50,6 +50,7 @@ from benchmarks import (
     rounds,
     scheduling,
     setups,
+    testbed_up,
     trains,
     web,
     web_servers,
@@ -188,6 +189,9 @@ BENCHMARKS: dict[str, Benchmark] = {
     ),
     "crossing": Benchmark(
         "Others' traffic, and shared ways out", crossing.run, crossing.report, crossing.passed
+    ),
+    "testbed_up": Benchmark(
+        "From nothing to a ping through our rules", testbed_up.run, testbed_up.report, testbed_up.passed
     ),
     "fluid": Benchmark("The simulator beside the testbed", fluid.run, fluid.report, fluid.passed),
 }

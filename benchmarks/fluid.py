@@ -28,10 +28,10 @@ from adon.simulation.policy import Finished, Happening, Order, Submitted, Take, 
 from adon.simulation.steps import Steps
 from adon.simulation.workload import Transfer, Workload
 from adon.templates_catalog.model import Template
-from benchmarks.fluid_scenarios import L2, L3, SCENARIOS, SLOWER, Carry, Scenario
+from benchmarks.fluid_scenarios import L2, L3, NETWORK, SCALE, SCENARIOS, Carry, Scenario
 from benchmarks.summary import table
+from mininet_topos import networks
 from mininet_topos.isolation import default_folder, run_folder, run_isolated
-from mininet_topos.mu_osu import DEFAULT_SCALE, MuOsu
 
 ROUNDS = 3
 BOUND = 0.10
@@ -137,8 +137,8 @@ def predicted(scenario: Scenario, started: Sequence[float]) -> list[float]:
 
 def goodput() -> dict[str, float]:
     """Bits/s of TCP goodput that the testbed's paths are configured for."""
-    described = MuOsu(DEFAULT_SCALE * SLOWER)
-    return {L2: described.l2_goodput, L3: described.l3_goodput}
+    described = networks.named(NETWORK, SCALE)
+    return {path: described.path(path).goodput for path in (L2, L3)}
 
 
 def network(scenario: Scenario) -> Network:

@@ -20,12 +20,12 @@ from ipaddress import IPv4Address
 from pathlib import Path
 from typing import Any
 
-from benchmarks.fluid_scenarios import L2, L3, SCENARIOS, SLOWER, Carry, Others, Scenario
+from benchmarks.fluid_scenarios import L2, L3, NETWORK, SCALE, SCENARIOS, Carry, Others, Scenario
 from mininet_topos.cross_traffic import CrossTraffic
-from mininet_topos.mu_osu import DEFAULT_SCALE, MU, OSU, MuOsu, dtn_addresses
-from mininet_topos.static_rules import pin
-from mininet_topos.testbed import BURST, QDISC, Testbed, testbed
-from mininet_topos.topology import Shape
+from mininet_topos.networks import named
+from mininet_topos.shaping import Change
+from mininet_topos.static_rules import Traffic, pin
+from mininet_topos.testbed import Testbed, testbed
 from mininet_topos.transfer import Transfer, arguments
 from mininet_topos.waiting import wait_until
 
@@ -36,28 +36,38 @@ READY_S = 10.0
 PAUSE_S = 1.0
 """Between two scenarios: what was under way has arrived."""
 
-AT_MU, AT_OSU = dtn_addresses(MU), dtn_addresses(OSU)
-BOTTLENECKS = {L2: (("line", "line-t1"), ("line", "line-t2")), L3: ((MU.router, f"{MU.router}-wan"),)}
+MU, OSU = "mu-dtn", "osu-dtn"
+BUILT = named(NETWORK, SCALE)
+_DATA = (BUILT.dtn(MU).address, BUILT.dtn(OSU).address)
+BOTTLENECKS = {L2: ("line-t1", "line-t2"), L3: ("mu-rtr-wan",)}
 
 
 def main() -> None:
     """Build, try everything, write the answer."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     folder, answer, rounds = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
-    network = MuOsu(DEFAULT_SCALE * SLOWER)
     found: dict[str, list[Any]] = {one.name: [] for one in SCENARIOS}
-    with testbed(network.topology(), folder, OPENFLOW_PORT) as bed:
+    with testbed(BUILT.topology, folder, OPENFLOW_PORT) as bed:
         for path in (L2, L3):
-            pin(bed.switches, path, AT_MU[path], AT_OSU[path])
+            keep(bed, path, _measured(path))
         for _ in range(rounds):
             for scenario in SCENARIOS:
-                found[scenario.name].append(tried(bed, network, scenario))
+                found[scenario.name].append(tried(bed, scenario))
                 time.sleep(PAUSE_S)
         told = {"emulation": str(bed.emulated_by), "scenarios": found}
     answer.write_text(json.dumps(told))
 
 
-def tried(bed: Testbed, network: MuOsu, scenario: Scenario) -> list[dict[str, Any]]:
+def keep(bed: Testbed, path: str, addresses: tuple[IPv4Address, IPv4Address]) -> None:
+    """Keep the traffic between two addresses of the DTNs on a path."""
+    pin(bed.switches.ofctl, BUILT, path, Traffic(MU, OSU, addresses=addresses))
+
+
+def _measured(path: str) -> tuple[IPv4Address, IPv4Address]:
+    return BUILT.dtn(MU).measured[path], BUILT.dtn(OSU).measured[path]
+
+
+def tried(bed: Testbed, scenario: Scenario) -> list[dict[str, Any]]:
     """One round of one scenario."""
     with ExitStack() as stack:
         receivers = [
@@ -67,9 +77,9 @@ def tried(bed: Testbed, network: MuOsu, scenario: Scenario) -> list[dict[str, An
         wait_until(lambda: _listening(bed) >= len(receivers), READY_S)
         for carry in scenario.carries:
             if carry.moves:
-                pin(bed.switches, carry.path, AT_MU["data"], AT_OSU["data"])
+                keep(bed, carry.path, _DATA)
         began = time.time()
-        for at, act in sorted(_actions(bed, network, scenario, stack), key=lambda pair: pair[0]):
+        for at, act in sorted(_actions(bed, scenario, stack), key=lambda pair: pair[0]):
             time.sleep(max(0.0, began + at - time.time()))
             act()
         ends = [_reported(receiver) for receiver in receivers]
@@ -84,30 +94,29 @@ def tried(bed: Testbed, network: MuOsu, scenario: Scenario) -> list[dict[str, An
 
 
 def _actions(
-    bed: Testbed, network: MuOsu, scenario: Scenario, stack: ExitStack
+    bed: Testbed, scenario: Scenario, stack: ExitStack
 ) -> Iterator[tuple[float, Callable[[], object]]]:
     """Everything that is to be done, and when."""
     for number, carry in enumerate(scenario.carries):
         yield carry.at, lambda c=carry, n=number: stack.enter_context(_sender(bed, c, FIRST_PORT + n))  # type: ignore[misc]
         for at, path in carry.moves:
-            yield at, lambda p=path: pin(bed.switches, p, AT_MU["data"], AT_OSU["data"])  # type: ignore[misc]
+            yield at, lambda p=path: keep(bed, p, _DATA)  # type: ignore[misc]
     for others in scenario.others:
         load = _load(others)
-        stack.enter_context(_quietly(bed, OSU.dtn, load.receiver()))
-        yield others.begins, lambda of=load: stack.enter_context(_quietly(bed, MU.dtn, of.sender()))  # type: ignore[misc]
+        stack.enter_context(_quietly(bed, OSU, load.receiver()))
+        yield others.begins, lambda of=load: stack.enter_context(_quietly(bed, MU, of.sender()))  # type: ignore[misc]
     for at, path, part in scenario.rates:
-        yield at, lambda p=path, f=part: _shape(bed, network, p, f)  # type: ignore[misc]
+        yield at, lambda p=path, f=part: _shape(bed, p, f)  # type: ignore[misc]
 
 
 def _ends(carry: Carry) -> tuple[IPv4Address, IPv4Address]:
-    pair = "data" if carry.moves else carry.path
-    return AT_MU[pair], AT_OSU[pair]
+    return _DATA if carry.moves else _measured(carry.path)
 
 
 @contextmanager
 def _receiver(bed: Testbed, carry: Carry, port: int) -> Iterator[subprocess.Popen[str]]:
     argv = arguments("receive", Transfer(str(_ends(carry)[1]), (port,), carry.streams, LONGEST_S))
-    with _running(bed.host(OSU.dtn).popen(argv, stdout=subprocess.PIPE, text=True)) as process:
+    with _running(bed.host(OSU).popen(argv, stdout=subprocess.PIPE, text=True)) as process:
         yield process
 
 
@@ -116,7 +125,7 @@ def _sender(bed: Testbed, carry: Carry, port: int) -> Iterator[subprocess.Popen[
     here, there = _ends(carry)
     sending = Transfer(str(here), (port,), carry.streams, LONGEST_S, carry.rate)
     argv = arguments("send", sending, to=str(there), size=carry.size)
-    with _running(bed.host(MU.dtn).popen(argv, stdout=subprocess.DEVNULL, text=True)) as process:
+    with _running(bed.host(MU).popen(argv, stdout=subprocess.DEVNULL, text=True)) as process:
         yield process
 
 
@@ -138,26 +147,21 @@ def _running(process: subprocess.Popen[str]) -> Iterator[subprocess.Popen[str]]:
 
 def _load(others: Others) -> CrossTraffic:
     return CrossTraffic(
-        (MU.dtn, AT_MU[others.path]),
-        (OSU.dtn, AT_OSU[others.path]),
+        (MU, _measured(others.path)[0]),
+        (OSU, _measured(others.path)[1]),
         FIRST_PORT - 1,
         others.ends - others.begins,
         streams=others.streams,
     )
 
 
-def _shape(bed: Testbed, network: MuOsu, path: str, part: float) -> None:
+def _shape(bed: Testbed, path: str, part: float) -> None:
     """Give a path's bottleneck another rate."""
-    shape: Shape = network.overlay if path == L2 else network.routed
-    rate = f"{round(shape.rate * part)}bit"
-    for host, interface in BOTTLENECKS[path]:
-        change = ("tc", "class", "change", "dev", interface, "parent", QDISC, "classid", f"{QDISC}1")
-        limits = ("htb", "rate", rate, "ceil", rate, "burst", str(BURST), "cburst", str(BURST))
-        bed.host(host).run(*change, *limits)
+    bed.set_link(*BOTTLENECKS[path], change=Change(rate=BUILT.path(path).capacity * part))
 
 
 def _listening(bed: Testbed) -> int:
-    found = bed.host(OSU.dtn).run("ss", "-Hltn").splitlines()
+    found = bed.host(OSU).run("ss", "-Hltn").splitlines()
     return sum(f":7{digits:03d} " in line for line in found for digits in range(100))
 
 

@@ -54,6 +54,7 @@ class Scenario:
 
 SLOWER = 4
 """The testbed runs at 1:400: 14.5 and 1.6 Mbit/s."""
+NETWORK, SCALE = "mu_osu", 100 * SLOWER
 
 MB = 1_000_000 // SLOWER
 SCENARIOS = (

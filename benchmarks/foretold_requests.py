@@ -20,12 +20,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from mininet_topos.mu_osu import MuOsu
+from mininet_topos.networks import Network, named
 
 SOURCE, DESTINATION = "mu-dtn", "osu-dtn"
 SCALE = 400.0
 """14.5 and 8 Mbit/s: two busy cores forward that at line rate (docs/simulation.md)."""
-LAYER3 = 3.2e9
+LAYER3 = "3.2 Gbps"
 FLOWS = 40
 EVERY_S = 11.0
 """Mean time between two requests: what is asked for is three quarters of what both paths carry."""
@@ -84,17 +84,17 @@ class Asked:
         }
 
 
-def two_campuses() -> MuOsu:
+def two_campuses() -> Network:
     """The network that they are made for."""
-    return MuOsu(SCALE, LAYER3)
+    return named("mu_osu", SCALE, {"routed": {"goodput": LAYER3}})
 
 
-def rates(network: MuOsu) -> dict[str, float]:
+def rates(network: Network) -> dict[str, float]:
     """Bits/s of TCP goodput that the paths are made for."""
-    return {"al2s": network.l2_goodput, "internet": network.l3_goodput}
+    return {path.name: path.goodput for path in network.paths}
 
 
-def requests(network: MuOsu, seed: int, flows: int = FLOWS, every: float = EVERY_S) -> tuple[Asked, ...]:
+def requests(network: Network, seed: int, flows: int = FLOWS, every: float = EVERY_S) -> tuple[Asked, ...]:
     """The requests of one round.
 
     :param every: seconds between two of them, on average.
@@ -109,7 +109,7 @@ def requests(network: MuOsu, seed: int, flows: int = FLOWS, every: float = EVERY
     return tuple(found)
 
 
-def templates(network: MuOsu) -> list[dict[str, Any]]:
+def templates(network: Network) -> list[dict[str, Any]]:
     """The kinds as templates; none of them is moved for a better Q alone."""
     return [_template(kind, rates(network)[kind.path]) for kind in KINDS]
 

@@ -22,12 +22,12 @@ from typing import Any
 from adon.client import Client
 from adon.errors import AdonError, Unavailable
 from adon.templates_catalog.model import Template
-from benchmarks.foretold_requests import Asked, templates
+from benchmarks.foretold_requests import DESTINATION, SOURCE, Asked, templates
 from mininet_topos.demo.stage import World, adon_on, remove_remains, require_machine, testbed_up
 from mininet_topos.isolation import default_folder, run_folder
-from mininet_topos.mu_osu import MU, OSU, MuOsu, dtn_addresses
+from mininet_topos.networks import Network
+from mininet_topos.platforms.bed import Bed
 from mininet_topos.transfer import Transfer, arguments
-from mininet_topos.up import Bed
 from mininet_topos.waiting import wait_until
 
 PREFIX = "foretold"
@@ -80,10 +80,12 @@ class Round:
                 flow.problem, flow.over = "not over when the round was", True
 
     def _ask(self, asked: Asked) -> None:
-        here = Transfer(str(dtn_addresses(OSU)["data"]), (asked.port,), asked.streams, SILENCE_S)
+        here = Transfer(
+            str(self.bed.network.dtn(DESTINATION).address), (asked.port,), asked.streams, SILENCE_S
+        )
         output = self.folder / f"received-{asked.number}"
         with output.open("wb") as written:
-            receiver = self._start(OSU.dtn, arguments("receive", here), written.fileno())
+            receiver = self._start(DESTINATION, arguments("receive", here), written.fileno())
         self.flows.append(_Flow(asked, self.api.submit(asked.body())["id"], receiver, output))
 
     def _start(self, host: str, argv: list[str], output: int) -> subprocess.Popen[bytes]:
@@ -103,10 +105,10 @@ class Round:
         if found["state"] == "active":
             flow.load = os.getloadavg()[0]
             self.api.report(flow.id, "started", 0, "")
-            here = Transfer(str(dtn_addresses(MU)["data"]), (flow.asked.port,), flow.asked.streams)
+            here = Transfer(str(self.bed.network.dtn(SOURCE).address), (flow.asked.port,), flow.asked.streams)
             size = found["transfer_size_bytes"]
-            argv = arguments("send", here, to=str(dtn_addresses(OSU)["data"]), size=size)
-            flow.sender = self._start(MU.dtn, argv, subprocess.DEVNULL)
+            argv = arguments("send", here, to=str(self.bed.network.dtn(DESTINATION).address), size=size)
+            flow.sender = self._start(SOURCE, argv, subprocess.DEVNULL)
         elif found["state"] == "queued" and not flow.asked_for_start:
             flow.asked_for_start = True
             with suppress(AdonError):  # it may have left the queue in between
@@ -143,19 +145,18 @@ def received(flow: _Flow) -> dict[str, Any] | None:
     return last if last.get("event") == "received" else None
 
 
-def played(network: MuOsu, requests: Sequence[Asked], log: Path) -> dict[str, Any]:
+def played(network: Network, requests: Sequence[Asked], log: Path) -> dict[str, Any]:
     """One round on a testbed of its own: what was told about each flow, and what came of it.
 
     :param log: a folder that gets ADON's log and its database.
     :raises Unavailable: if the machine cannot run a testbed, or it or ADON does not come up.
     """
-    rates = (network.scale, network.layer3)
     require_machine()
     remove_remains(PREFIX)
     with (
         run_folder(default_folder(f"{PREFIX}-{os.getpid()}")) as folder,
-        testbed_up(folder, *rates) as bed,
-        adon_on(bed, network.scale, layer3=network.layer3) as world,
+        testbed_up(folder, network) as bed,
+        adon_on(bed) as world,
     ):
         try:
             return _played(world, network, requests)
@@ -163,7 +164,7 @@ def played(network: MuOsu, requests: Sequence[Asked], log: Path) -> dict[str, An
             _keep(world.folder, log)
 
 
-def _played(world: World, network: MuOsu, requests: Sequence[Asked]) -> dict[str, Any]:
+def _played(world: World, network: Network, requests: Sequence[Asked]) -> dict[str, Any]:
     api = world.client
     for document in templates(network):
         api.add_template(Template.model_validate(document).model_dump(mode="json", exclude={"version"}))
