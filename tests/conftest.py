@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import shutil
 import subprocess
 import sys
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,24 @@ def why_no_testbed() -> str:
         return "tests marked 'testbed' need root (network namespaces); leave them out with -m 'not testbed'"
     missing = [tool for tool in TESTBED_TOOLS if shutil.which(tool) is None]
     return f"tests marked 'testbed' need {', '.join(missing)}: run scripts/setup.sh" if missing else ""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Keep Python's collector of cycles from what stays: all modules, and some ten thousand tests.
+
+    Going through them again and again is a third of the time that collecting the tests takes, and a tenth of
+    what running them does.  From then on it goes through what tests make, and seldom through what is old.
+    """
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.collect()
+        gc.freeze()
+        young, middle, _ = gc.get_threshold()
+        gc.set_threshold(young, middle, 100)
+        gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

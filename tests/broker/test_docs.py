@@ -71,6 +71,20 @@ ALLOWED = {"apps/collector": "adon.store.access."}
             ("adon.store", "adon.access", "os_ken", "sqlalchemy", "requests", "time", "threading"),
         ),
         ("adon/broker", ("adon.simulation",)),
+        (
+            "adon/experiments",
+            (
+                "adon.broker",
+                "adon.store",
+                "adon.access",
+                "adon.flowvisor",
+                "pyarrow",
+                "plotly",
+                "time",
+                "socket",
+            ),
+        ),
+        ("apps/experiments", ("apps.dashboard", "apps.evaluation", "apps.health", "apps.rest", "apps.cli")),
         ("adon/access", ("adon.broker", "adon.flowvisor", "sqlalchemy", "os_ken")),
         (
             "apps/figures",

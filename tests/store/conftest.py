@@ -32,18 +32,27 @@ def postgresql() -> Iterator[str]:
         shutil.rmtree(directory)
 
 
-@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.integration)])
-def empty_url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A database without a schema."""
-    if request.param == "sqlite":
-        return f"sqlite:///{tmp_path}/adon.db"
-    first = sqlalchemy.make_url(request.getfixturevalue("postgresql"))
-    name = f"test_{uuid.uuid4().hex}"
+def new_database(server_url: str, template: str | None = None) -> str:
+    """The URL of a database of its own on a server: empty, or as another one that nobody is connected to."""
+    first, name = sqlalchemy.make_url(server_url), f"test_{uuid.uuid4().hex}"
     engine = sqlalchemy.create_engine(first, isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
-        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+        made_of = "" if template is None else f" TEMPLATE {sqlalchemy.make_url(template).database}"
+        connection.exec_driver_sql(f"CREATE DATABASE {name}{made_of}")
     engine.dispose()
     return first.set(database=name).render_as_string(hide_password=False)
+
+
+@pytest.fixture(params=["sqlite", pytest.param("postgresql", marks=pytest.mark.integration)])
+def server_url(request: pytest.FixtureRequest) -> str | None:
+    """Where databases are made; None for files."""
+    return None if request.param == "sqlite" else str(request.getfixturevalue("postgresql"))
+
+
+@pytest.fixture
+def empty_url(server_url: str | None, tmp_path: Path) -> str:
+    """A database without a schema."""
+    return f"sqlite:///{tmp_path}/adon.db" if server_url is None else new_database(server_url)
 
 
 @pytest.fixture(scope="session")
@@ -54,15 +63,21 @@ def made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def made_once_there(postgresql: str) -> str:
+    """The same on the server."""
+    url = new_database(postgresql)
+    upgrade(url)
+    return url
+
+
 @pytest.fixture
-def url(empty_url: str, made_once: Path) -> str:
+def url(server_url: str | None, request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A database with the schema."""
-    file = sqlalchemy.make_url(empty_url)
-    if file.get_backend_name() == "sqlite":
-        shutil.copy(made_once, str(file.database))
-    else:
-        upgrade(empty_url)
-    return empty_url
+    if server_url is not None:
+        return new_database(server_url, request.getfixturevalue("made_once_there"))
+    shutil.copy(request.getfixturevalue("made_once"), tmp_path / "adon.db")
+    return f"sqlite:///{tmp_path}/adon.db"
 
 
 @pytest.fixture

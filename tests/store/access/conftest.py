@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import sqlalchemy
 
 from adon.store.access.access import Access
 from adon.store.access.upgrade import upgrade
+from tests.store.conftest import new_database
 
 
 @pytest.fixture(scope="session")
@@ -21,15 +21,21 @@ def access_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def access_once_there(postgresql: str) -> str:
+    """The same on a PostgreSQL server."""
+    url = new_database(postgresql)
+    upgrade(url)
+    return url
+
+
 @pytest.fixture
-def access_url(empty_url: str, access_once: Path) -> str:
+def access_url(server_url: str | None, request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """A database with the schema."""
-    file = sqlalchemy.make_url(empty_url)
-    if file.get_backend_name() == "sqlite":
-        shutil.copy(access_once, str(file.database))
-    else:
-        upgrade(empty_url)
-    return empty_url
+    if server_url is not None:
+        return new_database(server_url, request.getfixturevalue("access_once_there"))
+    shutil.copy(request.getfixturevalue("access_once"), tmp_path / "adon.db")
+    return f"sqlite:///{tmp_path}/adon.db"
 
 
 @pytest.fixture
