@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -12,7 +13,9 @@ from apps.experiments import around
 from mininet_topos import networks
 from mininet_topos.networks import Network
 
-HERE = IPv4Address("127.0.0.1")
+HERE = IPv4Address("127.64.0.0") + os.getpid()
+"""All of 127.0.0.0/8 is loopback (RFC 6890).  Ports are drawn by the trial's seed, so that two processes that
+carry out the same trial need addresses of their own; a process has less than 2^22 as its number."""
 
 
 def network() -> Network:
