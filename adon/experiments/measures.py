@@ -178,6 +178,14 @@ def _makespan(rows: Sequence[FlowRow]) -> float | None:
     return max(ends) - min(asked) if asked and len(ends) == len(rows) else None
 
 
+def _below_floor(row: FlowRow) -> bool:
+    """Of those that were begun: who waits, or is refused, was promised nothing."""
+    if row.floor is None or row.began is None:
+        return False
+    rate = _rate(row)
+    return rate is None or rate < row.floor
+
+
 def _missed(row: FlowRow) -> bool:
     if row.deadline is None:
         return False
@@ -195,6 +203,7 @@ _OF_ROWS: dict[Measure, Callable[[Sequence[FlowRow]], float | None]] = {
     Measure.JITTER: lambda rows: _mean(row.jitter for row in rows if row.jitter is not None),
     Measure.MOVES: _moves,
     Measure.MAKESPAN: _makespan,
+    Measure.FLOORS_MISSED: lambda rows: float(sum(map(_below_floor, rows))),
 }
 
 

@@ -26,6 +26,7 @@ class PlannedFlow:
     :param rate: bits/s that its application sends at most; None for all it can.
     :param deadline: seconds after it was asked for.
     :param qspec: bounds that replace the template's.
+    :param floor: bits/s that its bounds ask for at least; None if they say nothing of it.
     :param path: the transit path that it is pinned to; None where the policy decides.
     """
 
@@ -46,6 +47,7 @@ class PlannedFlow:
     priority: int
     deadline: float | None
     qspec: QSpec | None
+    floor: float | None
     path: str | None
     store: Literal["memory", "disk"]
 

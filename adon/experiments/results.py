@@ -57,6 +57,7 @@ class FlowRow(NamedTuple):
     :param size: bytes it was to send; None for one that lasts a time.
     :param received: bytes that its receiver counted.
     :param deadline: seconds since the trial's beginning.
+    :param floor: bits/s that its QSpec asks for at least; None if it says nothing of it.
     :param packets_sent: UDP datagrams, or TCP segments where the system tells.
     :param packets_lost: datagrams missed, or segments sent again.
     :param rtt: mean round trip of its own packets, in seconds.
@@ -84,6 +85,7 @@ class FlowRow(NamedTuple):
     window: int | None
     priority: int | None
     deadline: float | None
+    floor: float | None
     packets_sent: int | None
     packets_lost: int | None
     rtt: float | None

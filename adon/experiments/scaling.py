@@ -19,6 +19,7 @@ from adon.experiments.surroundings import Surroundings
 from adon.experiments.workload import DrawEntry, FlowEntry, Sending
 from adon.templates_catalog.builtins import scaled_qspec
 from adon.templates_catalog.model import Template
+from measurement.model import Metric
 
 
 def sizes(experiment: Experiment, surroundings: Surroundings) -> float:
@@ -114,6 +115,7 @@ def _planned(
     deadline: float | None,
 ) -> PlannedFlow:
     scale = surroundings.scale
+    floor = template.qspec.overridden(entry.qspec).bound(Metric.THROUGHPUT)
     source, destination = (surroundings.host(end) for end in ends)
     return PlannedFlow(
         name=name,
@@ -133,6 +135,7 @@ def _planned(
         priority=template.priority if entry.priority is None else entry.priority,
         deadline=deadline,
         qspec=None if entry.qspec is None else scaled_qspec(entry.qspec, 1 / scale),
+        floor=None if floor is None else floor / scale,
         path=entry.path,
         store=entry.store,
     )

@@ -44,6 +44,8 @@ def _figure(
         yield (*place, "of"), "nothing yields it: only a sender of TCP knows round trips"
     if figure.of is Measure.DEADLINES_MISSED and not any(_have_deadlines(experiment, figure)):
         yield (*place, "of"), "nothing yields it: no flow of it has a deadline"
+    if figure.of is Measure.FLOORS_MISSED and not any(_have_floors(experiment, templates, figure)):
+        yield (*place, "of"), "nothing yields it: no flow of it asks for a least throughput (qspec)"
     measuring = experiment.measuring
     never = {name for name in measuring.said if getattr(measuring, name) is None}
     if figure.metric is not None and _TESTS.get(figure.metric, {""}) <= never:
@@ -65,6 +67,13 @@ def _have_deadlines(experiment: Experiment, figure: Figure) -> Iterator[bool]:
     for entry in experiment.workload:
         if figure.flow in (None, entry.name):
             yield (entry.slack if isinstance(entry, DrawEntry) else entry.deadline) is not None
+
+
+def _have_floors(experiment: Experiment, templates: Mapping[str, Template], figure: Figure) -> Iterator[bool]:
+    for entry in experiment.workload:
+        if figure.flow in (None, entry.name):
+            template = templates.get(entry.template)
+            yield template is None or template.qspec.overridden(entry.qspec).throughput is not None
 
 
 def _protocols(experiment: Experiment, templates: Mapping[str, Template], figure: Figure) -> Iterator[str]:

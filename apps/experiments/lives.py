@@ -137,6 +137,7 @@ class FlowLife:
             window=flow.window,
             priority=flow.priority,
             deadline=None if flow.deadline is None or asked is None else asked + flow.deadline,
+            floor=flow.floor,
             packets_sent=delivered.packets_sent,
             packets_lost=delivered.packets_lost,
             rtt=delivered.rtt,

@@ -250,6 +250,7 @@ def _row(trial: Trial, flow: PlannedFlow, one: _Moving | None) -> FlowRow:
         window=flow.window,
         priority=flow.priority,
         deadline=flow.deadline,
+        floor=flow.floor,
         packets_sent=None,
         packets_lost=None,
         rtt=None,

@@ -29,7 +29,7 @@ def flow(name: str = "a", **changes: Any) -> FlowRow:
     row = FlowRow(
         trial=1, flow=name, group=name, flow_id="f", template="t", source="mu-dtn", destination="osu-dtn",
         state="finished", path="al2s", paths="al2s", asked=1.0, decided=1.5, began=2.0, ended=12.0,
-        size=1000, received=1000, streams=1, window=None, priority=500, deadline=None, packets_sent=None,
+        size=1000, received=1000, streams=1, window=None, priority=500, deadline=None, floor=None, packets_sent=None,
         packets_lost=None, rtt=None, jitter=None, trouble="",
     )  # fmt: skip
     return row._replace(**changes)
@@ -57,7 +57,7 @@ TWO = Tables(
     flows=[
         flow(rtt=0.01, packets_sent=100, packets_lost=3),
         flow("b", asked=2.0, decided=2.0, began=4.0, ended=9.0, received=500, group="g", rtt=0.03,
-             packets_sent=100, packets_lost=1, paths="al2s > internet > al2s", deadline=8.0),
+             packets_sent=100, packets_lost=1, paths="al2s > internet > al2s", deadline=8.0, floor=800.0),
     ],
     throughput=[*seconds("a", [100] * 10), *seconds("b", [100, 0, 0, 200, 200], "internet", 4.0)],
     measurements=[
@@ -106,6 +106,7 @@ TWO = Tables(
         ({"of": "makespan"}, 11.0),
         ({"of": "deadlines_missed"}, 1.0),
         ({"of": "deadlines_missed", "flow": "a"}, 0.0),
+        ({"of": "floors_missed"}, 0.0),  # 500 bytes in 5 s are 800 bits/s
         ({"of": "completion_time", "flow": "g"}, 7.0),
         # What is not known is no number.
         ({"of": "jitter"}, None),
@@ -154,6 +155,8 @@ def test_what_is_on_an_edge_belongs_to_one_side():
     measured = figure(of="measured", path="al2s", metric="rtt", during=CUT)
     events = [EventRow(1, at, "cut", "link", phase, "", "") for at, phase in ((6.0, "begins"), (8.0, "ends"))]
     assert value(Tables(measurements=rtt, events=events), measured) == 6.5
+    for floor, missed in ((800.0, 0.0), (800.1, 1.0)):
+        assert value(Tables(flows=[flow(floor=floor)]), figure(of="floors_missed")) == missed
     for deadline, missed in ((12.0, 0.0), (11.9, 1.0)):
         assert value(Tables(flows=[flow(deadline=deadline)]), figure(of="deadlines_missed")) == missed
     moved = Tables(flows=[flow()], decisions=[decided(6.0, "move", "internet")], events=events)

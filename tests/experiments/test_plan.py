@@ -73,6 +73,7 @@ def test_rates_sizes_and_windows_are_divided_and_times_are_not():
     soykb = next(one for one in trial.templates if one.name == "soykb")
     assert soykb.qspec.throughput is not None
     assert soykb.qspec.throughput.min == 7e6
+    assert flow.floor == 7e6
 
 
 def test_what_is_absent_is_not_there_and_counts_as_having_begun():

@@ -299,6 +299,12 @@ CASES = [
         "no flow of it has a deadline",
     ),
     (
+        "[soykb]",
+        "[{name: soykb, weights: {throughput: 1}}]\nfigures: {x: {of: floors_missed, flow: soykb}}",
+        "figures",
+        "no flow of it asks for a least throughput",
+    ),
+    (
         "size: 1 GB",
         "size: 1 GB\n    protocol: udp\n    rate: 1 Gbps\nfigures: {x: {of: delay}}",
         "figures",
