@@ -32,11 +32,11 @@ def run(
         typer.Option(help="host-kernel, host-user, guest, or host (default: the best this machine has)."),
     ] = None,
     only: Annotated[
-        str | None,
+        list[str] | None,
         typer.Option(
             metavar="POLICY[/KEY=VALUE,...]",
             help="Only the trials of a policy (ours), or with values of the sweep, too "
-            "('ours/soykb.size=25 GB'); '/case=near' is of every policy.",
+            "('ours/soykb.size=25 GB'); '/case=near' is of every policy.  May be said several times.",
         ),
     ] = None,
     results: Annotated[
@@ -63,7 +63,7 @@ def run(
     from apps.experiments.folder import RESULTS
     from apps.experiments.preparing import Wanted
 
-    wanted = Wanted(platform, only, RESULTS if results is None else results)
+    wanted = Wanted(platform, tuple(only or ()), RESULTS if results is None else results)
     source = _changed(name, seed, repetitions)
     raise typer.Exit(carried_out(source, wanted, Console(stderr=json_), quiet=quiet, as_json=json_))
 

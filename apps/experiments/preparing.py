@@ -24,12 +24,13 @@ class Wanted:
     """How a run is to be made.
 
     :param platform: by name; None for the best that the machine has.
-    :param only: ``POLICY`` or ``POLICY/KEY=VALUE``: the trials that are carried out; None for all.
+    :param only: each ``POLICY`` or ``POLICY/KEY=VALUE``: the trials of any of them are carried out; all
+        where there are none.
     :param results: where the folders of runs are.
     """
 
     platform: str | None = None
-    only: str | None = None
+    only: tuple[str, ...] = ()
     results: Path = RESULTS
 
 
@@ -65,15 +66,21 @@ def prepare(source: Source, wanted: Wanted) -> Prepared:
     return Prepared(source, network, planned, trials, choice, wanted.results)
 
 
-def chosen(trials: Sequence[Trial], only: str | None) -> tuple[Trial, ...]:
-    """The trials that are meant: of a policy, and at points with certain values.
+def chosen(trials: Sequence[Trial], only: Sequence[str]) -> tuple[Trial, ...]:
+    """The trials that are meant by any of these, in the plan's order; all of them by none.
 
-    :param only: ``POLICY``, ``POLICY/KEY=VALUE,KEY=VALUE`` or ``/KEY=VALUE``; values as the trials' names
-        have them.
-    :raises InvalidInput: if none is; it says what there is.
+    :param only: each ``POLICY``, ``POLICY/KEY=VALUE,KEY=VALUE`` or ``/KEY=VALUE``; values as the trials'
+        names have them.
+    :raises InvalidInput: if one means none; it says what there is.
     """
-    if only is None:
+    if not only:
         return tuple(trials)
+    meant = {trial.number for each in only for trial in _meant(trials, each)}
+    return tuple(trial for trial in trials if trial.number in meant)
+
+
+def _meant(trials: Sequence[Trial], only: str) -> tuple[Trial, ...]:
+    """Of a policy, and at points with certain values."""
     policy, _, rest = only.partition("/")
     policies = list(dict.fromkeys(trial.policy for trial in trials))
     if policy and policy not in policies:

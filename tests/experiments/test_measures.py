@@ -29,8 +29,8 @@ def flow(name: str = "a", **changes: Any) -> FlowRow:
     row = FlowRow(
         trial=1, flow=name, group=name, flow_id="f", template="t", source="mu-dtn", destination="osu-dtn",
         state="finished", path="al2s", paths="al2s", asked=1.0, decided=1.5, began=2.0, ended=12.0,
-        size=1000, received=1000, streams=1, window=None, priority=500, deadline=None, floor=None, packets_sent=None,
-        packets_lost=None, rtt=None, jitter=None, trouble="",
+        size=1000, received=1000, streams=1, window=None, priority=500, deadline=None, floor=None,
+        packets_sent=None, packets_lost=None, rtt=None, jitter=None, trouble="",
     )  # fmt: skip
     return row._replace(**changes)
 

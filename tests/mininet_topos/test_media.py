@@ -129,7 +129,8 @@ def test_a_packet_that_was_under_way_when_the_order_to_end_came_is_counted(monke
         assert media.send("127.0.0.1", "127.0.0.1", port, 1e6, 20, stop_by_sigterm()) == 3
     finally:
         signal.signal(signal.SIGTERM, before)
-    assert [media.HEADER.unpack_from(packet)[0] for packet in gone] == [0, 1, 2] + media.FAREWELLS * [media.END]
+    numbers = [media.HEADER.unpack_from(packet)[0] for packet in gone]
+    assert numbers == [0, 1, 2, *media.FAREWELLS * [media.END]]
 
 
 def test_a_receiver_of_nothing_says_so():
