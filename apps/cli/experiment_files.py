@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 def experiment_of(name: str) -> tuple[str, Source]:
     """An experiment's text and what it says: a file, a run's folder, or one that ADON brings.
 
-    :raises InvalidInput: with every problem, or if there is no such file; NotFound if it is neither.
+    :raises InvalidInput: with every problem, or if it is none of these.
     """
     from adon.experiments import builtins, reading
+    from adon.nearest_key import absent
     from apps.experiments import folder
 
     file = Path(name)
@@ -29,6 +30,9 @@ def experiment_of(name: str) -> tuple[str, Source]:
         return found.text, found
     if file.suffix:
         raise InvalidInput.of("EXPERIMENT", f"{name}: there is no such file")
+    if name not in builtins.names():
+        missing = absent("built-in experiment", name, builtins.names())
+        raise InvalidInput.of("EXPERIMENT", f"{name} is no file or run's folder, and {missing}")
     return builtins.text(name), builtins.source(name)
 
 

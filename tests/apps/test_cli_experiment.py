@@ -77,8 +77,10 @@ def test_check_refuses_a_network_that_is_not_there(file, network: str, said: str
 
 
 def test_what_is_no_experiment_is_refused():
-    assert adon("show", "figure-99").exit_code == 1
-    assert "there is no built-in experiment 'figure-99'" in adon("show", "figure-99").stderr
+    for command in ("show", "check", "run"):
+        done = adon(command, "figure-99")
+        assert done.exit_code == 2  # of a run 1 is a check that did not hold
+        assert "there is no built-in experiment 'figure-99'; did you mean figure-" in done.stderr
     assert "there is no such file" in adon("check", "figure-99.yaml").stderr
     assert adon("check").exit_code == 2
 
