@@ -62,8 +62,7 @@ def test_a_medium_of_a_size_takes_as_long_as_its_rate_says():
 )
 def test_what_is_stopped_counts_as_far_as_it_came(load):
     def stop(carriage: Carriage) -> None:
-        # A medium's receiver tells nothing until its end.
-        wait_until(lambda: carriage.received > 0, 2)
+        assert wait_until(lambda: carriage.received > 0, 20)
         carriage.stop()
 
     done, _ = carried(load, stop)

@@ -69,7 +69,7 @@ def test_what_had_arrived_counts_when_the_end_is_lost_with_the_path():
     """And what is no packet of ours is passed over."""
     port = free_port()
     found = []
-    receiver = threading.Thread(target=lambda: found.append(media.receive("127.0.0.1", port, 0.5)))
+    receiver = threading.Thread(target=lambda: found.append(media.receive("127.0.0.1", port, 2.0)))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.connect(("127.0.0.1", port))
         receiver.start()

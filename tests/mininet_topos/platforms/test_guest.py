@@ -27,7 +27,7 @@ from mininet_topos.platforms.bed import Bed, PointContact
 from mininet_topos.waiting import wait_until
 
 pytestmark = pytest.mark.integration
-PATIENCE = 30.0
+PATIENCE = 90.0
 
 
 @pytest.fixture(scope="module")
