@@ -43,18 +43,18 @@ def measured(values: Sequence[float]) -> Measured:
 
 
 def summary(values: Sequence[float], confidence: float = CONFIDENCE) -> Summary | None:
-    """What values amount to; None if there are none."""
+    """What values amount to; None if there are none.
+
+    Of times, rates and counts the interval begins at zero at the lowest: the mean is not below it, so that
+    what is left of the interval is as sure.
+    """
     if not values:
         return None
     its = measured(values)
-    return Summary(
-        len(values),
-        statistics.median(values),
-        its.mean,
-        min(values),
-        max(values),
-        interval(its, confidence),
-    )
+    between = interval(its, confidence)
+    if between is not None and min(values) >= 0 > between.low:
+        between = Interval(0.0, between.high)
+    return Summary(len(values), statistics.median(values), its.mean, min(values), max(values), between)
 
 
 def ratio(
@@ -67,9 +67,8 @@ def ratio(
     """
     if not pairs or any(one <= 0 or other <= 0 for one, other in pairs):
         raise ValueError("ratio: needs pairs of numbers above zero")
-    found = summary([math.log(one / other) for one, other in pairs], confidence)
-    assert found is not None  # noqa: S101 - there are pairs
-    between = found.interval
-    return math.exp(found.mean), (
+    its = measured([math.log(one / other) for one, other in pairs])
+    between = interval(its, confidence)
+    return math.exp(its.mean), (
         None if between is None else Interval(math.exp(between.low), math.exp(between.high))
     )

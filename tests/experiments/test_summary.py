@@ -26,8 +26,19 @@ def test_a_summary_is_what_scipy_says(found: list[float]) -> None:
     error = stats.sem(found)
     if error > 1e-9:
         low, high = stats.t.interval(0.95, len(found) - 1, loc=statistics.fmean(found), scale=error)
-        assert its.interval.low == pytest.approx(low, rel=1e-6, abs=1e-6)
+        assert its.interval.low == pytest.approx(max(0.0, low), rel=1e-6, abs=1e-6)
         assert its.interval.high == pytest.approx(high, rel=1e-6, abs=1e-6)
+
+
+def test_what_is_never_below_zero_has_no_mean_below_zero():
+    """A delay by clocks that differ may be, and so may its mean."""
+    time, delay = summary([0.0, 0.0, 3.0]), summary([-0.1, 0.0, 3.0])
+    assert time is not None
+    assert time.interval is not None
+    assert time.interval.low == 0
+    assert delay is not None
+    assert delay.interval is not None
+    assert delay.interval.low < -0.1
 
 
 def test_one_value_has_no_interval_and_none_no_summary():
