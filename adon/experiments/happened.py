@@ -57,9 +57,10 @@ def _is_event(tables: Tables, moment: Moment) -> bool:
 
 
 def _event(tables: Tables, moment: Moment) -> float | None:
-    phase = "ends" if moment.what is What.ENDS else "begins"
+    phase = "ends" if moment.what in (What.ENDS, What.RETESTED) else "begins"
     done = (row for row in tables.events if row.event == moment.of and not row.trouble)
-    return min((row.at for row in done if row.phase == phase), default=None)
+    at = min((row.at for row in done if row.phase == phase), default=None)
+    return _tested(tables, at) if moment.what in (What.TESTED, What.RETESTED) else at
 
 
 def _flow(tables: Tables, moment: Moment) -> float | None:
@@ -95,7 +96,7 @@ def _first(tables: Tables, row: FlowRow, outcomes: tuple[str, ...]) -> float | N
 
 
 def _tested(tables: Tables, since: float | None) -> float | None:
-    """When every path that was ever tested had a result again after a flow had begun, or ended.
+    """When every path that was ever tested had a result again after something had begun, or ended.
 
     Rows have the time of a result and not of its test's beginning: what waits for the moment in the trial
     (:func:`adon.experiments.rows.tested`) waits for a test that began after it, and so perhaps for the next.

@@ -174,6 +174,11 @@ def every_moment(experiment: Experiment) -> Iterator[tuple[Place, Moment]]:
             yield ("events", row, event.kind, "until"), event.until
 
 
+_OF_EVENTS = (What.ASKED, What.BEGINS, What.ENDS)
+_OF_TESTS = (What.TESTED, What.RETESTED)
+"""Of loads: tests see them as they see flows."""
+
+
 def moment_problems(experiment: Experiment, moment: Moment, place: Place) -> Iterator[Finding]:
     """What is wrong with a moment."""
     flows = {entry.name for entry in experiment.workload}
@@ -181,9 +186,11 @@ def moment_problems(experiment: Experiment, moment: Moment, place: Place) -> Ite
     if moment.of not in flows | events.keys():
         yield place, absent("flow, group or event", moment.of, [*flows, *events])
     elif moment.of in events:
-        if moment.what not in (What.ASKED, What.BEGINS, What.ENDS):
-            yield place, f"{moment.of!r} is an event: it begins and ends"
-        elif moment.what is What.ENDS and not _ends_sometime(experiment, moment.of):
+        load = events[moment.of].load is not None
+        if moment.what not in ({*_OF_EVENTS, *_OF_TESTS} if load else _OF_EVENTS):
+            tested = ", and is tested and retested" if load else ""
+            yield place, f"{moment.of!r} is an event: it begins and ends{tested}"
+        elif moment.what in (What.ENDS, What.RETESTED) and not _ends_sometime(experiment, moment.of):
             yield place, f"{moment.of!r} does not end: it has no 'for' and no 'until'"
 
 

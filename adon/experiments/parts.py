@@ -51,9 +51,10 @@ class What(StrEnum):
     BEGINS = "begins"
     """A flow's first bytes are sent; an event has been carried out."""
     TESTED = "tested"
-    """Every path between a flow's ends has had a throughput test that began after the flow did."""
+    """Every path between a flow's ends has had a throughput test that began after the flow did; of a load,
+    every path of the network."""
     RETESTED = "retested"
-    """Every path between a flow's ends has had a throughput test that began after the flow had ended."""
+    """The same of a test that began after the flow, or the load, had ended."""
     MOVED = "moved"
     """A flow has been given another path than its first, for the first time."""
     ENDS = "ends"

@@ -110,6 +110,10 @@ class Record:
         load = self.event(name).load
         return [path.name for path in self.network.paths] if load is None else [load.path]
 
+    def tested_paths_of(self, name: str) -> list[str]:
+        """The paths that must all be tested for it to be: those between a flow's ends; for a load, all."""
+        return self.paths_of(name) if name in self.flows else [path.name for path in self.network.paths]
+
     def missing(self) -> str:
         """Which flows are not over, in words."""
         states = {FlowState.WAITING: "waits", FlowState.RUNNING: "sends"}

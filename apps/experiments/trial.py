@@ -273,6 +273,6 @@ class Running:
         since = carried.began if what is What.TESTED else carried.ended
         if since is None:
             return
-        at = self.record.tests.tested(since, self.record.paths_of(of))
+        at = self.record.tests.tested(since, self.record.tested_paths_of(of))
         if at is not None:
             self.record.hear(of, what, at)

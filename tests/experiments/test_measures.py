@@ -227,6 +227,11 @@ def test_a_path_that_is_tested_twice_is_tested_when_all_others_are():
     ]
     assert time_of(Tables(flows=[flow()], measurements=tests), moment("a", "tested")) == 8.0
     assert time_of(Tables(flows=[flow()], measurements=tests[:3]), moment("a", "tested")) is None
+    load = [
+        EventRow(1, at, "others", "load", phase, "", "") for at, phase in ((0.5, "begins"), (2.5, "ends"))
+    ]
+    assert time_of(Tables(events=load, measurements=tests), moment("others", "tested")) == 1.0
+    assert time_of(Tables(events=load, measurements=tests), moment("others", "retested")) == 8.0
 
 
 def test_turns_leave_out_what_changes_nothing():

@@ -198,6 +198,24 @@ CASES = [
     ),
     (
         "workload:",
+        (
+            "events: [{event: others, at: 1 s, load: {path: al2s, streams: 2}}]\n"
+            "figures: {x: {of: received, during: [[others, retested], [soykb, ends]]}}\nworkload:"
+        ),
+        "figures",
+        "'others' does not end: it has no 'for' and no 'until'",
+    ),
+    (
+        "workload:",
+        (
+            "events: [{event: others, at: 1 s, load: {path: al2s, streams: 2}}]\n"
+            "figures: {x: {of: decision_time, since: [others, moved]}}\nworkload:"
+        ),
+        "figures",
+        "'others' is an event: it begins and ends, and is tested and retested",
+    ),
+    (
+        "workload:",
         "events: [{event: on, at: 1 s, controller: start}]\nworkload:",
         "events",
         "no event stops or kills it",

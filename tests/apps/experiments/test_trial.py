@@ -304,6 +304,26 @@ def test_what_comes_after_a_test_comes_after_one_of_every_path(tmp_path, what):
     assert outcome.tables.flows[1].asked >= max(row.at for row in outcome.tables.measurements)
 
 
+def test_what_comes_after_the_test_of_a_load_comes_after_one_of_every_path(tmp_path):
+    """Not only of the path that it is on: who decides compares them."""
+    then = "{flow: then, after: [others, tested], template: soykb, from: mu, to: osu, size: 100 MB}"
+    events = "[{event: others, at: 0 s, load: {path: al2s, streams: 2, until: [then, ends]}}]"
+    tests: list[dict[str, object]] = []
+    run = Run(tmp_path, file(f"[{then}]", events), tests=lambda _began: list(tests))
+
+    def test_each_path() -> None:
+        assert wait_until(lambda: getattr(run.record.carried("others"), "began", None) is not None, 15)
+        for path in ("al2s", "internet"):
+            tests.append(throughput_test(path, time.time()))
+            time.sleep(1.2)
+
+    threading.Thread(target=test_each_path, daemon=True).start()
+    outcome = run.outcome()
+    assert outcome.why == ""
+    assert outcome.tables.flows[0].asked >= max(row.at for row in outcome.tables.measurements)
+    assert len(outcome.tables.measurements) == 2
+
+
 def test_what_waits_for_a_flow_that_is_refused_is_left_out(tmp_path):
     then = "{flow: then, after: [soykb, begins], template: soykb, from: mu, to: osu, size: 100 MB}"
     run = Run(tmp_path, file(f"[{SMALL}, {then}]"))
