@@ -1,7 +1,6 @@
 #!/bin/sh
-# All tests.  Those of the testbed come last, two at once: each has whole networks to itself, and waits for
-# them most of the time; but they measure, so that no more run beside them.  Of the others one more runs at
-# once than there are processors: many wait for real processes.
+# All tests.  Those of the testbed come last and one at a time: each has whole networks to itself, and they
+# measure.  Of the others one more runs at once than there are processors: many wait for real processes.
 # Whoever cannot run the testbed's tests is told so, loudly: they are never skipped in silence.  On a
 # developer's machine the others still run; where CI is set, that is a failure.
 set -eu
@@ -42,7 +41,7 @@ if why=$($sudo .venv/bin/python -m tests.conftest); then
     # shellcheck disable=SC2086
     tests $side_by_side -m "not testbed" || status=$?
     # shellcheck disable=SC2046 # only these files: the others need not be read again
-    tests -n 2 --dist loadfile -m testbed $(grep -rl --include='test_*.py' testbed tests) || status=$?
+    tests -m testbed $(grep -rl --include='test_*.py' testbed tests) || status=$?
     exit "$status"
 fi
 printf '\n*** NOT RUN: the testbed tests. %s ***\n\n' "$why"
