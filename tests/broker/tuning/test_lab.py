@@ -35,37 +35,14 @@ CASES = [
 ]
 
 
-@pytest.fixture(scope="module")
-def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """What was reached in each case, at best: who works beside us takes from a transfer, and adds nothing.
-
-    On an idle machine none is measured twice.
-    """
-    told = in_lab(CASES, tmp_path_factory)
-    for _ in range(2):
-        slow = [
-            case
-            for case, found in zip(CASES, told["cases"], strict=True)
-            if found["rate"] < 0.9 * foretold(case)
-        ]
-        if not slow:
-            break
-        again = {name_of(one): one for one in in_lab(slow, tmp_path_factory)["cases"]}
-        told["cases"] = [
-            max(one, again.get(name_of(one), one), key=lambda found: found["rate"]) for one in told["cases"]
-        ]
-    return told
-
-
-def name_of(case: dict[str, Any]) -> tuple[int, int]:
-    return case["window"], case["streams"]
-
-
 def foretold(case: dict[str, Any]) -> float:
     return theoretical_throughput(PAYLOAD, case["streams"], case["window"], 0.033, 0.0)
 
 
-def in_lab(cases: list[dict[str, int]], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    """What was reached in each case."""
+    cases = [{**case, "enough": 0.9 * foretold(case)} for case in CASES]
     answer, log = tmp_path_factory.mktemp("lab") / "answer.json", tmp_path_factory.mktemp("lab") / "log"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     argv = [sys.executable, "-m", "tests.broker.tuning.lab", str(answer), json.dumps(cases)]
@@ -76,7 +53,7 @@ def in_lab(cases: list[dict[str, int]], tmp_path_factory: pytest.TempPathFactory
             argv, folder, environment=environment, stdout=output, stderr=subprocess.STDOUT
         ) as process,
     ):
-        status = process.wait(240)
+        status = process.wait(900)
     assert status == 0, log.read_text(errors="replace")
     found: dict[str, Any] = json.loads(answer.read_text())
     return found
