@@ -16,7 +16,7 @@ Sources: tc-htb(8), tc-netem(8), tc-pfifo(8).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from adon.errors import InvalidInput
 from mininet_topos.emulation import Emulation
@@ -75,6 +75,23 @@ class Change:
     def shapes(self) -> bool:
         """Whether anything but up or down is asked for."""
         return any(value is not None for value in (self.rate, self.delay, self.loss))
+
+    def over(self, before: Change) -> Change:
+        """What a link is like that was so before, and is changed by this."""
+        own = {one.name: getattr(self, one.name) for one in fields(self)}
+        return replace(before, **{name: value for name, value in own.items() if value is not None})
+
+    def undone(self, before: Change) -> Change:
+        """What makes a link again what it was before it was changed by this."""
+        same = {one.name: None for one in fields(self) if getattr(self, one.name) is None}
+        return replace(before, **same)
+
+    def __str__(self) -> str:
+        parts = [] if self.up is None else ["up" if self.up else "down"]
+        parts += [] if self.rate is None else [f"{self.rate / 1e6:g} Mbit/s"]
+        parts += [] if self.delay is None else [f"delay {self.delay * 1e3:g} ms"]
+        parts += [] if self.loss is None else [f"loss {self.loss:.3%}"]
+        return ", ".join(parts)
 
 
 def built(interface: str, shape: Shape, emulated_by: Emulation) -> tuple[str, ...]:

@@ -10,8 +10,9 @@ from adon.experiments.events import Controller, Event, LinkChange, LinkSetting
 from adon.frozenmap import FrozenMap
 from apps.experiments import links
 from apps.experiments.deciding import Decider
-from apps.experiments.links import Bed, Quality
+from apps.experiments.links import Bed
 from mininet_topos.networks import NamedLink
+from mininet_topos.shaping import Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +35,12 @@ class Happenings:
     decider: Decider
     control: Callable[[Controller], None] | None
     settings: Mapping[str, LinkSetting] = FrozenMap()
-    _present: dict[str, Quality] = field(default_factory=dict)
-    _undoing: dict[str, tuple[NamedLink, Quality]] = field(default_factory=dict)
+    _present: dict[str, Change] = field(default_factory=dict)
+    _undoing: dict[str, tuple[NamedLink, Change]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name, setting in self.settings.items():
-            self._note(links.meant(self.bed.network, name), Quality.of(setting))
+            self._note(links.meant(self.bed.network, name), links.asked(setting))
 
     def begin(self, event: Event) -> Done:
         """Do it.
@@ -71,31 +72,30 @@ class Happenings:
     def undo(self) -> None:
         """Put back every link that is still changed: the trial is over."""
         for link, undone in reversed(self._undoing.values()):
-            links.change(self.bed, link, undone)
+            self.bed.set_link(link.name, undone)
         self._undoing.clear()
 
-    def _link(self, name: str, change: LinkChange) -> Done:
-        link = links.meant(self.bed.network, change.name or change.path or "")
-        quality = Quality.of(change)
-        undone = quality.undone(self._quality(link))
-        self._change(link, quality)
+    def _link(self, name: str, wanted: LinkChange) -> Done:
+        link, change = links.meant(self.bed.network, wanted.name or wanted.path or ""), links.asked(wanted)
+        undone = change.undone(self._now(link))
+        self._change(link, change)
         self._undoing[name] = (link, undone)
-        return Done(f"{link.name}: {quality}")
+        return Done(f"{link.name}: {change}")
 
-    def _change(self, link: NamedLink, quality: Quality) -> None:
-        links.change(self.bed, link, quality)
-        self._note(link, quality)
-        self._tell_ports(link, quality)
+    def _change(self, link: NamedLink, change: Change) -> None:
+        self.bed.set_link(link.name, change)
+        self._note(link, change)
+        self._tell_ports(link, change)
 
-    def _quality(self, link: NamedLink) -> Quality:
-        """What it is like now."""
-        return self._present.get(link.name, Quality.built(link))
+    def _now(self, link: NamedLink) -> Change:
+        """What it is like."""
+        return self._present.get(link.name, links.built(link))
 
-    def _note(self, link: NamedLink, quality: Quality) -> None:
-        self._present[link.name] = quality.over(self._quality(link))
+    def _note(self, link: NamedLink, change: Change) -> None:
+        self._present[link.name] = change.over(self._now(link))
 
-    def _tell_ports(self, link: NamedLink, quality: Quality) -> None:
-        if quality.up is None:
+    def _tell_ports(self, link: NamedLink, change: Change) -> None:
+        if change.up is None:
             return
         for path in links.seen_by_edges(self.bed.network, link):
-            self.decider.ports(path, live=quality.up)
+            self.decider.ports(path, live=change.up)

@@ -67,5 +67,5 @@ def running(folder: Path) -> Bed:
     from mininet_topos.platforms import guest, host, state
 
     if state.read_begun(folder).platform is Platform.GUEST:
-        return guest.read(folder)
-    return host.read(folder)
+        return guest.GuestBed.read(folder)
+    return host.HostBed.read(folder)

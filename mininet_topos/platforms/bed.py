@@ -14,6 +14,7 @@ from typing import Protocol
 
 from mininet_topos.networks import Network
 from mininet_topos.platforms.names import Platform
+from mininet_topos.shaping import Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,21 +110,10 @@ class Bed(Protocol):
         :raises Unavailable: if they cannot be told.
         """
 
-    def set_link(
-        self,
-        name: str,
-        *,
-        up: bool | None = None,
-        rate: float | None = None,
-        delay: float | None = None,
-        loss: float | None = None,
-    ) -> None:
-        """Change a link, in both directions, while it is in use; None leaves as it is.
+    def set_link(self, name: str, change: Change) -> None:
+        """Change a link, in both directions, while it is in use.
 
         :param name: as the network's description has it (:meth:`Network.link`).
-        :param rate: bits/s on the wire.
-        :param delay: seconds, one way.
-        :param loss: a ratio.
         :raises InvalidInput: if there is no such link, or for what it or this platform cannot do.
         """
 

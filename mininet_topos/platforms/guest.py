@@ -12,12 +12,12 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from adon.errors import NotFound, Unavailable
+from adon.errors import Unavailable
 from mininet_topos.guest import client, clock, kernel, machine
 from mininet_topos.guest.channel import Channel
 from mininet_topos.guest.inside import OPENFLOW, OPENFLOW_PORT, OWN, POINT, PROGRAMS
@@ -25,54 +25,20 @@ from mininet_topos.isolation import RunFolder
 from mininet_topos.listening import listens
 from mininet_topos.networks import Network
 from mininet_topos.openvswitch import COMMAND_TIMEOUT
-from mininet_topos.platforms import link_changes, state
-from mininet_topos.platforms.bed import PointContact, Underway
-from mininet_topos.platforms.host import known, reconnecting
+from mininet_topos.platforms import state
+from mininet_topos.platforms.bed import Underway
+from mininet_topos.platforms.in_folder import BedInFolder, known, reconnecting
 from mininet_topos.platforms.names import Platform
 from mininet_topos.points import FOLDER as POINTS
-from mininet_topos.points import LOOPBACK, addresses_of, introduce, introduced
-from mininet_topos.shaping import Change
-from mininet_topos.topology import MEASUREMENT_POINT_PORT
+from mininet_topos.points import LOOPBACK, addresses_of, introduce
 from mininet_topos.waiting import wait_until
 
 READY_TIMEOUT = 180.0
 
 
 @dataclass(frozen=True, slots=True)
-class GuestBed:
-    """A network in a guest (:class:`~mininet_topos.platforms.bed.Bed`).
-
-    :param ports: per host with a measurement point the local port that leads to it.
-    """
-
-    folder: Path
-    network: Network
-    platform: Platform
-    openflow_port: int
-    ports: Mapping[str, int]
-
-    @property
-    def pid(self) -> int:
-        """As :attr:`Bed.pid`."""
-        return state.read_pid(self.folder)
-
-    @property
-    def emulation(self) -> str:
-        """As :attr:`Bed.emulation`."""
-        return str(state.read_built(self.folder).emulation)
-
-    @property
-    def controller(self) -> tuple[Path, Path]:
-        """As :attr:`Bed.controller`."""
-        return introduced(self.folder / POINTS, ()).controller
-
-    def point(self, host: str) -> PointContact:
-        """As :meth:`Bed.point`."""
-        if host not in self.ports:
-            raise NotFound("measurement point in host", host)
-        certificate = introduced(self.folder / POINTS, (host,)).certificates[host]
-        node = f"{addresses_of(self.network.topology)[host]}:{MEASUREMENT_POINT_PORT}"
-        return PointContact(f"https://{LOOPBACK}:{self.ports[host]}/pscheduler", node, certificate)
+class GuestBed(BedInFolder):
+    """A network in a guest (:class:`~mininet_topos.platforms.bed.Bed`)."""
 
     def inside(self, argv: Sequence[str], host: str | None = None) -> list[str]:
         """As :meth:`Bed.inside`."""
@@ -89,10 +55,6 @@ class GuestBed:
     def serving(self, argv: Sequence[str]) -> list[str]:
         """As :meth:`Bed.serving`."""
         return list(argv)
-
-    def dump_flows(self, switch: str) -> str:
-        """As :meth:`Bed.dump_flows`."""
-        return self.ofctl("dump-flows", switch)
 
     def ofctl(self, *words: str) -> str:
         """As :meth:`Bed.ofctl`."""
@@ -125,28 +87,6 @@ class GuestBed:
         if done.returncode != 0:
             raise Unavailable(f"{told}: {done.stderr.strip()}")
         return done.stdout
-
-    def set_link(
-        self,
-        name: str,
-        *,
-        up: bool | None = None,
-        rate: float | None = None,
-        delay: float | None = None,
-        loss: float | None = None,
-    ) -> None:
-        """As :meth:`Bed.set_link`."""
-        link_changes.set_link(self, name, Change(up, rate, delay, loss))
-
-
-def read(folder: Path) -> GuestBed:
-    """The network that runs in a folder.
-
-    :raises Unavailable: if none does.
-    """
-    state.read_built(folder)
-    begun, network = state.read_begun(folder), state.read_network(folder)
-    return GuestBed(folder, network, begun.platform, begun.openflow_port, dict(begun.ports))
 
 
 @contextmanager

@@ -9,22 +9,20 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
 from mininet_topos.demo.main import STAYS
 from mininet_topos.demo.record import Record
-from mininet_topos.isolation import default_folder
 from mininet_topos.waiting import wait_until
+from tests.terminal import Command, in_terminal, left_of
 from tests.walks.people import walk_all
 
 ADON = Path(sys.executable).parent / "adon"
 LONGEST_S = 480
 PICTURES = Path("reports/walks")
-FOLDERS = default_folder("demo").parent
 
 STORY = [
     ("SoyKB", "admit", "al2s", "osu-hpc"),
@@ -36,83 +34,17 @@ STORY = [
 SEQUEL = [("RIVVIR steering", "admit", "al2s", None), ("RIVVIR steering", "move", "internet", None)]
 
 
-def listening_to_ctrl_c() -> None:
-    """As in a terminal: whoever is started in the background by a shell inherits that it is ignored."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-
-class Run:
-    """A demo that a user has started in a terminal, with what it has printed."""
-
-    def __init__(self, report: Path, log: Path, *options: str) -> None:
-        self.log = log
-        with log.open("wb") as output:
-            self.process = subprocess.Popen(
-                [ADON, "demo", "--report", str(report), "--seed", "7", *options],
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                stdin=subprocess.DEVNULL,
-                start_new_session=True,
-                preexec_fn=listening_to_ctrl_c,
-            )
-
-    @property
-    def text(self) -> str:
-        return self.log.read_text(errors="replace")
-
-    def folder(self) -> Path:
-        """Its run folder: the one that a process of its session names."""
-        assert wait_until(lambda: self._folders() != set() or self.process.poll() is not None, 30), self.text
-        (found,) = self._folders()
-        return found
-
-    def url(self) -> str:
-        """Where the dashboard of the ADON that runs now is."""
-        return re.findall(r"http://127\.0\.0\.1:[0-9]+", self.text)[-1]
-
-    def _folders(self) -> set[Path]:
-        pattern = re.compile(rf"{re.escape(str(FOLDERS))}/demo-[0-9]+-[0-9a-f]+")
-        return {
-            Path(match[0])
-            for pid, words in command_lines()
-            if session_of(pid) == self.process.pid
-            for word in words
-            if (match := pattern.match(word))
-        }
-
-
 def decided(scene: dict) -> list[tuple]:
     return Record(0.0, 7, 100.0, names=scene["names"], decisions=scene["decisions"]).decided()
 
 
-@contextmanager
-def demo(report: Path, log: Path, *options: str) -> Iterator[Run]:
-    run = Run(report, log, *options)
-    try:
-        yield run
-    finally:
-        if run.process.poll() is None:
-            run.process.kill()
-        run.process.wait()
+def demo(report: Path, log: Path, *options: str) -> AbstractContextManager[Command]:
+    return in_terminal([str(ADON), "demo", "--report", str(report), "--seed", "7", *options], log)
 
 
-def command_lines() -> Iterator[tuple[int, list[str]]]:
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            yield int(process.name), (process / "cmdline").read_bytes().decode(errors="replace").split("\0")
-        except OSError:
-            continue  # it has just ended
-
-
-def session_of(pid: int) -> int | None:
-    try:
-        return os.getsid(pid)
-    except OSError:
-        return None
-
-
-def left_of(folder: Path) -> list[list[str]]:
-    return [words for _pid, words in command_lines() if any(str(folder) in word for word in words)]
+def url(run: Command) -> str:
+    """Where the dashboard of the ADON that runs now is."""
+    return re.findall(r"http://127\.0\.0\.1:[0-9]+", run.text)[-1]
 
 
 def interfaces() -> str:
@@ -124,11 +56,11 @@ def test_the_demo_tells_figure_18_with_real_switches_and_real_bytes_and_is_walke
     """What stays after the story is walked through in a browser as each role; pictures are kept."""
     report = tmp_path / "report"
     with demo(report, tmp_path / "log", "--stay") as run:
-        folder = run.folder()
+        folder = run.run_folder("demo")
         stays = wait_until(lambda: STAYS in run.text or run.process.poll() is not None, LONGEST_S)
         assert stays, run.text
         assert run.process.poll() is None, run.text
-        walk_all(run.url(), folder, PICTURES)
+        walk_all(url(run), folder, PICTURES)
         run.process.send_signal(signal.SIGINT)
         assert run.process.wait(60) == 0, run.text
     record = json.loads((report / "record.json").read_text())
@@ -170,7 +102,7 @@ def test_the_demo_tells_figure_18_with_real_switches_and_real_bytes_and_is_walke
 def test_ctrl_c_removes_everything_and_says_so_in_one_line(tmp_path, after):
     before = interfaces()
     with demo(tmp_path / "report", tmp_path / "log") as run:
-        folder = run.folder()
+        folder = run.run_folder("demo")
         time.sleep(after)
         os.killpg(run.process.pid, signal.SIGINT)
         assert run.process.wait(30) == 130
@@ -186,7 +118,7 @@ def test_ctrl_c_removes_everything_and_says_so_in_one_line(tmp_path, after):
 @pytest.mark.testbed
 def test_of_a_killed_demo_nothing_is_left(tmp_path):
     with demo(tmp_path / "report", tmp_path / "log") as killed:
-        folder = killed.folder()
+        folder = killed.run_folder("demo")
         killed.process.kill()
         killed.process.wait()
     assert wait_until(lambda: left_of(folder) == [], 10)

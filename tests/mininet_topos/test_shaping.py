@@ -3,6 +3,8 @@ from __future__ import annotations
 from math import inf, nan
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from adon.errors import InvalidInput
 from mininet_topos import shaping
@@ -94,3 +96,31 @@ def test_what_is_not_asked_for_stays(change, shape):
 def test_an_impossible_change_is_refused(change, field):
     with pytest.raises(InvalidInput, match=f"links.line.{field}"):
         change.of(SHAPE, "links.line")
+
+
+WHOLE = st.builds(Change, st.booleans(), st.floats(1e3, 1e9), st.floats(0, 1), st.floats(0, 0.9))
+CHANGES = st.builds(
+    Change,
+    st.none() | st.booleans(),
+    st.none() | st.floats(1e3, 1e9),
+    st.none() | st.floats(0, 1),
+    st.none() | st.floats(0, 0.9),
+)
+
+
+@given(WHOLE, st.lists(CHANGES, max_size=4))
+def test_changes_that_are_undone_in_turn_leave_what_was_there(before: Change, changes: list[Change]) -> None:
+    present, undoing = before, []
+    for change in changes:
+        undoing.append(change.undone(present))
+        present = change.over(present)
+    for undone in reversed(undoing):
+        present = undone.over(present)
+    assert present == before
+
+
+@given(WHOLE, CHANGES)
+def test_what_undoes_a_change_touches_nothing_else(before: Change, change: Change) -> None:
+    undone = change.undone(before)
+    for name in ("up", "rate", "delay", "loss"):
+        assert (getattr(undone, name) is None) is (getattr(change, name) is None)

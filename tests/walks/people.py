@@ -14,7 +14,7 @@ from playwright.sync_api import expect, sync_playwright
 from adon.access.policy import Role
 from adon.client import Client
 from mininet_topos.demo import stage
-from mininet_topos.platforms.host import HostBed, read
+from mininet_topos.platforms.host import HostBed
 from mininet_topos.standing.people import NAMES
 from tests.walks import auditor, engineer, operator, researcher
 from tests.walks.walking import CHROMIUM, PATIENCE, Walker, walker
@@ -34,7 +34,7 @@ def walk_all(url: str, run: Path, pictures: Path) -> None:
     expect.set_options(timeout=PATIENCE)
     tokens = {role: (run / "adon" / f"{name}.token").read_text().strip() for role, name in NAMES.items()}
     mine = Client.at(url, tokens[Role.RESEARCHER])
-    carry = _carrying(mine, read(run))
+    carry = _carrying(mine, HostBed.read(run))
     walks = {Role.RESEARCHER: lambda walker: researcher.walk(walker, carry), **WALKS}
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])

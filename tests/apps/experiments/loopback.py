@@ -12,6 +12,7 @@ from adon.frozenmap import FrozenMap
 from apps.experiments import around
 from mininet_topos import networks
 from mininet_topos.networks import Network
+from mininet_topos.shaping import Change
 
 HERE = IPv4Address("127.64.0.0") + os.getpid()
 """All of 127.0.0.0/8 is loopback (RFC 6890).  Ports are drawn by the trial's seed, so that two processes that
@@ -44,7 +45,7 @@ class Bed:
         self.folder = folder
         self.network = network()
         self.told: list[tuple[str, ...]] = []
-        self.links: list[tuple[str, dict[str, object]]] = []
+        self.links: list[tuple[str, Change]] = []
 
     def inside(self, argv, host=None):
         return list(argv)
@@ -53,8 +54,8 @@ class Bed:
         self.told.append(words)
         return ""
 
-    def set_link(self, name, **quality):
-        self.links.append((name, {key: value for key, value in quality.items() if value is not None}))
+    def set_link(self, name, change):
+        self.links.append((name, change))
 
 
 def trials(text: str):

@@ -53,7 +53,7 @@ class Beds:
     """One loopback network for all trials; what it is told of links may press Ctrl-C, or fail."""
 
     never_came_up, emulation = False, "none"
-    hook = staticmethod(lambda _quality: None)
+    hook = staticmethod(lambda _change: None)
 
     def __init__(self, *_words) -> None:
         self.spoilings = 0
@@ -76,9 +76,9 @@ class Beds:
         class Watched(Bed):
             pid = os.getpid()
 
-            def set_link(self, name, **quality):
-                super().set_link(name, **quality)
-                hook(quality)
+            def set_link(self, name, change):
+                super().set_link(name, change)
+                hook(change)
 
         return Watched(Path())
 
@@ -86,7 +86,7 @@ class Beds:
 @pytest.fixture
 def beds(monkeypatch):
     monkeypatch.setattr(run, "Beds", Beds)
-    monkeypatch.setattr(Beds, "hook", staticmethod(lambda _quality: None))
+    monkeypatch.setattr(Beds, "hook", staticmethod(lambda _change: None))
     return Beds
 
 
@@ -104,9 +104,9 @@ def carried_out(tmp_path, text: str, progress=None):
     return path, about, interruption
 
 
-def restored(quality) -> bool:
+def restored(change) -> bool:
     """Whether a link is being put back: the trial's own rate is 3 Mbit/s."""
-    return quality.get("rate") not in (None, 3e6)
+    return change.rate not in (None, 3e6)
 
 
 def test_a_run_that_goes_well_is_complete_and_keeps_its_file(tmp_path, beds):
@@ -134,8 +134,8 @@ def test_ctrl_c_while_the_folder_is_made_leaves_one_that_says_so(tmp_path, beds,
 
 
 def test_ctrl_c_while_a_trial_is_cleared_away_loses_nothing_of_it(tmp_path, beds, monkeypatch):
-    def press(quality) -> None:
-        if restored(quality):
+    def press(change) -> None:
+        if restored(change):
             os.kill(os.getpid(), signal.SIGINT)
 
     monkeypatch.setattr(beds, "hook", staticmethod(press))
@@ -175,8 +175,8 @@ def test_ctrl_c_while_the_results_are_put_together_changes_nothing(tmp_path, bed
 
 
 def test_what_fails_while_a_trial_is_cleared_away_costs_the_network_and_no_rows(tmp_path, beds, monkeypatch):
-    def die(quality) -> None:
-        if restored(quality):
+    def die(change) -> None:
+        if restored(change):
             raise Unavailable("the test network has died")
 
     monkeypatch.setattr(beds, "hook", staticmethod(die))
@@ -246,7 +246,7 @@ def test_without_checks_nothing_has_held(tmp_path, beds, monkeypatch):
 
 
 def test_an_interrupted_run_is_told_and_ends_with_130(tmp_path, beds, monkeypatch):
-    def press(_quality) -> None:
+    def press(_change) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
     monkeypatch.setattr(beds, "hook", staticmethod(press))

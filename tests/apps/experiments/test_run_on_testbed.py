@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,9 @@ import pytest
 from adon.experiments.results import FlowState, Run, State
 from apps.experiments import folder as folders
 from mininet_topos.waiting import wait_until
-from tests.apps.experiments.started import left_of, started
+from tests.terminal import Command, in_terminal, left_of
 
+ADON = (sys.executable, "-m", "apps.cli")
 HOST = ("--platform", "host-user")
 
 TRANSFER = "{flow: soykb, template: soykb, from: mu, to: osu, streams: 1, "
@@ -37,6 +40,11 @@ workload:
 """
     )
     return file
+
+
+def started(file: Path, results: Path, log: Path, *options: str) -> AbstractContextManager[Command]:
+    argv = [*ADON, "experiment", "run", str(file), "--results", str(results), *options]
+    return in_terminal(argv, log)
 
 
 def found(results: Path) -> Run:
@@ -65,7 +73,7 @@ checks:
         started(file, tmp_path / "other", tmp_path / "other.log", *HOST, *only) as other,
     ):
         run.says("others begins")
-        folder = run.folder()
+        folder = run.run_folder("experiment")
         assert run.ends(180) == 0, run.text
         assert other.ends(180) == 1, other.text  # a part of the plan only
     assert [row.received for row in found(tmp_path / "other").tables.flows] == [5_000_000]
@@ -91,7 +99,7 @@ def test_interrupted_at_any_moment_everything_goes_and_what_was_found_stays(tmp_
     file = written(tmp_path, TRANSFER + "lasts: 2 min}")
     with started(file, tmp_path / "results", tmp_path / "log", *HOST) as run:
         run.says(moment)
-        folder = None if moment.startswith("building") else run.folder()
+        folder = None if moment.startswith("building") else run.run_folder("experiment")
         run.process.send_signal(number)
         assert run.ends(90) == 130, run.text
     if folder is not None:
@@ -109,7 +117,7 @@ def test_when_adon_dies_in_the_middle_that_is_said_and_the_rest_is_kept(tmp_path
     file = written(tmp_path, TRANSFER + "lasts: 1 min}", "{throughput: null, rtt: 20 s, latency: null}")
     with started(file, tmp_path / "results", tmp_path / "log", *HOST) as run:
         run.says("soykb sends")
-        folder = run.folder()
+        folder = run.run_folder("experiment")
         os.kill(run.pid_of("apps.cli.main", "serve"), signal.SIGKILL)
         assert run.ends(120) == 1, run.text
     assert not folder.exists()
@@ -127,7 +135,7 @@ def test_when_the_network_dies_the_next_trial_gets_another(tmp_path):
     file = written(tmp_path, flow)
     with started(file, tmp_path / "results", tmp_path / "log", *HOST, "--repetitions", "2") as run:
         run.says("soykb sends")
-        folder = run.folder()
+        folder = run.run_folder("experiment")
         os.kill(int((folder / "pid").read_text()), signal.SIGKILL)
         assert run.ends(180) == 1, run.text
     done = found(tmp_path / "results")

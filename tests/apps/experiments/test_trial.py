@@ -26,6 +26,7 @@ from apps.experiments.seen_tests import SeenTests
 from apps.experiments.stage import Staged
 from apps.experiments.trial import INTERRUPTED, Running
 from mininet_topos.carrying import Carriage, Delivered
+from mininet_topos.shaping import Change
 from mininet_topos.waiting import wait_until
 from tests.apps.experiments.loopback import Bed, file, trials
 from tests.ports import free_port
@@ -173,12 +174,12 @@ def test_loads_and_links_come_and_go(tmp_path):
     assert told.index(("cut", "begins")) < told.index(("cut", "ends"))
     assert ("others", "ends") in told
     assert [link for link in run.bed.links if link[0] == "line"] == [
-        ("line", {"up": False}),
-        ("line", {"up": True}),
+        ("line", Change(up=False)),
+        ("line", Change(up=True)),
     ]
-    slow, restored = [quality for name, quality in run.bed.links if name == "routed"]
-    assert slow == {"rate": 3e6}
-    assert restored == {"rate": run.bed.network.link("routed").shape.rate}
+    slow, restored = [change for name, change in run.bed.links if name == "routed"]
+    assert slow == Change(rate=3e6)
+    assert restored == Change(rate=run.bed.network.link("routed").shape.rate)
     assert any(row.flow == "others" and row.received > 0 for row in outcome.tables.throughput)
 
 
@@ -192,11 +193,11 @@ def test_a_link_is_again_what_the_trial_wants_not_what_it_was_built_as(tmp_path)
     assert run.outcome().why == ""
     run.happenings.undo()
     line = run.bed.network.link("line")
-    assert [quality for name, quality in run.bed.links if name == "line"] == [
-        {"delay": 0.09},
-        {"up": False, "rate": 3e6},
-        {"up": True, "rate": line.shape.rate},
-        {"delay": 0.02},
+    assert [change for name, change in run.bed.links if name == "line"] == [
+        Change(delay=0.09),
+        Change(up=False, rate=3e6),
+        Change(up=True, rate=line.shape.rate),
+        Change(delay=0.02),
     ]
 
 

@@ -24,6 +24,7 @@ from mininet_topos import networks, platforms
 from mininet_topos.isolation import default_folder, run_folder
 from mininet_topos.platforms import Platform, state
 from mininet_topos.platforms.bed import Bed, PointContact
+from mininet_topos.shaping import Change
 from mininet_topos.waiting import wait_until
 
 pytestmark = pytest.mark.integration
@@ -113,21 +114,21 @@ def test_switches_have_their_rules(bed: Bed) -> None:
 
 def test_links_have_their_delay_and_can_get_another(bed: Bed) -> None:
     assert shortest(bed) >= 20.0  # layer 3: 10 ms each way
-    bed.set_link("routed", delay=0.03)
-    bed.set_link("routed", rate=3e6)  # and the delay stays
+    bed.set_link("routed", Change(delay=0.03))
+    bed.set_link("routed", Change(rate=3e6))  # and the delay stays
     assert shortest(bed) >= 60.0
-    bed.set_link("routed", delay=0.01)
+    bed.set_link("routed", Change(delay=0.01))
     with pytest.raises(InvalidInput, match="no link 'moon'"):
-        bed.set_link("moon", up=False)
+        bed.set_link("moon", Change(up=False))
     with pytest.raises(InvalidInput, match="loss"):
-        bed.set_link("routed", loss=1.5)
+        bed.set_link("routed", Change(loss=1.5))
 
 
 def test_links_lose_their_share_and_no_more_when_told_so(bed: Bed) -> None:
     """One in ten, each way: of 400 round trips 76, give or take six standard deviations of 7.8."""
-    bed.set_link("routed", loss=0.1)
+    bed.set_link("routed", Change(loss=0.1))
     assert 29 <= lost(bed, 400) <= 123
-    bed.set_link("routed", loss=0.0)
+    bed.set_link("routed", Change(loss=0.0))
     assert lost(bed, 50) == 0
 
 
@@ -146,9 +147,9 @@ def lost(bed: Bed, count: int) -> int:
 
 def test_a_link_that_fails_comes_back(bed: Bed) -> None:
     once = ["ping", "-n", "-c", "1", "-W", "1", "10.2.0.10"]
-    bed.set_link("routed", up=False)
+    bed.set_link("routed", Change(up=False))
     assert subprocess.run(bed.inside(once, "mu-dtn"), stdout=subprocess.DEVNULL).returncode != 0
-    bed.set_link("routed", up=True)
+    bed.set_link("routed", Change(up=True))
     assert wait_until(
         lambda: subprocess.run(bed.inside(once, "mu-dtn"), stdout=subprocess.DEVNULL).returncode == 0,
         PATIENCE,

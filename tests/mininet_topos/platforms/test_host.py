@@ -12,6 +12,7 @@ from adon.errors import InvalidInput, NotFound, Unavailable
 from mininet_topos import networks, platforms
 from mininet_topos.isolation import default_folder, run_folder
 from mininet_topos.platforms.bed import Bed
+from mininet_topos.shaping import Change
 from mininet_topos.waiting import wait_until
 
 ONCE = ("ping", "-n", "-c", "1", "-W", "1", "10.2.0.10")
@@ -49,13 +50,13 @@ def test_a_network_on_the_host(testbed_name: str) -> None:
         _asked(bed)
         bed.reconnect()
         assert "priority=0 actions=NORMAL" in bed.dump_flows("mu-edge")
-        bed.set_link("routed", rate=3e6)
+        bed.set_link("routed", Change(rate=3e6))
         assert "rate 3Mbit" in said(bed, "tc", "class", "show", "dev", "mu-rtr-wan", host="mu-rtr")
         with pytest.raises(InvalidInput, match=r"routed\.rate: 3 bps"):
-            bed.set_link("routed", rate=3)
-        bed.set_link("routed", up=False)
+            bed.set_link("routed", Change(rate=3))
+        bed.set_link("routed", Change(up=False))
         assert not answers(bed)
-        bed.set_link("routed", up=True)
+        bed.set_link("routed", Change(up=True))
         assert wait_until(lambda: answers(bed), 10)
 
 
