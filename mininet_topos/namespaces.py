@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any
 
 from adon.errors import Unavailable
+from mininet_topos import commands
 
-COMMAND_TIMEOUT = 15.0
 STOP_TIMEOUT = 5.0
 ANY_KIND = 0
 """setns(2): whatever namespace the descriptor is of."""
@@ -50,12 +50,13 @@ class Inside:
         """
         return subprocess.Popen(["mnexec", "-a", str(self.pid), *argv], start_new_session=True, **options)
 
-    def run(self, *argv: str, timeout: float = COMMAND_TIMEOUT) -> str:
+    def run(self, *argv: str, timeout: float = commands.TIMEOUT) -> str:
         """Run a program there and return what it prints.
 
         :raises Unavailable: if it fails, with its own words.
         """
-        return run(["mnexec", "-a", str(self.pid), *argv], timeout=timeout, prefix=f"{self.name}: ")
+        told = f"{self.name}: {commands.beginning(argv)}"
+        return commands.output(["mnexec", "-a", str(self.pid), *argv], told=told, timeout=timeout)
 
     @contextmanager
     def entered(self) -> Iterator[None]:
@@ -177,24 +178,8 @@ def batch(tool: str, lines: Iterable[str]) -> None:
     if not asked:
         return
     try:
-        run([tool, "-batch", "-"], "".join(f"{line}\n" for line in asked))
+        commands.output([tool, "-batch", "-"], "".join(f"{line}\n" for line in asked))
     except Unavailable as error:
         failed = _FAILED_LINE.search(str(error))
         which = f" ({asked[int(failed[1]) - 1]})" if failed else ""
         raise Unavailable(f"{error}{which}") from error
-
-
-def run(argv: Sequence[str], text: str = "", *, timeout: float = COMMAND_TIMEOUT, prefix: str = "") -> str:
-    """Run a program and return what it prints.
-
-    :param text: its standard input.
-    :param prefix: of what a failure says.
-    :raises Unavailable: if it fails, with its own words.
-    """
-    try:
-        done = subprocess.run(argv, input=text, capture_output=True, text=True, timeout=timeout, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise Unavailable(f"{prefix}{error}") from error
-    if done.returncode != 0:
-        raise Unavailable(f"{prefix}{' '.join(argv)}: {(done.stderr or done.stdout).strip()}")
-    return done.stdout

@@ -20,6 +20,7 @@ from functools import partial
 from pathlib import Path
 
 from adon.errors import Unavailable
+from mininet_topos import commands
 from mininet_topos.waiting import wait_until
 
 SCHEMA = Path("/usr/share/openvswitch/vswitch.ovsschema")
@@ -33,7 +34,6 @@ PROCESSORS_COUNTED = 10.1
 AT_ONCE = 16
 """Programs that ask different switches something at a time.  Each waits for several turns of the one thread
 that answers for all switches: while one waits, others are served."""
-MOST_WORDS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,18 +53,9 @@ class OpenVSwitch:
         :param text: its standard input.
         :raises Unavailable: if it fails, with its own words.
         """
-        environment = {**os.environ, **self.environment}
-        try:
-            done = subprocess.run(
-                argv, env=environment, input=text, capture_output=True, text=True, timeout=COMMAND_TIMEOUT
-            )
-        except OSError as error:
-            raise Unavailable(f"{argv[0]}: {error}") from error
-        except subprocess.TimeoutExpired as error:
-            raise Unavailable(f"{_told(argv)}: no answer within {COMMAND_TIMEOUT:g} s") from error
-        if done.returncode != 0:
-            raise Unavailable(f"{_told(argv)}: {done.stderr.strip()}")
-        return done.stdout
+        return commands.output(
+            argv, text, timeout=COMMAND_TIMEOUT, environment={**os.environ, **self.environment}
+        )
 
     def vsctl(self, *arguments: str) -> str:
         """``ovs-vsctl`` on this instance."""
@@ -86,11 +77,6 @@ class OpenVSwitch:
 
         with ThreadPoolExecutor(AT_ONCE) as pool:
             list(pool.map(install, [switch for switch in rules if rules[switch]]))
-
-
-def _told(argv: Sequence[str]) -> str:
-    """A command in messages: of one for a hundred switches the beginning."""
-    return f"{' '.join(argv[:MOST_WORDS])}{' ...' if len(argv) > MOST_WORDS else ''}"
 
 
 @contextmanager

@@ -7,9 +7,9 @@ and nothing else: delays, loss and the shape of each scoring table stay.
 from __future__ import annotations
 
 import math
-from importlib import resources
 
 from adon import yamlfile
+from adon.brought import SUFFIX, Brought
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.lookup import LookupTable
 from adon.templates_catalog.model import QSpec, RSpec, Template
@@ -21,9 +21,10 @@ def builtin_templates() -> tuple[Template, ...]:
 
     :raises InvalidInput: if an installed file was damaged.
     """
-    folder = resources.files("adon.templates_catalog").joinpath("builtin")
-    files = sorted((file for file in folder.iterdir() if file.name.endswith(".yaml")), key=lambda f: f.name)
-    return tuple(yamlfile.parse_model(file.read_text("utf-8"), Template, file.name) for file in files)
+    brought = Brought("built-in template", "adon.templates_catalog")
+    return tuple(
+        yamlfile.parse_model(brought.text(name), Template, f"{name}{SUFFIX}") for name in brought.names()
+    )
 
 
 def scaled(template: Template, factor: float) -> Template:

@@ -9,6 +9,7 @@ import typer
 
 from apps.cli import evaluation_files, evaluation_run
 from apps.cli.common import JsonFlag, print_json, print_table, write
+from apps.cli.text_files import check_all
 
 if TYPE_CHECKING:
     from apps.evaluation.source import Source
@@ -76,29 +77,17 @@ def check(
     json_: JsonFlag = False,
 ) -> None:
     """Check documents: each step, and that the steps agree; every problem with file, line and field."""
-    from adon.errors import InvalidInput, Problem
     from adon.evaluations import reading
+
+    def checked(file: Path) -> tuple[dict[str, object], str]:
+        found = reading.read(file)
+        known: dict[str, object] = {"name": found.name, "digest": found.digest()}
+        return known, f"{found.name}, version {found.version}, is valid"
 
     if schema:
         print_json(reading.schema())
-        return
-    if not files:
-        raise InvalidInput.of("FILE", "which files?")
-    problems: list[Problem] = []
-    good: list[dict[str, str]] = []
-    for file in files:
-        try:
-            found = reading.read(file)
-        except InvalidInput as error:
-            problems += error.problems
-        else:
-            good.append({"file": str(file), "name": found.name, "digest": found.digest()})
-            if not json_:
-                typer.echo(f"{file}: {found.name}, version {found.version}, is valid")
-    if problems:
-        raise InvalidInput(problems)
-    if json_:
-        print_json(good)
+    else:
+        check_all("FILE", files, checked, as_json=json_)
 
 
 @app.command()

@@ -6,7 +6,8 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from adon.errors import InvalidInput, NotFound
+from adon.errors import InvalidInput
+from apps.cli.text_files import nothing_is
 
 if TYPE_CHECKING:
     from adon.evaluations.reading import DocumentFile
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 def document_of(name: str) -> tuple[str, DocumentFile]:
     """A document's text and what it says: a file, or one that ADON brings.
 
-    :raises InvalidInput: with every problem; NotFound if it is neither.
+    :raises InvalidInput: with every problem, or if it is neither.
     """
     from adon.evaluations import builtins, reading
 
@@ -24,19 +25,22 @@ def document_of(name: str) -> tuple[str, DocumentFile]:
     if file.is_file():
         found = reading.read(file)  # first: it says in words what cannot be read
         return file.read_text("utf-8-sig"), found
-    if file.suffix:
-        raise InvalidInput.of("DOCUMENT", f"{name}: there is no such file")
-    return builtins.text(name), builtins.document(name)
+    if name in builtins.names():
+        return builtins.text(name), builtins.document(name)
+    raise nothing_is("DOCUMENT", name, "file", "built-in evaluation", builtins.names())
 
 
 def reference_of(name: str) -> Run:
     """What the authors of a built-in evaluation found.
 
-    :raises NotFound: if there is none.
+    :raises InvalidInput: if there is none.
     """
     from adon.evaluations import builtins
 
-    return builtins.reference(name)
+    known = [one for one in builtins.names() if builtins.has_reference(one)]
+    if name in known:
+        return builtins.reference(name)
+    raise nothing_is("RUN", name, "file or run's folder", "evaluation with a reference", known)
 
 
 def run_of(name: str) -> Run:
@@ -51,8 +55,6 @@ def run_of(name: str) -> Run:
     if file.is_dir():
         return logfile.read(file)
     if not file.is_file():
-        if file.suffix or len(file.parts) > 1:
-            raise InvalidInput.of("RUN", f"{name}: there is no such file")
         return reference_of(name)
     try:
         found: Run = from_json(json.loads(file.read_text("utf-8")))
@@ -70,6 +72,7 @@ def document_for(name: str, found: Run, document: str | None) -> tuple[str, Docu
 
     :raises InvalidInput: if there is none.
     """
+    from adon.evaluations import builtins
     from apps.evaluation.logfile import DOCUMENT
 
     if document is not None:
@@ -78,8 +81,7 @@ def document_for(name: str, found: Run, document: str | None) -> tuple[str, Docu
     beside = (file if file.is_dir() else file.parent) / DOCUMENT
     if file.exists() and beside.is_file():
         return document_of(str(beside))
-    try:
+    if found.document.name in builtins.names():
         return document_of(found.document.name)
-    except NotFound:
-        cause = f"the document {found.document.name!r} is not beside the run: name it"
-        raise InvalidInput.of("--document", cause) from None
+    cause = f"the document {found.document.name!r} is not beside the run: name it"
+    raise InvalidInput.of("--document", cause)

@@ -9,6 +9,7 @@ import typer
 
 from apps.cli import experiment_files, experiment_run
 from apps.cli.common import EXIT_DIFFERS, JsonFlag, print_json, print_table, write
+from apps.cli.text_files import check_all
 
 app = typer.Typer(
     help="Experiments on a testbed as files: figures of the papers, and your own.", no_args_is_help=True
@@ -111,33 +112,21 @@ def check(
     json_: JsonFlag = False,
 ) -> None:
     """Check experiments against their networks and this machine: every problem with file, line and field."""
-    from adon.errors import InvalidInput, Problem
     from adon.experiments import reading
     from apps.cli.experiment_told import trials
     from apps.experiments import around
 
+    def checked(name: str) -> tuple[dict[str, object], str]:
+        _, found = experiment_files.experiment_of(name)
+        around.checked(found, around.network(found), results)
+        its, number = found.experiment.name, trials(found.experiment)
+        known = {"name": its, "trials": number, "digest": found.digest()}
+        return known, f"{its} is valid: {number} trials"
+
     if schema:
         print_json(reading.schema())
-        return
-    if not files:
-        raise InvalidInput.of("EXPERIMENT", "which files?")
-    problems: list[Problem] = []
-    good: list[dict[str, object]] = []
-    for name in files:
-        try:
-            _, found = experiment_files.experiment_of(name)
-            around.checked(found, around.network(found), results)
-        except InvalidInput as error:
-            problems += error.problems
-            continue
-        number = trials(found.experiment)
-        good.append({"file": name, "name": found.experiment.name, "trials": number, "digest": found.digest()})
-        if not json_:
-            typer.echo(f"{name}: {found.experiment.name} is valid: {number} trials")
-    if problems:
-        raise InvalidInput(problems)
-    if json_:
-        print_json(good)
+    else:
+        check_all("EXPERIMENT", files, checked, as_json=json_)
 
 
 @app.command()

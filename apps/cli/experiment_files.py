@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adon.errors import InvalidInput, NotFound
+from apps.cli.text_files import nothing_is
 
 if TYPE_CHECKING:
     from adon.experiments.reading import Source
@@ -18,7 +19,6 @@ def experiment_of(name: str) -> tuple[str, Source]:
     :raises InvalidInput: with every problem, or if it is none of these.
     """
     from adon.experiments import builtins, reading
-    from adon.nearest_key import absent
     from apps.experiments import folder
 
     file = Path(name)
@@ -28,12 +28,9 @@ def experiment_of(name: str) -> tuple[str, Source]:
     if file.is_file():
         found = reading.read(file)
         return found.text, found
-    if file.suffix:
-        raise InvalidInput.of("EXPERIMENT", f"{name}: there is no such file")
-    if name not in builtins.names():
-        missing = absent("built-in experiment", name, builtins.names())
-        raise InvalidInput.of("EXPERIMENT", f"{name} is no file or run's folder, and {missing}")
-    return builtins.text(name), builtins.source(name)
+    if name in builtins.names():
+        return builtins.text(name), builtins.source(name)
+    raise nothing_is("EXPERIMENT", name, "file or run's folder", "built-in experiment", builtins.names())
 
 
 def run_of(name: str, results: Path) -> tuple[Path, Source, Run]:

@@ -1,27 +1,16 @@
-"""Values into the pages of this package (jinja2): everything is escaped but figures."""
+"""How the pages of this package write their values."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 
-import jinja2
+from apps import html_pages
 
 
 def rendered(template: str, **values: Any) -> str:
     """The page (HTML)."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("apps.experiments", "."),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"moment": _moment, "number": _number, "colour": _colour}
-    return environment.get_template(template).render(**values)
-
-
-def _moment(at: float) -> str:
-    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+    filters: html_pages.Filters = {"moment": html_pages.moment, "number": _number, "colour": _colour}
+    return html_pages.rendered("apps.experiments", template, filters, values)
 
 
 def _number(value: float) -> str:

@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import jinja2
-
 from adon.moments import time_text
 from adon.units import format_duration, format_rate
+from apps import html_pages
 from apps.figures import diagnosis as figures_of_diagnosis
 from apps.figures import health as figures
 from apps.figures.embedding import embedded
@@ -144,8 +143,5 @@ def p_text(value: float) -> str:
 
 
 def _rendered(name: str, **values: Any) -> str:
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("apps.health", "."), autoescape=True, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters |= {"rate": format_rate, "pair": _pair, "names": _names, "p": p_text}
-    return environment.get_template(name).render(**values)
+    filters: html_pages.Filters = {"rate": format_rate, "pair": _pair, "names": _names, "p": p_text}
+    return html_pages.rendered("apps.health", name, filters, values)

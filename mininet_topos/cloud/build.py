@@ -18,6 +18,7 @@ from typing import Any
 from adon.errors import Conflict, InvalidInput, Unavailable
 from measurement.health.model import Pair
 from measurement.instances import Instance
+from mininet_topos import commands
 from mininet_topos.cloud import delays, description
 from mininet_topos.cloud.classes import changed_lines, has_own_class
 from mininet_topos.cloud.description import Cloud
@@ -178,8 +179,4 @@ def _batch(tool: str, space: str, lines: Iterable[str]) -> None:
 
 def _run(argv: list[str], lines: Iterable[str] = (), timeout: float | None = None) -> str:
     text = "".join(f"{line}\n" for line in lines)
-    done = subprocess.run(argv, input=text, capture_output=True, text=True, check=False, timeout=timeout)
-    if done.returncode != 0:
-        said = (done.stderr or done.stdout).strip()
-        raise Unavailable(f"{' '.join(argv)[:200]}: {said[-1000:]}")
-    return done.stdout
+    return commands.output(argv, text, timeout=timeout)

@@ -11,10 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import plotly.graph_objects as go
 
 from adon.units import format_duration, format_rate, format_ratio, format_size
+from apps import html_pages
 from mininet_topos.demo.charts import alarm_figure, figure, plan_figure, since
 from mininet_topos.demo.record import Record
 from mininet_topos.demo.scenario import STEERING, STEERING_PATIENCE, STEERING_RTT
@@ -43,10 +43,7 @@ def rate_text(value: float | str) -> str:
 
 def page(record: Record, image: str) -> str:
     """The report as one HTML page that needs no other file but the record's own figure."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("mininet_topos.demo", "."), autoescape=True, trim_blocks=True
-    )
-    environment.filters |= {
+    filters: html_pages.Filters = {
         "rate": rate_text,
         "size": format_size,
         "seconds": seconds_text,
@@ -54,22 +51,23 @@ def page(record: Record, image: str) -> str:
         "since": partial(since, record),
     }
     sequel = record.sequel
-    return environment.get_template("report.html").render(
-        record=record,
-        checks=record.every_check,
-        chart=_html(figure(record), plotly="inline"),
-        plan_chart=_plan(record),
-        alarm_chart="" if sequel is None else _html(alarm_figure(sequel)),
-        sequel_plan_chart="" if sequel is None else _plan(sequel),
-        sequel_flow=STEERING.name,
-        sequel_bound=format_duration(STEERING_RTT),
-        sequel_patience=STEERING_PATIENCE,
-        notice=format_duration(NOTICE),
-        image=image,
-        began=datetime.fromtimestamp(record.began_at).astimezone().isoformat(timespec="seconds"),
-        decisions=record.turns(),
-        totals=totals(record),
-    )
+    values = {
+        "record": record,
+        "checks": record.every_check,
+        "chart": _html(figure(record), plotly="inline"),
+        "plan_chart": _plan(record),
+        "alarm_chart": "" if sequel is None else _html(alarm_figure(sequel)),
+        "sequel_plan_chart": "" if sequel is None else _plan(sequel),
+        "sequel_flow": STEERING.name,
+        "sequel_bound": format_duration(STEERING_RTT),
+        "sequel_patience": STEERING_PATIENCE,
+        "notice": format_duration(NOTICE),
+        "image": image,
+        "began": datetime.fromtimestamp(record.began_at).astimezone().isoformat(timespec="seconds"),
+        "decisions": record.turns(),
+        "totals": totals(record),
+    }
+    return html_pages.rendered("mininet_topos.demo", "report.html", filters, values)
 
 
 def _html(chart: go.Figure, plotly: str | bool = False) -> str:

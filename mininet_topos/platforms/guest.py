@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import socket
-import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from adon.errors import Unavailable
+from mininet_topos import commands
 from mininet_topos.guest import client, clock, kernel, machine
 from mininet_topos.guest.channel import Channel
 from mininet_topos.guest.inside import OPENFLOW, OPENFLOW_PORT, OWN, POINT, PROGRAMS
@@ -72,21 +72,7 @@ class GuestBed(BedInFolder):
     def _switches(self, *words: str) -> str:
         """Run one of Open vSwitch's programs on the guest's instance."""
         argv = self.inside(["env", f"OVS_RUNDIR={OWN / 'ovs'}", *words])
-        told = " ".join(words)
-        try:
-            done = subprocess.run(
-                argv,
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                timeout=COMMAND_TIMEOUT,
-                check=False,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise Unavailable(f"{told}: {error}") from error
-        if done.returncode != 0:
-            raise Unavailable(f"{told}: {done.stderr.strip()}")
-        return done.stdout
+        return commands.output(argv, told=commands.beginning(words), timeout=COMMAND_TIMEOUT)
 
 
 @contextmanager

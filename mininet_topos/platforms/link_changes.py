@@ -8,15 +8,14 @@ from __future__ import annotations
 
 import fcntl
 import json
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Protocol
 
-from adon.errors import InvalidInput, Unavailable
-from mininet_topos import building, shaping
+from adon.errors import InvalidInput
+from mininet_topos import building, commands, shaping
 from mininet_topos.networks import NamedLink, Network
 from mininet_topos.platforms import state
 from mininet_topos.shaping import Change
@@ -97,11 +96,5 @@ def _keep(folder: Path, shapes: dict[str, Shape]) -> None:
 
 
 def _batch(bed: Inside, tool: str, lines: Sequence[str], host: str | None) -> None:
-    argv = bed.inside([tool, "-batch", "-"], host)
     text = "".join(f"{line}\n" for line in lines)
-    try:
-        done = subprocess.run(argv, input=text, capture_output=True, text=True, timeout=TIMEOUT, check=False)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise Unavailable(f"{tool}: {error}") from error
-    if done.returncode != 0:
-        raise Unavailable(f"{tool}: {done.stderr.strip()}")
+    commands.output(bed.inside([tool, "-batch", "-"], host), text, told=tool, timeout=TIMEOUT)

@@ -178,14 +178,15 @@ def test_a_note_is_in_the_log_and_the_report(document: Path, tmp_path: Path) -> 
 @pytest.mark.parametrize(
     ("words", "status", "says"),
     [
-        (("show", "none"), 1, "there is no built-in evaluation 'none'"),
+        (("show", "none"), 2, "DOCUMENT: none is no file, and there is no built-in evaluation 'none'"),
         (("show", "none.yaml"), 2, "DOCUMENT: none.yaml: there is no such file"),
         (("run", "nectar"), 2, "--instances: is required"),
-        (("report", "none"), 1, "there is no"),
+        (("show", "startr"), 2, "there is no built-in evaluation 'startr'; did you mean starter?"),
+        (("report", "none"), 2, "RUN: none is no file or run's folder, and there is no evaluation"),
         (("report", "none.json"), 2, "RUN: none.json: there is no such file"),
         (("compare", "nectar", "none/run"), 2, "RUN: none/run: there is no such file"),
         (("note", "/nonexistent", " "), 2, "TEXT: is empty"),
-        (("report", "starter", "--reference"), 1, "there is no reference of the evaluation 'starter'"),
+        (("report", "starter", "--reference"), 2, "there is no evaluation with a reference 'starter'"),
         (("note", "/nonexistent", "x"), 1, "there is no run '/nonexistent'"),
     ],
 )

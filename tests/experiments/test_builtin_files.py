@@ -12,9 +12,8 @@ from adon.experiments.document import Need
 from adon.experiments.plan import plan
 from adon.experiments.planned import Plan
 from adon.experiments.reading import Source, read
-from adon.experiments.surroundings import Machine, Surroundings, Way
-from mininet_topos import networks
-from mininet_topos.networks.network import Network
+from adon.experiments.surroundings import Machine, Surroundings
+from apps.experiments import around
 
 ROOT = Path(__file__).parents[2]
 NAMES = builtins.names()
@@ -23,28 +22,14 @@ ROOM = Machine(disk=10 * 10**9, memory=2 * 10**9)
 """Of a small machine."""
 
 
-def around(source: Source) -> Surroundings:
+def against(source: Source) -> Surroundings:
     """What a file is held against: its network, on a small machine."""
-    experiment = source.experiment
-    of: Network
-    if experiment.network.endswith(".yaml"):
-        assert source.folder is not None
-        of = networks.read(source.folder / experiment.network, experiment.scale)
-    else:
-        of = networks.named(experiment.network, experiment.scale)
-    return Surroundings(
-        network=of.name,
-        scale=of.scale,
-        sites={site.name: tuple(dtn.host for dtn in site.dtns) for site in of.sites},
-        ways={path.name: Way(path.sites, path.goodput) for path in of.paths},
-        links=frozenset(link.name for link in of.links),
-        machine=ROOM,
-    )
+    return around.surroundings(around.network(source), ROOM)
 
 
 def planned(source: Source) -> Plan:
     """Its trials; it must fit."""
-    surroundings = around(source)
+    surroundings = against(source)
     source.check(surroundings)
     return plan(source.experiment, source.templates, surroundings)
 
@@ -131,7 +116,7 @@ def by_one_window(name: str) -> tuple[float, float]:
     window = min(flow.window for trial in trials for flow in trial.flows if flow.window is not None)
     delay = source.experiment.links["al2s"].delay
     assert delay is not None
-    return window * 8 / (2 * delay), around(source).ways["al2s"].goodput
+    return window * 8 / (2 * delay), against(source).ways["al2s"].goodput
 
 
 def test_one_window_of_16_mb_leaves_the_gain_of_figures_22_and_23() -> None:

@@ -8,7 +8,7 @@ import socket
 from dataclasses import replace
 from typing import Any
 
-from mininet_topos import namespaces, networks
+from mininet_topos import commands, networks
 from mininet_topos.shaping import Change
 from mininet_topos.static_rules import Traffic, pin
 from mininet_topos.testbed import Testbed
@@ -44,7 +44,7 @@ def lengths(bed: Testbed) -> dict[str, Any]:
         end: _mtu(bed.host(node).run("ip", "-j", "link", "show", end)) for node in ends for end in ends[node]
     }
     for port in ("t1-line", "t2-line", "t1-mu-edge"):
-        found[port] = _mtu(namespaces.run(["ip", "-j", "link", "show", port]))
+        found[port] = _mtu(commands.output(["ip", "-j", "link", "show", port]))
     return {"mtu": found, "longest": _pings(bed, MTU - 28), "longer": _pings(bed, MTU - 27)}
 
 

@@ -1,0 +1,59 @@
+"""What the commands about files of the user's own share: which is meant, and whether each is good."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import typer
+
+from adon.errors import InvalidInput, Problem
+from apps.cli.common import print_json
+
+Named = TypeVar("Named", str, Path)
+
+
+def nothing_is(argument: str, name: str, forms: str, kind: str, known: Sequence[str]) -> InvalidInput:
+    """That a name means nothing: as a file if it looks like one, else with what was perhaps meant.
+
+    :param argument: that it was given as.
+    :param forms: what it might have been but for a name of a ``kind``.
+    :param known: the names of that kind that there are.
+    """
+    from adon.nearest_key import absent
+
+    if Path(name).suffix or len(Path(name).parts) > 1:
+        return InvalidInput.of(argument, f"{name}: there is no such file")
+    return InvalidInput.of(argument, f"{name} is no {forms}, and {absent(kind, name, known)}")
+
+
+def check_all(
+    argument: str,
+    files: Iterable[Named] | None,
+    check: Callable[[Named], tuple[Mapping[str, object], str]],
+    *,
+    as_json: bool,
+) -> None:
+    """Check each file, and say which are good; the problems of all others come together.
+
+    :param check: what is known of a good file: as JSON, and in words.
+    :raises InvalidInput: with every problem of every file, or if there is no file.
+    """
+    if not files:
+        raise InvalidInput.of(argument, "which files?")
+    problems: list[Problem] = []
+    good: list[Mapping[str, object]] = []
+    for file in files:
+        try:
+            known, told = check(file)
+        except InvalidInput as error:
+            problems += error.problems
+            continue
+        good.append({"file": str(file), **known})
+        if not as_json:
+            typer.echo(f"{file}: {told}")
+    if problems:
+        raise InvalidInput(problems)
+    if as_json:
+        print_json(good)

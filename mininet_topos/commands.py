@@ -1,0 +1,47 @@
+"""Programs that are run for what they print; one that fails is quoted."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Mapping, Sequence
+
+from adon.errors import Unavailable
+
+TIMEOUT = 15.0
+MOST_WORDS, LONGEST_COMMAND, LONGEST_ANSWER = 12, 200, 1000
+
+
+def output(
+    argv: Sequence[str],
+    text: str = "",
+    *,
+    told: str | None = None,
+    timeout: float | None = TIMEOUT,
+    environment: Mapping[str, str] | None = None,
+) -> str:
+    """What a program prints.
+
+    :param text: its standard input.
+    :param told: what messages call it; None for the beginning of its command line.
+    :raises Unavailable: if it fails, with the end of its own words, or takes longer than ``timeout`` seconds.
+    """
+    name = beginning(argv) if told is None else told
+    try:
+        done = subprocess.run(
+            argv, input=text, capture_output=True, text=True, timeout=timeout, check=False, env=environment
+        )
+    except OSError as error:
+        raise Unavailable(f"{name}: {error}") from error
+    except subprocess.TimeoutExpired as error:
+        raise Unavailable(f"{name}: no answer within {timeout:g} s") from error
+    if done.returncode != 0:
+        said = (done.stderr or done.stdout).strip()
+        raise Unavailable(f"{name}: {said[-LONGEST_ANSWER:]}")
+    return done.stdout
+
+
+def beginning(argv: Sequence[str]) -> str:
+    """A command in messages: of one for a hundred switches the beginning."""
+    whole = " ".join(argv)
+    told = " ".join(argv[:MOST_WORDS])[:LONGEST_COMMAND]
+    return told if told == whole else f"{told} ..."
