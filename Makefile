@@ -19,10 +19,15 @@ setup: ## system packages and .venv (Debian 12, as root or with sudo; does nothi
 setup-test:
 	@scripts/setup.sh test
 
+# Delay and loss, where this machine's kernel has no netem.
+.PHONY: setup-guest
+setup-guest: setup
+	@scripts/setup.sh guest
+
 demo: setup ## the main job end to end on a real test network; report in reports/demo
 	$(SUDO) $(VENV)/adon demo --report $(REPORT)
 
-experiments: setup ## every experiment of the papers, one after the other; index in results/index.html
+experiments: setup-guest ## every experiment of the papers, one after the other; index in results/index.html
 	$(SUDO) $(VENV)/python -m apps.experiments.whole_set --results $(RESULTS)
 
 test: setup-test lint ## linters, type check, then all tests: unit, integration, testbed

@@ -19,6 +19,8 @@ FILE = re.compile(
     r"(?:adon|apps|benchmarks|docs|measurement|mininet_topos|scripts|tests)/[\w./-]+\.(?:py|md|sh|txt)"
 )
 HEADING = re.compile(r"#{1,6}\s+(.*)")
+NOWHERE = re.compile(r"\bspec,? (?:section )?\d|\bissue \d")
+"""What these cite is no document that a reader has."""
 
 
 def prose(text: str) -> Iterator[str]:
@@ -70,6 +72,15 @@ def broken(document: Path, text: str) -> list[str]:
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_link_leads_somewhere(document: Path) -> None:
     assert broken(document, document.read_text()) == []
+
+
+@pytest.mark.parametrize(
+    "file",
+    [*DOCUMENTS, *sorted((ROOT / "adon" / "experiments" / "builtin").glob("*.yaml"))],
+    ids=lambda path: str(path.relative_to(ROOT)),
+)
+def test_nothing_is_cited_that_nobody_can_read(file: Path) -> None:
+    assert NOWHERE.findall(file.read_text()) == []
 
 
 def test_what_leads_nowhere_is_found() -> None:

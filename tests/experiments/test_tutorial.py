@@ -6,7 +6,7 @@ from pathlib import Path
 
 from adon.experiments import builtins
 from adon.experiments.policies import parse as policy_named
-from adon.experiments.reading import parse
+from adon.experiments.reading import parse, read
 from apps.experiments.plugins import policy
 from tests.experiments.test_builtin_files import planned
 from tests.simulation.small import network, run, transfer, workload
@@ -48,6 +48,12 @@ def test_the_files_it_shows_are_those_of_the_examples() -> None:
     ):
         assert line in TUTORIAL
         assert line in policy_text
+
+
+def test_the_night_s_transfers_are_as_many_as_it_says() -> None:
+    trials = planned(read(EXAMPLES / "night.yaml")).trials
+    assert {len(trial.flows) for trial in trials if trial.repetition == 1} == {8}
+    assert "up to ten transfers drawn by a seed (eight in the first repetition)" in TUTORIAL
 
 
 def test_the_policy_puts_each_transfer_where_it_gets_most() -> None:
