@@ -130,14 +130,41 @@ def test_an_interface_is_not_called_as_a_node_is():
     assert network.link("line").ends == ("tr1-1", "tr2-line")
 
 
-def test_the_same_vlan_is_for_paths_that_share_no_link():
+def test_two_paths_of_one_vlan_at_an_edge_are_refused_though_they_share_no_link():
+    """The edges would bridge both, and flood round and round."""
     apart = changed("switches: [tr1, tr2]", "switches: [tr1, tr2, tr3]").replace(
         "paths:\n",
         "  one-b: {between: [one-edge, tr3], rate: 1 Mbps}\n  two-b: {between: [two-edge, tr3]}\npaths:\n"
         "  b: {layer: 2, vlan: 1701, over: [one, tr3, two]}\n",
     )
-    network = described(apart.replace("al2s: {layer: 2,", "al2s: {layer: 2, vlan: 1701,"))
+    with pytest.raises(
+        InvalidInput, match=r"18: paths.al2s.vlan: 1701 is the VLAN of path 'b' at 'one-edge'$"
+    ):
+        described(apart.replace("al2s: {layer: 2,", "al2s: {layer: 2, vlan: 1701,"), "pair.yaml")
+    assert [path.vlan for path in described(apart).paths] == [1701, 1702, None]
+
+
+def test_the_same_vlan_is_for_paths_that_share_neither_link_nor_edge():
+    more = changed("  two:\n", "  two:\n  three:\n  four:\n").replace(
+        "paths:\n",
+        "  ends: {between: [three-edge, four-edge], rate: 1 Mbps}\npaths:\n"
+        "  b: {layer: 2, vlan: 1701, over: [three, four]}\n",
+    )
+    network = described(more.replace("al2s: {layer: 2,", "al2s: {layer: 2, vlan: 1701,"))
     assert [path.vlan for path in network.paths] == [1701, 1701, None]
+
+
+@pytest.mark.parametrize("over", ["[one, one-r1, one-r2, core, two]", "[two, core, one-r2, one-r1, one]"])
+def test_a_path_over_two_routers_of_a_campus_is_refused(over):
+    text = changed("  one:\n", "  one: {routers: [one-r1, one-r2]}\n").replace(
+        "[one-rtr, core]", "[one-r2, core]"
+    )
+    text = text.replace("paths:\n", "  rr: {between: [one-r1, one-r2]}\npaths:\n")
+    assert described(text).path("internet").links == ("one-core", "two-core")
+    with pytest.raises(
+        InvalidInput, match=r"17: paths.internet.over: leads over one-r. and one-r.: a path has one"
+    ):
+        described(text.replace("[one, core, two]", over), "pair.yaml")
 
 
 def test_everything_that_is_wrong_is_told_at_once():
