@@ -1,8 +1,9 @@
 """The paths of a description as courses over nodes and links.
 
 Refused here: a path that leads over what is not there or not of its layer, or whose way is not one; two paths
-of one VLAN on a link or at an edge; a path without any rate, since ADON must know a capacity; and layer-3 paths
-that would have a router send packets for one site two ways: routers forward by destination.
+of one VLAN on a link or at an edge; a path without any rate, since ADON must know a capacity; layer-3 paths
+that would have a router send packets for one site two ways (routers forward by destination), or out of the
+network that it is in itself.
 """
 
 from __future__ import annotations
@@ -175,8 +176,11 @@ def _chosen(one: str, other: str, named: set[str], graph: Graph, place: tuple[st
 
 
 def _shared_vlans(found: Sequence[Course]) -> Iterator[Wrong]:
-    """At an edge as well as on a link: an edge floods what it does not know into all ports of a VLAN, and so
-    would make one network of two paths, of those between the same two sites a ring."""
+    """A VLAN that two paths have on a link, or at an edge.
+
+    An edge floods what it does not know into all ports of a VLAN, and so would make one network of two paths,
+    of those between the same two sites a ring.
+    """
     taken: dict[tuple[str, int], str] = {}
     for course in found:
         if course.vlan is None:
