@@ -34,6 +34,8 @@ that Open vSwitch's own devices have."""
 NETWORK_NAME = "[a-z][a-z0-9_]{0,39}"
 """What a network is called, as a regular expression."""
 
+MOST_PATHS = 1000
+
 Node = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,8}[a-z0-9]$")]
 """A node's or link's name: 2 to 10 characters, so that an interface's name, which begins with it, is not
 longer than Linux takes."""
@@ -183,7 +185,7 @@ class Description(Part):
     switches: tuple[Node, ...] = ()
     routers: tuple[Node, ...] = ()
     links: Frozen[Node, LinkPart] = FrozenMap()
-    paths: Annotated[Frozen[Name, PathPart], Field(max_length=1000)] = FrozenMap()
+    paths: Annotated[Frozen[Name, PathPart], Field(max_length=MOST_PATHS)] = FrozenMap()
     places: Frozen[Node, tuple[Latitude, Longitude]] = FrozenMap()
 
     @property
