@@ -73,7 +73,7 @@ def import_(
         at_least=None if at_least is None else _parsed("--at-least", at_least, parse_rate),
     )
     text = described(file, wishes, name)
-    network = networks.described(text.yaml, str(file))
+    network = networks.of_map(text.yaml, file)
     if out is not None:
         write(out, text.yaml, "--out")
     if json_:

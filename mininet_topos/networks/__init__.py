@@ -1,6 +1,16 @@
 """Test networks, each a short description in the words of experimenters."""
 
-from mininet_topos.networks.catalog import NO_CHANGES, Changes, described, found, named, names, read, text
+from mininet_topos.networks.catalog import (
+    NO_CHANGES,
+    Changes,
+    described,
+    found,
+    named,
+    names,
+    of_map,
+    read,
+    text,
+)
 from mininet_topos.networks.network import Dtn, NamedLink, Network, Path, PathEnd, Site
 
 __all__ = [
@@ -16,6 +26,7 @@ __all__ = [
     "found",
     "named",
     "names",
+    "of_map",
     "read",
     "text",
 ]

@@ -2,8 +2,9 @@
 
 ::
 
-    site N (from 1)     10.N.0.0/24         routers .1 .. .9, DTNs .10, .20, ..., each before the
-                                            addresses measured there, one per path
+    site N (from 1)     10.N.0.0/24         routers .1 .. .9, DTNs .10, .20, ...; after the measuring one's
+                                            those measured there, one per path, and the next DTN at the
+                                            next ten; closer together where they would not fit so
     MAC addresses       02:00:00:00:S:H     S = 9 + N, H = last byte of the IPv4 address
     between routers     203.0.113.0/24 in /30s (RFC 5737, TEST-NET-3), then 198.18.0.0/15 (RFC 2544); the
                         lower address is on the side where the first layer-3 path over it begins
@@ -18,6 +19,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from itertools import chain, combinations
 
+from adon.units import format_count
 from mininet_topos.networks.campuses import Campus
 from mininet_topos.networks.courses import Course
 from mininet_topos.networks.graph import LAYER_3, Graph
@@ -27,6 +29,9 @@ MANAGEMENT = IPv4Interface("172.31.0.1/24")
 FIRST_POINT = 11
 FIRST_ROUTER, FIRST_DTN, LAST = 1, 10, 254
 STEP = 10
+"""From one DTN's address to the next one's, if there is room."""
+ROOM = LAST + 1 - FIRST_DTN
+"""Addresses of a campus's DTNs, with those that are measured."""
 TRANSFER_POOLS = (IPv4Network("203.0.113.0/24"), IPv4Network("198.18.0.0/15"))
 FIRST_SITE_BYTE = 10
 
@@ -67,7 +72,7 @@ def addresses(
     """Give out all addresses.
 
     :param written: per site the network that the description gives it, if it does.
-    :raises WrongDescription: if networks overlap, or a site has more DTNs than addresses.
+    :raises WrongDescription: if networks overlap, or a site has more DTNs and measured paths than addresses.
     """
     networks = {
         campus.name: written[campus.name] or IPv4Network(f"10.{number}.0.0/24")
@@ -91,9 +96,17 @@ def _measured(site: str, courses: Iterable[Course]) -> tuple[str, ...]:
     return tuple(course.name for course in courses if course.measured and site in course.sites)
 
 
-def _block(measured: Sequence[str]) -> int:
-    """Addresses from one DTN's first to the next one's."""
-    return STEP * -(-(1 + len(measured)) // STEP)
+def _blocks(campus: Campus, measured: Sequence[str]) -> dict[str, int]:
+    """Per DTN how many addresses are from its first to the next one's: the largest that fit."""
+    steps = (
+        {dtn: _rounded(1 + len(measured), step) if dtn == campus.measuring else step for dtn in campus.at}
+        for step in range(STEP, 0, -1)
+    )
+    return next(found for found in steps if sum(found.values()) <= ROOM)
+
+
+def _rounded(number: int, step: int) -> int:
+    return step * -(-number // step)
 
 
 def _campus_hosts(
@@ -102,11 +115,12 @@ def _campus_hosts(
     for number, router in enumerate(campus.routers, start=FIRST_ROUTER):
         yield router, HostAddresses(_at(network, number), _mac(site_byte, number), {})
     paths = measured[campus.name]
-    for place, dtn in enumerate(campus.at):
-        number = FIRST_DTN + place * _block(paths)
+    number = FIRST_DTN
+    for dtn, block in _blocks(campus, paths).items():
         own = paths if dtn == campus.measuring else ()
         further = {path: _at(network, number + 1 + nth) for nth, path in enumerate(own)}
         yield dtn, HostAddresses(_at(network, number), _mac(site_byte, number), further)
+        number += block
 
 
 def _at(network: IPv4Network, number: int) -> IPv4Interface:
@@ -148,9 +162,11 @@ def _overlapping(networks: Mapping[str, IPv4Network]) -> Iterator[Wrong]:
 
 def _too_many(campuses: Sequence[Campus], measured: Mapping[str, Sequence[str]]) -> Iterator[Wrong]:
     for campus in campuses:
-        room = (LAST + 1 - FIRST_DTN) // _block(measured[campus.name])
-        if len(campus.at) > room:
-            cause = f"{len(campus.at)} DTNs, where there are addresses for {room}"
+        dtns, paths = len(campus.at), len(measured[campus.name])
+        if dtns + paths > ROOM:
+            cause = (
+                f"{dtns} DTNs and {format_count(paths, 'measured path')}, where there are {ROOM} addresses"
+            )
             yield Wrong(("sites", campus.name, "dtns"), cause)
 
 

@@ -1,8 +1,9 @@
 """The paths of a description as courses over nodes and links.
 
 Refused here: a path that leads over what is not there or not of its layer, or whose way is not one; two paths
-of one VLAN on a link; a path without any rate, since ADON must know a capacity; and layer-3 paths that would
-have a router send packets for one site two ways: routers forward by destination.
+of one VLAN on a link or at an edge; a path without any rate, since ADON must know a capacity; layer-3 paths
+that would have a router send packets for one site two ways (routers forward by destination), or out of the
+network that it is in itself.
 """
 
 from __future__ import annotations
@@ -89,6 +90,7 @@ def _course(name: str, part: PathPart, vlan: int | None, graph: Graph) -> Course
     middle = [step for step in between if step in graph.nodes]
     nodes = _with_ends(first, middle, last, cables, part.layer, graph, place)
     refuse(_off_layer(nodes, part.layer, graph, place))
+    refuse(_twice_home(nodes, (first, last), graph, place))
     if len(set(nodes)) < len(nodes):
         refuse([Wrong(place, "leads over a node twice")])
     chosen = tuple(_chosen(one, other, cables, graph, place) for one, other in pairwise(nodes))
@@ -151,6 +153,17 @@ def _off_layer(nodes: Sequence[str], layer: int, graph: Graph, place: tuple[str,
             yield Wrong(place, f"{node!r} is {role.value}: a layer-{layer} path does not lead over it")
 
 
+def _twice_home(
+    nodes: Sequence[str], sites: tuple[str, str], graph: Graph, place: tuple[str, ...]
+) -> Iterator[Wrong]:
+    """Every router of a campus is in the campus's network: none would send packets for it over another."""
+    for site in sites:
+        own = [node for node in nodes if node in graph.of(site, Role.CAMPUS_ROUTER)]
+        if len(own) > 1:
+            cause = f"leads over {' and '.join(own)}: a path has one router of each of its sites"
+            yield Wrong(place, cause)
+
+
 def _chosen(one: str, other: str, named: set[str], graph: Graph, place: tuple[str, ...]) -> Cable:
     joining = graph.joining(one, other)
     meant = tuple(cable for cable in joining if cable.name in named) or joining
@@ -163,14 +176,23 @@ def _chosen(one: str, other: str, named: set[str], graph: Graph, place: tuple[st
 
 
 def _shared_vlans(found: Sequence[Course]) -> Iterator[Wrong]:
+    """A VLAN that two paths have on a link, or at an edge.
+
+    An edge floods what it does not know into all ports of a VLAN, and so would make one network of two paths,
+    of those between the same two sites a ring.
+    """
     taken: dict[tuple[str, int], str] = {}
     for course in found:
-        for cable in course.cables:
-            if course.vlan is not None:
-                other = taken.setdefault((cable.name, course.vlan), course.name)
-                if other != course.name:
-                    cause = f"{course.vlan} is the VLAN of path {other!r} on link {cable.name!r}"
-                    yield Wrong(("paths", course.name, "vlan"), cause)
+        if course.vlan is None:
+            continue
+        where = {cable.name: f"on link {cable.name!r}" for cable in course.cables}
+        where |= {edge: f"at {edge!r}" for edge in (course.nodes[0], course.nodes[-1])}
+        for name, words in where.items():
+            other = taken.setdefault((name, course.vlan), course.name)
+            if other != course.name:
+                cause = f"{course.vlan} is the VLAN of path {other!r} {words}"
+                yield Wrong(("paths", course.name, "vlan"), cause)
+                break
 
 
 def _without_rate(found: Sequence[Course]) -> Iterator[Wrong]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Network
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from adon.config.parts import PositiveRate, raise_all
 from adon.frozenmap import Frozen, FrozenMap
@@ -27,11 +27,14 @@ with it, and two links full at once stay below what one socket of the userspace 
 NO_HOSTS = tuple(IPv4Network(one) for one in ("0.0.0.0/8", "127.0.0.0/8", "169.254.0.0/16", "224.0.0.0/3"))
 """This network, loopback, link-local, multicast and reserved (RFC 6890)."""
 
-RESERVED = ("joined", "lo", "management", "mgmt")
-"""Names that the building itself uses."""
+RESERVED = ("all", "default", "joined", "lo", "management", "mgmt", "ovs-netdev", "ovs-system")
+"""Names that the building itself uses, and those that Linux lets no device have (``all``, ``default``) or
+that Open vSwitch's own devices have."""
 
 NETWORK_NAME = "[a-z][a-z0-9_]{0,39}"
 """What a network is called, as a regular expression."""
+
+MOST_PATHS = 1000
 
 Node = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,8}[a-z0-9]$")]
 """A node's or link's name: 2 to 10 characters, so that an interface's name, which begins with it, is not
@@ -154,6 +157,12 @@ class PathPart(Part):
         return self
 
 
+def _on_a_line(title: str) -> str:
+    if not title.isprintable():
+        raise ValueError("is written on one line, without control characters")
+    return title
+
+
 Latitude = Annotated[float, Field(ge=-90, le=90)]
 Longitude = Annotated[float, Field(ge=-180, le=180)]
 
@@ -169,14 +178,14 @@ class Description(Part):
     """
 
     network: Annotated[str, Field(pattern=f"^{NETWORK_NAME}$")]
-    title: Annotated[str, Field(min_length=1, max_length=100)]
+    title: Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_on_a_line)]
     about: str = ""
     scale: Annotated[float, Field(gt=0)] = 1.0
     sites: Frozen[Node, SitePart | None] = Field(min_length=1, max_length=200)
     switches: tuple[Node, ...] = ()
     routers: tuple[Node, ...] = ()
     links: Frozen[Node, LinkPart] = FrozenMap()
-    paths: Annotated[Frozen[Name, PathPart], Field(max_length=1000)] = FrozenMap()
+    paths: Annotated[Frozen[Name, PathPart], Field(max_length=MOST_PATHS)] = FrozenMap()
     places: Frozen[Node, tuple[Latitude, Longitude]] = FrozenMap()
 
     @property

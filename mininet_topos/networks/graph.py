@@ -14,7 +14,7 @@ from typing import Literal
 from adon.nearest_key import absent
 from mininet_topos.networks.description import RESERVED, Description, LinkPart, SitePart
 from mininet_topos.networks.wrong import Wrong, refuse
-from mininet_topos.topology import Shape
+from mininet_topos.topology import MIN_MTU, Shape
 
 TCP_HEADERS = 52
 """Bytes of each packet that are no data: 20 (IP), 20 (TCP) and 12 (time stamps, RFC 7323)."""
@@ -196,8 +196,10 @@ def _cable(name: str, part: LinkPart, nodes: Mapping[str, Node], scale: float) -
     called = (part.between[one], part.between[other]) if isinstance(part.between, Mapping) else (None, None)
     campus = nodes[one].site if nodes[one].site == nodes[other].site else None
     switched = nodes[one].role not in LAYER_3
-    frame = part.mtu + (TAGGED if switched and campus is None else UNTAGGED)
-    data = part.mtu - TCP_HEADERS
+    # One that is out of range is refused with all other shapes; until then there is something to divide by.
+    packet = max(part.mtu, MIN_MTU)
+    frame = packet + (TAGGED if switched and campus is None else UNTAGGED)
+    data = packet - TCP_HEADERS
     shape = goodput = None
     if part.goodput is not None:
         goodput = part.goodput / scale

@@ -15,6 +15,7 @@ from itertools import chain, count
 from mininet_topos.networks.addressing import Addresses
 from mininet_topos.networks.campuses import Campus
 from mininet_topos.networks.courses import Course
+from mininet_topos.networks.description import RESERVED
 from mininet_topos.networks.graph import Cable, Graph, Role
 from mininet_topos.networks.wrong import Wrong, refuse
 from mininet_topos.topology import MAX_INTERFACE_NAME, Interface, Link, Shape, Vlans
@@ -83,11 +84,18 @@ class Wiring:
 def wiring(campuses: Sequence[Campus], graph: Graph, courses: Sequence[Course], given: Addresses) -> Wiring:
     """All links of the topology.
 
-    :raises WrongDescription: if a name that the description chooses is too long, or taken.
+    :raises WrongDescription: if a name that the description chooses is too long, or taken; or if a node has
+        that of an interface of the management network.
     """
     wires = [*_campus_wires(campuses, given), *_described_wires(graph, courses, given)]
     ends = [end for wire in wires for end in wire]
-    taken = {*graph.nodes, *graph.cables, *_of_management(given.points)}
+    of_management = frozenset(_of_management(given.points))
+    refuse(
+        Wrong(place, f"{name!r} is the name of an interface of the management network already")
+        for name, place in _places(graph)
+        if name in of_management
+    )
+    taken = {*RESERVED, *graph.nodes, *graph.cables, *of_management}
     refuse(_wrong_choices(ends, taken))
     names = _names(ends, taken)
     links = tuple(Link(*(_interface(end, names[end.key]) for end in wire)) for wire in wires)
@@ -188,6 +196,12 @@ def _of_management(measuring: Iterable[str]) -> Iterator[str]:
     for host in measuring:
         yield f"{host}-mgmt"
         yield f"mgmt-{host}"
+
+
+def _places(graph: Graph) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Nodes and links by name, with where in the description that is."""
+    yield from ((node.name, node.place) for node in graph.nodes.values())
+    yield from ((name, ("links", name)) for name in graph.cables)
 
 
 def _wrong_choices(ends: Sequence[End], taken: set[str]) -> Iterator[Wrong]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from mininet_topos.pictures import plane
 from mininet_topos.pictures.boxes import Box, Point, Segment, Surroundings, around, pushed_apart, settled_near
 from mininet_topos.pictures.campus import Ranked, ranked
+from mininet_topos.pictures.labels import SMALL, text_width
 from mininet_topos.pictures.sketch import Sketch
 
 RANKS, SLOTS = 104.0, 84.0
@@ -16,6 +17,8 @@ RANKS, SLOTS = 104.0, 84.0
 UPRIGHT_RANKS, UPRIGHT_SLOTS = 70.0, 96.0
 """The same where ranks are rows."""
 DENSE_RANKS, DENSE_SLOTS = 46.0, 23.0
+"""The same with small symbols; slots are wider where names are."""
+BETWEEN_NAMES = 4.0
 
 PADDING = 34.0
 """Between the outermost symbols of a campus and its frame."""
@@ -121,7 +124,7 @@ def _turned(found: Ranked, toward: Point, slots: float = SLOTS) -> _Campus:
     """The campus with its first rank on the side of ``toward``, a direction."""
     across = _across(found, toward)
     rank_step, slot_step = (
-        (DENSE_RANKS, DENSE_SLOTS)
+        (DENSE_RANKS, max(DENSE_SLOTS, text_width(found.longest, SMALL) + BETWEEN_NAMES))
         if found.dense
         else (RANKS, slots)
         if across

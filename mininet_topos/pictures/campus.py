@@ -24,10 +24,12 @@ class Ranked:
     :param rank: of each node, 0 for those that face the outside; of several routers all but the last stand
         back, so that no cable lies behind one of them.
     :param slot: along the rank; leaves are 1 apart.
+    :param longest: of its nodes' names.
     """
 
     rank: Mapping[str, float]
     slot: Mapping[str, float]
+    longest: str = ""
 
     @property
     def ranks(self) -> float:
@@ -64,7 +66,8 @@ def ranked(sketch: Sketch, site: str) -> Ranked:
     _spread([*border, *rest], behind, slot, 0.0)
     routers = [name for name in border if sketch.node[name].kind is Kind.ROUTER]
     back = {name: STEP_BACK * place for place, name in enumerate(reversed(routers))}
-    return Ranked({name: its + back.get(name, 0.0) for name, its in rank.items()}, slot)
+    longest = max((node.label for node in sketch.within(site)), key=len, default="")
+    return Ranked({name: its + back.get(name, 0.0) for name, its in rank.items()}, slot, longest)
 
 
 def _spread(

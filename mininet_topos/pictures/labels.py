@@ -12,8 +12,11 @@ ALONG = (0.5, 0.45, 0.55, 0.4, 0.6, 0.35, 0.65, 0.3, 0.7, 0.25, 0.75)
 ASIDE = (0, 1, -1, 2, -2)
 """On the line, beside it, and farther beside it."""
 CLOSE, FARTHER = 4.0, 9.0
-LETTER = 0.56
-"""Width of a letter by its size, on the average of the fonts that a picture names."""
+LETTER, BOLD = 0.56, 1.25
+"""Width of a letter by its size, on the average of the fonts that a picture names; times as much if bold."""
+
+NAME, SMALL, LINK = 11.0, 8.0, 10.0
+"""Sizes of letters, in pixels: names of nodes, of those in a dense campus, what is written at links."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +27,19 @@ class Label:
     x: float
     y: float
 
+    def box(self, size: float) -> Box:
+        """What it covers, in letters of this size."""
+        return Box(self.x, self.y, *_halves(self.text, size))
 
-def text_width(words: str, size: float) -> float:
+
+def text_width(words: str, size: float, *, bold: bool = False) -> float:
     """Pixels that words take, about."""
-    return len(words) * size * LETTER
+    return len(words) * size * LETTER * (BOLD if bold else 1.0)
+
+
+def _halves(words: str, size: float) -> tuple[float, float]:
+    """Half of the width and height that words have for themselves."""
+    return text_width(words, size) / 2 + 2, size * 0.62
 
 
 def placed(
@@ -69,7 +81,7 @@ def _candidates(words: str, ends: tuple[Point, Point], size: float) -> list[_Can
     (x, y), (far_x, far_y) = ends
     length = math.dist(*ends) or 1.0
     over, down = -(far_y - y) / length, (far_x - x) / length
-    half_width, half_height = text_width(words, size) / 2 + 2, size * 0.62
+    half_width, half_height = _halves(words, size)
     # Just beside the line, however it lies.
     reach = abs(over) * half_width + abs(down) * half_height + CLOSE
     return [

@@ -55,17 +55,21 @@ def legend(sketch: Sketch, width: float) -> Legend:
             if rows[-1] and sum(map(_kind_width, [*rows[-1], kind])) > width:
                 rows.append([])
             rows[-1].append(kind)
-    widest = max((SWATCH + 34 + text_width(_words(way), SIZE) for way in sketch.ways), default=width)
-    columns = max(1, min(len(sketch.ways), int(width / widest)))
+    columns = max(1, min(len(sketch.ways), int(width / (widest(sketch) or width))))
     return Legend(sketch.ways, tuple(map(tuple, rows)), columns, width / columns)
+
+
+def widest(sketch: Sketch) -> float:
+    """Pixels of the longest line that cannot be broken; 0 without ways."""
+    return max((_way_width(way) for way in sketch.ways), default=0.0)
+
+
+def _way_width(way: Way) -> float:
+    return SWATCH + 34 + text_width(way.name, SIZE, bold=True) + text_width(f"  {way.text}", SIZE)
 
 
 def _kind_width(kind: Kind) -> float:
     return 48 + text_width(kind.value, SIZE)
-
-
-def _words(way: Way) -> str:
-    return f"{way.name}  {way.text}"
 
 
 def _way(parent: ET.Element, way: Way, colour: str, x: float, y: float) -> None:

@@ -46,7 +46,8 @@ def in_lanes(sketch: Sketch) -> dict[str, Point]:
     """Between two campuses: each of the ways a lane, its nodes in the order of their steps."""
     left, right = sketch.sites
     far = {site: _steps(sketch, sketch.border(site)) for site in (left, right)}
-    most = max((far[left].get(name, 0) for name in sketch.border(right)), default=1)
+    # Of links from campus to campus there are no steps: these are as long as one.
+    most = max(1, *(far[left].get(name, 0) for name in sketch.border(right)))
     lanes = _lanes(sketch)
     points: dict[str, Point] = {left: (0.0, 0.0), right: (float(most), 0.0)}
     for node in sketch.transit:
@@ -73,7 +74,9 @@ def _lanes(sketch: Sketch) -> dict[str, int]:
 
 
 def chains(sketch: Sketch) -> bool:
-    """Whether all that lies between campuses are rows of nodes, one after the other."""
+    """Whether all that lies between campuses are rows of nodes; each campus has a way out there."""
+    if not all(sketch.border(site) for site in sketch.sites):
+        return False
     transit = {node.name for node in sketch.transit}
     return all(sum(other in transit for other in sketch.near[name]) <= 2 for name in transit)
 

@@ -6,11 +6,11 @@ import xml.etree.ElementTree as ET  # builds and writes; nothing is parsed
 from collections.abc import Iterator, Mapping, Sequence
 
 from mininet_topos.pictures.arrangement import Arrangement, arranged
-from mininet_topos.pictures.boxes import Box, Point
-from mininet_topos.pictures.labels import Label, placed, text_width
-from mininet_topos.pictures.legend import legend
+from mininet_topos.pictures.boxes import Box, Point, around
+from mininet_topos.pictures.labels import LINK, NAME, SMALL, Label, placed, text_width
+from mininet_topos.pictures.legend import legend, widest
 from mininet_topos.pictures.sketch import Kind, Line, Sketch
-from mininet_topos.pictures.strokes import Stroke, strokes
+from mininet_topos.pictures.strokes import Stroke, Strokes, strokes
 from mininet_topos.pictures.symbols import FILLS, half_height, symbol
 
 FONT = "Helvetica, Arial, 'DejaVu Sans', sans-serif"
@@ -19,10 +19,12 @@ CABLE, FRAME, GROUND = "#c3cad5", "#cfd8e6", "#f4f7fb"
 MARGIN = 26.0
 HEAD = 62.0
 LEAST_WIDTH = 760.0
+BESIDE = 8.0
+"""Between a campus's name and what is said beside it."""
 MANY_SAID = " \u00b7 names and rates along the paths only"
 
-LABEL, SMALL, LINK = 11.0, 8.0, 10.0
-"""Sizes of letters, in pixels: names of nodes, of those in a dense campus, what is written at links."""
+TITLE, SUBTITLE, CAPTION = 20.0, 12.5, 13.0
+"""Sizes of letters, in pixels."""
 
 
 def drawn(sketch: Sketch) -> str:
@@ -32,9 +34,17 @@ def drawn(sketch: Sketch) -> str:
 
 def written(sketch: Sketch, arrangement: Arrangement) -> str:
     """The picture, given where everything is."""
-    extent = arrangement.extent
+    laid = strokes(sketch, arrangement.points)
+    labels = _labels(sketch, arrangement, laid.base)
+    extent = around([arrangement.extent, *(label.box(LINK) for label in labels)])
     subtitle = sketch.subtitle + (MANY_SAID if sketch.quiet else "")
-    width = max(2 * extent.half_width + 2 * MARGIN, LEAST_WIDTH, text_width(subtitle, 12.5) + 2 * MARGIN)
+    within = max(
+        2 * extent.half_width,
+        text_width(sketch.title, TITLE, bold=True),
+        text_width(subtitle, SUBTITLE),
+        widest(sketch),
+    )
+    width = max(within + 2 * MARGIN, LEAST_WIDTH)
     key = legend(sketch, width - 2 * MARGIN)
     height = HEAD + 2 * extent.half_height + key.height + 2.4 * MARGIN
     root = ET.Element(
@@ -50,11 +60,11 @@ def written(sketch: Sketch, arrangement: Arrangement) -> str:
         },
     )
     ET.SubElement(root, "rect", {"width": "100%", "height": "100%", "fill": PAPER})
-    _text(root, sketch.title, (MARGIN, 34.0), 20, anchor="start", weight="bold")
-    _text(root, subtitle, (MARGIN, 54.0), 12.5, anchor="start", fill=QUIET)
+    _text(root, sketch.title, (MARGIN, 34.0), TITLE, anchor="start", weight="bold")
+    _text(root, subtitle, (MARGIN, 54.0), SUBTITLE, anchor="start", fill=QUIET)
     shift = (width / 2 - extent.x, HEAD + MARGIN / 2 - extent.top)
     body = ET.SubElement(root, "g", {"transform": f"translate({shift[0]:.1f} {shift[1]:.1f})"})
-    _body(body, sketch, arrangement)
+    _body(body, sketch, arrangement, laid, labels)
     foot = ET.SubElement(
         root, "g", {"transform": f"translate({MARGIN:.1f} {height - key.height - MARGIN * 0.6:.1f})"}
     )
@@ -63,15 +73,19 @@ def written(sketch: Sketch, arrangement: Arrangement) -> str:
     return ET.tostring(root, encoding="unicode") + "\n"
 
 
-def _body(body: ET.Element, sketch: Sketch, arrangement: Arrangement) -> None:
-    for site, box in arrangement.boxes.items():
-        _frame(body, sketch, site, box, arrangement.small)
-    laid = strokes(sketch, arrangement.points)
+def _body(
+    body: ET.Element, sketch: Sketch, arrangement: Arrangement, laid: Strokes, labels: Sequence[Label]
+) -> None:
+    for box in arrangement.boxes.values():
+        _frame(body, box)
     for line in sketch.lines:
         _line(body, line, laid.base[line.name])
     for stroke in laid.ways:
         _way(body, stroke)
-    for label in _labels(sketch, arrangement, laid.base):
+    # What is written lies on the lines, or they would strike it out.
+    for site, box in arrangement.boxes.items():
+        _caption(body, sketch, site, box, arrangement.small)
+    for label in labels:
         _text(body, label.text, (label.x, label.y + LINK * 0.36), LINK, fill=QUIET, halo=PAPER)
     for node in sketch.nodes:
         small = node.name in arrangement.small
@@ -80,12 +94,12 @@ def _body(body: ET.Element, sketch: Sketch, arrangement: Arrangement) -> None:
         if node.name in sketch.quiet:
             continue
         x, y = arrangement.points[node.name]
-        size = SMALL if small else LABEL
+        size = SMALL if small else NAME
         below = y + half_height(node.kind, small=small) + size + 1
         _text(body, node.label, (x, below), size, halo=PAPER if node.site is None else GROUND)
 
 
-def _frame(body: ET.Element, sketch: Sketch, site: str, box: Box, small: frozenset[str]) -> None:
+def _frame(body: ET.Element, box: Box) -> None:
     ET.SubElement(
         body,
         "rect",
@@ -99,14 +113,32 @@ def _frame(body: ET.Element, sketch: Sketch, site: str, box: Box, small: frozens
             "stroke": FRAME,
         },
     )
-    caption = _text(body, site, (box.left + 12, box.top + 18), 13, anchor="start", weight="bold", halo=GROUND)
-    within = {node.name for node in sketch.within(site)}
-    if within & small:
-        switches = sum(node.kind in (Kind.EDGE, Kind.CAMPUS) for node in sketch.within(site))
-        said = sorted({line.text for line in sketch.lines if line.text and within.issuperset(line.ends)})
-        look = {"font-size": f"{LINK:g}", "font-weight": "normal", "fill": QUIET, "dx": "8"}
-        words = f"{switches} switches" + (f", links {said[0]}" if len(said) == 1 else "")
+
+
+def _caption(body: ET.Element, sketch: Sketch, site: str, box: Box, small: frozenset[str]) -> None:
+    at = (box.left + 12, box.top + 18)
+    caption = _text(body, site, at, CAPTION, anchor="start", weight="bold", halo=GROUND)
+    if words := _of_dense(sketch, site, small):
+        look = {"font-size": f"{LINK:g}", "font-weight": "normal", "fill": QUIET, "dx": f"{BESIDE:g}"}
         ET.SubElement(caption, "tspan", look).text = words
+
+
+def _of_dense(sketch: Sketch, site: str, small: frozenset[str]) -> str:
+    """What is said beside a dense campus's name; of others nothing."""
+    within = {node.name for node in sketch.within(site)}
+    if not within & small:
+        return ""
+    switches = sum(node.kind in (Kind.EDGE, Kind.CAMPUS) for node in sketch.within(site))
+    said = sorted({line.text for line in sketch.lines if line.text and within.issuperset(line.ends)})
+    counted = "1 switch" if switches == 1 else f"{switches} switches"
+    return counted + (f", links {said[0]}" if len(said) == 1 else "")
+
+
+def _caption_box(sketch: Sketch, site: str, box: Box, small: frozenset[str]) -> Box:
+    """What a campus's name covers, with what is said beside it."""
+    words = _of_dense(sketch, site, small)
+    wide = text_width(site, CAPTION, bold=True) + (BESIDE + text_width(words, LINK) if words else 0.0)
+    return Box(box.left + 12 + wide / 2, box.top + 14, wide / 2, 8)
 
 
 def _line(body: ET.Element, line: Line, ends: tuple[Point, Point]) -> None:
@@ -148,15 +180,16 @@ def _labels(sketch: Sketch, arrangement: Arrangement, base: Mapping[str, tuple[P
     for node in sketch.nodes:
         x, y = arrangement.points[node.name]
         small = node.name in arrangement.small
-        half, size = half_height(node.kind, small=small), SMALL if small else LABEL
+        half, size = half_height(node.kind, small=small), SMALL if small else NAME
         taken.append(Box(x, y, half + 3, half + 2))
         if node.name not in sketch.quiet:
             taken.append(Box(x, y + half + size * 0.7, text_width(node.label, size) / 2, size * 0.6))
-    taken += [
-        Box(box.left + 12 + text_width(site, 13) / 2, box.top + 14, text_width(site, 13) / 2, 8)
-        for site, box in arrangement.boxes.items()
-    ]
-    silent = sketch.quiet | {one.name for one in sketch.lines if arrangement.small.issuperset(one.ends)}
+    taken += [_caption_box(sketch, site, box, arrangement.small) for site, box in arrangement.boxes.items()]
+    silent = sketch.quiet | {
+        one.name
+        for one in sketch.lines
+        if arrangement.small.issuperset(one.ends) and len({sketch.node[end].site for end in one.ends}) == 1
+    }
     lines = [line for line in sketch.lines if line.text and line.name not in silent]
     wanted = [(text, base[line.name]) for line, text in _told(lines, sketch, arrangement)]
     return placed(wanted, taken, [*base.values()], [*arrangement.boxes.values()], LINK)

@@ -41,11 +41,12 @@ def _written(settled: Settled, name: str, routed: float, scale: int, wishes: Wis
     graph, names = settled.graph, Names()
     sites = {node.key: names.of_campus(node.label, node.key) for node in settled.campuses}
     router = names.of_node("core", "core")
+    names.take(f"{router}-{site}" for site in sites.values())
     nodes = {key: _named(node, names) for key, node in graph.nodes.items()}
     links = {edge.name: names.of_link(*(nodes[key] for key in edge.ends)) for edge in graph.edges}
     written: dict[str, Any] = {
         "network": name,
-        "title": f"{graph.name[:70]}, with {len(sites)} campuses",
+        "title": f"{printable(graph.name)[:70]}, with {len(sites)} campuses",
         "about": _about(graph, wishes),
         "scale": scale,
         "sites": dict.fromkeys(sites.values()),
@@ -60,6 +61,11 @@ def _written(settled: Settled, name: str, routed: float, scale: int, wishes: Wis
         "paths": dict(_paths(settled, sites, nodes, links, router)),
     }
     return {key: value for key, value in written.items() if value}
+
+
+def printable(text: str) -> str:
+    """On one line, and without what a title or a comment cannot have."""
+    return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 def _named(node: Node, names: Names) -> str:

@@ -187,12 +187,15 @@ class _Reading:
     def edges(self, graph: ET.Element, keys: Mapping[str, _Key], nodes: Mapping[str, Node]) -> Iterator[Edge]:
         directed = graph.get("edgedefault") == "directed"
         backwards: Counter[tuple[str, str]] = Counter()
-        names: set[str] = set()
-        for number, element in enumerate(_children(graph, "edge")):
+        elements = list(_children(graph, "edge"))
+        # All that the file gives: a name of ours must not be that of an edge further down.
+        taken = {identity for element in elements if (identity := element.get("id"))}
+        seen: set[str] = set()
+        for number, element in enumerate(elements):
             identity = element.get("id")
             # networkx numbers parallel edges by their id, from 0 at each pair of nodes.
-            name = f"edge {number}" if not identity or identity in names else identity
-            names.add(name)
+            name = _free("edge", number, taken) if not identity or identity in seen else identity
+            seen.add(name)
             ends = self._ends(name, element.get("source"), element.get("target"), nodes)
             bits = self._rate(name, _said(element, keys, "edge"))
             if ends is None:
@@ -206,20 +209,22 @@ class _Reading:
             else:
                 backwards[one, other] += 1
                 yield Edge(name, ends, bits)
-        yield from self._hyperedges(graph, keys, nodes)
+        yield from self._hyperedges(graph, keys, nodes, taken)
 
     def _hyperedges(
-        self, graph: ET.Element, keys: Mapping[str, _Key], nodes: Mapping[str, Node]
+        self, graph: ET.Element, keys: Mapping[str, _Key], nodes: Mapping[str, Node], taken: set[str]
     ) -> Iterator[Edge]:
-        """GraphML's own element for them, as a node with a link to each end."""
-        numbered = count()
+        """GraphML's own element for them, as a node with a link to each end.
+
+        :param taken: names of edges; those given here are added.
+        """
         for number, element in enumerate(_children(graph, "hyperedge")):
             middle = _hyperedge_key(number)
             bits = self._rate(middle, _said(element, keys, "hyperedge"))
             for endpoint in _children(element, "endpoint"):
                 ends = self._ends(middle, endpoint.get("node"), middle, nodes)
                 if ends is not None:
-                    yield Edge(f"hyperedge end {next(numbered)}", ends, bits)
+                    yield Edge(_free("hyperedge end", 0, taken), ends, bits)
 
     def _ends(
         self, name: str, source: str | None, target: str | None, nodes: Mapping[str, Node]
@@ -241,6 +246,13 @@ class _Reading:
         if bits is None and "LinkLabel" in said:
             self.notes.append(f"{name}: its label {said['LinkLabel'][:60]!r} is not one rate")
         return bits
+
+
+def _free(kind: str, number: int, taken: set[str]) -> str:
+    """``edge 3``, or with the next number that is free; it is taken then."""
+    name = next(name for one in count(number) if (name := f"{kind} {one}") not in taken)
+    taken.add(name)
+    return name
 
 
 def _hyperedge_key(number: int) -> str:

@@ -11,11 +11,10 @@ import yaml
 
 from adon.errors import InvalidInput, Problem
 from mininet_topos.networks.description import NETWORK_NAME
-from mininet_topos.zoo.description import Imported, imported
+from mininet_topos.zoo.description import Imported, imported, printable
 from mininet_topos.zoo.graphml import MAX_CHARACTERS, read_graphml
 from mininet_topos.zoo.settling import Wishes
 
-SUFFIX = ".graphml"
 WIDTH = 108
 
 
@@ -49,7 +48,8 @@ def plain_name(stem: str) -> str:
 
 def written(found: Imported) -> str:
     """As YAML: each link and path on a line, the notes above."""
-    told = (_printable(note) for note in found.notes)
+    # A label of the file must not end a comment.
+    told = (printable(note) for note in found.notes)
     notes = [line for note in told for line in wrap(note, WIDTH - 4, subsequent_indent="  ")]
     head = "".join(f"# {line}\n" for line in notes)
     parts = [head] if head else []
@@ -62,11 +62,6 @@ def written(found: Imported) -> str:
         else:
             parts.append(_block(key, value))
     return "".join(parts)
-
-
-def _printable(note: str) -> str:
-    """A label of the file must not end a comment."""
-    return "".join(letter if letter.isprintable() else " " for letter in note)
 
 
 def _flow(value: object) -> str:

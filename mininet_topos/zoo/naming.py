@@ -21,6 +21,10 @@ class Names:
     def __init__(self) -> None:
         self._taken = set(RESERVED)
 
+    def take(self, names: Iterable[str]) -> None:
+        """Give these to nobody: interfaces are called so."""
+        self._taken.update(names)
+
     def of_node(self, label: str, otherwise: str) -> str:
         """``kansas-cit`` of ``Kansas City``.
 

@@ -16,6 +16,7 @@ from itertools import combinations
 
 from adon.errors import InvalidInput, Problem
 from adon.units import format_rate
+from mininet_topos.networks.description import MOST_PATHS
 from mininet_topos.topology import MAX_DELAY, MIN_RATE
 from mininet_topos.zoo.campuses import costs, farthest_apart, named
 from mininet_topos.zoo.disjoint import disjoint_paths
@@ -80,7 +81,8 @@ class Settled:
 def settle(graph: Graph, wishes: Wishes) -> Settled:
     """Settle what a file leaves open.
 
-    :raises InvalidInput: if a wish cannot be fulfilled; it names the node.
+    :raises InvalidInput: if a wish cannot be fulfilled, or what follows from it is more than can be
+        described; it names the node.
     """
     problems = tuple(_impossible(wishes))
     if problems:
@@ -108,6 +110,9 @@ def settle(graph: Graph, wishes: Wishes) -> Settled:
         key=lambda node: (max(its[node.key] for its in far), node.key),
     )
     routed = {campus.key: its[router.key] / 1e9 for campus, its in zip(campuses, far, strict=True)}
+    problems = (*_too_far(campuses, router, routed), *_too_many(ways))
+    if problems:
+        raise InvalidInput(problems)
     graph = _fewer(graph, ways)
     rates = {
         edge.name: max(wishes.rate if edge.rate is None else edge.rate, wishes.at_least or 0.0)
@@ -124,6 +129,23 @@ def _impossible(wishes: Wishes) -> Iterator[Problem]:
             yield Problem(name, f"{format_rate(rate)} is not a rate that a link has")
     if not 0 <= wishes.delay <= MAX_DELAY:
         yield Problem("delay", f"{wishes.delay:g} s is not in 0..{MAX_DELAY:g} s")
+
+
+def _too_far(campuses: Sequence[Node], router: Node, routed: Mapping[str, float]) -> Iterator[Problem]:
+    for campus in campuses:
+        if routed[campus.key] > MAX_DELAY:
+            far = (
+                f"{routed[campus.key]:g} s of routed path are to {router}, which is not in 0..{MAX_DELAY:g} s"
+            )
+            yield Problem(str(campus), f"{far}: let links without a length have less delay")
+
+
+def _too_many(ways: Mapping[tuple[str, str], Sequence[object]]) -> Iterator[Problem]:
+    # Of each two campuses the overlays, and a routed path.
+    number = sum(len(found) + 1 for found in ways.values())
+    if number > MOST_PATHS:
+        cause = f"have {number} paths between them, of {MOST_PATHS} at most: take fewer, or fewer overlays"
+        yield Problem("campuses", cause)
 
 
 def _own(graph: Graph, chosen: frozenset[str]) -> Graph:

@@ -23,12 +23,14 @@ many."""
 LEASED = {"T1": 1.544e6, "DS1": 1.544e6, "E1": 2.048e6, "T3": 44.736e6, "DS3": 44.736e6, "E3": 34.368e6}
 """The plesiochronous hierarchy (ITU-T G.702)."""
 
-ETHERNET = {"ETHERNET": 10e6, "FASTETHERNET": 100e6, "FE": 100e6, "GIGABITETHERNET": 1e9, "GE": 1e9}
+ETHERNET = {"ETHERNET": 10e6, "FASTETHERNET": 100e6, "FE": 100e6} | dict.fromkeys(
+    ("GIGABITETHERNET", "GE", "GBE", "GIGE"), 1e9
+)
 
 _TIMES = re.compile(r"(?P<times>[1-9][0-9]{0,2})\s*[x*]\s*(?P<rest>\S.*)", re.IGNORECASE)
 _RATE = re.compile(
     r"(?P<number>[0-9]+(?:\.[0-9]+)?)\s*(?P<unit>[kmgt])"
-    r"(?:b(?:it)?s?(?:ps|/s|/sec)?|(?:ig)?e|ig(?:abit)?|ps)?(?:\s*(?:ethernet|link|circuit))?",
+    r"(?:b(?:it)?s?(?:ps|/s|/sec)?|(?:ig|b)?e|ig(?:abit)?|ps)?(?:\s*(?:ethernet|link|circuit))?",
     re.IGNORECASE,
 )
 _MULTIPLE = re.compile(r"(?P<kind>STM|OC)[- ]?(?P<times>[1-9][0-9]{0,3})c?", re.IGNORECASE)

@@ -102,6 +102,7 @@ def test_a_map_is_imported_and_read_again(tmp_path: Path) -> None:
         (("show", "moon"), "there is no network 'moon' (there are choreo_tree, "),
         (("show", "mu_osu", "--scale", "0"), "mu_osu.yaml:"),
         (("show", "mu_osu", "--scale", "1"), "on the wire, 6.08 Gbps is not in 100 kbps to 1 Gbps"),
+        (("show", SAMPLE, "--scale", "1"), f"{SAMPLE} (imported): links.minn-madi.rate: 10 Gbps is not in"),
         (("show", "none.graphml"), "none.graphml: cannot be read: there is no such file"),
         (("draw", "mu_osu", "-o", "a.pdf"), "'a.pdf' ends neither with .svg nor with .png"),
         (("draw", "mu_osu", "-o", "none/a.svg"), "--out: none/a.svg: no file can be written there"),

@@ -7,6 +7,8 @@ import pytest
 from adon.errors import InvalidInput
 from mininet_topos.networks import Network, described, named
 from mininet_topos.topology import Kind
+from mininet_topos.zoo.model import Place
+from mininet_topos.zoo.settling import FIBRE
 from tests.mininet_topos.networks.descriptions import PAIR
 from tests.mininet_topos.networks.forwarding import Walk
 
@@ -60,6 +62,19 @@ def test_five_sites_of_twenty_switches() -> None:
             pair = path.name.removeprefix("first-")
             common = set(path.links) & set(network.path(f"second-{pair}").links)
             assert len(common) == 2  # the ways into the two campuses
+
+
+def test_delays_of_five_sites_are_great_circles_in_fibre() -> None:
+    """As they are described, to a tenth of a millisecond: nothing there is faster than light."""
+    network = named("five_sites")
+    place = {name: Place(*at) for name, at in network.places.items()}
+    place |= {node: place[site.name] for site in network.sites for node in (site.edge, *site.routers)}
+    shaped = [link for link in network.links if link.shape is not None]
+    assert len(shaped) == 19
+    for link in shaped:
+        one, other = (place[node] for node in link.between)
+        assert link.shape is not None
+        assert link.shape.delay == pytest.approx(one.distance(other) / FIBRE, abs=0.05e-3), link.name
 
 
 @pytest.mark.parametrize(

@@ -130,9 +130,39 @@ def test_a_campus_whose_switches_form_a_loop_is_refused():
 
 
 def test_more_dtns_than_addresses_are_refused():
-    dtns = "".join(f"d{number:02}: , " for number in range(25))
-    with pytest.raises(InvalidInput, match=r"sites.one.dtns: 25 DTNs, where there are addresses for 24"):
-        described(PAIR.replace("  one:\n", f"  one: {{dtns: {{{dtns}}}}}\n"))
+    with pytest.raises(
+        InvalidInput, match=r"sites.one.dtns: 244 DTNs and 2 measured paths, where there are 245 addresses"
+    ):
+        described(crowded(244))
+
+
+def crowded(dtns: int, paths: int = 2, measuring: int = 0) -> str:
+    """The site ``one`` with so many DTNs and measured paths."""
+    many = "".join(f"  p{number}: {{layer: 2, over: [one, tr1, tr2, two]}}\n" for number in range(paths - 2))
+    hosts = "".join(f"d{number:03}: , " for number in range(dtns))
+    site = f"  one: {{dtns: {{{hosts}}}, measuring: d{measuring:03}}}\n"
+    return PAIR.replace("  one:\n", site).replace("paths:\n", "paths:\n" + many)
+
+
+@pytest.mark.parametrize(
+    ("dtns", "paths", "measuring", "last"),
+    [
+        (2, 2, 0, "10.1.0.20"),
+        (9, 23, 0, "10.1.0.110"),  # 30 for the first
+        (9, 23, 8, "10.1.0.90"),  # and for the last, behind which is nobody
+        (24, 2, 3, "10.1.0.240"),
+        (25, 2, 3, "10.1.0.226"),  # 9 apart
+        (243, 2, 0, "10.1.0.254"),
+        (1, 244, 0, "10.1.0.10"),
+        (5, 240, 4, "10.1.0.14"),
+    ],
+)
+def test_as_many_dtns_and_measured_paths_as_there_are_addresses(dtns, paths, measuring, last):
+    site = described(crowded(dtns, paths, measuring)).site("one")
+    assert str(site.dtns[-1].address) == last
+    held = [address for dtn in site.dtns for address in (dtn.address, *dtn.measured.values())]
+    assert len(set(held)) == dtns + paths
+    assert all(address in site.network and 10 <= int(address) % 256 <= 254 for address in held)
 
 
 def test_of_several_dtns_each_has_its_own_and_the_chosen_one_measures():

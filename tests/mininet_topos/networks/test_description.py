@@ -30,12 +30,19 @@ WRONG = [
     ("layer: 2,", "layer: 4,", "15: paths.al2s.layer"),
     ("layer: 3,", "layer: 3, vlan: 7,", "16: paths.internet.vlan: a layer-3 path has none"),
     ("layer: 2,", "layer: 2, vlan: 1,", "15: paths.al2s.vlan"),
+    ("title: Two campuses", 'title: "Two\\x07campuses"', "2: title: is written on one line, without control"),
     # Ranges of what is emulated.
     ("rate: 100 Mbps", "rate: 50 kbps", "10: links.line.rate: 50 kbps is not in 100 kbps to 1 Gbps"),
     ("rate: 100 Mbps", "rate: 2 Gbps", "10: links.line.rate: 2 Gbps is not in"),
     ("goodput: 8 Mbps", "goodput: 1 Gbps", "13: links.two-core.goodput: on the wire, 1.049 Gbps is not in"),
     ("delay: 5 ms", "delay: 2 s", "10: links.line.delay: 2 s is not in 0..1"),
     ("delay: 5 ms", "mtu: 575", "10: links.line.mtu: 575 bytes is not in 576..1500"),
+    (
+        "rate: 100 Mbps, delay: 5 ms",
+        "goodput: 10 Mbps, mtu: 52",
+        "10: links.line.mtu: 52 bytes is not in 576",
+    ),
+    ("delay: 5 ms", "mtu: -18", "10: links.line.mtu: -18 bytes is not in 576..1500"),
     ("delay: 5 ms", "queue: 10001", "10: links.line.queue: 10001 frames is not in 1..10000"),
     ("delay: 5 ms", "loss: 100 %", "10: links.line.loss: 1 is not in 0..1"),
     ("delay: 5 ms", "loss: 101 %", "10: links.line.loss: '101 %' is more than 100 %"),
@@ -44,6 +51,9 @@ WRONG = [
     # Names.
     ("routers: [core]", "routers: [tr1]", "7: routers: 'tr1' is the name of a provider's switch already"),
     ("routers: [core]", "routers: [core, lo]", "7: routers: 'lo' is the name of the building itself already"),
+    ("routers: [core]", "routers: [core, all]", "7: routers: 'all' is the name of the building itself"),
+    ("  one:\n", "  one: {edge: default}\n", "4: sites.one.edge: 'default' is the name of the building"),
+    ("  one:\n", "  one: {switches: [ovs-system]}\n", "sites.one.switches: 'ovs-system' is the name of the"),
     ("routers: [core]", "routers: [core, line]", "10: links.line: 'line' is the name of a router already"),
     ("routers: [core]", "routers: [core, x]", "7: routers.1: "),
     ("  one:\n", "  one: {edge: an-edge-of-mine}\n", "4: sites.one.edge: "),
@@ -111,6 +121,21 @@ def test_a_vlan_that_nobody_wrote_is_the_first_that_is_free():
     assert [path.vlan for path in described(changed("paths:\n", OTHER)).paths] == [1701, 1702, None]
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "place"),
+    [
+        ("[core]", "[core, mgmt-d1]", "7: routers"),
+        ("[core]", "[core, d1-mgmt]", "7: routers"),
+        ("two-core:", "mgmt-d1:", "13: links.mgmt-d1"),
+    ],
+)
+def test_a_node_is_not_called_as_an_interface_of_the_management_network(old, new, place):
+    text = changed("  one:\n", "  one: {dtns: {d1: , d2: }}\n").replace(old, new)
+    with pytest.raises(InvalidInput, match=f"{place}: '.*' is the name of an interface of the management"):
+        described(text, "pair.yaml")
+    assert described(text.replace("-d1", "-d2").replace("d1-", "d2-"))  # it has no measurement point
+
+
 def test_a_name_that_is_chosen_is_not_taken_from_another():
     text = changed("[one-edge, tr1]", "{one-edge: al, tr1: one}").replace("[core]", "[core, tr1-one]")
     with pytest.raises(
@@ -130,14 +155,41 @@ def test_an_interface_is_not_called_as_a_node_is():
     assert network.link("line").ends == ("tr1-1", "tr2-line")
 
 
-def test_the_same_vlan_is_for_paths_that_share_no_link():
+def test_two_paths_of_one_vlan_at_an_edge_are_refused_though_they_share_no_link():
+    """The edges would bridge both, and flood round and round."""
     apart = changed("switches: [tr1, tr2]", "switches: [tr1, tr2, tr3]").replace(
         "paths:\n",
         "  one-b: {between: [one-edge, tr3], rate: 1 Mbps}\n  two-b: {between: [two-edge, tr3]}\npaths:\n"
         "  b: {layer: 2, vlan: 1701, over: [one, tr3, two]}\n",
     )
-    network = described(apart.replace("al2s: {layer: 2,", "al2s: {layer: 2, vlan: 1701,"))
+    with pytest.raises(
+        InvalidInput, match=r"18: paths.al2s.vlan: 1701 is the VLAN of path 'b' at 'one-edge'$"
+    ):
+        described(apart.replace("al2s: {layer: 2,", "al2s: {layer: 2, vlan: 1701,"), "pair.yaml")
+    assert [path.vlan for path in described(apart).paths] == [1701, 1702, None]
+
+
+def test_the_same_vlan_is_for_paths_that_share_neither_link_nor_edge():
+    more = changed("  two:\n", "  two:\n  three:\n  four:\n").replace(
+        "paths:\n",
+        "  ends: {between: [three-edge, four-edge], rate: 1 Mbps}\npaths:\n"
+        "  b: {layer: 2, vlan: 1701, over: [three, four]}\n",
+    )
+    network = described(more.replace("al2s: {layer: 2,", "al2s: {layer: 2, vlan: 1701,"))
     assert [path.vlan for path in network.paths] == [1701, 1701, None]
+
+
+@pytest.mark.parametrize("over", ["[one, one-r1, one-r2, core, two]", "[two, core, one-r2, one-r1, one]"])
+def test_a_path_over_two_routers_of_a_campus_is_refused(over):
+    text = changed("  one:\n", "  one: {routers: [one-r1, one-r2]}\n").replace(
+        "[one-rtr, core]", "[one-r2, core]"
+    )
+    text = text.replace("paths:\n", "  rr: {between: [one-r1, one-r2]}\npaths:\n")
+    assert described(text).path("internet").links == ("one-core", "two-core")
+    with pytest.raises(
+        InvalidInput, match=r"17: paths.internet.over: leads over one-r. and one-r.: a path has one"
+    ):
+        described(text.replace("[one, core, two]", over), "pair.yaml")
 
 
 def test_everything_that_is_wrong_is_told_at_once():

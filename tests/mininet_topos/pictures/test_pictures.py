@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
+from xml.etree.ElementTree import Element  # only the type; defusedxml parses
 
 import pytest
 from defusedxml.ElementTree import fromstring
@@ -14,7 +18,9 @@ from mininet_topos.pictures import svg
 from mininet_topos.pictures.arrangement import Arrangement, arranged
 from mininet_topos.pictures.boxes import Box
 from mininet_topos.pictures.files import encoded
-from mininet_topos.pictures.sketch import Kind, Sketch
+from mininet_topos.pictures.labels import text_width
+from mininet_topos.pictures.sketch import Kind, Line, Sketch
+from mininet_topos.pictures.sketch import Node as DrawnNode
 from mininet_topos.pictures.sketching import sketched
 from mininet_topos.pictures.strokes import strokes
 from mininet_topos.pictures.symbols import half_height
@@ -173,3 +179,131 @@ def test_files(tmp_path: Path) -> None:
     assert int.from_bytes(png[16:20], "big") == 2 * width
     with pytest.raises(InvalidInput, match=r"'a\.pdf' ends neither with"):
         encoded(text, tmp_path / "a.pdf")
+
+
+def described(sites: str, *links: str, paths: str = "") -> Sketch:
+    """The sketch of campuses with these links, each of them ``name: {...}``."""
+    lines = "".join(f"  {link}\n" for link in links)
+    text = f"network: made_up\ntitle: Made up\nsites: {sites}\nrouters: [core]\n"
+    text += f"links:\n{lines}" if links else ""
+    return sketched(networks.described(text + (f"paths:\n  {paths}\n" if paths else "")))
+
+
+TWO = "{aa: , bb: }"
+DIRECT = "ee: {between: [aa-edge, bb-edge], goodput: 10 Mbps, delay: 12.5 ms, loss: 0.01 %}"
+OVER = "p: {layer: 2, over: [aa, bb]}"
+STORES = ", ".join(f"{{}}-store{number}: " for number in range(10))
+DENSE = "{" + ", ".join(f"{site}: {{dtns: {{{STORES.replace('{}', site)}}}}}" for site in ("aa", "bb")) + "}"
+
+
+@pytest.mark.parametrize(
+    "sketch",
+    [
+        described(TWO),
+        described(TWO, "up: {between: [aa-rtr, core]}"),
+        described(TWO, "up: {between: [aa-rtr, core]}", DIRECT, paths=OVER),
+        described(TWO, DIRECT, paths=OVER),
+    ],
+    ids=["nothing between", "one way out", "a router of one", "a direct link"],
+)
+def test_two_campuses_stand_apart_whatever_joins_them(sketch: Sketch) -> None:
+    found = arranged(sketch)
+    test_everything_is_on_it(sketch, found)
+    test_nothing_lies_upon_another(sketch, found)
+    one, other = found.boxes["aa"], found.boxes["bb"]
+    assert abs(one.x - other.x) > one.half_width + other.half_width + 100
+
+
+def picture(sketch: Sketch) -> tuple[list[tuple[str, Box]], float]:
+    """Each of its texts with what it covers, letters as wide as they are on the average, and its width."""
+    root = fromstring(svg.drawn(sketch))
+    width = float(root.attrib["width"])
+    return [found for group in root.iter() for found in _texts(group)], width
+
+
+def _texts(group: Element) -> Iterator[tuple[str, Box]]:
+    moved = re.match(r"translate\((\S+) (\S+)\)", group.get("transform", "translate(0 0)"))
+    assert moved is not None
+    for text in group.findall("{*}text"):
+        parts = [text, *text.findall("{*}tspan")]
+        size = float(text.attrib["font-size"])
+        sizes = [float(part.get("font-size", size)) for part in parts]
+        bold = [part.get("font-weight") == "bold" for part in parts]
+        gaps = sum(float(part.get("dx", 0)) for part in parts)
+        wide = gaps + sum(
+            text_width(part.text or "", its, bold=heavy)
+            for part, its, heavy in zip(parts, sizes, bold, strict=True)
+        )
+        x, y = (float(text.attrib[axis]) + float(by) for axis, by in zip("xy", moved.groups(), strict=True))
+        middle = x if text.get("text-anchor") == "middle" else x + wide / 2
+        box = Box(middle, y - size * 0.36, wide / 2, size * 0.36)
+        yield " ".join(filter(None, (part.text for part in parts))), box
+
+
+LONG = described(
+    TWO, DIRECT, paths="a-path-that-has-a-name-of-many-letters-indeed: {layer: 2, over: [aa, bb]}"
+)
+BY_THE_BORDER = {"one": (0.0, 0.0), "two": (0.0, 40.0), "three": (12.0, 40.0)}
+
+
+def on_the_border(*, turned: bool) -> Sketch:
+    """A link with many words along one side of a map."""
+    by = -1 if turned else 1
+    return Sketch(
+        "Map", "", ("aa",), (DrawnNode("aa-edge", Kind.EDGE, "aa"), *map(_transit, ("one", "two", "three"))),
+        (
+            Line("up", ("aa-edge", "one")), Line("a", ("one", "two")),
+            Line("b", ("two", "three"), 1e9, "10 Gbps TCP \u00b7 123.4 ms \u00b7 0.0123 % loss"),
+        ),
+        (), {name: (north, by * east) for name, (north, east) in {**BY_THE_BORDER, "aa": (0.0, 0.0)}.items()},
+    )  # fmt: skip
+
+
+def _transit(name: str) -> DrawnNode:
+    return DrawnNode(name, Kind.TRANSIT)
+
+
+@pytest.mark.parametrize(
+    "sketch",
+    [
+        replace(LONG, title="Campus networks of a hundred letters " * 3),
+        LONG,
+        replace(LONG, ways=(replace(LONG.ways[0], text="told in many words " * 8),)),
+        on_the_border(turned=False),
+        on_the_border(turned=True),
+    ],
+    ids=["title", "name of a path", "legend", "link in the east", "link in the west"],
+)
+def test_nothing_is_cut(sketch: Sketch) -> None:
+    texts, width = picture(sketch)
+    assert [words for words, box in texts if box.left < 0 or box.right > width] == []
+
+
+def test_nothing_is_cut_of_what_there_is(sketch: Sketch) -> None:
+    test_nothing_is_cut(sketch)
+
+
+def test_names_in_a_dense_campus_are_apart() -> None:
+    sketch = described(DENSE, DIRECT, paths=OVER)
+    texts, _ = picture(sketch)
+    names = [box for words, box in texts if words.startswith("store")]
+    assert len(names) == 20
+    assert all(one.common(other) == 0 for one, other in combinations(names, 2))
+    told = [words for words, _ in texts]
+    assert "aa 1 switch" in told
+    # The link between the two is in neither frame's words.
+    assert "10 Mbps TCP \u00b7 12.5 ms \u00b7 0.01 % loss" in told
+
+
+def test_a_campus_s_name_lies_on_lines_and_under_no_link_s_words(sketch: Sketch) -> None:
+    root = fromstring(svg.drawn(sketch))
+    (body,) = (group for group in root.findall("{*}g") if group.find("{*}rect") is not None)
+    order = list(body)
+    first_words = next(place for place, child in enumerate(order) if child.tag.endswith("text"))
+    assert not any(child.find("{*}line") is not None for child in order[first_words:])
+    texts, _ = picture(sketch)
+    captions = [box for words, box in texts if words.split()[0] in sketch.sites and box.half_height > 4.5]
+    links = {line.text for line in sketch.lines} - {""}
+    for words, box in texts:
+        if words.removesuffix(" each") in links:
+            assert all(box.common(caption) == 0 for caption in captions), words

@@ -102,6 +102,19 @@ def test_parallel_edges_that_networkx_numbers_from_0_have_names_of_their_own() -
     assert [edge.name for edge in read(TWO + edges + third).edges] == ["0", "1", "edge 2"]
 
 
+def test_a_name_that_an_edge_is_given_is_no_other_edge_s() -> None:
+    """``edge 0`` has no id: it would be called as the one further down."""
+    edges = (
+        '<edge source="0" target="1"/><edge id="edge 0" source="1" target="2"/><edge source="0" target="2"/>'
+    )
+    more = '<edge id="hyperedge end 0" source="0" target="2"/><hyperedge>'
+    more += "".join(f'<endpoint node="{key}"/>' for key in "012") + "</hyperedge>"
+    names = [edge.name for edge in read(TWO + '<node id="2"/>' + edges + more).edges]
+    assert names == ["edge 1", "edge 0", "edge 2", "hyperedge end 0"] + [
+        f"hyperedge end {n}" for n in (1, 2, 3)
+    ]
+
+
 def test_graphml_s_own_hyperedges_become_nodes() -> None:
     inside = TWO + '<node id="2"/><hyperedge>' + data(LinkSpeedRaw="1")
     inside += "".join(f'<endpoint node="{key}"/>' for key in "012") + "</hyperedge>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations, pairwise
 from pathlib import Path
 
@@ -173,6 +174,20 @@ def test_a_link_with_several_ends_is_no_place_of_a_router() -> None:
     assert network(graph).places["core"] == (0, 0)
 
 
+@pytest.mark.parametrize("label", ["Core Lon", "All", "default", "Mgmt", "ovs netdev"])
+def test_a_node_s_name_is_none_that_the_building_or_an_interface_has(label: str) -> None:
+    nodes = (Node("0", "Lon"), Node("1", label), Node("2", "Core"), Node("3", "Rome"))
+    found = network(chain(*nodes), Wishes(campuses=("Lon", "Rome"), overlays=1))
+    assert len(found.topology.switches) == 6
+    campus = network(chain(*nodes), Wishes(campuses=("Lon", label), overlays=1))
+    assert len(campus.sites) == 2
+
+
+def test_a_network_s_name_has_no_letters_that_a_title_cannot_have() -> None:
+    graph = chain(Node("0", "Lon"), Node("1", "Rome"))
+    assert network(replace(graph, name="a\u200bb")).title == "a b, with 2 campuses"
+
+
 def test_half_a_map_is_none() -> None:
     nodes = (Node("0", "A", Place(0, 0)), Node("1", "B"), Node("2", "C", Place(0, 12)))
     assert network(chain(*nodes)).places == {}
@@ -200,6 +215,16 @@ def test_the_routed_path_has_what_can_be_built_at_least() -> None:
         (ring(1e9, 1e9), Wishes(routed=-1.0), "routed: -1 bps is not a rate that a link has"),
         (ring(1e9, 1e9), Wishes(at_least=1e16), "at_least: 1e+04 Tbps is not a rate that a link has"),
         (ring(1e9, 1e9), Wishes(delay=5.0), "delay: 5 s is not in 0..1 s"),
+        (
+            ring(*[1e9] * 12),
+            Wishes(delay=0.5),
+            "node 0 (PoP 0): 1.5 s of routed path are to node 3 (PoP 3), which is not in 0..1 s: let links",
+        ),
+        (
+            ring(*[1e9] * 40),
+            Wishes(number=27),
+            "campuses: have 1053 paths between them, of 1000 at most: take fewer, or fewer overlays",
+        ),
         (ring(1e9, 1e9), Wishes(number=3), "campuses: 3 is not in 2..2, the nodes there are"),
         (ring(1e9, 1e9), Wishes(campuses=("PoP 1", "PoP 9")), "there is no node 'PoP 9'; did you mean PoP"),
         (

@@ -29,7 +29,9 @@ def test_the_first_that_is_there_counts(said: dict[str, str], bits: float | None
     ("label", "bits"),
     [
         ("10 Gbps", 10e9), ("10Gbps", 10e9), ("10 Gbit/s", 10e9), ("10 Gb/s", 10e9), ("10G", 10e9),
-        ("10GE", 10e9), ("10GigE", 10e9), ("10 Gigabit Ethernet", 10e9), ("100 Mbits/s", 100e6),
+        ("10GE", 10e9), ("10GigE", 10e9), ("1 GbE", 1e9), ("100GbE", 100e9), ("10 GbE", 10e9),
+        ("2 x 10 GbE", 20e9), ("GbE", 1e9), ("GigE", 1e9), ("Gig-E", 1e9), ("10 Gigabit Ethernet", 10e9),
+        ("100 Mbits/s", 100e6),
         ("2.5 Gbps", 2.5e9), ("512 kbps", 512e3), ("2x10G", 20e9), ("4 x 2.5 Gbps", 10e9),
         ("3*E3", 3 * 34.368e6),
         ("STM-16", 16 * 155.52e6), ("stm64", 64 * 155.52e6), ("OC-48c", 48 * 51.84e6),
