@@ -23,7 +23,7 @@ from adon.experiments.results import About, Run, State
 from adon.experiments.summary import CONFIDENCE, Summary, measured, summary
 from adon.experiments.wording import at_full_scale
 from adon.frozenmap import FrozenMap
-from measurement.evaluation.comparison import Verdict, hedges, holm, welch
+from measurement.evaluation.comparison import Verdict, disagreement, hedges, holm, welch
 from measurement.evaluation.intervals import Interval
 
 ALIKE_WITHIN = 0.05
@@ -38,7 +38,7 @@ class Change:
     :param apart: interval of the difference of the means, second less first.
     :param p: corrected for the number of comparisons.
     :param effect: Hedges' g; None where nothing deviates.
-    :param why: why it was not tested; empty if it was.
+    :param why: why it was not tested, or why its test tells no direction; empty if nothing is to be said.
     """
 
     figure: str
@@ -171,7 +171,9 @@ def _tested(
         p = least_p(one.count, other.count)
         return replace(change, apart=apart, method="mann-whitney", p=p, effect=effect)
     if least_p(one.count, other.count) * comparisons <= 1 - confidence:
-        return replace(change, apart=apart, method="mann-whitney", p=_ranks(before, after), effect=effect)
+        p, delta = _ranks(before, after)
+        why = disagreement(delta, other.mean - one.mean)
+        return replace(change, apart=apart, method="mann-whitney", p=p, effect=effect, why=why)
     return replace(change, apart=apart, method="welch", p=p, effect=effect)
 
 
@@ -179,19 +181,25 @@ MOST_WAYS = 20_000
 """Of dealing values to two runs that are all tried where some are equal."""
 
 
-def _ranks(before: Sequence[float], after: Sequence[float]) -> float:
-    """Mann and Whitney's p-value, exact for few values; what scipy takes for equal ones needs many."""
+def _ranks(before: Sequence[float], after: Sequence[float]) -> tuple[float, float]:
+    """Mann and Whitney's p-value, and Cliff's delta.
+
+    The p-value is exact for few values; what scipy takes where some are equal needs many.
+    """
     from scipy import stats  # type: ignore[import-untyped]  # slow to import
 
+    test = stats.mannwhitneyu(after, before)
+    delta = 2 * float(test.statistic) / (len(before) * len(after)) - 1
     ways = math.comb(len(before) + len(after), len(before))
     equal = len({*before, *after}) < len(before) + len(after)
     if not equal or ways > MOST_WAYS:
-        return float(stats.mannwhitneyu(after, before).pvalue)
+        return float(test.pvalue), delta
 
     def statistic(one: Any, other: Any, axis: int) -> Any:
         return stats.mannwhitneyu(one, other, axis=axis, method="asymptotic").statistic
 
-    return float(stats.permutation_test((after, before), statistic, n_resamples=ways + 1).pvalue)
+    dealt = stats.permutation_test((after, before), statistic, n_resamples=ways + 1)
+    return float(dealt.pvalue), delta
 
 
 def _judged(change: Change, confidence: float) -> Change:
@@ -199,7 +207,7 @@ def _judged(change: Change, confidence: float) -> Change:
     assert apart is not None and change.p is not None  # noqa: S101, PT018 - it was tested
     if -margin <= apart.low and apart.high <= margin:
         return replace(change, verdict=Verdict.ALIKE)
-    if change.p < 1 - confidence:
+    if change.p < 1 - confidence and not change.why:
         higher = change.after.mean > change.before.mean
         return replace(change, verdict=Verdict.HIGHER if higher else Verdict.LOWER)
     return change

@@ -55,7 +55,7 @@ def line(change: Change) -> Line:
         "" if change.ratio is None else f"{change.ratio:.3f}",
         interval_text(change.apart, change.unit) if change.apart is not None else "",
         "" if change.p is None else f"{change.p:.2g}",
-        change.method or change.why,
+        ": ".join(filter(None, (change.method, change.why))),
     )
 
 
