@@ -88,6 +88,22 @@ def test_a_figure_that_has_two_names_is_compared_once():
     assert dict(named[2][1])["a.streams"] == 4
 
 
+@pytest.mark.parametrize(
+    ("order", "called"),
+    [
+        (["one", "two", "all", "rate"], ["one", "two", "all", "rate"]),
+        (["all", "one", "two", "rate"], ["one", "two", "all", "rate"]),
+        (["all", "two", "rate"], ["all", "two", "all", "rate"]),
+    ],
+)
+def test_a_number_is_compared_whatever_the_second_file_calls_it_first(order, called):
+    figures = {name: EXPERIMENT.figures[name] for name in order}
+    other = EXPERIMENT.model_copy(update={"figures": figures})
+    found = compare((EXPERIMENT, run(GOOD)), (other, renamed(run(GOOD))))
+    assert [change.figure for change in found.changes] == called
+    assert (found.only, found.marks) == ({}, ())
+
+
 def test_a_difference_is_found_with_its_interval_and_effect():
     found = compared(GOOD, {**GOOD, 2: [7.0, 7.1, 6.9]})
     by_name = {change.figure: change for change in found.changes}
@@ -195,6 +211,7 @@ def test_a_figure_that_is_defined_otherwise_is_not_compared():
     found = compare((EXPERIMENT, run(GOOD)), (other, run(GOOD)))
     assert "one" not in {change.figure for change in found.changes}
     assert found.marks == ("figure one: is another measure",)
+    assert found.only == {}
     quoted = {**EXPERIMENT.figures, "one": EXPERIMENT.figures["one"].model_copy(update={"paper": "11 s"})}
     other = EXPERIMENT.model_copy(update={"figures": quoted})
     assert compare((EXPERIMENT, run(GOOD)), (other, run(GOOD))).marks == ()
