@@ -82,6 +82,7 @@ def page(before: About, after: About, found: Difference) -> str:
         found=found,
         verdict=verdict(found),
         rows=[line(change) for change in found.changes],
+        tested=sum(change.p is not None for change in found.changes),
         chart="" if chart is None else embedded(chart, "ratios", height, first=True),
         confidence=f"{CONFIDENCE:.0%}",
         alike=ALIKE_WITHIN,

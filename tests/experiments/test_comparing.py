@@ -158,6 +158,16 @@ def test_where_ranks_and_means_disagree_no_direction_is_told(last: float, verdic
     assert difference.line(found).method == ("mann-whitney: " + why if why else "mann-whitney")
 
 
+def test_what_cannot_be_tested_does_not_count_as_a_comparison():
+    """Of four against five values a rank test can find something if it is one of two, not one of four."""
+    file = FILE.replace("repetitions: 3", "repetitions: 5")
+    experiment = synthetic.parse(file + CHECKS["ratio"]).experiment
+    fives: Times = {streams: [1.0, 1.1, 1.2, 1.3, 1.4] for streams in (1, 2, 4)}
+    fours: Times = {1: fives[1][:4], 2: [1.0], 4: [1.0]}
+    found = compare((experiment, run(fours, file=file)), (experiment, renamed(run(fives, file=file))))
+    assert [change.method for change in found.changes] == ["mann-whitney", "", "", "mann-whitney"]
+
+
 def test_what_one_run_alone_has_is_named():
     found = compared(GOOD, {**GOOD, 2: [None, None, None]})
     assert found.only == {"two (a.streams 2, ours)": "first"}
