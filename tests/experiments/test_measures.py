@@ -234,6 +234,21 @@ def test_a_path_that_is_tested_twice_is_tested_when_all_others_are():
     assert time_of(Tables(events=load, measurements=tests), moment("others", "retested")) == 8.0
 
 
+def test_a_group_is_tested_when_its_last_is():
+    """As what waits for it in the trial (:data:`adon.experiments.timeline.LAST_OF_GROUP`)."""
+    tests = [MeasurementRow(1, at, "al2s", "mu", "osu", "throughput", 1.0) for at in (1.0, 3.0, 5.0, 7.0)]
+    rows = [flow("g-1", group="g", began=2.0, ended=2.5), flow("g-2", group="g", began=4.0, ended=6.0)]
+    refused = flow("g-3", group="g", state="rejected", began=None, ended=None)
+    waiting = flow("g-4", group="g", state="waiting", began=None, ended=None)
+    for flows, tested, retested in (
+        (rows, 5.0, 7.0), ([*rows, refused], 5.0, 7.0), ([*rows, waiting], None, None), ([refused], None, None),
+    ):  # fmt: skip
+        its = Tables(flows=flows, measurements=tests)
+        assert time_of(its, moment("g", "tested")) == tested
+        assert time_of(its, moment("g", "retested")) == retested
+    assert time_of(Tables(flows=rows, measurements=tests[:3]), moment("g", "retested")) is None
+
+
 def test_turns_leave_out_what_changes_nothing():
     rows = [
         decided(1.0, "queue", None),
