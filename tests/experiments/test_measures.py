@@ -140,6 +140,25 @@ def test_a_rejected_flow_is_counted_and_not_timed():
     assert value(tables, figure(of="deadlines_missed")) == 1.0
 
 
+@pytest.mark.parametrize(
+    ("of", "expected"),
+    [
+        ("deadlines_missed", 2.0),
+        ("floors_missed", 0.0),  # who was refused was promised nothing
+        ("moves", 0.0),
+        ("packets_lost", 0.0),
+        ("received", None),
+        ("completion_time", None),
+        ("loss", None),
+    ],
+)
+def test_where_all_were_rejected_counts_are_known(of: str, expected: float | None) -> None:
+    refused = flow(state="rejected", began=None, ended=None, received=0, path=None, paths="",
+                   deadline=20.0, floor=1e6)  # fmt: skip
+    assert value(Tables(flows=[refused, refused._replace(flow="b")]), figure(of=of)) == expected
+    assert value(Tables(), figure(of=of)) is None
+
+
 def test_an_interruption_that_goes_on_until_the_end_is_one():
     rows = [*seconds("a", [100, 100]), *seconds("b", [1] * 20)]
     tables = Tables(flows=[flow(state="running", ended=None), flow("b")], throughput=rows)
