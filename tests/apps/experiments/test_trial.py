@@ -103,6 +103,17 @@ UNTIL = "{flow: b, template: soykb, from: mu, to: osu, rate: 8 Gbps, until: [a, 
 LASTING = f"[{{flow: a, template: soykb, from: mu, to: osu, lasts: 1.5 s, rate: 8 Gbps}}, {UNTIL}]"
 
 
+def test_a_policy_that_hashes_takes_the_same_path_in_every_repetition(tmp_path):
+    taken = set()
+    for trial in trials(file(f"[{SMALL}]", policies="[ecmp]").replace("repetitions: 1", "repetitions: 9")):
+        bed = Bed(tmp_path)
+        record = Record(trial, bed.network, SeenTests(lambda _began: ()), lambda _line: None)
+        decider = stage.decider(Staged(bed, trial), record, None)
+        decider.ask(trial.flows[0], 20_000)
+        taken |= {row.path for row in decider.remembered(trial.number)}
+    assert len(taken) == 1
+
+
 def test_programs_that_are_told_to_end_report_what_arrived(tmp_path):
     outcome = Run(tmp_path, file(LASTING)).outcome()
     assert outcome.why == ""
