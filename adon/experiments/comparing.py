@@ -97,8 +97,8 @@ def compare(
         for name in one.figures.keys() & other.figures.keys()
         if _measured(one.figures[name]) != _measured(other.figures[name])
     }
-    only = {name: before.about.run for name in _only(first_has, second_has, otherwise)}
-    only |= {name: after.about.run for name in _only(second_has, first_has, otherwise)}
+    only = dict.fromkeys(_only(first_has, second_has, otherwise), before.about.run)
+    only |= dict.fromkeys(_only(second_has, first_has, otherwise), after.about.run)
     pairs = [(its, second_has[key]) for key, its in first_has.items() if key in second_has]
     testable = sum(min(len(one.values), len(other.values)) > 1 for one, other in pairs)
     changes = [_tested(*pair, testable, confidence) for pair in pairs]

@@ -1,9 +1,9 @@
 """From the rows of a trial to one number: what a figure is of it, or None where it has none.
 
-Rejected flows take part in nothing but counts: of deadlines they miss theirs, of everything else they add
-nothing, but where all were rejected the count is 0 and not unknown.  A flow that should have ended and did not leaves a figure
-that needs its end without a value: leaving it out would make the figure look better the more of them there
-are.
+Rejected flows take part in nothing but counts: of deadlines they miss theirs, to all else they add nothing,
+so that where all were rejected a count is 0 and not unknown.  A flow that should have ended and did not
+leaves a figure that needs its end without a value: leaving it out would make the figure look better the more
+of them there are.
 """
 
 from __future__ import annotations

@@ -260,8 +260,11 @@ def test_a_group_is_tested_when_its_last_is():
     refused = flow("g-3", group="g", state="rejected", began=None, ended=None)
     waiting = flow("g-4", group="g", state="waiting", began=None, ended=None)
     for flows, tested, retested in (
-        (rows, 5.0, 7.0), ([*rows, refused], 5.0, 7.0), ([*rows, waiting], None, None), ([refused], None, None),
-    ):  # fmt: skip
+        (rows, 5.0, 7.0),
+        ([*rows, refused], 5.0, 7.0),
+        ([*rows, waiting], None, None),
+        ([refused], None, None),
+    ):
         its = Tables(flows=flows, measurements=tests)
         assert time_of(its, moment("g", "tested")) == tested
         assert time_of(its, moment("g", "retested")) == retested
