@@ -18,10 +18,10 @@ from adon.experiments.agreement import unlike_runs
 from adon.experiments.cells import Where, cells, where_text
 from adon.experiments.document import Experiment
 from adon.experiments.figures import Figure, Unit
+from adon.experiments.full_scale import MIXED, at_full_scale, is_mixed
 from adon.experiments.measures import Observed
 from adon.experiments.results import About, Run, State
 from adon.experiments.summary import CONFIDENCE, Summary, measured, summary
-from adon.experiments.wording import at_full_scale
 from adon.frozenmap import FrozenMap
 from measurement.evaluation.comparison import Verdict, disagreement, hedges, holm, welch
 from measurement.evaluation.intervals import Interval
@@ -91,7 +91,8 @@ def compare(
     if one.name != other.name:
         raise ValueError(f"experiment: {one.name!r} and {other.name!r} are two experiments")
     scaled = (before.about.scale, before.about.sizes) != (after.about.scale, after.about.sizes)
-    first_has, second_has = _cells(one, before, scaled), _cells(other, after, scaled)
+    mixed = {name for its in (first, second) for name in _mixed(*its) if scaled}
+    first_has, second_has = (_cells(experiment, run, mixed, scaled) for experiment, run in (first, second))
     otherwise = {
         name
         for name in one.figures.keys() & other.figures.keys()
@@ -111,7 +112,11 @@ def compare(
         judged,
         tuple(unlike_runs((before, after))),
         _decided_in_both(before, after),
-        (*_marks(before.about, after.about), *(f"figure {n}: is another measure" for n in sorted(otherwise))),
+        (
+            *_marks(before.about, after.about),
+            *(f"figure {name}: is another measure" for name in sorted(otherwise)),
+            *(f"figure {name}: {MIXED}, is not compared" for name in sorted(mixed)),
+        ),
         only,
     )
 
@@ -133,7 +138,16 @@ class _Cell:
         return next((name for name in self.names if name in other.names), self.names[0])
 
 
-def _cells(experiment: Experiment, run: Run, scaled: bool) -> dict[tuple[Figure, Where], _Cell]:
+def _mixed(experiment: Experiment, run: Run) -> Iterator[str]:
+    """The figures of which nobody can say what they are at full scale."""
+    for name, figure in experiment.figures.items():
+        if is_mixed(figure, experiment, run.about):
+            yield name
+
+
+def _cells(
+    experiment: Experiment, run: Run, without: Set[str], scaled: bool
+) -> dict[tuple[Figure, Where], _Cell]:
     """Every number of a run by what it is of: the same under a second name is the same number.
 
     :param scaled: at full scale: what runs of two scales have in common.
@@ -141,7 +155,9 @@ def _cells(experiment: Experiment, run: Run, scaled: bool) -> dict[tuple[Figure,
     observed = Observed.of(run)
     found: dict[tuple[Figure, Where], _Cell] = {}
     for name, figure in experiment.figures.items():
-        factor = at_full_scale(figure, run.about) or 1.0 if scaled else 1.0
+        if name in without:
+            continue
+        factor = at_full_scale(figure, experiment, run.about) or 1.0 if scaled else 1.0
         for where, values in cells(observed, figure).items():
             if not values:
                 continue

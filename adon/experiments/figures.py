@@ -89,7 +89,8 @@ _UNITS = {
 }
 
 SCALED_TIMES = {Measure.COMPLETION_TIME, Measure.TRANSFER_TIME, Measure.MAKESPAN}
-"""Times that grow with sizes and shrink with rates: ``sizes / scale`` times as long at full scale."""
+"""Times that grow with sizes and shrink with rates, if the transfers have a size
+(:mod:`adon.experiments.full_scale`)."""
 
 
 def parse_quantity(text: object, unit: Unit) -> float:

@@ -201,6 +201,22 @@ def test_runs_of_two_scales_are_compared_at_full_scale():
     assert found.changes[0].before.median == pytest.approx(100.0)
 
 
+def test_of_two_scales_a_figure_that_has_no_full_scale_is_not_compared():
+    text = FILE.replace(
+        "workload:\n", "workload:\n  - {flow: b, template: soykb, from: mu, to: osu, lasts: 9 s}\n"
+    )
+    text = text.replace("  rate: {of: throughput, flow: a", "  rate: {of: received")
+    experiment = synthetic.parse(text + CHECKS["ratio"]).experiment
+    one, other = run(GOOD, file=text), renamed(run(GOOD, file=text))
+    halved = replace(other, about=replace(other.about, scale=50.0))
+    found = compare((experiment, one), (experiment, halved))
+    assert [change.figure for change in found.changes] == ["one", "two", "all"]
+    assert found.marks[-1].startswith("figure rate: is partly of sizes and partly of given times")
+    assert found.only == {}
+    same = compare((experiment, one), (experiment, other))
+    assert [change.figure for change in same.changes] == ["one", "two", "all", "rate"]
+
+
 def test_decisions_are_compared_exactly():
     one = run(GOOD, lambda done: decided(done.number, "admit al2s"))
     other = run(GOOD, lambda done: decided(done.number, "admit internet"))
