@@ -10,7 +10,7 @@ words are those of :mod:`measurement.evaluation.comparison`.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,12 +18,12 @@ from adon.experiments.agreement import unlike_runs
 from adon.experiments.cells import Where, cells, where_text
 from adon.experiments.document import Experiment
 from adon.experiments.figures import Figure, Unit
+from adon.experiments.full_scale import MIXED, at_full_scale, is_mixed
 from adon.experiments.measures import Observed
 from adon.experiments.results import About, Run, State
 from adon.experiments.summary import CONFIDENCE, Summary, measured, summary
-from adon.experiments.wording import at_full_scale
 from adon.frozenmap import FrozenMap
-from measurement.evaluation.comparison import Verdict, hedges, holm, welch
+from measurement.evaluation.comparison import Verdict, disagreement, hedges, holm, welch
 from measurement.evaluation.intervals import Interval
 
 ALIKE_WITHIN = 0.05
@@ -38,7 +38,7 @@ class Change:
     :param apart: interval of the difference of the means, second less first.
     :param p: corrected for the number of comparisons.
     :param effect: Hedges' g; None where nothing deviates.
-    :param why: why it was not tested; empty if it was.
+    :param why: why it was not tested, or why its test tells no direction; empty if nothing is to be said.
     """
 
     figure: str
@@ -83,7 +83,7 @@ class Difference:
 def compare(
     first: tuple[Experiment, Run], second: tuple[Experiment, Run], confidence: float = CONFIDENCE
 ) -> Difference:
-    """Figure by figure: those of the first file that the second one defines alike.
+    """Number by number: those of the first file that the second one has too, whatever they call them.
 
     :raises ValueError: if the two are no runs of the same experiment.
     """
@@ -91,19 +91,18 @@ def compare(
     if one.name != other.name:
         raise ValueError(f"experiment: {one.name!r} and {other.name!r} are two experiments")
     scaled = (before.about.scale, before.about.sizes) != (after.about.scale, after.about.sizes)
-    cells = _cells(one, before, scaled), _cells(other, after, scaled)
+    mixed = {name for its in (first, second) for name in _mixed(*its) if scaled}
+    first_has, second_has = (_cells(experiment, run, mixed, scaled) for experiment, run in (first, second))
     otherwise = {
         name
         for name in one.figures.keys() & other.figures.keys()
         if _measured(one.figures[name]) != _measured(other.figures[name])
     }
-    common = [key for key in cells[0] if key in cells[1] and key[0] not in otherwise]
-    only = {_called(key): before.about.run for key in cells[0] if key not in cells[1]}
-    only |= {_called(key): after.about.run for key in cells[1] if key not in cells[0]}
-    changes = [
-        _tested(key, one.figures[key[0]].unit, cells[0][key], cells[1][key], len(common), confidence)
-        for key in common
-    ]
+    only = dict.fromkeys(_only(first_has, second_has, otherwise), before.about.run)
+    only |= dict.fromkeys(_only(second_has, first_has, otherwise), after.about.run)
+    pairs = [(its, second_has[key]) for key, its in first_has.items() if key in second_has]
+    testable = sum(min(len(one.values), len(other.values)) > 1 for one, other in pairs)
+    changes = [_tested(*pair, testable, confidence) for pair in pairs]
     corrected = iter(holm([change.p for change in changes if change.p is not None]))
     judged = tuple(
         change if change.p is None else _judged(replace(change, p=next(corrected)), confidence)
@@ -113,26 +112,74 @@ def compare(
         judged,
         tuple(unlike_runs((before, after))),
         _decided_in_both(before, after),
-        (*_marks(before.about, after.about), *(f"figure {n}: is another measure" for n in sorted(otherwise))),
+        (
+            *_marks(before.about, after.about),
+            *(f"figure {name}: is another measure" for name in sorted(otherwise)),
+            *(f"figure {name}: {MIXED}, is not compared" for name in sorted(mixed)),
+        ),
         only,
     )
 
 
-def _cells(experiment: Experiment, run: Run, scaled: bool) -> dict[tuple[str, Where], list[float]]:
-    """Every figure's values, by what it is of; the same number under a second name is left out.
+@dataclass(frozen=True, slots=True)
+class _Cell:
+    """The values of a measure at one combination.
+
+    :param names: of all figures that are this number, in the file's order.
+    """
+
+    names: tuple[str, ...]
+    unit: Unit
+    where: Where
+    values: tuple[float, ...]
+
+    def name_with(self, other: _Cell) -> str:
+        """What both files call it, if there is such a name; else what this one does."""
+        return next((name for name in self.names if name in other.names), self.names[0])
+
+
+def _mixed(experiment: Experiment, run: Run) -> Iterator[str]:
+    """The figures of which nobody can say what they are at full scale."""
+    for name, figure in experiment.figures.items():
+        if is_mixed(figure, experiment, run.about):
+            yield name
+
+
+def _cells(
+    experiment: Experiment, run: Run, without: Set[str], scaled: bool
+) -> dict[tuple[Figure, Where], _Cell]:
+    """Every number of a run by what it is of: the same under a second name is the same number.
 
     :param scaled: at full scale: what runs of two scales have in common.
     """
     observed = Observed.of(run)
-    found: dict[tuple[str, Where], list[float]] = {}
-    first: dict[tuple[Figure, Where], str] = {}
+    found: dict[tuple[Figure, Where], _Cell] = {}
     for name, figure in experiment.figures.items():
-        what = _measured(figure)
-        factor = at_full_scale(figure, run.about) or 1.0 if scaled else 1.0
+        if name in without:
+            continue
+        factor = at_full_scale(figure, experiment, run.about) or 1.0 if scaled else 1.0
         for where, values in cells(observed, figure).items():
-            if values and first.setdefault((what, where), name) == name:
-                found[name, where] = [value * factor for value in values]
+            if not values:
+                continue
+            key = _measured(figure), where
+            names = (*found[key].names, name) if key in found else (name,)
+            found[key] = _Cell(names, figure.unit, where, tuple(value * factor for value in values))
     return found
+
+
+def _only(
+    cells: Mapping[tuple[Figure, Where], _Cell],
+    others: Mapping[tuple[Figure, Where], _Cell],
+    otherwise: Set[str],
+) -> Iterator[str]:
+    """Figures and where they are of which the other run has no value.
+
+    :param otherwise: figures that are another measure there: that is said of them already.
+    """
+    for key, its in cells.items():
+        name = next((name for name in its.names if name not in otherwise), None)
+        if key not in others and name is not None:
+            yield f"{name} ({where_text(its.where)})"
 
 
 def _measured(figure: Figure) -> Figure:
@@ -140,27 +187,16 @@ def _measured(figure: Figure) -> Figure:
     return figure.model_copy(update={"where": FrozenMap(), "paper": None, "about": ""})
 
 
-def _called(key: tuple[str, Where]) -> str:
-    name, where = key
-    return f"{name} ({where_text(where)})"
-
-
 def least_p(one: int, other: int) -> float:
     """The smallest p-value that a rank test of so many values each can have, two-sided."""
     return 2 / math.comb(one + other, one)
 
 
-def _tested(
-    key: tuple[str, Where],
-    unit: Unit,
-    before: Sequence[float],
-    after: Sequence[float],
-    comparisons: int,
-    confidence: float,
-) -> Change:
+def _tested(first: _Cell, second: _Cell, comparisons: int, confidence: float) -> Change:
+    before, after = first.values, second.values
     one, other = summary(before), summary(after)
     assert one is not None and other is not None  # noqa: S101, PT018 - a cell has values
-    change = Change(key[0], unit, key[1], one, other, Verdict.NOT_SHOWN)
+    change = Change(first.name_with(second), first.unit, first.where, one, other, Verdict.NOT_SHOWN)
     if min(one.count, other.count) < 2:
         return replace(change, verdict=Verdict.NOT_TESTED, why="of a single value nothing can be told")
     counts = (float(one.count), float(other.count))
@@ -171,7 +207,9 @@ def _tested(
         p = least_p(one.count, other.count)
         return replace(change, apart=apart, method="mann-whitney", p=p, effect=effect)
     if least_p(one.count, other.count) * comparisons <= 1 - confidence:
-        return replace(change, apart=apart, method="mann-whitney", p=_ranks(before, after), effect=effect)
+        p, delta = _ranks(before, after)
+        why = disagreement(delta, other.mean - one.mean)
+        return replace(change, apart=apart, method="mann-whitney", p=p, effect=effect, why=why)
     return replace(change, apart=apart, method="welch", p=p, effect=effect)
 
 
@@ -179,19 +217,25 @@ MOST_WAYS = 20_000
 """Of dealing values to two runs that are all tried where some are equal."""
 
 
-def _ranks(before: Sequence[float], after: Sequence[float]) -> float:
-    """Mann and Whitney's p-value, exact for few values; what scipy takes for equal ones needs many."""
+def _ranks(before: Sequence[float], after: Sequence[float]) -> tuple[float, float]:
+    """Mann and Whitney's p-value, and Cliff's delta.
+
+    The p-value is exact for few values; what scipy takes where some are equal needs many.
+    """
     from scipy import stats  # type: ignore[import-untyped]  # slow to import
 
+    test = stats.mannwhitneyu(after, before)
+    delta = 2 * float(test.statistic) / (len(before) * len(after)) - 1
     ways = math.comb(len(before) + len(after), len(before))
     equal = len({*before, *after}) < len(before) + len(after)
     if not equal or ways > MOST_WAYS:
-        return float(stats.mannwhitneyu(after, before).pvalue)
+        return float(test.pvalue), delta
 
     def statistic(one: Any, other: Any, axis: int) -> Any:
         return stats.mannwhitneyu(one, other, axis=axis, method="asymptotic").statistic
 
-    return float(stats.permutation_test((after, before), statistic, n_resamples=ways + 1).pvalue)
+    dealt = stats.permutation_test((after, before), statistic, n_resamples=ways + 1)
+    return float(dealt.pvalue), delta
 
 
 def _judged(change: Change, confidence: float) -> Change:
@@ -199,7 +243,7 @@ def _judged(change: Change, confidence: float) -> Change:
     assert apart is not None and change.p is not None  # noqa: S101, PT018 - it was tested
     if -margin <= apart.low and apart.high <= margin:
         return replace(change, verdict=Verdict.ALIKE)
-    if change.p < 1 - confidence:
+    if change.p < 1 - confidence and not change.why:
         higher = change.after.mean > change.before.mean
         return replace(change, verdict=Verdict.HIGHER if higher else Verdict.LOWER)
     return change

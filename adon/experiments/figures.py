@@ -69,8 +69,9 @@ MEANINGS = {
     Measure.INTERRUPTION: "longest time within the transfer, in whole seconds, in which nothing arrived",
     Measure.MOVES: "how often the flows were given another path",
     Measure.MAKESPAN: "from the first request to the last byte of all flows",
-    Measure.DEADLINES_MISSED: "flows that ended after their deadline, or did not end",
-    Measure.FLOORS_MISSED: "flows that were carried slower than their QSpec asks for, or did not end",
+    Measure.DEADLINES_MISSED: "flows that ended after their deadline, or did not end, or were refused",
+    Measure.FLOORS_MISSED: "flows that were carried slower than their QSpec asks for, or began and did not "
+    "end; one that never sent was promised nothing",
 }
 """What each measure is, in words; where several flows are meant it is the mean over them, unless it is a
 count, a number of bytes or a throughput: then it is their sum."""
@@ -88,7 +89,8 @@ _UNITS = {
 }
 
 SCALED_TIMES = {Measure.COMPLETION_TIME, Measure.TRANSFER_TIME, Measure.MAKESPAN}
-"""Times that grow with sizes and shrink with rates: ``sizes / scale`` times as long at full scale."""
+"""Times that grow with sizes and shrink with rates, if the transfers have a size
+(:mod:`adon.experiments.full_scale`)."""
 
 
 def parse_quantity(text: object, unit: Unit) -> float:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from adon.experiments.parts import Moment, What
-from adon.experiments.results import DecisionRow, FlowRow, Tables
+from adon.experiments.results import DecisionRow, FlowRow, FlowState, Tables
 from measurement.model import Metric
 
 NOT_TURNS = ("stay", "end")
@@ -46,7 +46,8 @@ def flows(tables: Tables, name: str | None) -> list[FlowRow]:
 def time_of(tables: Tables, moment: Moment) -> float | None:
     """When a moment was, in seconds since the trial's beginning; None if it did not come.
 
-    A group begins with its first flow and ends with its last.
+    A group begins with its first flow; it ends, and is tested and retested, with its last
+    (:data:`adon.experiments.timeline.LAST_OF_GROUP`).
     """
     at = _event(tables, moment) if _is_event(tables, moment) else _flow(tables, moment)
     return None if at is None else at + moment.wait
@@ -67,8 +68,11 @@ def _flow(tables: Tables, moment: Moment) -> float | None:
     rows = flows(tables, moment.of)
     match moment.what:
         case What.ENDS:
-            ended = [_over(row, tables.decisions) for row in rows]
-            return None if None in ended else max((at for at in ended if at is not None), default=None)
+            return _last(_over(row, tables.decisions) for row in rows)
+        case What.TESTED:
+            return _last(_tested(tables, row.began) for row in _carried(rows))
+        case What.RETESTED:
+            return _last(_tested(tables, row.ended) for row in _carried(rows))
         case What.ASKED:
             found = [row.asked for row in rows]
         case What.BEGINS:
@@ -77,11 +81,18 @@ def _flow(tables: Tables, moment: Moment) -> float | None:
             found = [_first(tables, row, ("admit",)) for row in rows]
         case What.MOVED:
             found = [_first(tables, row, ("move",)) for row in rows]
-        case What.TESTED:
-            found = [_tested(tables, row.began) for row in rows]
-        case What.RETESTED:
-            found = [_tested(tables, row.ended) for row in rows]
     return min((at for at in found if at is not None), default=None)
+
+
+def _last(times: Iterable[float | None]) -> float | None:
+    """None as soon as one is missing."""
+    found = list(times)
+    return None if None in found else max((at for at in found if at is not None), default=None)
+
+
+def _carried(rows: Sequence[FlowRow]) -> list[FlowRow]:
+    """Without those that were refused: what is waited for never comes of them, and nobody waits for it."""
+    return [row for row in rows if row.state != FlowState.REJECTED]
 
 
 def _over(row: FlowRow, decisions: Sequence[DecisionRow]) -> float | None:
@@ -108,4 +119,4 @@ def _tested(tables: Tables, since: float | None) -> float | None:
         min((one.at for one in tests if one.path == path and one.at > since), default=None)
         for path in {one.path for one in tests}
     ]
-    return None if None in firsts else max((at for at in firsts if at is not None), default=None)
+    return _last(firsts)

@@ -1,8 +1,9 @@
 """From the rows of a trial to one number: what a figure is of it, or None where it has none.
 
-Rejected flows take part in nothing but counts.  A flow that should have ended and did not leaves a figure
-that needs its end without a value: leaving it out would make the figure look better the more of them there
-are.
+Rejected flows take part in nothing but counts: of deadlines they miss theirs, to all else they add nothing,
+so that where all were rejected a count is 0 and not unknown.  A flow that should have ended and did not
+leaves a figure that needs its end without a value: leaving it out would make the figure look better the more
+of them there are.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from adon.experiments.figures import Figure, Measure
+from adon.experiments.figures import Figure, Measure, Unit
 from adon.experiments.happened import flows, time_of, turns
 from adon.experiments.parts import Scalar
 from adon.experiments.results import (
@@ -87,7 +88,8 @@ def value(tables: Tables, figure: Figure) -> float | None:
     window = _window(tables, figure)
     if figure.during is not None and window is None:
         return None
-    rows = [row for row in flows(tables, figure.flow) if row.state != FlowState.REJECTED]
+    every = flows(tables, figure.flow)
+    rows = [row for row in every if row.state != FlowState.REJECTED]
     match figure.of:
         case Measure.THROUGHPUT | Measure.RECEIVED | Measure.BYTES_ON_PATH:
             return _carried(tables, figure, rows, window)
@@ -98,10 +100,10 @@ def value(tables: Tables, figure: Figure) -> float | None:
         case Measure.DECISION_TIME if figure.since is not None:
             return _reaction(tables, figure, rows)
         case Measure.DEADLINES_MISSED:
-            every = flows(tables, figure.flow)
             return float(sum(map(_missed, every))) if every else None
         case _:
-            return _OF_ROWS[figure.of](rows) if rows else None
+            counted = every if figure.unit is Unit.COUNT else rows
+            return _OF_ROWS[figure.of](rows) if counted else None
 
 
 def per_flow(tables: Tables, figure: Figure) -> list[float | None]:

@@ -1,7 +1,9 @@
 """From a file, a network and a seed to the trials: which flows, how large, when, under which policy.
 
 Same file, network and seed: same plan.  The seed of a trial depends on the experiment's seed and on what the
-trial is, not on its number, so that a value or policy added to the file changes no other trial.
+trial is, not on its number, so that a value or policy added to the file changes no other trial.  What a
+policy leaves to chance does not depend on the repetition: of one seed it decides the same each time, as a
+router that hashes does, and what differs between repetitions is the network.
 
 The repetitions are outermost: a run that is interrupted has whole repetitions of everything, and what drifts
 in a machine over an hour does not fall on one policy alone.
@@ -67,6 +69,7 @@ def trial(
         point=point,
         repetition=repetition,
         seed=seed_of(at.seed, key),
+        policy_seed=seed_of(at.seed, combination_key(point, policy)),
         flows=tuple(flows_of(at, templates, surroundings, repetition)),
         events=tuple(event_on_testbed(event, factor, absent(at)) for event in at.events if not event.absent),
         links=FrozenMap({name: setting_on_testbed(setting, factor) for name, setting in at.links.items()}),
@@ -78,8 +81,13 @@ def trial(
 
 def trial_key(point: Mapping[str, Scalar], policy: str, repetition: int) -> str:
     """``case=layer-3 soykb.size=25 GB / ours / 1``."""
+    return f"{combination_key(point, policy)} / {repetition}"
+
+
+def combination_key(point: Mapping[str, Scalar], policy: str) -> str:
+    """``case=layer-3 soykb.size=25 GB / ours``: what all repetitions of it have in common."""
     swept = " ".join(f"{name}={value}" for name, value in point.items())
-    return " / ".join([*([swept] if swept else []), policy, str(repetition)])
+    return f"{swept} / {policy}" if swept else policy
 
 
 def needs(at: Experiment) -> frozenset[Need]:

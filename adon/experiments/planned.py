@@ -59,7 +59,8 @@ class Trial:
     :param number: in the order in which they are carried out, from 1.
     :param key: what it is, in words; the same in every plan that has it.
     :param point: values of what is swept, and the ``case``.
-    :param seed: its own: of ports, of a policy's chance.
+    :param seed: its own: of ports.
+    :param policy_seed: of what its policy leaves to chance: the same in every repetition.
     :param flows: in the order of the file; those that are absent are not there.
     :param events: with the testbed's rates.
     :param links: what they are like from the beginning on, with the testbed's rates.
@@ -73,6 +74,7 @@ class Trial:
     point: Mapping[str, Scalar]
     repetition: int
     seed: int
+    policy_seed: int
     flows: tuple[PlannedFlow, ...]
     events: tuple[Event, ...]
     links: Mapping[str, LinkSetting]

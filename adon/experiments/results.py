@@ -56,7 +56,8 @@ class FlowRow(NamedTuple):
         when its last byte arrived.
     :param size: bytes it was to send; None for one that lasts a time.
     :param received: bytes that its receiver counted.
-    :param deadline: seconds since the trial's beginning.
+    :param deadline: seconds since the trial's beginning; of one that was never asked for, as if it had been
+        then.
     :param floor: bits/s that its QSpec asks for at least; None if it says nothing of it.
     :param packets_sent: UDP datagrams, or TCP segments where the system tells.
     :param packets_lost: datagrams missed, or segments sent again.

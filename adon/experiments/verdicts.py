@@ -18,13 +18,13 @@ from adon.experiments.agreement import unlike_expected, unlike_repetitions
 from adon.experiments.checks import Check, DecisionsCheck, Expected, OrderCheck, RatioCheck, ValueCheck
 from adon.experiments.document import Experiment
 from adon.experiments.figures import Figure, Unit, parse_quantity
+from adon.experiments.full_scale import MIXED, at_full_scale, is_mixed
 from adon.experiments.happened import Turn
 from adon.experiments.measures import Observed, samples
 from adon.experiments.parts import Scalar
-from adon.experiments.results import About
 from adon.experiments.summary import ratio, summary
 from adon.experiments.sweeping import matches, points, swept
-from adon.experiments.wording import at_full_scale, interval_text, text
+from adon.experiments.wording import interval_text, text
 from adon.experiments.workload import FlowEntry
 from measurement.evaluation.intervals import Interval
 
@@ -140,12 +140,16 @@ class _Judge:
         figure = self.experiment.figures[check.value]
         its = summary(list(self.values(check.value).values()))
         assert its is not None  # noqa: S101 - values() raises where there are none
-        factor = _asked_factor(figure, self.observed.about)
+        full = at_full_scale(figure, self.experiment, self.observed.about)
+        if figure.unit is Unit.BYTES and is_mixed(figure, self.experiment, self.observed.about):
+            raise _NoValueError(f"{check.value}: {MIXED}")
+        # Bounds of times are as measured; of everything else at full scale.
+        factor = 1.0 if full is None or figure.unit is Unit.SECONDS else full
         low, high = (None if one is None else parse_quantity(one, figure.unit) for one in check.between)
         middle = its.median * factor
         held = (low is None or middle >= low) and (high is None or middle <= high)
         between = its.interval and Interval(its.interval.low * factor, its.interval.high * factor)
-        found = _value_text(figure, its.median, self.observed.about)
+        found = _value_text(figure, its.median, full)
         return self._verdict(check, held, found, _doubt(held, between, (low, high)))
 
     def order(self, check: OrderCheck) -> Verdict:
@@ -240,13 +244,7 @@ def _order_doubt(values: Sequence[Sequence[float]], check: OrderCheck) -> str:
     return "intervals of neighbours overlap" if strict and overlap else ""
 
 
-def _asked_factor(figure: Figure, about: About) -> float:
-    """Bounds of times are as measured; of everything else at full scale."""
-    return 1.0 if figure.unit is Unit.SECONDS else at_full_scale(figure, about) or 1.0
-
-
-def _value_text(figure: Figure, value: float, about: About) -> str:
-    factor = at_full_scale(figure, about)
+def _value_text(figure: Figure, value: float, factor: float | None) -> str:
     here = text(value, figure.unit)
     if factor is None or factor == 1:
         return here

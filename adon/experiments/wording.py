@@ -1,9 +1,8 @@
-"""Figures as people read them: with units, at the testbed's scale and at the paper's."""
+"""Figures as people read them: with units."""
 
 from __future__ import annotations
 
-from adon.experiments.figures import SCALED_TIMES, Figure, Unit
-from adon.experiments.results import About
+from adon.experiments.figures import Unit
 from adon.units import format_duration, format_rate, format_ratio, format_size
 from measurement.evaluation.intervals import Interval
 
@@ -39,20 +38,3 @@ def interval_text(interval: Interval | None, unit: Unit | None) -> str:
         return "-"
     ends = (interval.low, interval.high)
     return " to ".join(f"{end:.3g}" if unit is None else text(end, unit) for end in ends)
-
-
-def at_full_scale(figure: Figure, about: About) -> float | None:
-    """By how much a figure's value is to be multiplied to stand beside the paper's; None if it is not scaled.
-
-    Rates by the scale, bytes by what sizes were divided by, times of whole transfers by the second over the
-    first.
-    """
-    match figure.unit:
-        case Unit.BITS_PER_SECOND:
-            return about.scale
-        case Unit.BYTES:
-            return about.sizes
-        case Unit.SECONDS if figure.of in SCALED_TIMES:
-            return about.sizes / about.scale
-        case _:
-            return None

@@ -9,6 +9,7 @@ from typing import Any
 from adon.experiments.cells import cells
 from adon.experiments.comparing import Difference
 from adon.experiments.document import Experiment
+from adon.experiments.full_scale import at_full_scale
 from adon.experiments.measures import Observed
 from adon.experiments.reading import Source
 from adon.experiments.results import Run, State
@@ -16,7 +17,6 @@ from adon.experiments.standing import standing
 from adon.experiments.summary import summary
 from adon.experiments.sweeping import count
 from adon.experiments.verdicts import Outcome, Verdict
-from adon.experiments.wording import at_full_scale
 from adon.experiments.workload import DrawEntry
 from adon.units import format_count, format_duration, format_size
 
@@ -107,7 +107,7 @@ def _figures(experiment: Experiment, run: Run) -> Iterator[dict[str, Any]]:
     """Every figure at every combination, as it is on the testbed; ``full_scale`` is its median there."""
     observed = Observed.of(run)
     for name, figure in experiment.figures.items():
-        factor = at_full_scale(figure, run.about)
+        factor = at_full_scale(figure, experiment, run.about)
         for where, values in cells(observed, figure).items():
             its = summary(values)
             yield {

@@ -14,12 +14,13 @@ import plotly.graph_objects as go
 
 from adon.experiments.document import Experiment
 from adon.experiments.figures import Figure, Plot, parse_quantity
+from adon.experiments.full_scale import at_full_scale
 from adon.experiments.measures import Observed, per_flow, samples
 from adon.experiments.parts import Scalar
 from adon.experiments.results import TrialDone
 from adon.experiments.summary import summary
 from adon.experiments.sweeping import POLICY, swept
-from adon.experiments.wording import at_full_scale, text
+from adon.experiments.wording import text
 from adon.units import format_count
 from apps.experiments.axes import Axis
 from apps.figures.looks import INK, SERIES, quiet_axes
@@ -59,7 +60,7 @@ def drawn(experiment: Experiment, observed: Observed, plot: Plot) -> go.Figure |
     values = [value for curve in cells.values() for its in curve.values() for value in its]
     if not values:
         return None
-    factor = at_full_scale(figure, observed.about) or 1.0
+    factor = at_full_scale(figure, experiment, observed.about) or 1.0
     paper = [parse_quantity(point.y, figure.unit) for point in plot.paper]
     axis = Axis.of([*(value * factor for value in values), *paper], figure.unit)
     its = _Drawn(plot, figure, figure.about or plot.y.replace("-", " "), factor, axis, cells)

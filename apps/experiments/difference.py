@@ -55,7 +55,7 @@ def line(change: Change) -> Line:
         "" if change.ratio is None else f"{change.ratio:.3f}",
         interval_text(change.apart, change.unit) if change.apart is not None else "",
         "" if change.p is None else f"{change.p:.2g}",
-        change.method or change.why,
+        ": ".join(filter(None, (change.method, change.why))),
     )
 
 
@@ -82,6 +82,7 @@ def page(before: About, after: About, found: Difference) -> str:
         found=found,
         verdict=verdict(found),
         rows=[line(change) for change in found.changes],
+        tested=sum(change.p is not None for change in found.changes),
         chart="" if chart is None else embedded(chart, "ratios", height, first=True),
         confidence=f"{CONFIDENCE:.0%}",
         alike=ALIKE_WITHIN,

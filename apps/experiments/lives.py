@@ -136,7 +136,8 @@ class FlowLife:
             streams=flow.streams,
             window=flow.window,
             priority=flow.priority,
-            deadline=None if flow.deadline is None or asked is None else asked + flow.deadline,
+            # One that was never asked for has missed it, too: it must not look as if it had had none.
+            deadline=None if flow.deadline is None else (asked or 0.0) + flow.deadline,
             floor=flow.floor,
             packets_sent=delivered.packets_sent,
             packets_lost=delivered.packets_lost,

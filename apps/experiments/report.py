@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from adon.experiments.cells import cells, where_text
 from adon.experiments.document import Experiment
 from adon.experiments.figures import MEANINGS, Figure, Plot, parse_quantity
+from adon.experiments.full_scale import at_full_scale
 from adon.experiments.measures import Observed
 from adon.experiments.results import FlowState, Run, TrialDone
 from adon.experiments.summary import CONFIDENCE, METHOD, summary
 from adon.experiments.sweeping import matches
 from adon.experiments.verdicts import Outcome, verdicts
-from adon.experiments.wording import at_full_scale, interval_text, text
+from adon.experiments.wording import interval_text, text
 from apps.experiments.charts import drawn
 from apps.experiments.rendering import rendered
 from apps.experiments.timelines import Key, Marked, keys, marked, timeline
@@ -84,16 +85,16 @@ def _plots(experiment: Experiment, observed: Observed) -> Iterator[tuple[str, st
 def rows(experiment: Experiment, observed: Observed, name: str) -> Iterator[Row]:
     """What the table says of a figure: a row for each combination and policy."""
     figure = experiment.figures[name]
+    factor = at_full_scale(figure, experiment, observed.about)
     for where, values in cells(observed, figure).items():
-        yield _row(observed, figure, figure.about or name, where_text(where), values)
+        yield _row(factor, figure, figure.about or name, where_text(where), values)
 
 
-def _row(observed: Observed, figure: Figure, name: str, at: str, values: list[float]) -> Row:
+def _row(factor: float | None, figure: Figure, name: str, at: str, values: list[float]) -> Row:
     its = summary(values)
     paper = "" if figure.paper is None else text(parse_quantity(figure.paper, figure.unit), figure.unit)
     if its is None:
         return Row(name, at, 0, "no value", "", "", "", paper)
-    factor = at_full_scale(figure, observed.about)
     return Row(
         name,
         at,

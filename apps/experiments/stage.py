@@ -167,7 +167,7 @@ def decider(stage: Staged, sight: Sight, experiment_folder: Path | None) -> Deci
         # Nothing is left to decide: every flow is pinned.
         rest = Driven(plugins.AlwaysPath("nobody"), network, kept, sight, size_of, unmeasured)
     else:
-        policy = plugins.policy(name, trial.seed, experiment_folder)
+        policy = plugins.policy(name, trial.policy_seed, experiment_folder)
         rest = Driven(policy, network, kept, sight, size_of, _measure(stage))
     return WithPinned(rest, kept)
 

@@ -201,7 +201,7 @@ def _tested(before: _Side, after: _Side, path: Path, analysing: Analysing, assum
 
         test = stats.mannwhitneyu(second, first)
         delta = 2 * float(test.statistic) / (len(first) * len(second)) - 1
-        doubt = "means and ranks disagree" if delta * (other.mean - one.mean) < 0 else ""
+        doubt = disagreement(delta, other.mean - one.mean)
         return Change(
             path,
             one,
@@ -216,6 +216,15 @@ def _tested(before: _Side, after: _Side, path: Path, analysing: Analysing, assum
         )
     method = "welch" if alone else "welch, correlated"
     return Change(path, one, other, Verdict.NOT_SHOWN, ratio, apart, method, p, hedges(one, other))
+
+
+def disagreement(delta: float, apart: float) -> str:
+    """Why ranks that differ do not tell which run is higher; empty where they and the means say the same.
+
+    :param delta: Cliff's delta: above zero where the second run's values rank higher.
+    :param apart: the second mean less the first.
+    """
+    return "means and ranks disagree" if delta and delta * apart <= 0 else ""
 
 
 def welch(

@@ -140,6 +140,25 @@ def test_a_rejected_flow_is_counted_and_not_timed():
     assert value(tables, figure(of="deadlines_missed")) == 1.0
 
 
+@pytest.mark.parametrize(
+    ("of", "expected"),
+    [
+        ("deadlines_missed", 2.0),
+        ("floors_missed", 0.0),  # who was refused was promised nothing
+        ("moves", 0.0),
+        ("packets_lost", 0.0),
+        ("received", None),
+        ("completion_time", None),
+        ("loss", None),
+    ],
+)
+def test_where_all_were_rejected_counts_are_known(of: str, expected: float | None) -> None:
+    refused = flow(state="rejected", began=None, ended=None, received=0, path=None, paths="",
+                   deadline=20.0, floor=1e6)  # fmt: skip
+    assert value(Tables(flows=[refused, refused._replace(flow="b")]), figure(of=of)) == expected
+    assert value(Tables(), figure(of=of)) is None
+
+
 def test_an_interruption_that_goes_on_until_the_end_is_one():
     rows = [*seconds("a", [100, 100]), *seconds("b", [1] * 20)]
     tables = Tables(flows=[flow(state="running", ended=None), flow("b")], throughput=rows)
@@ -232,6 +251,24 @@ def test_a_path_that_is_tested_twice_is_tested_when_all_others_are():
     ]
     assert time_of(Tables(events=load, measurements=tests), moment("others", "tested")) == 1.0
     assert time_of(Tables(events=load, measurements=tests), moment("others", "retested")) == 8.0
+
+
+def test_a_group_is_tested_when_its_last_is():
+    """As what waits for it in the trial (:data:`adon.experiments.timeline.LAST_OF_GROUP`)."""
+    tests = [MeasurementRow(1, at, "al2s", "mu", "osu", "throughput", 1.0) for at in (1.0, 3.0, 5.0, 7.0)]
+    rows = [flow("g-1", group="g", began=2.0, ended=2.5), flow("g-2", group="g", began=4.0, ended=6.0)]
+    refused = flow("g-3", group="g", state="rejected", began=None, ended=None)
+    waiting = flow("g-4", group="g", state="waiting", began=None, ended=None)
+    for flows, tested, retested in (
+        (rows, 5.0, 7.0),
+        ([*rows, refused], 5.0, 7.0),
+        ([*rows, waiting], None, None),
+        ([refused], None, None),
+    ):
+        its = Tables(flows=flows, measurements=tests)
+        assert time_of(its, moment("g", "tested")) == tested
+        assert time_of(its, moment("g", "retested")) == retested
+    assert time_of(Tables(flows=rows, measurements=tests[:3]), moment("g", "retested")) is None
 
 
 def test_turns_leave_out_what_changes_nothing():

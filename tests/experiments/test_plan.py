@@ -110,6 +110,19 @@ def test_every_policy_meets_the_same_requests_and_every_repetition_others(seed: 
 
 
 @settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 2**63 - 1))
+def test_what_a_policy_leaves_to_chance_is_the_same_in_every_repetition(seed: int) -> None:
+    trials = planned(drawn(seed=seed, repetitions=3)).trials
+    seeds = {
+        policy: {one.policy_seed for one in trials if one.policy == policy} for policy in ("ours", "ecmp")
+    }
+    assert [len(its) for its in seeds.values()] == [1, 1]
+    assert seeds["ours"] != seeds["ecmp"]
+    others = {one.policy_seed for one in planned(drawn(seed=seed ^ 1)).trials}
+    assert others.isdisjoint(set.union(*seeds.values()))
+
+
+@settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**63 - 1), more=st.integers(3, 6))
 def test_a_policy_or_repetition_more_changes_no_other_trial(seed: int, more: int) -> None:
     before = {trial.key: trial for trial in planned(drawn(seed=seed)).trials}

@@ -38,9 +38,11 @@ checks:
 Times = Mapping[int, Sequence[float | None]]
 
 
-def run(times: Times, decisions: Callable[[TrialDone], list[DecisionRow]] = lambda _: []) -> Run:
+def run(
+    times: Times, decisions: Callable[[TrialDone], list[DecisionRow]] = lambda _: [], file: str = FILE
+) -> Run:
     """A run in which the transfer with so many streams took so long, a repetition after the other."""
-    its = parse(FILE + CHECKS["ratio"])
+    its = parse(file + CHECKS["ratio"])
     plan = synthetic.planned(its)
     trials, tables = [], Tables()
     for one in plan.trials:

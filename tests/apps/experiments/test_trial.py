@@ -12,6 +12,8 @@ from dataclasses import replace
 import pytest
 
 from adon.errors import Unavailable
+from adon.experiments.figures import Figure, Measure
+from adon.experiments.measures import value
 from adon.experiments.results import FlowState
 from adon.moments import time_text
 from apps.experiments import stage
@@ -99,6 +101,17 @@ def test_the_same_seed_makes_the_same_ports(tmp_path):
 
 UNTIL = "{flow: b, template: soykb, from: mu, to: osu, rate: 8 Gbps, until: [a, ends]}"
 LASTING = f"[{{flow: a, template: soykb, from: mu, to: osu, lasts: 1.5 s, rate: 8 Gbps}}, {UNTIL}]"
+
+
+def test_a_policy_that_hashes_takes_the_same_path_in_every_repetition(tmp_path):
+    taken = set()
+    for trial in trials(file(f"[{SMALL}]", policies="[ecmp]").replace("repetitions: 1", "repetitions: 9")):
+        bed = Bed(tmp_path)
+        record = Record(trial, bed.network, SeenTests(lambda _began: ()), lambda _line: None)
+        decider = stage.decider(Staged(bed, trial), record, None)
+        decider.ask(trial.flows[0], 20_000)
+        taken |= {row.path for row in decider.remembered(trial.number)}
+    assert len(taken) == 1
 
 
 def test_programs_that_are_told_to_end_report_what_arrived(tmp_path):
@@ -333,6 +346,17 @@ def test_what_waits_for_a_flow_that_is_refused_is_left_out(tmp_path):
     assert [row.state for row in outcome.tables.flows] == ["rejected", "rejected"]
     assert "soykb never begins: it was refused: there is no room" in outcome.tables.flows[1].trouble
     assert outcome.why == ""
+
+
+def test_a_flow_that_was_never_asked_for_has_missed_its_deadline(tmp_path):
+    then = (
+        "{flow: then, after: [soykb, begins], template: soykb, from: mu, to: osu, size: 1 GB, deadline: 9 s}"
+    )
+    run = Run(tmp_path, file(f"[{SMALL}, {then}]"))
+    run.decider = Refusing()
+    tables = run.outcome().tables
+    assert (tables.flows[1].asked, tables.flows[1].deadline) == (None, 9.0)
+    assert value(tables, Figure(of=Measure.DEADLINES_MISSED)) == 1.0
 
 
 class Clock:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from adon.evaluations import builtins
-from measurement.evaluation.comparison import Verdict, compare, hedges, holm, refusals, welch
+from measurement.evaluation.comparison import Verdict, compare, disagreement, hedges, holm, refusals, welch
 from measurement.evaluation.document import Analysing
 from measurement.evaluation.results import Measured, Path
 from measurement.evaluation.run import Reference, Run, Sample, summarised
@@ -256,6 +256,17 @@ def test_where_means_and_ranks_disagree_nothing_is_shown() -> None:
     assert change.p is not None
     assert change.p < 1e-6
     assert (change.verdict, change.why) == (Verdict.NOT_SHOWN, "means and ranks disagree")
+
+
+@pytest.mark.parametrize(
+    ("delta", "apart", "agree"),
+    [(0.5, 1, True), (-1, -2, True), (0, 1, True), (0.5, -1, False), (1, 0, False)],
+)
+def test_ranks_tell_a_direction_where_the_means_have_the_same(
+    delta: float, apart: float, agree: bool
+) -> None:
+    """Of equal means neither is higher, however the ranks are."""
+    assert (disagreement(delta, apart) == "") is agree
 
 
 def test_of_a_path_that_was_dead_there_is_no_ratio_nor_one_of_all() -> None:
