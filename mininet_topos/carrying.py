@@ -19,6 +19,9 @@ from mininet_topos import media, transfer
 from mininet_topos.transfer import Transfer
 
 STOP_S = 10.0
+REPORT_S = 8.0
+"""Seconds in which the receiver of what is stopped may hear of it from its sender: a path that carries
+nothing tells it nothing."""
 BEGIN_S = 30.0
 """Seconds within which a load's programs run: in a guest they start slowly."""
 
@@ -93,10 +96,12 @@ class Load:
 class Delivered:
     """What came of it, by its receiver.
 
-    :param began_at: when the first stream, or packet, arrived (seconds since 1970); 0 if none did.  By this
-        machine's clock: a guest has one of its own, so it is counted back from when the report came.
+    :param seconds: from the first stream, or packet, to the last byte, as far as the receiver told.
+    :param began_at: when the first stream, or packet, arrived (seconds since 1970); 0 if that is not known.
+        By this machine's clock: a guest has one of its own, so it is counted back from when the report came.
     :param per_second: bytes that arrived in each second since then.
-    :param ended_at: when the last byte had arrived, and the receiver said so; 0 if it did not.
+    :param ended_at: when the last byte had arrived; of what was stopped, not before it was: it would have
+        gone on.  0 if it failed.
     :param packets_sent, packets_lost: datagrams, and those that never arrived; of TCP segments, and those
         that were sent again.
     :param rtt, jitter: seconds.
@@ -123,22 +128,47 @@ class Carriage:
     sender: subprocess.Popen[str] | None = None
     received: int = 0
     """Bytes so far, as the receiver told last: about each second."""
-    stopped: bool = False
+    stopped_at: float = 0.0
+    """When it was first told to end (seconds since 1970); 0 if it was not."""
     _before: list[int] = field(default_factory=list)
+    _second: int = 0
+    _abandoned: bool = False
+    _late: threading.Timer | None = None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
+    @property
+    def stopped(self) -> bool:
+        """Whether it was told to end."""
+        return self.stopped_at > 0
+
     def stop(self) -> None:
-        """Let it end now: the sender hangs up, and the receiver reports what it has."""
+        """Let it end now: the sender hangs up, and the receiver reports what it has, within ``REPORT_S``."""
         with self._lock:
-            self.stopped = True
+            self.stopped_at = self.stopped_at or time.time()
             if self.sender is not None and self.sender.poll() is None:
                 self.sender.terminate()
             if self.received == 0:
-                self.receiver.terminate()  # perhaps nobody ever comes who could hang up
+                self._end_receiver()  # perhaps nobody ever comes who could hang up
+            elif self._late is None:
+                self._late = threading.Timer(REPORT_S, self.abandon)
+                self._late.daemon = True
+                self._late.start()
 
     def abandon(self) -> None:
-        """Let it end without a report: what it has told so far counts."""
-        self.receiver.terminate()
+        """Let the receiver report what it has without waiting for its sender."""
+        with self._lock:
+            self._end_receiver()
+
+    def _end_receiver(self) -> None:
+        if not self._abandoned:  # a second signal would end it before it has reported
+            self._abandoned = True
+            self.receiver.terminate()
+
+    def over(self) -> None:
+        """Nothing more is to be ended."""
+        with self._lock:
+            if self._late is not None:
+                self._late.cancel()
 
     def started(self, sender: subprocess.Popen[str]) -> bool:
         """Note the sender; False if it is to be stopped already."""
@@ -148,10 +178,16 @@ class Carriage:
 
     def heard(self, message: Message) -> None:
         """Note what the receiver said."""
+        before = self.received
         if "bytes" in message:
             self.received = int(message["bytes"])
         if message.get("event") == "progress":
-            self._before.append(self.received - sum(self._before))
+            # Seconds without bytes are not told of: what came before this one came in the one told of last.
+            second, of_second = int(message["second"]), int(message["of_second"])
+            self._before += [0] * (second + 1 - len(self._before))
+            self._before[self._second] += self.received - before - of_second
+            self._before[second] += of_second
+            self._second = second
 
     @property
     def so_far(self) -> tuple[int, ...]:
@@ -166,7 +202,11 @@ def carrying(bed: Inside, load: Load) -> Iterator[Carriage]:
     :raises Unavailable: if the receiver does not listen.
     """
     with _program(bed, load.destination[0], load.receiver()) as receiver:
-        yield Carriage(receiver)
+        carriage = Carriage(receiver)
+        try:
+            yield carriage
+        finally:
+            carriage.over()
 
 
 def deliver(bed: Inside, load: Load, carriage: Carriage, began: Callable[[], None]) -> Delivered:
@@ -188,12 +228,12 @@ def deliver(bed: Inside, load: Load, carriage: Carriage, began: Callable[[], Non
         else:
             carriage.abandon()  # nobody will come
         last: Message = {}
-        ended_at = 0.0
+        heard_at = 0.0
         while message := _next(carriage.receiver):
             carriage.heard(message)
-            last, ended_at = message, time.time()
+            last, heard_at = message, time.time()
         sent = _last(sender) or sent
-    return _delivered(load, carriage, last, sent, ended_at)
+    return _delivered(load, carriage, last, sent, heard_at)
 
 
 @contextmanager
@@ -226,20 +266,17 @@ def meanwhile(bed: Inside, load: Load) -> Iterator[None]:
             thread.join(STOP_S)
 
 
-def _delivered(load: Load, carriage: Carriage, last: Message, sent: Message, ended_at: float) -> Delivered:
+def _delivered(load: Load, carriage: Carriage, last: Message, sent: Message, heard_at: float) -> Delivered:
     if last.get("event") != "received":
         failed = [_why(said) for said in (sent, last) if said.get("event") == "failed"]
         why = "; ".join(failed) or "it ended without a report"
+        if "per_second" in last:
+            return replace(_counted(last, heard_at), ended_at=0.0, trouble=why)
         per_second = carriage.so_far
         return Delivered(carriage.received, float(len(per_second)), 0.0, per_second, trouble=why)
-    seconds = float(last["seconds"])
-    done = Delivered(
-        received=int(last["bytes"]),
-        seconds=seconds,
-        began_at=ended_at - seconds,
-        per_second=tuple(last["per_second"]),
-        ended_at=ended_at,
-    )
+    done = _counted(last, heard_at)
+    if carriage.stopped:
+        done = replace(done, ended_at=max(done.ended_at, min(carriage.stopped_at, heard_at)))
     if load.protocol == "udp":
         total = last["sent"] if last["sent"] is not None else sent.get("packets")
         lost = None if total is None else total - last["packets"]
@@ -249,6 +286,18 @@ def _delivered(load: Load, carriage: Carriage, last: Message, sent: Message, end
         trouble = f"{last['bytes']} of {load.size} bytes arrived"
     segments, again = sent.get("segments"), sent.get("retransmitted")
     return replace(done, packets_sent=segments, packets_lost=again, rtt=sent.get("rtt"), trouble=trouble)
+
+
+def _counted(report: Message, heard_at: float) -> Delivered:
+    """What a receiver counted, which may have waited long for more before it said so."""
+    seconds, ended_at = float(report["seconds"]), heard_at - float(report["silent"])
+    return Delivered(
+        received=int(report["bytes"]),
+        seconds=seconds,
+        began_at=ended_at - seconds,
+        per_second=tuple(report["per_second"]),
+        ended_at=ended_at,
+    )
 
 
 def _next(process: subprocess.Popen[str]) -> Message:

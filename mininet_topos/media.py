@@ -16,15 +16,14 @@ As a program (one JSON object per line; the last one is the report)::
     python -m mininet_topos.media receive --bind 10.2.0.10 --port 5001
     python -m mininet_topos.media send --bind 10.1.0.10 --to 10.2.0.10 --port 5001 --rate 1e6 --seconds 30
 
-A sender that gets SIGTERM sends no more, and says farewell.
+A sender that gets SIGTERM sends no more, and says farewell; a receiver counts no more, and reports.
 
-Exit status: 0 done; 2 bad arguments; 3 nothing arrived for ``--timeout`` seconds.
+Exit status: 0 done; 2 bad arguments; 3 nothing arrived for ``--timeout`` seconds, or until SIGTERM.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import socket
 import struct
@@ -36,7 +35,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from measurement.probes.stamps import ANCILLARY, beside, receive_stamps
-from mininet_topos.stopping import stop_by_sigterm
+from mininet_topos.saying import say
+from mininet_topos.stopping import LOOK_S, stop_by_sigterm
 
 HEADER = struct.Struct("!QQ")
 """Number from 0, and when it was sent (nanoseconds since 1970)."""
@@ -63,6 +63,8 @@ class Received:
 
     :param sent: packets, as the sender said at its end; None if that was not heard.
     :param jitter, delay: seconds; 0 with less than two packets, and with none.
+    :param seconds: from the first packet to the last.
+    :param silent: seconds since the last packet; 0 if none came.
     :param started_at: when the first packet arrived (seconds since 1970).
     :param per_second: bytes of payload that arrived in each second since then.
     :param jitter_per_second: as ``jitter``, of the packets of each second; None where there were less than 2.
@@ -74,6 +76,7 @@ class Received:
     jitter: float
     delay: float
     seconds: float
+    silent: float
     started_at: float
     per_second: tuple[int, ...]
     jitter_per_second: tuple[float | None, ...]
@@ -116,8 +119,13 @@ class Witness:
         self.before = delay
         return begun
 
-    def report(self, sent: int | None) -> Received:
-        """The sums."""
+    def begun(self) -> dict[str, Any]:
+        """As printed when a second begins: of whom nothing more is heard is known by these."""
+        second = {"second": len(self.bytes_by_second) - 1, "of_second": self.bytes_by_second[-1]}
+        return {"event": "progress", "bytes": sum(self.bytes_by_second), **second}
+
+    def report(self, sent: int | None, now: int) -> Received:
+        """The sums; ``now`` is when it is made."""
         steps = [step for second in self.steps_by_second for step in second]
         count = len(self.seen)
         return Received(
@@ -127,6 +135,7 @@ class Witness:
             jitter=_mean(steps) or 0.0,
             delay=self.delays / count / 1e9 if count else 0.0,
             seconds=0.0 if self.first is None else (self.last - self.first) / 1e9,
+            silent=0.0 if self.first is None else max(0, now - self.last) / 1e9,
             started_at=0.0 if self.first is None else self.first / 1e9,
             per_second=tuple(self.bytes_by_second),
             jitter_per_second=tuple(_mean(second) for second in self.steps_by_second),
@@ -142,35 +151,46 @@ def packet_size(rate: float) -> int:
     return min(LARGEST, max(SMALLEST, math.ceil(rate * INTERVAL / 8)))
 
 
-def receive(bind: str, port: int, timeout: float = DEFAULT_TIMEOUT) -> Received:
+def receive(
+    bind: str, port: int, timeout: float = DEFAULT_TIMEOUT, stop: threading.Event | None = None
+) -> Received:
     """Count packets until the sender says that it was all; tells on standard output that it listens.
 
-    :raises MediaFailed: if nothing ever arrives within the time-out.
+    :param stop: is set when no more is to be counted; what has arrived by then is the report.
+    :raises MediaFailed: if nothing ever arrives within the time-out, or before it is stopped.
     """
+    stop = threading.Event() if stop is None else stop
     witness = Witness()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         receive_stamps(sock)
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, BUFFER)
         sock.bind((bind, port))
-        sock.settimeout(timeout)
-        _tell({"event": "listening", "ports": [port]})
-        for number, word, at, size in _packets(sock):
+        sock.settimeout(min(timeout, LOOK_S))
+        say({"event": "listening", "ports": [port]})
+        for number, word, at, size in _packets(sock, timeout, stop):
             if number == END:
-                return witness.report(word)
+                return witness.report(word, time.time_ns())
             if witness.arrived(number, word, at, size):
-                _tell({"event": "progress", "bytes": sum(witness.bytes_by_second)})
+                say(witness.begun())
     if not witness.seen:
-        raise MediaFailed(f"nothing arrived for {timeout:g} s")
-    return witness.report(None)  # the end was lost with the path: what had arrived counts
+        why = "before it was told to end" if stop.is_set() else f"for {timeout:g} s"
+        raise MediaFailed(f"nothing arrived {why}")
+    return witness.report(None, time.time_ns())  # the end was lost with the path: what had arrived counts
 
 
-def _packets(sock: socket.socket) -> Iterator[tuple[int, int, int, int]]:
+def _packets(
+    sock: socket.socket, timeout: float, stop: threading.Event
+) -> Iterator[tuple[int, int, int, int]]:
     """Number, second word of the header, time of arrival and size of each, until none comes any more."""
-    while True:
+    silent_until = time.monotonic() + timeout
+    while not stop.is_set():
         try:
             data, extra, _flags, _sender = sock.recvmsg(LARGEST, ANCILLARY)
         except TimeoutError:
-            return
+            if time.monotonic() >= silent_until:
+                return
+            continue
+        silent_until = time.monotonic() + timeout
         if len(data) < HEADER.size:
             continue
         at = beside(extra).software
@@ -198,7 +218,7 @@ def send(
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         sock.bind((bind, 0))
         sock.connect((to, port))
-        _tell({"event": "sending"})
+        say({"event": "sending"})
         began = time.monotonic()
         sent = 0
         while sent < total and not stop.wait(max(0.0, began + sent * size * 8 / rate - time.monotonic())):
@@ -252,23 +272,18 @@ def _number(low: float, high: float) -> Any:
     return number
 
 
-def _tell(message: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(message) + "\n")
-    sys.stdout.flush()
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one side and print its report."""
     chosen = _parser().parse_args(argv)
     try:
         if chosen.side == "receive":
-            done = receive(chosen.bind, chosen.port, chosen.timeout)
-            _tell({"event": "received", **asdict(done), "lost": done.lost})
+            done = receive(chosen.bind, chosen.port, chosen.timeout, stop_by_sigterm())
+            say({"event": "received", **asdict(done), "lost": done.lost})
         else:
             ways = (chosen.bind, chosen.to, chosen.port, chosen.rate, chosen.seconds)
-            _tell({"event": "sent", "packets": send(*ways, stop_by_sigterm())})
+            say({"event": "sent", "packets": send(*ways, stop_by_sigterm())})
     except (MediaFailed, OSError) as error:
-        _tell({"event": "failed", "reason": str(error)})
+        say({"event": "failed", "reason": str(error)})
         return 3
     return 0
 

@@ -1,4 +1,4 @@
-"""A program that sends is told by SIGTERM to send no more; what it still has to say, it says."""
+"""A program that sends, or counts, is told by SIGTERM to do so no more; what it has to say then, it says."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
+
+LOOK_S = 0.5
+"""Seconds between two looks of a program that waits at whether it is to end."""
 
 
 class Stopped(Exception):

@@ -1,8 +1,8 @@
 """Move real bytes: a memory-to-memory TCP transfer of N bytes, or of N seconds, over parallel streams.
 
 The receiver is the witness: it counts every byte of every stream until the sender closes it, and reports
-bytes, seconds and a series per second.  The sender's numbers are progress only: what it has written may
-still be in a socket buffer.
+bytes, seconds and a series per second, also of a transfer that fails.  The sender's numbers are progress
+only: what it has written may still be in a socket buffer.
 
 The streams take their work from one pool (as GridFTP's do): a stream that the network favours sends more,
 none is left over at the end.  One thread serves all streams of a side; one block of zeros is all the memory
@@ -16,8 +16,8 @@ As a program (one JSON object per line; the last one is the report)::
     python -m mininet_topos.transfer receive --bind 10.2.0.10 --port 5001 --streams 4
     python -m mininet_topos.transfer send --bind 10.1.0.10 --to 10.2.0.10 --port 5001 --streams 4 --bytes 1000
 
-A sender that gets SIGTERM sends no more, and reports.  With ``--into DIR`` a receiver writes what arrives to
-a file there, which has no name and is gone with it; what it counts is written.
+A side that gets SIGTERM sends, or counts, no more, and reports.  With ``--into DIR`` a receiver writes what
+arrives to a file there, which has no name and is gone with it; what it counts is written.
 
 Exit status: 0 done; 2 bad arguments; 3 the other side was silent for ``--timeout`` seconds or hung up.
 """
@@ -25,13 +25,13 @@ Exit status: 0 done; 2 bad arguments; 3 the other side was silent for ``--timeou
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import selectors
 import socket
 import struct
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -39,7 +39,8 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, BinaryIO
 
 from mininet_topos import tcp_statistics, windows
-from mininet_topos.stopping import until_sigterm
+from mininet_topos.saying import say
+from mininet_topos.stopping import LOOK_S, stop_by_sigterm, until_sigterm
 from mininet_topos.tcp_statistics import TcpStatistics
 
 BLOCK = 65_536
@@ -62,7 +63,12 @@ Tell = Callable[[dict[str, Any]], None]
 
 
 class TransferFailed(Exception):
-    """The transfer did not complete; says how far it came."""
+    """The transfer did not complete; says how far it came.
+
+    :ivar counted: what had arrived by then, of the receiving side; None if no stream came.
+    """
+
+    counted: Received | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,10 +96,14 @@ class Transfer:
 
 @dataclass(slots=True)
 class Progress:
-    """What has moved so far, and when (seconds since the first stream was there)."""
+    """What has moved so far, and when (seconds since the first stream was there).
+
+    :param last: when the last bytes moved, by the clock of ``started``; None if none has.
+    """
 
     streams: int
     started: float
+    last: float | None = None
     bytes: int = 0
     per_second: list[int] = field(default_factory=list)
     statistics: TcpStatistics | None = None
@@ -106,7 +116,13 @@ class Progress:
         self.per_second.extend([0] * (second + 1 - len(self.per_second)))
         self.per_second[second] += count
         self.bytes += count
+        self.last = now
         return begun
+
+    def begun(self, now: float) -> dict[str, Any]:
+        """As printed when a second begins: of whom nothing more is heard is known by these."""
+        second = {"second": len(self.per_second) - 1, "of_second": self.per_second[-1]}
+        return {**self.report("progress", now), **second}
 
     def report(self, event: str, now: float) -> dict[str, Any]:
         """As printed: ``progress`` or ``done``."""
@@ -119,24 +135,71 @@ class Progress:
 class Received:
     """The receiver's report.
 
+    :param seconds: from the first stream to the last byte.
+    :param silent: seconds since the last byte.
     :param started_at: when the first stream was accepted (seconds since 1970).
     :param per_second: bytes that arrived in each second since then.
     """
 
     bytes: int
     seconds: float
+    silent: float
     streams: int
     started_at: float
     per_second: tuple[int, ...]
 
 
-def receive(transfer: Transfer, tell: Tell, seconds: float = math.inf) -> Received:
+@dataclass(slots=True)
+class _Reception:
+    """What has been accepted of so many streams, and counted.
+
+    :param started_at: when the first stream was accepted (seconds since 1970).
+    """
+
+    streams: int
+    progress: Progress | None = None
+    started_at: float = 0.0
+    accepted: int = 0
+
+    def accept(self) -> bool:
+        """Note one more stream; True if it was the last."""
+        if self.progress is None:
+            self.progress, self.started_at = Progress(self.streams, time.monotonic()), time.time()
+        self.accepted += 1
+        return self.accepted == self.streams
+
+    def report(self) -> Received | None:
+        """The sums; None if no stream came."""
+        progress = self.progress
+        if progress is None:
+            return None
+        last = progress.started if progress.last is None else progress.last
+        times = (last - progress.started, time.monotonic() - last)
+        series = tuple(progress.per_second)
+        return Received(progress.bytes, *times, self.accepted, self.started_at, series)
+
+    def whole(self) -> Received:
+        """The sums.
+
+        :raises TransferFailed: if a stream is missing.
+        """
+        report = self.report()
+        if report is None or report.streams != self.streams:
+            raise TransferFailed(f"{self.accepted} streams came instead of {self.streams}")
+        return report
+
+
+def receive(
+    transfer: Transfer, tell: Tell, seconds: float = math.inf, stop: threading.Event | None = None
+) -> Received:
     """Accept the streams and count until each is closed; ``tell`` hears when it listens and every second.
 
     :param seconds: for which is counted at most, from when all streams are there.
-    :raises TransferFailed: if nothing happens for the time-out.
-    :raises OSError: if what arrives is to be written and cannot be.
+    :param stop: is set when no more is to be counted; what has arrived by then is the report.
+    :raises TransferFailed: if nothing happens for the time-out, or what arrives cannot be written.
+    :raises OSError: if it cannot listen, or has no file to write to.
     """
+    stop = threading.Event() if stop is None else stop
     with ExitStack() as stack:
         store = None
         if transfer.into is not None:
@@ -146,34 +209,31 @@ def receive(transfer: Transfer, tell: Tell, seconds: float = math.inf) -> Receiv
             listener = stack.enter_context(_listener(transfer, port))
             selector.register(listener, selectors.EVENT_READ, "accept")
         tell({"event": "listening", "ports": list(transfer.ports)})
-        progress: Progress | None = None
-        started_at, over = 0.0, math.inf
-        accepted = ended = 0
+        reception, over, ended = _Reception(transfer.streams), math.inf, 0
         buffer = bytearray(4 * BLOCK)
-        while ended < transfer.streams and time.monotonic() < over:
-            for sock, kind in _ready(selector, transfer.timeout, progress, over):
-                if kind == "accept":
-                    if progress is None:
-                        progress, started_at = Progress(transfer.streams, time.monotonic()), time.time()
-                    selector.register(_accept(sock, stack, transfer), selectors.EVENT_READ, "stream")
-                    accepted += 1
-                    if accepted == transfer.streams:
-                        over = time.monotonic() + seconds
-                    continue
-                count = _read(sock, buffer, progress, cut_off=math.isfinite(seconds))
-                if store is not None:
-                    _store(store, memoryview(buffer)[:count])
-                if count == 0:
-                    selector.unregister(sock)
-                    sock.close()
-                    ended += 1
-                    over = min(over, time.monotonic() + RESET_S) if math.isfinite(seconds) else over
-                elif progress is not None and progress.add(count, time.monotonic()):
-                    tell(progress.report("progress", time.monotonic()))
-        if progress is None or accepted != transfer.streams:
-            raise TransferFailed(f"{accepted} streams came instead of {transfer.streams}")
-        lasted = time.monotonic() - progress.started
-        return Received(progress.bytes, lasted, accepted, started_at, tuple(progress.per_second))
+        try:
+            while ended < transfer.streams and time.monotonic() < over and not stop.is_set():
+                for sock, kind in _ready(selector, transfer.timeout, reception.progress, over, stop):
+                    if kind == "accept":
+                        selector.register(_accept(sock, stack, transfer), selectors.EVENT_READ, "stream")
+                        if reception.accept():
+                            over = time.monotonic() + seconds
+                        continue
+                    progress = reception.progress
+                    count = _read(sock, buffer, progress, cut_off=math.isfinite(seconds))
+                    if store is not None:
+                        _store(store, memoryview(buffer)[:count])
+                    if count == 0:
+                        selector.unregister(sock)
+                        sock.close()
+                        ended += 1
+                        over = min(over, time.monotonic() + RESET_S) if math.isfinite(seconds) else over
+                    elif progress is not None and progress.add(count, time.monotonic()):
+                        tell(progress.begun(time.monotonic()))
+            return reception.whole()
+        except TransferFailed as failed:
+            failed.counted = reception.report()
+            raise
 
 
 def send(
@@ -246,14 +306,24 @@ def _allowed(transfer: Transfer, size: int | None, progress: Progress) -> int:
 
 
 def _ready(
-    selector: selectors.BaseSelector, timeout: float, progress: Progress | None, over: float = math.inf
+    selector: selectors.BaseSelector,
+    timeout: float,
+    progress: Progress | None,
+    over: float = math.inf,
+    stop: threading.Event | None = None,
 ) -> Iterator[tuple[socket.socket, str]]:
-    """What can be gone on with; nothing if it is over meanwhile."""
-    events = selector.select(min(timeout, max(0.0, over - time.monotonic())))
-    if not events and time.monotonic() < over:
-        moved = progress.bytes if progress is not None else 0
-        raise TransferFailed(f"nothing moved for {timeout:g} s, after {moved} bytes")
-    return ((key.fileobj, key.data) for key, _mask in events)  # type: ignore[misc]
+    """What can be gone on with; nothing if it is over, or stopped, meanwhile."""
+    silent_until = time.monotonic() + timeout
+    longest = math.inf if stop is None else LOOK_S
+    while True:
+        now = time.monotonic()
+        events = selector.select(max(0.0, min(silent_until - now, over - now, longest)))
+        now = time.monotonic()
+        if events or now >= over or (stop is not None and stop.is_set()):
+            return ((key.fileobj, key.data) for key, _mask in events)  # type: ignore[misc]
+        if now >= silent_until:
+            moved = progress.bytes if progress is not None else 0
+            raise TransferFailed(f"nothing moved for {timeout:g} s, after {moved} bytes")
 
 
 def _listener(transfer: Transfer, port: int) -> socket.socket:
@@ -324,8 +394,11 @@ def _read(stream: socket.socket, buffer: bytearray, progress: Progress | None, *
 
 
 def _store(file: BinaryIO, block: memoryview) -> None:
-    while block:
-        block = block[file.write(block) :]
+    try:
+        while block:
+            block = block[file.write(block) :]
+    except OSError as error:
+        raise TransferFailed(f"what arrives cannot be written: {error}") from error
 
 
 def _write(stream: socket.socket, block: bytes, progress: Progress) -> int:
@@ -434,11 +507,6 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _tell(message: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(message) + "\n")
-    sys.stdout.flush()
-
-
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one side and print its report."""
     chosen = _parser().parse_args(argv)
@@ -448,12 +516,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         seconds = math.inf if chosen.seconds is None else chosen.seconds
         if chosen.side == "receive":
-            _tell({"event": "received", **asdict(receive(transfer, _tell, seconds))})
+            say({"event": "received", **asdict(receive(transfer, say, seconds, stop_by_sigterm()))})
         else:
-            sent = send(transfer, chosen.to, chosen.bytes, _tell, seconds, until_sigterm())
-            _tell(sent.report("sent", time.monotonic()))
+            sent = send(transfer, chosen.to, chosen.bytes, say, seconds, until_sigterm())
+            say(sent.report("sent", time.monotonic()))
     except (TransferFailed, OSError) as error:
-        _tell({"event": "failed", "reason": str(error)})
+        counted = error.counted if isinstance(error, TransferFailed) else None
+        say({"event": "failed", "reason": str(error), **({} if counted is None else asdict(counted))})
         return 3
     return 0
 

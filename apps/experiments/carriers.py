@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 
 from adon.errors import AdonError
 from apps.experiments.lives import Carried
-from mininet_topos.carrying import Carriage, Delivered, Inside, Load, carrying, deliver
+from mininet_topos.carrying import REPORT_S, Delivered, Inside, Load, carrying, deliver
 
-REPORT_S, END_S = 8.0, 20.0
-"""Seconds in which receivers report what they have when a trial is over, and in which programs end then."""
+END_S = 20.0
+"""Seconds in which programs end when a trial is over and their receivers have had time to report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,16 +68,6 @@ class Carriers:
         """Break off what still runs, and wait for the programs."""
         for carried in self._carried:
             carried.stop()
-        self._wait(REPORT_S)
-        for carriage in self._under_way():
-            carriage.abandon()
-        self._wait(END_S)
-
-    def _under_way(self) -> list[Carriage]:
-        running = (carried.carriage for carried in self._carried if carried.running)
-        return [carriage for carriage in running if carriage is not None]
-
-    def _wait(self, within: float) -> None:
-        deadline = time.monotonic() + within
+        deadline = time.monotonic() + REPORT_S + END_S
         for thread in self._threads:
             thread.join(max(0.0, deadline - time.monotonic()))

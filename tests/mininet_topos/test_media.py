@@ -32,7 +32,7 @@ def witnessed(packets: list[tuple[int, int, int]]) -> Witness:
 def test_jitter_is_the_mean_difference_of_consecutive_delays():
     """Delays of 10, 12, 9 and 9 ms: differences of 2, 3 and 0 ms (RFC 3393)."""
     delays = [10, 12, 9, 9]
-    done = witnessed([(n, n * 20 * MS, (n * 20 + delay) * MS) for n, delay in enumerate(delays)]).report(5)
+    done = witnessed([(n, n * 20 * MS, (n * 20 + delay) * MS) for n, delay in enumerate(delays)]).report(5, 0)
     assert done.jitter == pytest.approx((2 + 3 + 0) / 3 * 1e-3)
     assert done.delay == pytest.approx(10e-3)
     assert done.lost == pytest.approx(0.2)
@@ -46,7 +46,10 @@ def test_jitter_is_the_mean_difference_of_consecutive_delays():
 def test_what_arrives_twice_counts_once_and_seconds_add_up(delays, doubled):
     packets = [(n, n * 50 * MS, n * 50 * MS + delay) for n, delay in enumerate(delays)]
     again = [packets[n] for n in doubled if n < len(packets)]
-    once, twice = witnessed(packets).report(len(packets)), witnessed([*packets, *again]).report(len(packets))
+    once, twice = (
+        witnessed(packets).report(len(packets), 0),
+        witnessed([*packets, *again]).report(len(packets), 0),
+    )
     assert once == twice
     assert sum(once.per_second) == once.bytes == 100 * len(packets)
     assert once.lost == 0
@@ -55,12 +58,12 @@ def test_what_arrives_twice_counts_once_and_seconds_add_up(delays, doubled):
 
 
 def test_with_nothing_there_is_nothing_to_divide_by():
-    done = Witness().report(0)
+    done = Witness().report(0, 0)
     assert (done.packets, done.jitter, done.delay, done.lost, done.per_second) == (0, 0.0, 0.0, None, ())
 
 
 def test_a_clock_that_is_put_back_makes_no_second_before_the_first():
-    done = witnessed([(0, 0, 5_000 * MS), (1, 0, 7_000 * MS), (2, 0, 3_000 * MS)]).report(3)
+    done = witnessed([(0, 0, 5_000 * MS), (1, 0, 7_000 * MS), (2, 0, 3_000 * MS)]).report(3, 0)
     assert done.per_second == (200, 0, 100)
     assert done.seconds == 2.0
 
@@ -78,6 +81,29 @@ def test_what_had_arrived_counts_when_the_end_is_lost_with_the_path():
             sock.send(packet)
         receiver.join(10)
     assert [(one.packets, one.sent, one.lost, one.bytes) for one in found] == [(2, None, None, 32)]
+    assert found[0].silent > 1  # of the two seconds that it waited for more
+
+
+@pytest.mark.parametrize("packets", [0, 1])
+def test_a_receiver_that_is_told_to_end_reports_what_it_has(packets):
+    port = free_port()
+    argv = media.arguments("receive", "127.0.0.1", port, timeout=30)
+    with (
+        subprocess.Popen(argv, stdout=subprocess.PIPE, text=True) as receiver,
+        socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock,
+    ):
+        assert json.loads(receiver.stdout.readline())["event"] == "listening"
+        for number in range(packets):
+            sock.sendto(media.HEADER.pack(number, 0), ("127.0.0.1", port))
+        if packets:
+            told = json.loads(receiver.stdout.readline())
+            assert told == {"event": "progress", "bytes": 16, "second": 0, "of_second": 16}
+        receiver.terminate()
+        last = json.loads(receiver.communicate(timeout=20)[0].splitlines()[-1])
+    if packets:
+        assert (last["event"], last["packets"], receiver.returncode) == ("received", 1, 0)
+    else:
+        assert (last["reason"], receiver.returncode) == ("nothing arrived before it was told to end", 3)
 
 
 def _sent(sock, packet):

@@ -2,11 +2,14 @@ from __future__ import annotations
 
 import json
 import math
+import signal
 import socket
 import struct
 import subprocess
 import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
@@ -106,7 +109,48 @@ def test_a_receiver_that_misses_a_stream_says_how_far_it_came():
     receiver = Receiver(transfer)
     with socket.create_connection(("127.0.0.1", transfer.ports[0])) as only:
         only.sendall(b"x" * 1000)
-        assert "after 1000 bytes" in str(receiver.outcome())
+        failed = receiver.outcome()
+    assert "after 1000 bytes" in str(failed)
+    assert (failed.counted.bytes, failed.counted.streams, failed.counted.per_second) == (1000, 1, (1000,))
+    assert failed.counted.silent >= 1.5
+
+
+@contextmanager
+def program_that_has_counted(count: int, timeout: float = 30) -> Iterator[subprocess.Popen[str]]:
+    """A receiver, to which a sender is connected that says no more."""
+    (port,) = free_ports(1)
+    argv = arguments("receive", Transfer("127.0.0.1", (port,), 1, timeout))
+    pipe = subprocess.PIPE
+    with subprocess.Popen(argv, stdout=pipe, stderr=pipe, text=True) as receiver:
+        assert json.loads(receiver.stdout.readline())["event"] == "listening"
+        with socket.create_connection(("127.0.0.1", port)) as sender:
+            sender.sendall(b"x" * count)
+            assert json.loads(receiver.stdout.readline())["bytes"] == count
+            yield receiver
+
+
+def test_a_receiver_that_is_told_to_end_reports_what_it_has():
+    with program_that_has_counted(1000) as receiver:
+        receiver.terminate()
+        last = json.loads(receiver.communicate(timeout=20)[0].splitlines()[-1])
+    assert (last["event"], last["bytes"], last["per_second"]) == ("received", 1000, [1000])
+    assert receiver.returncode == 0
+
+
+def test_a_receiver_whose_report_nobody_reads_ends_without_a_word():
+    with program_that_has_counted(1000) as receiver:
+        receiver.stdout.close()
+        receiver.terminate()
+        assert receiver.stderr.read() == ""
+    assert receiver.returncode == 3
+
+
+def test_the_program_says_with_its_failure_what_it_had_counted():
+    with program_that_has_counted(1000, timeout=1.2) as receiver:
+        last = json.loads(receiver.communicate(timeout=20)[0].splitlines()[-1])
+    assert (last["event"], last["reason"]) == ("failed", "nothing moved for 1.2 s, after 1000 bytes")
+    assert (last["bytes"], last["per_second"]) == (1000, [1000])
+    assert receiver.returncode == 3
 
 
 def test_a_sender_without_a_receiver_says_so():
@@ -141,6 +185,15 @@ def test_bad_arguments_are_refused(wrong, capsys):
     assert wrong[2:].split("=")[0] in capsys.readouterr().err
 
 
+@pytest.fixture
+def sigterm():
+    """What the program does about SIGTERM is over with it."""
+    before = signal.getsignal(signal.SIGTERM)
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+@pytest.mark.usefixtures("sigterm")
 def test_the_program_reports_a_failure_as_its_last_line(capsys):
     port = str(free_ports(1)[0])
     assert main(["receive", "--bind", "127.0.0.1", "--port", port, "--timeout", "0.1"]) == 3
