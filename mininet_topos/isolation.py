@@ -98,26 +98,32 @@ def run_folder(path: Path) -> Iterator[RunFolder]:
         raise InvalidInput.of("run folder", f"{path} is too long for the names of sockets in it")
     lock = _locked(path)
     try:
-        _empty(path)
-        with _removed_if_killed(path):
-            yield RunFolder(path, lock)
+        with _removed_if_left(path, lock):
+            try:
+                _empty(path)
+                yield RunFolder(path, lock)
+            finally:
+                wait_until(lambda: _gone(path, lock), RELEASE_TIMEOUT)
     finally:
-        wait_until(lambda: _gone(path), RELEASE_TIMEOUT)
         os.close(lock)
         if path.parent == run_folders():
             with suppress(OSError):  # somebody else's is in it, or was and has removed it
                 path.parent.rmdir()
 
 
-def _gone(path: Path) -> bool:
-    """Remove a folder; what ends in this moment may still have put something there: not gone then."""
-    shutil.rmtree(path, ignore_errors=True)
-    return not path.exists()
+def _gone(path: Path, lock: int) -> bool:
+    """Remove our folder; what ends in this moment may still have put something there: not gone then.
+
+    Once it is gone, another of its path is somebody else's.
+    """
+    if _has_path_now(lock, path):
+        shutil.rmtree(path, ignore_errors=True)
+    return not _has_path_now(lock, path)
 
 
 @contextmanager
-def _removed_if_killed(path: Path) -> Iterator[None]:
-    """A process that waits for our end, however that comes, and then removes the folder.
+def _removed_if_left(path: Path, lock: int) -> Iterator[None]:
+    """A process that removes the folder if we do not: killed, or interrupted while we do.
 
     Not before everybody has released its lock, and not if somebody else has it by then.
     """
@@ -133,8 +139,9 @@ def _removed_if_killed(path: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            process.kill()
-            process.wait()
+            if not _has_path_now(lock, path):
+                process.kill()
+                process.wait()
 
 
 def _locked(path: Path) -> int:
