@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import IO
 
 from adon.errors import Conflict, InvalidInput, Unavailable
+from mininet_topos.commands import with_system_programs
 from mininet_topos.waiting import POLL_INTERVAL, wait_until
 
 UNSHARE = ("unshare", "--net", "--pid", "--mount", "--fork", "--kill-child", "--mount-proc")
@@ -235,7 +236,8 @@ def run_isolated(
     """Run a program as the first process of a testbed; it is gone when the context ends.
 
     The program must handle SIGTERM itself (the first process of a PID namespace gets no default action).
-    Its PID as seen from outside is written to ``pid`` in the run folder, for ``nsenter``.
+    It finds the system's programs, even where a user's PATH lacks their folders.  Its PID as seen from
+    outside is written to ``pid`` in the run folder, for ``nsenter``.
 
     :raises Unavailable: as :func:`require_isolation`, or if the kernel refuses the namespaces.
     """
@@ -243,7 +245,7 @@ def run_isolated(
     owned = ("sh", "-c", _ONLY_IF_OWNED, "sh", str(os.getpid()))
     process = subprocess.Popen(
         ["setpriv", "--pdeathsig", "KILL", *owned, *UNSHARE, "--", *argv],
-        env=environment,
+        env=with_system_programs(environment),
         pass_fds=(folder.lock, *pass_fds),
         stdin=subprocess.DEVNULL,
         stdout=stdout,

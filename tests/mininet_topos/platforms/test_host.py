@@ -15,7 +15,7 @@ from adon.errors import InvalidInput, NotFound, Unavailable
 from mininet_topos import networks, platforms
 from mininet_topos.emulation import Emulation
 from mininet_topos.isolation import default_folder, run_folder, run_isolated
-from mininet_topos.platforms import Platform, state
+from mininet_topos.platforms import Platform, machine, state
 from mininet_topos.platforms.bed import Bed
 from mininet_topos.platforms.host import HostBed
 from mininet_topos.shaping import Change
@@ -88,6 +88,22 @@ def test_a_program_in_a_host_ends_with_its_command(
             command.send_signal(number)
             assert select.select([program], [], [], 30)[0]
             assert program.read() == ""
+
+
+@pytest.mark.testbed
+def test_the_systems_programs_are_found_by_who_has_not_their_folders(
+    testbed_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the namespaces of a network, and where it is looked what the machine has."""
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    assert machine._unshared("ip link set lo up && command -v tc")
+    found = tmp_path / "found"
+    with (
+        run_folder(default_folder(testbed_name)) as folder,
+        run_isolated(["sh", "-c", f"command -v tc >{found}"], folder) as first,
+    ):
+        first.wait(30)
+    assert found.read_text().endswith("/tc\n")
 
 
 def _asked(bed: Bed) -> None:
