@@ -326,11 +326,9 @@ def _why(message: Message) -> str:
 
 @contextmanager
 def _program(bed: Inside, host: str, argv: Sequence[str]) -> Iterator[subprocess.Popen[str]]:
-    # A session of its own: a Ctrl-C is ours to handle.  On the host what we start is nsenter; the program is
-    # its child, and ends with it.
-    mortal = ["setpriv", "--pdeathsig", "TERM", *argv]
+    # A session of its own: a Ctrl-C is ours to handle.
     process = subprocess.Popen(
-        bed.inside(mortal, host),
+        bed.inside(argv, host),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         text=True,

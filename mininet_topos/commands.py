@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Mapping, Sequence
 
 from adon.errors import Unavailable
 
 TIMEOUT = 15.0
+SYSTEM_FOLDERS = ("/usr/local/sbin", "/usr/sbin", "/sbin")
+"""Of programs like ``tc``; the PATH of a user often lacks them."""
 MOST_WORDS, LONGEST_COMMAND, LONGEST_ANSWER = 12, 200, 1000
 
 
@@ -22,13 +25,20 @@ def output(
     """What a program prints.
 
     :param text: its standard input.
+    :param environment: None for ours; the folders of the system's programs are searched in each case.
     :param told: what messages call it; None for the beginning of its command line.
     :raises Unavailable: if it fails, with the end of its own words, or takes longer than ``timeout`` seconds.
     """
     name = beginning(argv) if told is None else told
     try:
         done = subprocess.run(
-            argv, input=text, capture_output=True, text=True, timeout=timeout, check=False, env=environment
+            argv,
+            input=text,
+            capture_output=True,
+            text=True,
+            timeout=timeout,
+            check=False,
+            env=with_system_programs(environment),
         )
     except OSError as error:
         raise Unavailable(f"{name}: {error}") from error
@@ -45,3 +55,12 @@ def beginning(argv: Sequence[str]) -> str:
     whole = " ".join(argv)
     told = " ".join(argv[:MOST_WORDS])[:LONGEST_COMMAND]
     return told if told == whole else f"{told} ..."
+
+
+def with_system_programs(environment: Mapping[str, str] | None = None) -> dict[str, str]:
+    """An environment whose PATH ends with :data:`SYSTEM_FOLDERS`.
+
+    :param environment: None for ours.
+    """
+    given = os.environ if environment is None else environment
+    return {**given, "PATH": os.pathsep.join((given.get("PATH") or os.defpath, *SYSTEM_FOLDERS))}

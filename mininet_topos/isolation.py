@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import IO
 
 from adon.errors import Conflict, InvalidInput, Unavailable
+from mininet_topos.commands import with_system_programs
 from mininet_topos.waiting import POLL_INTERVAL, wait_until
 
 UNSHARE = ("unshare", "--net", "--pid", "--mount", "--fork", "--kill-child", "--mount-proc")
@@ -98,26 +99,32 @@ def run_folder(path: Path) -> Iterator[RunFolder]:
         raise InvalidInput.of("run folder", f"{path} is too long for the names of sockets in it")
     lock = _locked(path)
     try:
-        _empty(path)
-        with _removed_if_killed(path):
-            yield RunFolder(path, lock)
+        with _removed_if_left(path, lock):
+            try:
+                _empty(path)
+                yield RunFolder(path, lock)
+            finally:
+                wait_until(lambda: _gone(path, lock), RELEASE_TIMEOUT)
     finally:
-        wait_until(lambda: _gone(path), RELEASE_TIMEOUT)
         os.close(lock)
         if path.parent == run_folders():
             with suppress(OSError):  # somebody else's is in it, or was and has removed it
                 path.parent.rmdir()
 
 
-def _gone(path: Path) -> bool:
-    """Remove a folder; what ends in this moment may still have put something there: not gone then."""
-    shutil.rmtree(path, ignore_errors=True)
-    return not path.exists()
+def _gone(path: Path, lock: int) -> bool:
+    """Remove our folder; what ends in this moment may still have put something there: not gone then.
+
+    Once it is gone, another of its path is somebody else's.
+    """
+    if _has_path_now(lock, path):
+        shutil.rmtree(path, ignore_errors=True)
+    return not _has_path_now(lock, path)
 
 
 @contextmanager
-def _removed_if_killed(path: Path) -> Iterator[None]:
-    """A process that waits for our end, however that comes, and then removes the folder.
+def _removed_if_left(path: Path, lock: int) -> Iterator[None]:
+    """A process that removes the folder if we do not: killed, or interrupted while we do.
 
     Not before everybody has released its lock, and not if somebody else has it by then.
     """
@@ -133,8 +140,9 @@ def _removed_if_killed(path: Path) -> Iterator[None]:
         try:
             yield
         finally:
-            process.kill()
-            process.wait()
+            if not _has_path_now(lock, path):
+                process.kill()
+                process.wait()
 
 
 def _locked(path: Path) -> int:
@@ -228,7 +236,8 @@ def run_isolated(
     """Run a program as the first process of a testbed; it is gone when the context ends.
 
     The program must handle SIGTERM itself (the first process of a PID namespace gets no default action).
-    Its PID as seen from outside is written to ``pid`` in the run folder, for ``nsenter``.
+    It finds the system's programs, even where a user's PATH lacks their folders.  Its PID as seen from
+    outside is written to ``pid`` in the run folder, for ``nsenter``.
 
     :raises Unavailable: as :func:`require_isolation`, or if the kernel refuses the namespaces.
     """
@@ -236,7 +245,7 @@ def run_isolated(
     owned = ("sh", "-c", _ONLY_IF_OWNED, "sh", str(os.getpid()))
     process = subprocess.Popen(
         ["setpriv", "--pdeathsig", "KILL", *owned, *UNSHARE, "--", *argv],
-        env=environment,
+        env=with_system_programs(environment),
         pass_fds=(folder.lock, *pass_fds),
         stdin=subprocess.DEVNULL,
         stdout=stdout,

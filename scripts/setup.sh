@@ -9,6 +9,9 @@ cd "$(dirname "$0")/.."
 PYTHON=/usr/bin/python3   # Debian's: the one that Mininet is packaged for
 STAMP=.venv/adon-installed
 
+# Interrupted we end as by an error: by itself dash ends without what is to be done at the end (trap ... EXIT).
+trap 'exit 1' INT TERM HUP
+
 # What is needed, and the Debian package that has it.
 packages="mininet openvswitch-switch iperf3 traceroute iputils-ping ethtool iproute2 procps util-linux \
     python3-venv chromium kmod"
@@ -38,15 +41,17 @@ as_root() {
     fi
 }
 
-# Debian's User-Mode-Linux kernel, unpacked and not installed: a program that anybody may run.
-guest_kernel() {
+# Debian's User-Mode-Linux kernel, unpacked and not installed: a program that anybody may run.  In a subshell,
+# whose traps are its own.
+guest_kernel() (
     if [ -s .uml/version ] && [ -x .uml/usr/bin/linux.uml ]; then
         say "guest kernel: is there ($(cat .uml/version))"
-        return
+        exit 0
     fi
     say "unpacking Debian's user-mode-linux into .uml"
     unpacked=$(mktemp -d .uml.XXXXXX)
     trap 'rm -rf "$unpacked"' EXIT
+    trap 'exit 1' INT TERM HUP
     if ! (cd "$unpacked" && apt-get download -qq user-mode-linux </dev/null); then
         say "apt-get cannot download user-mode-linux: is there a list of packages (apt-get update, as root)?" >&2
         exit 1
@@ -55,9 +60,7 @@ guest_kernel() {
     dpkg-deb -f "$unpacked"/user-mode-linux_*.deb Version >"$unpacked/root/version"
     rm -rf .uml
     mv "$unpacked/root" .uml
-    rm -rf "$unpacked"
-    trap - EXIT
-}
+)
 
 if [ "${1:-}" = guest ]; then
     guest_kernel
@@ -80,12 +83,18 @@ if [ -n "$missing" ]; then
     as_root env DEBIAN_FRONTEND=noninteractive apt-get update -qq </dev/null
     # Debian starts what it installs unless policy-rc.d says no (invoke-rc.d(8)).  We start instances of our own.
     policy=/usr/sbin/policy-rc.d
+    policy_is_ours=no
     if [ ! -e "$policy" ]; then
+        policy_is_ours=yes
         trap 'as_root rm -f "$policy"' EXIT
         printf '#!/bin/sh\nexit 101\n' | as_root sh -c "cat >$policy; chmod 755 $policy"
     fi
     # shellcheck disable=SC2086 # one argument per package
     as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing </dev/null
+    if [ "$policy_is_ours" = yes ]; then
+        as_root rm -f "$policy"
+        trap - EXIT
+    fi
 else
     say "system packages: all there"
 fi

@@ -20,6 +20,8 @@ from mininet_topos.guest.frames import LINE_WINDOW, MOST, WINDOW, Frame, Kind, R
 CONNECT_TIMEOUT = 5.0
 _MOST_WAITING = 1 << 16
 """Bytes that wait for the line; with more, no stream is read."""
+_PAUSE_MS = 100
+"""Until connections are taken again after one could not be, for want of descriptors."""
 
 
 @dataclass(slots=True)
@@ -45,6 +47,8 @@ class Channel:
     :param services: what the other side may connect to, by name.
     :param listeners: where connections to the other side's services are taken, by name.
     :param first: of our streams' numbers, which are every second from there: 0 on one side, 1 on the other.
+    :param room: bytes that the other side reads before it says so; 0 if it says first that it is ready
+        (:meth:`say_ready`): what a terminal gets before it is raw is spoilt.
     """
 
     def __init__(
@@ -53,6 +57,8 @@ class Channel:
         services: Mapping[str, tuple[str, int]],
         listeners: Mapping[str, socket.socket],
         first: int,
+        *,
+        room: int = LINE_WINDOW,
     ) -> None:
         self._line = line
         self._services = services
@@ -63,21 +69,28 @@ class Channel:
         self._urgent = deque[bytes]()
         self._being_written = b""
         self._waiting = 0
-        self._room = LINE_WINDOW
+        self._room = room
+        self._resting = False
         self._unacknowledged = 0
         self._streams = dict[int, _Stream]()
         self._by_socket = dict[int, int]()
 
+    def say_ready(self) -> None:
+        """The other side may begin; said as soon as we run."""
+        self._urgent.append(was_read(LINE_WINDOW).packed())
+
     def run(self, until: int | None = None) -> None:
         """Go on until the other side ends, or until something can be read from the descriptor ``until``.
+
+        However it ends, the other side is told.
 
         :raises ValueError: if what comes is of no such channel.
         """
         try:
             while self._turn(until):
                 pass
-            self._say_that_it_is_over()
         finally:
+            self._say_that_it_is_over()
             for stream in self._streams.values():
                 stream.sock.close()
 
@@ -87,7 +100,9 @@ class Channel:
         poll = select.poll()
         for descriptor, events in self._wanted(until).items():
             poll.register(descriptor, events)
-        for descriptor, events in poll.poll():
+        ready = poll.poll(_PAUSE_MS if self._resting else None)
+        self._resting = False
+        for descriptor, events in ready:
             if descriptor == until:
                 return False
             if descriptor == self._line:
@@ -107,7 +122,7 @@ class Channel:
         if until is not None:
             wanted[until] = read
         room = self._waiting < _MOST_WAITING
-        if room:
+        if room and not self._resting:
             wanted |= dict.fromkeys(self._listeners, read)
         for stream in self._streams.values():
             events = read if room and stream.window > 0 and not stream.read_end else 0
@@ -126,11 +141,16 @@ class Channel:
             os.write(self._line, self._being_written + Frame(Kind.OVER, 0).packed())
 
     def _accept(self, name: str, listener: socket.socket) -> None:
-        with contextlib.suppress(BlockingIOError, ConnectionError):
+        try:
             sock, _ = listener.accept()
-            self._next += 2
-            self._add(self._next - 2, sock)
-            self._say(Frame(Kind.OPEN, self._next - 2, name.encode()))
+        except (BlockingIOError, ConnectionError):  # it has gone again
+            return
+        except OSError:  # for want of descriptors: it waits until there is one, and the line goes on
+            self._resting = True
+            return
+        self._next += 2
+        self._add(self._next - 2, sock)
+        self._say(Frame(Kind.OPEN, self._next - 2, name.encode()))
 
     def _add(self, number: int, sock: socket.socket) -> None:
         sock.setblocking(False)

@@ -17,7 +17,7 @@ import termios
 import tty
 from collections.abc import Iterator, Sequence
 
-from mininet_topos.guest.messages import MOST, Kind, Start, Wire, size, status_of
+from mininet_topos.guest.messages import MOST, Kind, Start, Wire, size, status_of, taken_of
 
 SOCKET = "programs"
 EXIT_REFUSED = 127
@@ -38,7 +38,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{error}\n")
         return EXIT_REFUSED
     if code < 0:
-        signal.signal(-code, signal.SIG_DFL)
+        with contextlib.suppress(OSError):  # SIGKILL's cannot be anything else
+            signal.signal(-code, signal.SIG_DFL)
         os.kill(os.getpid(), -code)
     return code
 
@@ -75,30 +76,34 @@ def run(folder: str, host: str | None, argv: list[str], *, terminal: bool = Fals
 
 
 def _carry(wire: Wire, signals: int) -> int:
-    reading = True
+    reading, not_taken = True, 0
     while True:
         poll = select.poll()
         poll.register(wire, select.POLLIN | (select.POLLOUT if wire.waiting else 0))
         poll.register(signals, select.POLLIN)
-        if reading and not wire.full:
+        if reading and not_taken < MOST:
             poll.register(0, select.POLLIN)
         for descriptor, events in poll.poll():
             if descriptor == 0:
-                reading = _say_input(wire)
+                said = _say_input(wire)
+                reading, not_taken = said > 0, not_taken + said
             elif descriptor == signals:
                 _say_signals(wire, os.read(signals, 64))
             else:
                 if events & select.POLLOUT:
                     wire.flush()
-                if events & ~select.POLLOUT and (code := _hear(wire)) is not None:
-                    return code
+                if events & ~select.POLLOUT:
+                    code, taken = _hear(wire)
+                    if code is not None:
+                        return code
+                    not_taken -= taken
 
 
-def _say_input(wire: Wire) -> bool:
-    """Whether there may be more."""
+def _say_input(wire: Wire) -> int:
+    """How many bytes there were; 0 at the end."""
     come = os.read(0, MOST // 2)
     wire.say(Kind.INPUT if come else Kind.INPUT_END, come)
-    return bool(come)
+    return len(come)
 
 
 def _say_signals(wire: Wire, numbers: bytes) -> None:
@@ -109,19 +114,24 @@ def _say_signals(wire: Wire, numbers: bytes) -> None:
             wire.say(Kind.SIGNAL, bytes([number]))
 
 
-def _hear(wire: Wire) -> int | None:
-    """The exit status, when it is said."""
+def _hear(wire: Wire) -> tuple[int | None, int]:
+    """The exit status, when it is said, and how many bytes of input were taken."""
     messages = wire.take()
     if messages is None:
         raise ConnectionResetError("it is gone")
+    taken = 0
     for kind, data in messages:
-        if kind is Kind.ENDED:
-            return status_of(data)
-        if kind is Kind.REFUSED:
-            _write(2, data + b"\n")
-            return EXIT_REFUSED
-        _write(1 if kind is Kind.OUTPUT else 2, data)
-    return None
+        match kind:
+            case Kind.ENDED:
+                return status_of(data), taken
+            case Kind.REFUSED:
+                _write(2, data + b"\n")
+                return EXIT_REFUSED, taken
+            case Kind.TAKEN:
+                taken += taken_of(data)
+            case _:
+                _write(1 if kind is Kind.OUTPUT else 2, data)
+    return None, taken
 
 
 def _write(descriptor: int, data: bytes) -> None:

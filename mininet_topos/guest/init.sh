@@ -23,6 +23,7 @@ mount -t hostfs modules "$kernel" -o "$ADON_MODULES"
 for module in sch_netem sch_htb veth tun bridge openvswitch; do
     modprobe -d /run/modules "$module" || echo "$module" >>"$ADON_SHARE/missing"
 done
+ulimit -n 4096   # one process serves all connections
 ip link set lo up
 echo guest >/proc/sys/kernel/hostname
 /bin/sh "$ADON_SHARE/program" </dev/null >"$ADON_SHARE/stdout" 2>"$ADON_SHARE/stderr"

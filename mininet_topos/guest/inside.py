@@ -38,6 +38,7 @@ def main() -> int:
     pids = dict[str, int]()
     services = {PROGRAMS: ("127.0.0.1", PROGRAMS_PORT)}
     channel = Channel(line, services, {OPENFLOW: _listening(OPENFLOW_PORT)}, 1)
+    channel.say_ready()
     carrying = threading.Thread(target=channel.run, daemon=True)
     carrying.start()
 

@@ -51,17 +51,20 @@ def _is_fit(folder: Path) -> bool:
 
 def _kept(argv: Sequence[str], memory: str, pid_file: Path) -> int:
     pid = _begun(argv, memory)
-    os.closerange(3, 256)  # the line, which is to end with the guest
-    pid_file.write_text(f"{pid}\n")
-    ended = os.pidfd_open(pid)
-    ready, _, _ = select.select([ended, 0], [], [])
-    if ended not in ready:
-        os.kill(pid, signal.SIGTERM)
-        select.select([ended], [], [], STOP_TIMEOUT)
-    # A guest that hangs, and what is left of one that was killed: all are of its session.
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(pid, signal.SIGKILL)
-    return abs(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+    try:
+        os.closerange(3, 256)  # the line, which is to end with the guest
+        pid_file.write_text(f"{pid}\n")
+        ended = os.pidfd_open(pid)
+        ready, _, _ = select.select([ended, 0], [], [])
+        if ended not in ready:
+            os.kill(pid, signal.SIGTERM)
+            select.select([ended], [], [], STOP_TIMEOUT)
+    finally:
+        # A guest that hangs, and what is left of one that was killed: all are of its session.
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, signal.SIGKILL)
+        status = os.waitpid(pid, 0)[1]
+    return abs(os.waitstatus_to_exitcode(status))
 
 
 def _begun(argv: Sequence[str], memory: str) -> int:

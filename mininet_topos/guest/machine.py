@@ -26,12 +26,13 @@ KEEPER = Path(__file__).with_name("keeper.py")
 MEMORY = "2G"
 PID = "pid"
 """The file that holds the PID of the guest's kernel."""
+MISSING = "missing"
+"""The file in which a guest names modules of its kernel that do not load (``init.sh``)."""
 
 
 def command_line(kernel: Kernel, share: Path, line: tuple[int, int]) -> list[str]:
     """What starts a guest.
 
-    :param process: the guest's parent (:mod:`mininet_topos.guest.keeper`), which ends with it.
     :param share: the host's folder that the guest writes to.
     :param line: two descriptors of the serial line, ``/dev/tty1`` in the guest: with one for both directions
         the kernel stops reading when writing once had to wait.
@@ -60,6 +61,7 @@ def command_line(kernel: Kernel, share: Path, line: tuple[int, int]) -> list[str
 class Guest:
     """A guest that runs.
 
+    :param process: the guest's parent (:mod:`mininet_topos.guest.keeper`), which ends with it.
     :param share: where it writes: ``stdout``, ``stderr`` and ``status`` of its program, ``console`` of its
         kernel, and what the program puts there; it has the same path inside.
     :param line: our end of its serial line.
@@ -68,6 +70,17 @@ class Guest:
     process: subprocess.Popen[bytes]
     share: Path
     line: socket.socket
+
+    def end(self) -> None:
+        """Have it end; who waits for that waits for the process."""
+        assert self.process.stdin is not None  # noqa: S101 - it was asked for
+        self.process.stdin.close()  # which comes also if we are killed
+
+    @property
+    def modules_missing(self) -> list[str]:
+        """Its kernel's modules that it could not load; known when its program runs."""
+        missing = self.share / MISSING
+        return missing.read_text().split() if missing.exists() else []
 
     def wait(self, timeout: float | None = None) -> int:
         """Until its program has ended; its exit status.
@@ -89,7 +102,8 @@ def started(
 ) -> Iterator[Guest]:
     """A guest that runs this program, from where our packages are; it is gone when the context ends.
 
-    :param share: an empty folder, given by its absolute path.
+    :param share: a folder, given by its absolute path; what is in it is there in the guest, too.  None of it
+        may have the name of a file that a guest writes (:class:`Guest`).
     :param environment: of the program, beside the guest's own.
     :raises Unavailable: if its kernel does not start.
     """
@@ -103,10 +117,12 @@ def started(
         with theirs, again:
             line = (theirs.fileno(), again.fileno())
             keeper = _kept(command_line(kernel, share, line), line, share)
+        guest = Guest(keeper, share, ours)
         try:
-            yield Guest(keeper, share, ours)
+            yield guest
         finally:
-            _end(keeper)
+            guest.end()
+            keeper.wait()
 
 
 def _kept(argv: Sequence[str], line: tuple[int, int], share: Path) -> subprocess.Popen[bytes]:
@@ -124,10 +140,3 @@ def _kept(argv: Sequence[str], line: tuple[int, int], share: Path) -> subprocess
             )
     except OSError as error:
         raise Unavailable(f"the guest's kernel does not start: {error}") from error
-
-
-def _end(keeper: subprocess.Popen[bytes]) -> None:
-    """By the end of its input, which comes also if we are killed."""
-    assert keeper.stdin is not None  # noqa: S101 - it was asked for
-    keeper.stdin.close()
-    keeper.wait()

@@ -1,8 +1,10 @@
 """What whoever runs a program in a guest and the guest say to each other, over one connection per program.
 
 A message is its kind, the length of what follows, and that.  The client begins with :attr:`Kind.START`, then
-sends input, signals and sizes; the guest sends output until :attr:`Kind.ENDED`.  It imports little: a client
-starts for every program, and in a guest starting Python is slow.
+sends input, signals and sizes; the guest sends output until :attr:`Kind.ENDED`.  Of input the client sends no
+more than :data:`MOST` bytes that the program has not taken: the guest always reads, so that signals and the
+client's end never wait behind it.  It imports little: a client starts for every program, and in a guest
+starting Python is slow.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from enum import IntEnum
 
 _HEAD = struct.Struct("!BI")
 MOST = 1 << 16
-"""Bytes of one message; also how much may wait before no more is read."""
+"""Bytes of one message; also how much may wait, either way, before no more is read."""
 
 
 class Kind(IntEnum):
@@ -39,11 +41,14 @@ class Kind(IntEnum):
     """Instead of a start: what time is it; and the answer (nanoseconds since 1970)."""
     STEP = 11
     """The clock is to be put forward by so many nanoseconds."""
+    TAKEN = 12
+    """The program took so many bytes of its input, or will never read them (four bytes)."""
 
 
 _STATUS = struct.Struct("!h")
 _SIZE = struct.Struct("!HH")
 _MOMENT = struct.Struct("!q")
+_COUNT = struct.Struct("!I")
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +132,22 @@ def signal_of(data: bytes) -> int:
     if len(data) != 1:
         raise ValueError(f"no signal: {len(data)} bytes")
     return data[0]
+
+
+def taken(count: int) -> bytes:
+    """What :attr:`Kind.TAKEN` says."""
+    return _COUNT.pack(count)
+
+
+def taken_of(data: bytes) -> int:
+    """The other way round.
+
+    :raises ValueError: if it is none.
+    """
+    try:
+        return int(_COUNT.unpack(data)[0])
+    except struct.error as error:
+        raise ValueError(f"no count: {error}") from error
 
 
 def moment(nanoseconds: int) -> bytes:

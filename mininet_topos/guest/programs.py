@@ -7,6 +7,7 @@ before the program, the program is ended.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 import pty
@@ -15,6 +16,7 @@ import signal
 import socket
 import struct
 import subprocess
+import sys
 import termios
 import threading
 import time
@@ -32,6 +34,7 @@ from mininet_topos.guest.messages import (
     signal_of,
     size_of,
     status,
+    taken,
 )
 
 GRACE = 2.0
@@ -39,6 +42,8 @@ GRACE = 2.0
 PARTING = 10.0
 """Seconds that a client has to take what was said last."""
 _READ = 1 << 14
+_PAUSE = 0.1
+"""Seconds until a connection is tried again that could not be had, for want of descriptors."""
 
 Command = Callable[[list[str], str | None], list[str]]
 """The command that runs this in that host; KeyError if there is none."""
@@ -49,8 +54,11 @@ def serve(listener: socket.socket, command: Command) -> None:
     while True:
         try:
             sock, _ = listener.accept()
-        except OSError:
-            return
+        except OSError as error:
+            if error.errno in (errno.EBADF, errno.EINVAL):  # closed, or shut down
+                return
+            time.sleep(_PAUSE)
+            continue
         threading.Thread(target=_run, args=(sock, command), daemon=True).start()
 
 
@@ -67,8 +75,18 @@ def _run(sock: socket.socket, command: Command) -> None:
 
 
 def _heard(wire: Wire) -> list[tuple[Kind, bytes]] | None:
-    select.select([wire], [], [])
+    _await(wire, select.POLLIN)
     return wire.take()
+
+
+def _await(wire: Wire, event: int, timeout: float | None = None) -> bool:
+    """Whether there is something to read, or room, within so many seconds.
+
+    Not by select(2): it takes no descriptor above 1023.
+    """
+    poll = select.poll()
+    poll.register(wire, event)
+    return bool(poll.poll(None if timeout is None else timeout * 1e3))
 
 
 def _tell_time(wire: Wire, kind: Kind, data: bytes) -> None:
@@ -103,7 +121,7 @@ def _why(error: Exception, start: Start) -> str:
 
 def _flush(wire: Wire) -> None:
     while wire.waiting:
-        select.select([], [wire], [])
+        _await(wire, select.POLLOUT)
         wire.flush()
 
 
@@ -112,7 +130,7 @@ def _part(wire: Wire) -> None:
     _flush(wire)
     deadline = time.monotonic() + PARTING
     while (left := deadline - time.monotonic()) > 0:
-        if select.select([wire], [], [], left)[0] and wire.take() is None:
+        if _await(wire, select.POLLIN, left) and wire.take() is None:
             return
 
 
@@ -135,11 +153,17 @@ class _Program:
         self._stdin: int | None = stdin
         self._input = bytearray()
         self._input_over = False
+        self._taken = 0
         self._outputs = dict(outputs)
         self._terminal = terminal
-        self._pidfd = os.pidfd_open(process.pid)
         for descriptor in {stdin, *outputs}:
             os.set_blocking(descriptor, False)
+        try:
+            self._pidfd = os.pidfd_open(process.pid)
+        except OSError:
+            process.kill()
+            process.wait()
+            raise
 
     @classmethod
     def started(cls, start: Start, argv: list[str]) -> _Program:
@@ -152,35 +176,31 @@ class _Program:
 
     @classmethod
     def _with_pipes(cls, argv: list[str], where: dict[str, Any]) -> _Program:
-        (stdin, write), (read, stdout), (read_errors, stderr) = os.pipe(), os.pipe(), os.pipe()
-        try:
+        with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
+            stdin, write = _pipe(theirs, ours)
+            read, stdout = _pipe(ours, theirs)
+            read_errors, stderr = _pipe(ours, theirs)
             process = subprocess.Popen(
                 argv, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True, **where
             )
-        except OSError:
-            for descriptor in (write, read, read_errors):
-                os.close(descriptor)
-            raise
-        finally:
-            for descriptor in (stdin, stdout, stderr):
-                os.close(descriptor)
-        return cls(process, write, {read: Kind.OUTPUT, read_errors: Kind.ERRORS}, None)
+            program = cls(process, write, {read: Kind.OUTPUT, read_errors: Kind.ERRORS}, None)
+            ours.pop_all()
+        return program
 
     @classmethod
     def _with_terminal(cls, argv: list[str], size: tuple[int, int], where: dict[str, Any]) -> _Program:
-        ours, theirs = pty.openpty()
-        _resize(ours, size)
-        try:
+        with contextlib.ExitStack() as theirs, contextlib.ExitStack() as ours:
+            terminal, other = pty.openpty()
+            ours.callback(os.close, terminal)
+            theirs.callback(os.close, other)
+            _resize(terminal, size)
             # setsid(1) makes it the session's terminal, which Popen cannot without forking the whole of us.
             process = subprocess.Popen(
-                ["setsid", "--ctty", *argv], stdin=theirs, stdout=theirs, stderr=theirs, **where
+                ["setsid", "--ctty", *argv], stdin=other, stdout=other, stderr=other, **where
             )
-        except OSError:
-            os.close(ours)
-            raise
-        finally:
-            os.close(theirs)
-        return cls(process, ours, {ours: Kind.OUTPUT}, ours)
+            program = cls(process, terminal, {terminal: Kind.OUTPUT}, terminal)
+            ours.pop_all()
+        return program
 
     def close(self) -> None:
         """It is ended, if it has not by itself."""
@@ -209,23 +229,33 @@ class _Program:
                         self._heard(wire)
                 elif descriptor == self._pidfd:
                     ended = True
-                elif events & select.POLLOUT and descriptor == self._stdin:
-                    self._write()
+                elif descriptor == self._stdin and events & (select.POLLOUT | select.POLLERR):
+                    self._write()  # and if nobody reads it any more, to hear so
                 if descriptor in self._outputs and events & ~select.POLLOUT:
                     self._read(wire, descriptor)
-        # What it left behind may hold its output open for ever: only what is there now.
-        deadline = time.monotonic() + GRACE
+        # What it left behind may hold its output open for ever: only what is there now.  Its reader may take
+        # as long as it likes.
         for descriptor in list(self._outputs):
-            while (
-                time.monotonic() < deadline and descriptor in self._outputs and self._read(wire, descriptor)
-            ):
+            left = self._held(descriptor)
+            while left > 0 and descriptor in self._outputs and (count := self._read(wire, descriptor, left)):
+                left -= count
                 _flush(wire)
         wire.say(Kind.ENDED, status(self._process.wait()))
 
+    def _held(self, descriptor: int) -> int:
+        """How many bytes of its output are there at most; a terminal tells too few, just after a write."""
+        if descriptor == self._terminal:
+            return MOST
+        answer = fcntl.ioctl(descriptor, termios.FIONREAD, bytes(4))
+        return int.from_bytes(answer, sys.byteorder)
+
     def _waited(self, wire: Wire) -> list[tuple[int, int]]:
+        if self._taken:
+            wire.say(Kind.TAKEN, taken(self._taken))
+            self._taken = 0
         poll = select.poll()
-        hears = len(self._input) < MOST
-        poll.register(wire, (select.POLLIN if hears else 0) | (select.POLLOUT if wire.waiting else 0))
+        # Input waits at the client, which is told what was taken: what else it says is always heard.
+        poll.register(wire, select.POLLIN | (select.POLLOUT if wire.waiting else 0))
         poll.register(self._pidfd, select.POLLIN)
         wanted = dict.fromkeys(() if wire.full else self._outputs, select.POLLIN)
         if self._stdin is not None and self._input:
@@ -261,35 +291,47 @@ class _Program:
 
     def _write(self) -> None:
         if self._stdin is None:
-            self._input.clear()
+            self._take(len(self._input))
             return
         try:
             while self._input:
-                del self._input[: os.write(self._stdin, self._input)]
+                self._take(os.write(self._stdin, self._input))
         except BlockingIOError:
             return
         except OSError:  # it reads no more
-            self._input.clear()
+            self._take(len(self._input))
             self._input_over = True
         if self._input_over and self._terminal is None:
             os.close(self._stdin)
             self._stdin = None
 
-    def _read(self, wire: Wire, descriptor: int) -> bool:
-        """Pass on what it wrote; whether there was something."""
+    def _take(self, count: int) -> None:
+        del self._input[:count]
+        self._taken += count
+
+    def _read(self, wire: Wire, descriptor: int, most: int = _READ) -> int:
+        """Pass on what it wrote; how many bytes there were."""
         try:
-            come = os.read(descriptor, _READ)
+            come = os.read(descriptor, min(most, _READ))
         except BlockingIOError:
-            return False
+            return 0
         except OSError:  # a terminal that nobody has open
             come = b""
         if come:
             wire.say(self._outputs[descriptor], come)
-            return True
+            return len(come)
         del self._outputs[descriptor]
         if descriptor != self._stdin:
             os.close(descriptor)
-        return False
+        return 0
+
+
+def _pipe(reading: contextlib.ExitStack, writing: contextlib.ExitStack) -> tuple[int, int]:
+    """A pipe whose ends are closed with these."""
+    read, write = os.pipe()
+    reading.callback(os.close, read)
+    writing.callback(os.close, write)
+    return read, write
 
 
 def _resize(terminal: int, rows_and_columns: tuple[int, int]) -> None:

@@ -71,7 +71,8 @@ class Bed(Protocol):
     def inside(self, argv: Sequence[str], host: str | None = None) -> list[str]:
         """The command that runs a program in a host, or where the switches are.
 
-        It passes on standard input, output and error, the exit status, and the signals SIGINT and SIGTERM.
+        It passes on standard input, output and error, and the exit status.  SIGINT and SIGTERM end the
+        program, in a guest as themselves, on the host as SIGTERM; and it does not outlive the command.
 
         :raises InvalidInput: if there is no such host, naming those that are there.
         """

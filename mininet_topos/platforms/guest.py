@@ -86,16 +86,19 @@ def guest_begun(platform: Platform, network: Network, folder: RunFolder) -> Iter
     with ExitStack() as stack:
         listeners = {f"{POINT}{host}": stack.enter_context(_listening()) for host in addresses}
         ports = {host: listeners[f"{POINT}{host}"].getsockname()[1] for host in addresses}
-        port = free_port()
+        port = stack.enter_context(_reserved()).getsockname()[1]
         state.write_begun(folder.path, state.Begun(platform, port, ports))
         listeners[PROGRAMS] = stack.enter_context(_listening_at(folder.path / client.SOCKET))
         guest = stack.enter_context(machine.started(found, argv, folder.path, _environment()))
         services = {OPENFLOW: (LOOPBACK, port)}
-        stack.enter_context(_carried(Channel(guest.line.fileno(), services, listeners, 0)))
+        # The guest speaks first: what is said to its terminal before that is raw is spoilt.
+        stack.enter_context(_carried(Channel(guest.line.fileno(), services, listeners, 0, room=0), guest.end))
 
         def await_built() -> None:
             # The clock before anything that looks at it runs.
             _await(lambda: state.is_listening(folder.path), guest)
+            if guest.modules_missing:
+                raise Unavailable(f"the guest's kernel cannot load {', '.join(guest.modules_missing)}")
             clock.set_clock(folder.path / client.SOCKET)
             _await(lambda: state.is_built(folder.path), guest)
 
@@ -108,11 +111,16 @@ def _await(reached: Callable[[], bool], guest: machine.Guest) -> None:
         raise Unavailable(f"the testbed does not come up in its guest: {_said(guest)}")
 
 
-def free_port() -> int:
-    """A TCP port on loopback that nobody has now."""
-    with socket.create_server((LOOPBACK, 0)) as probe:
-        port: int = probe.getsockname()[1]
-        return port
+def _reserved() -> socket.socket:
+    """A TCP port on loopback that is given to nobody else who asks for one, as long as this is open.
+
+    Who asks for it by its number can listen on it, as our controller does: both have SO_REUSEADDR, and this
+    one does not listen.
+    """
+    sock = socket.socket()
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    sock.bind((LOOPBACK, 0))
+    return sock
 
 
 def _listening() -> socket.socket:
@@ -135,11 +143,21 @@ def _environment() -> dict[str, str]:
 
 
 @contextmanager
-def _carried(channel: Channel) -> Iterator[None]:
-    """What goes over the line is carried by a thread meanwhile."""
+def _carried(channel: Channel, end: Callable[[], None]) -> Iterator[None]:
+    """What goes over the line is carried by a thread meanwhile.
+
+    :param end: of the guest, should the thread end before: nobody would reach it any more.
+    """
+
+    def carry() -> None:
+        try:
+            channel.run(until)
+        finally:
+            end()
+
     until, ended = os.pipe()
     with closing(os.fdopen(until, "rb")), closing(os.fdopen(ended, "wb", buffering=0)) as stop:
-        thread = threading.Thread(target=channel.run, args=(until,), name="guest's line", daemon=True)
+        thread = threading.Thread(target=carry, name="guest's line", daemon=True)
         thread.start()
         try:
             yield

@@ -35,9 +35,11 @@ class HostBed(BedInFolder):
         if host is None:
             return [*enter, "--", *argv]
         known(self.network, host)
-        # mnexec reads /proc/PID/ns of the PIDs that Mininet knows: those of the testbed's PID namespace.
+        # mnexec reads /proc/PID/ns of the PIDs that Mininet knows: those of the testbed's PID namespace.  To
+        # be in it nsenter forks, and hands on no signal: the program is to end when that is ended.
         shell = state.read_built(self.folder).hosts[host]
-        return [*enter, "--pid", "--mount", "--", "mnexec", "-a", str(shell), *argv]
+        mortal = ["setpriv", "--pdeathsig", "TERM", "mnexec", "-a", str(shell), *argv]
+        return [*enter, "--pid", "--mount", "--", *mortal]
 
     def terminal(self, argv: Sequence[str], host: str | None = None) -> list[str]:
         """As :meth:`Bed.terminal`: what runs inside inherits ours."""

@@ -7,12 +7,12 @@ import shutil
 import subprocess
 
 from adon.errors import Unavailable
+from mininet_topos.commands import with_system_programs
 from mininet_topos.emulation import KERNEL_DATAPATH
 from mininet_topos.guest import kernel
 from mininet_topos.platforms.choosing import Machine
 
 PROGRAMS = ("unshare", "setpriv", "mnexec", "ovs-vswitchd", "ovsdb-server", "tc", "ethtool", "iperf3", "ping")
-_PATH = f"{os.environ.get('PATH', os.defpath)}:/usr/local/sbin:/usr/sbin:/sbin"  # a user's often lacks them
 _TRY_NETEM = "ip link set lo up && tc qdisc add dev lo root netem delay 1ms"
 
 
@@ -29,13 +29,16 @@ def look() -> Machine:
 
 
 def _has(program: str) -> bool:
-    return shutil.which(program, path=_PATH) is not None
+    return shutil.which(program, path=with_system_programs()["PATH"]) is not None
 
 
 def _unshared(script: str) -> bool:
     """Whether it succeeds in a network namespace, which is gone with it."""
     argv = ["unshare", "--net", "sh", "-c", script]
-    return _has("unshare") and subprocess.run(argv, capture_output=True, check=False).returncode == 0
+    if not _has("unshare"):
+        return False
+    done = subprocess.run(argv, env=with_system_programs(), capture_output=True, check=False)
+    return done.returncode == 0
 
 
 def _has_guest_kernel() -> bool:

@@ -81,14 +81,25 @@ def taken_down(which: Standing) -> None:
     except ProcessLookupError:
         return
     try:
+        if not _owns(which):  # it has ended, and its number is another process's
+            return
         for number in (signal.SIGTERM, signal.SIGKILL):
             signal.pidfd_send_signal(owner, number)
             if select.select([owner], [], [], STOP_TIMEOUT)[0]:
                 return
+        raise Unavailable(
+            f"the testbed {which.name} does not end: process {which.owner} was killed, and stays"
+        )
     except (ProcessLookupError, PermissionError) as error:
         raise Unavailable(f"the testbed {which.name} cannot be ended: {error}") from error
     finally:
         os.close(owner)
+
+
+def _owns(which: Standing) -> bool:
+    """Whether its owner is still there."""
+    found = _read(which.folder)
+    return found is not None and found.owner == which.owner and _locked(which.folder)
 
 
 def _locked(folder: Path) -> bool:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from adon.errors import Unavailable
 from mininet_topos.networks import Network
 from mininet_topos.platforms.bed import Bed
 
@@ -20,6 +21,10 @@ _RTT = re.compile(r"time=([\d.]+) ms")
 _PACKETS = re.compile(r"n_packets=(\d+)")
 _OURS = re.compile(r"cookie=0x(?!0,)")
 TRY_INTERVAL = 0.2
+PACE = 0.2
+"""Seconds from one ping of a row to the next."""
+PATIENCE = 20.0
+"""Seconds beyond what pings take: a host that runs none in that time does not answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +43,7 @@ class Way:
 
     def ping(self, count: int) -> list[str]:
         """The command."""
-        pace = ("-i", "0.2", "-W", "1", "-n")
+        pace = ("-i", f"{PACE:g}", "-W", "1", "-n")
         return ["ping", *pace, "-c", str(count), "-I", self.source, self.destination]
 
 
@@ -99,14 +104,21 @@ def ways(network: Network, paths: Sequence[str] = ()) -> Iterator[Way]:
 
 
 def ping(bed: Bed, way: Way, count: int) -> Answer:
-    """Send some, and look up the rule."""
-    done = subprocess.run(
-        bed.inside(way.ping(count), way.host),
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    """Send some, and look up the rule.
+
+    :raises Unavailable: if the host runs no ping, or the switch cannot be asked.
+    """
+    try:
+        done = subprocess.run(
+            bed.inside(way.ping(count), way.host),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=count * PACE + PATIENCE,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise Unavailable(f"{way.host}: ping has not ended within {error.timeout:g} s") from error
     at = time.time()
     times = tuple(float(found) / 1e3 for found in _RTT.findall(done.stdout))
     return Answer(way, times, rule_of(bed.dump_flows(way.edge), way), at)

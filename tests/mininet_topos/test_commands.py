@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from adon.errors import Unavailable
@@ -27,3 +29,19 @@ def test_what_a_program_reads_and_prints():
 def test_one_that_fails_is_quoted_and_of_a_long_command_the_beginning_is_told(argv, told, message):
     with pytest.raises(Unavailable, match=message):
         commands.output(argv, told=told, timeout=0.1 if argv[0] == "sleep" else 15)
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/usr/bin:/bin", "/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"),
+        ("", f"{os.defpath}:/usr/local/sbin:/usr/sbin:/sbin"),
+        (None, f"{os.defpath}:/usr/local/sbin:/usr/sbin:/sbin"),
+    ],
+)
+def test_the_systems_programs_are_found_by_users_too(monkeypatch, path, expected):
+    given = {} if path is None else {"PATH": path}
+    assert commands.with_system_programs(given) == {"PATH": expected}
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    assert commands.output(["sh", "-c", "command -v tc"]).endswith("/tc\n")
+    assert "tc utility" in commands.output(["tc", "-V"])

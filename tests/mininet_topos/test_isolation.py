@@ -299,3 +299,33 @@ def test_what_is_put_into_the_folder_while_it_is_removed_is_removed_too(
     with run_folder(folder):
         pass
     assert (len(removals), folder.exists()) == (2, False)
+
+
+def test_the_next_owners_folder_is_not_removed(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Who makes it as soon as ours is gone."""
+    removals = []
+
+    def removed(path: Path, *, ignore_errors: bool) -> None:
+        removals.append(path)
+        rmtree(path, ignore_errors=ignore_errors)
+        path.mkdir()
+        (path / "pid").touch()
+
+    monkeypatch.setattr("mininet_topos.isolation.shutil.rmtree", removed)
+    with run_folder(folder):
+        pass
+    assert removals == [folder]
+    assert (folder / "pid").exists()
+    rmtree(folder)
+
+
+def test_who_is_interrupted_once_more_while_it_removes_its_folder_leaves_none(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(path: Path, *, ignore_errors: bool) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mininet_topos.isolation.shutil.rmtree", interrupted)
+    with pytest.raises(KeyboardInterrupt), run_folder(folder) as ours:
+        (ours.path / "pid").touch()
+    assert wait_until(lambda: not folder.exists(), 10)

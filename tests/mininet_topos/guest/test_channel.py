@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import threading
@@ -181,6 +182,63 @@ def test_that_something_was_read_is_not_said_of_what_says_so() -> None:
         assert Reader().feed(other.recv(1 << 16)) == [Frame(Kind.BROKEN, 1)]
         other.sendall(Frame(Kind.OVER, 0).packed())
         thread.join(10)
+
+
+def test_a_terminal_is_told_nothing_before_it_is_ready() -> None:
+    one, other = socket.socketpair()
+    with one, other, listening() as here, socket.create_connection(here.getsockname(), 10):
+        for line in (one, other):
+            line.setblocking(False)
+        channel = Channel(one.fileno(), {}, {"there": here}, 0, room=0)
+        channel._turn(None)
+        assert channel._streams
+        assert channel._next_to_write() == b""
+        terminal = Channel(other.fileno(), {}, {}, 1)
+        terminal.say_ready()
+        terminal._turn(None)
+        channel._turn(None)
+        channel._turn(None)
+        assert Reader().feed(other.recv(1 << 16)) == [Frame(Kind.OPEN, 0, b"there")]
+        (stream,) = channel._streams.values()
+        stream.sock.close()
+
+
+def test_a_want_of_descriptors_is_waited_out() -> None:
+    class Scarce:
+        """A listener that has none at first."""
+
+        def __init__(self, sock: socket.socket) -> None:
+            self.fileno, self._refused, self._sock = sock.fileno, 0, sock
+
+        def accept(self) -> tuple[socket.socket, object]:
+            self._refused += 1
+            if self._refused <= 2:
+                raise OSError(errno.EMFILE, "Too many open files")
+            return self._sock.accept()
+
+    one, other = socket.socketpair()
+    with one, other, listening() as here, socket.create_connection(here.getsockname(), 10):
+        one.setblocking(False)
+        other.settimeout(10)
+        channel = Channel(one.fileno(), {}, {"there": Scarce(here)}, 0)
+        channel._turn(None)
+        assert here.fileno() not in channel._wanted(None)  # it is not asked again and again
+        thread = threading.Thread(target=channel.run, daemon=True)
+        thread.start()
+        assert Reader().feed(other.recv(1 << 16)) == [Frame(Kind.OPEN, 0, b"there")]
+        other.sendall(Frame(Kind.OVER, 0).packed())
+        thread.join(10)
+
+
+def test_who_is_told_what_is_no_frame_says_that_it_is_over() -> None:
+    one, other = socket.socketpair()
+    with one, other:
+        one.setblocking(False)
+        other.settimeout(10)
+        other.sendall(b"\xff" * 100)
+        with pytest.raises(ValueError, match="a frame of"):
+            Channel(one.fileno(), {}, {}, 0).run()
+        assert Reader().feed(other.recv(1 << 16)) == [Frame(Kind.OVER, 0)]
 
 
 def test_the_end_of_the_line_is_no_error_while_something_is_to_be_written() -> None:

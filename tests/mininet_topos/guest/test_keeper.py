@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import signal
 import subprocess
@@ -91,3 +92,19 @@ def test_what_a_terminal_sends_is_not_for_it(tmp_path: Path, kept: list[Kept]) -
         one.process.send_signal(number)
     assert one.process.poll() is None
     assert all(map(runs, one.pids))
+
+
+def test_a_run_folder_that_takes_no_more_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Full:
+        def write_text(self, text: str) -> None:
+            assert wait_until((tmp_path / "child").exists, PATIENCE)
+            assert wait_until(lambda: (tmp_path / "child").read_text() != "", PATIENCE)
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(keeper.os, "closerange", lambda low, high: None)  # not pytest's
+    with pytest.raises(OSError, match="No space left"):
+        keeper._kept(["sh", "-c", KERNEL + "exec sleep 60", "sh", str(tmp_path)], str(tmp_path), Full())
+    child = int((tmp_path / "child").read_text())
+    assert wait_until(lambda: not runs(child), PATIENCE)

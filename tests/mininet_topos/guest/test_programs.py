@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import fcntl
+import itertools
 import os
 import pty
+import queue
 import re
 import select
 import signal
@@ -21,6 +25,7 @@ from pathlib import Path
 import pytest
 
 from mininet_topos.guest import client, programs
+from mininet_topos.guest.messages import Start
 from mininet_topos.waiting import wait_until
 
 pytestmark = pytest.mark.integration
@@ -63,6 +68,7 @@ def shell(folder: Path, script: str, given: bytes = b"") -> tuple[int, bytes, by
         ("echo out; echo err >&2; exit 7", (7, b"out\n", b"err\n")),
         ("echo $WHERE", (0, b"here\n", b"")),
         ("kill -TERM $$", (-15, b"", b"")),
+        ("kill -KILL $$", (-9, b"", b"")),
         ("cat; echo end", (0, b"end\n", b"")),
         # What it leaves behind holds its output open, and does not hold us up.
         ("sleep 30 & echo gone", (0, b"gone\n", b"")),
@@ -123,6 +129,71 @@ def test_a_client_that_is_killed_takes_its_program_with_it(folder: Path) -> None
     assert wait_until(lambda: not Path(f"/proc/{pid}").exists(), PATIENCE)
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_no_signal_waits_behind_input_that_is_not_read(folder: Path, number: signal.Signals) -> None:
+    script = "echo $$; exec sleep 60"
+    with subprocess.Popen(
+        argv(folder, "sh", "-c", script), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        pid = int(process.stdout.readline())
+        os.set_blocking(process.stdin.fileno(), False)
+        while select.select([], [process.stdin], [], 0.5)[1]:
+            os.write(process.stdin.fileno(), bytes(4096))
+        process.send_signal(number)
+        assert wait_until(lambda: not Path(f"/proc/{pid}").exists(), PATIENCE)
+        assert process.wait(PATIENCE) == -number
+
+
+# It waits until no more of its input fits into its pipe, and closes that.
+CLOSES_WHEN_FULL = """
+import fcntl, os, termios, time
+while int.from_bytes(fcntl.ioctl(0, termios.FIONREAD, bytes(4)), "little") < 1 << 16: time.sleep(0.02)
+os.close(0)
+print("closed", flush=True)
+time.sleep(60)
+"""
+
+
+def test_who_closes_its_full_input_gets_no_more_of_it(folder: Path) -> None:
+    """And the rest is taken from whoever gives it, as if it were read."""
+    with subprocess.Popen(
+        argv(folder, sys.executable, "-c", CLOSES_WHEN_FULL), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        stdin, stdout = process.stdin, process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        given = threading.Event()
+
+        def give() -> None:
+            stdin.write(bytes(3_000_000))
+            given.set()
+
+        giving = threading.Thread(target=give, daemon=True)
+        giving.start()
+        try:
+            assert stdout.readline() == b"closed\n"
+            assert given.wait(PATIENCE)
+        finally:
+            process.kill()
+            giving.join(PATIENCE)
+
+
+def test_who_reads_late_gets_all(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(programs, "GRACE", 0.0)
+    there = tmp_path / "ended"
+    script = f"head -c 380000 /dev/zero; touch {there}"
+    with subprocess.Popen(argv(folder, "sh", "-c", script), stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        # With no reader in between it ends with a part of it in its own pipe.
+        assert wait_until(there.exists, PATIENCE)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.5)
+        assert len(process.stdout.read()) == 380_000
+        assert process.wait(PATIENCE) == 0
+
+
 def test_nobody_who_reads_its_output(folder: Path) -> None:
     with subprocess.Popen(argv(folder, "yes"), stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
@@ -147,6 +218,49 @@ def test_a_terminal_has_our_size_and_keys(folder: Path) -> None:
     _until(ours, rb"20 60\r\n")
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 5
     os.close(ours)
+
+
+class Listener:
+    """Has these, one after the other, for whoever accepts."""
+
+    def __init__(self, *accepted: OSError | str) -> None:
+        self._accepted = list(accepted)
+
+    def accept(self) -> tuple[str, None]:
+        first = self._accepted.pop(0)
+        if isinstance(first, OSError):
+            raise first
+        return first, None
+
+
+def test_a_want_of_descriptors_is_waited_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    taken = queue.SimpleQueue[str]()
+    monkeypatch.setattr(programs, "_PAUSE", 0.0)
+    monkeypatch.setattr(programs, "_run", lambda sock, command: taken.put(sock))
+    programs.serve(Listener(OSError(errno.EMFILE, ""), "one", OSError(errno.EBADF, "")), command)
+    assert taken.get(timeout=PATIENCE) == "one"
+
+
+@pytest.mark.parametrize("size", [None, (24, 80)], ids=["pipes", "terminal"])
+@pytest.mark.parametrize(("call", "which"), [("pipe", 1), ("pipe", 2), ("pipe", 3), ("pidfd_open", 1)])
+def test_what_cannot_be_started_leaves_nothing_open(
+    monkeypatch: pytest.MonkeyPatch, call: str, which: int, size: tuple[int, int] | None
+) -> None:
+    real, calls = getattr(os, call), itertools.count(1)
+
+    def scarce(*arguments: int) -> object:
+        if next(calls) >= which:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return real(*arguments)
+
+    before = {*Path("/proc/self/fd").iterdir()}
+    monkeypatch.setattr(programs.os, call, scarce)
+    with contextlib.suppress(OSError):
+        program = programs._Program.started(Start(["sleep", "60"], None, "/", {}, size), ["sleep", "60"])
+        program.close()
+    assert {*Path("/proc/self/fd").iterdir()} <= before
+    children = Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+    assert not [pid for pid in children if b"sleep" in Path(f"/proc/{pid}/cmdline").read_bytes()]
 
 
 def _until(descriptor: int, wanted: bytes) -> None:

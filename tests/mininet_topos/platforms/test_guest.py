@@ -91,6 +91,7 @@ def test_programs_in_its_hosts(bed: Bed) -> None:
     assert "10.1.0.10/24" in said(bed, "ip", "-br", "-4", "address")
     assert "10.2.0.10/24" in said(bed, "ip", "-br", "-4", "address", host="osu-dtn")
     assert "172.31.0.1/24" in said(bed, "ip", "-br", "-4", "address", host=None)
+    assert said(bed, "sh", "-c", "ulimit -n") == "4096\n"  # as who serves all connections has it
     echoed = subprocess.run(
         bed.inside(["cat"], "osu-dtn"), input=b"x" * 300_000, capture_output=True, timeout=PATIENCE
     )

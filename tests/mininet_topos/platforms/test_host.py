@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import select
+import signal
 import subprocess
 from pathlib import Path
 
@@ -10,8 +13,11 @@ import pytest
 
 from adon.errors import InvalidInput, NotFound, Unavailable
 from mininet_topos import networks, platforms
-from mininet_topos.isolation import default_folder, run_folder
+from mininet_topos.emulation import Emulation
+from mininet_topos.isolation import default_folder, run_folder, run_isolated
+from mininet_topos.platforms import Platform, machine, state
 from mininet_topos.platforms.bed import Bed
+from mininet_topos.platforms.host import HostBed
 from mininet_topos.shaping import Change
 from mininet_topos.waiting import wait_until
 
@@ -58,6 +64,46 @@ def test_a_network_on_the_host(testbed_name: str) -> None:
         assert not answers(bed)
         bed.set_link("routed", Change(up=True))
         assert wait_until(lambda: answers(bed), 10)
+
+
+@pytest.mark.testbed
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_program_in_a_host_ends_with_its_command(
+    testbed_name: str, tmp_path: Path, number: signal.Signals
+) -> None:
+    """Of a network that is nothing but its namespaces."""
+    network = networks.named("mu_osu")
+    with (
+        run_folder(default_folder(testbed_name)) as folder,
+        run_isolated(["sleep", "600"], folder),
+    ):
+        bed = HostBed(folder.path, network, Platform.HOST_USER, 6653, {})
+        state.write_built(folder.path, state.Built({"mu-dtn": 1}, Emulation("user", netem=False)))
+        fifo = tmp_path / "runs"
+        os.mkfifo(fifo)
+        # Open as long as the program runs, which a FIFO's reader hears wherever it is.
+        argv = bed.inside(["sh", "-c", f"exec >{fifo}; echo there; exec sleep 600"], "mu-dtn")
+        with subprocess.Popen(argv) as command, fifo.open() as program:
+            assert program.readline() == "there\n"
+            command.send_signal(number)
+            assert select.select([program], [], [], 30)[0]
+            assert program.read() == ""
+
+
+@pytest.mark.testbed
+def test_the_systems_programs_are_found_by_who_has_not_their_folders(
+    testbed_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the namespaces of a network, and where it is looked what the machine has."""
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    assert machine._unshared("ip link set lo up && command -v tc")
+    found = tmp_path / "found"
+    with (
+        run_folder(default_folder(testbed_name)) as folder,
+        run_isolated(["sh", "-c", f"command -v tc >{found}"], folder) as first,
+    ):
+        first.wait(30)
+    assert found.read_text().endswith("/tc\n")
 
 
 def _asked(bed: Bed) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -121,3 +122,31 @@ def test_taken_down(
     found.taken_down(which)
     assert owner.wait(10) == -ended_by
     found.taken_down(which)  # and once more does no harm
+
+
+def test_another_process_of_an_owners_number_is_left_alone(
+    stand: Callable[..., subprocess.Popen[bytes]],
+) -> None:
+    gone = stand("a")
+    which = found.one("a")
+    gone.kill()
+    gone.wait()
+    with subprocess.Popen(["cat"], stdin=subprocess.PIPE) as other:
+        found.taken_down(replace(which, owner=other.pid))
+        write(replace(which, owner=other.pid))  # nobody has its folder
+        found.taken_down(replace(which, owner=other.pid))
+        assert other.poll() is None
+        assert other.stdin is not None
+        other.stdin.close()
+        assert other.wait(10) == 0
+
+
+def test_an_owner_that_stays_even_so_is_told(
+    stand: Callable[..., subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in a system call that does not return."""
+    monkeypatch.setattr(found, "STOP_TIMEOUT", 0.0)
+    monkeypatch.setattr(found.signal, "pidfd_send_signal", lambda owner, number: None)
+    owner = stand("a")
+    with pytest.raises(Unavailable, match=f"testbed a does not end: process {owner.pid}"):
+        found.taken_down(found.one("a"))

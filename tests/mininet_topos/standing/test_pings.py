@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from adon.errors import InvalidInput
+from adon.errors import InvalidInput, Unavailable
 from mininet_topos import networks
+from mininet_topos.standing import pings
 from mininet_topos.standing.pings import Answer, Way, rule_of, ways
 
 NETWORK = networks.named("mu_osu")
@@ -60,3 +61,13 @@ def test_what_a_rule_has_counted() -> None:
 )
 def test_an_answer_in_one_line(times: tuple[float, ...], rule: str | None, said: str) -> None:
     assert str(Answer(WAY, times, rule, 5.0)) == f"mu-dtn 10.1.0.11 > 10.2.0.11 {said}"
+
+
+def test_a_host_that_runs_nothing_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Silent:
+        def inside(self, argv: list[str], host: str) -> list[str]:
+            return ["sleep", "600"]
+
+    monkeypatch.setattr(pings, "PATIENCE", 0.0)
+    with pytest.raises(Unavailable, match=r"mu-dtn: ping has not ended within 0\.2 s"):
+        pings.ping(Silent(), WAY, 1)
