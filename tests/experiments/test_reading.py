@@ -84,6 +84,15 @@ def test_digest_depends_on_what_is_said_and_not_on_how():
     assert parse(SMALL.replace("1 GB", "2 GB")).digest() != one.digest()
 
 
+GROUP = """\
+  - draw: bulk
+    template: soykb
+    between: [[mu, osu]]
+    arrivals: {poisson: {per_hour: 600}}
+    sizes: {chosen: {sizes: [1 GB, 2 GB]}}
+    lasts: 1 min
+    number: 20"""
+
 CASES = [
     # what is written instead of what, words that the line has, what is said there
     ("from: mu", "from: mo", "from: mo", "there is no site or host 'mo'"),
@@ -131,6 +140,37 @@ CASES = [
     ("workload:", "sweep: {streams: [1, 2, many]}\nworkload:", "sweep", "valid integer"),
     ("workload:", "sweep: {from: [mu, mo]}\nworkload:", "sweep", "there is no site or host 'mo'"),
     ("workload:", "sweep: {flow: [a]}\nworkload:", "sweep", "a name cannot be swept"),
+    (
+        "workload:",
+        "sweep: {soykb.streams: [1, 2], streams: [3, 4]}\nworkload:",
+        "sweep",
+        "sweep.streams: is set by sweep.soykb.streams too",
+    ),
+    (
+        "workload:",
+        "cases: {few: {soykb.streams: 1}}\nsweep: {streams: [3, 4]}\nworkload:",
+        "cases",
+        "cases.few.soykb.streams: is set by sweep.streams too",
+    ),
+    (
+        "size: 1 GB",
+        "size: 1 GB\n    after: [soykb, begins]\ncases: {late: {soykb.after.wait: 1 s, after: null}}",
+        "cases",
+        "cases.late.after: is set by cases.late.soykb.after.wait too",
+    ),
+    ("workload:", "sweep: {streams: [3, 4, 3]}\nworkload:", "sweep", "3 is there already"),
+    (
+        "size: 1 GB",
+        f"size: 1 GB\n{GROUP}\nsweep: {{bulk.sizes.chosen.sizes.0: [1 GB]}}",
+        "sweep",
+        "'sizes' is a list, and of a list nothing can be set",
+    ),
+    (
+        "size: 1 GB",
+        f"size: 1 GB\n{GROUP}\ncases: {{one: {{bulk.between.0.1: osu}}}}",
+        "cases",
+        "'between' is a list",
+    ),
     ("workload:", "links: {al2s: {delay: 5 s}}\nworkload:", "links", "5 s is more than 1 s"),
     ("workload:", "links: {al2s: {rate: 1 Tbps}}\nworkload:", "links", "is 10 Gbps on the testbed"),
     ("workload:", "links: {al2s: {loss: 100 %}}\nworkload:", "links", "a link that loses everything is down"),
