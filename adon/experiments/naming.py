@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from adon.experiments import policies
 from adon.experiments.checks import DecisionsCheck
 from adon.experiments.document import Experiment
-from adon.experiments.events import Controller, LinkChange, LinkSetting
+from adon.experiments.events import Controller, Event, LinkChange, LinkSetting
 from adon.experiments.parts import Moment, What
 from adon.experiments.surroundings import Surroundings
 from adon.experiments.sweeping import Place
@@ -153,45 +153,61 @@ def _known(kind: str, name: str, known: Iterable[str], place: Place) -> Iterator
         yield place, absent(kind, name, names)
 
 
-def moments(experiment: Experiment) -> Iterator[Finding]:
-    """Moments of what is not there, or that it does not have."""
-    for place, moment in every_moment(experiment):
-        yield from moment_problems(experiment, moment, place)
+def moments(at: Experiment) -> Iterator[Finding]:
+    """Moments of what is not there, or that it does not have, at one combination.
+
+    What is absent waits for nothing, and counts as having happened: of it only names are looked at.
+    """
+    gone = {one.name for one in (*at.workload, *at.events) if one.absent}
+    for one, place, moment in every_moment(at):
+        if moment.of in gone:
+            continue
+        yield from _unknown(at, moment, place) if one.absent else moment_problems(at, moment, place)
 
 
-def every_moment(experiment: Experiment) -> Iterator[tuple[Place, Moment]]:
-    """The moments of the workload and the events, and where each stands."""
+def every_moment(experiment: Experiment) -> Iterator[tuple[FlowEntry | Event, Place, Moment]]:
+    """The moments of the workload and the events: what waits for each, and where it stands."""
     for row, entry in enumerate(experiment.workload):
         if isinstance(entry, FlowEntry):
             for field in ("after", "until"):
                 moment = getattr(entry, field)
                 if moment is not None:
-                    yield ("workload", row, field), moment
+                    yield entry, ("workload", row, field), moment
     for row, event in enumerate(experiment.events):
         if event.after is not None:
-            yield ("events", row, "after"), event.after
+            yield event, ("events", row, "after"), event.after
         if event.until is not None:
-            yield ("events", row, event.kind, "until"), event.until
+            yield event, ("events", row, event.kind, "until"), event.until
 
 
 _OF_EVENTS = (What.ASKED, What.BEGINS, What.ENDS)
 _OF_TESTS = (What.TESTED, What.RETESTED)
 """Of loads: tests see them as they see flows."""
+AFTER_THE_END = (What.ENDS, What.RETESTED)
+"""What comes when something is over, or later."""
 
 
 def moment_problems(experiment: Experiment, moment: Moment, place: Place) -> Iterator[Finding]:
     """What is wrong with a moment."""
-    flows = {entry.name for entry in experiment.workload}
     events = {event.name: event for event in experiment.events}
-    if moment.of not in flows | events.keys():
-        yield place, absent("flow, group or event", moment.of, [*flows, *events])
+    unknown = list(_unknown(experiment, moment, place))
+    yield from unknown
+    measuring = experiment.measuring
+    if moment.what in _OF_TESTS and "throughput" in measuring.said and measuring.throughput is None:
+        yield place, f"never comes: throughput is never tested, so nothing is {moment.what} (measuring)"
     elif moment.of in events:
         load = events[moment.of].load is not None
         if moment.what not in ({*_OF_EVENTS, *_OF_TESTS} if load else _OF_EVENTS):
             tested = ", and is tested and retested" if load else ""
             yield place, f"{moment.of!r} is an event: it begins and ends{tested}"
-        elif moment.what in (What.ENDS, What.RETESTED) and not _ends_sometime(experiment, moment.of):
+        elif moment.what in AFTER_THE_END and not _ends_sometime(experiment, moment.of):
             yield place, f"{moment.of!r} does not end: it has no 'for' and no 'until'"
+
+
+def _unknown(experiment: Experiment, moment: Moment, place: Place) -> Iterator[Finding]:
+    known = [one.name for one in (*experiment.workload, *experiment.events)]
+    if moment.of not in known:
+        yield place, absent("flow, group or event", moment.of, known)
 
 
 def _ends_sometime(experiment: Experiment, name: str) -> bool:

@@ -160,10 +160,11 @@ def _among(value: Scalar, values: Sequence[Scalar]) -> bool:
 
 def _set_twice(experiment: Experiment) -> Iterator[tuple[Place, str]]:
     """Settings of which one would overwrite the other, so that a trial is not what its name says."""
-    swept = {("sweep", key): place(experiment, key) for key in experiment.sweep}
+    swept: dict[Place, Place] = {("sweep", key): place(experiment, key) for key in experiment.sweep}
     yield from _overlapping(swept, {})
     for case, its in experiment.cases.items():
-        yield from _overlapping({("cases", case, key): place(experiment, key) for key in its}, swept)
+        targets: dict[Place, Place] = {("cases", case, key): place(experiment, key) for key in its}
+        yield from _overlapping(targets, swept)
 
 
 def _overlapping(

@@ -6,7 +6,6 @@ is found at the setting that makes it so.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 
 from adon.errors import InvalidInput
@@ -36,11 +35,12 @@ def problems(
     swept = list(sweeping.problems(experiment))
     yield from swept
     said = set(swept)
-    for finding in itertools.chain(moments(experiment), results(experiment, templates)):
+    for finding in results(experiment, templates):
         if finding not in said:
             said.add(finding)
             yield finding
     if swept:
+        yield from (finding for finding in moments(experiment) if finding not in said)
         return
     base = list(_here(experiment, templates, surroundings))
     for point in points(experiment):
@@ -61,6 +61,7 @@ def _here(at: Experiment, templates: Mapping[str, Template], surroundings: Surro
     """What is wrong at one combination."""
     named = list(network(at, templates, surroundings))
     yield from named
+    yield from moments(at)
     yield from cycles(at)
     if not named:
         yield from room(at, templates, surroundings)

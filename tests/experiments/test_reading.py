@@ -246,6 +246,55 @@ CASES = [
         "'others' does not end: it has no 'for' and no 'until'",
     ),
     (
+        "size: 1 GB",
+        (
+            "until: [cut, begins]\nevents: "
+            "[{event: cut, after: [soykb, retested], link: {path: al2s, state: down}}]"
+        ),
+        "flow: soykb",
+        "comes after itself",
+    ),
+    (
+        "workload:",
+        (
+            "events:\n"
+            "  - {event: cut, after: [soykb, begins], link: {path: al2s, state: down}}\n"
+            "sweep: {cut.after.of: [soykb, soyk]}\nworkload:"
+        ),
+        "sweep",
+        "there is no flow, group or event 'soyk'",
+    ),
+    (
+        "workload:",
+        (
+            "events:\n"
+            "  - {event: cut, at: 1 s, link: {path: al2s, state: down, for: 2 s}}\n"
+            "  - {event: others, after: [cut, ends], load: {path: al2s, streams: 2}}\n"
+            "cases: {whole: {soykb.streams: 1}, forever: {cut.link.for: null}}\nworkload:"
+        ),
+        "event: others",
+        "'cut' does not end",
+    ),
+    (
+        "size: 1 GB",
+        (
+            "size: 1 GB\nmeasuring: {throughput: null}\nevents:\n"
+            "  - {event: cut, after: [soykb, tested], link: {path: al2s, state: down}}"
+        ),
+        "event: cut",
+        "throughput is never tested, so nothing is tested",
+    ),
+    (
+        "size: 1 GB",
+        (
+            "size: 1 GB\nevents:\n"
+            "  - {event: cut, after: [soykb, retested], link: {path: al2s, state: down}}\n"
+            "sweep: {measuring.throughput: [20 s, null]}"
+        ),
+        "event: cut",
+        "throughput is never tested, so nothing is retested",
+    ),
+    (
         "workload:",
         (
             "events: [{event: others, at: 1 s, load: {path: al2s, streams: 2}}]\n"
@@ -461,6 +510,18 @@ def test_what_is_wrong_at_one_combination_only_is_told_at_its_setting():
 def test_a_flow_that_lasts_until_something_absent_ends_is_refused():
     text = FIGURE_21.replace("neuroblastoma.absent: true", "soykb.absent: true")
     assert any("'soykb' is absent: it never ends" in one for one in refused(text))
+
+
+def test_what_is_absent_need_not_end():
+    events = """events:
+  - {event: cut, at: 1 s, link: {path: al2s, state: down, for: 2 s}}
+  - {event: others, after: [cut, ends], load: {path: al2s, streams: 2}}
+cases:
+  whole: {soykb.streams: 1}
+  uncut: {cut.link.for: null, cut.absent: true}
+  alone: {cut.link.for: null, others.absent: true}
+workload:"""
+    parse(with_line("workload:", events)).check(MU_OSU)
 
 
 def test_circles_through_ends_are_found():
