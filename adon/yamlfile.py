@@ -160,6 +160,8 @@ def read_text(path: Path) -> str:
     except OSError as error:
         cause = "there is no such file" if isinstance(error, FileNotFoundError) else str(error.strerror)
         raise InvalidInput(Problem("", f"cannot be read: {cause}", str(path))) from error
+    except ValueError as error:  # of a name that no file can have
+        raise InvalidInput(Problem("", f"cannot be read: {error}", str(path))) from error
     if len(content) > MAX_BYTES:
         raise _too_large(str(path))
     try:

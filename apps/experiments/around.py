@@ -10,6 +10,7 @@ import psutil
 from adon.errors import InvalidInput
 from adon.experiments.reading import Source
 from adon.experiments.surroundings import Limits, Machine, Surroundings, Way
+from adon.paths import is_file
 from apps.experiments import measuring
 from apps.experiments.named_files import network_file
 from mininet_topos import networks
@@ -30,7 +31,7 @@ def network(source: Source) -> Network:
         except InvalidInput as error:
             raise source.placed(error, ("network",)) from error
         return networks.named(name, scale)  # what is wrong with its scale is said in its own words
-    if not file.is_file():
+    if not is_file(file):
         raise source.placed(InvalidInput.of("network", f"there is no file {file}"), ("network",))
     return networks.read(file.absolute(), scale)
 
