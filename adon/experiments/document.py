@@ -17,7 +17,7 @@ from adon.experiments.events import Event, LinkSetting
 from adon.experiments.figures import Figure, Plot
 from adon.experiments.parts import Name, NodeName, NotEmpty, Part, Scalar, Settings
 from adon.experiments.policies import parse
-from adon.experiments.workload import Entry
+from adon.experiments.workload import DrawEntry, Entry
 from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.model import Template
 from adon.units import Duration
@@ -141,11 +141,19 @@ class Experiment(Part):
         entries = [(entry.name, f"workload.{row}") for row, entry in enumerate(self.workload)]
         entries += [(event.name, f"events.{row}") for row, event in enumerate(self.events)]
         seen: dict[str, str] = {}
-        return [
+        twice = [
             f"{place}: there is a {name!r} already: {seen[name]}"
             for name, place in entries
             if seen.setdefault(name, place) != place
         ]
+        groups = [entry for entry in self.workload if isinstance(entry, DrawEntry)]
+        drawn = [
+            f"{place}: a flow that {group.name!r} draws is called {name!r}"
+            for name, place in entries
+            for group in groups
+            if group.draws(name)
+        ]
+        return [*twice, *drawn]
 
 
 def _repeated(values: tuple[str, ...], field: str) -> str:

@@ -92,6 +92,8 @@ GROUP = """\
     sizes: {chosen: {sizes: [1 GB, 2 GB]}}
     lasts: 1 min
     number: 20"""
+WEIGHED = GROUP.replace("2 GB]}", "2 GB], weights: [1.0e308, 1.0e308]}")
+LOGNORMAL = GROUP.replace("chosen: {sizes: [1 GB, 2 GB]}", "lognormal: {median: 1 GB, sigma: 1, most: 0 B}")
 
 CASES = [
     # what is written instead of what, words that the line has, what is said there
@@ -205,6 +207,30 @@ CASES = [
         "events: [{event: go, at: 1 s, move: {flow: soyk, to: al2s}}]\nworkload:",
         "events",
         "there is no flow 'soyk'",
+    ),
+    (
+        "size: 1 GB",
+        f"size: 1 GB\n{GROUP}\nevents: [{{event: bulk-20, at: 1 s, controller: kill}}]",
+        "events",
+        "a flow that 'bulk' draws is called 'bulk-20'",
+    ),
+    (
+        "size: 1 GB",
+        f"size: 1 GB\n{WEIGHED}",
+        "sizes",
+        "their sum is too large",
+    ),
+    (
+        "size: 1 GB",
+        f"size: 1 GB\n{GROUP}".replace("2 GB", "0 B"),
+        "sizes",
+        "sizes.chosen.sizes.1: must be above zero",
+    ),
+    (
+        "size: 1 GB",
+        f"size: 1 GB\n{LOGNORMAL}",
+        "sizes",
+        "sizes.lognormal.most: must be above zero",
     ),
     (
         "workload:",
