@@ -78,7 +78,7 @@ def test_check_refuses_a_network_that_is_not_there(file, network: str, said: str
 
 
 def test_a_template_whose_name_no_file_can_have_is_refused(file):
-    file.write_text(synthetic.FIGURE_21.replace("[soykb,", '["a\\0.yaml", soykb,'))
+    file.write_text(synthetic.FIGURE_21.replace("templates: [soykb,", 'templates: ["a\\0.yaml", soykb,'))
     done = adon("check", file)
     assert (done.exit_code, "cannot be read: embedded null byte" in done.stderr) == (2, True)
 
