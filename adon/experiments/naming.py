@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from adon.experiments import policies
 from adon.experiments.checks import DecisionsCheck
 from adon.experiments.document import Experiment
-from adon.experiments.events import Controller, Event, LinkChange, LinkSetting
-from adon.experiments.parts import Moment, What
+from adon.experiments.events import Controller, Event, LinkChange, LinkSetting, Move
+from adon.experiments.figures import Measure
+from adon.experiments.parts import Moment, Scalar, What
 from adon.experiments.surroundings import Surroundings
-from adon.experiments.sweeping import Place
+from adon.experiments.sweeping import POLICY, Place, Point, matches
 from adon.experiments.workload import DrawEntry, FlowEntry, Sending
 from adon.nearest_key import absent
 from adon.templates_catalog.model import Template
@@ -50,19 +51,52 @@ def network(
         yield from _known("link or path", link, [*surroundings.links, *surroundings.ways], ("links", link))
         yield from _quality(setting, surroundings, ("links", link))
     yield from _events(at, surroundings)
-    yield from _read_out(at, surroundings)
 
 
-def _read_out(at: Experiment, surroundings: Surroundings) -> Iterator[Finding]:
-    """What figures and checks name: a path that is not there carries nothing, and that is no finding."""
-    for name, figure in at.figures.items():
+Combinations = Sequence[tuple[Point, Experiment]]
+"""What is tried, and the file as it is there."""
+
+
+def read_out(experiment: Experiment, every: Combinations, surroundings: Surroundings) -> Iterator[Finding]:
+    """What figures and checks name: a path that is not there carries nothing, and that is no finding.
+
+    :param every: a flow may have other ends at each; it is enough that the path joins them at one.
+    """
+    for name, figure in experiment.figures.items():
         if figure.path is not None:
-            yield from _known("path", figure.path, surroundings.ways, ("figures", name, "path"))
-    for row, check in enumerate(at.checks):
-        for number, expected in enumerate(check.decisions if isinstance(check, DecisionsCheck) else ()):
+            flow = figure.flow if figure.of is Measure.BYTES_ON_PATH else None
+            meant = [at for point, at in every if _is_of(point, figure.where)]
+            yield from _leads(figure.path, flow, meant, surroundings, ("figures", name, "path"))
+    for row, check in enumerate(experiment.checks):
+        if not isinstance(check, DecisionsCheck):
+            continue
+        meant = [at for point, at in every if _is_of(point, check.where)]
+        for number, expected in enumerate(check.decisions):
             if expected.path is not None:
                 place: Place = ("checks", row, "decisions", number, "path")
-                yield from _known("path", expected.path, surroundings.ways, place)
+                yield from _leads(expected.path, expected.flow, meant, surroundings, place)
+
+
+def _is_of(point: Point, where: Mapping[str, Scalar]) -> bool:
+    return matches(point, str(where.get(POLICY)), where)
+
+
+def _leads(
+    path: str, flow: str | None, meant: Iterable[Experiment], surroundings: Surroundings, place: Place
+) -> Iterator[Finding]:
+    """A path must be there; and, if it is to carry a flow, lead between its ends."""
+    yield from _known("path", path, surroundings.ways, place)
+    if flow is None or path not in surroundings.ways:
+        return
+    entries = [entry for at in meant for entry in at.workload if entry.name == flow or _draws(entry, flow)]
+    between = [surroundings.between(*ends) for entry in entries for ends in entry.pairs]
+    # Ends that nothing joins are told where they stand.
+    if all(between) and between and not any(path in ways for ways in between):
+        yield place, f"{path!r} does not lead between the ends of {flow!r}"
+
+
+def _draws(entry: FlowEntry | DrawEntry, flow: str) -> bool:
+    return isinstance(entry, DrawEntry) and entry.draws(flow)
 
 
 def _sending(entry: Sending, surroundings: Surroundings, place: Place) -> Iterator[Finding]:
@@ -134,6 +168,20 @@ def _events(at: Experiment, surroundings: Surroundings) -> Iterator[Finding]:
             yield from _known("path", event.move.to, surroundings.ways, (*place, "to"))
             flows = [entry.name for entry in at.workload if isinstance(entry, FlowEntry)]
             yield from _known("flow", event.move.flow, flows, (*place, "flow"))
+            if not event.absent:
+                yield from _moved(event.move, at, surroundings, place)
+
+
+def _moved(move: Move, at: Experiment, surroundings: Surroundings, place: Place) -> Iterator[Finding]:
+    for entry in at.workload:
+        if not isinstance(entry, FlowEntry) or entry.name != move.flow:
+            continue
+        if entry.absent:
+            yield (*place, "flow"), f"{move.flow!r} is absent: there is nothing to move"
+        ways = surroundings.between(entry.origin, entry.destination)
+        if ways and move.to in surroundings.ways and move.to not in ways:
+            cause = f"{move.to!r} does not lead from {entry.origin!r} to {entry.destination!r}"
+            yield (*place, "to"), cause
 
 
 def _quality(given: LinkChange | LinkSetting, surroundings: Surroundings, place: Place) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from adon.errors import InvalidInput
 from adon.experiments import sweeping
 from adon.experiments.document import Experiment
-from adon.experiments.naming import moments, network
+from adon.experiments.naming import moments, network, read_out
 from adon.experiments.ordering import cycles
 from adon.experiments.room import room
 from adon.experiments.surroundings import Surroundings
@@ -43,6 +43,7 @@ def problems(
         yield from (finding for finding in moments(experiment) if finding not in said)
         return
     base = list(_here(experiment, templates, surroundings))
+    sound: list[tuple[sweeping.Point, Experiment]] = []
     for point in points(experiment):
         try:
             at = at_point(experiment, point)
@@ -50,11 +51,13 @@ def problems(
             found = [(_parts(problem.field), problem.cause) for problem in error.problems]
         else:
             found = list(_here(at, templates, surroundings))
+            sound.append((point, at))
         for place, cause in found:
             where = place if (place, cause) in base else set_at(experiment, point, place)
             if (where, cause) not in said:
                 said.add((where, cause))
                 yield where, cause
+    yield from read_out(experiment, sound, surroundings)
 
 
 def _here(at: Experiment, templates: Mapping[str, Template], surroundings: Surroundings) -> Iterator[Finding]:

@@ -111,6 +111,11 @@ class FlowEntry(Sending):
         """Its name."""
         return self.flow
 
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The ends that it may have: these."""
+        return ((self.origin, self.destination),)
+
     @model_validator(mode="after")
     def _timed(self) -> Self:
         if self.at is not None and self.after is not None:
@@ -258,6 +263,11 @@ class DrawEntry(Sending):
     def name(self) -> str:
         """Its name."""
         return self.draw
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The ends that one of its flows may have."""
+        return self.between
 
     def draws(self, flow: str) -> bool:
         """Whether one of its flows may be called so."""

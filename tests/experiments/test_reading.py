@@ -15,7 +15,7 @@ from adon.experiments.document import Experiment
 from adon.experiments.reading import Source, parse, read, schema
 from adon.experiments.room import memory_needed
 from adon.experiments.scaling import flows_of
-from adon.experiments.surroundings import Machine
+from adon.experiments.surroundings import Machine, Way
 from tests.experiments.synthetic import FIGURE_21, MU_OSU
 
 SMALL = """\
@@ -427,6 +427,42 @@ CASES = [
     ),
     (
         "workload:",
+        (
+            "policies: [ours, always al2s]\nchecks: [{check: a, where: {policy: always al2s}, "
+            "decisions: [{flow: soykb, outcome: admit}]}]\nworkload:"
+        ),
+        "checks",
+        "checks.0.where.policy: of a check of decisions 'policy' beside 'where' says whose they are",
+    ),
+    (
+        "workload:",
+        (
+            "configuration: {compute: {iplant: {site: osu, worker_nodes: 1, throughput_per_node: 1 Gbps}}}\n"
+            "checks: [{check: a, decisions: [{flow: soykb, outcome: admit, site: iplnt}]}]\nworkload:"
+        ),
+        "checks",
+        "there is no compute site 'iplnt'; did you mean iplant? (configuration.compute)",
+    ),
+    (
+        "workload:",
+        "checks: [{check: a, decisions: [{flow: soykb-1, outcome: admit}]}]\nworkload:",
+        "checks",
+        "there is no flow 'soykb-1'; did you mean soykb?",
+    ),
+    (
+        "size: 1 GB",
+        f"size: 1 GB\n{GROUP}\nchecks: [{{check: a, decisions: [{{flow: bulk-21, outcome: admit}}]}}]",
+        "checks",
+        "there is no flow 'bulk-21'; 'bulk' draws bulk-1 to -20",
+    ),
+    (
+        "size: 1 GB",
+        f"size: 1 GB\n{GROUP}\nchecks: [{{check: a, decisions: [{{flow: bulk, outcome: admit}}]}}]",
+        "checks",
+        "there is no flow 'bulk'; 'bulk' draws bulk-1 to -20",
+    ),
+    (
+        "workload:",
         "figures: {x: {of: deadlines_missed}}\nworkload:",
         "figures",
         "no flow of it has a deadline",
@@ -468,6 +504,57 @@ def test_what_is_wrong_is_told_with_its_line_and_cause(old: str, new: str, line:
     said = refused(text)
     number = line_of(text, line)
     assert any(cause in one and one.startswith(f"e.yaml:{number}: ") for one in said), said
+
+
+HOME = {
+    "sites": {**MU_OSU.sites, "home": ("home-dtn",)},
+    "ways": {**MU_OSU.ways, "cable": Way(("mu", "home"), 1e6)},
+}
+"""A third site, which only one path leads to."""
+
+ELSEWHERE = [
+    # what stands before the workload, what is said at the beginning of its last line
+    (
+        "events: [{event: go, at: 1 s, move: {flow: soykb, to: cable}}]",
+        "events.0.move.to: 'cable' does not lead from 'mu' to 'osu'",
+    ),
+    (
+        (
+            "cases: {one: {soykb.absent: false}, none: {soykb.absent: true}}\n"
+            "events: [{event: go, at: 1 s, move: {flow: soykb, to: internet}}]"
+        ),
+        "events.0.move.flow: 'soykb' is absent: there is nothing to move",
+    ),
+    (
+        "figures: {x: {of: bytes_on_path, flow: soykb, path: cable}}",
+        "figures.x.path: 'cable' does not lead between the ends of 'soykb'",
+    ),
+    (
+        "checks: [{check: a, decisions: [{flow: soykb, outcome: admit, path: cable}]}]",
+        "checks.0.decisions.0.path: 'cable' does not lead between the ends of 'soykb'",
+    ),
+    (
+        (
+            "sweep: {to: [osu, home]}\n"
+            "checks: [{check: a, decisions: [{flow: soykb, outcome: admit, path: cable}], where: {to: osu}}]"
+        ),
+        "checks.0.decisions.0.path: 'cable' does not lead between the ends of 'soykb'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("lines", "said"), ELSEWHERE)
+def test_a_path_that_leads_elsewhere_is_refused(lines: str, said: str) -> None:
+    (found,) = refused(with_line("workload:", f"{lines}\nworkload:"), **HOME)
+    assert found.endswith(said)
+
+
+def test_a_path_may_join_the_ends_at_one_combination_only():
+    lines = """sweep: {to: [osu, home]}
+figures: {x: {of: bytes_on_path, flow: soykb, path: cable}}
+checks: [{check: a, decisions: [{flow: soykb, outcome: admit, path: cable}], where: {to: home}}]
+workload:"""
+    parse(with_line("workload:", lines)).check(replace(MU_OSU, **HOME))
 
 
 def test_a_template_of_udp_needs_what_udp_needs():
