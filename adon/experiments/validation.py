@@ -62,10 +62,8 @@ def problems(
 
 def _here(at: Experiment, templates: Mapping[str, Template], surroundings: Surroundings) -> Iterator[Finding]:
     """What is wrong at one combination."""
-    named = list(network(at, templates, surroundings))
+    named = [*network(at, templates, surroundings), *moments(at), *cycles(at)]
     yield from named
-    yield from moments(at)
-    yield from cycles(at)
     if not named:
         yield from room(at, templates, surroundings)
 

@@ -204,6 +204,43 @@ CASES = [
     ),
     (
         "workload:",
+        "limit: 2 min\nevents:\n  - {event: cut, at: 2 min, link: {path: al2s, state: down}}\nworkload:",
+        "event: cut",
+        "events.0.at: 'cut' comes after 120 s, when the trial is over (limit 120 s)",
+    ),
+    (
+        "workload:",
+        "limit: 9 s\nevents:\n  - {event: cut, at: 1 s, link: {path: al2s, state: down, for: 9 s}}\nworkload:",
+        "event: cut",
+        "events.0.link.for: 'cut' lasts until 10 s; a trial may take 9 s (limit)",
+    ),
+    (
+        "size: 1 GB",
+        (
+            "size: 1 GB\nevents:\n"
+            "  - {event: others, after: [soykb, ends, 5 min], load: {path: al2s, streams: 1, for: 3 min}}\n"
+            "  - {event: cut, after: [others, ends, 2 min], link: {path: al2s, state: down}}"
+        ),
+        "event: cut",
+        "events.1.after: 'cut' comes after 600 s",
+    ),
+    (
+        "size: 1 GB",
+        (
+            "after: [cut, ends]\n    size: 1 GB\nlimit: 10 s\nevents:\n"
+            "  - {event: cut, at: 1 s, link: {path: al2s, state: down, for: 8 s}}"
+        ),
+        "flow: soykb",
+        "10 MB take 1.379 s alone at 58 Mbps; a trial may take 10 s (limit)",
+    ),
+    (
+        "size: 1 GB",
+        "until: [cut, begins, 1 h]\nevents: [{event: cut, at: 1 s, link: {path: al2s, state: down}}]",
+        "until",
+        "the end of 'soykb' comes after 3601 s",
+    ),
+    (
+        "workload:",
         "events: [{event: go, at: 1 s, move: {flow: soyk, to: al2s}}]\nworkload:",
         "events",
         "there is no flow 'soyk'",
@@ -672,9 +709,35 @@ def test_memory_is_needed_for_what_is_under_way_together():
         its = parse(SMALL + more)
         flows = list(flows_of(its.experiment, its.templates, MU_OSU, 1))
         assert memory_needed(flows, MU_OSU) == together, second
-    anywhen = parse(SMALL + more.replace("at: 2 s", "after: [soykb, ends]"))
-    flows = list(flows_of(anywhen.experiment, anywhen.templates, MU_OSU, 1))
-    assert memory_needed(flows, MU_OSU) == 2 * one
+
+
+BESIDE = "  - {{flow: {0}, template: soykb, from: mu, to: osu, size: 1 GB, after: [{1}], streams: {2}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("after", "needed"),
+    [
+        # Each flow: what it comes after, and its streams; then the streams and processes' ends at once.
+        ([("soykb, begins", 1)], (2, 2)),
+        ([("soykb, ends", 1)], (1, 1)),
+        ([("soykb, retested", 1)], (1, 1)),
+        ([("soykb, ends", 1), ("b0, ends", 7), ("b1, ends", 3)], (7, 1)),
+        ([("soykb, begins", 1), ("b0, ends", 7)], (8, 2)),
+        ([("soykb, ends", 2), ("soykb, ends", 3), ("b1, ends", 1)], (5, 2)),
+    ],
+)
+def test_what_comes_after_an_end_does_not_need_its_memory_beside_it(after, needed):
+    more = [BESIDE.format(f"b{number}", of, streams) for number, (of, streams) in enumerate(after)]
+    its = parse(SMALL + "".join(more))
+    flows = list(flows_of(its.experiment, its.templates, MU_OSU, 1))
+    streams, ends = needed
+    assert memory_needed(flows, MU_OSU) == 2 * (ends * 15_000_000 + streams * 4 * 2**20)
+
+
+def test_what_comes_after_a_group_s_end_comes_after_its_last_flow():
+    its = parse(f"{SMALL}{GROUP}\n{BESIDE.format('b', 'bulk, ends', 99)}")
+    flows = list(flows_of(its.experiment, its.templates, MU_OSU, 1))
+    assert memory_needed(flows, MU_OSU) == 2 * (15_000_000 + 99 * 4 * 2**20)
 
 
 def test_a_transfer_that_comes_late_has_less_time():
