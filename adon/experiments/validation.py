@@ -18,6 +18,7 @@ from adon.experiments.surroundings import Surroundings
 from adon.experiments.sweeping import Place, at_point, points
 from adon.experiments.yielding import results
 from adon.templates_catalog.model import Template
+from adon.yamlfile import place_of
 
 MAX_TRIALS = 2000
 
@@ -48,7 +49,7 @@ def problems(
         try:
             at = at_point(experiment, point)
         except InvalidInput as error:
-            found = [(_parts(problem.field), problem.cause) for problem in error.problems]
+            found = [(place_of(problem.field), problem.cause) for problem in error.problems]
         else:
             found = list(_here(at, templates, surroundings))
             sound.append((point, at))
@@ -77,7 +78,3 @@ def set_at(experiment: Experiment, point: sweeping.Point, place: Place) -> Place
                 return "sweep", key, experiment.sweep[key].index(value)
             return "cases", str(point[sweeping.CASE]), key
     return place
-
-
-def _parts(field: str) -> Place:
-    return tuple(int(part) if part.isdecimal() else part for part in field.split(".")) if field else ()

@@ -210,7 +210,7 @@ CASES = [
     ),
     (
         "workload:",
-        "limit: 9 s\nevents:\n  - {event: cut, at: 1 s, link: {path: al2s, state: down, for: 9 s}}\nworkload:",
+        "limit: 9 s\nevents:\n  - {event: cut, at: 1 s, link: {path: al2s, loss: 1 %, for: 9 s}}\nworkload:",
         "event: cut",
         "events.0.link.for: 'cut' lasts until 10 s; a trial may take 9 s (limit)",
     ),
