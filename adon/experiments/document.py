@@ -10,7 +10,16 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    SerializerFunctionWrapHandler,
+    Tag,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from adon.experiments.checks import Check
 from adon.experiments.events import Event, LinkSetting
@@ -45,6 +54,11 @@ class Measuring(Part):
     def said(self) -> frozenset[str]:
         """What the file says anything of."""
         return frozenset(self.model_fields_set)
+
+    @model_serializer(mode="wrap")
+    def _what_is_said(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Never with defaults: null is written where the file says never, and nowhere else."""
+        return {test: period for test, period in write(self).items() if test in self.said}
 
     @field_validator("throughput", "rtt", "latency")
     @classmethod

@@ -16,6 +16,7 @@ from adon.experiments.reading import Source, parse, read, schema
 from adon.experiments.room import memory_needed
 from adon.experiments.scaling import flows_of
 from adon.experiments.surroundings import Machine, Way
+from apps.cli.experiment_told import told_json
 from tests.experiments.synthetic import FIGURE_21, MU_OSU
 
 SMALL = """\
@@ -82,6 +83,14 @@ def test_digest_depends_on_what_is_said_and_not_on_how():
     one = parse(SMALL)
     assert parse("# a comment\n" + SMALL.replace("1 GB", "1000 MB")).digest() == one.digest()
     assert parse(SMALL.replace("1 GB", "2 GB")).digest() != one.digest()
+
+
+def test_what_is_never_measured_is_another_experiment():
+    never = with_line("workload:", "measuring: {throughput: null, rtt: null, latency: null}\nworkload:")
+    assert parse(never).digest() != parse(SMALL).digest()
+    assert "measuring: {}" in yamlfile.dump(parse(SMALL).experiment)
+    assert told_json(parse(never))["measuring"] == {"throughput": None, "rtt": None, "latency": None}
+    assert told_json(parse(SMALL))["measuring"] == {}
 
 
 GROUP = """\
