@@ -206,11 +206,11 @@ def moments(at: Experiment) -> Iterator[Finding]:
 
     What is absent waits for nothing, and counts as having happened: of it only names are looked at.
     """
-    gone = {one.name for one in (*at.workload, *at.events) if one.absent}
+    known = _named(at)
     for one, place, moment in every_moment(at):
-        if moment.of in gone:
-            continue
-        yield from _unknown(at, moment, place) if one.absent else moment_problems(at, moment, place)
+        of = known.get(moment.of)
+        if of is None or not (one.absent or of.absent):
+            yield from _impossible(at, known, moment, place)
 
 
 def every_moment(experiment: Experiment) -> Iterator[tuple[FlowEntry | Event, Place, Moment]]:
@@ -237,27 +237,25 @@ AFTER_THE_END = (What.ENDS, What.RETESTED)
 
 def moment_problems(experiment: Experiment, moment: Moment, place: Place) -> Iterator[Finding]:
     """What is wrong with a moment."""
-    events = {event.name: event for event in experiment.events}
-    unknown = list(_unknown(experiment, moment, place))
-    yield from unknown
-    measuring = experiment.measuring
-    if moment.what in _OF_TESTS and "throughput" in measuring.said and measuring.throughput is None:
+    return _impossible(experiment, _named(experiment), moment, place)
+
+
+def _named(experiment: Experiment) -> dict[str, FlowEntry | DrawEntry | Event]:
+    return {one.name: one for one in (*experiment.workload, *experiment.events)}
+
+
+def _impossible(
+    experiment: Experiment, known: Mapping[str, FlowEntry | DrawEntry | Event], moment: Moment, place: Place
+) -> Iterator[Finding]:
+    of, measuring = known.get(moment.of), experiment.measuring
+    if of is None:
+        yield place, absent("flow, group or event", moment.of, known)
+    elif moment.what in _OF_TESTS and "throughput" in measuring.said and measuring.throughput is None:
         yield place, f"never comes: throughput is never tested, so nothing is {moment.what} (measuring)"
-    elif moment.of in events:
-        load = events[moment.of].load is not None
+    elif isinstance(of, Event):
+        load = of.load is not None
         if moment.what not in ({*_OF_EVENTS, *_OF_TESTS} if load else _OF_EVENTS):
             tested = ", and is tested and retested" if load else ""
             yield place, f"{moment.of!r} is an event: it begins and ends{tested}"
-        elif moment.what in AFTER_THE_END and not _ends_sometime(experiment, moment.of):
+        elif moment.what in AFTER_THE_END and of.lasts is None and of.until is None:
             yield place, f"{moment.of!r} does not end: it has no 'for' and no 'until'"
-
-
-def _unknown(experiment: Experiment, moment: Moment, place: Place) -> Iterator[Finding]:
-    known = [one.name for one in (*experiment.workload, *experiment.events)]
-    if moment.of not in known:
-        yield place, absent("flow, group or event", moment.of, known)
-
-
-def _ends_sometime(experiment: Experiment, name: str) -> bool:
-    event = next(event for event in experiment.events if event.name == name)
-    return event.lasts is not None or event.until is not None
