@@ -18,8 +18,10 @@ def nearest_key(model: type[BaseModel], place: Sequence[str | int]) -> str:
 
     :param place: where the key stands, from the outermost on.
     """
-    known = sorted({name for found in _at(model, place[:-1]) for name in _keys(found)})
-    return _meant(str(place[-1]), known)
+    word = str(place[-1])
+    known = {name for found in _at(model, place[:-1]) for name in _keys(found)}
+    # The word itself may be a key of another kind that may stand there: whoever wrote it knows that one.
+    return _meant(word, sorted(known - {word}))
 
 
 def absent(kind: str, name: str, known: Iterable[str]) -> str:

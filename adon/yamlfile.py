@@ -127,7 +127,7 @@ def problems(
         place = _place(detail, data)
         meant = nearest_key(model, place) if model is not None and _is_unknown(detail) and place else ""
         for relative, cause in _causes(detail):
-            whole = (*place, *_parts(relative))
+            whole = (*place, *place_of(relative))
             if (whole, cause) in told:
                 continue  # of a value that may be of several kinds, each says the same
             told.add((whole, cause))
@@ -160,6 +160,8 @@ def read_text(path: Path) -> str:
     except OSError as error:
         cause = "there is no such file" if isinstance(error, FileNotFoundError) else str(error.strerror)
         raise InvalidInput(Problem("", f"cannot be read: {cause}", str(path))) from error
+    except ValueError as error:  # of a name that no file can have
+        raise InvalidInput(Problem("", f"cannot be read: {error}", str(path))) from error
     if len(content) > MAX_BYTES:
         raise _too_large(str(path))
     try:
@@ -331,5 +333,6 @@ def _split(line: str) -> tuple[str, str]:
     return ("", line) if found is None else (found["field"], found["cause"])
 
 
-def _parts(field: str) -> Place:
+def place_of(field: str) -> Place:
+    """The place in the data that a problem's field (``events.0.at``) tells in words."""
     return tuple(int(part) if part.isdecimal() else part for part in field.split(".")) if field else ()

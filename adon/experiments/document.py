@@ -10,14 +10,23 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    Discriminator,
+    Field,
+    SerializerFunctionWrapHandler,
+    Tag,
+    field_validator,
+    model_serializer,
+    model_validator,
+)
 
 from adon.experiments.checks import Check
 from adon.experiments.events import Event, LinkSetting
 from adon.experiments.figures import Figure, Plot
 from adon.experiments.parts import Name, NodeName, NotEmpty, Part, Scalar, Settings
 from adon.experiments.policies import parse
-from adon.experiments.workload import Entry
+from adon.experiments.workload import DrawEntry, Entry
 from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.model import Template
 from adon.units import Duration
@@ -45,6 +54,11 @@ class Measuring(Part):
     def said(self) -> frozenset[str]:
         """What the file says anything of."""
         return frozenset(self.model_fields_set)
+
+    @model_serializer(mode="wrap")
+    def _what_is_said(self, write: SerializerFunctionWrapHandler) -> dict[str, Any]:
+        """Never with defaults: null is written where the file says never, and nowhere else."""
+        return {test: period for test, period in write(self).items() if test in self.said}
 
     @field_validator("throughput", "rtt", "latency")
     @classmethod
@@ -141,11 +155,19 @@ class Experiment(Part):
         entries = [(entry.name, f"workload.{row}") for row, entry in enumerate(self.workload)]
         entries += [(event.name, f"events.{row}") for row, event in enumerate(self.events)]
         seen: dict[str, str] = {}
-        return [
+        twice = [
             f"{place}: there is a {name!r} already: {seen[name]}"
             for name, place in entries
             if seen.setdefault(name, place) != place
         ]
+        groups = [entry for entry in self.workload if isinstance(entry, DrawEntry)]
+        drawn = [
+            f"{place}: a flow that {group.name!r} draws is called {name!r}"
+            for name, place in entries
+            for group in groups
+            if group.draws(name)
+        ]
+        return [*twice, *drawn]
 
 
 def _repeated(values: tuple[str, ...], field: str) -> str:

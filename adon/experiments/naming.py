@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from adon.experiments import policies
 from adon.experiments.checks import DecisionsCheck
 from adon.experiments.document import Experiment
-from adon.experiments.events import Controller, LinkChange, LinkSetting
-from adon.experiments.parts import Moment, What
+from adon.experiments.events import Controller, Event, LinkChange, LinkSetting, Move
+from adon.experiments.figures import Measure
+from adon.experiments.parts import Moment, Scalar, What
 from adon.experiments.surroundings import Surroundings
-from adon.experiments.sweeping import Place
+from adon.experiments.sweeping import POLICY, Place, Point, matches
 from adon.experiments.workload import DrawEntry, FlowEntry, Sending
 from adon.nearest_key import absent
 from adon.templates_catalog.model import Template
@@ -50,19 +51,52 @@ def network(
         yield from _known("link or path", link, [*surroundings.links, *surroundings.ways], ("links", link))
         yield from _quality(setting, surroundings, ("links", link))
     yield from _events(at, surroundings)
-    yield from _read_out(at, surroundings)
 
 
-def _read_out(at: Experiment, surroundings: Surroundings) -> Iterator[Finding]:
-    """What figures and checks name: a path that is not there carries nothing, and that is no finding."""
-    for name, figure in at.figures.items():
+Combinations = Sequence[tuple[Point, Experiment]]
+"""What is tried, and the file as it is there."""
+
+
+def read_out(experiment: Experiment, every: Combinations, surroundings: Surroundings) -> Iterator[Finding]:
+    """What figures and checks name: a path that is not there carries nothing, and that is no finding.
+
+    :param every: a flow may have other ends at each; it is enough that the path joins them at one.
+    """
+    for name, figure in experiment.figures.items():
         if figure.path is not None:
-            yield from _known("path", figure.path, surroundings.ways, ("figures", name, "path"))
-    for row, check in enumerate(at.checks):
-        for number, expected in enumerate(check.decisions if isinstance(check, DecisionsCheck) else ()):
+            flow = figure.flow if figure.of is Measure.BYTES_ON_PATH else None
+            meant = [at for point, at in every if _is_of(point, figure.where)]
+            yield from _leads(figure.path, flow, meant, surroundings, ("figures", name, "path"))
+    for row, check in enumerate(experiment.checks):
+        if not isinstance(check, DecisionsCheck):
+            continue
+        meant = [at for point, at in every if _is_of(point, check.where)]
+        for number, expected in enumerate(check.decisions):
             if expected.path is not None:
                 place: Place = ("checks", row, "decisions", number, "path")
-                yield from _known("path", expected.path, surroundings.ways, place)
+                yield from _leads(expected.path, expected.flow, meant, surroundings, place)
+
+
+def _is_of(point: Point, where: Mapping[str, Scalar]) -> bool:
+    return matches(point, str(where.get(POLICY)), where)
+
+
+def _leads(
+    path: str, flow: str | None, meant: Iterable[Experiment], surroundings: Surroundings, place: Place
+) -> Iterator[Finding]:
+    """A path must be there; and, if it is to carry a flow, lead between its ends."""
+    yield from _known("path", path, surroundings.ways, place)
+    if flow is None or path not in surroundings.ways:
+        return
+    entries = [entry for at in meant for entry in at.workload if entry.name == flow or _draws(entry, flow)]
+    between = [surroundings.between(*ends) for entry in entries for ends in entry.pairs]
+    # Ends that nothing joins are told where they stand.
+    if all(between) and between and not any(path in ways for ways in between):
+        yield place, f"{path!r} does not lead between the ends of {flow!r}"
+
+
+def _draws(entry: FlowEntry | DrawEntry, flow: str) -> bool:
+    return isinstance(entry, DrawEntry) and entry.draws(flow)
 
 
 def _sending(entry: Sending, surroundings: Surroundings, place: Place) -> Iterator[Finding]:
@@ -134,6 +168,20 @@ def _events(at: Experiment, surroundings: Surroundings) -> Iterator[Finding]:
             yield from _known("path", event.move.to, surroundings.ways, (*place, "to"))
             flows = [entry.name for entry in at.workload if isinstance(entry, FlowEntry)]
             yield from _known("flow", event.move.flow, flows, (*place, "flow"))
+            if not event.absent:
+                yield from _moved(event.move, at, surroundings, place)
+
+
+def _moved(move: Move, at: Experiment, surroundings: Surroundings, place: Place) -> Iterator[Finding]:
+    for entry in at.workload:
+        if not isinstance(entry, FlowEntry) or entry.name != move.flow:
+            continue
+        if entry.absent:
+            yield (*place, "flow"), f"{move.flow!r} is absent: there is nothing to move"
+        ways = surroundings.between(entry.origin, entry.destination)
+        if ways and move.to in surroundings.ways and move.to not in ways:
+            cause = f"{move.to!r} does not lead from {entry.origin!r} to {entry.destination!r}"
+            yield (*place, "to"), cause
 
 
 def _quality(given: LinkChange | LinkSetting, surroundings: Surroundings, place: Place) -> Iterator[Finding]:
@@ -153,47 +201,61 @@ def _known(kind: str, name: str, known: Iterable[str], place: Place) -> Iterator
         yield place, absent(kind, name, names)
 
 
-def moments(experiment: Experiment) -> Iterator[Finding]:
-    """Moments of what is not there, or that it does not have."""
-    for place, moment in every_moment(experiment):
-        yield from moment_problems(experiment, moment, place)
+def moments(at: Experiment) -> Iterator[Finding]:
+    """Moments of what is not there, or that it does not have, at one combination.
+
+    What is absent waits for nothing, and counts as having happened: of it only names are looked at.
+    """
+    known = _named(at)
+    for one, place, moment in every_moment(at):
+        of = known.get(moment.of)
+        if of is None or not (one.absent or of.absent):
+            yield from _impossible(at, known, moment, place)
 
 
-def every_moment(experiment: Experiment) -> Iterator[tuple[Place, Moment]]:
-    """The moments of the workload and the events, and where each stands."""
+def every_moment(experiment: Experiment) -> Iterator[tuple[FlowEntry | Event, Place, Moment]]:
+    """The moments of the workload and the events: what waits for each, and where it stands."""
     for row, entry in enumerate(experiment.workload):
         if isinstance(entry, FlowEntry):
             for field in ("after", "until"):
                 moment = getattr(entry, field)
                 if moment is not None:
-                    yield ("workload", row, field), moment
+                    yield entry, ("workload", row, field), moment
     for row, event in enumerate(experiment.events):
         if event.after is not None:
-            yield ("events", row, "after"), event.after
+            yield event, ("events", row, "after"), event.after
         if event.until is not None:
-            yield ("events", row, event.kind, "until"), event.until
+            yield event, ("events", row, event.kind, "until"), event.until
 
 
 _OF_EVENTS = (What.ASKED, What.BEGINS, What.ENDS)
 _OF_TESTS = (What.TESTED, What.RETESTED)
 """Of loads: tests see them as they see flows."""
+AFTER_THE_END = (What.ENDS, What.RETESTED)
+"""What comes when something is over, or later."""
 
 
 def moment_problems(experiment: Experiment, moment: Moment, place: Place) -> Iterator[Finding]:
     """What is wrong with a moment."""
-    flows = {entry.name for entry in experiment.workload}
-    events = {event.name: event for event in experiment.events}
-    if moment.of not in flows | events.keys():
-        yield place, absent("flow, group or event", moment.of, [*flows, *events])
-    elif moment.of in events:
-        load = events[moment.of].load is not None
+    return _impossible(experiment, _named(experiment), moment, place)
+
+
+def _named(experiment: Experiment) -> dict[str, FlowEntry | DrawEntry | Event]:
+    return {one.name: one for one in (*experiment.workload, *experiment.events)}
+
+
+def _impossible(
+    experiment: Experiment, known: Mapping[str, FlowEntry | DrawEntry | Event], moment: Moment, place: Place
+) -> Iterator[Finding]:
+    of, measuring = known.get(moment.of), experiment.measuring
+    if of is None:
+        yield place, absent("flow, group or event", moment.of, known)
+    elif moment.what in _OF_TESTS and "throughput" in measuring.said and measuring.throughput is None:
+        yield place, f"never comes: throughput is never tested, so nothing is {moment.what} (measuring)"
+    elif isinstance(of, Event):
+        load = of.load is not None
         if moment.what not in ({*_OF_EVENTS, *_OF_TESTS} if load else _OF_EVENTS):
             tested = ", and is tested and retested" if load else ""
             yield place, f"{moment.of!r} is an event: it begins and ends{tested}"
-        elif moment.what in (What.ENDS, What.RETESTED) and not _ends_sometime(experiment, moment.of):
+        elif moment.what in AFTER_THE_END and of.lasts is None and of.until is None:
             yield place, f"{moment.of!r} does not end: it has no 'for' and no 'until'"
-
-
-def _ends_sometime(experiment: Experiment, name: str) -> bool:
-    event = next(event for event in experiment.events if event.name == name)
-    return event.lasts is not None or event.until is not None

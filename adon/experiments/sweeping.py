@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from adon import yamlfile
@@ -90,60 +90,100 @@ def at_point(experiment: Experiment, point: Point) -> Experiment:
     changed = settings(experiment, point)
     if not changed:
         return experiment
+    return yamlfile.check_model(_changed(experiment, changed), Experiment)
+
+
+def _changed(experiment: Experiment, changed: Mapping[str, Scalar]) -> Any:
+    """The file's data with these settings.
+
+    :raises ValueError: if a key points to nothing.
+    """
     data = experiment.model_dump(mode="json", by_alias=True, exclude_unset=True)
     for key, value in changed.items():
         _put(data, place(experiment, key), value)
-    return yamlfile.check_model(data, Experiment)
+    return data
 
 
 def _put(data: Any, where: Place, value: Scalar) -> None:
     *way, last = where
-    for step in way:
+    for number, step in enumerate(way, 1):
         if isinstance(data, dict) and not isinstance(data.get(step), dict | list):
             data[step] = {}
         data = data[step]
+        if isinstance(data, list) and isinstance(where[number], str):
+            raise ValueError(f"{step!r} is a list, and of a list nothing can be set")
     data[last] = value
 
 
 def problems(experiment: Experiment) -> Iterator[tuple[Place, str]]:
-    """Keys that point to nothing, and values that cannot be there: where in the file, and the cause."""
-    rows: list[tuple[Place, str, tuple[Scalar, ...]]] = [
-        (("sweep", key), key, values) for key, values in experiment.sweep.items()
+    """Keys that point to nothing or to the same, and values that cannot be there: where, and the cause."""
+    wrong = list(_keys_without_place(experiment))
+    yield from wrong
+    nowhere = {where for where, _ in wrong}
+    for key, values in experiment.sweep.items():
+        if ("sweep", key) in nowhere:
+            continue
+        target = place(experiment, key)
+        for row, value in enumerate(values):
+            where: Place = ("sweep", key, row)
+            if _among(value, values[:row]):
+                yield where, f"{value!r} is there already: its trials would be the same"
+            yield from _refused(experiment, {key: value}, where, target)
+    for case, its in experiment.cases.items():
+        # Each of a case's settings may be wrong alone, and right with the others.
+        if not any(("cases", case, key) in nowhere for key in its):
+            yield from _refused(experiment, its, ("cases", case), None)
+    if not wrong:
+        yield from _set_twice(experiment)
+
+
+def _keys_without_place(experiment: Experiment) -> Iterator[tuple[Place, str]]:
+    every: list[tuple[Place, str, Scalar]] = [
+        (("sweep", key), key, values[0]) for key, values in experiment.sweep.items()
     ]
-    rows += [
-        (("cases", case, key), key, (value,))
+    every += [
+        (("cases", case, key), key, value)
         for case, its in experiment.cases.items()
         for key, value in its.items()
     ]
-    for where, key, values in rows:
+    for where, key, value in every:
         try:
-            target = place(experiment, key)
+            _changed(experiment, {key: value})
         except ValueError as error:
             yield where, str(error)
-            continue
-        if where[0] == "cases":
-            continue  # what a case sets may only be right together
-        for row, value in enumerate(values):
-            yield from _refused(experiment, {key: value}, (*where, row), target)
+
+
+def _among(value: Scalar, values: Sequence[Scalar]) -> bool:
+    """Not by ``==`` alone: 1, 1.0 and true are three values of a file."""
+    return any(type(one) is type(value) and one == value for one in values)
+
+
+def _set_twice(experiment: Experiment) -> Iterator[tuple[Place, str]]:
+    """Settings of which one would overwrite the other, so that a trial is not what its name says."""
+    swept: dict[Place, Place] = {("sweep", key): place(experiment, key) for key in experiment.sweep}
+    yield from _overlapping(swept, {})
     for case, its in experiment.cases.items():
-        if all(_points(experiment, key) for key in its):
-            yield from _refused(experiment, its, ("cases", case), None)
+        targets: dict[Place, Place] = {("cases", case, key): place(experiment, key) for key in its}
+        yield from _overlapping(targets, swept)
 
 
-def _points(experiment: Experiment, key: str) -> bool:
-    try:
-        place(experiment, key)
-    except ValueError:
-        return False
-    return True
+def _overlapping(
+    targets: Mapping[Place, Place], before: Mapping[Place, Place]
+) -> Iterator[tuple[Place, str]]:
+    """Those that set all or a part of what one above or before them sets."""
+    known = dict(before)
+    for where, target in targets.items():
+        for other, its in known.items():
+            both = min(len(target), len(its))
+            if target[:both] == its[:both]:
+                yield where, f"is set by {'.'.join(map(str, other))} too"
+        known[where] = target
 
 
 def _refused(
     experiment: Experiment, changed: Mapping[str, Scalar], where: Place, target: Place | None
 ) -> Iterator[tuple[Place, str]]:
-    data = experiment.model_dump(mode="json", by_alias=True, exclude_unset=True)
-    for key, value in changed.items():
-        _put(data, place(experiment, key), value)
+    data = _changed(experiment, changed)
     try:
         yamlfile.check_model(data, Experiment)
     except InvalidInput as error:

@@ -6,19 +6,19 @@ is found at the setting that makes it so.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 
 from adon.errors import InvalidInput
 from adon.experiments import sweeping
 from adon.experiments.document import Experiment
-from adon.experiments.naming import moments, network
+from adon.experiments.naming import moments, network, read_out
 from adon.experiments.ordering import cycles
 from adon.experiments.room import room
 from adon.experiments.surroundings import Surroundings
 from adon.experiments.sweeping import Place, at_point, points
 from adon.experiments.yielding import results
 from adon.templates_catalog.model import Template
+from adon.yamlfile import place_of
 
 MAX_TRIALS = 2000
 
@@ -36,32 +36,35 @@ def problems(
     swept = list(sweeping.problems(experiment))
     yield from swept
     said = set(swept)
-    for finding in itertools.chain(moments(experiment), results(experiment, templates)):
+    for finding in results(experiment, templates):
         if finding not in said:
             said.add(finding)
             yield finding
     if swept:
+        yield from (finding for finding in moments(experiment) if finding not in said)
         return
     base = list(_here(experiment, templates, surroundings))
+    sound: list[tuple[sweeping.Point, Experiment]] = []
     for point in points(experiment):
         try:
             at = at_point(experiment, point)
         except InvalidInput as error:
-            found = [(_parts(problem.field), problem.cause) for problem in error.problems]
+            found = [(place_of(problem.field), problem.cause) for problem in error.problems]
         else:
             found = list(_here(at, templates, surroundings))
+            sound.append((point, at))
         for place, cause in found:
             where = place if (place, cause) in base else set_at(experiment, point, place)
             if (where, cause) not in said:
                 said.add((where, cause))
                 yield where, cause
+    yield from read_out(experiment, sound, surroundings)
 
 
 def _here(at: Experiment, templates: Mapping[str, Template], surroundings: Surroundings) -> Iterator[Finding]:
     """What is wrong at one combination."""
-    named = list(network(at, templates, surroundings))
+    named = [*network(at, templates, surroundings), *moments(at), *cycles(at)]
     yield from named
-    yield from cycles(at)
     if not named:
         yield from room(at, templates, surroundings)
 
@@ -75,7 +78,3 @@ def set_at(experiment: Experiment, point: sweeping.Point, place: Place) -> Place
                 return "sweep", key, experiment.sweep[key].index(value)
             return "cases", str(point[sweeping.CASE]), key
     return place
-
-
-def _parts(field: str) -> Place:
-    return tuple(int(part) if part.isdecimal() else part for part in field.split(".")) if field else ()

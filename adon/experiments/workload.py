@@ -6,10 +6,11 @@ never divided.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Discriminator, Field, Tag, field_validator, model_validator
+from pydantic import AfterValidator, Discriminator, Field, Tag, field_validator, model_validator
 
 from adon.experiments.parts import Moment, Name, NodeName, NotEmpty, Part
 from adon.templates_catalog.model import Name as TemplateName
@@ -18,6 +19,16 @@ from adon.units import Duration, Rate, Size
 
 MAX_FLOWS = 10_000
 """Flows of one trial, at most."""
+
+
+def _above_zero(value: int) -> int:
+    if value <= 0:
+        raise ValueError("must be above zero")
+    return value
+
+
+TransferSize = Annotated[Size, AfterValidator(_above_zero)]
+"""Bytes of a transfer: of none there is nothing to send."""
 
 Streams = Annotated[int, Field(ge=1, le=128)]
 Priority = Annotated[int, Field(ge=0, le=999)]
@@ -90,7 +101,7 @@ class FlowEntry(Sending):
     after: Moment | None = None
     origin: NodeName = Field(alias="from")
     destination: NodeName = Field(alias="to")
-    size: Size | None = None
+    size: TransferSize | None = None
     lasts: Duration | None = None
     until: Moment | None = None
     deadline: Duration | None = None
@@ -100,14 +111,17 @@ class FlowEntry(Sending):
         """Its name."""
         return self.flow
 
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The ends that it may have: these."""
+        return ((self.origin, self.destination),)
+
     @model_validator(mode="after")
     def _timed(self) -> Self:
         if self.at is not None and self.after is not None:
             raise ValueError("after: there is a time already: at")
         if [self.size, self.lasts, self.until].count(None) != 2:
             raise ValueError("size: say either how many bytes (size), or how long (lasts, or until)")
-        if self.size == 0:
-            raise ValueError("size: must be above zero")
         if self.lasts == 0:
             raise ValueError("lasts: must be above zero")
         if self.origin == self.destination:
@@ -168,7 +182,7 @@ class Arrivals(Part):
 class ChosenSizes(Part):
     """One of these sizes, each as likely as its weight says."""
 
-    sizes: Annotated[tuple[Size, ...], NotEmpty]
+    sizes: Annotated[tuple[TransferSize, ...], NotEmpty]
     weights: tuple[Annotated[float, Field(ge=0)], ...] | None = None
 
     @model_validator(mode="after")
@@ -177,15 +191,17 @@ class ChosenSizes(Part):
             raise ValueError(f"weights: are {len(self.weights)} for {len(self.sizes)} sizes")
         if self.weights is not None and not sum(self.weights) > 0:
             raise ValueError("weights: are all zero")
+        if self.weights is not None and math.isinf(sum(self.weights)):
+            raise ValueError("weights: their sum is too large")
         return self
 
 
 class LogNormalSizes(Part):
     """Sizes whose logarithm is normal, ``most`` at most."""
 
-    median: Size
+    median: TransferSize
     sigma: float = Field(ge=0, le=10)
-    most: Size
+    most: TransferSize
 
 
 class ParetoSizes(Part):
@@ -247,6 +263,17 @@ class DrawEntry(Sending):
     def name(self) -> str:
         """Its name."""
         return self.draw
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The ends that one of its flows may have."""
+        return self.between
+
+    def draws(self, flow: str) -> bool:
+        """Whether one of its flows may be called so."""
+        group, _, number = flow.rpartition("-")
+        counted = number.isdecimal() and not number.startswith("0")
+        return group == self.name and counted and int(number) <= self.number
 
     @model_validator(mode="after")
     def _sound(self) -> Self:

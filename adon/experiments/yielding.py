@@ -9,7 +9,7 @@ from adon.experiments.document import Experiment
 from adon.experiments.figures import Figure, Measure, Plot, parse_quantity
 from adon.experiments.naming import moment_problems
 from adon.experiments.parts import Scalar
-from adon.experiments.sweeping import Place, matches, points, swept
+from adon.experiments.sweeping import POLICY, Place, matches, points, swept
 from adon.experiments.workload import DrawEntry
 from adon.nearest_key import absent
 from adon.templates_catalog.model import Template
@@ -178,12 +178,26 @@ def _order(experiment: Experiment, check: OrderCheck, place: Place) -> Iterator[
 def _decisions(experiment: Experiment, check: DecisionsCheck, place: Place) -> Iterator[Finding]:
     if check.policy not in experiment.policies:
         yield (*place, "policy"), absent("policy", check.policy, experiment.policies)
-    names = [entry.name for entry in experiment.workload]
+    compute = experiment.configuration.get("compute")
+    sites = list(compute) if isinstance(compute, Mapping) else []
     for row, expected in enumerate(check.decisions):
-        drawn = expected.flow.rpartition("-")[0]
-        if expected.flow not in names and drawn not in names:
-            yield (*place, "decisions", row, "flow"), absent("flow", expected.flow, names)
-    yield from _where(experiment, check.where, (*place, "where"))
+        at = (*place, "decisions", row)
+        yield from _decided(experiment, expected.flow, (*at, "flow"))
+        if expected.site is not None and expected.site not in sites:
+            yield (*at, "site"), f"{absent('compute site', expected.site, sites)} (configuration.compute)"
+    if POLICY in check.where:
+        yield (*place, "where", POLICY), "of a check of decisions 'policy' beside 'where' says whose they are"
+    else:
+        yield from _where(experiment, check.where, (*place, "where"))
+
+
+def _decided(experiment: Experiment, flow: str, place: Place) -> Iterator[Finding]:
+    """About flows it is decided one by one, also about those of a group."""
+    groups = [entry for entry in experiment.workload if isinstance(entry, DrawEntry)]
+    flows = [entry.name for entry in experiment.workload if not isinstance(entry, DrawEntry)]
+    if flow not in flows and not any(group.draws(flow) for group in groups):
+        drawn = "".join(f"; {group.name!r} draws {group.name}-1 to -{group.number}" for group in groups)
+        yield place, f"{absent('flow', flow, flows)}{drawn}"
 
 
 def _plot(experiment: Experiment, plot: Plot, place: Place) -> Iterator[Finding]:

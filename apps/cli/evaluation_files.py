@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adon.errors import InvalidInput
+from adon.paths import is_file, is_folder
 from apps.cli.text_files import nothing_is
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def document_of(name: str) -> tuple[str, DocumentFile]:
     from adon.evaluations import builtins, reading
 
     file = Path(name)
-    if file.is_file():
+    if is_file(file):
         found = reading.read(file)  # first: it says in words what cannot be read
         return file.read_text("utf-8-sig"), found
     if name in builtins.names():
@@ -52,9 +53,9 @@ def run_of(name: str) -> Run:
     from measurement.evaluation.run_json import from_json
 
     file = Path(name)
-    if file.is_dir():
+    if is_folder(file):
         return logfile.read(file)
-    if not file.is_file():
+    if not is_file(file):
         return reference_of(name)
     try:
         found: Run = from_json(json.loads(file.read_text("utf-8")))

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from adon.errors import InvalidInput, NotFound
+from adon.paths import is_file
 from apps.cli.text_files import nothing_is
 
 if TYPE_CHECKING:
@@ -22,10 +23,10 @@ def experiment_of(name: str) -> tuple[str, Source]:
     from apps.experiments import folder
 
     file = Path(name)
-    if (file / folder.ABOUT).is_file():
+    if is_file(file / folder.ABOUT):
         found = folder.document(file)
         return found.text, found
-    if file.is_file():
+    if is_file(file):
         found = reading.read(file)
         return found.text, found
     if name in builtins.names():

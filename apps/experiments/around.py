@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import psutil
 
-from adon.errors import InvalidInput
+from adon import yamlfile
+from adon.errors import InvalidInput, Problem
 from adon.experiments.reading import Source
 from adon.experiments.surroundings import Limits, Machine, Surroundings, Way
-from apps.experiments import measuring
+from adon.paths import is_file
+from apps.experiments import measuring, plugins
 from apps.experiments.named_files import network_file
 from mininet_topos import networks
-from mininet_topos.networks import Network
+from mininet_topos.networks import Network, configuration
 from mininet_topos.topology import MAX_DELAY, MAX_RATE, MIN_RATE
 
 
@@ -30,7 +33,7 @@ def network(source: Source) -> Network:
         except InvalidInput as error:
             raise source.placed(error, ("network",)) from error
         return networks.named(name, scale)  # what is wrong with its scale is said in its own words
-    if not file.is_file():
+    if not is_file(file):
         raise source.placed(InvalidInput.of("network", f"there is no file {file}"), ("network",))
     return networks.read(file.absolute(), scale)
 
@@ -59,8 +62,48 @@ def checked(source: Source, of: Network, results: Path) -> Surroundings:
     """
     found = surroundings(of, machine(results))
     source.check(found)
-    measuring.check(source, of)
+    wrong = [
+        problem
+        for look in (_check_configuration, measuring.check, _check_policies)
+        for problem in _problems(look, source, of)
+    ]
+    if wrong:
+        raise InvalidInput(wrong)
     return found
+
+
+def _problems(look: Callable[[Source, Network], None], source: Source, of: Network) -> Sequence[Problem]:
+    try:
+        look(source, of)
+    except InvalidInput as error:
+        return error.problems
+    return ()
+
+
+def _check_configuration(source: Source, of: Network) -> None:
+    """Read ADON's configuration with the sections that the file adds to it."""
+    extra = source.experiment.model_dump(mode="json")["configuration"]
+    if not extra:
+        return
+    try:
+        configuration.read(of, extra=extra)
+    except InvalidInput as error:
+        wrong = [
+            said
+            for problem in error.problems
+            for said in source.placed(
+                InvalidInput(problem), ("configuration", *yamlfile.place_of(problem.field))
+            ).problems
+        ]
+        raise InvalidInput(wrong) from error
+
+
+def _check_policies(source: Source, of: Network) -> None:  # noqa: ARG001 - of one kind with the others
+    """Load the experimenter's own."""
+    try:
+        plugins.check_policies(source.experiment, source.folder)
+    except InvalidInput as error:
+        raise source.placed(error, yamlfile.place_of(error.problems[0].field)) from error
 
 
 def machine(results: Path) -> Machine:

@@ -26,6 +26,7 @@ from adon.experiments import run_json
 from adon.experiments.reading import Source
 from adon.experiments.results import ROWS, About, Run, State, Tables, TrialDone
 from adon.frozenmap import FrozenMap
+from adon.paths import is_file, is_folder
 from apps.experiments import parquet
 from apps.experiments.atomic import write_text
 from apps.experiments.named_files import stand_ins
@@ -152,9 +153,9 @@ def named(text: str, results: Path = RESULTS) -> Path:
     :raises NotFound: if there is none.
     """
     for path in (Path(text), results / text):
-        if (path / ABOUT).is_file():
+        if is_file(path / ABOUT):
             return path
-        runs = sorted(file.parent for file in path.glob(f"*/{ABOUT}"))
+        runs = sorted(file.parent for file in path.glob(f"*/{ABOUT}")) if is_folder(path) else []
         if runs:
             return runs[-1]
     raise NotFound("run", text)

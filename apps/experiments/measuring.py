@@ -92,12 +92,12 @@ def check(source: Source, network: Network) -> None:
 
     :raises InvalidInput: with file, line and field.
     """
-    seen: set[Measuring] = set()
+    seen: set[str] = set()
     for point in points(source.experiment):
         measuring = at_point(source.experiment, point).measuring
-        if measuring in seen:
+        if (said := measuring.model_dump_json()) in seen:
             continue
-        seen.add(measuring)
+        seen.add(said)
         try:
             schedule(network, measuring)
         except InvalidInput as error:

@@ -11,7 +11,7 @@ from adon.experiments.plan import plan
 from adon.experiments.planned import Plan, Trial
 from adon.experiments.reading import Source
 from adon.nearest_key import absent
-from apps.experiments import around, plugins
+from apps.experiments import around
 from apps.experiments.folder import RESULTS
 from mininet_topos import platforms
 from mininet_topos.networks import Network
@@ -60,7 +60,6 @@ def prepare(source: Source, wanted: Wanted) -> Prepared:
     found = around.checked(source, network, wanted.results)
     planned = plan(experiment, source.templates, found)
     trials = chosen(planned.trials, wanted.only)
-    plugins.check_policies(experiment, source.folder)
     choice = platforms.choose(wanted.platform, needs_delay=bool(planned.needs))
     require_folder(wanted.results, "--results")
     return Prepared(source, network, planned, trials, choice, wanted.results)

@@ -108,13 +108,26 @@ def fitting(network: Network, like: Schedule = DEFAULT_SCHEDULE) -> Schedule:
 
 def refused(network: Network, schedule: Schedule) -> InvalidInput | None:
     """What the planning says of a schedule; None if all of it fits."""
-    anyone = {site.measuring.host: _Anyone() for site in network.sites}
-    text = configuration(network, anyone, (Path("c.pem"), Path("c.key")), schedule=schedule)
     try:
-        orders.plan(parse_model(text, Configuration))
+        orders.plan(read(network, schedule=schedule))
     except InvalidInput as error:
         return error
     return None
+
+
+def read(
+    network: Network, *, schedule: Schedule = DEFAULT_SCHEDULE, extra: Mapping[str, Any] | None = None
+) -> Configuration:
+    """As ADON reads it, before anything is built: with points that nobody has.
+
+    :param extra: further top-level sections, as for :func:`configuration`.
+    :raises InvalidInput: with every problem that ADON finds.
+    """
+    anyone = {site.measuring.host: _Anyone() for site in network.sites}
+    return parse_model(
+        configuration(network, anyone, (Path("c.pem"), Path("c.key")), schedule=schedule, extra=extra),
+        Configuration,
+    )
 
 
 def _periods(schedule: Schedule) -> tuple[float, ...]:

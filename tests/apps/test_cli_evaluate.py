@@ -180,6 +180,8 @@ def test_a_note_is_in_the_log_and_the_report(document: Path, tmp_path: Path) -> 
     [
         (("show", "none"), 2, "DOCUMENT: none is no file, and there is no built-in evaluation 'none'"),
         (("show", "none.yaml"), 2, "DOCUMENT: none.yaml: there is no such file"),
+        (("show", "x" * 300), 2, "x is no file, and there is no built-in evaluation 'x"),
+        (("report", "x" * 300), 2, "x is no file or run's folder, and there is no evaluation"),
         (("run", "nectar"), 2, "--instances: is required"),
         (("show", "startr"), 2, "there is no built-in evaluation 'startr'; did you mean starter?"),
         (("report", "none"), 2, "RUN: none is no file or run's folder, and there is no evaluation"),

@@ -67,6 +67,7 @@ def test_check_tells_that_a_file_is_valid_or_every_problem_with_its_line(file):
     [
         ("nowhere", "there is no network 'nowhere'"),
         ("nowhere.yaml", "there is no file"),
+        (f"{'x' * 300}.yaml", "there is no file"),
     ],
 )
 def test_check_refuses_a_network_that_is_not_there(file, network: str, said: str):
@@ -74,6 +75,19 @@ def test_check_refuses_a_network_that_is_not_there(file, network: str, said: str
     done = adon("check", file)
     assert done.exit_code == 2
     assert f"{file}:6: network: {said}" in done.stderr
+
+
+def test_a_template_whose_name_no_file_can_have_is_refused(file):
+    file.write_text(synthetic.FIGURE_21.replace("templates: [soykb,", 'templates: ["a\\0.yaml", soykb,'))
+    done = adon("check", file)
+    assert (done.exit_code, "cannot be read: embedded null byte" in done.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("words", [("check", "x" * 300), ("report", "x" * 300), ("show", "x" * 300)])
+def test_a_name_that_no_file_can_have_is_none(words):
+    done = adon(*words)
+    assert (done.exit_code, done.exception.__class__) == (2, SystemExit)
+    assert "there is no" in done.stderr
 
 
 def test_what_is_no_experiment_is_refused():

@@ -15,7 +15,8 @@ from adon.experiments.document import Experiment
 from adon.experiments.reading import Source, parse, read, schema
 from adon.experiments.room import memory_needed
 from adon.experiments.scaling import flows_of
-from adon.experiments.surroundings import Machine
+from adon.experiments.surroundings import Machine, Way
+from apps.cli.experiment_told import told_json
 from tests.experiments.synthetic import FIGURE_21, MU_OSU
 
 SMALL = """\
@@ -84,6 +85,25 @@ def test_digest_depends_on_what_is_said_and_not_on_how():
     assert parse(SMALL.replace("1 GB", "2 GB")).digest() != one.digest()
 
 
+def test_what_is_never_measured_is_another_experiment():
+    never = with_line("workload:", "measuring: {throughput: null, rtt: null, latency: null}\nworkload:")
+    assert parse(never).digest() != parse(SMALL).digest()
+    assert "measuring: {}" in yamlfile.dump(parse(SMALL).experiment)
+    assert told_json(parse(never))["measuring"] == {"throughput": None, "rtt": None, "latency": None}
+    assert told_json(parse(SMALL))["measuring"] == {}
+
+
+GROUP = """\
+  - draw: bulk
+    template: soykb
+    between: [[mu, osu]]
+    arrivals: {poisson: {per_hour: 600}}
+    sizes: {chosen: {sizes: [1 GB, 2 GB]}}
+    lasts: 1 min
+    number: 20"""
+WEIGHED = GROUP.replace("2 GB]}", "2 GB], weights: [1.0e308, 1.0e308]}")
+LOGNORMAL = GROUP.replace("chosen: {sizes: [1 GB, 2 GB]}", "lognormal: {median: 1 GB, sigma: 1, most: 0 B}")
+
 CASES = [
     # what is written instead of what, words that the line has, what is said there
     ("from: mu", "from: mo", "from: mo", "there is no site or host 'mo'"),
@@ -131,6 +151,37 @@ CASES = [
     ("workload:", "sweep: {streams: [1, 2, many]}\nworkload:", "sweep", "valid integer"),
     ("workload:", "sweep: {from: [mu, mo]}\nworkload:", "sweep", "there is no site or host 'mo'"),
     ("workload:", "sweep: {flow: [a]}\nworkload:", "sweep", "a name cannot be swept"),
+    (
+        "workload:",
+        "sweep: {soykb.streams: [1, 2], streams: [3, 4]}\nworkload:",
+        "sweep",
+        "sweep.streams: is set by sweep.soykb.streams too",
+    ),
+    (
+        "workload:",
+        "cases: {few: {soykb.streams: 1}}\nsweep: {streams: [3, 4]}\nworkload:",
+        "cases",
+        "cases.few.soykb.streams: is set by sweep.streams too",
+    ),
+    (
+        "size: 1 GB",
+        "size: 1 GB\n    after: [soykb, begins]\ncases: {late: {soykb.after.wait: 1 s, after: null}}",
+        "cases",
+        "cases.late.after: is set by cases.late.soykb.after.wait too",
+    ),
+    ("workload:", "sweep: {streams: [3, 4, 3]}\nworkload:", "sweep", "3 is there already"),
+    (
+        "size: 1 GB",
+        f"size: 1 GB\n{GROUP}\nsweep: {{bulk.sizes.chosen.sizes.0: [1 GB]}}",
+        "sweep",
+        "'sizes' is a list, and of a list nothing can be set",
+    ),
+    (
+        "size: 1 GB",
+        f"size: 1 GB\n{GROUP}\ncases: {{one: {{bulk.between.0.1: osu}}}}",
+        "cases",
+        "'between' is a list",
+    ),
     ("workload:", "links: {al2s: {delay: 5 s}}\nworkload:", "links", "5 s is more than 1 s"),
     ("workload:", "links: {al2s: {rate: 1 Tbps}}\nworkload:", "links", "is 10 Gbps on the testbed"),
     ("workload:", "links: {al2s: {loss: 100 %}}\nworkload:", "links", "a link that loses everything is down"),
@@ -162,9 +213,70 @@ CASES = [
     ),
     (
         "workload:",
+        "limit: 2 min\nevents:\n  - {event: cut, at: 2 min, link: {path: al2s, state: down}}\nworkload:",
+        "event: cut",
+        "events.0.at: 'cut' comes after 120 s, when the trial is over (limit 120 s)",
+    ),
+    (
+        "workload:",
+        "limit: 9 s\nevents:\n  - {event: cut, at: 1 s, link: {path: al2s, loss: 1 %, for: 9 s}}\nworkload:",
+        "event: cut",
+        "events.0.link.for: 'cut' lasts until 10 s; a trial may take 9 s (limit)",
+    ),
+    (
+        "size: 1 GB",
+        (
+            "size: 1 GB\nevents:\n"
+            "  - {event: others, after: [soykb, ends, 5 min], load: {path: al2s, streams: 1, for: 3 min}}\n"
+            "  - {event: cut, after: [others, ends, 2 min], link: {path: al2s, state: down}}"
+        ),
+        "event: cut",
+        "events.1.after: 'cut' comes after 600 s",
+    ),
+    (
+        "size: 1 GB",
+        (
+            "after: [cut, ends]\n    size: 1 GB\nlimit: 10 s\nevents:\n"
+            "  - {event: cut, at: 1 s, link: {path: al2s, state: down, for: 8 s}}"
+        ),
+        "flow: soykb",
+        "10 MB take 1.379 s alone at 58 Mbps; a trial may take 10 s (limit)",
+    ),
+    (
+        "size: 1 GB",
+        "until: [cut, begins, 1 h]\nevents: [{event: cut, at: 1 s, link: {path: al2s, state: down}}]",
+        "until",
+        "the end of 'soykb' comes after 3601 s",
+    ),
+    (
+        "workload:",
         "events: [{event: go, at: 1 s, move: {flow: soyk, to: al2s}}]\nworkload:",
         "events",
         "there is no flow 'soyk'",
+    ),
+    (
+        "size: 1 GB",
+        f"size: 1 GB\n{GROUP}\nevents: [{{event: bulk-20, at: 1 s, controller: kill}}]",
+        "events",
+        "a flow that 'bulk' draws is called 'bulk-20'",
+    ),
+    (
+        "size: 1 GB",
+        f"size: 1 GB\n{WEIGHED}",
+        "sizes",
+        "their sum is too large",
+    ),
+    (
+        "size: 1 GB",
+        f"size: 1 GB\n{GROUP}".replace("2 GB", "0 B"),
+        "sizes",
+        "sizes.chosen.sizes.1: must be above zero",
+    ),
+    (
+        "size: 1 GB",
+        f"size: 1 GB\n{LOGNORMAL}",
+        "sizes",
+        "sizes.lognormal.most: must be above zero",
     ),
     (
         "workload:",
@@ -204,6 +316,55 @@ CASES = [
         ),
         "figures",
         "'others' does not end: it has no 'for' and no 'until'",
+    ),
+    (
+        "size: 1 GB",
+        (
+            "until: [cut, begins]\nevents: "
+            "[{event: cut, after: [soykb, retested], link: {path: al2s, state: down}}]"
+        ),
+        "flow: soykb",
+        "comes after itself",
+    ),
+    (
+        "workload:",
+        (
+            "events:\n"
+            "  - {event: cut, after: [soykb, begins], link: {path: al2s, state: down}}\n"
+            "sweep: {cut.after.of: [soykb, soyk]}\nworkload:"
+        ),
+        "sweep",
+        "there is no flow, group or event 'soyk'",
+    ),
+    (
+        "workload:",
+        (
+            "events:\n"
+            "  - {event: cut, at: 1 s, link: {path: al2s, state: down, for: 2 s}}\n"
+            "  - {event: others, after: [cut, ends], load: {path: al2s, streams: 2}}\n"
+            "cases: {whole: {soykb.streams: 1}, forever: {cut.link.for: null}}\nworkload:"
+        ),
+        "event: others",
+        "'cut' does not end",
+    ),
+    (
+        "size: 1 GB",
+        (
+            "size: 1 GB\nmeasuring: {throughput: null}\nevents:\n"
+            "  - {event: cut, after: [soykb, tested], link: {path: al2s, state: down}}"
+        ),
+        "event: cut",
+        "throughput is never tested, so nothing is tested",
+    ),
+    (
+        "size: 1 GB",
+        (
+            "size: 1 GB\nevents:\n"
+            "  - {event: cut, after: [soykb, retested], link: {path: al2s, state: down}}\n"
+            "sweep: {measuring.throughput: [20 s, null]}"
+        ),
+        "event: cut",
+        "throughput is never tested, so nothing is retested",
     ),
     (
         "workload:",
@@ -312,6 +473,42 @@ CASES = [
     ),
     (
         "workload:",
+        (
+            "policies: [ours, always al2s]\nchecks: [{check: a, where: {policy: always al2s}, "
+            "decisions: [{flow: soykb, outcome: admit}]}]\nworkload:"
+        ),
+        "checks",
+        "checks.0.where.policy: of a check of decisions 'policy' beside 'where' says whose they are",
+    ),
+    (
+        "workload:",
+        (
+            "configuration: {compute: {iplant: {site: osu, worker_nodes: 1, throughput_per_node: 1 Gbps}}}\n"
+            "checks: [{check: a, decisions: [{flow: soykb, outcome: admit, site: iplnt}]}]\nworkload:"
+        ),
+        "checks",
+        "there is no compute site 'iplnt'; did you mean iplant? (configuration.compute)",
+    ),
+    (
+        "workload:",
+        "checks: [{check: a, decisions: [{flow: soykb-1, outcome: admit}]}]\nworkload:",
+        "checks",
+        "there is no flow 'soykb-1'; did you mean soykb?",
+    ),
+    (
+        "size: 1 GB",
+        f"size: 1 GB\n{GROUP}\nchecks: [{{check: a, decisions: [{{flow: bulk-21, outcome: admit}}]}}]",
+        "checks",
+        "there is no flow 'bulk-21'; 'bulk' draws bulk-1 to -20",
+    ),
+    (
+        "size: 1 GB",
+        f"size: 1 GB\n{GROUP}\nchecks: [{{check: a, decisions: [{{flow: bulk, outcome: admit}}]}}]",
+        "checks",
+        "there is no flow 'bulk'; 'bulk' draws bulk-1 to -20",
+    ),
+    (
+        "workload:",
         "figures: {x: {of: deadlines_missed}}\nworkload:",
         "figures",
         "no flow of it has a deadline",
@@ -353,6 +550,57 @@ def test_what_is_wrong_is_told_with_its_line_and_cause(old: str, new: str, line:
     said = refused(text)
     number = line_of(text, line)
     assert any(cause in one and one.startswith(f"e.yaml:{number}: ") for one in said), said
+
+
+HOME = {
+    "sites": {**MU_OSU.sites, "home": ("home-dtn",)},
+    "ways": {**MU_OSU.ways, "cable": Way(("mu", "home"), 1e6)},
+}
+"""A third site, which only one path leads to."""
+
+ELSEWHERE = [
+    # what stands before the workload, what is said at the beginning of its last line
+    (
+        "events: [{event: go, at: 1 s, move: {flow: soykb, to: cable}}]",
+        "events.0.move.to: 'cable' does not lead from 'mu' to 'osu'",
+    ),
+    (
+        (
+            "cases: {one: {soykb.absent: false}, none: {soykb.absent: true}}\n"
+            "events: [{event: go, at: 1 s, move: {flow: soykb, to: internet}}]"
+        ),
+        "events.0.move.flow: 'soykb' is absent: there is nothing to move",
+    ),
+    (
+        "figures: {x: {of: bytes_on_path, flow: soykb, path: cable}}",
+        "figures.x.path: 'cable' does not lead between the ends of 'soykb'",
+    ),
+    (
+        "checks: [{check: a, decisions: [{flow: soykb, outcome: admit, path: cable}]}]",
+        "checks.0.decisions.0.path: 'cable' does not lead between the ends of 'soykb'",
+    ),
+    (
+        (
+            "sweep: {to: [osu, home]}\n"
+            "checks: [{check: a, decisions: [{flow: soykb, outcome: admit, path: cable}], where: {to: osu}}]"
+        ),
+        "checks.0.decisions.0.path: 'cable' does not lead between the ends of 'soykb'",
+    ),
+]
+
+
+@pytest.mark.parametrize(("lines", "said"), ELSEWHERE)
+def test_a_path_that_leads_elsewhere_is_refused(lines: str, said: str) -> None:
+    (found,) = refused(with_line("workload:", f"{lines}\nworkload:"), **HOME)
+    assert found.endswith(said)
+
+
+def test_a_path_may_join_the_ends_at_one_combination_only():
+    lines = """sweep: {to: [osu, home]}
+figures: {x: {of: bytes_on_path, flow: soykb, path: cable}}
+checks: [{check: a, decisions: [{flow: soykb, outcome: admit, path: cable}], where: {to: home}}]
+workload:"""
+    parse(with_line("workload:", lines)).check(replace(MU_OSU, **HOME))
 
 
 def test_a_template_of_udp_needs_what_udp_needs():
@@ -423,6 +671,18 @@ def test_a_flow_that_lasts_until_something_absent_ends_is_refused():
     assert any("'soykb' is absent: it never ends" in one for one in refused(text))
 
 
+def test_what_is_absent_need_not_end():
+    events = """events:
+  - {event: cut, at: 1 s, link: {path: al2s, state: down, for: 2 s}}
+  - {event: others, after: [cut, ends], load: {path: al2s, streams: 2}}
+cases:
+  whole: {soykb.streams: 1}
+  uncut: {cut.link.for: null, cut.absent: true}
+  alone: {cut.link.for: null, others.absent: true}
+workload:"""
+    parse(with_line("workload:", events)).check(MU_OSU)
+
+
 def test_circles_through_ends_are_found():
     text = FIGURE_21.replace("after: [neuroblastoma, begins, 2 s]", "after: [neuroblastoma, ends]")
     said = refused(text)
@@ -458,9 +718,35 @@ def test_memory_is_needed_for_what_is_under_way_together():
         its = parse(SMALL + more)
         flows = list(flows_of(its.experiment, its.templates, MU_OSU, 1))
         assert memory_needed(flows, MU_OSU) == together, second
-    anywhen = parse(SMALL + more.replace("at: 2 s", "after: [soykb, ends]"))
-    flows = list(flows_of(anywhen.experiment, anywhen.templates, MU_OSU, 1))
-    assert memory_needed(flows, MU_OSU) == 2 * one
+
+
+BESIDE = "  - {{flow: {0}, template: soykb, from: mu, to: osu, size: 1 GB, after: [{1}], streams: {2}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("after", "needed"),
+    [
+        # Each flow: what it comes after, and its streams; then the streams and processes' ends at once.
+        ([("soykb, begins", 1)], (2, 2)),
+        ([("soykb, ends", 1)], (1, 1)),
+        ([("soykb, retested", 1)], (1, 1)),
+        ([("soykb, ends", 1), ("b0, ends", 7), ("b1, ends", 3)], (7, 1)),
+        ([("soykb, begins", 1), ("b0, ends", 7)], (8, 2)),
+        ([("soykb, ends", 2), ("soykb, ends", 3), ("b1, ends", 1)], (5, 2)),
+    ],
+)
+def test_what_comes_after_an_end_does_not_need_its_memory_beside_it(after, needed):
+    more = [BESIDE.format(f"b{number}", of, streams) for number, (of, streams) in enumerate(after)]
+    its = parse(SMALL + "".join(more))
+    flows = list(flows_of(its.experiment, its.templates, MU_OSU, 1))
+    streams, ends = needed
+    assert memory_needed(flows, MU_OSU) == 2 * (ends * 15_000_000 + streams * 4 * 2**20)
+
+
+def test_what_comes_after_a_group_s_end_comes_after_its_last_flow():
+    its = parse(f"{SMALL}{GROUP}\n{BESIDE.format('b', 'bulk, ends', 99)}")
+    flows = list(flows_of(its.experiment, its.templates, MU_OSU, 1))
+    assert memory_needed(flows, MU_OSU) == 2 * (15_000_000 + 99 * 4 * 2**20)
 
 
 def test_a_transfer_that_comes_late_has_less_time():

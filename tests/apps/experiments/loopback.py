@@ -68,7 +68,18 @@ def trials(text: str):
     return plan(source.experiment, source.templates, found).trials
 
 
-def file(workload: str, events: str = "[]", policies: str = "[always al2s]", limit: str = "20 s") -> str:
+NEVER = "{throughput: null, rtt: null, latency: null}"
+THROUGHPUT = "{rtt: null, latency: null}"
+"""Of the tests that a trial may have: none, or those that a flow may wait for."""
+
+
+def file(
+    workload: str,
+    events: str = "[]",
+    policies: str = "[always al2s]",
+    limit: str = "20 s",
+    measuring: str = NEVER,
+) -> str:
     """An experiment's text."""
     return f"""
 experiment: loop
@@ -78,7 +89,7 @@ templates: [soykb]
 policies: {policies}
 limit: {limit}
 repetitions: 1
-measuring: {{throughput: null, rtt: null, latency: null}}
+measuring: {measuring}
 workload: {workload}
 events: {events}
 """

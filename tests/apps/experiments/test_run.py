@@ -195,6 +195,47 @@ def test_a_swept_period_that_does_not_fit_is_refused_where_it_stands(tmp_path):
         around.checked(source, MU_OSU, tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        (
+            "configuration: {policcy: {foo: 3}}",
+            "configuration.policcy: is not a known key here; did you mean",
+        ),
+        ("configuration: {policy: {hold: 3}}", "configuration.policy.hold: "),
+        (
+            "configuration: {compute: {near: {site: nowhere, worker_nodes: 1, throughput_per_node: 1 Gbps}}}",
+            "configuration.compute.near.site: there is no site 'nowhere'",
+        ),
+        (
+            'policies: [always al2s, "nosuchmodule:Klass"]',
+            "policies.1: nosuchmodule:Klass: ModuleNotFoundError",
+        ),
+        ('policies: ["json:JSONDecoder"]', "policies.0: json:JSONDecoder: is no policy: it has no name"),
+    ],
+)
+def test_what_only_a_run_would_need_is_looked_at_before(tmp_path, line, said):
+    text = file(f"[{FLOW}]").replace("policies: [always al2s]", line) if "policies" in line else None
+    text = text or f"{file(f'[{FLOW}]')}{line}\n"
+    with pytest.raises(InvalidInput) as caught:
+        around.checked(parse(text, "e.yaml"), MU_OSU, tmp_path)
+    (problem,) = caught.value.problems
+    assert str(problem).startswith(f"e.yaml:{text.splitlines().index(line) + 1}: {said}")
+
+
+def test_sections_of_the_configuration_that_adon_takes_are_valid(tmp_path):
+    line = "configuration: {policy: {no_test_above_reserved: null}}\n"
+    around.checked(parse(file(f"[{FLOW}]") + line, "e.yaml"), MU_OSU, tmp_path)
+
+
+def test_everything_wrong_that_only_a_run_would_need_is_told_together(tmp_path):
+    text = file(f"[{FLOW}]", policies='["nosuchmodule:Klass"]', measuring="{rtt: 20.5 s}")
+    with pytest.raises(InvalidInput) as caught:
+        around.checked(parse(f"{text}configuration: {{policcy: {{}}}}\n", "e.yaml"), MU_OSU, tmp_path)
+    fields = [problem.field for problem in caught.value.problems]
+    assert fields == ["configuration.policcy", "measuring.rtt", "policies.0"]
+
+
 def test_a_long_round_is_waited_for():
     short, long = (replace(DEFAULT_SCHEDULE, throughput_period=seconds) for seconds in (20.0, 600.0))
     assert measuring.patience(short) == measuring.FIRST_MEASUREMENTS_S

@@ -30,7 +30,7 @@ from apps.experiments.trial import INTERRUPTED, Running
 from mininet_topos.carrying import Carriage, Delivered
 from mininet_topos.shaping import Change
 from mininet_topos.waiting import wait_until
-from tests.apps.experiments.loopback import Bed, file, trials
+from tests.apps.experiments.loopback import THROUGHPUT, Bed, file, trials
 from tests.ports import free_port
 
 SOYKB = "flow: soykb, template: soykb, from: mu, to: osu, streams: 2"
@@ -302,7 +302,8 @@ def test_what_comes_after_a_test_comes_after_one_of_every_path(tmp_path, what):
     then = f"{{flow: then, after: [soykb, {what}], template: soykb, from: mu, to: osu, size: 100 MB}}"
     began = time.time()
     tests = [throughput_test(path, began - 5) for path in ("al2s", "internet")]
-    run = Run(tmp_path, file(f"[{SMALL}, {then}]"), tests=lambda _began: list(tests))
+    text = file(f"[{SMALL}, {then}]", measuring=THROUGHPUT)
+    run = Run(tmp_path, text, tests=lambda _began: list(tests))
     soykb = run.record.flows["soykb"].carried
 
     def test_each_path() -> None:
@@ -323,7 +324,8 @@ def test_what_comes_after_the_test_of_a_load_comes_after_one_of_every_path(tmp_p
     then = "{flow: then, after: [others, tested], template: soykb, from: mu, to: osu, size: 100 MB}"
     events = "[{event: others, at: 0 s, load: {path: al2s, streams: 2, until: [then, ends]}}]"
     tests: list[dict[str, object]] = []
-    run = Run(tmp_path, file(f"[{then}]", events), tests=lambda _began: list(tests))
+    text = file(f"[{then}]", events, measuring=THROUGHPUT)
+    run = Run(tmp_path, text, tests=lambda _began: list(tests))
 
     def test_each_path() -> None:
         assert wait_until(lambda: getattr(run.record.carried("others"), "began", None) is not None, 15)
