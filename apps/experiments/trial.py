@@ -186,7 +186,8 @@ class Running:
         carried = self.record.carried(of)
         if carried is not None:
             carried.stop()
-            if of in self.record.flows and not carried.ordered:
+            life = self.record.flows.get(of)
+            if life is not None and not carried.ordered and not life.over:
                 self._refused(of, "its end came before it had a path")
             return
         if of not in self._open:

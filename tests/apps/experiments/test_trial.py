@@ -335,6 +335,22 @@ def test_what_waits_for_a_flow_that_is_refused_is_left_out(tmp_path):
     assert outcome.why == ""
 
 
+def test_a_flow_that_is_refused_keeps_the_reason_whatever_was_to_end_it(tmp_path):
+    lasting = f"{{{SOYKB}, lasts: 1 s}}"
+    then = "{flow: then, after: [soykb, begins], template: soykb, from: mu, to: osu, lasts: 1 s}"
+    run = RunByOurClock(tmp_path, file(f"[{lasting}, {then}]"))
+    said: list[str] = []
+    run.record.tell = said.append
+    run.decider = Refusing()
+    outcome = run.outcome()
+    soykb, skipped = outcome.tables.flows
+    assert soykb.trouble == "there is no room"
+    assert skipped.trouble == "never asked for: soykb never begins: it was refused: there is no room"
+    assert [line for line in said if "refused: " in line and " is left out: " not in line] == [
+        "soykb is refused: there is no room"
+    ]
+
+
 class Clock:
     """Time that passes when somebody waits."""
 
