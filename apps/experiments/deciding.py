@@ -76,6 +76,9 @@ class Decider(Protocol):
     def ended(self, flow: str, delivered: Delivered) -> None:
         """Its last byte has arrived, or it was broken off."""
 
+    def withdrawn(self, flow: str) -> None:
+        """Who asked for it does not want it any more; it has not sent anything."""
+
     def measured(self, tests: Sequence[Mapping[str, Any]]) -> None:
         """The measurement points have new results, as ``GET /measurements`` answers, the oldest first."""
 

@@ -140,6 +140,16 @@ class Driven:
         self._kept.remove(flow)
         self._happened(Finished(self._transfers[number]))
 
+    def withdrawn(self, flow: str) -> None:
+        """As :meth:`Decider.withdrawn`; to a policy it is over, of which nothing has arrived."""
+        number = self._numbers[flow]
+        if number in self._over:
+            return
+        self._over.add(number)
+        if number in self._placed:
+            self._kept.remove(flow)
+        self._happened(Finished(self._transfers[number]))
+
     def measured(self, tests: Sequence[Mapping[str, Any]]) -> None:
         """As :meth:`Decider.measured`."""
         known = {str(metric) for metric in Metric}

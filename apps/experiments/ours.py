@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from adon.client import Client
-from adon.errors import AdonError, Unavailable
+from adon.errors import AdonError, Conflict, Unavailable
 from adon.experiments import rows
 from adon.experiments.planned import PlannedFlow
 from adon.experiments.results import DecisionRow
@@ -79,6 +80,14 @@ class Ours:
         status = "failed" if delivered.trouble else "finished"
         size, why = delivered.received, delivered.trouble[:LONGEST_DETAIL]
         self._tell(lambda client: client.report(self._ids[flow], status, size, why))
+
+    def withdrawn(self, flow: str) -> None:
+        """As :meth:`Decider.withdrawn`: the request is cancelled."""
+        self._tell(lambda client: self._cancel(client, flow))
+
+    def _cancel(self, client: Client, flow: str) -> None:
+        with suppress(Conflict):  # ADON has ended it meanwhile, which the next look tells
+            client.cancel(self._ids[flow])
 
     def measured(self, tests: Sequence[Mapping[str, Any]]) -> None:
         """As :meth:`Decider.measured`: it has measured itself."""

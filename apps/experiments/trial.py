@@ -138,23 +138,26 @@ class Running:
                     self.record.tell(f"{step} is left out: {why}")
                     self._skipped(step, why)
                 else:
-                    self._end(of, happen)  # what is to end with a moment that never comes ends now
+                    self._end(of, decider, happen)  # what is to end with a moment that never comes ends now
             case Begin(step):
                 if of is not None:
-                    self._end(of, happen)
+                    self._end(of, decider, happen)
                 elif step in self.record.flows:
                     self._ask(self.record.flows[step], decider)
                 else:
                     self._begin(self.record.event(step), happen)
 
     def _skipped(self, step: str, why: str) -> None:
-        if step in self.record.flows:
-            self.record.flows[step].refused = f"never asked for: {why}"
+        life = self.record.flows.get(step)
+        if life is not None:
+            life.refused = life.refused or f"never asked for: {why}"
         else:
             self.record.note(step, self.record.event(step).kind, "begins", "left out", why)
 
     def _ask(self, life: FlowLife, decider: Decider) -> None:
         flow = life.flow
+        if life.over:  # its end has come before it
+            return
         life.asked = self.record.now
         self.record.tell(f"{flow.name} asks for a path from {flow.source} to {flow.destination}")
         self.record.hear(flow.name, What.ASKED)
@@ -182,13 +185,15 @@ class Running:
             self._open.add(event.name)
         self.record.hear(event.name, What.BEGINS)
 
-    def _end(self, of: str, happen: Happenings) -> None:
+    def _end(self, of: str, decider: Decider, happen: Happenings) -> None:
         carried = self.record.carried(of)
         if carried is not None:
             carried.stop()
             life = self.record.flows.get(of)
             if life is not None and not carried.ordered and not life.over:
                 self._refused(of, "its end came before it had a path")
+                if life.asked is not None:
+                    decider.withdrawn(of)
             return
         if of not in self._open:
             return

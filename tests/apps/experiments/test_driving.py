@@ -145,6 +145,32 @@ def test_a_flow_that_is_refused_is_never_carried():
     assert [row.outcome for row in decider.decisions(1)] == ["reject"]
 
 
+def test_what_is_withdrawn_is_over_to_the_policy_and_is_given_no_path_later():
+    policy = Told([(), (), [Take(1, "al2s")]])
+    decider, words = driven(policy)
+    decider.ask(A, 5001)
+    decider.withdrawn("a")
+    assert isinstance(policy.happened_[-1], Finished)
+    decider.ports(NETWORK.path("al2s"), live=True)
+    assert list(decider.look()) == [Decided("a")]
+    assert words == []
+
+
+def test_what_was_given_a_path_before_it_is_withdrawn_leaves_no_rules():
+    decider, words = driven(Told([[Take(1, "al2s")]]))
+    decider.ask(A, 5001)
+    decider.withdrawn("a")
+    assert [word[0] for word in words[-2:]] == ["del-flows", "del-flows"]
+
+
+def test_what_it_refused_is_not_over_once_more_when_it_is_withdrawn():
+    policy = Told([[Refuse(1, "too large")]])
+    decider, _ = driven(policy)
+    decider.ask(A, 5001)
+    decider.withdrawn("a")
+    assert len(policy.happened_) == 1
+
+
 def test_a_test_that_it_wants_is_asked_for():
     asked = []
     policy = Told([[Measure(PathKey("al2s", "mu", "osu"), Metric.LOSS)]])

@@ -124,6 +124,19 @@ def test_what_is_to_end_before_it_sends_never_sends(tmp_path):
     assert outcome.why == ""
     assert [row.state for row in outcome.tables.flows] == ["finished", "rejected"]
     assert "its end came before" in outcome.tables.flows[1].trouble
+    assert outcome.tables.flows[1].asked is None
+    assert [one.flow for one in outcome.tables.decisions] == ["a"]
+
+
+def test_what_waits_when_its_end_comes_is_withdrawn_from_who_decides(tmp_path):
+    events = "[{event: slow, at: 1 s, link: {path: al2s, rate: 300 Mbps, for: 1 s}}]"
+    flow = "{flow: a, template: soykb, from: mu, to: osu, until: [slow, ends]}"
+    run = RunByOurClock(tmp_path, file(f"[{flow}]", events))
+    run.decider = Queueing()
+    outcome = run.outcome()
+    assert outcome.why == ""
+    assert run.decider.told == ["a asked", "a withdrawn"]
+    assert [row.state for row in outcome.tables.flows] == ["rejected"]
 
 
 def test_what_is_told_to_end_before_its_programs_are_there_ends(tmp_path):
@@ -418,14 +431,21 @@ class RunByOurClock(Run):
         self.record.clock, self.running.carriers = clock, self.carriers
 
 
-class Refusing:
-    """A decider that has no room for anybody."""
+class Queueing:
+    """A decider that lets everybody wait."""
 
     def __init__(self) -> None:
-        self.news = []
+        self.news, self.told = [], []
 
     def ask(self, flow, port):
-        self.news += [Decided(flow.name), Refused(flow.name, "there is no room")]
+        self.told.append(f"{flow.name} asked")
+        self.news.append(Decided(flow.name))
+
+    def withdrawn(self, flow):
+        self.told.append(f"{flow} withdrawn")
+
+    def ports(self, path, *, live):
+        pass
 
     def look(self):
         news, self.news = self.news, []
@@ -436,3 +456,10 @@ class Refusing:
 
     def decisions(self, trial):
         return ()
+
+
+class Refusing(Queueing):
+    """A decider that has no room for anybody."""
+
+    def ask(self, flow, port):
+        self.news += [Decided(flow.name), Refused(flow.name, "there is no room")]
