@@ -7,6 +7,7 @@ socket is opened here and handed down (a socket belongs to the network namespace
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
 import signal
 import socket
@@ -29,6 +30,7 @@ SERVE_S = 60.0
 STOP_S = 15.0
 PR_SET_PDEATHSIG = 1
 LOCALHOST = "127.0.0.1"
+_LIBC = ctypes.CDLL(None)
 
 
 class Serving(Protocol):
@@ -107,7 +109,8 @@ class Adon:
                 stdin=subprocess.DEVNULL,
                 pass_fds=(self.web.fileno(),),
                 env={**os.environ, "LISTEN_FDS": "1"},
-                preexec_fn=_die_with_parent,
+                preexec_fn=functools.partial(_die_with_parent, os.getpid()),
+                process_group=0,  # a Ctrl-C is for whoever started it, who may have to ask it first
             )
 
     def answering(self) -> Client:
@@ -172,5 +175,7 @@ def prepared(bed: Serving, configuration: str, folder: Path) -> Iterator[Adon]:
             made.stop()
 
 
-def _die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+def _die_with_parent(parent: int) -> None:
+    _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        os._exit(1)  # it ended before we asked
