@@ -59,32 +59,38 @@ class Running:
         why = ""
         self.record.began_at = self.record.now
         try:
-            why = self._loop(decider, happen)
-        except AdonError as error:
-            why = self._cause(error)
-            self.record.note("trial", "trial", "ends", "broken off", why)
+            try:
+                why = self._loop(decider, happen)
+            except AdonError as error:
+                why = str(error)  # looking for its cause takes seconds, in which somebody may interrupt
+                why = self._cause(error)
+                self._broken_off(why)
         except KeyboardInterrupt:
-            why = INTERRUPTED
-            self.record.note("trial", "trial", "ends", "broken off", why)
+            why = why or INTERRUPTED
+            self._broken_off(why)
         with self.deferred():
             for life in self.record.flows.values():
                 life.cut = life.carried.running
             self.carriers.end()
-            self._drain(decider, quietly=True)
-            keep(self.record.outcome(decider, why))
+            # One who is dead is asked nothing: each question would be half a minute of silence.
+            silent = self._drain_quietly(decider, self._dead() if why else "")
+            keep(self.record.outcome(decider, why, silent))
+
+    def _broken_off(self, why: str) -> None:
+        self.record.note("trial", "trial", "ends", "broken off", why)
 
     def _cause(self, error: AdonError) -> str:
         """What lies behind an error: a switch does not answer because the network is dying."""
-        causes: list[AdonError] = []
+        wait_until(lambda: self._dead() != "", DYING_S)
+        return self._dead() or str(error)
 
-        def dead() -> bool:
-            try:
-                self.healthy()
-            except AdonError as cause:
-                causes.append(cause)
-            return bool(causes)
-
-        return str(causes[0] if wait_until(dead, DYING_S) else error)
+    def _dead(self) -> str:
+        """What does not run any more, in words; empty if everything does."""
+        try:
+            self.healthy()
+        except AdonError as error:
+            return str(error)
+        return ""
 
     def _loop(self, decider: Decider, happen: Happenings) -> str:
         state = course(self.record.trial)
@@ -120,13 +126,22 @@ class Running:
         self._carried(message, decider)
         self._drain(decider)
 
-    def _drain(self, decider: Decider, *, quietly: bool = False) -> None:
+    def _drain(self, decider: Decider) -> None:
+        while not self.carriers.inbox.empty():
+            self._carried(self.carriers.inbox.get(), decider)
+
+    def _drain_quietly(self, decider: Decider, silent: str) -> str:
+        """Note how the rest ended; who decides is told until it does not answer.
+
+        :param silent: why it is not told at all; empty if it is.
+        :return: why it is not to be asked any more; empty if it may be.
+        """
         while not self.carriers.inbox.empty():
             try:
-                self._carried(self.carriers.inbox.get(), decider)
-            except AdonError:
-                if not quietly:
-                    raise
+                self._carried(self.carriers.inbox.get(), None if silent else decider)
+            except AdonError as error:
+                silent = str(error)
+        return silent
 
     # -- actions --------------------------------------------------------------------------------------------
 
@@ -205,7 +220,8 @@ class Running:
 
     # -- what happened --------------------------------------------------------------------------------------
 
-    def _carried(self, message: Message, decider: Decider) -> None:
+    def _carried(self, message: Message, decider: Decider | None) -> None:
+        """Note what was told of something under way, and tell whoever decides, if there is anybody."""
         life, carried = self.record.flows.get(message.name), self.record.carried(message.name)
         assert carried is not None  # noqa: S101 - who tells of it carries it
         match message:
@@ -214,7 +230,8 @@ class Running:
                 self.record.hear(name, What.BEGINS, at)
                 if life is not None:
                     self.record.tell(f"{name} sends")
-                    decider.began(name)
+                    if decider is not None:
+                        decider.began(name)
             case Ended(name, at, delivered):
                 carried.ended, carried.delivered = at, delivered
                 self.record.hear(name, What.ENDS, at)
@@ -227,7 +244,8 @@ class Running:
                     return
                 trouble = f": {delivered.trouble}" if delivered.trouble else ""
                 self.record.tell(f"{name} ends after {at - (carried.began or at):.1f} s{trouble}")
-                decider.ended(name, delivered)
+                if decider is not None:
+                    decider.ended(name, delivered)
                 self._closed(name, "it is over")
 
     def _news(self, news: News) -> None:

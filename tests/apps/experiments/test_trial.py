@@ -12,11 +12,11 @@ from dataclasses import replace
 import pytest
 
 from adon.errors import Unavailable
-from adon.experiments.results import FlowState
+from adon.experiments.results import DecisionRow, FlowState
 from adon.moments import time_text
 from apps.experiments import stage
 from apps.experiments.carriers import Began, Carriers, Ended
-from apps.experiments.deciding import Decided, Refused
+from apps.experiments.deciding import Decided, Given, Refused
 from apps.experiments.happenings import Happenings
 from apps.experiments.interrupting import Interruption
 from apps.experiments.lives import Carried
@@ -289,6 +289,54 @@ def test_ctrl_c_in_the_middle_keeps_what_there_is(tmp_path):
     assert said == ["what was built is being removed already"]
 
 
+THREE = ", ".join(
+    f"{{flow: {name}, template: soykb, from: mu, to: osu, lasts: 1 min, rate: 8 Gbps}}" for name in "abc"
+)
+
+
+@pytest.mark.parametrize(("dead", "asked"), [(False, ["a ended"]), (True, [])])
+def test_who_decides_and_does_not_answer_is_not_asked_again_when_a_trial_is_broken_off(tmp_path, dead, asked):
+    """Each question would take half a minute, and nothing interrupts them: of a dead one nothing is asked."""
+
+    pressed: list[bool] = []
+
+    def healthy() -> None:
+        if all(life.carried.began for life in run.record.flows.values()):
+            if dead:
+                raise Unavailable("adon serve has ended by itself")
+            if not pressed:
+                pressed.append(True)
+                raise KeyboardInterrupt
+
+    run = RunByOurClock(tmp_path, file(f"[{THREE}]", limit="2 min"), healthy=healthy)
+    run.decider = Silent(run.record)
+    outcome = run.outcome()
+    assert outcome.why == ("adon serve has ended by itself" if dead else INTERRUPTED)
+    assert run.decider.told == asked
+    assert [row.received for row in outcome.tables.flows] == [1, 1, 1]
+    assert [row.outcome for row in outcome.tables.decisions] == ["remembered"]
+
+
+def test_ctrl_c_while_the_cause_of_a_failure_is_looked_for_keeps_what_there_is(tmp_path):
+    looked: list[str] = []
+
+    def healthy() -> None:
+        looked.append("once")
+        if len(looked) == 2:
+            raise KeyboardInterrupt
+
+    run = RunByOurClock(tmp_path, file(f"[{SMALL}]"), healthy=healthy)
+
+    def fail():
+        raise Unavailable("a switch does not answer")
+
+    run.decider.look = fail
+    outcome = run.outcome()
+    assert outcome.why == "a switch does not answer"
+    assert len(outcome.tables.flows) == 1
+    assert [row.trouble for row in outcome.tables.events] == ["a switch does not answer"]
+
+
 def throughput_test(path: str, started: float) -> dict[str, object]:
     """A result as GET /measurements answers."""
     times = {"started_at": time_text(started), "observed_at": time_text(started + 0.1)}
@@ -394,19 +442,22 @@ class StandIns:
         self.clock, self.inbox = clock, self
         self.fails: dict[str, float] = {}
         self.coming: list[tuple[float, object]] = []
+        self.carried: list[Carried] = []
 
     def later(self, at: float, message: object) -> None:
         self.coming = sorted([*self.coming, (at, message)], key=lambda one: one[0])
 
     def begin(self, name, load, carried) -> None:
         carried.ordered, carried.carriage = True, Told(name, self)
+        self.carried.append(carried)
         self.later(self.clock() + 0.1, Began(name, self.clock() + 0.1))
         if name in self.fails:
             at = self.clock() + self.fails[name]
             self.later(at, Ended(name, at, Delivered(trouble="no route")))
 
     def end(self) -> None:
-        pass
+        for carried in self.carried:
+            carried.stop()
 
     def empty(self) -> bool:
         return not self.coming or self.coming[0][0] > self.clock.now
@@ -424,8 +475,8 @@ class StandIns:
 class RunByOurClock(Run):
     """A trial in which time is ours: nothing is started."""
 
-    def __init__(self, tmp_path, text: str) -> None:
-        super().__init__(tmp_path, text)
+    def __init__(self, tmp_path, text: str, **options) -> None:
+        super().__init__(tmp_path, text, **options)
         clock = Clock()
         self.carriers = StandIns(clock)
         self.record.clock, self.running.carriers = clock, self.carriers
@@ -463,3 +514,28 @@ class Refusing(Queueing):
 
     def ask(self, flow, port):
         self.news += [Decided(flow.name), Refused(flow.name, "there is no room")]
+
+
+class Silent(Queueing):
+    """A decider that gives everybody a path, and then does not answer any more."""
+
+    def __init__(self, sight) -> None:
+        super().__init__()
+        self.sight = sight
+
+    def ask(self, flow, port):
+        self.news.append(Given(flow.name, "al2s", self.sight.now))
+
+    def began(self, flow):
+        pass
+
+    def ended(self, flow, delivered):
+        self.told.append(f"{flow} ended")
+        raise Unavailable("does not answer in time")
+
+    def decisions(self, trial):
+        self.told.append("all decisions")
+        raise Unavailable("does not answer in time")
+
+    def remembered(self, trial):
+        return [DecisionRow(trial, 0.0, "a", "remembered", "al2s", None, None, "")]
