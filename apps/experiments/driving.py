@@ -164,13 +164,15 @@ class Driven:
 
     def move(self, flow: str, path: str) -> str:
         """As :meth:`Decider.move`."""
-        self._take(self._numbers[flow], path, "ordered by hand")
+        number = self._numbers.get(flow)
+        if number is None or number in self._over:
+            return f"{flow} has no path now"
+        self._take(number, path, "ordered by hand")
         return ""
 
     def look(self) -> Sequence[News]:
         """As :meth:`Decider.look`."""
-        wake = self._asked(lambda: self._policy.wake)
-        if wake is not None and wake <= self.now:
+        if self._asked(lambda: self._due(self._policy.wake)):
             self._happened(Woken())
         news, self._news = self._news, []
         return news
@@ -188,9 +190,17 @@ class Driven:
 
     # -- orders ---------------------------------------------------------------------------------------------
 
+    def _due(self, wake: float | None) -> bool:
+        return wake is not None and wake <= self.now
+
     def _happened(self, what: Happening) -> None:
         for order in self._asked(lambda: tuple(self._policy.happened(what, self))):
-            self._carry_out(order)
+            try:
+                self._carry_out(order)
+            except AdonError:
+                raise  # a switch cannot be told, say: that is not the policy's
+            except Exception as error:
+                raise PolicyFailed(f"policy {self._name}: {order!r}: {error}") from error
 
     def _asked(self, ask: Callable[[], T]) -> T:
         """What the policy says; whatever it raises is said with its name."""
@@ -208,6 +218,8 @@ class Driven:
             case Take(number, path):
                 self._take(self._transfer(number), path, f"{self._name} chose it")
             case Refuse(number, why):
+                if not isinstance(why, str):
+                    raise PolicyFailed(f"policy {self._name}: {order!r} does not say why in words")
                 self._over.add(self._transfer(number))
                 self._note(number, "reject", None, why)
                 self._news.append(Refused(self._flows[number].name, why))

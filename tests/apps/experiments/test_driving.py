@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from adon.errors import Unavailable
 from adon.moments import time_text
 from adon.simulation.policy import (
     Finished,
@@ -186,10 +187,14 @@ def test_a_test_that_it_wants_is_asked_for():
         ([Take(9, "al2s")], "policy told: there is no transfer 9"),
         (["al2s"], "policy told: 'al2s' is no order"),
         (7, "policy told: TypeError"),
+        ([Take([1], "al2s")], r"policy told: Take\(number=\[1\], path='al2s'\): unhashable type"),
+        ([Take(1, ["al2s"])], "policy told: Take.*: unhashable type"),
+        ([Refuse(1, None)], r"policy told: Refuse\(number=1, why=None\) does not say why in words"),
+        ([Measure("al2s", Metric.LOSS)], "policy told: Measure.*: 'str' object has no attribute 'path'"),
     ],
 )
 def test_what_a_policy_gets_wrong_is_said_with_its_name(answer, said):
-    decider, _ = driven(Told([answer]))
+    decider, _ = driven(Told([answer]), lambda key, _test: key.path)
     with pytest.raises(PolicyFailed, match=said):
         decider.ask(A, 5001)
 
@@ -202,6 +207,32 @@ def test_a_policy_that_raises_is_named():
     decider, _ = driven(Broken(name="mine"))
     with pytest.raises(PolicyFailed, match="policy mine: ZeroDivisionError: division by zero"):
         decider.ask(A, 5001)
+
+
+def test_a_policy_that_names_no_time_to_be_woken_at_is_named():
+    decider, _ = driven(Told(wake="12"))
+    with pytest.raises(PolicyFailed, match="policy told: TypeError: '<=' not supported"):
+        decider.look()
+
+
+def test_what_the_network_cannot_do_is_not_the_policy_s():
+    def dead(*_words):
+        raise Unavailable("a switch cannot be told")
+
+    kept = KeptPaths(dead, NETWORK, lambda: 77.0)
+    decider = Driven(Told([[Take(1, "al2s")]]), NETWORK, kept, Sight(), lambda flow: flow.size, None)
+    with pytest.raises(Unavailable, match=r"^a switch cannot be told$"):
+        decider.ask(A, 5001)
+
+
+def test_what_has_no_path_is_not_moved_by_hand():
+    decider, words = driven(Told([[Take(1, "al2s")]]))
+    assert decider.move("a", "internet") == "a has no path now"
+    decider.ask(A, 5001)
+    decider.ended("a", Delivered(received=1))
+    before = list(words)
+    assert decider.move("a", "internet") == "a has no path now"
+    assert words == before
 
 
 def test_what_sends_cannot_wait():

@@ -223,6 +223,16 @@ def test_a_flow_that_is_moved_by_hand_is_on_both_paths(tmp_path):
     assert [one.outcome for one in outcome.tables.decisions] == ["admit", "move"]
 
 
+def test_a_move_by_hand_of_a_flow_that_is_not_asked_for_yet_is_said_not_to_be_done(tmp_path):
+    flow = f"{{{SOYKB}, at: 2 s, lasts: 1 s}}"
+    run = RunByOurClock(
+        tmp_path, file(f"[{flow}]", "[{event: hand, at: 1 s, move: {flow: soykb, to: internet}}]")
+    )
+    outcome = run.outcome()
+    assert outcome.why == ""
+    assert [(row.event, row.trouble) for row in outcome.tables.events] == [("hand", "soykb has no path now")]
+
+
 def test_what_is_not_over_in_time_is_said_and_kept(tmp_path):
     flow = f"{{{SOYKB}, size: 10 TB, rate: 8 Gbps}}"
 
