@@ -7,9 +7,11 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from mininet_topos.serving import Adon
 from mininet_topos.waiting import wait_until
 from tests.terminal import listening_to_ctrl_c
 
@@ -49,6 +51,23 @@ def ended(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] in ("Z", "X")
     except OSError:
         return True
+
+
+def test_parts_that_died_are_told_by_its_log_from_when_they_count(tmp_path):
+    adon = Adon(SimpleNamespace(), tmp_path, "", SimpleNamespace())
+    assert adon.died == ""
+    died = "2026-07-01 10:00:00,123 ERROR adon.serve event=died part={} status={} again_in_s=0.5"
+    adon.log.write_text(died.format("collector", 1) + "\n")
+    assert adon.died == "part=collector status=1"
+    adon.overlook()
+    assert adon.died == ""
+    with adon.log.open("a") as log:
+        log.write("INFO adon.serve event=started part=collector pid=7\n" + died.format("controller", -9)[:60])
+        log.flush()
+        assert adon.died == ""
+        log.write(died.format("controller", -9)[60:] + "\n" + died.format("web", 1) + "\n")
+    assert adon.died == "part=controller status=-9"
+    assert adon.died == "part=controller status=-9"
 
 
 @pytest.mark.parametrize(
