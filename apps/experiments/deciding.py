@@ -17,10 +17,12 @@ class Decided:
     """The first decision about a flow is known, whatever it is.
 
     :param number: what ADON calls the flow; empty where it does not know it.
+    :param at: when it was made, seconds since 1970; None where only that it is known is known.
     """
 
     flow: str
     number: str = ""
+    at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -127,7 +127,8 @@ class Driven:
         self._happened(Submitted(self._transfers[number]))
         if number not in self._placed and number not in self._over:
             self._note(number, "queue", None, "no path for it yet")
-        self._news.append(Decided(flow.name))
+        first = next(at for at, of, *_ in self._decisions if of == flow.name)
+        self._news.append(Decided(flow.name, at=self._sight.began_at + first))
 
     def began(self, flow: str) -> None:
         """As :meth:`Decider.began`."""
@@ -246,9 +247,9 @@ class Driven:
         if path not in {one.name for one in self.between(transfer.source, transfer.destination)}:
             ends = f"from {transfer.source} to {transfer.destination}"
             raise PolicyFailed(f"policy {self._name}: {path!r} does not lead {ends}")
+        self._note(number, "admit" if present is None else "move", path, why)
         since = self._kept.put(flow.name, path)
         self._placed[number] = path
-        self._note(number, "admit" if present is None else "move", path, why)
         self._news.append(Given(flow.name, path, since))
 
     def _note(self, number: int, outcome: str, path: str | None, why: str) -> None:

@@ -102,6 +102,8 @@ class Running:
                 )
                 for action in actions:
                     self._act(action, decider, happen)
+                if actions:  # what is decided at once does not wait for our next look
+                    self._look(decider)
             if state.over and all(life.over for life in self.record.flows.values()) and not self._open:
                 return ""
             now = self.record.now - self.record.began_at
@@ -111,12 +113,15 @@ class Running:
                 min(POLL_S, self.record.trial.limit - now + 0.01, (state.wake or now + POLL_S) - now), decider
             )
             self.healthy()
-            for news in decider.look():
-                self._news(news)
             for life in self.record.flows.values():
                 life.carried.look(self.record.now)
             self._look_at_tests(decider, state.awaited)
+            self._look(decider)
             self.record.heard.append(Passed())
+
+    def _look(self, decider: Decider) -> None:
+        for news in decider.look():
+            self._news(news)
 
     def _wait(self, seconds: float, decider: Decider) -> None:
         try:
@@ -251,8 +256,9 @@ class Running:
     def _news(self, news: News) -> None:
         life = self.record.flows[news.flow]
         match news:
-            case Decided(_, number):
-                life.decided, life.number = life.decided or self.record.now, number
+            case Decided(_, number, at):
+                life.number = number
+                life.decided = life.decided or self.record.now if at is None else max(at, life.asked or at)
             case Refused(_, why):
                 if not life.over and not life.carried.ordered:
                     self._refused(news.flow, why)

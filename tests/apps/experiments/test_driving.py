@@ -34,6 +34,7 @@ from tests.apps.experiments.loopback import file, network, trials
 )
 A, B = TRIAL.flows
 NETWORK = network()
+DECIDED = Decided("a", at=1_000_010.0)
 
 
 @dataclass
@@ -80,7 +81,7 @@ def test_a_request_is_told_and_its_path_is_kept_by_rules():
     transfer = asked.transfer
     assert (transfer.source, transfer.destination, transfer.size) == ("mu", "osu", 1_000_000)
     assert policy.views == [(10.0, ["al2s", "internet"], 500.0)]
-    assert list(decider.look()) == [Given("a", "internet", 77.0), Decided("a")]
+    assert list(decider.look()) == [Given("a", "internet", 77.0), DECIDED]
     assert len(words) == 4
     assert all("tp_dst=5001" in word[-1] or "tp_src=5001" in word[-1] for word in words)
     assert list(decider.look()) == []
@@ -90,7 +91,7 @@ def test_one_without_a_path_yet_waits_and_is_given_one_later():
     policy = Told([(), [Take(1, "al2s")]], wake=11.0)
     decider, _ = driven(policy)
     decider.ask(A, 5001)
-    assert list(decider.look()) == [Decided("a")]
+    assert list(decider.look()) == [DECIDED]
     decider._sight.now += 2
     policy.answers = [[Take(1, "al2s")]]
     assert list(decider.look()) == [Given("a", "al2s", 77.0)]
@@ -140,7 +141,7 @@ def test_a_flow_that_is_refused_is_never_carried():
     policy = Told([[Refuse(1, "too large")], [Take(1, "al2s")]])
     decider, words = driven(policy)
     decider.ask(A, 5001)
-    assert list(decider.look()) == [Refused("a", "too large"), Decided("a")]
+    assert list(decider.look()) == [Refused("a", "too large"), DECIDED]
     decider.measured([])
     assert words == []
     assert [row.outcome for row in decider.decisions(1)] == ["reject"]
@@ -153,7 +154,7 @@ def test_what_is_withdrawn_is_over_to_the_policy_and_is_given_no_path_later():
     decider.withdrawn("a")
     assert isinstance(policy.happened_[-1], Finished)
     decider.ports(NETWORK.path("al2s"), live=True)
-    assert list(decider.look()) == [Decided("a")]
+    assert list(decider.look()) == [DECIDED]
     assert words == []
 
 

@@ -86,7 +86,7 @@ def test_news_are_told_once(ours, client):
     ours.ask(A, 5001)
     assert list(ours.look()) == []
     client.states("queued", None)
-    assert list(ours.look()) == [Decided("a", "f-7")]
+    assert list(ours.look()) == [Decided("a", "f-7", NOW)]
     assert list(ours.look()) == []
     client.states("active", "al2s")
     assert list(ours.look()) == [Given("a", "al2s", NOW + 1)]
@@ -103,7 +103,7 @@ def test_news_are_told_once(ours, client):
 def test_a_flow_that_is_given_up_is_refused(ours, client, state):
     ours.ask(A, 5001)
     client.states(state, None, "nobody can carry it")
-    assert list(ours.look()) == [Decided("a", "f-7"), Refused("a", "nobody can carry it")]
+    assert list(ours.look()) == [Decided("a", "f-7", NOW), Refused("a", "nobody can carry it")]
 
 
 @pytest.mark.parametrize("state", ["queued", "expired"])
@@ -124,6 +124,15 @@ def test_while_adon_is_stopped_nothing_is_lost(ours, client):
     ours.client = client
     ours.look()
     assert [call[0] for call in client.calls] == ["submit", "report", "cancel"]
+
+
+def test_a_deadline_counts_from_when_a_flow_was_asked_for_not_from_when_adon_was_there_again(ours, client):
+    ours.client = None
+    ours.ask(A, 5001)
+    ours._sight.now += 5
+    ours.client = client
+    ours.look()
+    assert client.calls[0][1]["deadline"] == time_text(NOW + 9)
 
 
 def test_what_was_decided_before_adon_is_stopped_is_not_lost(ours, client):

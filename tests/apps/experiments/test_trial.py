@@ -84,6 +84,21 @@ def test_what_is_stored_is_written_to_the_disk_and_gone_afterwards(tmp_path):
     assert "No such file or directory" in row.trouble
 
 
+def test_what_is_decided_at_once_begins_at_once(tmp_path):
+    """By our clock only waiting takes time: none of the time between two looks is in it."""
+    run = RunByOurClock(tmp_path, file(f"[{{{SOYKB}, lasts: 1 s}}]"))
+    (row,) = run.outcome().tables.flows
+    assert (row.decided - row.asked, row.began - row.asked) == (0, pytest.approx(0.1))
+
+
+def test_a_flow_was_decided_on_when_its_decision_was_made_not_when_it_was_seen(tmp_path):
+    run = RunByOurClock(tmp_path, file(f"[{{{SOYKB}, at: 2 s, lasts: 1 s}}]"))
+    run.decider = Late(run.record)
+    (row,) = run.outcome().tables.flows
+    assert row.began - row.asked > 5
+    assert row.decided - row.asked == pytest.approx(0.25)
+
+
 def test_what_comes_after_comes_after(tmp_path):
     second = "flow: second, after: [soykb, ends, 0.2 s], template: soykb, from: osu, to: mu, size: 100 MB"
     outcome = Run(tmp_path, file(f"[{SMALL}, {{{second}}}]")).outcome()
@@ -549,3 +564,25 @@ class Silent(Queueing):
 
     def remembered(self, trial):
         return [DecisionRow(trial, 0.0, "a", "remembered", "al2s", None, None, "")]
+
+
+class Late(Queueing):
+    """A decider that decides after a quarter of a second, and tells so after five."""
+
+    def __init__(self, sight) -> None:
+        super().__init__()
+        self.sight, self.asked_at = sight, 0.0
+
+    def ask(self, flow, port):
+        self.asked_at = self.sight.now
+        decided = Decided(flow.name, at=self.asked_at + 0.25)
+        self.news = [decided, Given(flow.name, "al2s", self.asked_at + 5)]
+
+    def look(self):
+        return super().look() if self.sight.now > self.asked_at + 5 else ()
+
+    def began(self, flow):
+        pass
+
+    def ended(self, flow, delivered):
+        pass
