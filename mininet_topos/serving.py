@@ -7,7 +7,9 @@ socket is opened here and handed down (a socket belongs to the network namespace
 from __future__ import annotations
 
 import ctypes
+import functools
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -29,6 +31,9 @@ SERVE_S = 60.0
 STOP_S = 15.0
 PR_SET_PDEATHSIG = 1
 LOCALHOST = "127.0.0.1"
+DIED = re.compile(rb"event=died (part=\S+ status=-?\d+)")
+"""What the log says of a part that has ended by itself (:mod:`apps.parts`)."""
+_LIBC = ctypes.CDLL(None)
 
 
 class Serving(Protocol):
@@ -54,6 +59,8 @@ class Adon:
     url: str
     web: socket.socket
     process: subprocess.Popen[bytes] | None = field(default=None, init=False)
+    _read: int = field(default=0, init=False)
+    _died: str = field(default="", init=False)
 
     @property
     def log(self) -> Path:
@@ -64,6 +71,35 @@ class Adon:
     def running(self) -> bool:
         """Whether its process runs."""
         return self.process is not None and self.process.poll() is None
+
+    @property
+    def died(self) -> str:
+        """The first part of it that has died since :meth:`overlook`, as its log has it; empty if none has.
+
+        Such a part is started again after a moment, so that nobody sees it who looks at the process alone.
+        """
+        if self._died or not self.log.exists():
+            return self._died
+        with self.log.open("rb") as log:
+            log.seek(self._read)
+            new = log.read()
+        whole = new[: new.rfind(b"\n") + 1]
+        self._read += len(whole)
+        found = DIED.search(whole)
+        self._died = "" if found is None else found[1].decode(errors="replace")
+        return self._died
+
+    def overlook(self) -> None:
+        """What of it has died by now does not count any more."""
+        self._read, self._died = self.log.stat().st_size, ""
+
+    def require_running(self) -> None:
+        """Look whether it runs.
+
+        :raises Unavailable: if it does not, with the end of its log.
+        """
+        if not self.running:
+            raise Unavailable(f"adon serve has ended by itself: {self.last_words}")
 
     @property
     def _token(self) -> Path:
@@ -107,7 +143,8 @@ class Adon:
                 stdin=subprocess.DEVNULL,
                 pass_fds=(self.web.fileno(),),
                 env={**os.environ, "LISTEN_FDS": "1"},
-                preexec_fn=_die_with_parent,
+                preexec_fn=functools.partial(_die_with_parent, os.getpid()),
+                process_group=0,  # a Ctrl-C is for whoever started it, who may have to ask it first
             )
 
     def answering(self) -> Client:
@@ -172,5 +209,7 @@ def prepared(bed: Serving, configuration: str, folder: Path) -> Iterator[Adon]:
             made.stop()
 
 
-def _die_with_parent() -> None:
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+def _die_with_parent(parent: int) -> None:
+    _LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        os._exit(1)  # it ended before we asked

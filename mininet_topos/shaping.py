@@ -86,6 +86,12 @@ class Change:
         same = {one.name: None for one in fields(self) if getattr(self, one.name) is None}
         return replace(before, **same)
 
+    def unlike(self, before: Change) -> Change:
+        """What of this is to be changed about a link that was so before; what it has already is left out."""
+        names = (one.name for one in fields(self))
+        same = {name: None for name in names if getattr(self, name) == getattr(before, name)}
+        return replace(self, **same)
+
     def __str__(self) -> str:
         parts = [] if self.up is None else ["up" if self.up else "down"]
         parts += [] if self.rate is None else [f"{self.rate / 1e6:g} Mbit/s"]

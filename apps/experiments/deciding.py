@@ -17,10 +17,12 @@ class Decided:
     """The first decision about a flow is known, whatever it is.
 
     :param number: what ADON calls the flow; empty where it does not know it.
+    :param at: when it was made, seconds since 1970; None where only that it is known is known.
     """
 
     flow: str
     number: str = ""
+    at: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +77,9 @@ class Decider(Protocol):
 
     def ended(self, flow: str, delivered: Delivered) -> None:
         """Its last byte has arrived, or it was broken off."""
+
+    def withdrawn(self, flow: str) -> None:
+        """Who asked for it does not want it any more; it has not sent anything."""
 
     def measured(self, tests: Sequence[Mapping[str, Any]]) -> None:
         """The measurement points have new results, as ``GET /measurements`` answers, the oldest first."""

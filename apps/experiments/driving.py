@@ -127,7 +127,8 @@ class Driven:
         self._happened(Submitted(self._transfers[number]))
         if number not in self._placed and number not in self._over:
             self._note(number, "queue", None, "no path for it yet")
-        self._news.append(Decided(flow.name))
+        first = next(at for at, of, *_ in self._decisions if of == flow.name)
+        self._news.append(Decided(flow.name, at=self._sight.began_at + first))
 
     def began(self, flow: str) -> None:
         """As :meth:`Decider.began`."""
@@ -138,6 +139,16 @@ class Driven:
         number = self._numbers[flow]
         self._over.add(number)
         self._kept.remove(flow)
+        self._happened(Finished(self._transfers[number]))
+
+    def withdrawn(self, flow: str) -> None:
+        """As :meth:`Decider.withdrawn`; to a policy it is over, of which nothing has arrived."""
+        number = self._numbers[flow]
+        if number in self._over:
+            return
+        self._over.add(number)
+        if number in self._placed:
+            self._kept.remove(flow)
         self._happened(Finished(self._transfers[number]))
 
     def measured(self, tests: Sequence[Mapping[str, Any]]) -> None:
@@ -154,13 +165,15 @@ class Driven:
 
     def move(self, flow: str, path: str) -> str:
         """As :meth:`Decider.move`."""
-        self._take(self._numbers[flow], path, "ordered by hand")
+        number = self._numbers.get(flow)
+        if number is None or number in self._over:
+            return f"{flow} has no path now"
+        self._take(number, path, "ordered by hand")
         return ""
 
     def look(self) -> Sequence[News]:
         """As :meth:`Decider.look`."""
-        wake = self._asked(lambda: self._policy.wake)
-        if wake is not None and wake <= self.now:
+        if self._asked(lambda: self._due(self._policy.wake)):
             self._happened(Woken())
         news, self._news = self._news, []
         return news
@@ -178,9 +191,17 @@ class Driven:
 
     # -- orders ---------------------------------------------------------------------------------------------
 
+    def _due(self, wake: float | None) -> bool:
+        return wake is not None and wake <= self.now
+
     def _happened(self, what: Happening) -> None:
         for order in self._asked(lambda: tuple(self._policy.happened(what, self))):
-            self._carry_out(order)
+            try:
+                self._carry_out(order)
+            except AdonError:
+                raise  # a switch cannot be told, say: that is not the policy's
+            except Exception as error:
+                raise PolicyFailed(f"policy {self._name}: {order!r}: {error}") from error
 
     def _asked(self, ask: Callable[[], T]) -> T:
         """What the policy says; whatever it raises is said with its name."""
@@ -198,6 +219,8 @@ class Driven:
             case Take(number, path):
                 self._take(self._transfer(number), path, f"{self._name} chose it")
             case Refuse(number, why):
+                if not isinstance(why, str):
+                    raise PolicyFailed(f"policy {self._name}: {order!r} does not say why in words")
                 self._over.add(self._transfer(number))
                 self._note(number, "reject", None, why)
                 self._news.append(Refused(self._flows[number].name, why))
@@ -224,9 +247,9 @@ class Driven:
         if path not in {one.name for one in self.between(transfer.source, transfer.destination)}:
             ends = f"from {transfer.source} to {transfer.destination}"
             raise PolicyFailed(f"policy {self._name}: {path!r} does not lead {ends}")
+        self._note(number, "admit" if present is None else "move", path, why)
         since = self._kept.put(flow.name, path)
         self._placed[number] = path
-        self._note(number, "admit" if present is None else "move", path, why)
         self._news.append(Given(flow.name, path, since))
 
     def _note(self, number: int, outcome: str, path: str | None, why: str) -> None:

@@ -1,4 +1,9 @@
-"""A file's events carried out: links change, ADON is stopped or killed, flows are moved by hand."""
+"""A file's events carried out: links change, ADON is stopped or killed, flows are moved by hand.
+
+Several events may hold a link at once.  It is then what the trial wants it to be from its beginning on,
+changed by each of them in the order in which they began; one that ends takes away only what no other asks
+for.
+"""
 
 from __future__ import annotations
 
@@ -35,12 +40,15 @@ class Happenings:
     decider: Decider
     control: Callable[[Controller], None] | None
     settings: Mapping[str, LinkSetting] = FrozenMap()
-    _present: dict[str, Change] = field(default_factory=dict)
-    _undoing: dict[str, tuple[NamedLink, Change]] = field(default_factory=dict)
+    _settled: dict[str, Change] = field(default_factory=dict)
+    """What links are like when no event holds them, of those that are not as they were built."""
+    _held: dict[str, tuple[NamedLink, Change]] = field(default_factory=dict)
+    """What events that have begun ask of links, by event, in the order in which they began."""
 
     def __post_init__(self) -> None:
         for name, setting in self.settings.items():
-            self._note(links.meant(self.bed.network, name), links.asked(setting))
+            link = links.meant(self.bed.network, name)
+            self._settled[link.name] = links.asked(setting).over(self._quiet(link))
 
     def begin(self, event: Event) -> Done:
         """Do it.
@@ -63,39 +71,45 @@ class Happenings:
 
         :raises AdonError: if it cannot be undone.
         """
-        if event.name not in self._undoing:
+        if event.name not in self._held:
             return Done("")
-        link, undone = self._undoing.pop(event.name)
-        self._change(link, undone)
-        return Done(f"{link.name}: {undone}")
+        link, _ = self._held[event.name]
+        changed = self._change(link, {name: one for name, one in self._held.items() if name != event.name})
+        return Done(f"{link.name}: {changed or 'stays as it is'}")
 
     def undo(self) -> None:
         """Put back every link that is still changed: the trial is over."""
-        for link, undone in reversed(self._undoing.values()):
-            self.bed.set_link(link.name, undone)
-        self._undoing.clear()
+        changed = {link.name: link for link, _ in reversed(self._held.values())}
+        for link in changed.values():
+            undone = self._quiet(link).unlike(self._like(link, self._held))
+            if undone != Change():
+                self.bed.set_link(link.name, undone)
+        self._held.clear()
 
     def _link(self, name: str, wanted: LinkChange) -> Done:
-        link, change = links.meant(self.bed.network, wanted.name or wanted.path or ""), links.asked(wanted)
-        undone = change.undone(self._now(link))
-        self._change(link, change)
-        self._undoing[name] = (link, undone)
-        return Done(f"{link.name}: {change}")
+        link, asked = links.meant(self.bed.network, wanted.name or wanted.path or ""), links.asked(wanted)
+        self._change(link, {**self._held, name: (link, asked)})
+        return Done(f"{link.name}: {asked}")
 
-    def _change(self, link: NamedLink, change: Change) -> None:
-        self.bed.set_link(link.name, change)
-        self._note(link, change)
-        self._tell_ports(link, change)
+    def _change(self, link: NamedLink, held: dict[str, tuple[NamedLink, Change]]) -> str:
+        """Make a link what it is when these events hold; in words what that changed."""
+        change = self._like(link, held).unlike(self._like(link, self._held))
+        if change != Change():
+            self.bed.set_link(link.name, change)
+        self._held = held
+        if change.up is not None:
+            for path in links.seen_by_edges(self.bed.network, link):
+                self.decider.ports(path, live=change.up)
+        return str(change)
 
-    def _now(self, link: NamedLink) -> Change:
-        """What it is like."""
-        return self._present.get(link.name, links.built(link))
+    def _quiet(self, link: NamedLink) -> Change:
+        """What a link is like when no event holds it."""
+        return self._settled.get(link.name, links.built(link))
 
-    def _note(self, link: NamedLink, change: Change) -> None:
-        self._present[link.name] = change.over(self._now(link))
-
-    def _tell_ports(self, link: NamedLink, change: Change) -> None:
-        if change.up is None:
-            return
-        for path in links.seen_by_edges(self.bed.network, link):
-            self.decider.ports(path, live=change.up)
+    def _like(self, link: NamedLink, held: Mapping[str, tuple[NamedLink, Change]]) -> Change:
+        """What a link is like when these events hold."""
+        like = self._quiet(link)
+        for other, asked in held.values():
+            if other.name == link.name:
+                like = asked.over(like)
+        return like

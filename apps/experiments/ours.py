@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from adon.client import Client
-from adon.errors import AdonError, Unavailable
+from adon.errors import AdonError, Conflict, Unavailable
 from adon.experiments import rows
 from adon.experiments.planned import PlannedFlow
 from adon.experiments.results import DecisionRow
@@ -43,11 +45,12 @@ class Ours:
 
     def ask(self, flow: PlannedFlow, port: int) -> None:
         """As :meth:`Decider.ask`; while ADON is stopped it waits until it is there again."""
-        self._tell(lambda client: self._submit(client, flow, port))
+        body = self._body(flow, port)  # now: its deadline counts from here
+        self._tell(lambda client: self._submit(client, flow, body))
 
-    def _submit(self, client: Client, flow: PlannedFlow, port: int) -> None:
+    def _submit(self, client: Client, flow: PlannedFlow, body: Mapping[str, Any]) -> None:
         try:
-            self._ids[flow.name] = client.submit(self._body(flow, port), flow.name)["id"]
+            self._ids[flow.name] = client.submit(body, flow.name)["id"]
         except Unavailable:
             raise
         except AdonError as error:
@@ -79,6 +82,14 @@ class Ours:
         status = "failed" if delivered.trouble else "finished"
         size, why = delivered.received, delivered.trouble[:LONGEST_DETAIL]
         self._tell(lambda client: client.report(self._ids[flow], status, size, why))
+
+    def withdrawn(self, flow: str) -> None:
+        """As :meth:`Decider.withdrawn`: the request is cancelled."""
+        self._tell(lambda client: self._cancel(client, flow))
+
+    def _cancel(self, client: Client, flow: str) -> None:
+        with suppress(Conflict):  # ADON has ended it meanwhile, which the next look tells
+            client.cancel(self._ids[flow])
 
     def measured(self, tests: Sequence[Mapping[str, Any]]) -> None:
         """As :meth:`Decider.measured`: it has measured itself."""
@@ -120,7 +131,11 @@ class Ours:
         ours = [(names[flow["id"]], flow) for flow in reversed(found) if flow["id"] in names]
         news = [one for name, flow in ours for one in self._news(name, flow)]
         self._remember(client, *dict.fromkeys(one.flow for one in news))
-        return news
+        return [replace(one, at=self._first(one.flow)) if isinstance(one, Decided) else one for one in news]
+
+    def _first(self, flow: str) -> float | None:
+        """When it was first decided on, as ADON has it; None if it says nothing of it."""
+        return min((seconds_of(one["at"]) for one in self._decided[self._ids[flow]]), default=None)
 
     def _news(self, name: str, flow: Mapping[str, Any]) -> Sequence[News]:
         before = self._known.get(name)

@@ -43,6 +43,13 @@ class WithPinned:
         else:
             self._rest.ended(flow, delivered)
 
+    def withdrawn(self, flow: str) -> None:
+        """As :meth:`Decider.withdrawn`."""
+        if flow in self._pinned:
+            self._kept.remove(flow)
+        else:
+            self._rest.withdrawn(flow)
+
     def measured(self, tests: Sequence[Mapping[str, Any]]) -> None:
         """As :meth:`Decider.measured`."""
         self._rest.measured(tests)

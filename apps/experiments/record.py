@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from adon.errors import AdonError
@@ -12,7 +12,7 @@ from adon.experiments import rows
 from adon.experiments.events import Event
 from adon.experiments.parts import What
 from adon.experiments.planned import Trial
-from adon.experiments.results import EventRow, FlowState, Tables, ThroughputRow
+from adon.experiments.results import DecisionRow, EventRow, FlowState, Tables, ThroughputRow
 from adon.experiments.timeline import Heard, Occurrence
 from apps.experiments.deciding import Decider
 from apps.experiments.lives import Carried, FlowLife
@@ -124,14 +124,21 @@ class Record:
 
     # -- the end --------------------------------------------------------------------------------------------
 
-    def outcome(self, decider: Decider, why: str) -> Outcome:
-        """All of it as rows; partial where ``why`` says so, or the decisions cannot be read."""
+    def outcome(self, decider: Decider, why: str, silent: str = "") -> Outcome:
+        """All of it as rows; partial where ``why`` says so, or the decisions cannot be read.
+
+        :param silent: why who decides is not asked any more; empty if it is.
+        """
         number, began = self.trial.number, self.began_at
-        try:
-            decisions = decider.decisions(number)
-        except AdonError as error:
+        decisions: Sequence[DecisionRow] = ()
+        if not silent:
+            try:
+                decisions = decider.decisions(number)
+            except AdonError as error:
+                silent = str(error)
+        if silent:
             decisions = decider.remembered(number)
-            why = why or f"the last decisions cannot be read: {error}"
+            why = why or f"the last decisions cannot be read: {silent}"
         throughput = [row for life in self.flows.values() for row in life.throughput(number, began)]
         throughput += [row for name, carried in self.loads.items() for row in self._load(name, carried)]
         flows = [life.row(number, began) for life in self.flows.values()]

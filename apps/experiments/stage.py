@@ -14,7 +14,7 @@ from typing import Any
 
 from adon.access.policy import Role
 from adon.client import Client
-from adon.errors import Unavailable
+from adon.errors import AdonError, Unavailable
 from adon.experiments.document import Experiment
 from adon.experiments.events import Controller
 from adon.experiments.planned import PlannedFlow, Trial
@@ -59,14 +59,16 @@ class Staged:
     asked_since: float = 0.0
 
     def healthy(self) -> None:
-        """Look whether everything still runs.
+        """Look whether everything still runs, and has run all the time, but for what was ordered.
 
         :raises Unavailable: naming what does not, with the end of its log.
         """
         if not _alive(self.bed.pid):
             raise Unavailable("the test network has died")
-        if self.adon is not None and not self.down and not self.adon.running:
-            raise Unavailable(f"adon serve has ended by itself: {self.adon.last_words}")
+        if self.adon is not None and not self.down:
+            self.adon.require_running()
+            if self.adon.died:
+                raise Unavailable(f"a part of adon serve has died and was started again: {self.adon.died}")
 
     def control(self, what: Controller) -> None:
         """Stop, start or kill ADON.
@@ -76,6 +78,7 @@ class Staged:
         assert self.adon is not None  # noqa: S101 - who calls has one
         if what is Controller.START:
             self.adon.start()
+            self.adon.overlook()  # what was killed by order may have been in its way at first
             self.down = False
             if self.ours is not None:
                 self.ours.client = self.client
@@ -135,14 +138,27 @@ def staged(
         adon.launch()
         adon.listening()
         bed.reconnect()
-        client = _somebody(adon.answering(), adon.url)
-        _await_switches(client, adon, bed)
-        for template in trial.templates:
-            client.add_template(template.model_dump(mode="json", exclude={"version"}))
-        if planned(trial.measuring):
-            tell("measuring the paths for the first time")
-            await_first(client, adon, tests, bed.network)
+        administrator = adon.answering()
+        with _said_if_it_ends(adon):
+            client = _somebody(administrator, adon.url)
+            _await_switches(client, adon, bed)
+            for template in trial.templates:
+                client.add_template(template.model_dump(mode="json", exclude={"version"}))
+            if planned(trial.measuring):
+                tell("measuring the paths for the first time")
+                await_first(client, adon, tests, bed.network)
+        adon.overlook()
         yield Staged(bed, trial, adon, client)
+
+
+@contextmanager
+def _said_if_it_ends(adon: Adon) -> Iterator[None]:
+    """Whatever fails because ADON has ended fails with that as its reason."""
+    try:
+        yield
+    except AdonError:
+        adon.require_running()
+        raise
 
 
 def decider(stage: Staged, sight: Sight, experiment_folder: Path | None) -> Decider:
@@ -186,6 +202,8 @@ def _measure(stage: Staged) -> Callable[[PathKey, str], object]:
         if stage.client is None:
             unmeasured(key, test)
             return None
+        if stage.down:
+            return None  # nobody tests while ADON is stopped by order: this one is left out as the plan's are
         return stage.client.measure(key.path, key.source, key.destination, test)
 
     return measure
@@ -203,8 +221,9 @@ def _await_switches(client: Client, adon: Adon, bed: Bed) -> None:
     edges = {site.edge for site in bed.network.sites}
 
     def ready() -> bool:
+        adon.require_running()  # first: once it has ended, its socket takes questions that nobody answers
         there = {one["name"] for one in client.network()["switches"] if one["connected"] and one["rules"]}
-        return not adon.running or edges <= there
+        return edges <= there
 
     if not wait_until(ready, CONNECTED_S):
         raise Unavailable(f"not every switch has its rules within {CONNECTED_S:g} s: {adon.last_words}")

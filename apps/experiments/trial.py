@@ -59,32 +59,38 @@ class Running:
         why = ""
         self.record.began_at = self.record.now
         try:
-            why = self._loop(decider, happen)
-        except AdonError as error:
-            why = self._cause(error)
-            self.record.note("trial", "trial", "ends", "broken off", why)
+            try:
+                why = self._loop(decider, happen)
+            except AdonError as error:
+                why = str(error)  # looking for its cause takes seconds, in which somebody may interrupt
+                why = self._cause(error)
+                self._broken_off(why)
         except KeyboardInterrupt:
-            why = INTERRUPTED
-            self.record.note("trial", "trial", "ends", "broken off", why)
+            why = why or INTERRUPTED
+            self._broken_off(why)
         with self.deferred():
             for life in self.record.flows.values():
                 life.cut = life.carried.running
             self.carriers.end()
-            self._drain(decider, quietly=True)
-            keep(self.record.outcome(decider, why))
+            # One who is dead is asked nothing: each question would be half a minute of silence.
+            silent = self._drain_quietly(decider, self._dead() if why else "")
+            keep(self.record.outcome(decider, why, silent))
+
+    def _broken_off(self, why: str) -> None:
+        self.record.note("trial", "trial", "ends", "broken off", why)
 
     def _cause(self, error: AdonError) -> str:
         """What lies behind an error: a switch does not answer because the network is dying."""
-        causes: list[AdonError] = []
+        wait_until(lambda: self._dead() != "", DYING_S)
+        return self._dead() or str(error)
 
-        def dead() -> bool:
-            try:
-                self.healthy()
-            except AdonError as cause:
-                causes.append(cause)
-            return bool(causes)
-
-        return str(causes[0] if wait_until(dead, DYING_S) else error)
+    def _dead(self) -> str:
+        """What does not run any more, in words; empty if everything does."""
+        try:
+            self.healthy()
+        except AdonError as error:
+            return str(error)
+        return ""
 
     def _loop(self, decider: Decider, happen: Happenings) -> str:
         state = course(self.record.trial)
@@ -96,6 +102,8 @@ class Running:
                 )
                 for action in actions:
                     self._act(action, decider, happen)
+                if actions:  # what is decided at once does not wait for our next look
+                    self._look(decider)
             if state.over and all(life.over for life in self.record.flows.values()) and not self._open:
                 return ""
             now = self.record.now - self.record.began_at
@@ -105,12 +113,15 @@ class Running:
                 min(POLL_S, self.record.trial.limit - now + 0.01, (state.wake or now + POLL_S) - now), decider
             )
             self.healthy()
-            for news in decider.look():
-                self._news(news)
             for life in self.record.flows.values():
                 life.carried.look(self.record.now)
             self._look_at_tests(decider, state.awaited)
+            self._look(decider)
             self.record.heard.append(Passed())
+
+    def _look(self, decider: Decider) -> None:
+        for news in decider.look():
+            self._news(news)
 
     def _wait(self, seconds: float, decider: Decider) -> None:
         try:
@@ -120,13 +131,22 @@ class Running:
         self._carried(message, decider)
         self._drain(decider)
 
-    def _drain(self, decider: Decider, *, quietly: bool = False) -> None:
+    def _drain(self, decider: Decider) -> None:
+        while not self.carriers.inbox.empty():
+            self._carried(self.carriers.inbox.get(), decider)
+
+    def _drain_quietly(self, decider: Decider, silent: str) -> str:
+        """Note how the rest ended; who decides is told until it does not answer.
+
+        :param silent: why it is not told at all; empty if it is.
+        :return: why it is not to be asked any more; empty if it may be.
+        """
         while not self.carriers.inbox.empty():
             try:
-                self._carried(self.carriers.inbox.get(), decider)
-            except AdonError:
-                if not quietly:
-                    raise
+                self._carried(self.carriers.inbox.get(), None if silent else decider)
+            except AdonError as error:
+                silent = str(error)
+        return silent
 
     # -- actions --------------------------------------------------------------------------------------------
 
@@ -138,23 +158,26 @@ class Running:
                     self.record.tell(f"{step} is left out: {why}")
                     self._skipped(step, why)
                 else:
-                    self._end(of, happen)  # what is to end with a moment that never comes ends now
+                    self._end(of, decider, happen)  # what is to end with a moment that never comes ends now
             case Begin(step):
                 if of is not None:
-                    self._end(of, happen)
+                    self._end(of, decider, happen)
                 elif step in self.record.flows:
                     self._ask(self.record.flows[step], decider)
                 else:
                     self._begin(self.record.event(step), happen)
 
     def _skipped(self, step: str, why: str) -> None:
-        if step in self.record.flows:
-            self.record.flows[step].refused = f"never asked for: {why}"
+        life = self.record.flows.get(step)
+        if life is not None:
+            life.refused = life.refused or f"never asked for: {why}"
         else:
             self.record.note(step, self.record.event(step).kind, "begins", "left out", why)
 
     def _ask(self, life: FlowLife, decider: Decider) -> None:
         flow = life.flow
+        if life.over:  # its end has come before it
+            return
         life.asked = self.record.now
         self.record.tell(f"{flow.name} asks for a path from {flow.source} to {flow.destination}")
         self.record.hear(flow.name, What.ASKED)
@@ -182,12 +205,15 @@ class Running:
             self._open.add(event.name)
         self.record.hear(event.name, What.BEGINS)
 
-    def _end(self, of: str, happen: Happenings) -> None:
+    def _end(self, of: str, decider: Decider, happen: Happenings) -> None:
         carried = self.record.carried(of)
         if carried is not None:
             carried.stop()
-            if of in self.record.flows and not carried.ordered:
+            life = self.record.flows.get(of)
+            if life is not None and not carried.ordered and not life.over:
                 self._refused(of, "its end came before it had a path")
+                if life.asked is not None:
+                    decider.withdrawn(of)
             return
         if of not in self._open:
             return
@@ -199,7 +225,8 @@ class Running:
 
     # -- what happened --------------------------------------------------------------------------------------
 
-    def _carried(self, message: Message, decider: Decider) -> None:
+    def _carried(self, message: Message, decider: Decider | None) -> None:
+        """Note what was told of something under way, and tell whoever decides, if there is anybody."""
         life, carried = self.record.flows.get(message.name), self.record.carried(message.name)
         assert carried is not None  # noqa: S101 - who tells of it carries it
         match message:
@@ -208,7 +235,8 @@ class Running:
                 self.record.hear(name, What.BEGINS, at)
                 if life is not None:
                     self.record.tell(f"{name} sends")
-                    decider.began(name)
+                    if decider is not None:
+                        decider.began(name)
             case Ended(name, at, delivered):
                 carried.ended, carried.delivered = at, delivered
                 self.record.hear(name, What.ENDS, at)
@@ -221,14 +249,16 @@ class Running:
                     return
                 trouble = f": {delivered.trouble}" if delivered.trouble else ""
                 self.record.tell(f"{name} ends after {at - (carried.began or at):.1f} s{trouble}")
-                decider.ended(name, delivered)
+                if decider is not None:
+                    decider.ended(name, delivered)
                 self._closed(name, "it is over")
 
     def _news(self, news: News) -> None:
         life = self.record.flows[news.flow]
         match news:
-            case Decided(_, number):
-                life.decided, life.number = life.decided or self.record.now, number
+            case Decided(_, number, at):
+                life.number = number
+                life.decided = life.decided or self.record.now if at is None else max(at, life.asked or at)
             case Refused(_, why):
                 if not life.over and not life.carried.ordered:
                     self._refused(news.flow, why)

@@ -82,13 +82,20 @@ def _row(name: str, results: Path, begun: float, status: int) -> Row:
 
 
 def adon(words: Sequence[str]) -> int:
-    """``adon`` as a process of its own, which a Ctrl-C reaches by itself; its exit status."""
+    """``adon`` as a process of its own, which a Ctrl-C reaches by itself; its exit status.
+
+    After a Ctrl-C it is :data:`INTERRUPTED`, whatever the process says: one that was only just starting, or
+    had written everything, ends with another.
+    """
     process = subprocess.Popen([sys.executable, "-m", "apps.cli.main", *words])
+    interrupted = False
     while True:
         try:
-            return process.wait()
+            status = process.wait()
         except KeyboardInterrupt:
-            continue  # it has it too, and ends in its own time
+            interrupted = True  # it has it too, and ends in its own time
+        else:
+            return INTERRUPTED if interrupted else status
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -108,7 +115,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout.write(f"{text}\n")
         sys.stdout.flush()
 
-    return whole_set(asked.only, asked.results, asked.more, adon, tell)
+    try:
+        return whole_set(asked.only, asked.results, asked.more, adon, tell)
+    except KeyboardInterrupt:  # between two experiments
+        return INTERRUPTED
 
 
 if __name__ == "__main__":

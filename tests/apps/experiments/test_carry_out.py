@@ -150,9 +150,9 @@ def test_ctrl_c_while_a_trial_is_cleared_away_loses_nothing_of_it(tmp_path, beds
 def test_ctrl_c_while_the_decisions_are_read_loses_nothing_either(tmp_path, beds, monkeypatch):
     real = run.Record.outcome
 
-    def press(self, decider, why):
+    def press(self, *words):
         os.kill(os.getpid(), signal.SIGINT)
-        return real(self, decider, why)
+        return real(self, *words)
 
     monkeypatch.setattr(run.Record, "outcome", press)
     path, _, interruption = carried_out(tmp_path, file(f"[{FLOW}]"))

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from adon.errors import InvalidInput, Unavailable
+from adon.errors import Conflict, InvalidInput, Unavailable
 from adon.moments import time_text
 from adon.units import parse_rate
 from apps.experiments.deciding import Decided, Given, Refused
@@ -40,6 +40,12 @@ class Client:
     def report(self, *words):
         self.calls.append(("report", *words))
 
+    def cancel(self, number):
+        if self.flow["final"]:
+            raise Conflict("state", "it has ended")
+        self.calls.append(("cancel", number))
+        self.states("cancelled", None)
+
     def decisions(self, number):
         made = {"at": time_text(NOW), "flow": number, "outcome": "admit", "path": "al2s"}
         return [{**made, "compute_site": None, "candidates": [], "reason": ""}]
@@ -51,7 +57,7 @@ class Client:
         return [self.flow, {"id": "f-1"}]
 
     def states(self, state, path, reason=""):
-        final = state in ("finished", "failed", "expired")
+        final = state in ("finished", "failed", "expired", "cancelled")
         self.flow = {"id": "f-7", "state": state, "path": path, "final": final, "reason": reason}
         self.flow |= {"path_since": time_text(NOW + 1), "state_since": time_text(NOW)}
 
@@ -80,7 +86,7 @@ def test_news_are_told_once(ours, client):
     ours.ask(A, 5001)
     assert list(ours.look()) == []
     client.states("queued", None)
-    assert list(ours.look()) == [Decided("a", "f-7")]
+    assert list(ours.look()) == [Decided("a", "f-7", NOW)]
     assert list(ours.look()) == []
     client.states("active", "al2s")
     assert list(ours.look()) == [Given("a", "al2s", NOW + 1)]
@@ -97,18 +103,36 @@ def test_news_are_told_once(ours, client):
 def test_a_flow_that_is_given_up_is_refused(ours, client, state):
     ours.ask(A, 5001)
     client.states(state, None, "nobody can carry it")
-    assert list(ours.look()) == [Decided("a", "f-7"), Refused("a", "nobody can carry it")]
+    assert list(ours.look()) == [Decided("a", "f-7", NOW), Refused("a", "nobody can carry it")]
+
+
+@pytest.mark.parametrize("state", ["queued", "expired"])
+def test_what_is_withdrawn_is_cancelled_unless_it_has_ended(ours, client, state):
+    ours.ask(A, 5001)
+    client.states(state, None)
+    ours.withdrawn("a")
+    assert client.calls[1:] == ([("cancel", "f-7")] if state == "queued" else [])
 
 
 def test_while_adon_is_stopped_nothing_is_lost(ours, client):
     ours.client = None
     ours.ask(A, 5001)
     ours.began("a")
+    ours.withdrawn("a")
     assert list(ours.look()) == []
     assert client.calls == []
     ours.client = client
     ours.look()
-    assert [call[0] for call in client.calls] == ["submit", "report"]
+    assert [call[0] for call in client.calls] == ["submit", "report", "cancel"]
+
+
+def test_a_deadline_counts_from_when_a_flow_was_asked_for_not_from_when_adon_was_there_again(ours, client):
+    ours.client = None
+    ours.ask(A, 5001)
+    ours._sight.now += 5
+    ours.client = client
+    ours.look()
+    assert client.calls[0][1]["deadline"] == time_text(NOW + 9)
 
 
 def test_what_was_decided_before_adon_is_stopped_is_not_lost(ours, client):

@@ -14,11 +14,11 @@ import pytest
 from adon.errors import Unavailable
 from adon.experiments.figures import Figure, Measure
 from adon.experiments.measures import value
-from adon.experiments.results import FlowState
+from adon.experiments.results import DecisionRow, FlowState
 from adon.moments import time_text
 from apps.experiments import stage
 from apps.experiments.carriers import Began, Carriers, Ended
-from apps.experiments.deciding import Decided, Refused
+from apps.experiments.deciding import Decided, Given, Refused
 from apps.experiments.happenings import Happenings
 from apps.experiments.interrupting import Interruption
 from apps.experiments.lives import Carried
@@ -86,6 +86,21 @@ def test_what_is_stored_is_written_to_the_disk_and_gone_afterwards(tmp_path):
     assert "No such file or directory" in row.trouble
 
 
+def test_what_is_decided_at_once_begins_at_once(tmp_path):
+    """By our clock only waiting takes time: none of the time between two looks is in it."""
+    run = RunByOurClock(tmp_path, file(f"[{{{SOYKB}, lasts: 1 s}}]"))
+    (row,) = run.outcome().tables.flows
+    assert (row.decided - row.asked, row.began - row.asked) == (0, pytest.approx(0.1))
+
+
+def test_a_flow_was_decided_on_when_its_decision_was_made_not_when_it_was_seen(tmp_path):
+    run = RunByOurClock(tmp_path, file(f"[{{{SOYKB}, at: 2 s, lasts: 1 s}}]"))
+    run.decider = Late(run.record)
+    (row,) = run.outcome().tables.flows
+    assert row.began - row.asked > 5
+    assert row.decided - row.asked == pytest.approx(0.25)
+
+
 def test_what_comes_after_comes_after(tmp_path):
     second = "flow: second, after: [soykb, ends, 0.2 s], template: soykb, from: osu, to: mu, size: 100 MB"
     outcome = Run(tmp_path, file(f"[{SMALL}, {{{second}}}]")).outcome()
@@ -137,6 +152,19 @@ def test_what_is_to_end_before_it_sends_never_sends(tmp_path):
     assert outcome.why == ""
     assert [row.state for row in outcome.tables.flows] == ["finished", "rejected"]
     assert "its end came before" in outcome.tables.flows[1].trouble
+    assert outcome.tables.flows[1].asked is None
+    assert [one.flow for one in outcome.tables.decisions] == ["a"]
+
+
+def test_what_waits_when_its_end_comes_is_withdrawn_from_who_decides(tmp_path):
+    events = "[{event: slow, at: 1 s, link: {path: al2s, rate: 300 Mbps, for: 1 s}}]"
+    flow = "{flow: a, template: soykb, from: mu, to: osu, until: [slow, ends]}"
+    run = RunByOurClock(tmp_path, file(f"[{flow}]", events))
+    run.decider = Queueing()
+    outcome = run.outcome()
+    assert outcome.why == ""
+    assert run.decider.told == ["a asked", "a withdrawn"]
+    assert [row.state for row in outcome.tables.flows] == ["rejected"]
 
 
 def test_what_is_told_to_end_before_its_programs_are_there_ends(tmp_path):
@@ -223,6 +251,16 @@ def test_a_flow_that_is_moved_by_hand_is_on_both_paths(tmp_path):
     assert [one.outcome for one in outcome.tables.decisions] == ["admit", "move"]
 
 
+def test_a_move_by_hand_of_a_flow_that_is_not_asked_for_yet_is_said_not_to_be_done(tmp_path):
+    flow = f"{{{SOYKB}, at: 2 s, lasts: 1 s}}"
+    run = RunByOurClock(
+        tmp_path, file(f"[{flow}]", "[{event: hand, at: 1 s, move: {flow: soykb, to: internet}}]")
+    )
+    outcome = run.outcome()
+    assert outcome.why == ""
+    assert [(row.event, row.trouble) for row in outcome.tables.events] == [("hand", "soykb has no path now")]
+
+
 def test_what_is_not_over_in_time_is_said_and_kept(tmp_path):
     flow = f"{{{SOYKB}, size: 10 TB, rate: 8 Gbps}}"
 
@@ -287,6 +325,54 @@ def test_ctrl_c_in_the_middle_keeps_what_there_is(tmp_path):
     assert outcome.why == INTERRUPTED
     assert outcome.tables.flows[0].received > 0
     assert said == ["what was built is being removed already"]
+
+
+THREE = ", ".join(
+    f"{{flow: {name}, template: soykb, from: mu, to: osu, lasts: 1 min, rate: 8 Gbps}}" for name in "abc"
+)
+
+
+@pytest.mark.parametrize(("dead", "asked"), [(False, ["a ended"]), (True, [])])
+def test_who_decides_and_does_not_answer_is_not_asked_again_when_a_trial_is_broken_off(tmp_path, dead, asked):
+    """Each question would take half a minute, and nothing interrupts them: of a dead one nothing is asked."""
+
+    pressed: list[bool] = []
+
+    def healthy() -> None:
+        if all(life.carried.began for life in run.record.flows.values()):
+            if dead:
+                raise Unavailable("adon serve has ended by itself")
+            if not pressed:
+                pressed.append(True)
+                raise KeyboardInterrupt
+
+    run = RunByOurClock(tmp_path, file(f"[{THREE}]", limit="2 min"), healthy=healthy)
+    run.decider = Silent(run.record)
+    outcome = run.outcome()
+    assert outcome.why == ("adon serve has ended by itself" if dead else INTERRUPTED)
+    assert run.decider.told == asked
+    assert [row.received for row in outcome.tables.flows] == [1, 1, 1]
+    assert [row.outcome for row in outcome.tables.decisions] == ["remembered"]
+
+
+def test_ctrl_c_while_the_cause_of_a_failure_is_looked_for_keeps_what_there_is(tmp_path):
+    looked: list[str] = []
+
+    def healthy() -> None:
+        looked.append("once")
+        if len(looked) == 2:
+            raise KeyboardInterrupt
+
+    run = RunByOurClock(tmp_path, file(f"[{SMALL}]"), healthy=healthy)
+
+    def fail():
+        raise Unavailable("a switch does not answer")
+
+    run.decider.look = fail
+    outcome = run.outcome()
+    assert outcome.why == "a switch does not answer"
+    assert len(outcome.tables.flows) == 1
+    assert [row.trouble for row in outcome.tables.events] == ["a switch does not answer"]
 
 
 def throughput_test(path: str, started: float) -> dict[str, object]:
@@ -361,6 +447,22 @@ def test_a_flow_that_was_never_asked_for_has_missed_its_deadline(tmp_path):
     assert value(tables, Figure(of=Measure.DEADLINES_MISSED)) == 1.0
 
 
+def test_a_flow_that_is_refused_keeps_the_reason_whatever_was_to_end_it(tmp_path):
+    lasting = f"{{{SOYKB}, lasts: 1 s}}"
+    then = "{flow: then, after: [soykb, begins], template: soykb, from: mu, to: osu, lasts: 1 s}"
+    run = RunByOurClock(tmp_path, file(f"[{lasting}, {then}]"))
+    said: list[str] = []
+    run.record.tell = said.append
+    run.decider = Refusing()
+    outcome = run.outcome()
+    soykb, skipped = outcome.tables.flows
+    assert soykb.trouble == "there is no room"
+    assert skipped.trouble == "never asked for: soykb never begins: it was refused: there is no room"
+    assert [line for line in said if "refused: " in line and " is left out: " not in line] == [
+        "soykb is refused: there is no room"
+    ]
+
+
 class Clock:
     """Time that passes when somebody waits."""
 
@@ -391,19 +493,22 @@ class StandIns:
         self.clock, self.inbox = clock, self
         self.fails: dict[str, float] = {}
         self.coming: list[tuple[float, object]] = []
+        self.carried: list[Carried] = []
 
     def later(self, at: float, message: object) -> None:
         self.coming = sorted([*self.coming, (at, message)], key=lambda one: one[0])
 
     def begin(self, name, load, carried) -> None:
         carried.ordered, carried.carriage = True, Told(name, self)
+        self.carried.append(carried)
         self.later(self.clock() + 0.1, Began(name, self.clock() + 0.1))
         if name in self.fails:
             at = self.clock() + self.fails[name]
             self.later(at, Ended(name, at, Delivered(trouble="no route")))
 
     def end(self) -> None:
-        pass
+        for carried in self.carried:
+            carried.stop()
 
     def empty(self) -> bool:
         return not self.coming or self.coming[0][0] > self.clock.now
@@ -421,21 +526,28 @@ class StandIns:
 class RunByOurClock(Run):
     """A trial in which time is ours: nothing is started."""
 
-    def __init__(self, tmp_path, text: str) -> None:
-        super().__init__(tmp_path, text)
+    def __init__(self, tmp_path, text: str, **options) -> None:
+        super().__init__(tmp_path, text, **options)
         clock = Clock()
         self.carriers = StandIns(clock)
         self.record.clock, self.running.carriers = clock, self.carriers
 
 
-class Refusing:
-    """A decider that has no room for anybody."""
+class Queueing:
+    """A decider that lets everybody wait."""
 
     def __init__(self) -> None:
-        self.news = []
+        self.news, self.told = [], []
 
     def ask(self, flow, port):
-        self.news += [Decided(flow.name), Refused(flow.name, "there is no room")]
+        self.told.append(f"{flow.name} asked")
+        self.news.append(Decided(flow.name))
+
+    def withdrawn(self, flow):
+        self.told.append(f"{flow} withdrawn")
+
+    def ports(self, path, *, live):
+        pass
 
     def look(self):
         news, self.news = self.news, []
@@ -446,3 +558,57 @@ class Refusing:
 
     def decisions(self, trial):
         return ()
+
+
+class Refusing(Queueing):
+    """A decider that has no room for anybody."""
+
+    def ask(self, flow, port):
+        self.news += [Decided(flow.name), Refused(flow.name, "there is no room")]
+
+
+class Silent(Queueing):
+    """A decider that gives everybody a path, and then does not answer any more."""
+
+    def __init__(self, sight) -> None:
+        super().__init__()
+        self.sight = sight
+
+    def ask(self, flow, port):
+        self.news.append(Given(flow.name, "al2s", self.sight.now))
+
+    def began(self, flow):
+        pass
+
+    def ended(self, flow, delivered):
+        self.told.append(f"{flow} ended")
+        raise Unavailable("does not answer in time")
+
+    def decisions(self, trial):
+        self.told.append("all decisions")
+        raise Unavailable("does not answer in time")
+
+    def remembered(self, trial):
+        return [DecisionRow(trial, 0.0, "a", "remembered", "al2s", None, None, "")]
+
+
+class Late(Queueing):
+    """A decider that decides after a quarter of a second, and tells so after five."""
+
+    def __init__(self, sight) -> None:
+        super().__init__()
+        self.sight, self.asked_at = sight, 0.0
+
+    def ask(self, flow, port):
+        self.asked_at = self.sight.now
+        decided = Decided(flow.name, at=self.asked_at + 0.25)
+        self.news = [decided, Given(flow.name, "al2s", self.asked_at + 5)]
+
+    def look(self):
+        return super().look() if self.sight.now > self.asked_at + 5 else ()
+
+    def began(self, flow):
+        pass
+
+    def ended(self, flow, delivered):
+        pass

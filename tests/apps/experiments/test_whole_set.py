@@ -72,6 +72,31 @@ def test_an_interruption_stops_all(tmp_path: Path) -> None:
     assert (tmp_path / whole_set.PAGE).is_file()
 
 
+@pytest.mark.parametrize("status", [0, 1, -2, 130])
+def test_after_a_ctrl_c_it_is_interrupted_whatever_the_process_that_runs_makes_of_it(monkeypatch, status):
+    class Process:
+        def __init__(self, _argv: Sequence[str]) -> None:
+            self.pressed = False
+
+        def wait(self) -> int:
+            if not self.pressed:
+                self.pressed = True
+                raise KeyboardInterrupt
+            return status
+
+    monkeypatch.setattr(whole_set.subprocess, "Popen", Process)
+    assert whole_set.adon(["experiment", "run", "figure-19"]) == whole_set.INTERRUPTED
+
+
+def test_a_ctrl_c_between_two_of_them_is_no_traceback(tmp_path: Path, monkeypatch) -> None:
+    def press(_name: str) -> object:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(whole_set, "adon", Runs(tmp_path, [0]))
+    monkeypatch.setattr(whole_set.builtins, "source", press)
+    assert whole_set.main(["--results", str(tmp_path), "--only", "figure-19"]) == whole_set.INTERRUPTED
+
+
 def test_the_smoke_test_is_none_of_them() -> None:
     assert set(whole_set.names()) == set(builtins.names()) - {"smoke"}
 
