@@ -28,7 +28,6 @@ import math
 import socket
 import struct
 import sys
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
@@ -36,7 +35,7 @@ from typing import Any
 
 from measurement.probes.stamps import ANCILLARY, beside, receive_stamps
 from mininet_topos.saying import say
-from mininet_topos.stopping import LOOK_S, stop_by_sigterm
+from mininet_topos.stopping import LOOK_S, Stop, stop_by_sigterm
 
 HEADER = struct.Struct("!QQ")
 """Number from 0, and when it was sent (nanoseconds since 1970)."""
@@ -151,15 +150,13 @@ def packet_size(rate: float) -> int:
     return min(LARGEST, max(SMALLEST, math.ceil(rate * INTERVAL / 8)))
 
 
-def receive(
-    bind: str, port: int, timeout: float = DEFAULT_TIMEOUT, stop: threading.Event | None = None
-) -> Received:
+def receive(bind: str, port: int, timeout: float = DEFAULT_TIMEOUT, stop: Stop | None = None) -> Received:
     """Count packets until the sender says that it was all; tells on standard output that it listens.
 
     :param stop: is set when no more is to be counted; what has arrived by then is the report.
     :raises MediaFailed: if nothing ever arrives within the time-out, or before it is stopped.
     """
-    stop = threading.Event() if stop is None else stop
+    stop = Stop() if stop is None else stop
     witness = Witness()
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
         receive_stamps(sock)
@@ -178,9 +175,7 @@ def receive(
     return witness.report(None, time.time_ns())  # the end was lost with the path: what had arrived counts
 
 
-def _packets(
-    sock: socket.socket, timeout: float, stop: threading.Event
-) -> Iterator[tuple[int, int, int, int]]:
+def _packets(sock: socket.socket, timeout: float, stop: Stop) -> Iterator[tuple[int, int, int, int]]:
     """Number, second word of the header, time of arrival and size of each, until none comes any more."""
     silent_until = time.monotonic() + timeout
     while not stop.is_set():
@@ -204,14 +199,14 @@ def send(
     port: int,
     rate: float,
     seconds: float,
-    stop: threading.Event | None = None,
+    stop: Stop | None = None,
 ) -> int:
     """Send packets at this rate of payload, bits/s, for so long; how many.
 
     :param stop: is set when no more is to be sent; looked at between two packets, so that each that went out
         is counted.
     """
-    stop = threading.Event() if stop is None else stop
+    stop = Stop() if stop is None else stop
     size = packet_size(rate)
     total = max(1, round(rate * seconds / 8 / size))
     padding = bytes(size - HEADER.size)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import queue
 import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -33,12 +34,40 @@ def until_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before if callable(before) else signal.SIG_DFL)
 
 
-def stop_by_sigterm() -> threading.Event:
-    """An event that SIGTERM sets: for who counts what it does, and may end only between two of them.
+class Stop:
+    """Whether to stop: as :class:`threading.Event`, but a signal handler may set it.
+
+    That of an event takes a lock, which the very thread may hold in whose :meth:`wait` the signal came: it
+    would wait for itself for ever.  A :class:`queue.SimpleQueue` is made for this.
+    """
+
+    def __init__(self) -> None:
+        self._told: queue.SimpleQueue[None] = queue.SimpleQueue()
+        self._set = False
+
+    def set(self) -> None:
+        """Stop; any thread, and a signal handler."""
+        self._set = True
+        self._told.put(None)
+
+    def is_set(self) -> bool:
+        """Whether to stop."""
+        return self._set
+
+    def wait(self, seconds: float | None = None) -> bool:
+        """Whether to stop, after so many seconds at most; None for as long as it takes.  One thread only."""
+        if not self._set:
+            with contextlib.suppress(queue.Empty):
+                self._told.get(timeout=seconds)
+        return self._set
+
+
+def stop_by_sigterm() -> Stop:
+    """What SIGTERM sets: for who counts what it does, and may end only between two of them.
 
     A second one ends the program (in the main thread only).
     """
-    stop = threading.Event()
+    stop = Stop()
 
     def told(_number: int, _frame: FrameType | None) -> None:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)

@@ -31,7 +31,6 @@ import socket
 import struct
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
@@ -40,7 +39,7 @@ from typing import Any, BinaryIO
 
 from mininet_topos import tcp_statistics, windows
 from mininet_topos.saying import say
-from mininet_topos.stopping import LOOK_S, stop_by_sigterm, until_sigterm
+from mininet_topos.stopping import LOOK_S, Stop, stop_by_sigterm, until_sigterm
 from mininet_topos.tcp_statistics import TcpStatistics
 
 BLOCK = 65_536
@@ -189,9 +188,7 @@ class _Reception:
         return report
 
 
-def receive(
-    transfer: Transfer, tell: Tell, seconds: float = math.inf, stop: threading.Event | None = None
-) -> Received:
+def receive(transfer: Transfer, tell: Tell, seconds: float = math.inf, stop: Stop | None = None) -> Received:
     """Accept the streams and count until each is closed; ``tell`` hears when it listens and every second.
 
     :param seconds: for which is counted at most, from when all streams are there.
@@ -199,7 +196,7 @@ def receive(
     :raises TransferFailed: if nothing happens for the time-out, or what arrives cannot be written.
     :raises OSError: if it cannot listen, or has no file to write to.
     """
-    stop = threading.Event() if stop is None else stop
+    stop = Stop() if stop is None else stop
     with ExitStack() as stack:
         store = None
         if transfer.into is not None:
@@ -310,7 +307,7 @@ def _ready(
     timeout: float,
     progress: Progress | None,
     over: float = math.inf,
-    stop: threading.Event | None = None,
+    stop: Stop | None = None,
 ) -> Iterator[tuple[socket.socket, str]]:
     """What can be gone on with; nothing if it is over, or stopped, meanwhile."""
     silent_until = time.monotonic() + timeout

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import argparse
 import logging
+import queue
 import signal
 import socket
 import sys
-import threading
 from collections.abc import Callable, Sequence
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -77,7 +77,7 @@ def _serve(given: argparse.Namespace) -> int:
     server.begin(create_app(engine, Settings(given.name, doorkeeper.access)))
     announcing = Announcing(_announcement(given, url, pair), _registries(given, pair))
     LOG.info("event=ready url=%s", listens)
-    while server.serving and not stop.wait(1.0):
+    while server.serving and not _came(stop, 1.0):
         pass
     died = not server.serving
     announcing.close()
@@ -88,11 +88,20 @@ def _serve(given: argparse.Namespace) -> int:
     return 1 if died else 0
 
 
-def _told_to_stop(doorkeeper: Doorkeeper, server: WebServer) -> threading.Event:
-    stop = threading.Event()
+def _came(stop: queue.SimpleQueue[int], seconds: float) -> bool:
+    try:
+        stop.get(timeout=seconds)
+    except queue.Empty:
+        return False
+    return True
 
-    def on_stop(_number: int, _frame: FrameType | None) -> None:
-        stop.set()
+
+def _told_to_stop(doorkeeper: Doorkeeper, server: WebServer) -> queue.SimpleQueue[int]:
+    # Not an event: its lock may be held by the very thread that the handler interrupts.
+    stop: queue.SimpleQueue[int] = queue.SimpleQueue()
+
+    def on_stop(number: int, _frame: FrameType | None) -> None:
+        stop.put(number)
 
     def on_reload(_number: int, _frame: FrameType | None) -> None:
         if doorkeeper.reload():

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,6 +16,7 @@ from adon.errors import AdonError
 from mininet_topos.platforms import state
 from mininet_topos.platforms.names import Platform
 from mininet_topos.points import measurement_points
+from mininet_topos.stopping import Stop
 from mininet_topos.testbed import Testbed, testbed
 
 
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _run(folder: Path) -> None:
-    ended = threading.Event()
+    ended = Stop()
     begun, topology = state.read_begun(folder), state.read_topology(folder)
     kernel = begun.platform is Platform.HOST_KERNEL
     with (
