@@ -149,8 +149,8 @@ class Carriage:
                 self.sender.terminate()
             if self.received == 0:
                 self._end_receiver()  # perhaps nobody ever comes who could hang up
-            elif self._late is None:
-                self._late = threading.Timer(REPORT_S, self.abandon)
+            if self._late is None:
+                self._late = threading.Timer(REPORT_S, self._end_both)
                 self._late.daemon = True
                 self._late.start()
 
@@ -158,6 +158,12 @@ class Carriage:
         """Let the receiver report what it has without waiting for its sender."""
         with self._lock:
             self._end_receiver()
+
+    def _end_both(self) -> None:
+        with self._lock:
+            self._end_receiver()
+            if self.sender is not None and self.sender.poll() is None:
+                self.sender.kill()  # it had its time to end by itself: nobody waits for what it may still say
 
     def _end_receiver(self) -> None:
         if not self._abandoned:  # a second signal would end it before it has reported

@@ -148,6 +148,22 @@ SENT = ({"event": "sending"}, {"event": "sent", "packets": 3})
 LISTENING = {"event": "listening"}
 
 
+@pytest.mark.parametrize("protocol", ["tcp", "udp"])
+def test_a_sender_that_hangs_when_it_is_stopped_holds_nothing_up(protocol, monkeypatch):
+    monkeypatch.setattr(carryings, "REPORT_S", 0.2)
+
+    def hang_and_stop(carriage: Carriage) -> None:
+        assert wait_until(lambda: carriage.received > 0, 20)
+        assert carriage.sender is not None
+        carriage.sender.send_signal(signal.SIGSTOP)
+        carriage.stop()
+
+    load = Load(HERE, HERE, free_port(), protocol, seconds=600, rate=400_000, patience=15)
+    done, _ = carried(load, hang_and_stop)
+    assert done.trouble == ""
+    assert done.received == sum(done.per_second) > 0
+
+
 def test_a_receiver_that_waited_for_more_says_for_how_long():
     """Of a medium whose farewell was lost it says so when its patience is over."""
     report = {"event": "received", "bytes": 30, "packets": 3, "sent": None, "jitter": 0.0}
