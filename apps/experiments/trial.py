@@ -237,7 +237,9 @@ class Running:
                     self.record.tell(f"{name} sends")
                     if decider is not None:
                         decider.began(name)
-            case Ended(name, at, delivered):
+            case Ended(name, last_byte, delivered):
+                # The first word of a sender may take longer to us than all its bytes to the receiver.
+                at = last_byte if carried.began is None else max(carried.began, last_byte)
                 carried.ended, carried.delivered = at, delivered
                 self.record.hear(name, What.ENDS, at)
                 if life is None:

@@ -73,6 +73,20 @@ def test_a_flow_is_asked_for_given_its_path_and_counted_byte_by_byte(tmp_path):
     assert commands == ["--names"] * 4 + ["del-flows"] * 2
 
 
+def test_what_had_arrived_before_we_heard_that_it_was_sent_took_no_time(tmp_path):
+    run = RunByOurClock(tmp_path, file(f"[{SMALL}]"))
+    begin = run.carriers.begin
+
+    def at_once(name, load, carried):
+        begin(name, load, carried)
+        now = run.carriers.clock()
+        run.carriers.later(now + 0.2, Ended(name, now, Delivered(received=3_000_000)))
+
+    run.carriers.begin = at_once
+    (row,) = run.outcome().tables.flows
+    assert (row.state, row.ended) == ("finished", row.began)
+
+
 def test_what_is_stored_is_written_to_the_disk_and_gone_afterwards(tmp_path):
     """Written for as long as it runs: what does not fit on the disk fails, and says so."""
     outcome = Run(tmp_path, file(f"[{{{SOYKB}, size: 300 MB, store: disk}}]")).outcome()
