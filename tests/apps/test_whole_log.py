@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import threading
 from contextlib import ExitStack, closing
+from pathlib import Path
 
 import pytest
 
@@ -50,6 +51,12 @@ def gone(pid):
     except ProcessLookupError:
         return True
     return False
+
+
+def stop(pid: int) -> None:
+    """Stop a process: it may still answer until it has."""
+    os.kill(pid, signal.SIGSTOP)
+    eventually(lambda: Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "T", "it runs")
 
 
 def test_all_of_it_is_verified_and_exported(log, url):
@@ -149,7 +156,7 @@ def test_only_so_many_wait_the_others_are_told_at_once(log, monkeypatch):
 def test_the_end_waits_for_nobody_and_nothing_begins_anew(log):
     log.verified()
     pid, found = process_of(log), []
-    os.kill(pid, signal.SIGSTOP)
+    stop(pid)
 
     def ask():
         with pytest.raises(Unavailable):
@@ -168,7 +175,7 @@ def test_the_end_waits_for_nobody_and_nothing_begins_anew(log):
 
 def test_what_takes_too_long_is_given_up(log, monkeypatch):
     log.verified()
-    os.kill(process_of(log), signal.SIGSTOP)
+    stop(process_of(log))
     with monkeypatch.context() as patched:
         patched.setattr(whole_log, "GIVEN_UP_AFTER_S", 0.05)
         with pytest.raises(Unavailable, match="in time"):
