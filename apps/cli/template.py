@@ -11,6 +11,7 @@ from adon.errors import InvalidInput, Problem
 from apps.cli import checking, drafting, editing, proposals
 from apps.cli.arguments import TemplateReference
 from apps.cli.common import JsonFlag, QuietFlag, client, print_json, print_table, write
+from apps.cli.text_files import check_all
 
 if TYPE_CHECKING:
     from adon.client.documents import TemplateBody
@@ -36,21 +37,11 @@ def validate(
     from adon.templates_catalog.model import Template
     from adon.yamlfile import load_model
 
-    problems: list[Problem] = []
-    good: list[dict[str, str]] = []
-    for file in files:
-        try:
-            template = load_model(file, Template)
-        except InvalidInput as error:
-            problems += error.problems
-        else:
-            good.append({"file": str(file), "name": template.name})
-            if not json_:
-                typer.echo(f"{file}: {template.name} is valid")
-    if problems:
-        raise InvalidInput(problems)
-    if json_:
-        print_json(good)
+    def valid(file: Path) -> tuple[dict[str, object], str]:
+        name = load_model(file, Template).name
+        return {"name": name}, f"{name} is valid"
+
+    check_all("FILE", files, valid, as_json=json_)
 
 
 @app.command()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,7 +30,7 @@ def nothing_is(argument: str, name: str, forms: str, kind: str, known: Sequence[
 
 def check_all(
     argument: str,
-    files: Iterable[Named] | None,
+    files: Sequence[Named] | None,
     check: Callable[[Named], tuple[Mapping[str, object], str]],
     *,
     as_json: bool,

@@ -101,12 +101,7 @@ class WholeLog:
             self._one_at_a_time.release()
 
     def _told(self, question: Mapping[str, Any]) -> bytes:
-        if self._closed:
-            raise _Ended
-        if self._process is None or self._process.poll() is not None:
-            self._end()
-            self._process = _begun(self.url)
-        process = self._process
+        process = self._running()
         try:
             cast(IO[bytes], process.stdin).write(json.dumps(question).encode() + b"\n")
         except OSError:
@@ -121,6 +116,16 @@ class WholeLog:
         if head["problem"] is not None:
             raise Unavailable(head["problem"])
         return body
+
+    def _running(self) -> subprocess.Popen[bytes]:
+        found = self._process
+        if not self._closed and (found is None or found.poll() is not None):
+            self._end()
+            self._process = found = _begun(self.url)
+        # Asked after it was begun: an end that came before found nothing to kill, one that comes now does.
+        if self._closed or found is None:
+            raise _Ended
+        return found
 
     def _end(self) -> None:
         process, self._process = self._process, None

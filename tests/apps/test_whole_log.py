@@ -173,6 +173,22 @@ def test_the_end_waits_for_nobody_and_nothing_begins_anew(log):
     assert log._process is None
 
 
+def test_what_begins_while_the_end_comes_does_not_answer(log, monkeypatch):
+    begun, closing = whole_log._begun, threading.Thread(target=log.close)
+
+    def ended_meanwhile(url):
+        closing.start()
+        eventually(lambda: log._closed, "it is not closed")
+        return begun(url)
+
+    monkeypatch.setattr(whole_log, "_begun", ended_meanwhile)
+    with pytest.raises(Unavailable):
+        log.verified()
+    closing.join(20)
+    assert not closing.is_alive()
+    assert log._process is None
+
+
 def test_what_takes_too_long_is_given_up(log, monkeypatch):
     log.verified()
     stop(process_of(log))
