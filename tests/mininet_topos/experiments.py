@@ -9,6 +9,7 @@ import subprocess
 import urllib.request
 from functools import partial
 from ipaddress import IPv4Address
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -67,12 +68,17 @@ def beside_transfers(bed: Testbed) -> dict[str, Any]:
     """What a single-stream test on layer 2 gets beside a transfer there; and the transfers' reports."""
     pin_measured(bed, "al2s")
     pin(bed.switches.ofctl, NETWORK, "al2s", Traffic(MU.host, OSU.host))
-    found: dict[str, Any] = {}
-    for streams, size in ((CONTENDING_STREAMS, 70_000_000), (1, 40_000_000)):
-        transfer = start_transfer(bed, streams, size, 6000 + streams)
+    ports = count(6001)
+
+    def beside(streams: int, size: int) -> dict[str, Any]:
+        transfer = start_transfer(bed, streams, size, next(ports))
         tested = goodput(bed, ("mu-dtn", AT_MU["al2s"]), ("osu-dtn", AT_OSU["al2s"]))
-        found[str(streams)] = {"test": tested, "size": size, **finish_transfer(transfer)}
-    return found
+        return {"test": tested, "size": size, **finish_transfer(transfer)}
+
+    # Where the machine holds transfers up, they leave a test more than their share.
+    many = partial(beside, CONTENDING_STREAMS, 70_000_000), lambda found: found["test"] < 5.7
+    one = partial(beside, 1, 40_000_000), lambda found: found["test"] > 10
+    return {str(CONTENDING_STREAMS): undisturbed(*many), "1": undisturbed(*one)}
 
 
 def points_and_cross_traffic(bed: Testbed) -> dict[str, Any]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from mininet_topos.networks.description import QUEUE
-from tests.mininet_topos.shaped import BURST, MTU
+from tests.mininet_topos.shaped import BURST, MTU, SENT_MEANWHILE
 
 pytestmark = pytest.mark.testbed
 INSIDE = "tests.mininet_topos.shaped"
@@ -19,8 +19,7 @@ def test_a_links_mtu_holds_at_both_ends_and_for_what_crosses_it(in_testbed):
 
 def test_a_running_link_changes(in_testbed):
     found = in_testbed(f"{INSIDE}:changes")
-    # While the burst comes in HTB sends its own of six frames, and hardly more.
-    assert QUEUE <= found["arrived"] <= QUEUE + 20
+    assert QUEUE <= found["arrived"] <= QUEUE + SENT_MEANWHILE
     assert found["queue"]["limit"] == QUEUE
     assert 0 < found["queue"]["dropped"] <= BURST - QUEUE
     assert "rate 60Mbit ceil 60Mbit" in found["rate"]
