@@ -47,7 +47,7 @@ def _tell_all(story: Telling, rules: Rules) -> None:
     first = story.ask("t1", SOYKB_1, "active")
     _keep_rules(story, rules, "t1")
     story.follow("t2", SOYKB_1, first)
-    _await_test(story, L2, story.wait_for_transfer(SOYKB_1))
+    _await_test(story, L2, story.wait_for_transfer(SOYKB_1), least=FREE)
 
     neuroblastoma = story.ask("t3", NEUROBLASTOMA, "active")
     contended = time.time()
@@ -67,18 +67,32 @@ def _tell_all(story: Telling, rules: Rules) -> None:
     story.collect("figure 18", began)
 
 
-def _await_test(story: Telling, path: str, since: float) -> None:
-    """Wait for a throughput test that began after ``since``: what comes next must rest on it."""
+FREE = 52e6
+"""Bits/s that a test of layer 2 finds at least when nothing else is on it; Neuroblastoma asks for 50."""
+TESTS = 5
+"""That may find less: who works beside us on this machine takes from what its network carries."""
+
+
+def _await_test(story: Telling, path: str, since: float, least: float = 0.0) -> None:
+    """Wait for a throughput test that began after ``since``: what comes next must rest on it.
+
+    :param least: bits/s; a test that finds less is told of, and another one awaited.
+    """
     story.tell(f"waiting for a throughput test of {path} that began after this")
+    told: set[str] = set()
 
     def tested() -> bool:
         found = story.api.measurements(path=path, source="mu", metric="throughput", since=time_text(since))
         fresh = [m for m in found if seconds_of(m["started_at"]) >= since]
-        if fresh:
-            story.tell(f"  {path}: {format_rate(fresh[0]['value'])}")
-        return bool(fresh)
+        if not fresh:
+            return False
+        newest = max(fresh, key=lambda m: seconds_of(m["started_at"]))
+        if newest["started_at"] not in told:
+            told.add(newest["started_at"])
+            story.tell(f"  {path}: {format_rate(newest['value'])}")
+        return bool(newest["value"] >= least)
 
-    story.until(tested, NEXT_TEST_S, f"{path} is tested")
+    story.until(tested, NEXT_TEST_S * (TESTS if least else 1), f"{path} is tested")
 
 
 def _keep_rules(story: Telling, rules: Rules, step: str) -> None:
