@@ -19,7 +19,6 @@ from adon.broker.recompute.seen import Snapshot
 from adon.broker.resources.reservation import Reservation
 from adon.broker.sites.jobs import SiteJob
 from adon.errors import AdonError
-from adon.flowvisor.circuits import Order
 from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.rule import Change, Entry, Rule
 from adon.templates_catalog.model import Template
@@ -272,18 +271,6 @@ class MonitoringChanged(Effect):
 
     watches: tuple[Watching, ...]
     series: frozenset[tuple[str, str]]
-
-
-@dataclass(frozen=True, slots=True)
-class CapacityWanted(Effect):
-    """Ask whoever provides a circuit for another capacity of it.
-
-    Circuits are configured, not reserved (:class:`adon.flowvisor.circuits.StaticProvider`): whoever runs
-    them is asked.  The last order of a circuit stands; one with its present capacity takes it back.
-    """
-
-    order: Order
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from adon.broker.link_reading import links
 from adon.broker.network_reading import circuits, sites, wires
 from adon.broker.resources.reading import site_json
 from adon.broker.room import count
-from adon.broker.triggers.orders import standing
 from adon.broker.world import World
 from adon.flowvisor.path import Known
 from adon.flowvisor.rule import dpid_text, rule_text
@@ -75,7 +74,7 @@ def _difference(world: World, name: str, dpid: int) -> dict[str, object]:
 
 def _path(world: World, candidate: Candidate, now: float) -> dict[str, object]:
     configured = world.configuration.paths.get(candidate.key.path)
-    path, wanted = candidate.path, standing(world, candidate.key)
+    path = candidate.path
     metrics = {}
     for metric in Metric:
         known = world.performance.knowledge(candidate.key, metric, now, float("inf"))
@@ -101,7 +100,6 @@ def _path(world: World, candidate: Candidate, now: float) -> dict[str, object]:
         "metrics": metrics,
         "flows": world.flows.on(candidate.key),
         "alarms": [_alarm(world, alarm) for alarm in world.alarms.on(candidate.key)],
-        "wanted": None if wanted is None else {"capacity": wanted.capacity, "flows": list(wanted.flows)},
     }
 
 

@@ -188,7 +188,7 @@ class ThroughputBound(TypedDict):
 
 class ChangeCapacity(TypedDict):
     """
-    Ask for a circuit of so much more, or less, than the path's capacity.
+    Announce that the path should have so much more, or less, capacity.
     """
 
     action: Literal["capacity"]
@@ -3280,11 +3280,6 @@ class PathView(TypedDict):
     metrics: dict[str, Reading]
     flows: list[str]
     alarms: list[PathAlarm]
-    wanted_bps: NotRequired[float | None]
-    """
-    what triggers of flows order of its circuit
-    """
-    wanted_by: NotRequired[list[str]]
 
 
 class NetworkView(TypedDict):

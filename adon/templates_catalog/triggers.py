@@ -191,7 +191,7 @@ class ChangePriority(Part):
 
 
 class ChangeCapacity(Part):
-    """Ask for a circuit of so much more, or less, than the path's capacity."""
+    """Announce that the path should have so much more, or less, capacity."""
 
     action: Literal["capacity"]
     more: Ratio | None = None

@@ -23,7 +23,6 @@ from adon.broker.effects import (
     AdmitConnections,
     Announce,
     Answer,
-    CapacityWanted,
     DropConnections,
     Effect,
     EstimateScored,
@@ -172,11 +171,6 @@ class Executor:
                 self._request(effect)
             case MonitoringChanged():
                 self.tell("monitor", monitoring_to_json(effect.watches, effect.series), "collector")
-            case CapacityWanted(order=order):
-                where = (order.circuit, order.source, order.destination, order.capacity)
-                log.warning(
-                    "event=capacity.wanted circuit=%s from=%s to=%s bps=%.0f reason=%r", *where, effect.reason
-                )
             case NeedsChanged():
                 self.tell("needs", dict(needs_to_json(effect.needs)), "collector")
             case ShapesChanged():

@@ -12,7 +12,7 @@ from apps.cli.arguments import OfFlow, OfSwitch
 from apps.cli.common import EXIT_DIFFERS, JsonFlag, client, naming, print_json, print_table
 
 if TYPE_CHECKING:
-    from adon.client.documents import EstimateView, PathView, TraceView
+    from adon.client.documents import EstimateView, TraceView
 
 paths = typer.Typer(help="Transit paths.", no_args_is_help=True)
 hosts = typer.Typer(help="Data transfer nodes.", no_args_is_help=True)
@@ -38,7 +38,7 @@ def list_paths(ctx: typer.Context, json_: JsonFlag = False) -> None:
             path["layer"],
             f"{path['source']} > {path['destination']}",
             "up" if path["usable"] else f"down: {path['reason']}",
-            value(path["capacity_bps"], "bps") + _wanted(path),
+            value(path["capacity_bps"], "bps"),
             *(reading(path["metrics"].get(metric)) for metric in METRICS),
             " ".join(path["flows"]) or "-",
             alarms(path["alarms"]),
@@ -49,12 +49,6 @@ def list_paths(ctx: typer.Context, json_: JsonFlag = False) -> None:
     print_table(columns, rows, "no path is configured; see: adon config check FILE")
     if body["estimates"]:
         _print_estimates(body["estimates"])
-
-
-def _wanted(path: PathView) -> str:
-    from apps.cli.words import value
-
-    return "" if path["wanted_bps"] is None else f" ({value(path['wanted_bps'], 'bps')} wanted)"
 
 
 def _print_estimates(estimates: list[EstimateView]) -> None:

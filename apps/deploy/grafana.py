@@ -178,7 +178,6 @@ ROWS: tuple[Row, ...] = (
             Panel("Counted over said", {"{{site}}": "adon_site_stretch_ratio"}, bad=3),
             Panel("Jobs of ours", {"{{state}}": "sum by (state) (adon_jobs)"}),
             Panel("Sites that answer", {"{{site}}": "adon_site_up"}, bad=1, below=True),
-            Panel("Capacity ordered", {ONE_WAY: "adon_capacity_wanted_bps"}, "bps"),
         ),
     ),
 )

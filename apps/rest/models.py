@@ -438,8 +438,6 @@ class PathView(View):
     metrics: dict[str, Reading]
     flows: list[str]
     alarms: list[PathAlarm]
-    wanted_bps: float | None = Field(default=None, description="what triggers of flows order of its circuit")
-    wanted_by: list[str] = []
 
     @classmethod
     def of(cls, entry: Mapping[str, Any]) -> Self:
@@ -448,9 +446,7 @@ class PathView(View):
             name: {**known, "unit": UNITS.get(name, ""), "age_seconds": known["age"]}
             for name, known in entry["metrics"].items()
         }
-        wanted = entry.get("wanted") or {"capacity": None, "flows": []}
-        orders = {"wanted_bps": wanted["capacity"], "wanted_by": wanted["flows"]}
-        return cls.model_validate({**entry, "capacity_bps": entry["capacity"], "metrics": metrics, **orders})
+        return cls.model_validate({**entry, "capacity_bps": entry["capacity"], "metrics": metrics})
 
 
 class SwitchView(View):

@@ -391,13 +391,6 @@ def test_templates_are_added_and_shown(adon, world, soykb_file):
     assert (refused.exit_code, f"{soykb_file}:1: weights: is required" in refused.stderr) == (2, True)
 
 
-def test_an_order_of_capacity_is_shown(adon, world):
-    world.controller.snapshot["paths"][0]["wanted"] = {"capacity": 72e6, "flows": ["f-1"]}
-    assert "60.6 Mbps (72 Mbps wanted)" in adon("path", "list").stdout
-    first = json.loads(adon("path", "list", "--json").stdout)[0]
-    assert (first["wanted_bps"], first["wanted_by"]) == (72e6, ["f-1"])
-
-
 def test_paths_show_value_and_age(adon):
     shown = adon("path", "list").stdout
     for text in ("al2s", "mu > osu", "58 Mbps (42 s ago)", "6.8 Mbps", "critical: throughput", "+12 %"):

@@ -11,7 +11,6 @@ from adon.broker.decision import Outcome
 from adon.broker.effects import (
     Announce,
     Answer,
-    CapacityWanted,
     Effect,
     EstimateScored,
     MonitoringChanged,
@@ -38,7 +37,6 @@ from adon.broker.events import SnapshotAsked
 from adon.broker.flow import FlowState
 from adon.broker.recompute.seen import Seen, Snapshot
 from adon.errors import Unavailable
-from adon.flowvisor.circuits import Order
 from apps.campus_edge.executor import Executor
 from measurement import codec
 from measurement.model import Metric, Observation, PathKey
@@ -230,13 +228,6 @@ def test_the_collector_is_told_what_to_watch() -> None:
             "collector",
         )
     ]
-
-
-def test_people_read_in_the_log_which_capacity_is_wanted(caplog: pytest.LogCaptureFixture) -> None:
-    carry_out(
-        World(), CapacityWanted("e-1", Order("al2s", "mu", "osu", 3000, 1.2e9), "flow f-1, trigger burst")
-    )
-    assert "event=capacity.wanted circuit=al2s from=mu to=osu bps=1200000000" in caplog.text
 
 
 def test_who_is_told_what() -> None:

@@ -194,11 +194,8 @@ def test_every_panel_has_something_to_show(prometheus: str) -> None:
         for panel, query in queries(sql=False).items()
         if not metrics_of(query) & SILENT and not asked(prometheus, query)
     }
-    # Nobody orders capacity, no link is there, and both failures that were timed are over.
-    assert empty == {
-        "Capacity ordered: {{path}} {{source}}→{{destination}}",
-        "Links, by state: {{state}}",
-    }
+    # No link is there, and both failures that were timed are over.
+    assert empty == {"Links, by state: {{state}}"}
 
 
 @pytest.mark.integration

@@ -34,10 +34,8 @@ def changed(world: Any, before: dict[str, float]) -> dict[str, float]:
 
 def test_the_network(world: Any) -> None:
     world.controller.snapshot["links"] = [{"state": "live"}, {"state": "live"}, {"state": "foreign"}]
-    world.controller.snapshot["paths"][0]["wanted"] = {"capacity": 72e6, "flows": ["f-1"]}
     found = figures(world)
     expected = {
-        'adon_capacity_wanted_bps{destination="osu",path="al2s",source="mu"}': 72e6,
         f"adon_of_connected{{{DPID}}}": 1,
         f'adon_table_active{{{DPID},table="0"}}': 13,
         f'adon_table_max{{{DPID},table="0"}}': 2000,

@@ -24,7 +24,6 @@ from adon.broker.effects import (
     AdmitConnections,
     Announce,
     Answer,
-    CapacityWanted,
     DropConnections,
     Effect,
     EstimateScored,
@@ -171,7 +170,6 @@ class Stage:
         self.batches: list[SendBatch] = []
         self.requested: list[RequestMeasurement] = []
         self.monitoring: MonitoringChanged | None = None
-        self.capacity: list[CapacityWanted] = []
         self.scores: list[Observation] = []
         self.parts: dict[str, str] = {}
         self.snapshots: list[Snapshot] = []
@@ -410,8 +408,6 @@ class Stage:
                 self.quiet = paths
             case MonitoringChanged():
                 self.monitoring = effect
-            case CapacityWanted():
-                self.capacity.append(effect)
             case RequestMeasurement():
                 self.requested.append(effect)
             case EstimateScored(observation=observation):

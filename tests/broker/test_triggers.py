@@ -12,11 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from adon import yamlfile
-from adon.broker.events import SnapshotAsked
 from adon.broker.flow import Flow
 from adon.broker.triggers.evaluation import LONGEST_REST_S, Seen, step, turned
 from adon.broker.triggers.record import Fired, Knob, Triggered
-from adon.frozenmap import FrozenMap
 from adon.store import codec
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
@@ -234,7 +232,7 @@ def test_two_triggers_do_not_play_ping_pong_with_a_flow() -> None:
     assert any("was turned the other way less than" in text for text in stage.said)
 
 
-def test_more_capacity_is_asked_for_on_a_burst() -> None:
+def test_capacity_trigger_announces_the_wanted_capacity() -> None:
     burst = {
         "name": "burst",
         "when": {"metric": "flow.rate", "above": "40 Mbps", "clear": "30 Mbps"},
@@ -246,64 +244,10 @@ def test_more_capacity_is_asked_for_on_a_burst() -> None:
     for _ in range(4):
         stage.carry(flow, 30_000_000)  # 48 Mbps in 5 s
         stage.pass_time(5)
-    (asked,) = stage.capacity
-    assert asked.order.circuit == "al2s"
-    assert asked.order.capacity == pytest.approx(1.2 * 60.6e6)
-    assert asked.reason == f"wanted by {flow.id}"
-    assert "flow.rate 48 Mbps above 40 Mbps for 6 s" in fired(stage, flow)["burst"].text
-
-
-def bursting(stage: Stage) -> Any:
-    flow = stage.submit("t")
-    for _ in range(4):
-        stage.carry(flow, 30_000_000)
-        stage.pass_time(5)
-    return flow
-
-
-def wanted(stage: Stage) -> dict[str, Any]:
-    """What the read-out tells of orders, by path, from mu to osu."""
-    paths = stage.command(SnapshotAsked)["paths"]
-    return {one["path"]: one["wanted"] for one in paths if one["source"] == "mu" and one["wanted"]}
-
-
-BURST = {
-    "name": "burst",
-    "when": {"metric": "flow.rate", "above": "20 Mbps", "clear": "1 Mbps"},
-    "do": {"action": "capacity", "more": "20 %"},
-}
-MORE = pytest.approx(1.2 * 60.6e6)
-
-
-def test_an_order_stands_as_long_as_a_flow_wants_it_and_is_then_taken_back() -> None:
-    stage = staged(BURST)
-    first = bursting(stage)
-    assert wanted(stage) == {"al2s": {"capacity": MORE, "flows": [first.id]}}
-    second = bursting(stage)
-    assert wanted(stage) == {"al2s": {"capacity": MORE, "flows": [first.id, second.id]}}
-    assert len(stage.capacity) == 1, "it is one order, whoever wants it"
-    stage.report(first)
-    stage.pass_time(1)
-    assert len(stage.capacity) == 1
-    stage.report(second)
-    stage.pass_time(30)
-    back = stage.capacity[-1]
-    assert (len(stage.capacity), back.order.capacity) == (2, pytest.approx(60.6e6))
-    assert back.reason == "no flow wants another capacity any more"
-    assert wanted(stage) == {}
-
-
-def test_an_order_outlives_a_restart_and_ends_when_the_circuit_has_it() -> None:
-    stage = staged(BURST)
-    flow = bursting(stage)
-    stage.restart_controller()
-    assert wanted(stage) == {"al2s": {"capacity": MORE, "flows": [flow.id]}}
-    assert len(stage.capacity) == 1, "it was ordered before"
-    paths = dict(stage.configuration.paths)
-    paths["al2s"] = paths["al2s"].model_copy(update={"capacity": 1.2 * 60.6e6})
-    stage.configuration = stage.configuration.model_copy(update={"paths": FrozenMap(paths)})
-    stage.restart_controller()
-    assert wanted(stage) == {}, "it has it"
+    seen = "trigger burst: flow.rate 48 Mbps above 40 Mbps for 6 s"
+    text = f"{seen}: path al2s should have 72.72 Mbps; it has 60.6 Mbps"
+    assert fired(stage, flow)["burst"].text == text
+    assert f"flow {flow.id}: {text}" in stage.said
 
 
 def test_a_test_is_asked_for_unless_the_path_is_quiet() -> None:
@@ -434,7 +378,7 @@ def test_a_clock_that_is_set_back_blocks_nothing_for_ever() -> None:
 
 
 def test_what_was_done_is_kept_with_the_flow() -> None:
-    kept = Triggered((Fired("a", 1.0, 2.0, 3, False, "x"),), (Knob("priority", -1, 4.0, 5.0),), -100, 1.2)
+    kept = Triggered((Fired("a", 1.0, 2.0, 3, False, "x"),), (Knob("priority", -1, 4.0, 5.0),), -100)
     stage = staged()
     flow = stage.submit("t")
     one = replace(stage.flow(flow), triggered=kept)

@@ -7,6 +7,7 @@ is told too.  A look at the flow's paths records a decision that names the trigg
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Literal
 
 from adon.broker.effects import (
     Announce,
@@ -18,7 +19,7 @@ from adon.broker.events import Event
 from adon.broker.flow import Flow
 from adon.broker.placing import Placing
 from adon.broker.triggers.evaluation import turned
-from adon.broker.triggers.record import Fired, Ordered
+from adon.broker.triggers.record import Fired
 from adon.broker.world import World
 from adon.templates_catalog.triggers import (
     ChangeCapacity,
@@ -47,7 +48,7 @@ def fire(
     text = f"trigger {trigger.name}: {seen}: {told}"
     fired = Fired(trigger.name, event.at, value, 1 if last is None else last.count + 1, text=text)
     flow = world.flows.put(replace(flow, triggered=flow.triggered.noting(fired)))
-    level = trigger.do.level if isinstance(trigger.do, Notify) else "info"
+    level = level_of(trigger)
     announced: list[Effect] = [
         SaveFlow(event.id, flow),
         Announce(event.id, level, f"flow {flow.id}: {text}", flow.id),
@@ -57,6 +58,17 @@ def fire(
     elif isinstance(trigger.do, ChangePriority):
         effects += placing.reexamine(flow, event)  # its rules carry its priority
     return [*announced, *effects]
+
+
+def level_of(trigger: Trigger) -> Literal["info", "warning", "error"]:
+    """Return the level of a trigger's announcement."""
+    match trigger.do:
+        case Notify(level=level):
+            return level
+        case ChangeCapacity():
+            return "warning"
+        case _:
+            return "info"
 
 
 def seen_as(trigger: Trigger, value: float) -> str:
@@ -80,8 +92,7 @@ def _done(world: World, flow: Flow, trigger: Trigger, event: Event) -> tuple[Flo
         case ChangePriority(by=by):
             return _priority(world, flow, trigger, by, event)
         case ChangeCapacity():
-            flow, told = _capacity(world, flow, trigger, trigger.do.factor, event)
-            return flow, told, []  # the order is that of all flows there (orders.py)
+            return flow, _capacity(world, flow, trigger.do.factor), []
         case RequestTest(metric=metric):
             return _measurement(world, flow, trigger, metric, event)
         case StartMonitoring(of=end, metrics=metrics):
@@ -110,22 +121,12 @@ def _priority(
     return flow, f"its priority goes from {before} to {world.flows.priority(flow)}", []
 
 
-def _capacity(world: World, flow: Flow, trigger: Trigger, factor: float, event: Event) -> tuple[Flow, str]:
-    path, topology = str(flow.path), world.network.topology
-    capacity = topology.capacity_of(path)
+def _capacity(world: World, flow: Flow, factor: float) -> str:
+    path = str(flow.path)
+    capacity = world.network.topology.capacity_of(path)
     if capacity is None:
-        return flow, f"no more is asked for: nobody knows the capacity of {path}"
-    before = 1.0 if flow.triggered.wanted_of(path) is None else flow.triggered.capacity
-    if factor == before:
-        return flow, f"{format_rate(capacity * factor)} were asked for on {path} already"
-    way = 1 if factor > before else -1
-    knob = turned(flow.triggered.knob("capacity"), "capacity", way, event.at, trigger.hold)
-    if knob is None:
-        return flow, _rests(flow, "capacity")
-    turned_up, ordered = flow.triggered.turning(knob), Ordered(path, capacity * factor)
-    flow = replace(flow, triggered=replace(turned_up, capacity=factor, ordered=ordered))
-    asked = f"{format_rate(capacity * factor)} are asked for on {path}, which has {format_rate(capacity)}"
-    return flow, asked
+        return f"path {path} should have {factor:.0%} of its capacity, which is not configured"
+    return f"path {path} should have {format_rate(capacity * factor)}; it has {format_rate(capacity)}"
 
 
 def _measurement(

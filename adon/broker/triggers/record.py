@@ -37,34 +37,15 @@ class Knob:
 
 
 @dataclass(frozen=True, slots=True)
-class Ordered:
-    """What was ordered of the circuit that the flow was on then.
-
-    :param capacity: bits/s: once the circuit has it, nothing is wanted any more.
-    """
-
-    path: str
-    capacity: float
-
-
-@dataclass(frozen=True, slots=True)
 class Triggered:
     """All of one flow.
 
     :param priority: added to the priority that was asked.
-    :param capacity: what its path's capacity was asked to be multiplied by.
-    :param ordered: what that came to.
     """
 
     fired: tuple[Fired, ...] = ()
     knobs: tuple[Knob, ...] = ()
     priority: int = 0
-    capacity: float = 1.0
-    ordered: Ordered | None = None
-
-    def wanted_of(self, path: str | None) -> float | None:
-        """What is wanted of the circuit of a path, in bits/s; None if nothing is."""
-        return self.ordered.capacity if self.ordered is not None and self.ordered.path == path else None
 
     def last(self, trigger: str) -> Fired | None:
         """The last time that a trigger fired; None if it never did."""

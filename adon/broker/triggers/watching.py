@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from adon.broker.effects import Announce, CapacityWanted, Effect, SaveFlow
+from adon.broker.effects import Effect, SaveFlow
 from adon.broker.events import (
     CountersReported,
     Event,
@@ -23,12 +23,10 @@ from adon.broker.placing import Placing
 from adon.broker.register import Ends, Group
 from adon.broker.triggers import acting
 from adon.broker.triggers.evaluation import Seen, step
-from adon.broker.triggers.orders import Standing, order, place_of, standing
 from adon.broker.world import World
 from adon.flowvisor.pipeline import owner_of
-from adon.templates_catalog.triggers import RATE, ChangeCapacity, Trigger
-from adon.units import format_rate
-from measurement.model import Observation, PathKey
+from adon.templates_catalog.triggers import RATE, Trigger
+from measurement.model import Observation
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +50,6 @@ class Triggers:
         self._placing = placing
         self._seen: dict[int, dict[str, Seen]] = {}
         self._moved = -1
-        self._turned: set[PathKey] = set()
-        # What was ordered of circuits; an earlier run has ordered what its flows still want.
-        self._ordered = {key: wanted.capacity for key, wanted in self._wanted()}
 
     def heed(self, event: Event) -> list[Effect]:
         """Act on what an event's values make triggers fire."""
@@ -62,40 +57,7 @@ class Triggers:
         for reading in self._readings(event):
             effects += self._take(reading, event)
         self._forget()
-        return [*effects, *self._orders(event)]
-
-    def _wanted(self) -> Iterator[tuple[PathKey, Standing]]:
-        """The directed paths of which running flows want another capacity."""
-        turned = [flow for flow in self._world.flows.running() if flow.triggered.ordered is not None]
-        for key in sorted({place_of(self._world, flow) for flow in turned if flow.path is not None}, key=str):
-            wanted = standing(self._world, key)
-            if wanted is not None:
-                yield key, wanted
-
-    def _orders(self, event: Event) -> list[Effect]:
-        """Order what has come to be wanted of a circuit, and take back what no flow wants any more."""
-        if not self._ordered and not self._turned:
-            return []
-        effects: list[Effect] = []
-        for key in sorted({*self._ordered, *self._turned}, key=str):
-            effects += self._order(key, event)
-        self._turned.clear()
         return effects
-
-    def _order(self, key: PathKey, event: Event) -> list[Effect]:
-        wanted = standing(self._world, key)
-        found = order(self._world, key, wanted)
-        if found is None or self._ordered.get(key) == (None if wanted is None else wanted.capacity):
-            return []
-        if wanted is None:
-            del self._ordered[key]
-            why = "no flow wants another capacity any more"
-        else:
-            self._ordered[key] = wanted.capacity
-            why = f"wanted by {', '.join(wanted.flows)}"
-        where = f"{key.path} from {key.source} to {key.destination}"
-        told = f"{format_rate(found.capacity)} are ordered of {where}: {why}"
-        return [CapacityWanted(event.id, found, why), Announce(event.id, "warning", told)]
 
     def clock_set_back(self, by: float) -> None:
         """The clock now shows ``by`` seconds less than it did: values begin anew, what has fired stays."""
@@ -158,8 +120,6 @@ class Triggers:
         found = step(trigger, seen.get(trigger.name), last, reading.value, reading.at, event.at, gap)
         seen[trigger.name] = found.seen
         if found.fires:
-            if isinstance(trigger.do, ChangeCapacity) and flow.path is not None:
-                self._turned.add(place_of(self._world, flow))
             return acting.fire(self._world, self._placing, flow, trigger, reading.value, event)
         if found.over and last is not None:
             return self._over(replace(flow, triggered=flow.triggered.noting(replace(last, on=False))), event)

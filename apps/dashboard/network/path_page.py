@@ -152,9 +152,6 @@ def _direction(way: Doc, here: Visit) -> Component:
         )
         for one in way["alarms"]
     ]
-    wanted: list[Any] = []
-    if way["wanted_bps"] is not None:
-        wanted = [html.P(["Wanted: ", ui.rate(way["wanted_bps"]), " by ", flow_links(way["wanted_by"])])]
     state = [] if way["usable"] else [html.P([ui.badge("down", "bad"), f" {way['reason']}"])]
     return ui.card(
         direction(way),
@@ -162,7 +159,6 @@ def _direction(way: Doc, here: Visit) -> Component:
         table,
         html.Ul(alarms, className="alarms") if alarms else None,
         html.P(["Flows: ", flow_links(way["flows"])]),
-        *wanted,
     )
 
 

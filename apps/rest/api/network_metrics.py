@@ -30,13 +30,6 @@ def of_snapshot(snapshot: Mapping[str, Any]) -> Iterable[Metric]:
         links.add_metric([str(state)], counts[str(state)])
     yield links
     yield from _slices(snapshot["slices"])
-    labels = ["path", "source", "destination"]
-    text = "Capacity that triggers of running flows order of a circuit."
-    orders = GaugeMetricFamily("adon_capacity_wanted_bps", text, labels=labels)
-    for one in snapshot["paths"]:
-        if one.get("wanted"):
-            orders.add_metric([one[label] for label in labels], one["wanted"]["capacity"])
-    yield orders
     failed = snapshot["failover"]
     text = "From a failure of the network to the last move that it made necessary confirmed."
     failover = HistogramMetricFamily("adon_failover_seconds", text)
