@@ -61,7 +61,7 @@ setup(
         "werkzeug>=3,<4",
     ],
     extras_require={
-        "report": ["plotly>=6,<8", "kaleido>=1,<2", "resvg-py>=0.5,<0.6", "statsmodels>=0.14,<1"],
+        "report": ["plotly>=6,<8", "kaleido>=1,<2", "statsmodels>=0.14,<1"],
         "bench": ["networkx>=3.2,<4", "ortools>=9.10,<10", "plotly>=6,<8"],
         "postgresql": ["psycopg[binary]>=3.1,<4"],
         "openstack": ["openstacksdk>=4,<5"],

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import typer
 
-from apps.cli.testbed_drawing import draw
-from apps.cli.testbed_importing import import_
 from apps.cli.testbed_inside import WithProgram, ping, shell
 from apps.cli.testbed_listing import list_, show
 from apps.cli.testbed_running import down, status, up
@@ -20,5 +18,3 @@ app.command(cls=WithProgram)(shell)
 app.command()(down)
 app.command("list")(list_)
 app.command()(show)
-app.command()(draw)
-app.command("import")(import_)

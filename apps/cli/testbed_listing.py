@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from mininet_topos.networks import NamedLink, Network
 
 NetworkArgument = Annotated[
-    str, typer.Argument(metavar="NAME", help="One of adon testbed list, or a file (.yaml, .graphml).")
+    str, typer.Argument(metavar="NAME", help="One of adon testbed list, or a YAML file.")
 ]
 ScaleOption = Annotated[
     float | None, typer.Option(help="Rates are divided by it (default: what the description says).")

@@ -22,9 +22,7 @@ Tell = Callable[[str], None]
 
 
 def up(
-    network: Annotated[
-        str, typer.Argument(help="One of adon testbed list, or a file (.yaml, .graphml).")
-    ] = "mu_osu",
+    network: Annotated[str, typer.Argument(help="One of adon testbed list, or a YAML file.")] = "mu_osu",
     name: Annotated[
         str | None,
         typer.Option(help="What it is called: several stand side by side (default: as the network)."),

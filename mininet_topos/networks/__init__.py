@@ -7,7 +7,6 @@ from mininet_topos.networks.catalog import (
     found,
     named,
     names,
-    of_map,
     read,
     text,
 )
@@ -26,7 +25,6 @@ __all__ = [
     "found",
     "named",
     "names",
-    "of_map",
     "read",
     "text",
 ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -51,17 +50,11 @@ def named(name: str, scale: float | None = None, changes: Changes = NO_CHANGES) 
 
 
 def read(path: Path, scale: float | None = None, changes: Changes = NO_CHANGES) -> Network:
-    """The network that a file describes: a description, or a map of the Topology Zoo (``.graphml``).
+    """The network that a file describes.
 
     :param scale: the described rates are divided by it; None for the description's own.
     :raises InvalidInput: with every problem found, each with file, line and field.
     """
-    if path.suffix == ".graphml":
-        # Not above: that module makes descriptions, and needs this package for it.
-        from mininet_topos.zoo.importing import described as imported
-        from mininet_topos.zoo.settling import Wishes
-
-        return of_map(imported(path, Wishes()).yaml, path, scale, changes)
     return described(read_text(path), str(path), scale, changes)
 
 
@@ -90,20 +83,6 @@ def described(
         return compiled(model, scale)
     except WrongDescription as refused:
         raise InvalidInput(_problems(refused, file, lines)) from refused
-
-
-def of_map(text: str, file: Path, scale: float | None = None, changes: Changes = NO_CHANGES) -> Network:
-    """The network of a description that was made of a map.
-
-    :param file: the map; nobody has the description as a file, so no problem names a line of it.
-    :raises InvalidInput: with every problem found, each with the map and the field.
-    """
-    try:
-        return described(text, f"{file} (imported)", scale, changes)
-    except InvalidInput as refused:
-        raise InvalidInput(
-            replace(problem, line=None, column=None) for problem in refused.problems
-        ) from refused
 
 
 def _changed(data: Any, changes: Changes) -> Any:

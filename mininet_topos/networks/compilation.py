@@ -59,7 +59,6 @@ def compiled(described: Description, scale: float | None = None) -> Network:
         sites=tuple(_site(campus, number, given, wires) for number, campus in enumerate(sites, start=1)),
         paths=tuple(_path(course, sites, given, wires) for course in ways),
         links=tuple(_links(resolved, wires)),
-        places=FrozenMap(dict(described.places)),
     )
 
 
@@ -161,4 +160,4 @@ def _links(resolved: Graph, wires: Wiring) -> Iterator[NamedLink]:
         one, other = cable.between
         ends = wires.at(cable, one), wires.at(cable, other)
         shaped = wires.shaped(cable)
-        yield NamedLink(name, cable.between, ends, cable.shape, cable.goodput, shaped, cable.told)
+        yield NamedLink(name, cable.between, ends, cable.shape, cable.goodput, shaped)

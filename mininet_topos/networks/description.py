@@ -31,11 +31,6 @@ RESERVED = ("all", "default", "joined", "lo", "management", "mgmt", "ovs-netdev"
 """Names that the building itself uses, and those that Linux lets no device have (``all``, ``default``) or
 that Open vSwitch's own devices have."""
 
-NETWORK_NAME = "[a-z][a-z0-9_]{0,39}"
-"""What a network is called, as a regular expression."""
-
-MOST_PATHS = 1000
-
 Node = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,8}[a-z0-9]$")]
 """A node's or link's name: 2 to 10 characters, so that an interface's name, which begins with it, is not
 longer than Linux takes."""
@@ -163,21 +158,15 @@ def _on_a_line(title: str) -> str:
     return title
 
 
-Latitude = Annotated[float, Field(ge=-90, le=90)]
-Longitude = Annotated[float, Field(ge=-180, le=180)]
-
-
 class Description(Part):
     """A whole network.
 
     :ivar scale: the rates are divided by it, if nobody asks for another.
     :ivar switches: a provider's; they carry the VLANs of the paths that lead over them and nothing else.
     :ivar routers: between the campuses'.
-    :ivar places: latitude and longitude in degrees, of sites and of what lies between them; pictures become
-        maps where all of these have one.
     """
 
-    network: Annotated[str, Field(pattern=f"^{NETWORK_NAME}$")]
+    network: Annotated[str, Field(pattern="^[a-z][a-z0-9_]{0,39}$")]
     title: Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_on_a_line)]
     about: str = ""
     scale: Annotated[float, Field(gt=0)] = 1.0
@@ -185,8 +174,7 @@ class Description(Part):
     switches: tuple[Node, ...] = ()
     routers: tuple[Node, ...] = ()
     links: Frozen[Node, LinkPart] = FrozenMap()
-    paths: Annotated[Frozen[Name, PathPart], Field(max_length=MOST_PATHS)] = FrozenMap()
-    places: Frozen[Node, tuple[Latitude, Longitude]] = FrozenMap()
+    paths: Annotated[Frozen[Name, PathPart], Field(max_length=1000)] = FrozenMap()
 
     @property
     def campuses(self) -> Mapping[str, SitePart]:

@@ -118,7 +118,7 @@ def graph(described: Description, scale: float) -> Graph:
     nodes = tuple(_nodes(described))
     refuse(_wrong_names(nodes, described))
     by_name = {node.name: node for node in nodes}
-    refuse([*_wrong_ends(described.links, by_name), *_wrong_places(described, by_name)])
+    refuse(_wrong_ends(described.links, by_name))
     cables = {name: _cable(name, part, by_name, scale) for name, part in described.links.items()}
     refuse(_wrong_shapes(cables, scale))
     return Graph(by_name, cables)
@@ -168,13 +168,6 @@ def _wrong_ends(links: Mapping[str, LinkPart], nodes: Mapping[str, Node]) -> Ite
             one, other = (nodes[node] for node in part.between)
             if not _joinable(one, other):
                 yield Wrong(place, f"{one.role.value} and {other.role.value} cannot be joined: {_WHAT_CAN}")
-
-
-def _wrong_places(described: Description, nodes: Mapping[str, Node]) -> Iterator[Wrong]:
-    known = {*described.sites, *(node.name for node in nodes.values() if node.site is None)}
-    for name in described.places:
-        if name not in known:
-            yield Wrong(("places", name), absent("site, switch or router between sites", name, known))
 
 
 _WHAT_CAN = (

@@ -115,7 +115,6 @@ class NamedLink:
     :param between: the two nodes that it joins.
     :param shape: of each direction; None for whatever the machine can do.
     :param goodput: bits/s of data in a TCP stream that has it for itself; None without a shape.
-    :param told: which of the two the description says: ``rate`` on the wire, or ``goodput``.
     :param shaped: the two interfaces that have the shape: what leaves the first is on its way from the first
         node to the second, what leaves the second on its way back.  Empty without a shape.
     :param ends: the interfaces of the two nodes on it.
@@ -127,7 +126,6 @@ class NamedLink:
     shape: Shape | None = None
     goodput: float | None = None
     shaped: tuple[str, ...] = ()
-    told: Literal["rate", "goodput"] = "rate"
 
 
 @dataclass(frozen=True)
@@ -139,7 +137,6 @@ class Network:
     :param about: what it is for, and where it comes from.
     :param scale: the described rates are this many times those that are built.
     :param links: those between sites, and those within a site that were described.
-    :param places: of sites and of what lies between them, degrees of latitude and longitude; empty, or some.
     """
 
     name: str
@@ -150,7 +147,6 @@ class Network:
     sites: tuple[Site, ...]
     paths: tuple[Path, ...]
     links: tuple[NamedLink, ...]
-    places: FrozenMap[str, tuple[float, float]] = field(default_factory=FrozenMap)
 
     @property
     def dtns(self) -> tuple[Dtn, ...]:

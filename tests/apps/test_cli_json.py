@@ -94,8 +94,6 @@ TRIED_ELSEWHERE = {
     "template diff",
     "template edit",
     "testbed down",
-    "testbed draw",
-    "testbed import",
     "testbed list",
     "testbed ping",
     "testbed show",

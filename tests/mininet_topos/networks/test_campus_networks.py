@@ -1,4 +1,4 @@
-"""Campus networks: trees of switches in one line, DTNs on links with a rate; and where campuses are."""
+"""Campus networks: trees of switches in one line, DTNs on links with a rate."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import pytest
 from adon.errors import InvalidInput
 from mininet_topos.networks import Network, described, named
 from mininet_topos.topology import Kind
-from mininet_topos.zoo.model import Place
-from mininet_topos.zoo.settling import FIBRE
 from tests.mininet_topos.networks.descriptions import PAIR
 from tests.mininet_topos.networks.forwarding import Walk
 
@@ -64,19 +62,6 @@ def test_five_sites_of_twenty_switches() -> None:
             assert len(common) == 2  # the ways into the two campuses
 
 
-def test_delays_of_five_sites_are_great_circles_in_fibre() -> None:
-    """As they are described, to a tenth of a millisecond: nothing there is faster than light."""
-    network = named("five_sites")
-    place = {name: Place(*at) for name, at in network.places.items()}
-    place |= {node: place[site.name] for site in network.sites for node in (site.edge, *site.routers)}
-    shaped = [link for link in network.links if link.shape is not None]
-    assert len(shaped) == 19
-    for link in shaped:
-        one, other = (place[node] for node in link.between)
-        assert link.shape is not None
-        assert link.shape.delay == pytest.approx(one.distance(other) / FIBRE, abs=0.05e-3), link.name
-
-
 @pytest.mark.parametrize(
     ("one", "other", "hops"),
     [("r1-h1", "r1-h2", 2), ("r1-h1", "r2-h1", 4), ("r1-h2", "r4-h1", 6)],
@@ -124,12 +109,6 @@ def test_paths_deliver_to_every_dtn(text: str) -> None:
             assert there == back[::-1]
 
 
-def test_places() -> None:
-    network = read(f"{PAIR}places:\n  one: [-45.5, 170]\n  core: [90.0, -180]\n")
-    assert network.places == {"one": (-45.5, 170.0), "core": (90.0, -180.0)}
-    assert read(PAIR).places == {}
-
-
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -154,11 +133,6 @@ def test_places() -> None:
         ),
         (CABLED.replace("[d1, one-edge]", "[d1, d2]"), "a DTN and a DTN cannot be joined"),
         (CABLED.replace("[d1, one-edge]", "[d1, one-rtr]"), "a DTN and a campus router cannot be joined"),
-        (f"{PAIR}places: {{one: [91, 0]}}\n", "places.one.0: Input should be less than or equal to 90"),
-        (
-            f"{PAIR}places: {{one-edge: [0, 0]}}\n",
-            "places.one-edge: there is no site, switch or router between sites 'one-edge'",
-        ),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_told_with_its_place(text: str, problem: str) -> None:

@@ -1,1 +1,0 @@
-"""Comparison algorithms that only tests use."""
