@@ -21,7 +21,6 @@ from typing import Any
 
 from benchmarks import (
     admission_estimates,
-    anomaly,
     archive,
     bursts,
     choreo,
@@ -136,7 +135,6 @@ BENCHMARKS: dict[str, Benchmark] = {
     "polling": Benchmark("500 measurement points", polling.run, polling.report, polling.passed),
     "archive": Benchmark("The measurement archive", archive.run, archive.report, archive.passed),
     "scheduling": Benchmark("Conflict-free scheduling", scheduling.run, scheduling.report, scheduling.passed),
-    "anomaly": Benchmark("Anomaly detection", anomaly.run, anomaly.report, anomaly.passed),
     "health": Benchmark("A round of health, beside its probes", health.run, health.report, health.passed),
     "paths": Benchmark("Candidate paths", paths.run, paths.report, paths.passed),
     "probe_jitter": Benchmark(

@@ -1,19 +1,15 @@
-"""Changes in time series of measurements: detectors, alarms, and series to try them on.
+"""Changes in time series of measurements: detectors and alarms.
 
 Pure: values in, values out; time and chance are arguments.  docs/measurement-anomalies.md explains the
 algorithms, their sources and limits.
 
 =================  ============================================================================
 ``model``          what a detector finds; the protocol of all detectors
-``plateau``        SPD and, for replay only, APD (OnTimeDetect)
 ``live``           the detector that watches: sees no future, tells a shift from a wider spread
-``threshold``,     the rows to compare with, as the same protocol
-``cusum``,
-``holtwinters``
+``threshold``      static limits, as the same protocol
 ``absence``        when silence is too long
 ``alarm``          an alarm as a value, and its JSON
 ``policy``         what is watched how, by metric
 ``watch``          many series: alarms raised, updated and cleared
-``generate``       seeded series with known changes
 =================  ============================================================================
 """

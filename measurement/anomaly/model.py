@@ -112,16 +112,6 @@ class Detector(Protocol[State]):
         """
 
 
-def replay(detector: Detector[State], samples: Sequence[Sample]) -> list[tuple[int, Finding]]:
-    """What a detector finds in a whole series: the index of the sample that showed it, and the finding."""
-    state, found = detector.begin(), []
-    for index, sample in enumerate(samples):
-        state, finding = detector.step(state, *sample)
-        if finding is not None:
-            found.append((index, finding))
-    return found
-
-
 def mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
     """Mean and sample deviation (n - 1 in the denominator; 0 for a single value)."""
     mean = math.fsum(values) / len(values)

@@ -1,25 +1,27 @@
-"""The live detector: which series it speaks up about, and which not.  Rates are in benchmarks/anomaly.py."""
+"""The live detector: which series it speaks up about, and which not."""
 
 from __future__ import annotations
 
 import json
 import random
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from measurement.anomaly import generate
-from measurement.anomaly.generate import Diurnal, Drift, Plateau, Shape, Spread, Step
 from measurement.anomaly.live import LevelShift, Settings
-from measurement.anomaly.model import Direction, Sample, Severity, Stage, replay
+from measurement.anomaly.model import Direction, Sample, Severity, Stage
+from tests.reference import series as generate
+from tests.reference.detectors import SPD, Cusum, HoltWinters, Steps, replay
+from tests.reference.series import Diurnal, Drift, Plateau, Shape, Spread, Step
 
 LIVE = LevelShift()
 LOSS = LevelShift(Settings(least=0.001))
 SEEDS = range(12)
 
 
-def found(detector: LevelShift, series: list[Sample]) -> list[int]:
+def found(detector: Steps[Any], series: list[Sample]) -> list[int]:
     return [index for index, finding in replay(detector, series) if finding.stage is Stage.FOUND]
 
 
@@ -223,3 +225,29 @@ def test_no_series_breaks_it(values: list[float]) -> None:
 def test_a_spoilt_state_is_refused(data: dict[str, object]) -> None:
     with pytest.raises(ValueError, match=r"state|samples|float"):
         LIVE.load(data)
+
+
+DROPS = [generate.series(seed, 92, [Step(80, -4)]) for seed in range(1_000_000, 1_000_040)]
+WIDER = [generate.series(seed, 600, [Spread(300, 5.0)]) for seed in range(1_000_000, 1_000_040)]
+
+
+def drops_found(detector: Steps[Any]) -> int:
+    return sum(any(index >= 80 for index in found(detector, series)) for series in DROPS)
+
+
+def false_alarms(detector: Steps[Any]) -> int:
+    return sum(len(found(detector, series)) for series in WIDER)
+
+
+def test_every_drop_is_found_within_twelve_samples_and_a_wider_spread_is_none() -> None:
+    assert drops_found(LIVE) == len(DROPS)
+    assert false_alarms(LIVE) <= 1
+
+
+@pytest.mark.parametrize("detector", [SPD(), Cusum()])
+def test_spd_and_cusum_take_a_wider_spread_for_a_drop(detector: Steps[Any]) -> None:
+    assert false_alarms(detector) >= 20
+
+
+def test_holt_winters_misses_drops() -> None:
+    assert drops_found(HoltWinters()) < len(DROPS)

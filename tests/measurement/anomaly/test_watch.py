@@ -8,15 +8,15 @@ from dataclasses import replace
 
 import pytest
 
-from measurement.anomaly import generate
 from measurement.anomaly.alarm import Alarm, Kind
-from measurement.anomaly.generate import Plateau, Step
 from measurement.anomaly.model import Direction, Sample, Severity
-from measurement.anomaly.plateau import SPD
 from measurement.anomaly.policy import Policy
 from measurement.anomaly.threshold import Threshold
 from measurement.anomaly.watch import Watch, WatchState
 from measurement.model import Measurement, Metric, Observation, PathKey, Series, host_key
+from tests.reference import series as generate
+from tests.reference.detectors import SPD
+from tests.reference.series import Plateau, Step
 
 KEY = PathKey("al2s", "mu", "osu")
 THROUGHPUT = Series(*KEY, "throughput")
@@ -304,10 +304,11 @@ def test_the_state_survives_json_at_any_point() -> None:
 
 def test_another_detector_learns_anew_and_open_alarms_stay() -> None:
     state, (raised,) = told(throughput([Step(100, -40)]))
-    other = Watch(Policy(detectors={"throughput": SPD()}))
-    loaded = other.load(WATCH.dump(state))
+    document = WATCH.dump(state)
+    document["series"][0]["plateau"]["detector"] = "SPD"
+    loaded = WATCH.load(document)
     assert loaded.open == [raised]
-    assert other.learning(loaded, THROUGHPUT)
+    assert WATCH.learning(loaded, THROUGHPUT)
 
 
 @pytest.mark.parametrize("data", [{}, {"series": [{}]}, {"series": 3}, {"series": [{"series": None}]}])

@@ -1,16 +1,15 @@
-"""SPD and APD against tables worked by hand from the published rules."""
+"""SPD, CUSUM and Holt-Winters against tables worked by hand from the published rules."""
 
 from __future__ import annotations
 
-import json
 import math
 import random
 
 import pytest
 
-from measurement.anomaly import generate
-from measurement.anomaly.model import Direction, Sample, Severity, Stage, mean_and_deviation, replay
-from measurement.anomaly.plateau import SPD, Settings, adaptive_sensitivity, replay_apd
+from measurement.anomaly.model import Direction, Sample, Severity, Stage, mean_and_deviation
+from tests.reference.detectors import SPD, Cusum, HoltWinters, replay
+from tests.reference.series import Diurnal, Spread, Step, series
 
 # Ten samples of 99 and ten of 101: m = 100, σ = sqrt(20/19) = 1.0260.
 # Warning band 100 ± 2.0520 = 97.948..102.052; critical band 100 ± 4.1039 = 95.896..104.104.
@@ -21,13 +20,13 @@ def samples(values: list[float], period: float = 60.0) -> list[Sample]:
     return [Sample(index * period, value) for index, value in enumerate(values)]
 
 
-def found(values: list[float], settings: Settings | None = None) -> list[tuple[int, Stage]]:
-    findings = replay(SPD(settings or Settings()), samples(values))
+def found(values: list[float], detector: SPD | None = None) -> list[tuple[int, Stage]]:
+    findings = replay(detector or SPD(), samples(values))
     return [(index, finding.stage) for index, finding in findings]
 
 
 def test_the_parameters_are_the_published_ones() -> None:
-    settings = Settings()
+    settings = SPD()
     assert (settings.window, settings.sensitivity, settings.trigger) == (20, 2.0, 7)
     assert (settings.elevation, settings.critical_elevation) == (0.2, 0.4)
 
@@ -126,53 +125,8 @@ def test_frozen_bands_of_negative_samples_widen_outwards() -> None:
 def test_a_gap_ends_a_run_of_triggers() -> None:
     before, after = samples(RING + [110.0] * 6), samples([110.0] * 6)
     late = [Sample(sample.at + 86400.0, sample.value) for sample in after]
-    stages = [finding.stage for _, finding in replay(SPD(Settings(gap=3600.0)), before + late)]
+    stages = [finding.stage for _, finding in replay(SPD(gap=3600.0), before + late)]
     assert stages == [Stage.SUSPECTED, Stage.SUSPECTED]
-
-
-@pytest.mark.parametrize(
-    ("raw", "deviation", "expected"),
-    [(1.0, 1.0, 2.4), (0.0, 1.0, 2.0), (2.0, 1.0, 3.6), (2.5, 1.0, 4.5), (3.0, 1.0, 5.0), (100.0, 1.0, 5.0)],
-)
-def test_the_adaptive_sensitivity(raw: float, deviation: float, expected: float) -> None:
-    assert adaptive_sensitivity(raw, deviation) == pytest.approx(expected)
-
-
-def test_apd_judges_by_the_samples_that_follow() -> None:
-    # After the ring, ten of 97.6 and ten of 102.4: σ_raw = 2.4·sqrt(20/19), so s = 2 + 0.4·2.4² = 4.304 and
-    # the band is 100 ± 4.416: nothing is outside, where SPD finds each of them outside.
-    wide = RING + [97.6, 102.4] * 10
-    assert replay_apd(samples(wide)) == []
-    assert found(wide)[1] == (26, Stage.FOUND)
-    # A step after which all is as quiet as before: s = 2.4, band 100 ± 2.462; 103 is outside, and found
-    # with the seventh.
-    step = RING + [102.0 + value - 99.0 + 1.0 for value in RING]
-    assert [index for index, finding in replay_apd(samples(step)) if finding.stage is Stage.FOUND] == [26]
-
-
-def test_apd_at_the_end_judges_by_what_is_left() -> None:
-    findings = replay_apd(samples(RING + [110.0] * 7))
-    assert [(index, finding.stage) for index, finding in findings] == [
-        (25, Stage.SUSPECTED),
-        (26, Stage.FOUND),
-    ]
-
-
-def test_the_state_survives_json_exactly() -> None:
-    series = generate.series(5, 300, [generate.Step(120, -6), generate.Spread(200, 3)])
-    straight = replay(SPD(), series)
-    detector, state, interrupted = SPD(), SPD().begin(), []
-    for index, sample in enumerate(series):
-        state, finding = detector.step(detector.load(json.loads(json.dumps(detector.dump(state)))), *sample)
-        interrupted += [] if finding is None else [(index, finding)]
-    assert interrupted == straight
-    assert len(straight) > 2
-
-
-@pytest.mark.parametrize("data", [{}, {"ring": 1}, {"ring": [["a", 1]]}, {"ring": [[0, float("nan")]]}])
-def test_a_spoilt_state_is_refused(data: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match=r"state|samples"):
-        SPD().load(data)
 
 
 def test_a_million_is_not_special() -> None:
@@ -180,3 +134,45 @@ def test_a_million_is_not_special() -> None:
     scaled = [chance.gauss(1e8, 1e6) for _ in range(60)] + [9e7] * 7
     plain = [value / 1e8 for value in scaled]
     assert found(scaled) == found(plain)
+
+
+def test_cusum_by_hand() -> None:
+    # m = 100, σ = 1.0260; 103 is 2.924 σ: the sum grows by 1.924 each time and passes 5 with the third.
+    ring = [99.0, 101.0] * 10
+    ((index, finding),) = replay(Cusum(), samples(ring + [103.0] * 3))
+    assert (index, finding.direction, len(finding.after.samples)) == (22, Direction.UP, 3)
+    assert replay(Cusum(), samples(ring + [103.0, 103.0, 97.0] * 4)) == []
+    ((index, finding),) = replay(Cusum(), samples(ring + [97.0] * 3))
+    assert (index, finding.direction) == (22, Direction.DOWN)
+
+
+def test_cusum_takes_a_wider_spread_for_a_shift() -> None:
+    alarms = sum(len(replay(Cusum(), series(seed, 1000, [Spread(500, 5**0.5)]))) for seed in range(10))
+    assert alarms > 10
+
+
+def test_holt_winters_finds_a_step_with_the_seventh_sample_at_the_earliest() -> None:
+    index, finding = replay(HoltWinters(), series(1, 160, [Step(100, -6)]))[0]
+    assert 106 <= index < 112
+    assert finding.direction is Direction.DOWN
+
+
+def test_holt_winters_with_a_season_expects_it() -> None:
+    daily = series(1, 24 * 20, [Diurnal(24, 10.0)])
+    assert replay(HoltWinters(season=24), daily) == []
+    stepped = series(1, 24 * 20, [Diurnal(24, 10.0), Step(24 * 18, -12)])
+    assert [index >= 24 * 18 for index, _ in replay(HoltWinters(season=24), stepped)][:1] == [True]
+
+
+def test_holt_winters_learns_the_season_and_keeps_it() -> None:
+    detector = HoltWinters(season=4)
+    state = detector.begin()
+    for sample in samples([110.0, 100.0, 90.0, 100.0] * 100):
+        state, _ = detector.step(state, *sample)
+    assert state.season == pytest.approx((10.0, 0.0, -10.0, 0.0), abs=4.0)
+    assert state.level == pytest.approx(100.0, abs=4.0)
+
+
+@pytest.mark.parametrize("detector", [Cusum(), HoltWinters(), HoltWinters(season=24)])
+def test_a_constant_series_is_quiet(detector: Cusum | HoltWinters) -> None:
+    assert replay(detector, samples([1000.1] * 300)) == []

@@ -8,13 +8,13 @@ from itertools import pairwise
 
 import pytest
 
-from measurement.anomaly import generate
-from measurement.anomaly.generate import Diurnal, Drift, Noise, Plateau, Shape, Spread, Step
+from tests.reference import series as generate
+from tests.reference.series import Diurnal, Drift, Noise, Plateau, Shape, Spread, Step
 
 
 def values(shapes: list[Shape], length: int = 20, deviation: float = 0.0) -> list[float]:
-    series = generate.series(1, length, shapes, level=100.0, deviation=deviation)
-    return [sample.value for sample in series]
+    drawn = generate.series(1, length, shapes, level=100.0, deviation=deviation)
+    return [sample.value for sample in drawn]
 
 
 def flat(index: int, shape: Shape) -> float:

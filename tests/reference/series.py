@@ -1,4 +1,4 @@
-"""Seeded series with known changes: what detectors are tuned and compared on.
+"""Seeded series with known changes, on which detectors are tested and compared.
 
 A series is a level, noise around it, and shapes added to it.  Everything is in units of the noise's
 deviation σ before any change, so that "a drop of 4 σ" is ``Step(at, -4)`` at every level.
@@ -134,7 +134,7 @@ def series(
     :param deviation: σ, same unit.
     :param period: seconds between samples.
     """
-    drawn = noise(random.Random(seed))  # noqa: S311 - reproducible on purpose
+    drawn = noise(random.Random(seed))
     return [
         Sample(index * period, level + deviation * _at(index, next(drawn), shapes)) for index in range(length)
     ]

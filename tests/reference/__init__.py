@@ -1,0 +1,1 @@
+"""Comparison algorithms that only tests use."""
