@@ -47,7 +47,6 @@ from benchmarks import (
     queueing,
     reaction,
     rounds,
-    scheduling,
     setups,
     testbed_up,
     trains,
@@ -134,7 +133,6 @@ BENCHMARKS: dict[str, Benchmark] = {
     "footprint": Benchmark("The idle controller", footprint.run, footprint.report, footprint.passed),
     "polling": Benchmark("500 measurement points", polling.run, polling.report, polling.passed),
     "archive": Benchmark("The measurement archive", archive.run, archive.report, archive.passed),
-    "scheduling": Benchmark("Conflict-free scheduling", scheduling.run, scheduling.report, scheduling.passed),
     "health": Benchmark("A round of health, beside its probes", health.run, health.report, health.passed),
     "paths": Benchmark("Candidate paths", paths.run, paths.report, paths.passed),
     "probe_jitter": Benchmark(

@@ -10,7 +10,7 @@ from measurement.scheduling.fit import Flexible, fit_periods
 from measurement.scheduling.graph import ConflictGraph
 from measurement.scheduling.horizon import Horizon, Placed, Start, timetable
 from measurement.scheduling.hyperperiod import HyperperiodTooLong, harmonised, hyperperiod
-from measurement.scheduling.planner import schedule, schedule_as_one_processor
+from measurement.scheduling.planner import schedule
 from measurement.scheduling.task import Footprint, Request, Task, conflicts
 from measurement.scheduling.values import Job, NoSchedule, Proof, Schedule
 
@@ -43,6 +43,5 @@ __all__ = [
     "hyperperiod",
     "overlaps",
     "schedule",
-    "schedule_as_one_processor",
     "timetable",
 ]

@@ -35,21 +35,10 @@ class ConflictGraph:
                     disturbing[resource].add(test.id)
         return cls({test.id: _neighbours(test, users, disturbing) for test in known})
 
-    @classmethod
-    def complete(cls, tests: Iterable[Footprint]) -> ConflictGraph:
-        """Everything conflicts with everything: the whole network as one processor."""
-        everyone = frozenset(test.id for test in tests)
-        return cls({one: everyone - {one} for one in everyone})
-
     def edges(self) -> Iterator[tuple[str, str]]:
         """Each conflict once, in order of names."""
         for one in sorted(self.neighbours):
             yield from ((one, other) for other in sorted(self.neighbours[one]) if one < other)
-
-    @property
-    def degree(self) -> int:
-        """The most conflicts that one task has."""
-        return max(map(len, self.neighbours.values()), default=0)
 
 
 def _used(test: Footprint) -> Iterator[tuple[str, str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from measurement.scheduling.agreement import Agreement
 from measurement.scheduling.edf import Miss, place_round
@@ -44,38 +44,12 @@ def schedule(
     :raises HyperperiodTooLong: if the periods do not go together within the limits.
     :raises ValueError: if two tasks have the same id, or are not tasks.
     """
-    return _schedule(list(tasks), agreement, ConflictGraph.of, (longest, most_jobs), harmonise, explain)
-
-
-def schedule_as_one_processor(
-    tasks: Iterable[Task],
-    agreement: Agreement = UNLIMITED,
-    *,
-    longest: float = DAY,
-    most_jobs: int = MOST_JOBS,
-    explain: bool = False,
-) -> Schedule | NoSchedule:
-    """WNP-EDF: non-preemptive EDF with the whole network as one processor, one test at a time.
-
-    Parameters and errors as in :func:`schedule`.  It is what EDF-CE is compared with.
-    """
-    return _schedule(list(tasks), agreement, ConflictGraph.complete, (longest, most_jobs), False, explain)
-
-
-def _schedule(
-    tasks: list[Task],
-    agreement: Agreement,
-    graph_of: Callable[[Iterable[Task]], ConflictGraph],
-    limits: tuple[float, int],
-    harmonise: bool,
-    explain: bool,
-) -> Schedule | NoSchedule:
-    tasks, length = _round(tasks, limits, harmonise)
-    graph = graph_of(tasks)
-    placed = place_round(tasks, agreement, graph, length)
+    known, length = _round(list(tasks), (longest, most_jobs), harmonise)
+    by_id = {task.id: task for task in known}
+    graph = ConflictGraph.of(known)
+    placed = place_round(known, agreement, graph, length)
     if not isinstance(placed, Miss):
-        return Schedule(length, {task.id: task for task in tasks}, agreement, placed)
-    known = {task.id: task for task in tasks}
+        return Schedule(length, by_id, agreement, placed)
     return NoSchedule(
         placed.task,
         placed.number,
@@ -83,9 +57,9 @@ def _schedule(
         placed.deadline,
         placed.instant,
         placed.blocked_until,
-        _in_the_way(placed, known, agreement, graph),
-        _smallest_period(tasks, placed, agreement, graph, length) if explain else None,
-        infeasible(tasks, agreement, graph) if explain else None,
+        _in_the_way(placed, by_id, agreement, graph),
+        _smallest_period(known, placed, agreement, graph, length) if explain else None,
+        infeasible(known, agreement, graph) if explain else None,
     )
 
 

@@ -37,7 +37,6 @@ def test_the_graph_has_an_edge_for_each_conflict_and_no_other(known: list[Task])
         (a.id, b.id) for a, b in combinations(sorted(known, key=lambda t: t.id), 2) if conflicts(a, b)
     ]
     assert list(graph.edges()) == expected
-    assert graph.degree == max(sum(name in edge for edge in expected) for name in graph.neighbours)
 
 
 def test_the_graph_does_not_take_a_link_for_a_point_of_its_name() -> None:

@@ -1,9 +1,8 @@
-"""The exact answer for small sets to whether there is any schedule at all.
+"""Schedules to compare EDF-CE with: the exact answer of CP-SAT, and WNP-EDF.
 
-A constraint model (OR-Tools CP-SAT): each job is an interval of fixed length within its window, jobs of
-conflicting tasks do not overlap, and the load of the jobs under way never exceeds the agreement.  It is what
-EDF-CE is measured against; it is not used to plan, since its cost has no bound.
-OR-Tools is a tool of the benchmarks, imported only when this is called.
+The exact model: each job is an interval of fixed length within its window, jobs of conflicting tasks do not
+overlap, and the load of the running jobs never exceeds the agreement.  WNP-EDF is non-preemptive EDF with
+the whole network as one processor: one test at a time.
 """
 
 from __future__ import annotations
@@ -11,10 +10,12 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from measurement.errors import MeasurementError
+from ortools.sat.python import cp_model
+
 from measurement.scheduling.agreement import Agreement
+from measurement.scheduling.edf import Miss, place_round
 from measurement.scheduling.graph import ConflictGraph
 from measurement.scheduling.hyperperiod import DAY, MOST_JOBS, hyperperiod
 from measurement.scheduling.planner import UNLIMITED
@@ -23,37 +24,23 @@ from measurement.scheduling.task import Task
 from measurement.scheduling.ticks import Ticks
 from measurement.scheduling.values import Job, Proof, Schedule
 
-if TYPE_CHECKING:
-    from types import ModuleType
-
-MOST_TASKS = 12
 _EFFORT = 20.0  # of the solver's own deterministic unit, about a second each: not of the machine's speed
-
-
-class TooLarge(MeasurementError):
-    """More tasks than an exact answer can be expected for."""
 
 
 def exact(
     tasks: Iterable[Task], agreement: Agreement = UNLIMITED, *, effort: float = _EFFORT
 ) -> Schedule | Proof | None:
-    """A schedule, a proof that there is none, or None if the effort did not suffice to tell.
+    """Return a schedule, a proof that there is none, or None if the effort did not suffice.
 
     :param effort: in CP-SAT's deterministic time.
-    :raises TooLarge: for more than twelve tasks.
-    :raises MeasurementError: if OR-Tools is not installed.
-    :raises HyperperiodTooLong: as :func:`~measurement.scheduling.planner.schedule`.
     """
     known = {task.id: task for task in tasks}
-    if len(known) > MOST_TASKS:
-        raise TooLarge(f"{len(known)} tasks: an exact answer is given for at most {MOST_TASKS}")
     length = hyperperiod(list(known.values()), DAY, MOST_JOBS)
     graph = ConflictGraph.of(known.values())
     proof = infeasible(list(known.values()), agreement, graph)
     if proof is not None:
         return proof
-    cp = _solver_package()
-    model = cp.CpModel()
+    model = cp_model.CpModel()
     windows = list(_windows(known, length))
     starts = {
         job: model.new_int_var(job.release, job.deadline - known[job.task].execution_time, "")
@@ -65,28 +52,28 @@ def exact(
     }
     _exclude(model, intervals, graph)
     _limit(model, intervals, known, agreement)
-    solver = cp.CpSolver()
+    solver = cp_model.CpSolver()
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = 1
     solver.parameters.max_deterministic_time = effort
     status = solver.solve(model)
-    if status == cp.INFEASIBLE:
+    if status == cp_model.INFEASIBLE:
         return Proof(
             tuple(sorted(known)), "no arrangement of the runs meets all deadlines (exhaustive search)"
         )
-    if status not in (cp.OPTIMAL, cp.FEASIBLE):
+    if status not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
         return None
     jobs = [_started(job, solver.value(start), known[job.task]) for job, start in starts.items()]
     return Schedule(length, known, agreement, tuple(sorted(jobs, key=lambda job: (job.start, job.task))))
 
 
-def _solver_package() -> ModuleType:
-    try:
-        from ortools.sat.python import cp_model
-    except ImportError:
-        raise MeasurementError("the exact solver needs the package ortools, which is not installed") from None
-    module: ModuleType = cp_model
-    return module
+def one_processor(tasks: Iterable[Task], agreement: Agreement = UNLIMITED) -> Schedule | None:
+    """Return the schedule of WNP-EDF, or None for a missed deadline."""
+    known = {task.id: task for task in tasks}
+    length = hyperperiod(list(known.values()), DAY, MOST_JOBS)
+    everything = ConflictGraph({name: frozenset(known) - {name} for name in known})
+    placed = place_round(list(known.values()), agreement, everything, length)
+    return None if isinstance(placed, Miss) else Schedule(length, known, agreement, placed)
 
 
 def _windows(known: dict[str, Task], length: Ticks) -> Iterator[Job]:
