@@ -146,7 +146,6 @@ def _ids(api: Api, chance: random.Random, backtest: str) -> Mapping[str, Iterabl
     for part in ("", "/history", "/decisions"):
         one_of[f"/flows/{{id}}{part}"] = [f"/flows/{f}{part}" for f in flows]
     for kind, listing, key in (
-        ("proposals", "/proposals", "id"),
         ("alarms", "/alarms", "id"),
         ("subscriptions", "/subscriptions", "id"),
         ("studies", "/studies", "id"),

@@ -82,7 +82,6 @@ def addresses(api: Api) -> Mapping[str, str]:
         "/decisions/<id>": lambda: first("/decisions"),
         "/templates/<name>": lambda: "genomics-transfer",
         "/templates/<name>/edit": lambda: "genomics-transfer",
-        "/proposals/<id>": lambda: first("/proposals"),
         "/paths/<name>": lambda: "mu-osu-0",
         "/alarms/<id>": lambda: first("/alarms"),
         "/users/<name>": lambda: first("/users", "name"),

@@ -27,9 +27,6 @@ class Action(StrEnum):
     TEMPLATE_DRAFT = "template.draft"
     TEMPLATE_BACKTEST = "template.backtest"
     TEMPLATE_SELF_SERVICE = "template.self_service"
-    PROPOSAL_READ = "proposal.read"
-    PROPOSAL_LEARN = "proposal.learn"
-    PROPOSAL_DECIDE = "proposal.decide"
     PATH_READ = "path.read"
     MEASUREMENT_READ = "measurement.read"
     MEASUREMENT_START = "measurement.start"
@@ -146,9 +143,6 @@ GRANTS: Mapping[Action, Mapping[Role, Scope]] = {
         Role.PERFORMANCE_ENGINEER: Scope.ANY,
         Role.RESEARCHER: Scope.ANY,
     },
-    Action.PROPOSAL_READ: _STAFF,
-    Action.PROPOSAL_LEARN: {Role.ADMIN: Scope.ANY, Role.PERFORMANCE_ENGINEER: Scope.ANY},
-    Action.PROPOSAL_DECIDE: {Role.ADMIN: Scope.ANY, Role.PERFORMANCE_ENGINEER: Scope.ANY},
     Action.PATH_READ: _EVERY_ROLE,
     Action.MEASUREMENT_READ: _EVERY_ROLE,
     Action.MEASUREMENT_START: _ACTING_STAFF,

@@ -21,8 +21,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from adon.broker import compute, evidence, heeding, maintaining, previewing, probing, reading, tracing, whatif
-from adon.broker.catalog import proposals as proposing
-from adon.broker.catalog.kept import Proposals
 from adon.broker.effects import (
     AdmitConnections,
     Announce,
@@ -57,8 +55,6 @@ from adon.broker.events import (
     ObservationArrived,
     PortChanged,
     PreviewAsked,
-    ProposalDecided,
-    ProposalMade,
     ReservationAsked,
     ReservationReleased,
     RuleRemoved,
@@ -109,7 +105,6 @@ from adon.flowvisor.rule import Entry
 from adon.flowvisor.topology import Topology
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.needs import needs
-from adon.templates_catalog.proposal import Proposal
 from adon.units import format_size
 from measurement.model import Measurement, Metric
 from measurement.psconfig.mesh import Need
@@ -130,7 +125,6 @@ class Broker:
     :param windows: every maintenance window ever asked for.
     :param reservations: every reservation ever made.
     :param last_number: the highest flow number ever given.
-    :param proposals: at least those that are open; ``last_proposal`` is the highest number ever given.
     :param circuits: the overlays' paths that the last run had.
     :param identity: who sends the hellos that find links; needed where ``discovery`` is configured.
     :param jobs: the jobs at compute sites that are not over, and before them those that ended lately.
@@ -147,8 +141,6 @@ class Broker:
         windows: Iterable[Window] = (),
         reservations: Iterable[Reservation] = (),
         last_number: int = 0,
-        proposals: Iterable[Proposal] = (),
-        last_proposal: int = 0,
         identity: Identity | None = None,
         circuits: OverlayPaths = NO_CIRCUITS,
         jobs: Iterable[SiteJob] = (),
@@ -180,7 +172,6 @@ class Broker:
             windows=Windows(windows),
             standings=Standings(configuration.compute, known_jobs),
             jobs=Jobs(known_jobs, last_job),
-            proposals=Proposals.of(proposals, last_proposal),
             line=keeping.line_of(policy),
         )
         for flow in heir.flows:
@@ -301,10 +292,6 @@ class Broker:
                 return self._answered(event.id, event.command, lambda: self._transfer(event))
             case TemplateSaved():
                 return self._answered(event.id, event.command, lambda: self._template(event))
-            case ProposalMade():
-                return self._answered(event.id, event.command, lambda: proposing.made(world, event))
-            case ProposalDecided():
-                return self._answered(event.id, event.command, lambda: proposing.decided(world, event))
             case MaintenanceAsked():
                 return self._answered(
                     event.id, event.command, lambda: maintaining.asked(world, placing, event)

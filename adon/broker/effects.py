@@ -22,7 +22,6 @@ from adon.errors import AdonError
 from adon.flowvisor.overlay import OverlayPaths
 from adon.flowvisor.rule import Change, Entry, Rule
 from adon.templates_catalog.model import Template
-from adon.templates_catalog.proposal import Proposal
 from measurement.model import Metric, Observation, PathKey
 from measurement.psconfig.mesh import Need
 from measurement.sites.model import JobOrder, Shape
@@ -244,13 +243,6 @@ class ShapesChanged(Effect):
     """Tell the collector for which sizes of request sites are to be asked for T_q."""
 
     shapes: tuple[Shape, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SaveProposal(Effect):
-    """Keep a proposal as it is now."""
-
-    proposal: Proposal
 
 
 @dataclass(frozen=True, slots=True)

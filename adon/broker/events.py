@@ -22,7 +22,6 @@ from adon.flowvisor.port import PortState
 from adon.flowvisor.rule import GroupEntry, MeterEntry, ReportedRule, Rule, Slot
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import Template
-from adon.templates_catalog.proposal import Finding
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Measurement, Observation
 from measurement.sites.model import JobNews, SiteReport
@@ -345,26 +344,6 @@ class JobTold(Event):
     """The collector has news of a job: handed over, started, over, refused."""
 
     news: JobNews
-
-
-@dataclass(frozen=True, slots=True)
-class ProposalMade(Event):
-    """Outcomes say that a template's scoring could be better; ``finding`` is what they say."""
-
-    command: str
-    finding: Finding
-    proposer: str
-
-
-@dataclass(frozen=True, slots=True)
-class ProposalDecided(Event):
-    """A performance engineer accepts a proposal or, saying why, refuses it."""
-
-    command: str
-    number: int
-    accepted: bool
-    who: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)

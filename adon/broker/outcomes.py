@@ -1,8 +1,8 @@
 """What a flow leaves behind when it has ended: what it was promised, what it got, and what it met on its way.
 
-Values only.  The catalog learns from them (:mod:`adon.templates_catalog`), forecasts are scored by them, and
-people read them.  Issue: "an outcome: bytes, time, throughput, path changes, QSpec kept or broken, estimate
-error".  Units: bytes, seconds, bits/s, times since the epoch.
+Values only.  Forecasts are scored by them, and people read them.  Issue: "an outcome: bytes,
+time, throughput, path changes, QSpec kept or broken, estimate error".  Units: bytes, seconds, bits/s, times
+since the epoch.
 """
 
 from __future__ import annotations

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 
 from adon.broker.abilities import Abilities
 from adon.broker.alarms import Alarms
-from adon.broker.catalog.kept import Proposals
 from adon.broker.connected import Connected
 from adon.broker.cost.functions import CostFunctions
 from adon.broker.cost.terms import NetworkTerms
@@ -78,7 +77,6 @@ class World:
     :param connected: how many connections unannounced flows have in each switch.
     :param standings: how compute sites stand, as they reported, and what their word is worth.
     :param jobs: the jobs at compute sites that are not over.
-    :param proposals: the open proposals to change a template's scoring.
     :param line: the waiting flows in order.
     :param bookings: what waiting flows have reserved in advance.
     :param offers: what each compute site offers now.
@@ -112,7 +110,6 @@ class World:
     connected: Connected = field(default_factory=Connected)
     standings: Standings = field(default_factory=lambda: Standings({}))
     jobs: Jobs = field(default_factory=Jobs)
-    proposals: Proposals = field(default_factory=Proposals)
     line: Line = field(default_factory=Line)
     bookings: Bookings = field(default_factory=Bookings)
     offers: Mapping[str, Offer] = field(default_factory=dict)

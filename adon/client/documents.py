@@ -505,110 +505,6 @@ class ReplayedView(TypedDict):
     took_seconds: float | None
 
 
-class MetricEvidenceView(TypedDict):
-    """
-    One metric: its table and weight, today and as proposed, and what they rest on.
-    """
-
-    metric: str
-    varied: bool
-    """
-    false: its values hardly differed, it stays as it is
-    """
-    explained: float
-    """
-    share of the variance that it explains by itself, held out
-    """
-    weight_today: float
-    weight: float
-    table_today: dict[str, Any]
-    table: dict[str, Any]
-    scale: list[float] | None
-    """
-    the responses that score 1 and 10 in the proposed table
-    """
-    points: list[list[Any]]
-    """
-    outcomes: the metric's value, the response
-    """
-
-
-class ProposalEvidenceView(TypedDict):
-    """
-    How well both scorings foretell outcomes that they did not see.
-    """
-
-    response: Literal["throughput", "kept"]
-    unit: str
-    outcomes: int
-    since: str
-    until: str
-    folds: int
-    error_today: float
-    error: float
-    gain: float
-    """
-    by how much the mean square is smaller; margin is what it had to exceed
-    """
-    margin: float
-    left_out: dict[str, int]
-    metrics: list[MetricEvidenceView]
-
-
-ProposalState: TypeAlias = Literal["open", "accepted", "refused", "superseded"]
-"""
-What became of a proposal.
-"""
-
-
-class ProposalView(TypedDict):
-    """
-    A proposal, and what became of it.
-    """
-
-    id: str
-    template: str
-    at: str
-    proposer: str
-    state: ProposalState
-    decided_at: str | None
-    decided_by: str
-    reason: str
-    saved: str | None
-    """
-    the template version that it became
-    """
-    weights: dict[str, float]
-    evidence: ProposalEvidenceView
-
-
-class LearnBody(TypedDict):
-    """
-    Of which template the scoring is to be learnt.
-    """
-
-    template: str
-    """
-    its name; the latest version is held against what is learnt
-    """
-
-
-class AcceptProposal(TypedDict):
-    """
-    A proposal is accepted.
-    """
-
-    reason: NotRequired[str]
-
-
-class RefuseProposal(TypedDict):
-    """
-    A proposal is refused.
-    """
-
-    reason: str
-
-
 class Connection(TypedDict):
     """
     A transport connection of a flow; no source port means any.
@@ -2229,9 +2125,6 @@ Action: TypeAlias = Literal[
     "template.draft",
     "template.backtest",
     "template.self_service",
-    "proposal.read",
-    "proposal.learn",
-    "proposal.decide",
     "path.read",
     "measurement.read",
     "measurement.start",
@@ -2794,18 +2687,6 @@ class FoundView(TypedDict):
     median of |replayed - real| / real, with today's version
     """
     flows: list[ComparedView]
-
-
-class ProposalList(TypedDict):
-    """
-    Proposals, the newest first.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[ProposalView]
 
 
 class FlowView(TypedDict):

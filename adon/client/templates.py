@@ -1,4 +1,4 @@
-"""The catalog of application templates: versions, drafts, proposals, the past played again."""
+"""The catalog of application templates: versions, drafts, the past played again."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from adon.client.documents import (
     BacktestSummary,
     BacktestView,
     DraftView,
-    ProposalView,
     QuestionView,
     SimilarList,
     TemplateBody,
@@ -57,23 +56,6 @@ class TemplateCalls(Caller):
     def serve_yourself(self, template: TemplateBody | Mapping[str, Any]) -> TemplateBody:
         """Save a template without a performance engineer, where the policy allows it."""
         return self._post(TemplateBody, "/self-service", template)
-
-    def learn(self, template: str) -> ProposalView:
-        """Have a template's scoring learnt; the proposal that comes of it."""
-        return self._post(ProposalView, "/proposals", {"template": template})
-
-    def proposals(self, template: str | None = None, state: str | None = None) -> list[ProposalView]:
-        """Proposals to change the scoring of templates, the newest first."""
-        return list(self._pages(ProposalView, "/proposals", {"template": template, "state": state}, None))
-
-    def proposal(self, proposal: str) -> ProposalView:
-        """One proposal with its evidence."""
-        return self._get(ProposalView, f"/proposals/{part(proposal)}")
-
-    def decide_proposal(self, proposal: str, *, accept: bool, reason: str) -> ProposalView:
-        """Accept a proposal, or refuse it; the proposal as it is then."""
-        deed = "accept" if accept else "refuse"
-        return self._post(ProposalView, f"/proposals/{part(proposal)}/{deed}", {"reason": reason})
 
     def start_backtest(self, question: BacktestBody | Mapping[str, Any]) -> BacktestView:
         """Have the past played again with another version of a template; returns at once."""

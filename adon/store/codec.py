@@ -19,7 +19,6 @@ from adon.broker.outcomes import FlowOutcome
 from adon.broker.resources.reservation import Reservation
 from adon.broker.sites.jobs import SiteJob
 from adon.templates_catalog.model import Template
-from adon.templates_catalog.proposal import Finding, Proposal
 
 Json = dict[str, Any]
 
@@ -160,41 +159,3 @@ def flow_number(flow: str) -> int:
     if head != "f" or not digits.isdecimal():
         raise ValueError(f"{flow!r} is not a flow's id such as f-17")
     return int(digits)
-
-
-@cache
-def _proposals() -> TypeAdapter[Proposal]:
-    return TypeAdapter(Proposal)
-
-
-@cache
-def _findings() -> TypeAdapter[Finding]:
-    return TypeAdapter(Finding)
-
-
-def encode_proposal(proposal: Proposal) -> Json:
-    """A proposal as JSON values."""
-    body: Json = _proposals().dump_python(proposal, mode="json")
-    return body
-
-
-def decode_proposal(body: Mapping[str, Any]) -> Proposal:
-    """The proposal that :func:`encode_proposal` wrote.
-
-    :raises ValueError: for a body that is no proposal of this version.
-    """
-    return _proposals().validate_python(body)
-
-
-def encode_finding(finding: Finding) -> Json:
-    """What was learnt as JSON values, on its way to the controller."""
-    body: Json = _findings().dump_python(finding, mode="json")
-    return body
-
-
-def decode_finding(body: Mapping[str, Any]) -> Finding:
-    """The finding that :func:`encode_finding` wrote.
-
-    :raises ValueError: for a body that is none.
-    """
-    return _findings().validate_python(body)

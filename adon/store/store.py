@@ -37,7 +37,6 @@ from adon.store import (
     lease,
     maintenance_rows,
     outcome_rows,
-    proposal_rows,
     reservation_rows,
     rule_rows,
     snapshot_rows,
@@ -52,7 +51,6 @@ from adon.store.rule_rows import SavedRule
 from adon.store.snapshot_rows import SavedSnapshot
 from adon.store.template_rows import SavedTemplate
 from adon.templates_catalog.model import Template
-from adon.templates_catalog.proposal import Proposal, ProposalState
 
 WANTED = frozenset({RuleState.PENDING, RuleState.INSTALLED, RuleState.FAILED})
 """The states of the rules that belong in the switches."""
@@ -177,11 +175,6 @@ class Store:
         """Keep a job at a compute site as it is now."""
         with self._writing() as connection:
             job_rows.save(connection, job)
-
-    def save_proposal(self, proposal: Proposal) -> None:
-        """Keep a proposal as it is now."""
-        with self._writing() as connection:
-            proposal_rows.save(connection, proposal)
 
     def save_reservation(self, reservation: Reservation) -> None:
         """Keep a reservation of resources as it is now."""
@@ -400,30 +393,6 @@ class Store:
         """The highest job number ever saved, 0 before the first."""
         with self._reading() as connection:
             return job_rows.last_number(connection)
-
-    def proposal(self, number: int) -> Proposal:
-        """One proposal to change a template's scoring.
-
-        :raises NotFound: if there is none of this number.
-        """
-        with self._reading() as connection:
-            return proposal_rows.read(connection, number)
-
-    def proposals(
-        self,
-        template: str | None = None,
-        state: ProposalState | None = None,
-        limit: int | None = None,
-        before: int | None = None,
-    ) -> tuple[Proposal, ...]:
-        """Proposals, the newest first; ``before`` is the number to go on from."""
-        with self._reading() as connection:
-            return proposal_rows.listed(connection, template, state, limit, before)
-
-    def last_proposal_number(self) -> int:
-        """The highest number of a proposal ever saved, 0 before the first."""
-        with self._reading() as connection:
-            return proposal_rows.last_number(connection)
 
     def experience(self, template: str, limit: int = 5000) -> tuple[FlowOutcome, ...]:
         """What the latest flows of a template, in whatever version, left behind; the oldest first."""

@@ -171,7 +171,7 @@ proposals = Table(
     Column("at", Double, nullable=False),
     Column("body", JSON, nullable=False),
 )
-"""Proposals to change a template's scoring, by the template's name; those that were decided on too."""
+"""Has no reader; the schema's migrations make it."""
 
 outcomes = Table(
     "outcomes",

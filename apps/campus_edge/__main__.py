@@ -30,7 +30,6 @@ from adon.store.lease import CONTROLLER, Lease, LeaseLost, check_shared
 from adon.store.store import WANTED, Store
 from adon.templates_catalog.builtins import builtin_templates
 from adon.templates_catalog.catalog import Catalog
-from adon.templates_catalog.proposal import ProposalState
 from apps.campus_edge import connections, fireflies, hello_key, listening, signals
 from apps.campus_edge.commands import Commands
 from apps.campus_edge.executor import Executor, monitoring_to_json
@@ -160,8 +159,6 @@ def _serve(shell: _Shell, board: Switchboard, lease: Lease | None) -> None:
         windows=store.windows(),
         reservations=store.reservations(),
         last_number=store.last_flow_number(),
-        proposals=store.proposals(state=ProposalState.OPEN),
-        last_proposal=store.last_proposal_number(),
         circuits=store.circuits(),
         jobs=store.remembered_jobs(JOBS_REMEMBERED),
         last_job=store.last_job_number(),

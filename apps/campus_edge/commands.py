@@ -33,8 +33,6 @@ from adon.broker.events import (
     MeasurementArrived,
     ObservationArrived,
     PreviewAsked,
-    ProposalDecided,
-    ProposalMade,
     ReservationAsked,
     ReservationReleased,
     SiteReported,
@@ -121,8 +119,6 @@ class Commands:
             "flow.cancel": self._cancel,
             "flow.report": self._report,
             "template.add": self._template,
-            "proposal.add": self._proposal,
-            "proposal.decide": self._decision_on_proposal,
             "maintenance.add": self._maintenance,
             "maintenance.cancel": lambda command, payload: MaintenanceCancelled(
                 *self._stamps(), command, _number(payload, "number"), _text(payload, "requester")
@@ -276,25 +272,6 @@ class Commands:
         event = TemplateSaved(*self._stamps(), command, template)
         with self._lock:
             self._authors[event.id] = author
-        return event
-
-    def _proposal(self, command: str, payload: dict[str, Any]) -> Event:
-        try:
-            finding = codec.decode_finding(payload["finding"])
-        except (KeyError, ValueError) as error:
-            raise InvalidInput.of("finding", f"is none: {str(error)[:200]}") from error
-        return ProposalMade(*self._stamps(), command, finding, _text(payload, "proposer"))
-
-    def _decision_on_proposal(self, command: str, payload: dict[str, Any]) -> Event:
-        accepted, reason = payload.get("accepted"), payload.get("reason", "")
-        if not isinstance(accepted, bool):
-            raise InvalidInput.of("accepted", "must be true or false")
-        if not isinstance(reason, str) or len(reason) > 500:
-            raise InvalidInput.of("reason", "must be a text of at most 500 characters")
-        who = _text(payload, "who")
-        event = ProposalDecided(*self._stamps(), command, _number(payload, "number"), accepted, who, reason)
-        with self._lock:
-            self._authors[event.id] = who  # if a template version comes of it
         return event
 
     def _maintenance(self, command: str, payload: dict[str, Any]) -> Event:

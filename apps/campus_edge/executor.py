@@ -40,7 +40,6 @@ from adon.broker.effects import (
     SaveJob,
     SaveMaintenance,
     SaveOutcome,
-    SaveProposal,
     SaveReservation,
     SaveRules,
     SaveSnapshot,
@@ -72,7 +71,6 @@ SAVES = (
     SaveCircuits,
     SaveMaintenance,
     SaveJob,
-    SaveProposal,
     SaveOutcome,
     SaveReservation,
 )
@@ -232,8 +230,6 @@ class Executor:
                 self.store.save_job(save.job)
             case SaveMaintenance():
                 self.store.save_window(save.window)
-            case SaveProposal():
-                self.store.save_proposal(save.proposal)
             case SaveOutcome():
                 self.store.save_outcome(save.outcome)
             case SaveReservation():

@@ -36,9 +36,6 @@ ToCampus = Annotated[
 ]
 SiteName = Annotated[str, typer.Argument(help="A compute site.", autocompletion=offered.sites)]
 JobId = Annotated[str, typer.Argument(help="Its id, as in j-3.", autocompletion=offered.jobs)]
-ProposalId = Annotated[
-    str, typer.Argument(metavar="PROPOSAL", help="Its id, as in p-3.", autocompletion=offered.proposals)
-]
 AlarmId = Annotated[
     str, typer.Argument(help="The alarm's id, or the beginning of it.", autocompletion=offered.alarms)
 ]

@@ -89,10 +89,6 @@ def _windows(api: Client) -> Iterable[Offer]:
     return ((one["id"], f"{one['scope']} {one['name']}") for one in api.maintenance(all_=False))
 
 
-def _proposals(api: Client) -> Iterable[Offer]:
-    return ((one["id"], one["template"]) for one in api.proposals())
-
-
 def _subscriptions(api: Client) -> Iterable[Offer]:
     return ((one["id"], f"{one['channel']} to {one['target']}") for one in api.subscriptions())
 
@@ -134,7 +130,6 @@ alarms = _completer(_alarms)
 jobs = _completer(_jobs)
 reservations = _completer(_reservations)
 windows = _completer(_windows)
-proposals = _completer(_proposals)
 subscriptions = _completer(_subscriptions)
 backtests = _completer(_backtests)
 switches = _completer(_switches)

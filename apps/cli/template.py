@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from adon.errors import InvalidInput, Problem
-from apps.cli import checking, drafting, editing, proposals
+from apps.cli import checking, drafting, editing
 from apps.cli.arguments import TemplateReference
 from apps.cli.common import JsonFlag, QuietFlag, client, print_json, print_table, write
 from apps.cli.text_files import check_all
@@ -23,10 +23,6 @@ app.command()(editing.edit)
 app.command()(editing.diff)
 app.command()(checking.versions)
 app.command()(checking.check)
-app.command()(proposals.learn)
-app.command()(proposals.proposals)
-app.command()(proposals.accept)
-app.command()(proposals.refuse)
 
 
 @app.command()

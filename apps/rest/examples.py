@@ -32,9 +32,6 @@ EXAMPLES: Mapping[str, Any] = {
         "counts": ["speed"],
     },
     "start_backtest": {"template": TEMPLATE, "since": "2026-11-21T02:00:00Z"},
-    "learn_template": {"template": "soykb"},
-    "accept_proposal": {"reason": "fits what we see"},
-    "refuse_proposal": {"reason": "too few transfers"},
     "add_user": {
         "name": "ann@example.edu",
         "granted": ["researcher"],

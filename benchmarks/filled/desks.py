@@ -1,4 +1,4 @@
-"""What else people keep in the store: jobs, reservations, maintenance windows, proposals; subscriptions."""
+"""What else people keep in the store: jobs, reservations, maintenance windows; subscriptions."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from adon.broker.maintenance import Scope, Window
 from adon.broker.resources.amounts import Amounts, Place
 from adon.broker.resources.reservation import Reservation
 from adon.broker.sites.jobs import JobState, SiteJob
-from adon.frozenmap import FrozenMap
 from adon.store.store import Store
-from adon.templates_catalog.lookup import LookupTable
-from adon.templates_catalog.proposal import Evidence, Finding, MetricEvidence, Proposal, ProposalState
 from apps.collector.readers import READER
 from benchmarks.filled import campus
 from benchmarks.filled.lives import KINDS, REQUESTERS
@@ -20,7 +17,7 @@ from measurement.archive import Archive
 from measurement.notify.subscription import Channel, Subscription
 from measurement.notify.subscription import to_json as subscription_to_json
 
-JOBS, RESERVATIONS, WINDOWS, PROPOSALS, SUBSCRIPTIONS = 400, 200, 40, 25, 20
+JOBS, RESERVATIONS, WINDOWS, SUBSCRIPTIONS = 400, 200, 40, 20
 DAY_S = 86_400.0
 
 
@@ -42,8 +39,6 @@ def fill(store: Store, began: float, ended: float, chance: random.Random) -> Non
                 number, Scope.PATH, path, begins, begins + 7200.0, 600.0, "fibre work", "operator1", cancelled
             )
             store.save_window(window)
-        for number in range(1, PROPOSALS + 1):
-            store.save_proposal(_proposal(number, began + span * number / PROPOSALS))
 
 
 def subscribe(file: Path, at: float) -> None:
@@ -91,24 +86,3 @@ def _reservation(number: int, begins: float, chance: random.Random) -> Reservati
         note="night run",
         asked_at=begins - 3600.0,
     )
-
-
-def _proposal(number: int, at: float) -> Proposal:
-    today = LookupTable(points=((1e6, 1.0), (1e10, 10.0)))
-    better = LookupTable(points=((1e8, 1.0), (4e9, 10.0)))
-    points = tuple((1e8 * n, 9e7 * n) for n in range(1, 90))
-    metric = MetricEvidence("throughput", True, 0.9, 0.6, 0.7, today, better, (1e8, 4e9), points)
-    evidence = Evidence(
-        *("throughput", 240, at - 9e5, at, 5),
-        error_today=8e8,
-        error=2e8,
-        gain=6e17,
-        margin=1e17,
-        metrics=(metric,),
-    )
-    weights = FrozenMap({"throughput": 0.7, "rtt": 0.15, "loss": 0.15})
-    found = Finding(f"{KINDS[number % len(KINDS)]}@1", weights, FrozenMap({"throughput": better}), evidence)
-    proposal = Proposal(number, at, "performance-engineer1", found)
-    if number == PROPOSALS:
-        return proposal
-    return proposal.decided(ProposalState.REFUSED, "performance-engineer2", "too few outcomes", at + 3600.0)

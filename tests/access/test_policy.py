@@ -18,9 +18,6 @@ template.read     any    any                   any         any       any
 template.draft    any    any                   any         any       any
 template.self_service any any                  any         -         -
 template.backtest any    any                   -           -         -
-proposal.read     any    any                   -           any       any
-proposal.learn    any    any                   -           -         -
-proposal.decide   any    any                   -           -         -
 path.read         any    any                   any         any       any
 measurement.read  any    any                   any         any       any
 measurement.start any    any                   -           any       -

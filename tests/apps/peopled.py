@@ -25,7 +25,6 @@ from measurement.archive import Archive
 from tests.apps.measured import FELL, NOW
 from tests.apps.web import ROLES, SOYKB, WISH, World, rule_for
 from tests.store.values import an_outcome
-from tests.templates_catalog.experience import a_proposal
 from tests.templates_catalog.experience import an_outcome as a_success
 
 PREFIX = "/api/v1"
@@ -39,10 +38,7 @@ MOVED = {"tool": "rclone", "source": "data:run/", "destination": "osu:in/"}
 BODIES: Mapping[str, Any] = {
     "/templates": SOYKB,
     "/template-checks": {"text": "name: x\nweights: {rtt: 1}\n"},
-    "/proposals": {"template": "soykb"},
     "/template-drafts/similar": SOYKB,
-    "/proposals/{id}/accept": {},
-    "/proposals/{id}/refuse": {"reason": "no"},
     "/template-drafts": {"application": "x", "kind": "session", "rate": "1 Mbps", "counts": ["speed"]},
     "/template-backtests": {"template": SOYKB, "since": "2025-10-09T08:00:00Z"},
     "/self-service": {**SOYKB, "name": "of-{who}"},
@@ -80,7 +76,6 @@ QUERIES: Mapping[str, Mapping[str, str]] = {
 NOTED = ('INSERT INTO "access_tokens"', 'INSERT INTO "access_audit')
 """When a token was last used, and that somebody was refused, is noted of a refused request too."""
 SHARED = {
-    "proposals": "p-1",
     "alarms": FELL.id,
     "template-backtests": "b-1",
     "maintenance": "m-1",
@@ -237,7 +232,6 @@ def _fill(whole: Peopled) -> None:
                 "sessions": _spare_session(world, owner),
             }
     world.ask("POST", "/maintenance", json=WINDOW)
-    controller.put(a_proposal())
     for owner, its in whole.ids.items():
         # Each of its own, though anybody may delete any: one that is gone cannot be deleted again.
         document = {**EXAMPLES["add_study"]["document"], "application": owner}

@@ -23,8 +23,6 @@ from adon.broker.events import (
     MeasurementArrived,
     ObservationArrived,
     PreviewAsked,
-    ProposalDecided,
-    ProposalMade,
     ReservationAsked,
     ReservationReleased,
     SiteReported,
@@ -36,7 +34,6 @@ from adon.broker.events import (
     WhatIfAsked,
 )
 from adon.errors import AdonError, Conflict, InvalidInput, NotFound, Unavailable
-from adon.store import codec
 from adon.store.store import Store
 from apps.campus_edge import commands
 from apps.campus_edge.commands import MOST_ASKED, Commands
@@ -49,7 +46,6 @@ from measurement.sites import codec as sites_codec
 from tests.apps.edge import TEMPLATE, measured
 from tests.broker.alarming import alarm, over
 from tests.broker.sites.values import news, report, wait
-from tests.templates_catalog.experience import a_finding
 
 WISH = {"source": "mu-dtn", "destination": "osu-dtn", "size": "10 MB", "template": "soykb"}
 WINDOW = {"scope": "path", "name": "al2s", "begins": 2000.0, "ends": 3000.0}
@@ -107,8 +103,6 @@ GOOD: dict[str, tuple[dict[str, Any], type[Event]]] = {
     "flow.waiting": ({"flow": 3}, WaitingAsked),
     "rules.diff": ({}, DifferenceAsked),
     "rules.sync": ({}, SyncAsked),
-    "proposal.add": ({"finding": codec.encode_finding(a_finding()), "proposer": "pia"}, ProposalMade),
-    "proposal.decide": ({"number": 3, "accepted": True, "who": "eve"}, ProposalDecided),
     "maintenance.add": ({"request": WINDOW, "requester": "pat"}, MaintenanceAsked),
     "maintenance.cancel": ({"number": 3, "requester": "pat"}, MaintenanceCancelled),
     "reservation.add": ({"request": RESERVATION, "requester": "ann"}, ReservationAsked),
@@ -149,28 +143,6 @@ def test_a_value_of_a_host_becomes_an_event(world: World) -> None:
     assert event.observation == seen
     with pytest.raises(InvalidInput, match="observation"):
         world.receive("observation", key={})
-
-
-@pytest.mark.parametrize(
-    ("kind", "payload", "field"),
-    [
-        ("proposal.add", {"finding": {"template": "soykb@1"}, "proposer": "pia"}, "finding"),
-        ("proposal.add", {"proposer": "pia"}, "finding"),
-        ("proposal.decide", {"number": 3, "accepted": "yes", "who": "eve"}, "accepted"),
-        ("proposal.decide", {"number": 3, "accepted": True, "who": "eve", "reason": "x" * 501}, "reason"),
-        ("proposal.decide", {"number": -3, "accepted": True, "who": "eve"}, "number"),
-    ],
-)
-def test_what_is_no_proposal(world: World, kind: str, payload: dict[str, Any], field: str) -> None:
-    with pytest.raises(InvalidInput) as refused:
-        world.receive(kind, command="c-1", **payload)
-    assert [problem.field for problem in refused.value.problems] == [field]
-
-
-def test_who_accepts_a_proposal_is_the_author_of_the_version_it_becomes(world: World) -> None:
-    event = world.receive("proposal.decide", command="c-1", number=3, accepted=True, who="eve")
-    assert event is not None
-    assert world.commands.author(event.id) == "eve"
 
 
 def test_an_alarm_becomes_an_event_of_its_beginning_or_of_its_end(world: World) -> None:

@@ -165,7 +165,6 @@ def test_a_name_that_nothing_has(crowd, name):
             "/maintenance",
             {"scope": "path", "name": name, "begins": "2099-01-01T00:00:00Z", "ends": "2100-01-01T00:00:00Z"},
         ),
-        ("/proposals", {"template": name}),
     ):
         refused(raw(crowd, path, json.dumps(body).encode()), 400, 404, 422)
 

@@ -15,7 +15,6 @@ from measurement.model import Measurement, Metric, PathKey
 from tests.apps.measured import NOW, alarm
 from tests.apps.web import SOYKB, decision_for
 from tests.store.values import an_outcome
-from tests.templates_catalog.experience import a_proposal
 
 WINDOW = {"scope": "path", "name": "al2s", "begins": "2099-11-21T02:00:00Z", "ends": "2099-11-21T04:00:00Z"}
 RESERVATION = {"compute": "osu-hpc", "worker_nodes": 1, "ends": "2025-10-10T00:00:00Z"}
@@ -48,7 +47,6 @@ def full(world):
         world.ask("POST", "/jobs", "researcher", json={"site": "osu-hpc", "job": "align"})
         world.ask("POST", "/reservations", "researcher", json=RESERVATION)
         world.ask("POST", "/subscriptions", "researcher", json={"channel": "stream"})
-        world.controller.put(replace(a_proposal(), number=world.controller.proposals.last + 1))
     for name in ("a", "b"):
         world.ask("POST", "/templates", json={**SOYKB, "name": name})
     world.ask("POST", "/templates", json={**SOYKB, "priority": 1})
@@ -66,7 +64,6 @@ LISTS = [
     "/templates",
     "/templates/soykb/versions",
     "/template-drafts/questions",
-    "/proposals",
     "/flows",
     "/flows/f-1/history",
     "/flows/f-1/decisions",

@@ -56,8 +56,6 @@ CHANGED: Mapping[str, Mapping[str, Any]] = {
 REFUSED = {
     "acknowledge": (404, "the alarms are of a past that this collector has not seen"),
     "serve_yourself": (403, "nothing that is like it has succeeded here"),
-    "learn_template": (409, "has no outcomes to learn from"),
-    "refuse_proposal": (409, "the one that was open was accepted before"),
 }
 """What is refused, and why; everything else succeeds."""
 ALSO = ("/events?seconds=0.01&kinds=flow", f"/flows/{BROKEN}/transfer")
@@ -192,7 +190,6 @@ def test_what_is_there_is_answered_as_described(described: Described, reads: lis
 def test_the_examples_do_what_they_are_examples_of(running: Whole, described: Described) -> None:
     made = {
         "/alarms": running.get("/alarms?open=true")["items"][0]["id"],
-        "/proposals": running.get("/proposals?state=open")["items"][0]["id"],
         "/sessions": running.get("/sessions")["items"][0]["id"],
     }
     wrong = []

@@ -20,7 +20,6 @@ from flask_openapi3.openapi import OpenAPI
 from adon.access.identity import create_token
 from adon.broker import maintaining, whatif
 from adon.broker.broker import Broker
-from adon.broker.catalog.kept import Proposals
 from adon.broker.decision import Decision, Outcome, SiteCost
 from adon.broker.effects import Answer, RuleState, SaveReservation
 from adon.broker.events import Event, PreviewAsked, ReservationAsked, ReservationReleased
@@ -54,7 +53,6 @@ from adon.store.store import Store
 from adon.store.upgrade import upgrade
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
-from adon.templates_catalog.proposal import Proposal, ProposalState, applied
 from adon.yamlfile import check_model
 from apps import journal
 from apps.campus_edge.tally import Tally
@@ -149,7 +147,6 @@ class Controller:
         self.answers: dict[tuple[str, str], Flow] = {}
         self.windows = Windows(self.store.windows())
         self.jobs = Jobs()
-        self.proposals = Proposals.of(self.store.proposals(), self.store.last_proposal_number())
         self.broker = Broker(configuration(), self.catalog)
         self.reserved: dict[tuple[str, str], Any] = {}
         self.snapshot: dict[str, Any] = snapshot()
@@ -178,16 +175,6 @@ class Controller:
                 self.catalog, saved = self.catalog.add(check_model(payload["template"], Template))
                 self.store.save_template(saved, payload["author"], NOW)
                 peer.answer(command, codec.encode_template(saved))
-            case "proposal.add":
-                self.put(
-                    self.proposals.following(
-                        codec.decode_finding(payload["finding"]), payload["proposer"], NOW
-                    )
-                )
-                peer.answer(command, {"number": self.proposals.last})
-            case "proposal.decide":
-                self.decide(payload)
-                peer.answer(command, {"number": payload["number"]})
             case "maintenance.add":
                 wanted = check_model(payload["request"], WindowRequest)
                 window = self.windows.add(wanted, payload["requester"], NOW, Topology(configuration()))
@@ -233,21 +220,6 @@ class Controller:
                 peer.answer(command, dict(self.trace(payload)))
             case "rules.sync":
                 peer.answer(command, {"switches": ["mu-edge"]})
-
-    def put(self, proposal: Proposal) -> None:
-        self.proposals.put(proposal)
-        self.store.save_proposal(proposal)
-
-    def decide(self, payload: dict[str, Any]) -> None:
-        proposal, saved = self.proposals.get(payload["number"]), ""
-        if payload["accepted"]:
-            changed = applied(self.catalog.resolve(proposal.finding.template), proposal)
-            self.catalog, template = self.catalog.add(changed)
-            self.store.save_template(template, payload["who"], NOW)
-            saved = template.reference
-        state = ProposalState.ACCEPTED if payload["accepted"] else ProposalState.REFUSED
-        decided = proposal.decided(state, payload["who"], payload["reason"], NOW)
-        self.put(decided.becoming(saved) if saved else decided)
 
     def reserve(self, kind: str, payload: dict[str, Any]) -> Any:
         """As the real one: its broker is asked, and what it wants saved is saved."""

@@ -42,7 +42,6 @@ from adon.broker.effects import (
     SaveJob,
     SaveMaintenance,
     SaveOutcome,
-    SaveProposal,
     SaveReservation,
     SaveRules,
     SaveSnapshot,
@@ -93,7 +92,6 @@ from adon.flowvisor.port import PortState
 from adon.flowvisor.rule import Change, Entry, Op, Rule
 from adon.templates_catalog.builtins import builtin_templates, scaled
 from adon.templates_catalog.catalog import Catalog
-from adon.templates_catalog.proposal import Proposal
 from measurement.anomaly.alarm import Alarm
 from measurement.model import Measurement, Metric, Observation, PathKey
 from measurement.psconfig.mesh import Need
@@ -159,7 +157,6 @@ class Stage:
         self.jobs: dict[int, SiteJob] = {}
         self.orders: list[JobOrder] = []
         self.shapes: tuple[Shape, ...] = ()
-        self.proposals: dict[int, Proposal] = {}
         self.outcomes: dict[int, FlowOutcome] = {}
         self.reservations: dict[int, Reservation] = {}
         self.decisions: list[Decision] = []
@@ -195,8 +192,6 @@ class Stage:
             windows=self.windows.values(),
             jobs=self.jobs.values(),
             last_job=max(self.jobs, default=0),
-            proposals=self.proposals.values(),
-            last_proposal=max(self.proposals, default=0),
             reservations=self.reservations.values(),
             last_number=last,
             circuits=self.circuits,
@@ -379,8 +374,6 @@ class Stage:
                 self.reservations[reservation.number] = reservation
             case SaveMaintenance(window=window):
                 self.windows[window.number] = window
-            case SaveProposal(proposal=proposal):
-                self.proposals[proposal.number] = proposal
             case SaveOutcome(outcome=outcome):
                 assert self.flows[outcome.flow].state.final, "the flow is saved before its outcome"
                 assert outcome.flow not in self.outcomes, "a flow ends once"

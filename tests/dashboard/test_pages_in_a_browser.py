@@ -39,7 +39,6 @@ PATHS = (
     "/decisions/d-1",
     "/queue",
     "/policy",
-    "/proposals",
     "/outcomes",
     "/forecasts",
     "/advice",

@@ -10,7 +10,6 @@ import pytest
 from adon.broker.flow import FlowState
 from adon.broker.outcomes import Forecast
 from adon.errors import AdonError, Forbidden, InvalidInput, NotFound
-from adon.templates_catalog.catalog import Catalog
 from apps.dashboard.policy import (
     advice,
     backtesting,
@@ -23,8 +22,6 @@ from apps.dashboard.policy import (
     forecasts,
     in_force,
     outcomes,
-    proposal,
-    proposals,
     queue,
     template,
 )
@@ -32,8 +29,6 @@ from tests.apps.test_outcomes import leave
 from tests.apps.web import SOYKB, World
 from tests.dashboard.conftest import Visiting
 from tests.dashboard.reading import links, parts, text
-from tests.templates_catalog import experience as planted
-from tests.templates_catalog.experience import a_template
 
 NEXT = """
 name: soykb
@@ -292,32 +287,7 @@ def test_the_policy_says_what_is_in_force_and_where_it_is_changed(visiting: Visi
         in_force.show(visiting("researcher"))
 
 
-# -- learning and outcomes -----------------------------------------------------------------------------
-
-
-@pytest.fixture
-def learned(world: World, monkeypatch: pytest.MonkeyPatch) -> World:
-    assert world.controller is not None
-    world.controller.store.save_template(a_template(version=2), "admin", 0.0)
-    world.controller.catalog = Catalog.of(one.template for one in world.store.templates())
-    got = tuple(planted.outcomes(planted.saturated))
-    monkeypatch.setattr(type(world.store), "experience", lambda *_, **__: got)
-    return world
-
-
-def test_a_proposal_shows_today_beside_it_and_is_decided_on(learned: World, visiting: Visiting) -> None:
-    assert "no proposal yet" in text(proposals.live(visiting()))
-    made = visiting("performance_engineer").client.learn("soykb")["id"]
-    assert f"/proposals/{made}" in links(proposals.live(visiting()))
-    shown = proposal.show(visiting("performance_engineer", parts={"id": made}))
-    assert {"proposal-throughput", proposal.ACCEPT} <= ids(shown)
-    assert "Error with the proposed one" in text(shown)
-    assert proposal.ACCEPT not in ids(proposal.show(visiting("auditor", parts={"id": made})))
-    assert "new scoring proposed" in text(catalog.live(visiting()))
-    visiting().client.decide_proposal(made, accept=False, reason="a path was rebuilt")
-    decided = proposal.show(visiting(parts={"id": made}))
-    assert "a path was rebuilt" in text(decided)
-    assert proposal.ACCEPT not in ids(decided)
+# -- outcomes and forecasts ----------------------------------------------------------------------------
 
 
 def test_outcomes_tell_promised_against_achieved(world: World, visiting: Visiting) -> None:

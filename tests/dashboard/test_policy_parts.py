@@ -23,7 +23,6 @@ from apps.dashboard.policy import (
     differing,
     filters,
     in_force,
-    proposed,
     queue,
     scoring,
     spans,
@@ -215,17 +214,6 @@ def test_a_setting_that_holds_others_is_told() -> None:
     )
     assert "researcher" in said
     assert "anything" in said
-
-
-def test_a_response_has_the_score_it_stands_for() -> None:
-    assert proposed.scored(5e6, (5e6, 5e7)) == 1.0
-    assert proposed.scored(5e7, (5e6, 5e7)) == 10.0
-    assert proposed.response_of(4.0, (1e6, 1e7)) == pytest.approx(4e6)
-
-
-def test_a_line_is_cut_to_what_was_met() -> None:
-    line = [(0.0, 1.0), (10.0, 1.0), (20.0, 10.0), (30.0, 10.0)]
-    assert proposed.within(line, 15.0, 40.0) == [(15.0, 5.5), (20.0, 10.0), (30.0, 10.0), (40.0, 10.0)]
 
 
 def test_a_backtest_in_a_sentence() -> None:

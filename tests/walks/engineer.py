@@ -38,6 +38,6 @@ def walk(walker: Walker) -> None:
     page.wait_for_url("**/templates/soykb?saved=*")
     page = walker.go("/templates/soykb?version=3&before=2")
     walker.shot("versions", whole=True)
-    for name in ("queue", "policy", "proposals", "outcomes"):
+    for name in ("queue", "policy", "outcomes"):
         walker.go(f"/{name}")
         walker.shot(name)

@@ -40,11 +40,10 @@ def live(here: Visit) -> Component:
     wanted = here.query.get("q", "")
     found = matching(here.client.templates(), wanted)
     fared = by_template(here.client.outcomes(limit=RECENT))
-    proposed = _proposed(here)
     shown = [{**one, **_parts(here, one)} for one in found[:MOST]]
     columns = [
         Column("Template", _name),
-        Column("State", lambda one: _state(one, proposed, fared.get(one["name"]))),
+        Column("State", lambda one: _state(one, fared.get(one["name"]))),
         Column("Bounds", lambda one: _lines(bounds(one["qspec"])), whole=True),
         Column("Weights", lambda one: weights(one["weights"])),
         Column("Priority", lambda one: str(one["priority"]), numeric=True),
@@ -82,14 +81,6 @@ def _parts(here: Visit, summary: Document) -> Mapping[str, Any]:
     return here.client.template(summary["name"], str(summary["version"]))
 
 
-def _proposed(here: Visit) -> Mapping[str, str]:
-    """The open proposal of each template, for who may read them."""
-    if not allowed(here, Action.PROPOSAL_READ):
-        return {}
-    found = here.client.proposals(state="open")
-    return {one["template"].partition("@")[0]: one["id"] for one in reversed(found)}
-
-
 def _lines(told: list[str]) -> Any:
     return html.Div([html.Div(one) for one in told]) if told else "none"
 
@@ -104,15 +95,12 @@ def _name(one: Document) -> Component:
     )
 
 
-def _state(one: Document, proposed: Mapping[str, str], fared: Health | None) -> Component:
+def _state(one: Document, fared: Health | None) -> Component:
     badges = [ui.badge("on paper", "wait") if one["advise"] else ui.badge("in force", "good")]
     if fared is None:
         badges.append(ui.badge("not used yet"))
     if one["pausable"]:
         badges.append(ui.badge("pausable"))
-    if one["name"] in proposed:
-        to = f"/proposals/{proposed[one['name']]}"
-        badges.append(ui.link(ui.badge("new scoring proposed", "wait"), to))
     return html.Div(badges)
 
 

@@ -13,8 +13,6 @@ from apps.dashboard.policy import (
     forecasts,
     in_force,
     outcomes,
-    proposal,
-    proposals,
     queue,
     template,
 )
@@ -29,8 +27,6 @@ PAGES: tuple[Page, ...] = (
     decision.PAGE,
     queue.PAGE,
     in_force.PAGE,
-    proposals.PAGE,
-    proposal.PAGE,
     outcomes.PAGE,
     forecasts.PAGE,
     advice.PAGE,

@@ -28,7 +28,6 @@ OUTCOMES: Mapping[str, tuple[str, Tone]] = {
 }
 """Of a decision; an outcome that is not here is shown as it is called."""
 
-PROPOSALS: Mapping[str, Tone] = {"open": "wait", "accepted": "good", "refused": "bad", "superseded": "plain"}
 HIGHER_IS_BETTER = frozenset({"throughput"})
 
 

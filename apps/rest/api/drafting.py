@@ -10,7 +10,6 @@ from adon.access.policy import Action
 from adon.errors import Forbidden
 from adon.store import codec
 from adon.templates_catalog.model import Template
-from adon.templates_catalog.proposal import NOTES
 from adon.templates_catalog.questionnaire.drafting import draft
 from apps.rest.answers import done
 from apps.rest.api.common import PREFIX, answers, blueprint
@@ -20,6 +19,9 @@ from apps.rest.guard import action
 from apps.rest.models import TemplateBody
 from apps.rest.paging import InOrder, cut
 from apps.rest.similar import next_version, permission, similar
+
+NOTES = 4000
+"""Characters that a template's notes may have."""
 
 api = blueprint("template drafts", "Templates drafted from a survey")
 
