@@ -1,4 +1,4 @@
-"""Whether trials decided the same: repetitions of one run, the same trials of several runs, or as expected.
+"""Whether trials decided the same: repetitions of one run, or as expected.
 
 Decisions are compared exactly: per flow the turns in their order, each with outcome, path and site.  When
 they came and with which Q is not compared: measured values differ from run to run.
@@ -13,7 +13,7 @@ from adon.experiments.document import Experiment
 from adon.experiments.happened import Turn, flows, turns
 from adon.experiments.measures import Observed
 from adon.experiments.parts import Scalar
-from adon.experiments.results import Run, State, Tables, TrialDone
+from adon.experiments.results import Tables, TrialDone
 from adon.experiments.workload import FlowEntry
 
 
@@ -46,26 +46,6 @@ def unlike_repetitions(experiment: Experiment, observed: Observed) -> Iterator[s
         for other in others:
             keys = (first.key, other.key)
             yield from differences(observed.tables(first), observed.tables(other), keys, written)
-
-
-def unlike_runs(runs: Sequence[Run]) -> Iterator[str]:
-    """How runs decided otherwise than the first of them in the same trials; drawn flows count too.
-
-    Trials are the same that have the same key; those that not all runs have complete are left out.
-    """
-    observed = [Observed.of(run) for run in runs]
-    trials = [_complete(one) for one in observed]
-    for key in trials[0] if trials else ():
-        if all(key in its for its in trials):
-            first = observed[0].tables(trials[0][key])
-            for seen, its in zip(observed[1:], trials[1:], strict=True):
-                names = (observed[0].about.run, seen.about.run)
-                for told in differences(first, seen.tables(its[key]), names):
-                    yield f"{key}: {told}"
-
-
-def _complete(observed: Observed) -> dict[str, TrialDone]:
-    return {trial.key: trial for trial in observed.about.trials if trial.state is State.COMPLETE}
 
 
 def unlike_expected(tables: Tables, decisions: Sequence[Expected]) -> Iterator[str]:

@@ -215,7 +215,6 @@ class About:
     :param versions: of programs and libraries.
     :param machine: processors, memory, kernel, each in words.
     :param digest: SHA-256 of what the file says.
-    :param network: SHA-256 of the description of the network that it names; empty if it was not noted.
     """
 
     experiment: str
@@ -237,7 +236,6 @@ class About:
     platform: Mapping[str, str] = NONE
     versions: Mapping[str, str] = NONE
     machine: Mapping[str, str] = NONE
-    network: str = ""
     trials: tuple[TrialDone, ...] = ()
 
 

@@ -1,4 +1,4 @@
-"""``adon experiment``: experiments as files, their runs, reports and differences; needs no server."""
+"""``adon experiment``: experiments as files, their runs and reports; needs no server."""
 
 from __future__ import annotations
 
@@ -158,45 +158,4 @@ def report(
     else:
         typer.echo("\n".join([*findings(found, judged), f"{file}: written"]))
     if any(one.outcome is not Outcome.HELD for one in judged):
-        raise typer.Exit(EXIT_DIFFERS)
-
-
-@app.command()
-def diff(
-    before: RunArgument,
-    after: RunArgument,
-    out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write it here as a page.")
-    ] = None,
-    results: ResultsOption = RESULTS,
-    json_: JsonFlag = False,
-) -> None:
-    """Hold two runs of an experiment against each other: every figure, every decision, what else differs.
-
-    Exit status 3 if a figure became higher or lower, or anything was decided otherwise.
-    """
-    from adon.errors import InvalidInput
-    from adon.experiments.comparing import compare
-    from apps.cli.experiment_told import difference_json
-    from apps.experiments.difference import line, page, verdict
-    from measurement.evaluation.comparison import Verdict
-
-    (_, first, one), (_, second, other) = (experiment_files.run_of(run, results) for run in (before, after))
-    try:
-        found = compare((first.experiment, one), (second.experiment, other))
-    except ValueError as error:
-        raise InvalidInput.of("RUN", f"they cannot be compared: {error}") from error
-    if out is not None:
-        write(out, page(one.about, other.about, found), "--out")
-    if json_:
-        print_json({**difference_json(found), **({} if out is None else {"file": str(out)})})
-    else:
-        typer.echo("\n".join([verdict(found), *found.marks, *found.decisions]))
-        lines = [line(change) for change in found.changes]
-        rows = (
-            (f"{one.name}, {one.at}", one.verdict, one.before, one.after, one.apart, one.p) for one in lines
-        )
-        heads = ("Figure", "Verdict", "Before", "After", "Difference", "p")
-        print_table(heads, rows, "there is no figure that both have")
-    if found.decisions or found.count(Verdict.HIGHER) or found.count(Verdict.LOWER):
         raise typer.Exit(EXIT_DIFFERS)

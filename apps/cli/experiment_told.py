@@ -1,4 +1,4 @@
-"""Experiments, verdicts and differences of ``adon experiment``, as lines for people and as JSON."""
+"""Experiments and verdicts of ``adon experiment``, as lines for people and as JSON."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import Any
 
 from adon.experiments.cells import cells
-from adon.experiments.comparing import Difference
 from adon.experiments.document import Experiment
 from adon.experiments.full_scale import at_full_scale
 from adon.experiments.measures import Observed
@@ -121,16 +120,3 @@ def _figures(experiment: Experiment, run: Run) -> Iterator[dict[str, Any]]:
                 "full_scale": None if its is None or factor is None else its.median * factor,
                 "paper": figure.paper,
             }
-
-
-def difference_json(found: Difference) -> dict[str, Any]:
-    """Two runs held against each other, as JSON."""
-    return {
-        "changes": [
-            {**asdict(change), "where": dict(change.where), "ratio": change.ratio} for change in found.changes
-        ],
-        "decisions": list(found.decisions),
-        "compared": found.compared,
-        "marks": list(found.marks),
-        "only": dict(found.only),
-    }

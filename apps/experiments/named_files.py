@@ -6,8 +6,7 @@ Built-in ones too: the next version of ADON may bring others under the same name
 from __future__ import annotations
 
 import ast
-import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 from adon import yamlfile
@@ -45,12 +44,6 @@ def stand_ins(folder: Path) -> dict[str, Path]:
     """By field the file that such a folder has for what is named there (:attr:`Source.instead`)."""
     files = [*folder.glob(f"{NETWORK}.*"), *folder.glob("templates.*.yaml")]
     return {file.stem: file for file in files}
-
-
-def network_digest(files: Mapping[str, str]) -> str:
-    """SHA-256 of the network's description, of such texts."""
-    text = next(text for name, text in files.items() if Path(name).stem == NETWORK)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _network(source: Source) -> tuple[str, str]:

@@ -21,7 +21,7 @@ from apps.experiments.happenings import Happenings
 from apps.experiments.interrupting import Interruption
 from apps.experiments.links import with_settings
 from apps.experiments.machine import machine, versions
-from apps.experiments.named_files import named_files, network_digest
+from apps.experiments.named_files import named_files
 from apps.experiments.preparing import Prepared
 from apps.experiments.progress import Progressing
 from apps.experiments.record import Outcome, Record
@@ -174,7 +174,6 @@ def _folder(prepared: Prepared) -> Folder:
         ended_at=began,
         planned=len(prepared.plan.trials),
         digest=prepared.source.digest(),
-        network=network_digest(files),
         state=State.PARTIAL,
         platform={"name": prepared.choice.platform.value, "why": prepared.choice.why},
         versions=versions(),

@@ -121,16 +121,6 @@ def test_report_of_the_last_run_as_json_into_a_file(results, tmp_path):
     assert (tmp_path / "r.html").is_file()
 
 
-def test_diff_tells_every_figure_and_what_else_differs(results, tmp_path):
-    words = ("figure-21/20261101T000000Z", "figure-21/20261102T000000Z", "--results", results)
-    done = adon("diff", *words, "--out", tmp_path / "d.html")
-    assert done.exit_code == 0
-    assert done.stdout.startswith("Decisions are the same in 27 trials. Of 18 figures: ")
-    assert "time, contended, soykb.size 25 GB, ours" in done.stdout
-    assert (tmp_path / "d.html").is_file()
-    assert json.loads(adon("diff", *words, "--json").stdout)["decisions"] == []
-
-
 def test_a_run_that_is_not_there_is_refused(results):
     done = adon("report", "figure-22", "--results", results)
     assert done.exit_code == 2

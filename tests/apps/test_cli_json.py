@@ -68,7 +68,6 @@ TRIED_ELSEWHERE = {
     "deploy grafana",
     "deploy list",
     "evaluate note",
-    "experiment diff",
     "experiment report",
     "experiment run",
     "flow again",

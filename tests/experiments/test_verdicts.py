@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adon.experiments.agreement import differences, unlike_runs
+from adon.experiments.agreement import differences
 from adon.experiments.measures import Observed
 from adon.experiments.reading import parse
 from adon.experiments.results import DecisionRow, Run, State, Tables, TrialDone
@@ -295,12 +295,6 @@ def test_drawn_flows_are_not_held_against_other_repetitions():
     assert (found.claim, found.outcome) == ("repetitions decide the same", Outcome.HELD)
 
 
-def test_trials_that_not_all_runs_have_are_not_compared():
-    one = run(GOOD, lambda done: decided(done.number, "admit al2s"))
-    fewer = run({**GOOD, 2: [5.0]}, lambda done: decided(done.number, "admit al2s"))
-    assert list(unlike_runs((one, replace(fewer, about=replace(fewer.about, run="second"))))) == []
-
-
 def test_of_nothing_there_is_no_ratio():
     its = parse(FILE.replace("{of: transfer_time, flow: a, where: {a.streams: 2}}",
                              "{of: received, flow: a, where: {a.streams: 2}}")
@@ -311,16 +305,6 @@ def test_of_nothing_there_is_no_ratio():
     rows = [row._replace(received=0) for row in whole.tables.flows]
     found = verdicts(its.experiment, Observed.of(replace(whole, tables=replace(whole.tables, flows=rows))))[0]
     assert (found.outcome, found.doubt) == (Outcome.CANNOT_SAY, "a figure is 0: there is no ratio")
-
-
-def test_runs_are_compared_trial_by_trial():
-    one = run(GOOD, lambda done: decided(done.number, "admit al2s"))
-    other = run(GOOD, lambda done: decided(done.number, "admit al2s" if done.number != 5 else "reject"))
-    named = replace(other, about=replace(other.about, run="second"))
-    assert list(unlike_runs((one, one, one))) == []
-    assert list(unlike_runs((one, named))) == [
-        "a.streams=2 / ours / 2: a: admit on al2s (first), but reject (second)"
-    ]
 
 
 turns = st.lists(st.sampled_from(["admit al2s", "queue", "stay al2s", "move internet"]), max_size=6)

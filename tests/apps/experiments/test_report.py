@@ -7,12 +7,10 @@ from dataclasses import replace
 
 import pytest
 
-from adon.experiments.comparing import compare
 from adon.experiments.figures import Unit
 from adon.experiments.measures import Observed
 from adon.experiments.reading import parse
 from adon.experiments.results import DecisionRow, EventRow, Run, State, Tables
-from apps.experiments import difference
 from apps.experiments.axes import Axis
 from apps.experiments.charts import drawn
 from apps.experiments.report import page, rows
@@ -150,33 +148,7 @@ def test_an_axis_is_counted_in_short_numbers():
     assert Axis.of([0.5], Unit.RATIO).title("loss") == "loss, %"
 
 
-def test_a_difference_is_a_page(whole):
-    other = synthetic.run(noise=0.1, name="second")
-    found = compare((EXPERIMENT, whole), (EXPERIMENT, other))
-    made = difference.page(whole.about, other.about, found)
-    said = words(made)
-    assert difference.verdict(found) in said
-    assert "p-values are corrected for 18 comparisons (Holm)" in said
-    assert made == difference.page(whole.about, other.about, found)
-    assert "Decisions are the same in 27 trials." in said
-
-
-def test_what_is_not_tested_is_no_comparison(whole):
-    """Ten trials: a second repetition of the first combination only, of which there are a time and a rate."""
-    other = synthetic.run(noise=0.1, name="second", only=10)
-    found = compare((EXPERIMENT, whole), (EXPERIMENT, other))
-    said = words(difference.page(whole.about, other.about, found))
-    assert len(found.changes) == 18
-    assert "p-values are corrected for 2 comparisons (Holm)" in said
-
-
 def test_it_is_done_again_from_the_runs_folder(whole):
     """With what its file names, the seed and the repetitions that it had."""
     said = words(page(EXPERIMENT, whole, synthetic.FIGURE_21))
     assert "adon experiment run results/figure-21/first" in said
-
-
-def test_figures_of_one_run_are_not_compared():
-    found = compare((EXPERIMENT, synthetic.run(only=0)), (EXPERIMENT, synthetic.run(only=0)))
-    about = synthetic.run(only=0).about
-    assert "nothing to compare" in words(difference.page(about, about, found))
