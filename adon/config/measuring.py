@@ -171,7 +171,7 @@ class Ingest(Section):
 class ResultArchive(Section):
     """A measurement archive of perfSONAR's that is read periodically."""
 
-    kind: Literal["opensearch", "esmond"]
+    kind: Literal["opensearch"]
     url: Url
     verify: str = "system"
     period: Span = 60.0

@@ -35,9 +35,39 @@ from measurement.point.web import WebServer
 from measurement.sources import body, pushed
 from measurement.sources.pushed import Reporter
 from measurement.sources.received import Resolve, Value, receive
-from measurement.sources.senders import Bucket, Rate
 
 LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """A token bucket: how much somebody may still send at once.
+
+    :param level: requests allowed now.
+    :param at: when that was so, seconds of a clock that never steps.
+    """
+
+    level: float
+    at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """At most ``burst`` requests at once and ``per_second`` in the long run."""
+
+    per_second: float = 50.0
+    burst: float = 500.0
+
+    def take(self, bucket: Bucket | None, now: float) -> tuple[Bucket, float]:
+        """One request more: the bucket after it, and seconds to wait (0.0 when it is allowed)."""
+        level = self.burst
+        if bucket is not None:
+            level = min(self.burst, bucket.level + max(0.0, now - bucket.at) * self.per_second)
+        if level >= 1:
+            return Bucket(level - 1, now), 0.0
+        return Bucket(level, now), (1 - level) / self.per_second
+
+
 KNOWN_BUCKETS = 1000
 USUAL = Rate()
 STRANGERS = Rate(per_second=1.0, burst=20.0)

@@ -1,4 +1,4 @@
-"""Reads an existing measurement archive periodically, from where the last reading ended.
+"""Reads an OpenSearch archive periodically, from where the last reading ended.
 
 Each reading begins a little before the last one's end: results come late, and what was read twice is kept
 once.  The first reading after a start goes back a day, so that what came while the collector was away is
@@ -10,27 +10,20 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
-from typing import Protocol
+from collections.abc import Callable, Sequence
 
 from apps.collector.keeper import Value
 from measurement.archive import Appended
 from measurement.errors import ArchiveError, PointError
+from measurement.sources.opensearch import OpenSearchArchive
 from measurement.sources.query import Query
-from measurement.sources.received import Received, Resolve
+from measurement.sources.received import Resolve
 
 LOG = logging.getLogger(__name__)
 LATE = 600.0
 """Seconds by which a result may come late into an archive."""
 FIRST = 86_400.0
 """Seconds that the very first reading goes back."""
-
-
-class Source(Protocol):
-    """An archive that can be asked (:mod:`measurement.sources`)."""
-
-    def pages(self, query: Query, resolve: Resolve, now: float) -> Iterator[Received]:
-        """The results, oldest first, a page at a time."""
 
 
 class Puller:
@@ -45,7 +38,7 @@ class Puller:
     def __init__(
         self,
         name: str,
-        source: Source,
+        source: OpenSearchArchive,
         pairs: Sequence[tuple[str, str]],
         resolve: Resolve,
         keep: Callable[[Sequence[Value]], Appended],
@@ -91,7 +84,7 @@ class Puller:
         last = self._read_until.get((source, destination))
         since = now - FIRST if last is None else min(last, now) - LATE
         try:
-            new = self._pages(Query(source, destination, None, since, now), now)
+            new = self._pages(Query(source, destination, since, now), now)
         except (PointError, ArchiveError) as error:
             LOG.warning('event=not_pulled archive=%s cause="%s"', self._name, error)
             return 0

@@ -18,13 +18,12 @@ from adon.config import Configuration, Ingest, ResultArchive
 from adon.errors import InvalidInput
 from apps.collector import contacts, files, ingest
 from apps.collector.collector import Inbox
-from apps.collector.pulling import Puller, Source
+from apps.collector.pulling import Puller
 from measurement.model import PathKey
 from measurement.point import trust_file
 from measurement.pscheduler.transport import Transport, Verify
 from measurement.registry import Directory, Expected
 from measurement.sources import rabbitmq
-from measurement.sources.esmond import EsmondArchive
 from measurement.sources.opensearch import OpenSearchArchive
 from measurement.sources.pushed import Reporter
 from measurement.sources.received import Resolve
@@ -133,8 +132,9 @@ def _puller(
         transport = Transport(wanted.url, verify)
     except ValueError as error:
         raise InvalidInput.of("measurements.archives", str(error)) from None
-    source: Source = OpenSearchArchive(transport) if wanted.kind == "opensearch" else EsmondArchive(transport)
-    return Puller(transport.host, source, pairs, resolve, inbox.keep, period=wanted.period)
+    return Puller(
+        transport.host, OpenSearchArchive(transport), pairs, resolve, inbox.keep, period=wanted.period
+    )
 
 
 def _consumer(url: str, queue: str, resolve: Resolve, inbox: Inbox) -> Callable[[], None]:

@@ -18,7 +18,7 @@ from typing import Any
 from urllib.parse import quote
 
 from measurement.errors import BadAnswer, PointError, PointUnavailable, shorten
-from measurement.model import Metric, origin_of
+from measurement.model import origin_of
 from measurement.pscheduler.document import Document
 from measurement.pscheduler.iso8601 import format_duration, format_timestamp
 from measurement.pscheduler.transport import Transport
@@ -28,14 +28,7 @@ from measurement.sources.received import Received, Refusal, Report, Resolve, rec
 PAGE = 500
 ATTEMPTS = 2
 _INDEXES = "pscheduler_throughput*,pscheduler_rtt*,pscheduler_latency*"
-_TESTS: Mapping[Metric | None, tuple[str, ...]] = {
-    None: ("throughput", "rtt", "latency", "latencybg"),
-    Metric.THROUGHPUT: ("throughput",),
-    Metric.RTT: ("rtt",),
-    Metric.ONE_WAY_DELAY: ("latency", "latencybg"),
-    Metric.JITTER: ("throughput", "latency", "latencybg"),
-    Metric.LOSS: ("throughput", "rtt", "latency", "latencybg"),
-}
+_TESTS = ["throughput", "rtt", "latency", "latencybg"]
 _SENT = {"packets-sent": "sent", "packets-lost": "lost", "packets-received": "received"}
 
 
@@ -67,7 +60,7 @@ class OpenSearchArchive:
             received = Received()
             for hit in hits:
                 received += read_hit(hit, resolve, now)
-            yield _only(received, query.metric)
+            yield received
             following = _sort_values(hits[-1])
             if following == after:
                 raise BadAnswer(self._http.host, "hits: the same page again")
@@ -112,7 +105,7 @@ def search_body(query: Query, size: int, after: list[object] | None) -> dict[str
         "query": {
             "bool": {
                 "filter": [
-                    {"terms": {"test.type.keyword": list(_TESTS[query.metric])}},
+                    {"terms": {"test.type.keyword": _TESTS}},
                     _end("source", "source", query.source),
                     _end("destination", "dest", query.destination),
                     {"range": {"pscheduler.start_time": begun}},
@@ -142,13 +135,6 @@ def read_hit(hit: Document, resolve: Resolve, now: float) -> Received:
     except BadAnswer as error:
         return refuse(f"{hit.host}: {shorten(str(hit.fields.get('_id')), 60)}", error.cause)
     return receive(report, resolve, now)
-
-
-def _only(received: Received, metric: Metric | None) -> Received:
-    if metric is None:
-        return received
-    kept = tuple(value for value in received.kept if getattr(value, "metric", None) is metric)
-    return Received(kept, received.refused)
 
 
 def _sort_values(hit: Document) -> list[object]:

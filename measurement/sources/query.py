@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from measurement.model import Metric
-
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -13,7 +11,6 @@ class Query:
 
     :param source: address or host name of the sending end.
     :param destination: address or host name of the receiving end.
-    :param metric: only tests that give this metric; None for all.
     :param since: tests that began then or later, seconds since the epoch.
     :param until: tests that began before then.
     :param limit: most results in all; where an archive has more, the oldest are given and the last page
@@ -23,7 +20,6 @@ class Query:
 
     source: str
     destination: str
-    metric: Metric | None
     since: float
     until: float
     limit: int = 100_000

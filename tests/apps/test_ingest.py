@@ -12,15 +12,16 @@ from typing import Any
 
 import pytest
 import requests
+from hypothesis import given
+from hypothesis import strategies as st
 
-from apps.collector.ingest import Door, IngestServer, Intake, Settings, create_app
+from apps.collector.ingest import Bucket, Door, IngestServer, Intake, Rate, Settings, create_app
 from measurement.archive import Appended, Archive
 from measurement.errors import ArchiveError
 from measurement.point import certificate
 from measurement.point.trust import Known, Trust
 from measurement.registry import Directory
 from measurement.sources.received import Value
-from measurement.sources.senders import Rate
 from tests.measurement.sources import messages
 from tests.measurement.sources.messages import NOW, POINT_A, STRANGER
 
@@ -271,3 +272,20 @@ def test_who_connects_and_says_nothing_holds_up_nobody(
             for connection in silent:
                 connection.close()
     assert answer.status_code == 200
+
+
+@given(st.lists(st.floats(0, 10), max_size=60), st.floats(0.1, 10), st.integers(1, 10))
+def test_no_more_is_let_in_than_the_rate_allows(gaps: list[float], per_second: float, burst: int) -> None:
+    rate, bucket, now, let_in = Rate(per_second, float(burst)), None, 100.0, 0
+    for gap in gaps:
+        now += gap
+        bucket, wait = rate.take(bucket, now)
+        let_in += wait == 0
+        if wait:
+            assert rate.take(bucket, now + wait + 1e-6)[1] == 0
+    assert let_in <= burst + (now - 100.0) * per_second + 1e-6
+
+
+def test_a_clock_that_steps_back_gives_nothing_and_takes_nothing() -> None:
+    rate = Rate(1.0, 2.0)
+    assert rate.take(Bucket(1.5, 100.0), 50.0) == (Bucket(0.5, 50.0), 0.0)

@@ -121,7 +121,7 @@ def test_who_announced_itself_is_known_after_a_restart(collector: Running, tmp_p
         ({"rabbitmq": {"url_file": "nowhere", "queue": "q"}}, r"measurements\.rabbitmq\.url_file: nowhere"),
         ({"rabbitmq": {"url_file": "amqp.url", "queue": "q"}}, r"measurements\.rabbitmq"),
         (
-            {"archives": [{"kind": "esmond", "url": "https://127.0.0.1:9/x", "verify": "no.pem"}]},
+            {"archives": [{"kind": "opensearch", "url": "https://127.0.0.1:9/x", "verify": "no.pem"}]},
             r"measurements\.archives",
         ),
     ],
