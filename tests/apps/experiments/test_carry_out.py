@@ -115,7 +115,6 @@ def test_a_run_that_goes_well_is_complete_and_keeps_its_file(tmp_path, beds):
     assert (about.state, about.why, interruption.came) == (State.COMPLETE, "", False)
     assert (path / folder.DOCUMENT).read_text() == text
     assert sorted(one.name for one in (path / folder.FILES).iterdir()) == ["network.yaml", "templates.0.yaml"]
-    assert about.network != ""
     assert [row.state for row in folder.read(path).tables.flows] == [FlowState.FINISHED]
 
 
