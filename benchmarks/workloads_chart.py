@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from benchmarks.workloads import INTERRUPTING, OURS, names, ratios, shares
+from benchmarks.workloads import OURS, names, ratios, shares
 
 OURS_COLOUR, OTHERS_COLOUR = "#0072b2", "#9d9da1"
 FAR = 30.0
@@ -31,7 +31,7 @@ def chart(results: Mapping[str, Any], file: Path) -> None:
             shares(results, policy, "deadlines"),
             shares(results, policy, "violations"),
         )
-        colour = OURS_COLOUR if policy in (OURS, INTERRUPTING) else OTHERS_COLOUR
+        colour = OURS_COLOUR if policy == OURS else OTHERS_COLOUR
         for column, values in enumerate(columns, 1):
             dots = {"color": colour, "size": 7, "opacity": 0.5}
             figure.add_scatter(

@@ -251,7 +251,6 @@ class Broker:
     def _closing(self, event: Event) -> list[Effect]:
         """What is asked after every event that may change a flow."""
         effects = self._after_an_end(event)
-        effects += self._placing.interrupt(event)
         effects += self._placing.regrade(event)
         effects += self._housekeeping.quiet_paths(event)
         effects += self._housekeeping.next_wake(event)
@@ -319,7 +318,6 @@ class Broker:
                 return self._reported(event)
             case CountersReported():
                 effects = evidence.count_some(world, placing, event)
-                world.filling.counted(world, event.at)
                 self._watch.look_ahead(event.at)
                 return effects
             case BatchConfirmed():
@@ -471,14 +469,11 @@ class Broker:
     # -- measurements and switches ------------------------------------------------------------------------
 
     def _measured(self, event: MeasurementArrived) -> list[Effect]:
-        confirmed = self.world.filling.confirmed(self.world, event.measurement)
         beside = self._beside(event.measurement)
         if not self.world.performance.record(event.measurement, event.at, beside):
             return []
         key, effects = event.measurement.key, list[Effect]()
         self._note_carried(event.measurement, beside)
-        if confirmed is not None:
-            self.world.performance.record(confirmed)
         for flow in self._watch.uneasy((key.source, key.destination), event.at, key):
             effects += self._placing.reexamine(flow, event, event.measurement)
         return [*effects, *self._placing.serve_queue(event)]
@@ -511,6 +506,5 @@ class Broker:
         effects += self._unannounced.reported(event)
         fresh = now != before
         effects += evidence.count(self.world, self._placing, event, fresh=fresh)
-        self.world.filling.counted(self.world, event.at)
         self._watch.look_ahead(event.at)
         return [*effects, *self._placing.network_changed(event)] if fresh else effects

@@ -33,16 +33,12 @@ from measurement.model import Measurement, Metric
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """What one flow needs, its template and its request taken together.
-
-    :param pausable: whether its transfer stops while it waits, and goes on where it was.
-    """
+    """What one flow needs, its template and its request taken together."""
 
     template: Template
     qspec: QSpec
     weights: Mapping[Metric, float]
     streams: int
-    pausable: bool = False
 
     @classmethod
     def of(cls, template: Template, request: FlowRequest) -> Need:
@@ -55,7 +51,6 @@ class Need:
             template.qspec.overridden(request.qspec),
             normalised(template.weights if request.weights is None else request.weights),
             template.streams if request.streams is None else request.streams,
-            template.pausable if request.pausable is None else request.pausable,
         )
 
     @property

@@ -56,7 +56,6 @@ class Damping:
 
     def __init__(self) -> None:
         self._moves: dict[int, Repeated] = {}
-        self._stops: dict[int, Repeated] = {}
         self._failures: dict[str, Repeated] = {}
         self._refusals: dict[int, dict[str, int]] = {}
         self._for_good: dict[int, dict[str, str]] = {}
@@ -71,17 +70,6 @@ class Damping:
         """Seconds for which a flow stays on the path it came to last."""
         last = self._moves.get(flow)
         return min_dwell if last is None else last.hold_off(min_dwell)
-
-    # -- a flow that is stopped for others ----------------------------------------------------------------
-
-    def stopped(self, flow: int, now: float, least: float) -> None:
-        """A flow is stopped for another one."""
-        self._stops[flow] = repeated(self._stops.get(flow), now, least)
-
-    def peace(self, flow: int, least: float) -> float:
-        """Seconds for which a flow then runs at least before it is stopped again."""
-        last = self._stops.get(flow)
-        return least if last is None else last.hold_off(least)
 
     # -- a path that fails --------------------------------------------------------------------------------
 
@@ -129,12 +117,10 @@ class Damping:
     def forget(self, flow: int) -> None:
         """A flow has ended."""
         self._moves.pop(flow, None)
-        self._stops.pop(flow, None)
         self._refusals.pop(flow, None)
         self._for_good.pop(flow, None)
 
     def clock_set_back(self, by: float) -> None:
         """The clock now shows ``by`` seconds less than it did."""
         self._moves = {flow: replace(r, at=r.at - by) for flow, r in self._moves.items()}
-        self._stops = {flow: replace(r, at=r.at - by) for flow, r in self._stops.items()}
         self._failures = {path: replace(r, at=r.at - by) for path, r in self._failures.items()}

@@ -21,7 +21,6 @@ from adon.broker.flow import Flow, FlowState
 from adon.broker.optimisation.placement import NOWHERE, Placement
 from adon.broker.preemption import Holder, Rivals, only_full, summed_up
 from adon.broker.queueing import calendar, keeping
-from adon.broker.register import Kind
 from adon.broker.world import World
 from adon.flowvisor.assessment import CandidateRecord
 from adon.flowvisor.ladder import Granted
@@ -39,13 +38,11 @@ def choose_path(
     :param without: paths it may not have, and why.
     """
     kind = world.flows.kind(flow)
-    s = seen_by(world, situation(world, kind.ends, now), kind, flow.path)
+    s = situation(world, kind.ends, now)
     own = world.flows.counters(flow) if flow.state is FlowState.ACTIVE else None
     given_up = world.damping.given_up(flow.number)
     closed = world.windows.closed(world.network.topology, flow, world.flows.bound(flow), now)
     booked = calendar.closed(world, flow, now)
-    if world.configuration.policy.interrupting:
-        without = {**world.interrupting.held_back(world, flow, now), **without}
     without = {**limits.closed(world, flow, kind.need, now), **booked, **closed, **given_up, **without}
     asks = replace(s, own=own, shunned={**s.shunned, **without})
 
@@ -57,13 +54,6 @@ def choose_path(
 
     surveyed = world.memo.survey(kind, s, world.performance)
     return kind.need, choose(flow, kind.need, asks, surveyed, finding)
-
-
-def seen_by(world: World, s: Situation, kind: Kind, path: str | None) -> Situation:
-    """The situation as flows of a kind see it that are on this path, or on none."""
-    if not world.configuration.policy.interrupting:
-        return s
-    return replace(s, loads=world.interrupting.loads(world, kind.ends, kind.need, path, s.now))
 
 
 def situation(world: World, ends: tuple[str, str], now: float) -> Situation:

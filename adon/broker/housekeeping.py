@@ -112,9 +112,7 @@ class Housekeeping:
             self._world.configuration.policy.no_test_above_reserved,
             self._world.network.topology,
         )
-        quiet = self._world.windows.quiet(topology, event.at) | self._world.filling.quiet(
-            self._world, event.at
-        )
+        quiet = self._world.windows.quiet(topology, event.at)
         if share is not None:
             quiet |= {
                 path
@@ -150,7 +148,6 @@ class Housekeeping:
         world.damping.clock_set_back(by)
         world.standings.clock_set_back(by)
         world.failovers.clock_set_back(by)
-        world.filling.clock_set_back()
         world.performance = Heard()
         world.line.clock_set_back(at)
         for flow in world.flows.running():

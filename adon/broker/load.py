@@ -33,8 +33,6 @@ class PathLoad:
 
     def __init__(self, rate: Callable[[int], Rate | None]) -> None:
         self.version = 0
-        self.comings = 0  # and goings
-        self.left_out: frozenset[int] = frozenset()
         self.numbers: dict[int, float] = {}  # per flow the bits/s that it reserves
         self._rate = rate
         self._admitted: list[tuple[float, int, int]] = []  # (when, number, streams), sorted
@@ -77,21 +75,7 @@ class PathLoad:
 
     def _changed(self) -> None:
         self.version += 1
-        self.comings += 1
         self._streams_until = self._used = self._reserved = None
-
-    @property
-    def stamp(self) -> tuple[int, frozenset[int]]:
-        """What a finding that rests on this load rests on: how often it changed, and who is left out."""
-        return self.version, self.left_out
-
-    def less(self, numbers: frozenset[int]) -> PathLoad:
-        """The load as it is at present, without some flows."""
-        rest = PathLoad(self._rate)
-        rest.numbers = {number: bits for number, bits in self.numbers.items() if number not in numbers}
-        rest._admitted = [one for one in self._admitted if one[1] not in numbers]
-        rest.version, rest.left_out = self.version, numbers
-        return rest
 
     @property
     def streams(self) -> int:

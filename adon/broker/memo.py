@@ -12,7 +12,7 @@ Nothing here decides: a memo that is forgotten costs time, and changes no outcom
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from weakref import WeakKeyDictionary
 
@@ -38,7 +38,7 @@ class Stamp:
     tables: Mapping[Metric, LookupTable]
     performance: Heard
     heard: int
-    load: Hashable
+    load: int | None
     shunned: str
 
     def same(self, other: Stamp) -> bool:
@@ -102,7 +102,7 @@ class Memo:
         tables = self.survey(kind, s, performance).tables
         load = s.loads.get(candidate.key.path)
         shunned = s.shunned.get(candidate.key.path, "")
-        there = None if load is None else load.stamp
+        there = None if load is None else load.version
         return Stamp(s.topology, tables, performance, performance.of(candidate.key), there, shunned)
 
     def standing(self, kind: Kind, candidate: Candidate, s: Situation, performance: Heard) -> Standing:

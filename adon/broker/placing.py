@@ -22,7 +22,6 @@ from adon.broker import (
     fireflies,
     fleeing,
     grading,
-    interrupting,
     leaving,
     limits,
     ruling,
@@ -57,7 +56,7 @@ from adon.broker.queueing.refusal import Kept
 from adon.broker.queueing.serving import Serving
 from adon.broker.queueing.trial import Trial, tried
 from adon.broker.recompute.looking import Looking, placed
-from adon.broker.recompute.seen import Displaced, Expelled, Looked, Seen, Snapshot, Sped, Stopped
+from adon.broker.recompute.seen import Displaced, Expelled, Looked, Seen, Snapshot
 from adon.broker.refusals import of_a_meter
 from adon.broker.register import Ends
 from adon.broker.resources.reservation import Reservation
@@ -101,7 +100,6 @@ class Placing:
         self._deaf: set[int] = set()  # they learn no more connections: a switch refused one
         self._digests: dict[int, str] = {}  # the last to queue or stay: an equal one is not recorded again
         self._freed: dict[Ends, None] = {}  # between which sites flows gave their place back
-        self._peaceful_until = math.inf  # somebody is to be stopped, or moved, then
         self._awaiting: dict[int, float] = {}  # could have begun, and wait until then for something better
         self._serving = Serving(world, self._attempt, self._look, self._enqueue)
 
@@ -187,7 +185,7 @@ class Placing:
 
     def serve_queue(self, event: Event) -> list[Effect]:
         """Try the waiting flows, in order (:mod:`adon.broker.queueing.serving`)."""
-        return [*self._rearrange(event), *self._serving.serve(event)]
+        return self._serving.serve(event)
 
     def resources_freed(self, reservations: Iterable[Reservation], event: Event) -> list[Effect]:
         """What these reservations kept may be had again: who waits, or runs, may want it."""
@@ -198,8 +196,7 @@ class Placing:
 
     def next_start(self, now: float) -> float | None:
         """When the next flow that awaits something better is tried again, whatever came of that."""
-        times = (*self._awaiting.values(), self._peaceful_until)
-        return min((at for at in times if now < at < math.inf), default=None)
+        return min((at for at in self._awaiting.values() if at > now), default=None)
 
     def clock_set_back(self, by: float) -> None:
         """The clock now shows ``by`` seconds less than it did."""
@@ -398,15 +395,12 @@ class Placing:
         event: Event,
         seen: Seen,
         trigger: str | None = None,
-        *,
-        forced: bool = False,
     ) -> list[Effect]:
         self._digests.pop(flow.number, None)
         decision = self._decide(flow, need, choice, ruled, event, trigger=trigger)
         self._remember(flow)
         self._world.flows.counters(flow).begin_anew()
-        if not forced:
-            self._world.damping.moved(flow.number, event.at, need.template.selection.min_dwell)
+        self._world.damping.moved(flow.number, event.at, need.template.selection.min_dwell)
         moved = flow.onto(str(ruled.path), event.at, decision.id)
         moved = leaving.expecting(moved, need, decision)
         moved = replace(moved, moves=flow.moves + 1, granted=decision.granted)
@@ -444,56 +438,6 @@ class Placing:
             *self._recorded(event, decision, waiting, seen, "warning", text),
             *self.act(self._want(flow.id, (), event), event),
         ]
-
-    def interrupt(self, event: Event) -> list[Effect]:
-        """Have flows let others go first, and go where they are over sooner, where that is the policy."""
-        effects = self._rearrange(event)
-        # Who has changed its path, or waits, has left one: it may be somebody else's.
-        return [*effects, *self._serving.serve(event)] if effects else effects
-
-    def _rearrange(self, event: Event) -> list[Effect]:
-        world, effects = self._world, list[Effect]()
-        if not world.configuration.policy.interrupting:
-            return effects
-        self._peaceful_until = math.inf
-        for ends in world.flows.directions():
-            for number in world.interrupting.running(world, ends, event.at):
-                flow = world.flows.get(number)
-                if flow is not None and number not in self._decided and not self._changing(flow):
-                    effects += self._let_go_first(flow, event)
-        return effects
-
-    def _let_go_first(self, flow: Flow, event: Event) -> list[Effect]:
-        """One running flow: it lets another go first, or goes where it is over sooner, or stays."""
-        world, path = self._world, str(flow.path)
-        first = world.interrupting.before(world, flow, path, event.at)
-        why = "" if first is None or world.network.busy(first.id) else interrupting.words(first)
-        if first is not None and (not why or first.state is not FlowState.ACTIVE):
-            return []
-        if not why and flow.number in world.filling.limited:
-            return []  # it is not its path that it waits for
-        need, choice = choose_path(world, flow, event.at, {path: why} if why else {})
-        sped = self._sped(flow, event)
-        ruled = ruling.stopped(choice, why) if why else ruling.sooner(flow, choice, sped.left, sped.least)
-        if ruled is None:
-            return []
-        least = interrupting.LEAST_S
-        if ruled.path is None:
-            least = world.damping.peace(flow.number, least)
-        peace = interrupting.young(flow, event.at, least)
-        if peace is not None:
-            self._peaceful_until = min(peace, self._peaceful_until)
-            return []
-        seen = self._looking.seen(flow, choice, Stopped(why) if why else sped, event)
-        if ruled.path is None:
-            world.damping.stopped(flow.number, event.at, interrupting.LEAST_S)
-            return self._vacate(flow, need, choice, ruled, event, seen)
-        return self._move(flow, need, choice, ruled, event, seen, forced=bool(why))
-
-    def _sped(self, flow: Flow, event: Event) -> Sped:
-        """What is left of a flow, and what it has to gain by a change: each time twice as much."""
-        least = self._world.damping.dwell(flow.number, ruling.SOONER_S)
-        return Sped(interrupting.left(self._world, flow, event.at), least)
 
     def learn(self, flow: Flow, connection: FiveTuple, event: Event) -> list[Effect]:
         """Give one more connection of an active flow rules of its own."""
@@ -700,7 +644,6 @@ class Placing:
             self._awaiting.pop(flow.number, None)
             self._overlooked.pop(flow.number, None)
             self._deaf.discard(flow.number)
-            self._world.filling.forget(flow.number)
             self._world.alarms.forget_flow(flow.number)
             self._world.damping.forget(flow.number)
             self._world.estimates.forget(flow.number)

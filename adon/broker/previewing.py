@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from adon.broker import advising, grading, interrupting, ruling
+from adon.broker import advising, grading, ruling
 from adon.broker.deciding import choose_path, decision_of
 from adon.broker.decision import Decision, Outcome, finite
 from adon.broker.events import FlowSubmitted, PreviewAsked
@@ -148,20 +148,13 @@ def _waiting(world: World, trial: Trial, now: float) -> dict[str, Any]:
 
 
 def _pushed(world: World, trial: Trial, now: float) -> tuple[Pushed, ...]:
-    """Who gives way at once, and whom the policy has let the newcomer go first."""
-    flow, path = trial.flow, trial.path
-    if path is None:
+    """Who gives way to the newcomer."""
+    flow, holder = trial.flow, trial.holder
+    if holder is None:
         return ()
-    found = []
-    if trial.holder is not None:
-        ours, theirs = world.flows.priority(flow), world.flows.priority(trial.holder)
-        why = f"gives way to it (priority {ours} above {theirs})"
-        found.append(_displaced(world, trial.holder, why, now))
-    if world.configuration.policy.interrupting and interrupting.takes_part(world, flow):
-        others = world.interrupting.behind(world, flow, path, now)
-        why = "lets it go first, which has less left, a higher priority or waited long"
-        found += [_displaced(world, one, why, now) for one in others if one is not trial.holder]
-    return tuple(found)
+    ours, theirs = world.flows.priority(flow), world.flows.priority(holder)
+    why = f"gives way to it (priority {ours} above {theirs})"
+    return (_displaced(world, holder, why, now),)
 
 
 def _displaced(world: World, other: Flow, why: str, now: float) -> Pushed:

@@ -366,7 +366,7 @@ def _key(kind: Kind) -> tuple[object, ...]:
     """What tells two kinds apart."""
     need = kind.need
     weights = tuple(sorted(need.weights.items()))
-    same = (need.template.reference, need.qspec, weights, need.streams, need.pausable)
+    same = (need.template.reference, need.qspec, weights, need.streams)
     return (*same, kind.source, kind.destination)
 
 

@@ -17,15 +17,7 @@ from adon.broker.fleeing import Fled
 from adon.broker.flow import Flow, Quality
 from adon.broker.optimisation.placement import Placement
 from adon.broker.preemption import Holder, Rivals, gives_way
-from adon.flowvisor.assessment import CandidateRecord
 from adon.flowvisor.selection import quality
-from adon.units import format_duration
-from measurement.model import Metric
-
-FASTER = 1.2
-"""So much more a path has to give before a running flow changes to it for its speed alone."""
-SOONER_S = 2.0
-"""And so much earlier the flow has to be over by that: each time twice as much."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,35 +130,3 @@ def displaced(choice: Choice, why: str) -> Ruling:
     """A flow that gives way to another: another path, or the queue; it is never dropped."""
     path, reason = choice.selection.path, f"{why}; {choice.selection.reason}"
     return Ruling(Outcome.QUEUE if path is None else Outcome.MOVE, path, reason)
-
-
-def stopped(choice: Choice, why: str) -> Ruling:
-    """A flow that lets others go first (:mod:`adon.broker.interrupting`): another path, or the queue."""
-    path = choice.selection.path
-    if path is None:
-        return Ruling(Outcome.QUEUE, None, f"is stopped: it {why}")
-    return Ruling(Outcome.MOVE, path, f"it {why}; {choice.selection.reason}")
-
-
-def sooner(flow: Flow, choice: Choice, left: float, least: float) -> Ruling | None:
-    """A flow that would be over clearly sooner on the best path than on its own goes there.
-
-    :param left: bytes.
-    :param least: seconds that it has to gain.
-    """
-    best, own = choice.record(choice.selection.path), choice.record(flow.path)
-    if best is None or own is None or best is own:
-        return None
-    there, here = throughput_of(best), throughput_of(own)
-    if there is None or here is None or here <= 0 or there < FASTER * here:
-        return None
-    gained = left * 8 / here - left * 8 / there
-    if gained < least:
-        return None
-    reason = f"{best.path} brings it home {format_duration(gained)} sooner than {own.path}"
-    return Ruling(Outcome.MOVE, best.path, reason)
-
-
-def throughput_of(record: CandidateRecord) -> float | None:
-    """What a finding says of a path's throughput, in bits/s."""
-    return next((m.value for m in record.metrics if m.metric == Metric.THROUGHPUT.value), None)

@@ -24,7 +24,7 @@ from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 from adon.broker.choice import Situation, held_back, knowledge, record_of
-from adon.broker.deciding import seen_by, situation
+from adon.broker.deciding import situation
 from adon.broker.flow import Flow, FlowState
 from adon.broker.memo import SLACK_S, Stamp, good_until
 from adon.broker.register import Ends, Group, Kind
@@ -111,11 +111,10 @@ class Watch:
         best: dict[Kind, list[tuple[float, CandidatePath]]] = {}
         found: list[int] = []
         for group in self._world.flows.groups(ends):
-            seen = seen_by(self._world, s, group.kind, group.path)
             if group.kind not in best:
-                best[group.kind] = self._qualified(group.kind, seen_by(self._world, s, group.kind, None))
+                best[group.kind] = self._qualified(group.kind, s)
             concerned = measured is not None and measured.path == group.path
-            found += self._look(group, seen, best[group.kind], measured if concerned else None, after)
+            found += self._look(group, s, best[group.kind], measured if concerned else None, after)
         found += self._busy(ends)
         return sorted({number for number in found if number > after})
 

@@ -18,10 +18,8 @@ from adon.broker.cost.terms import NetworkTerms
 from adon.broker.damping import Damping
 from adon.broker.estimates import Estimates
 from adon.broker.failover import Failovers
-from adon.broker.filling import Filling
 from adon.broker.flow import Flow
 from adon.broker.heard import Heard
-from adon.broker.interrupting import Interrupting
 from adon.broker.lasting import Lasting
 from adon.broker.links import Links
 from adon.broker.maintenance import Windows
@@ -67,8 +65,6 @@ class World:
     :param damping: what moved, failed or was refused again and again (R17).
     :param memo: what was found about paths and still holds.
     :param legs: what the best paths between sites carry (:mod:`adon.broker.legs`).
-    :param interrupting: whom flows let go first, where that is the policy.
-    :param filling: what transfers tell of paths, where that is the policy.
     :param room: what switches have said about their tables.
     :param abilities: what the switches have said that they can do, and what they lack.
     :param means: per datapath id, the queues and meters that the switch has, as far as it has said.
@@ -99,8 +95,6 @@ class World:
     quiet: frozenset[str] = frozenset()
     memo: Memo = field(default_factory=Memo)
     legs: Lasting[NetworkTerms] = field(default_factory=Lasting)
-    interrupting: Interrupting = field(default_factory=Interrupting)
-    filling: Filling = field(default_factory=Filling)
     damping: Damping = field(default_factory=Damping)
     room: Room = field(default_factory=Room)
     abilities: Abilities = field(default_factory=Abilities)

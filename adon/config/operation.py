@@ -98,9 +98,6 @@ class Policy(Section):
     preemption: bool = Field(
         default=True, description="a higher priority may take the place of the lowest on layer 2"
     )
-    interrupting: bool = Field(
-        default=False, description="flows that are pausable are stopped for others that have less left"
-    )
     failed_path_holdoff: Duration = 30.0
     standby_paths: int | None = Field(
         default=None,

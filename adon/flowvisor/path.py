@@ -125,7 +125,6 @@ class Basis(StrEnum):
     """What a value that a decision used was based on; the decision names it (spec section 2)."""
 
     TEST = "active test"
-    TRANSFER = "a transfer that had the path to itself, by its rule counters"
     BUCKET = "a token bucket that fits the intervals of an active test"
     """Of Γ_a alone, for a transfer of a certain size (:mod:`adon.flowvisor.bursts`)."""
     TRAIN = "packet trains between instances at its ends"

@@ -53,10 +53,7 @@ from measurement.model import Measurement, Metric, PathKey
 FUTURE_TOLERANCE = 5.0
 """Seconds by which the clock of a measurement point may be ahead of ours."""
 
-BY_TRANSFER = "rule counters"
-"""The tool of a result that a transfer alone on its path gave (:mod:`adon.broker.filling`)."""
-
-_BASES = {BY_TRANSFER: Basis.TRANSFER, TRAIN: Basis.TRAIN}
+_BASES = {TRAIN: Basis.TRAIN}
 """What a throughput rests on, by its tool; an active test if it is not said here."""
 _BUCKET = 3600.0
 

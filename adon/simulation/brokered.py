@@ -82,8 +82,6 @@ class Brokered:
     """The broker as a :class:`~adon.simulation.policy.Policy`; for one run.
 
     :param policy: settings of the configuration's policy that are not the defaults.
-    :param pausable: whether the transfers are by tools that stop, and go on where they were; None: as their
-        templates say.
     """
 
     def __init__(
@@ -91,11 +89,8 @@ class Brokered:
         workload: Workload,
         name: str = "ours",
         policy: Mapping[str, Any] | None = None,
-        *,
-        pausable: bool | None = None,
     ) -> None:
         self.name = name
-        self._pausable = pausable
         self.quiet: frozenset[str] = frozenset()
         self.decisions: list[Decision] = []
         self._wiring = Wiring.of(workload.network)
@@ -139,7 +134,7 @@ class Brokered:
         match what:
             case Submitted(transfer):
                 self._asked[transfer.number] = transfer
-                asked = request(transfer, pausable=self._pausable)
+                asked = request(transfer)
                 yield FlowSubmitted(*self._stamp(view), str(transfer.number), asked, "somebody")
             case Finished(transfer):
                 flow = self._flows[transfer.number]
@@ -261,12 +256,8 @@ def _port(site: str, toward: str) -> str:
     return f"{site}-edge-{toward}"
 
 
-def request(transfer: Transfer, *, pausable: bool | None = None) -> FlowRequest:
-    """What a researcher would ask for.
-
-    :param pausable: whether the transfer is by a tool that stops, and goes on where it was; None: as its
-        template says.
-    """
+def request(transfer: Transfer) -> FlowRequest:
+    """What a researcher would ask for."""
     return FlowRequest(
         source=f"{transfer.source}-dtn",
         destination=f"{transfer.destination}-dtn",
@@ -276,7 +267,6 @@ def request(transfer: Transfer, *, pausable: bool | None = None) -> FlowRequest:
         priority=transfer.priority,
         streams=transfer.streams,
         label=str(transfer.number),
-        pausable=pausable,
     )
 
 

@@ -106,23 +106,3 @@ def test_a_flow_that_is_moved_again_and_again_moves_ever_more_rarely(
         if stage.flows[flow.number].state.final:
             break
     assert least <= stage.flows[flow.number].moves <= most
-
-
-def test_who_is_stopped_again_has_run_for_twice_as_long() -> None:
-    damping, peace = Damping(), list[float]()
-    now = 0.0
-    for _ in range(4):
-        peace.append(damping.peace(1, 2.0))
-        now += peace[-1]
-        damping.stopped(1, now, 2.0)
-    assert peace == [2.0, 2.0, 4.0, 8.0]
-    assert damping.peace(2, 2.0) == 2.0
-    damping.clock_set_back(1000.0)
-    damping.stopped(1, now - 1000.0 + 20, 2.0)
-    assert damping.peace(1, 2.0) == 32.0
-    damping.stopped(1, now + CALM_S + 60, 2.0)
-    assert damping.peace(1, 2.0) == 2.0, "after calm it is as the first time"
-    damping.stopped(1, now + CALM_S + 60, 2.0)
-    damping.stopped(1, now + CALM_S + 60, 2.0)
-    damping.forget(1)
-    assert damping.peace(1, 2.0) == 2.0

@@ -40,26 +40,6 @@ def test_an_estimate_is_the_same_from_the_sums_as_from_every_flow(
         assert estimate(test, load.without(own, *times), used) == estimate(test, each, used)
 
 
-@settings(max_examples=100, deadline=None)
-@given(flows=FLOWS, gone=st.sets(st.integers(1, 30)))
-def test_a_load_without_some_flows_is_that_of_the_others(
-    flows: dict[int, tuple[int, float, float]], gone: set[int]
-) -> None:
-    load, others = (
-        PathLoad(lambda number: (1e5 * number, 60.0)),
-        PathLoad(lambda number: (1e5 * number, 60.0)),
-    )
-    for number, (streams, since, bound) in flows.items():
-        load.put(number, streams, since, bound)
-        if number not in gone:
-            others.put(number, streams, since, bound)
-    rest = load.less(frozenset(gone))
-    assert (rest.streams, rest.reserved, rest.used()) == (others.streams, others.reserved, others.used())
-    assert rest.without(None, 40.0) == others.without(None, 40.0)
-    assert load.streams == sum(streams for streams, _, _ in flows.values()), "it is as it was"
-    assert (rest.stamp == load.stamp) is (not gone), "what is found of the one is not found of the other"
-
-
 def estimate(tested: Measurement | None, loads: list[FlowLoad], used: Counters | None) -> object:
     return estimate_throughput(tested, 90.0, 300.0, 1e8, 3, loads, used)
 

@@ -23,7 +23,6 @@ from apps.dashboard.policy import (
     differing,
     filters,
     in_force,
-    queue,
     scoring,
     spans,
 )
@@ -243,15 +242,6 @@ def test_filters_stand_in_the_address() -> None:
 )
 def test_how_far_back(chosen: str | None, expected: str | None) -> None:
     assert spans.since(chosen, 7200.0) == expected
-
-
-def test_a_request_says_before_its_template_whether_it_may_be_paused() -> None:
-    flows = [
-        {"id": "f-1", "template": "a@1", "request": {}},
-        {"id": "f-2", "template": "a@1", "request": {"pausable": False}},
-        {"id": "f-3", "template": "b@1", "request": {"pausable": True}},
-    ]
-    assert [one["id"] for one in queue.may_be_paused(flows, {"a@1": True, "b@1": False})] == ["f-1", "f-3"]
 
 
 def test_advice_is_asked_for_with_what_was_filled_in() -> None:

@@ -33,7 +33,6 @@ def ground(world: World, ends: tuple[str, str], now: float, *, limited: bool) ->
         heard=sum(world.performance.of(key) for key in keys),
         loads=sum(loads[key.path].version for key in keys if key.path in loads),
         shunned=tuple(key.path for key in keys if key.path in shunned and shunned[key.path][0] > now),
-        together=world.filling.version,
         hour=math.floor((now - world.configuration.measurements.window) / _HOUR_S),
         fleeting=limited or world.ahead(now),
     )

@@ -18,7 +18,7 @@ from measurement.model import Metric, PathKey
 def line_of(policy: Policy) -> Line:
     """An empty line with the order that the policy wants."""
     queue = policy.queue
-    return Line(Rules(policy.aging, queue.hurry, queue.slack, policy.interrupting), queue.weights)
+    return Line(Rules(policy.aging, queue.hurry, queue.slack), queue.weights)
 
 
 def group_of(flow: Flow, policy: Policy) -> str:

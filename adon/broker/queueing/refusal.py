@@ -38,7 +38,6 @@ class Ground:
 
     :param heard: how often a result or a change of one of the paths was heard of.
     :param loads: how often the load on one of them changed.
-    :param together: how often it changed what flows had together, where some let others go first.
     :param hour: of the history that "best value seen" looks at.
     :param fleeting: whether there is a result whose time is still to come, or a limit that is not counted
         here.
@@ -49,7 +48,6 @@ class Ground:
     heard: int
     loads: int
     shunned: tuple[str, ...]
-    together: int
     hour: int
     fleeting: bool = False
 
@@ -60,8 +58,8 @@ class Ground:
         return (
             self.topology is other.topology
             and self.performance is other.performance
-            and (self.heard, self.loads, self.shunned, self.together, self.hour, self.fleeting)
-            == (other.heard, other.loads, other.shunned, other.together, other.hour, other.fleeting)
+            and (self.heard, self.loads, self.shunned, self.hour, self.fleeting)
+            == (other.heard, other.loads, other.shunned, other.hour, other.fleeting)
         )
 
 

@@ -117,7 +117,7 @@ def tried(
         None if holder is None or ruled.path is None else world.flows.get(holder.number),
         by_site=refused and not placed.awaits,
         alone=(refused and placed.awaits) or bool(apart),
-        passing=bool(apart) or (path is None and (spared or world.interrupting.holds_back(world, flow, now))),
+        passing=bool(apart) or (path is None and spared),
     )
 
 

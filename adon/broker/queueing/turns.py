@@ -24,11 +24,6 @@ Proof.  Let g arrive at t beyond that, with any priority up to 999, in a hurry o
 t - aging·(999 + hurry) > s - aging·p, which is the other's turn, or later than it if that one hurries.  ∎
 A property test lets an adversary choose arrivals, priorities and deadlines.
 
-**Less left first.**  Where running flows are stopped for those with less left to carry
-(:mod:`adon.broker.interrupting`), the line is in that order too: by priority (and hurry), then by what is
-left, until a flow has waited for :data:`LONGEST_S`.  From then on it is before all that have not, whatever
-they are: nobody who arrives later than that is ever before it.
-
 Between groups see :mod:`adon.broker.queueing.shares`; against flows that are behind in the line and are
 admitted because they need less, :mod:`adon.broker.queueing.claims`.
 
@@ -44,12 +39,6 @@ from enum import StrEnum
 
 HIGHEST = 999
 """The most urgent priority."""
-LONGEST_S = 1800.0
-"""Whoever has waited for so long is neither stopped nor overtaken for having more left."""
-_HALFWAY = 1e12
-"""Bytes; sizes are compared below it and above it, with more precision below."""
-_AHEAD = 1e11
-"""Seconds by which the turns of those who have waited for so long are before all others."""
 
 Position = tuple[float, int]
 """A turn, and the flow's number, which decides between equal ones."""
@@ -62,7 +51,6 @@ class Rules:
     aging: float = 60.0
     hurry: int = 240
     slack: float = 0.25
-    least_first: bool = False
 
 
 class Phase(StrEnum):
@@ -73,8 +61,6 @@ class Phase(StrEnum):
     CALM = "calm"
     HURRIED = "hurried"
     """Its deadline is near, and can be met."""
-    PATIENT = "patient"
-    """It has waited for :data:`LONGEST_S`, where less left goes first."""
     DUE = "due"
     """What it has reserved has begun: it is tried before everybody else."""
 
@@ -121,31 +107,22 @@ def phase(waiter: Waiter, now: float, rules: Rules) -> Phase:
         return Phase.DUE
     if now < waiter.not_before:
         return Phase.ASLEEP
-    if rules.least_first and now >= waiter.arrived + LONGEST_S:
-        return Phase.PATIENT
     since, late = hurries(waiter, rules)
     return Phase.HURRIED if since <= now < late else Phase.CALM
 
 
 def next_change(waiter: Waiter, now: float, rules: Rules) -> float:
     """When a flow waits in another way next; infinite if never."""
-    patient = waiter.arrived + LONGEST_S if rules.least_first else math.inf
-    times = (waiter.not_before, waiter.begins, waiter.until, patient, *hurries(waiter, rules))
+    times = (waiter.not_before, waiter.begins, waiter.until, *hurries(waiter, rules))
     return min((at for at in times if at > now), default=math.inf)
 
 
 def turn(waiter: Waiter, now: Phase, rules: Rules) -> Position:
     """Where a flow is in the line of its group."""
-    if now is Phase.PATIENT:
-        return (waiter.arrived - _AHEAD, waiter.number)
     steps = waiter.priority + (rules.hurry if now is Phase.HURRIED else 0)
-    if rules.least_first:
-        return (waiter.size / (waiter.size + _HALFWAY) - steps, waiter.number)
     return (waiter.arrived - rules.aging * steps, waiter.number)
 
 
 def safe_from(waiter: Waiter, rules: Rules) -> float:
-    """No flow of its group that arrives after this is ever before it (the bounds of the module's text)."""
-    if rules.least_first:
-        return waiter.arrived + LONGEST_S
+    """No flow of its group that arrives after this is ever before it (the bound of the module's text)."""
     return waiter.arrived + rules.aging * (HIGHEST - waiter.priority + rules.hurry)

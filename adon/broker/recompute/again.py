@@ -13,7 +13,6 @@ from adon.broker.deciding import decision_of
 from adon.broker.decision import Decision
 from adon.broker.events import Tick
 from adon.broker.fleeing import options, to_its_place
-from adon.broker.flow import Flow
 from adon.broker.grading import claim_of
 from adon.broker.load import PathLoad
 from adon.broker.optimisation.placement import NOWHERE, Placement
@@ -29,8 +28,6 @@ from adon.broker.recompute.seen import (
     Placed,
     Seen,
     Snapshot,
-    Sped,
-    Stopped,
 )
 from adon.broker.ruling import Ruling
 from adon.flowvisor.ladder import Granted
@@ -77,15 +74,6 @@ def _ruled(seen: Seen, need: Need, choice: Choice) -> _Found:
             return _expelled(seen, seen.step, need, choice)
         case Displaced(why=why):
             return _Found(choice, ruling.displaced(choice, why))
-        case Stopped(why=why):
-            return _Found(choice, ruling.stopped(choice, why))
-        case Sped(left=left, least=least):
-            ruled = ruling.sooner(flow, choice, left, least)
-            return _Found(choice, _as_it_was(flow, need, choice) if ruled is None else ruled)
-
-
-def _as_it_was(flow: Flow, need: Need, choice: Choice) -> ruling.Ruling:
-    return ruling.staying(flow, need, choice, "no path brings it home sooner", told=True)
 
 
 def _placed(seen: Seen, step: Placed, need: Need, choice: Choice) -> _Found:

@@ -37,9 +37,7 @@ from adon.broker.recompute.seen import (
     Placed,
     Seen,
     Snapshot,
-    Sped,
     Step,
-    Stopped,
 )
 from adon.broker.refuge import Exodus, Loss
 from adon.config import Configuration
@@ -90,7 +88,7 @@ class _Root:
     best: Mapping[Metric, float]
     loads: Mapping[str, Load]
     own: OwnRates | None
-    step: Annotated[_Placed | Looked | _Expelled | Displaced | Stopped | Sped, Field(discriminator="kind")]
+    step: Annotated[_Placed | Looked | _Expelled | Displaced, Field(discriminator="kind")]
     gate: Gate | None
     meter: int | None
     trigger: str | None
@@ -180,7 +178,7 @@ class Decoder:
             case _Placed(together=name) as was:
                 plan = None if name is None else self._part(name, _plan_from_json)
                 step = Placed(was.rivals, was.nowhere, was.regarded, plan, was.apart)
-            case Looked() | Displaced() | Stopped() | Sped() as known:
+            case Looked() | Displaced() as known:
                 step = known
         seen = Seen(
             event=root.event,

@@ -115,28 +115,7 @@ class Displaced:
     kind: Literal["displaced"] = "displaced"
 
 
-@dataclass(frozen=True, slots=True)
-class Stopped:
-    """A flow let others go first that have less left."""
-
-    why: str
-    kind: Literal["stopped"] = "stopped"
-
-
-@dataclass(frozen=True, slots=True)
-class Sped:
-    """A running flow was looked at for a path that brings it home sooner.
-
-    :param left: bytes that it had left.
-    :param least: seconds that it had to gain by a change.
-    """
-
-    left: float
-    least: float
-    kind: Literal["sped"] = "sped"
-
-
-Step = Placed | Looked | Expelled | Displaced | Stopped | Sped
+Step = Placed | Looked | Expelled | Displaced
 """How it came to the decision, with what only that way of coming to it looks at."""
 
 

@@ -18,7 +18,7 @@ from apps.dashboard.visit import Visit
 
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Who may", ("measurement_access", "use_access", "use", "self_service")),
-    ("Who goes first", ("preemption", "interrupting", "aging", "queue")),
+    ("Who goes first", ("preemption", "aging", "queue")),
     (
         "Choosing paths",
         ("unknown_paths", "no_test_above_reserved", "failed_path_holdoff", "standby_paths", "thresholds"),
@@ -37,7 +37,6 @@ NAMES = {
     "failed_path_holdoff": "A path that failed is left alone for",
     "no_test_above_reserved": "No test above this share of a path reserved",
     "preemption": "A higher priority takes the lowest one's place",
-    "interrupting": "Pausable flows are stopped for others",
     "aging": "One step of priority is gained by waiting",
     "unknown_paths": "Where nothing is known of any path",
     "standby_paths": "Paths that stand by",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dash import html
@@ -18,8 +17,6 @@ from apps.dashboard.visit import Visit
 
 PATH = "/queue"
 LISTED = 100
-RUNNING = 200
-"""Running flows that are looked through for those that may be paused."""
 
 
 def show(here: Visit) -> Component:
@@ -30,7 +27,7 @@ def show(here: Visit) -> Component:
 
 
 def live(here: Visit) -> Component:
-    """The order, one flow in detail, and those that may be paused."""
+    """The order, and one flow in detail."""
     try:
         found: Document = here.client.queue()
     except Unavailable as error:
@@ -40,7 +37,6 @@ def live(here: Visit) -> Component:
     parts: list[Any] = [_order(items, found["waiting"], here, chosen)]
     if chosen is not None:
         parts.append(_waiting(here, chosen))
-    parts.append(_pausable(here))
     return html.Div(parts)
 
 
@@ -151,39 +147,6 @@ def waiting_card(found: Document, here: Visit) -> Component:
         html.H3("What would be admitted now"),
         *asked,
     )
-
-
-def _pausable(here: Visit) -> Component:
-    running = here.client.flows(state="active", limit=RUNNING)
-    templates = _pausable_templates(here, {one["template"] for one in running})
-    found = may_be_paused(running, templates)
-    columns = [
-        Column("Flow", lambda one: ui.link(one["id"], f"/flows/{one['id']}")),
-        Column("Template", lambda one: template_link(one["template"])),
-        Column(
-            "Path",
-            lambda one: ui.link(one["path"], f"/paths/{one['path']}") if one["path"] else ui.words.NONE,
-        ),
-        Column("Left", lambda one: ui.size(max(one["size_bytes"] - one["bytes_moved"], 0)), numeric=True),
-        Column("Runs since", lambda one: ui.when(one["started_at"], here)),
-    ]
-    says = "No running flow may be paused. A template or a request says that one may (pausable)."
-    return ui.card(
-        "Running flows that may be paused for others", ui.table(columns, found, says, "Pausable flows")
-    )
-
-
-def may_be_paused(running: Iterable[Any], templates: Mapping[str, bool]) -> list[Any]:
-    """Flows whose request says so, or, if it says nothing, whose template does."""
-    return [one for one in running if one["request"].get("pausable", templates.get(one["template"], False))]
-
-
-def _pausable_templates(here: Visit, references: Iterable[str]) -> dict[str, bool]:
-    found = {}
-    for reference in references:
-        name, _, version = reference.partition("@")
-        found[reference] = bool(here.client.template(name, version or None)["pausable"])
-    return found
 
 
 PAGE = Page(PATH, "Queue", Action.FLOW_READ, show, live, 5.0, group=Group.POLICY)

@@ -45,7 +45,6 @@ def submit(scene: Scene, chance: random.Random) -> None:
         "streams": chance.choice([1, 1, 4]),
         "priority": chance.choice([100, 500, 500, 900]),
         "size": chance.choice(["1 GB", "100 GB", "10 TB"]),
-        "pausable": chance.choice([None, True, True, False]),
     }
     if chance.random() < 0.3:
         fields["deadline"] = chance.choice(["20 s", "2 min", "1 h"])
@@ -101,7 +100,6 @@ POLICIES: list[dict[str, Any]] = [
     {"queue": {"overtaken_for": "15 s", "hurry": 100}, "aging": "1 s"},
     {"queue": {"overtaken_for": "1 h", "groups": "requester", "weights": {"bob": 3}}},
     {"queue": {"overtaken_for": "5 s", "together": "in_turn"}, "preemption": False},
-    {"interrupting": True, "queue": {"overtaken_for": "20 s"}},
 ]
 
 

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from adon.broker.queueing.turns import (
     HIGHEST,
-    LONGEST_S,
     Phase,
     Rules,
     Waiter,
@@ -108,37 +107,3 @@ def test_the_bound_is_tight() -> None:
     rival = waiter(2, priority=HIGHEST, arrived=safe_from(one, RULES) - 1.0, deadline=1e9, lasts=9e8)
     now = rival.deadline - rival.lasts * 1.1
     assert ordered(one, rival, now=now) == [2, 1]
-
-
-class TestLessLeftFirst:
-    """Where running flows are stopped for those with less left, the line is in that order."""
-
-    rules = Rules(least_first=True)
-
-    @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 10**15)), min_size=2, max_size=8))
-    def test_by_priority_then_by_what_is_left(self, flows: list[tuple[int, int]]) -> None:
-        waiters = [
-            waiter(number, priority=priority, size=size, arrived=float(number))
-            for number, (priority, size) in enumerate(flows)
-        ]
-        found = sorted(waiters, key=lambda one: turn(one, Phase.CALM, self.rules))
-        exact = sorted(waiters, key=lambda one: (-one.priority, one.size, one.number))
-        for one, other in zip(found, exact, strict=True):  # sizes are compared to a few parts in 10^13
-            assert (one.priority, one.size) == (other.priority, pytest.approx(other.size, rel=1e-3, abs=1e3))
-
-    @given(st.floats(0, 1e5), st.floats(1e-3, 1e5), st.integers(0, HIGHEST), st.integers(0, 10**15))
-    def test_who_has_waited_long_is_before_all_who_come_then(
-        self, arrived: float, later: float, priority: int, size: int
-    ) -> None:
-        one = waiter(1, arrived=arrived, size=10**18)
-        assert phase(one, arrived + LONGEST_S, self.rules) is Phase.PATIENT
-        after = safe_from(one, self.rules) + later
-        other = waiter(2, arrived=after, priority=priority, size=size)
-        for now in (after, after + LONGEST_S):
-            assert turn(one, phase(one, now, self.rules), self.rules) < turn(
-                other, phase(other, now, self.rules), self.rules
-            )
-
-    def test_it_is_told_when_that_is(self) -> None:
-        assert next_change(waiter(1, arrived=5.0), 6.0, self.rules) == 5.0 + LONGEST_S
-        assert next_change(waiter(1, arrived=5.0), 6.0, Rules()) == math.inf
