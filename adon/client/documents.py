@@ -663,22 +663,6 @@ class ForeseenStartView(TypedDict):
     latest: str
 
 
-class SuggestionView(TypedDict):
-    """
-    A change of the request that would be admitted now; it was decided on before it is told.
-    """
-
-    change: dict[str, Any]
-    """
-    the fields of the request as they would be written
-    """
-    text: str
-    path: str
-    """
-    where the flow would go
-    """
-
-
 class MetricView(TypedDict):
     """
     One metric of one candidate: value, origin, bound and score, or why there is no value.
@@ -2903,10 +2887,6 @@ class WaitingView(TypedDict):
     none if nobody can say
     """
     start_why: str
-    suggestions: list[SuggestionView]
-    """
-    the smallest change first
-    """
 
 
 class CandidateView(TypedDict):

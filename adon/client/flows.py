@@ -73,7 +73,7 @@ class FlowCalls(Caller):
         return list(self._pages(HistoryEntry, asked, {}, None, "after"))
 
     def waiting(self, flow: str) -> WaitingView:
-        """What a waiting flow waits for, when it may start, what would help."""
+        """What a waiting flow waits for, and when it may start."""
         return self._get(WaitingView, f"/flows/{part(flow)}/waiting")
 
     def queue(self) -> QueueView:

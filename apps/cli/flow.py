@@ -119,7 +119,7 @@ def outcome(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
 
 @app.command()
 def why(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
-    """What a waiting flow waits for, when it may start, and what change of it would be admitted now."""
+    """What a waiting flow waits for, and when it may start."""
     from apps.cli.times import at
 
     found = client(ctx).waiting(flow)
@@ -142,8 +142,6 @@ def why(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
         told = f"{at(start['expected'])} ({between}): {told}"
     if told:
         typer.echo(f"may start  {told}")
-    for one in found["suggestions"]:
-        typer.echo(f"would do   {one['text']} ({one['path']})")
 
 
 @app.command()

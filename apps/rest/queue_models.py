@@ -1,4 +1,4 @@
-"""What the API answers about waiting: what a flow waits for, when it may start, what would help."""
+"""What the API answers about waiting: what a flow waits for, and when it may start."""
 
 from __future__ import annotations
 
@@ -19,14 +19,6 @@ class ForeseenStartView(View):
     latest: Time
 
 
-class SuggestionView(View):
-    """A change of the request that would be admitted now; it was decided on before it is told."""
-
-    change: dict[str, Any] = Field(description="the fields of the request as they would be written")
-    text: str
-    path: str = Field(description="where the flow would go")
-
-
 class WaitingView(View):
     """What a waiting flow waits for."""
 
@@ -44,7 +36,6 @@ class WaitingView(View):
     waits_for: list[str]
     start: ForeseenStartView | None = Field(description="none if nobody can say")
     start_why: str
-    suggestions: list[SuggestionView] = Field(description="the smallest change first")
 
     @classmethod
     def answered(cls, body: Mapping[str, Any]) -> Self:

@@ -12,7 +12,6 @@ from adon.broker.choice import Need
 from adon.broker.decision import Decision
 from adon.broker.flipping.measured import measured
 from adon.broker.flipping.quantity import Kind, Quantity, stretched
-from adon.broker.queueing.suggesting import with_bounds
 from adon.broker.recompute.seen import Looked, Placed, Snapshot
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.model import QSpec
@@ -100,7 +99,18 @@ def _bounds(need: Need, decision: Decision) -> Iterator[Quantity]:
 
 
 def _bounded(snapshot: Snapshot, value: float, *, qspec: QSpec, metric: Metric) -> Snapshot:
-    return _asking(snapshot, qspec=with_bounds(qspec, {metric: value}))
+    return _asking(snapshot, qspec=_with_bound(qspec, metric, value))
+
+
+def _with_bound(qspec: QSpec, metric: Metric, bound: float) -> QSpec:
+    """Return the QSpec with another bound; a target that the bound has passed is left out."""
+    part = getattr(qspec, metric.value)
+    side = "min" if metric.higher_is_better else "max"
+    passed = part.target is not None and (
+        part.target < bound if metric.higher_is_better else part.target > bound
+    )
+    changed = part.model_copy(update={side: bound} | ({"target": None} if passed else {}))
+    return qspec.model_copy(update={metric.value: changed})
 
 
 def _of_a_newcomer(snapshot: Snapshot, step: Placed, need: Need) -> Iterator[Quantity]:

@@ -12,7 +12,6 @@ from adon.broker.flow import Flow
 from adon.broker.intake import new_flow
 from adon.broker.queueing import claims
 from adon.broker.queueing.reserving import reserved
-from adon.broker.queueing.supposing import supposed
 from adon.broker.world import World
 
 
@@ -27,6 +26,8 @@ def asked_for(world: World, number: int, asked: FlowSubmitted, others: Iterable[
     flow = new_flow(number, asked, world.catalog, world.network.topology, others)
     if flow.not_before is None:
         return flow
-    with supposed(world, flow) as like_it:
-        kept = claims.kept(world, like_it, asked.at).paths
-    return reserved(world, flow, asked.at, kept)
+    try:
+        return reserved(world, flow, asked.at, claims.kept(world, flow, asked.at).paths)
+    finally:
+        # A refused request gives its number to the next one, which may need something else.
+        world.flows.forget(number)

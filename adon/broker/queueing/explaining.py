@@ -1,4 +1,4 @@
-"""What a waiting flow waits for, when it may start, and what change of the request would be admitted now.
+"""What a waiting flow waits for, and when it may start.
 
 Worked out when somebody asks, from the present, by the functions that admit: so it is never older than the
 answer, and never something else than what would be decided.
@@ -13,7 +13,6 @@ from adon.broker.queueing import claims
 from adon.broker.queueing.forecast import Start, start_of
 from adon.broker.queueing.keeping import group_of
 from adon.broker.queueing.refusal import NONE
-from adon.broker.queueing.suggesting import Suggestion, suggested
 from adon.broker.queueing.trial import Trial, tried
 from adon.broker.queueing.turns import Phase, safe_from
 from adon.broker.scheduler import deadline
@@ -34,13 +33,12 @@ def explained(world: World, flow: Flow, now: float) -> Mapping[str, object]:
     how = world.line.phase(flow.number)
     place = _place(world, flow, now)
     if how is Phase.ASLEEP:
-        return {**place, **asleep(flow), "suggestions": []}
+        return {**place, **asleep(flow)}
     kept = NONE if how is Phase.DUE else claims.kept(world, flow, now)
     trial = tried(world, flow, now, kept)
     if trial.path is not None:
         return {**place, **_soon(flow, now)}
-    suggestions = [_as_json(one) for one in suggested(world, trial, now, kept)]
-    return {**place, **kept_waiting(world, trial, now), "suggestions": suggestions}
+    return {**place, **kept_waiting(world, trial, now)}
 
 
 def kept_waiting(world: World, trial: Trial, now: float) -> dict[str, object]:
@@ -56,9 +54,9 @@ def kept_waiting(world: World, trial: Trial, now: float) -> dict[str, object]:
 def _soon(flow: Flow, now: float) -> dict[str, object]:
     """Of a flow that nothing is in the way of: it may still await something better, as it was told."""
     if flow.starts is None or flow.starts <= now:
-        return {"waits_for": [ADMITTED_SOON], "start": None, "start_why": "", "suggestions": []}
+        return {"waits_for": [ADMITTED_SOON], "start": None, "start_why": ""}
     start = dict.fromkeys(("earliest", "expected", "latest"), flow.starts)
-    return {"waits_for": [flow.reason], "start": start, "start_why": flow.reason, "suggestions": []}
+    return {"waits_for": [flow.reason], "start": start, "start_why": flow.reason}
 
 
 def asleep(flow: Flow) -> dict[str, object]:
@@ -99,7 +97,3 @@ def _times(flow: Flow, start: Start) -> dict[str, float]:
     latest = float("inf") if flow.booking is None else flow.booking.begins
     known = {"earliest": start.earliest, "expected": start.expected, "latest": start.latest}
     return {name: min(at, latest) for name, at in known.items()}
-
-
-def _as_json(one: Suggestion) -> dict[str, object]:
-    return {"change": one.change, "text": one.text, "path": one.path}

@@ -31,7 +31,6 @@ from adon.broker.flow import Flow, FlowState
 from adon.broker.queueing.booking import Booking
 from adon.broker.queueing.calendar import carries, taken
 from adon.broker.queueing.steps import Steps, whole_up
-from adon.broker.queueing.supposing import supposed
 from adon.broker.world import World
 from adon.errors import InvalidInput
 from adon.flowvisor.assessment import CandidateRecord, MetricRecord, Verdict
@@ -103,9 +102,8 @@ def reserved(world: World, flow: Flow, now: float, kept: Mapping[str, str] = Map
     if flow.not_before is None:
         return flow
     policy = world.configuration.policy.queue
-    with supposed(world, flow) as asked:
-        bound, choice = world.flows.bound(asked), choose_path(world, asked, now)[1]
-        keys = [PathKey(path, *world.flows.ends(asked)) for path in suitable(world, asked, choice)]
+    bound, choice = world.flows.bound(flow), choose_path(world, flow, now)[1]
+    keys = [PathKey(path, *world.flows.ends(flow)) for path in suitable(world, flow, choice)]
     free = [key for key in keys if key.path not in kept]
     since = max(now, flow.not_before)
     wish = wish_of(flow.left * 8, bound, since, flow.deadline, policy.headroom)

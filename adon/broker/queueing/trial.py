@@ -1,7 +1,7 @@
 """Would this flow be admitted now, where, and if not, why?  The one function that says so.
 
-The broker admits by it, the queue tries by it, and what is suggested to a waiting user was tried by it.
-Nothing is changed here.  Sources: [ADON] figure 4, algorithm 2; spec sections 3 and 4.
+The broker admits by it, the queue tries by it, and previews and explanations ask it.  It changes nothing.
+Sources: [ADON] figure 4, algorithm 2; spec sections 3 and 4.
 """
 
 from __future__ import annotations

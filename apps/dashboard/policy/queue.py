@@ -110,7 +110,7 @@ def _waiting(here: Visit, flow: str) -> Component:
 
 
 def waiting_card(found: Document, here: Visit) -> Component:
-    """What one flow waits for, when it may start, what would be admitted now."""
+    """What one flow waits for, and when it may start."""
     start = found["start"]
     phases = {
         "hurried": "its deadline is near, so it goes earlier",
@@ -118,13 +118,6 @@ def waiting_card(found: Document, here: Visit) -> Component:
         "asleep": "not before its time",
     }
     told = [found["start_why"], *([phases[found["phase"]]] if found["phase"] in phases else [])]
-    asked: list[Any] = [html.P("No small change of the request would be admitted now.", className="muted")]
-    if found["suggestions"]:
-        lines = [
-            html.Li([one["text"], " on ", ui.link(one["path"], f"/paths/{one['path']}")])
-            for one in found["suggestions"]
-        ]
-        asked = [html.Ul(lines, className="plain-list")]
     return ui.card(
         html.Span(["Why ", ui.link(found["id"], f"/flows/{found['id']}"), " waits"]),
         html.Ul([html.Li(one) for one in found["waits_for"]], className="plain-list"),
@@ -144,8 +137,6 @@ def waiting_card(found: Document, here: Visit) -> Component:
             ),
         ),
         html.P("; ".join(one for one in told if one), className="muted"),
-        html.H3("What would be admitted now"),
-        *asked,
     )
 
 

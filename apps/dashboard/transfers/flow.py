@@ -113,7 +113,6 @@ def _waiting(flow: Mapping[str, Any], here: Visit) -> Component | None:
             ("Gives up", ui.when(told["expires_at"], here)),
         ),
         html.Ul([html.Li(one) for one in told["waits_for"]]),
-        *(ui.notice(f"Would start now: {one['text']}") for one in told["suggestions"][:3]),
     )
 
 

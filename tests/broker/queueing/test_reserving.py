@@ -95,20 +95,6 @@ def test_others_are_kept_off_when_they_would_still_be_there() -> None:
     assert early.path == "al2s"
 
 
-def test_a_part_of_the_data_is_suggested_that_would_be_done_before() -> None:
-    stage = ready()
-    night(stage)
-    late = stage.submit(size="100 GB", qspec={"throughput": {"min": "40 Mbps"}})
-    (part,) = (one for one in why(stage, late)["suggestions"] if "size" in one["change"])
-    assert "17.8 GB of the data now" in part["text"]
-    assert (
-        stage.submit(
-            size=part["change"]["size"], qspec=late.request.qspec.model_dump(mode="json", exclude_none=True)
-        ).path
-        == "al2s"
-    )
-
-
 def test_who_is_kept_off_by_a_reservation_learns_until_when() -> None:
     stage = ready()
     flow = night(stage)
