@@ -21,7 +21,6 @@ from adon.config import (
     Notify,
     OpenIdProvider,
     OpenStackAdapter,
-    PSchedulerHost,
     RabbitQueue,
     ResultArchive,
     Shibboleth,
@@ -31,7 +30,6 @@ from adon.config.transfer_tools import Globus, Irods, Rclone
 Place = tuple[str | int, ...]
 
 SECRET, PUBLIC = True, False
-_AT_A_POINT = {"verify": PUBLIC, "token_file": SECRET, "client_certificate": PUBLIC, "client_key": SECRET}
 FILES: Mapping[type[BaseModel], Mapping[str, bool]] = {
     ControllerTls: {"certificate": PUBLIC, "key": SECRET, "ca": PUBLIC},
     HealthRounds: {"key_file": SECRET},
@@ -40,12 +38,16 @@ FILES: Mapping[type[BaseModel], Mapping[str, bool]] = {
     Irods: {"password_file": SECRET, "ca_file": PUBLIC},
     LinkDiscovery: {"key_file": SECRET},
     Mail: {"password_file": SECRET},
-    MeasurementPoint: _AT_A_POINT,
+    MeasurementPoint: {
+        "verify": PUBLIC,
+        "token_file": SECRET,
+        "client_certificate": PUBLIC,
+        "client_key": SECRET,
+    },
     Measurements: {"psconfig": PUBLIC},
     Notify: {"webhook_secret_file": SECRET},
     OpenIdProvider: {"client_secret_file": SECRET, "verify": PUBLIC},
     OpenStackAdapter: {"clouds_file": SECRET},
-    PSchedulerHost: _AT_A_POINT,
     RabbitQueue: {"url_file": SECRET},
     Rclone: {"password_file": SECRET, "ca_file": PUBLIC},
     ResultArchive: {"verify": PUBLIC},

@@ -177,14 +177,12 @@ BACKGROUND = "measurements:\n  background: [{path: al2s, from: mu, to: osu"
 
 def test_what_goes_on_beside_the_plan_is_read() -> None:
     hosts = "}]\n  host_metrics: {mu: {}, osu: {metrics: [host, soykb], period: 10 s}}\n"
-    agents = '  agents: {ps-any: {url: "https://ps.example.net/pscheduler", token_file: t}}\n'
-    text = changed("measurements:\n", f"{BACKGROUND}{hosts}{agents}").replace("latency_period", "#")
+    text = changed("measurements:\n", f"{BACKGROUND}{hosts}").replace("latency_period", "#")
     whole = yamlfile.parse_model(text, config.Configuration)
     (background,) = whole.measurements.background
     assert (background.period, background.from_) == (60.0, "mu")
     assert whole.measurements.host_metrics["mu"].metrics == ("host",)
     assert whole.measurements.host_metrics["mu"].period == 5.0
-    assert whole.measurements.agents["ps-any"].token_file == "t"  # noqa: S105 - the name of a file
     assert whole.measurements.one_way == {("al2s", "mu", "osu")}
     assert whole.metrics_measured == set(Metric) - {Metric.HEALTH}
     assert yamlfile.parse_model(yamlfile.dump(whole), config.Configuration) == whole
@@ -202,12 +200,6 @@ def test_what_goes_on_beside_the_plan_is_read() -> None:
         ("measurements:\n  host_metrics: {um: {}}", "host_metrics.um", "no measurement point 'um'"),
         ("measurements:\n  host_metrics: {mu: {period: 0.5 s}}", "host_metrics.mu.period", "1"),
         ("measurements:\n  host_metrics: {mu: {metrics: []}}", "host_metrics.mu.metrics", "at least 1"),
-        ("measurements:\n  agents: {ps: {url: ps.example.net}}", "agents.ps.url", "is not a URL"),
-        (
-            'measurements:\n  agents: {ps: {url: "https://h/x", client_key: k.pem}}',
-            "agents.ps.client_key",
-            "belong together",
-        ),
     ],
 )
 def test_a_mistake_in_what_goes_on_beside_the_plan_is_named(section: str, field: str, cause: str) -> None:

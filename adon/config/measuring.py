@@ -25,8 +25,8 @@ def _database_url(text: str) -> str:
 DatabaseUrl = Annotated[str, AfterValidator(_database_url)]
 
 
-class PSchedulerHost(Section):
-    """A pScheduler host: its base URL and how its certificate is verified.
+class MeasurementPoint(Section):
+    """A pScheduler host that runs our tests: its base URL and how its certificate is verified.
 
     ``verify``: ``system`` (the system's CAs), a PEM file (a CA, or the pinned self-signed
     certificate), or ``none`` (said aloud in the log at every start).
@@ -39,18 +39,13 @@ class PSchedulerHost(Section):
         default=None, description="PEM file that it knows us by (mutual TLS)"
     )
     client_key: str | None = Field(default=None, description="PEM file of the certificate's key")
+    node: str | None = Field(default=None, description="the name other points reach it by")
 
     @model_validator(mode="after")
     def _pair(self) -> Self:
         if (self.client_certificate is None) != (self.client_key is None):
             raise ValueError("client_key: a certificate and its key belong together")
         return self
-
-
-class MeasurementPoint(PSchedulerHost):
-    """A pScheduler host that runs our tests."""
-
-    node: str | None = Field(default=None, description="the name other points reach it by")
 
 
 class MeasurementTest(Section):
@@ -217,14 +212,12 @@ class Measurements(Section):
     :param psconfig: a pSConfig template whose tasks are planned with ours.
     :param background: tests without end and without a place in the plan.
     :param host_metrics: by measurement point, what is observed on its host.
-    :param agents: pScheduler hosts whose own agents (pSConfig) test between our measurement addresses.
     """
 
     points: Frozen[Name, MeasurementPoint] = FrozenMap()
     tests: tuple[MeasurementTest, ...] = ()
     background: tuple[BackgroundTest, ...] = ()
     host_metrics: Frozen[Name, HostMetrics] = FrozenMap()
-    agents: Frozen[Name, PSchedulerHost] = FrozenMap()
     window: Span = 7 * 86_400.0
     agreement: Frozen[Name, PositiveRate] = FrozenMap()
     notice: Span = 15.0

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-from adon.config import Configuration, Mail, MeasurementPoint, PSchedulerHost
+from adon.config import Configuration, Mail, MeasurementPoint
 from adon.errors import InvalidInput
 from apps.collector.identity import Identity
 from measurement.notify.mail import MailServer
@@ -70,7 +70,7 @@ def listed(
 
 
 def client(
-    field: str, host: PSchedulerHost, folder: Path, pause: Callable[[float], None], identity: Identity
+    field: str, host: MeasurementPoint, folder: Path, pause: Callable[[float], None], identity: Identity
 ) -> PSchedulerClient:
     """A client for one pScheduler host; as :func:`points`.
 
@@ -103,13 +103,13 @@ def sweep(left: Mapping[str, Point]) -> None:
             LOG.info("event=swept point=%s tasks=%d", name, swept.cancelled)
 
 
-def _verify(point: PSchedulerHost, folder: Path) -> Verify:
+def _verify(point: MeasurementPoint, folder: Path) -> Verify:
     if point.verify in ("system", "none"):
         return point.verify == "system"
     return str(folder / point.verify)
 
 
-def _credentials(field: str, point: PSchedulerHost, folder: Path) -> Credentials:
+def _credentials(field: str, point: MeasurementPoint, folder: Path) -> Credentials:
     token = None
     if point.token_file is not None:
         token = secret(folder / point.token_file, f"{field}.token_file")

@@ -34,12 +34,7 @@ class Identity:
     @property
     def owner(self) -> str:
         """What this start's tasks carry."""
-        return f"{self.installation}{self.start}"
-
-    @property
-    def installation(self) -> str:
-        """What the owners of all starts begin with."""
-        return f"adon/{self.name}/"
+        return f"adon/{self.name}/{self.start}"
 
     @property
     def before(self) -> Identity | None:

@@ -1,4 +1,4 @@
-"""What goes on without a place in the plan, from the configuration: background tests, hosts' metrics, agents.
+"""What goes on without a place in the plan, from the configuration: background tests, hosts' metrics.
 
 Each kind is read by a thread of its own (:mod:`.watcher`).
 """
@@ -11,7 +11,6 @@ from pathlib import Path
 
 from adon.config import BackgroundTest, Configuration, MeasurementTest
 from apps.collector import contacts
-from apps.collector.agents import Agents, Interest
 from apps.collector.identity import Identity
 from apps.collector.keeper import Value
 from apps.collector.orders import METRICS
@@ -25,7 +24,6 @@ from measurement.poller import PathTest
 from measurement.pscheduler import specs
 from measurement.pscheduler.specs import Kind
 
-AGENTS_EVERY = 30.0
 SHORTEST, LONGEST = 1.0, 30.0
 """Bounds of a round over our own tasks: twice as often as there are results, so that none is late."""
 
@@ -53,16 +51,6 @@ def of_hosts(configuration: Configuration) -> list[Wanted]:
     ]
 
 
-def interest(configuration: Configuration, identity: Identity) -> Interest:
-    """What is wanted of the tasks of agents."""
-    measurements = configuration.measurements
-    paths = {
-        (str(test.source), str(test.destination)): PathKey(test.path, test.from_, test.to)
-        for test in measurements.tests
-    }
-    return Interest(paths, frozenset(PathKey(*each) for each in measurements.one_way), identity.installation)
-
-
 @contextmanager
 def watching(
     configuration: Configuration,
@@ -82,13 +70,6 @@ def watching(
             # Clients of its own: what the plan asks of a point must not wait for this.
             tasks = Upkeep(wanted, contacts.points(configuration, folder, pause, identity))
             watchers.append(Watcher(name, tasks, keep, leads, every=_every(wanted)))
-    agents = {
-        name: contacts.client(f"measurements.agents.{name}", host, folder, pause, identity)
-        for name, host in configuration.measurements.agents.items()
-    }
-    if agents:
-        found = Agents(agents, interest(configuration, identity))
-        watchers.append(Watcher("agents", found, keep, leads, every=AGENTS_EVERY))
     for watcher in watchers:
         watcher.start()
     try:

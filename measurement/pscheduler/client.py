@@ -20,7 +20,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from measurement.errors import BadAnswer, PointError, PointTimeout, Rejected
-from measurement.pscheduler import discovery, retry
+from measurement.pscheduler import retry
 from measurement.pscheduler.document import Document
 from measurement.pscheduler.iso8601 import format_timestamp
 from measurement.pscheduler.specs import PostedTask, TestRequest
@@ -103,14 +103,6 @@ class OwnTask:
     reference: str
 
 
-@dataclass(frozen=True, slots=True)
-class FoundTask:
-    """A task that the host holds, whoever posted it: it can be read, and not cancelled."""
-
-    task: PostedTask
-    known: discovery.KnownTask
-
-
 class PSchedulerClient:
     """One pScheduler host.  Threads may share a client; it keeps no state between calls but connections.
 
@@ -173,18 +165,6 @@ class PSchedulerClient:
         if not isinstance(name, str):
             raise BadAnswer(self.host, "/hostname: expected text")
         return name
-
-    def capabilities(self) -> discovery.Capabilities:
-        """The API level and every test, tool and archiver of the host."""
-        return discovery.capabilities(self._http, self.api())
-
-    def objection(self, test: TestRequest) -> str | None:
-        """Why the host would refuse a specification; None if it would not."""
-        return discovery.objection(self._http, test)
-
-    def tools(self, test: TestRequest) -> list[discovery.ToolAnswer]:
-        """What each tool of the host says to the test, in the host's order of preference."""
-        return discovery.tools(self._http, test)
 
     def server_clock(self) -> ServerClock:
         """The host's clock against ours, to half the time the question takes."""
@@ -297,13 +277,6 @@ class PSchedulerClient:
         if not isinstance(answer, list):
             raise BadAnswer(self.host, "tasks: expected a list")
         return [self._own(Document.of(self.host, "tasks", task)) for task in answer]
-
-    def tasks_between(self, source: str, dest: str) -> list[FoundTask]:
-        """The tasks led here that measure between two addresses and go on, whoever posted them."""
-        return [
-            FoundTask(self._task(known.href, ""), known)
-            for known in discovery.tasks_between(self._http, source, dest)
-        ]
 
     def cancel(self, task: PostedTask) -> None:
         """Cancel a task.  Also succeeds when it is already cancelled or long forgotten."""

@@ -18,13 +18,12 @@ import requests
 import yaml
 
 from adon.config import load
-from adon.errors import InvalidInput
 from apps.collector import orders
 from apps.collector.identity import FILE, Identity
 from apps.collector.keeper import Value
 from apps.collector.standing import Wanted
 from apps.collector.watcher import Watcher
-from apps.collector.watching import in_background, interest, of_hosts, watching
+from apps.collector.watching import in_background, of_hosts
 from measurement.archive import Appended, Archive
 from measurement.codec import observation_to_json
 from measurement.errors import ArchiveError, LeaseLost
@@ -33,16 +32,14 @@ from measurement.model import Measurement, Metric, Observation, PathKey, host_ke
 from measurement.point import certificate
 from measurement.poller import PathTest
 from measurement.pscheduler import specs, validation
-from measurement.pscheduler.client import PSchedulerClient, Schedule
 from measurement.pscheduler.specs import PostedTask
-from measurement.pscheduler.transport import Credentials
 from tests.apps.lasting import Holder, holder
 from tests.apps.test_collector import CONFIG
 from tests.apps.test_ways_in import configuration
 from tests.measurement.point.running import A, B, RunningPoint, start, stop
 
 KEY = PathKey("al2s", "mu", "osu")
-TOKENS = {"collector": "token-of-the-collector", "agent": "token-of-the-agent"}
+TOKEN = "token-of-the-collector"  # noqa: S105 - of this test
 
 
 def digest(token: str) -> str:
@@ -51,12 +48,9 @@ def digest(token: str) -> str:
 
 @pytest.fixture
 def points(tmp_path: Path) -> Iterator[dict[str, RunningPoint]]:
-    """Two points that know each other by certificate, and the collector and an agent by token."""
+    """Two points that know each other by certificate, and the collector by token."""
     addresses = {"mu": A, "osu": B}
-    known = "".join(
-        f'[[known]]\nname = "{name}"\ntoken_sha256 = "{digest(token)}"\nmay = ["start", "read"]\n'
-        for name, token in TOKENS.items()
-    )
+    known = f'[[known]]\nname = "collector"\ntoken_sha256 = "{digest(TOKEN)}"\nmay = ["start", "read"]\n'
     for name, address in addresses.items():
         (tmp_path / name).mkdir()
         pem = certificate.ensure(tmp_path / name, [name, address])[0]
@@ -70,19 +64,12 @@ def points(tmp_path: Path) -> Iterator[dict[str, RunningPoint]]:
     assert [stop(point) for point in running.values()] == [0, 0]
 
 
-def client(point: RunningPoint, who: str, owner: str, secret: bytes | None = None) -> PSchedulerClient:
-    credentials = Credentials(TOKENS[who])
-    return PSchedulerClient(
-        point.url, str(point.certificate), owner=owner, secret=secret, credentials=credentials
-    )
-
-
 def of_owner(point: RunningPoint, owner: str, kind: str) -> int:
     pattern = {"reference": {"owner": owner}, "test": {"type": kind}, "detail": {"enabled": True}}
     answer = requests.get(
         f"{point.url}/tasks",
         params={"json": json.dumps(pattern)},
-        headers={"Authorization": f"Bearer {TOKENS['collector']}"},
+        headers={"Authorization": f"Bearer {TOKEN}"},
         verify=str(point.certificate),
         timeout=10,
     )
@@ -92,7 +79,7 @@ def of_owner(point: RunningPoint, owner: str, kind: str) -> int:
 def configured(folder: Path, points: dict[str, RunningPoint], **keys: Any) -> Path:
     """The example's network, measured between real points."""
     whole = yaml.safe_load(CONFIG.read_text())
-    (folder / "token").write_text(TOKENS["collector"])
+    (folder / "token").write_text(TOKEN)
     hosts = {
         name: {"url": point.url, "verify": str(point.certificate), "token_file": "token"}
         for name, point in points.items()
@@ -306,18 +293,7 @@ def test_loss_is_kept_of_what_measures_it_best(tmp_path: Path) -> None:
     pings = {t.key: t.metrics for t in orders.plan(settings).tests.values() if t.request.kind == "rtt"}
     assert pings[KEY] == (Metric.RTT,)
     assert pings[PathKey("al2s", "osu", "mu")] == (Metric.RTT, Metric.LOSS)
-    assert interest(settings, Identity("me", 3, b"")).one_way == {KEY}
-    assert interest(settings, Identity("me", 3, b"")).own == "adon/me/"
-
-
-def test_an_agents_host_that_cannot_be_used_is_named_before_anything_starts(tmp_path: Path) -> None:
-    agents = {"ps": {"url": "https://127.0.0.1:9/x", "verify": "no.pem"}}
-    settings, me = configuration(tmp_path, agents=agents), Identity("me", 1, b"s")
-    with (
-        pytest.raises(InvalidInput, match=r"measurements\.agents\.ps: "),
-        watching(settings, tmp_path, me, lambda _: None, Keeping(), lambda: False),
-    ):
-        pass
+    assert settings.measurements.one_way == {KEY}
 
 
 # -- the process -----------------------------------------------------------------------------------------
@@ -327,10 +303,6 @@ def test_an_agents_host_that_cannot_be_used_is_named_before_anything_starts(tmp_
 def test_what_goes_on_at_two_points_arrives_in_the_archive_and_ends_with_the_collector(
     points: dict[str, RunningPoint], tmp_path: Path
 ) -> None:
-    ends = specs.Ends(A, B, points["mu"].node, points["osu"].node)
-    agent = client(points["mu"], "agent", "psconfig")
-    regular = agent.post(specs.rtt(ends, 1), Schedule(slip=1, repeat=4))
-    token = {"token_file": "token", "verify": str(points["mu"].certificate)}
     file = configured(
         tmp_path,
         points,
@@ -339,7 +311,6 @@ def test_what_goes_on_at_two_points_arrives_in_the_archive_and_ends_with_the_col
             {"path": "al2s", "from": "osu", "to": "mu", "packets": 20, "interval": "50 ms"},
         ],
         host_metrics={"mu": {"period": "1 s"}, "osu": {"period": "1 s"}},
-        agents={"ps-mu": {"url": points["mu"].url, **token}},
     )
     data = tmp_path / "data"
     data.mkdir()
@@ -355,9 +326,6 @@ def test_what_goes_on_at_two_points_arrives_in_the_archive_and_ends_with_the_col
         until(lambda: archived(data), "no archive")
         until(lambda: len(measured(data, Metric.ONE_WAY_DELAY)) >= 4, "no delays")
         until(lambda: {host for host, _ in observed(data)} >= {"mu", "osu"}, "no metrics of hosts")
-        until(
-            lambda: any(regular.uuid in v.source for v in measured(data, Metric.RTT)), "no agent's tests", 60
-        )
         assert standing(1) == 4
         process.kill()
         process.wait(60)
@@ -374,7 +342,6 @@ def test_what_goes_on_at_two_points_arrives_in_the_archive_and_ends_with_the_col
     assert process.returncode == 0, log
     assert "Traceback" not in log
     assert standing(2) == 0
-    agent.cancel(regular)
     assert {value.key for value in measured(data, Metric.JITTER)} == {KEY, PathKey("al2s", "osu", "mu")}
     delay = measured(data, Metric.ONE_WAY_DELAY)[0]
     assert (delay.tool, delay.parameters["packets"]) == ("adon-owd", 20)

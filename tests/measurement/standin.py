@@ -42,8 +42,6 @@ class StandIn:
         self.url = ""
         self.runs: list[dict[str, Any]] = []
         self.results: dict[str, Any] = {}
-        self.plugins: dict[str, list[dict[str, Any]]] = {"tests": [], "tools": [], "archivers": []}
-        self.objection: str | None = None
         self.authorizations: list[str | None] = []
         self.context: ssl.SSLContext | None = None
         self.connections = 0
@@ -101,10 +99,6 @@ class StandIn:
             ]
         if path == "/schedule":
             return [line for line in self.runs if _overlaps(line, query)]
-        if path[1:] in self.plugins:
-            return self.plugins[path[1:]]
-        if path.endswith("/is-valid"):
-            return {"valid": self.objection is None, "error": self.objection}
         if path.endswith("/result"):
             return self.results[path.split("/")[-2]]
         if re.fullmatch(r"/tasks/[^/]+/runs", path):

@@ -62,13 +62,6 @@ def test_a_route_is_measured(points: tuple[RunningPoint, RunningPoint]) -> None:
     assert trip.parameters["hop_count"] == 1
 
 
-def test_what_a_point_can_do_and_what_it_objects_to(points: tuple[RunningPoint, RunningPoint]) -> None:
-    client = points[0].client()
-    assert {"throughput", "rtt", "latency", "trace"} <= client.capabilities().tests.keys()
-    assert client.objection(specs.rtt(ends(points), 3)) is None
-    assert client.objection(specs.TestRequest("rtt", {"dest": B, "count": -1}, 1)) is not None
-
-
 def test_a_repeating_task_is_read_and_then_swept(
     points: tuple[RunningPoint, RunningPoint], tmp_path: Path
 ) -> None:
