@@ -5,7 +5,7 @@
     experiment.yaml     the file, as it was read
     files/              copies of what it names: network, templates, modules of policies
     run.json            versions, seed, scale, platform, the trials; complete or partial, and why
-    flows.parquet       and throughput, measurements, decisions, events: docs/experiments.md
+    flows.csv           and throughput, measurements, decisions, events: docs/experiments.md
     parts/              tables of single trials, until the run is over
 
 Each trial's rows are written when it is over, and ``run.json`` after them, each file whole or not at all: a
@@ -27,7 +27,7 @@ from adon.experiments.reading import Source
 from adon.experiments.results import ROWS, About, Run, State, Tables, TrialDone
 from adon.frozenmap import FrozenMap
 from adon.paths import is_file, is_folder
-from apps.experiments import parquet
+from apps.experiments import csv_tables
 from apps.experiments.atomic import write_text
 from apps.experiments.named_files import stand_ins
 
@@ -66,7 +66,7 @@ class Folder:
         """Keep a trial: its rows first, then that it was carried out."""
         for (name, kind), rows in zip(ROWS.items(), tables.all(), strict=True):
             if rows:
-                parquet.write(self.path / PARTS / f"{done.number:05d}.{name}.parquet", kind, rows)
+                csv_tables.write(self.path / PARTS / f"{done.number:05d}.{name}.csv", kind, rows)
         self.about = replace(self.about, trials=(*self.about.trials, done), ended_at=_ended(done))
         self._say()
 
@@ -77,8 +77,8 @@ class Folder:
         :param why: what ended it before its time.
         """
         for name, kind in ROWS.items():
-            parts = sorted((self.path / PARTS).glob(f"*.{name}.parquet"))
-            parquet.write(self.path / f"{name}.parquet", kind, parquet.joined(parts, kind))
+            parts = sorted((self.path / PARTS).glob(f"*.{name}.csv"))
+            csv_tables.write(self.path / f"{name}.csv", kind, csv_tables.joined(parts, kind))
         reasons = [why, *_lacking(self.about)]
         said = "; ".join(reason for reason in reasons if reason)
         state = State.PARTIAL if said else State.COMPLETE
@@ -117,9 +117,9 @@ def read(path: Path) -> Run:
     told = {trial.number for trial in about.trials}
     tables = []
     for name, kind in ROWS.items():
-        whole = path / f"{name}.parquet"
-        files = [whole] if whole.is_file() else sorted((path / PARTS).glob(f"*.{name}.parquet"))
-        tables.append([row for row in parquet.joined(files, kind) if row.trial in told])
+        whole = path / f"{name}.csv"
+        files = [whole] if whole.is_file() else sorted((path / PARTS).glob(f"*.{name}.csv"))
+        tables.append([row for row in csv_tables.joined(files, kind) if row.trial in told])
     return Run(about, Tables(*tables))
 
 

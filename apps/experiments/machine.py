@@ -10,7 +10,7 @@ from importlib import metadata
 
 from adon.code_version import code_version
 
-LIBRARIES = ("os-ken", "numpy", "scipy", "pyarrow")
+LIBRARIES = ("os-ken", "numpy", "scipy")
 PROGRAMS = {"Open vSwitch": ("ovs-vswitchd", "--version"), "iproute2": ("tc", "-V")}
 
 

@@ -122,7 +122,7 @@ def _failed(observed: Observed) -> Iterator[str]:
 
 def _shortened(found: list[str]) -> list[str]:
     more = len(found) - MOST_FAILED
-    return [*found[:MOST_FAILED], *([f"and {more} more, in flows.parquet"] if more > 0 else [])]
+    return [*found[:MOST_FAILED], *([f"and {more} more, in flows.csv"] if more > 0 else [])]
 
 
 def _shown(experiment: Experiment, observed: Observed) -> tuple[list[TrialDone], int]:

@@ -17,7 +17,7 @@ from adon.experiments.plan import plan
 from adon.experiments.reading import parse
 from adon.experiments.results import FlowState, State
 from apps.cli.main import app
-from apps.experiments import around, folder, parquet, preparing, run
+from apps.experiments import around, csv_tables, folder, preparing, run
 from apps.experiments.interrupting import Interruption
 from apps.experiments.preparing import Prepared
 from apps.experiments.run import carry_out
@@ -170,7 +170,7 @@ def test_ctrl_c_while_the_results_are_put_together_changes_nothing(tmp_path, bed
     path, about, interruption = carried_out(tmp_path, file(f"[{FLOW}]"))
     assert interruption.came
     assert about.state is State.COMPLETE
-    assert (path / "flows.parquet").is_file()
+    assert (path / "flows.csv").is_file()
 
 
 def test_what_fails_while_a_trial_is_cleared_away_costs_the_network_and_no_rows(tmp_path, beds, monkeypatch):
@@ -188,7 +188,7 @@ def test_what_fails_while_a_trial_is_cleared_away_costs_the_network_and_no_rows(
 
 def test_a_full_disk_is_said_and_what_was_written_stays(tmp_path, beds, monkeypatch):
     text = file(f"[{FLOW}]").replace("repetitions: 1", "repetitions: 3")
-    real, left = parquet.write, [4]
+    real, left = csv_tables.write, [4]
 
     def write(*words):
         left[0] -= 1
@@ -196,7 +196,7 @@ def test_a_full_disk_is_said_and_what_was_written_stays(tmp_path, beds, monkeypa
             raise OSError(errno.ENOSPC, "No space left on device")
         real(*words)
 
-    monkeypatch.setattr(folder.parquet, "write", write)
+    monkeypatch.setattr(folder.csv_tables, "write", write)
     with pytest.raises(Unavailable, match=r"results cannot be written: .*No space left"):
         carried_out(tmp_path, text)
     (path,) = (tmp_path / "results" / "loop").iterdir()
