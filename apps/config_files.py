@@ -25,7 +25,6 @@ from adon.config import (
     ResultArchive,
     Shibboleth,
 )
-from adon.config.transfer_tools import Globus, Irods, Rclone
 
 Place = tuple[str | int, ...]
 
@@ -33,9 +32,7 @@ SECRET, PUBLIC = True, False
 FILES: Mapping[type[BaseModel], Mapping[str, bool]] = {
     ControllerTls: {"certificate": PUBLIC, "key": SECRET, "ca": PUBLIC},
     HealthRounds: {"key_file": SECRET},
-    Globus: {"client_secret_file": SECRET, "refresh_token_file": SECRET},
     Ingest: {"certificate": PUBLIC, "key": SECRET, "trust": PUBLIC},
-    Irods: {"password_file": SECRET, "ca_file": PUBLIC},
     LinkDiscovery: {"key_file": SECRET},
     Mail: {"password_file": SECRET},
     MeasurementPoint: {
@@ -49,14 +46,13 @@ FILES: Mapping[type[BaseModel], Mapping[str, bool]] = {
     OpenIdProvider: {"client_secret_file": SECRET, "verify": PUBLIC},
     OpenStackAdapter: {"clouds_file": SECRET},
     RabbitQueue: {"url_file": SECRET},
-    Rclone: {"password_file": SECRET, "ca_file": PUBLIC},
     ResultArchive: {"verify": PUBLIC},
     Shibboleth: {"secret_file": SECRET},
 }
 """By section the keys that name a file, and whether nobody else may read it."""
 NO_FILES = ("system", "none")
 """What ``verify`` may say instead of a file."""
-BESIDE_OURS = ("measurements", "transfers", "compute", "health")
+BESIDE_OURS = ("measurements", "compute", "health")
 """Sections whose names of files count from the configuration's folder; those of others from where
 ``adon serve`` is started."""
 

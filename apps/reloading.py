@@ -28,7 +28,7 @@ log = logging.getLogger("adon.serve")
 
 ACCEPTED = "accepted.yaml"
 """In the data folder: the configuration that the processes are started with."""
-CONTROLLER, COLLECTOR, WEB, MOVERS = "controller", "collector", "web", "movers"
+CONTROLLER, COLLECTOR, WEB = "controller", "collector", "web"
 
 READERS: Mapping[str, frozenset[str]] = {
     "network": frozenset({CONTROLLER, COLLECTOR, WEB}),
@@ -39,7 +39,6 @@ READERS: Mapping[str, frozenset[str]] = {
     "overlays": frozenset({CONTROLLER}),
     "measurements": frozenset({COLLECTOR}),
     "measurements.tests": frozenset({CONTROLLER, COLLECTOR, WEB}),
-    "measurements.notify": frozenset({COLLECTOR, MOVERS}),
     "measurements.background": frozenset({COLLECTOR, WEB}),
     "measurements.window": frozenset({CONTROLLER, COLLECTOR}),
     "measurements.archive_url": frozenset({COLLECTOR, WEB}),
@@ -57,8 +56,6 @@ READERS: Mapping[str, frozenset[str]] = {
     "slices": frozenset({CONTROLLER, WEB}),
     "ignored_cookies": frozenset({CONTROLLER}),
     "access": frozenset({WEB}),
-    "access.public_url": frozenset({WEB, MOVERS}),
-    "transfers": frozenset({CONTROLLER, MOVERS, WEB}),
     "health": frozenset({COLLECTOR}),
 }
 """Which processes read which section; the longer name counts."""
@@ -141,7 +138,7 @@ class Reloading:
             self._before = self._running
         self._running = configuration
         self._keep(configuration)
-        return self._told(Reload("applied", changes, self._concerned(changes)))
+        return self._told(Reload("applied", changes, concerned(changes)))
 
     def take_back(self) -> Reload | None:
         """A process refuses what a reload brought: go back to what all of them ran well with.
@@ -153,7 +150,7 @@ class Reloading:
         changes = changed(self._running, self._before)
         self._running, self._before = self._before, None
         self._keep(self._running)
-        return self._told(Reload("taken_back", changes, self._concerned(changes)))
+        return self._told(Reload("taken_back", changes, concerned(changes)))
 
     def proven(self) -> None:
         """Every process runs well with what was reloaded: it is not taken back any more."""
@@ -171,17 +168,9 @@ class Reloading:
         configuration, _ = checked(self._file)
         changes = changed(self._running, configuration)
         wrong = [Problem(n, f"needs a restart: {FIXED[n]}", str(self._file)) for n in changes if n in FIXED]
-        if configuration.transfers.configured is not self._running.transfers.configured:
-            why = "needs a restart: whether there is a process that moves data is settled at the start"
-            wrong.append(Problem("transfers", why, str(self._file)))
         if wrong:
             raise InvalidInput(wrong)
         return configuration, changes
-
-    def _concerned(self, changes: tuple[str, ...]) -> frozenset[str]:
-        """Those of the processes that there are."""
-        found = concerned(changes)
-        return found if self._running.transfers.configured else found - {MOVERS}
 
     def _keep(self, configuration: Configuration) -> None:
         files.write(self.accepted, yamlfile.dump(configuration, defaults=False).encode())

@@ -3,9 +3,9 @@
 The parent decides nothing.  It brings the database to the present schema, prints the first admin token
 once, opens the web side's socket (so that a port that is taken is said at once, and so that it may lie
 in another network namespace than the rest), and starts controller, collector and web as processes of
-their own, and a fourth that has tools move data, if any are configured.  One that dies is started again
-after a pause that grows; one that refuses its input (exit status 2) ends the service, because it would
-refuse it again, unless that input came by a reload, which is then taken back (:mod:`apps.reloading`).
+their own.  One that dies is started again after a pause that grows; one that refuses its input (exit
+status 2) ends the service, because it would refuse it again, unless that input came by a reload, which is
+then taken back (:mod:`apps.reloading`).
 """
 
 from __future__ import annotations
@@ -74,8 +74,7 @@ def run(config: Path, data: Path, admin_token_file: Path | None = None, store: s
     _upgrade("adon.store.upgrade", kept, url)
     first_token(access, admin_token_file, _pages(configuration, web))
     reloading = Reloading(config, data.resolve(), configuration, time.time)
-    movers = configuration.transfers.configured
-    parts = _parts(reloading.accepted, config.resolve().parent, data.resolve(), url, web, movers=movers)
+    parts = _parts(reloading.accepted, config.resolve().parent, data.resolve(), url, web)
     inbox: Inbox = queue.SimpleQueue()
     asked = LinkServer(data.resolve() / SUPERVISOR, lambda *message: inbox.put(message))
     manager = ServiceManager(os.environ)
@@ -143,17 +142,14 @@ def _passed_socket() -> socket.socket:
     return passed
 
 
-def _parts(
-    config: Path, folder: Path, data: Path, url: str, web: socket.socket, *, movers: bool
-) -> list[Part]:
+def _parts(config: Path, folder: Path, data: Path, url: str, web: socket.socket) -> list[Part]:
     """The processes.
 
     :param config: what they read.
     :param folder: where the files are that it names.
-    :param movers: whether one has tools move data.
     """
     common = ("--config", str(config), "--data", str(data))
-    parts = [
+    return [
         Part(
             "controller",
             (sys.executable, "-m", "apps.campus_edge", *common, "--store", url),
@@ -169,10 +165,6 @@ def _parts(
             sockets=(web.fileno(),),
         ),
     ]
-    if movers:
-        command = (sys.executable, "-m", "apps.movers", *common, "--store", url, "--folder", str(folder))
-        parts.append(Part("movers", command))
-    return parts
 
 
 def _watch(parts: Sequence[Part], reloading: Reloading, inbox: Inbox, readiness: Readiness) -> int:

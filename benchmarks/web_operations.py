@@ -20,7 +20,6 @@ import requests
 PREFIX = "/api/v1"
 LEFT_OUT = {
     "/events": "never over: benchmarks.dashboards measures it",
-    "/flows/{id}/transfer": "no tool that moves data is configured here",
 }
 """What is not asked, and why."""
 PLOTTED = ("throughput", "rtt")

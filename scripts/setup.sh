@@ -17,7 +17,7 @@ packages="mininet openvswitch-switch iperf3 traceroute iputils-ping ethtool ipro
     python3-venv chromium kmod"
 
 if [ "${1:-}" = test ]; then
-    packages="$packages systemd postgresql rabbitmq-server slurm-wlm munge curl rclone openvswitch-testcontroller \
+    packages="$packages systemd postgresql rabbitmq-server slurm-wlm munge curl openvswitch-testcontroller \
         apache2 libapache2-mod-shib nginx-light prometheus simplesamlphp php-cli php-xml php-mbstring \
         gcc libc6-dev python3-dev"   # the last three for Faucet, a part of which is compiled
 fi

@@ -29,7 +29,6 @@ from adon.flowvisor.path import FiveTuple
 from adon.marking import Marking
 from adon.moments import When
 from adon.templates_catalog.model import Name, QSpec, Value, check_weights
-from adon.transfers.wish import TransferWish
 from adon.units import Duration, Size
 from measurement.model import Metric
 
@@ -99,7 +98,6 @@ class FlowRequest(Value):
     ports or the DSCP choose the template.  Without ``ports`` the flow's 5-tuples are learnt from its
     first packets.  ``not_before`` asks for bandwidth in advance; ``deadline`` is when it is to be done.
     ``pausable`` says whether the transfer stops while the flow waits, and goes on where it was.
-    ``transfer`` has ADON move the data, or follow who does; without it the requester starts it.
     """
 
     source: Name
@@ -120,7 +118,6 @@ class FlowRequest(Value):
     slice: Name | None = None
     marking: Marking | None = None
     job: FlowJob | None = None
-    transfer: TransferWish | None = None
     pausable: bool | None = None
 
     @field_validator("size")

@@ -25,7 +25,6 @@ from adon.moments import minutes_text
 from adon.nearest_key import absent
 from adon.templates_catalog.catalog import Catalog
 from adon.templates_catalog.model import Template
-from adon.transfers.plan import planned
 from adon.units import format_duration, format_rate, format_size
 
 PROTOCOLS = {"tcp": 6, "udp": 17}
@@ -45,7 +44,6 @@ def new_flow(
         that no compute site at the destination would run, more of anything than a site at either end has, a
         deadline that no path can meet.
     :raises Forbidden: if ``policy.use_access`` does not let the requester have it on any path.
-    :raises InvalidInput, Forbidden: as :func:`~adon.transfers.plan.planned`, where ADON is to move it.
     :raises InvalidInput, Forbidden: as :func:`~adon.broker.tenancy.slice_for`.
     :raises Conflict: if another flow between the same hosts has one of the ports.
     """
@@ -55,7 +53,6 @@ def new_flow(
     _allowed(event, template, topology)
     _bounds(request, template, topology)
     _job(request, template, topology)
-    _transfer(event, topology)
     _resources(request, template, topology)
     not_before, deadline = _times(request, template, topology, event.at)
     tuples = tuple(FiveTuple(PROTOCOLS[template.protocol], port) for port in sorted(set(request.ports)))
@@ -134,13 +131,6 @@ def _job(request: FlowRequest, template: Template, topology: Topology) -> None:
     if request.job is not None:
         campus = topology.site_of(request.destination)
         offered_at(topology.configuration, campus, request.job.job, request.job.arguments, template.name)
-
-
-def _transfer(event: FlowSubmitted, topology: Topology) -> None:
-    request = event.request
-    if request.transfer is not None:
-        ends = request.source, request.destination
-        planned(request.transfer, ends, event.groups, topology.configuration.transfers)
 
 
 def _bounds(request: FlowRequest, template: Template, topology: Topology) -> None:

@@ -271,42 +271,6 @@ class StartMonitoring(TypedDict):
     period: NotRequired[str]
 
 
-class PlaceView(TypedDict):
-    """
-    What a path may be below.
-    """
-
-    name: str
-    """
-    as requests say it: NAME:PATH
-    """
-    host: str
-    """
-    the data transfer node whose data it is
-    """
-
-
-class TransferToolView(TypedDict):
-    """
-    A tool that the caller may use; secrets are the service's.
-    """
-
-    id: str
-    """
-    the tool, a slash, and its name
-    """
-    tool: Literal["rclone", "globus", "irods"]
-    name: str
-    """
-    the node that an rclone is at (at), or the name of the credentials
-    """
-    attach: bool
-    """
-    whether jobs that somebody else started may be followed
-    """
-    places: list[PlaceView]
-
-
 class VersionView(TypedDict):
     """
     A version of a template: who saved it, and when.
@@ -581,39 +545,6 @@ class FlowJob(TypedDict):
     arguments: NotRequired[list[str]]
 
 
-class TransferOptions(TypedDict):
-    """
-    How the tool is to move the data.
-
-    :param checksum: compare what is there by checksum, not by size and time.
-    :param files: so many files at a time.
-    """
-
-    checksum: NotRequired[bool]
-    files: NotRequired[int | None]
-
-
-class TransferWish(TypedDict):
-    """
-    Who moves the data: ADON starts the tool (``source`` and ``destination``), or follows a job of it.
-
-    :param source, destination: ``REMOTE:PATH``; a path that ends with ``/`` is a folder.
-    :param attach: a job that somebody else started: rclone's number, or the id of a Globus task.
-    :param at: the DTN whose rclone it is; needed only where both ends have one that fits.
-    :param credentials: of Globus or iRODS, by their name in the configuration; needed only where several fit.
-    :param mail: what its requester is written to about.
-    """
-
-    tool: Literal["rclone", "globus", "irods"]
-    source: NotRequired[str | None]
-    destination: NotRequired[str | None]
-    attach: NotRequired[int | str | None]
-    at: NotRequired[str | None]
-    credentials: NotRequired[str | None]
-    options: NotRequired[TransferOptions]
-    mail: NotRequired[Literal["all", "trouble", "none"]]
-
-
 class ReportBody(TypedDict):
     """
     What a transfer says about itself; ``finished`` and ``failed`` end the flow.
@@ -625,21 +556,6 @@ class ReportBody(TypedDict):
     bytes the receiver has
     """
     detail: NotRequired[str]
-
-
-Phase: TypeAlias = Literal[
-    "waiting",
-    "starting",
-    "running",
-    "stopping",
-    "retrying",
-    "done",
-    "failed",
-    "cancelled",
-]
-"""
-Where a transfer is in its life.
-"""
 
 
 class HistoryEntry(TypedDict):
@@ -2532,18 +2448,6 @@ Trigger = TypedDict(
 )
 
 
-class TransferToolList(TypedDict):
-    """
-    The tools that the caller may use.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[TransferToolView]
-
-
 class VersionList(TypedDict):
     """
     The versions of a template, the first first.
@@ -2766,75 +2670,7 @@ class FlowBody(TypedDict):
     slice: NotRequired[str | None]
     marking: NotRequired[Marking | None]
     job: NotRequired[FlowJob | None]
-    transfer: NotRequired[TransferWish | None]
     pausable: NotRequired[bool | None]
-
-
-class TransferView(TypedDict):
-    """
-    How the tool that moves a flow's data is doing.
-    """
-
-    flow: str
-    tool: str
-    at: str | None
-    """
-    the DTN whose rclone it is; none until it is taken up
-    """
-    credentials: str | None
-    """
-    as whom at Globus or iRODS; none until it is taken up
-    """
-    state: Phase
-    since: str | None
-    source: str | None
-    destination: str | None
-    attached: bool
-    """
-    it follows a job that somebody else started
-    """
-    job: int | str | None
-    """
-    what the tool calls the run under way
-    """
-    tries: int
-    bytes: int
-    """
-    known to have arrived
-    """
-    whole_bytes: int | None
-    """
-    there are to move, as far as the tool knows
-    """
-    files: int | None
-    """
-    that have arrived in this run
-    """
-    whole_files: int | None
-    """
-    this run is to move, as far as the tool knows
-    """
-    rate_bps: float | None
-    """
-    what it is held to
-    """
-    achieved_bps: float | None
-    """
-    how fast it is, over the last ten seconds or more
-    """
-    promised_bps: float | None
-    """
-    what was expected when its path was chosen
-    """
-    slow: bool
-    """
-    it is clearly slower than was promised
-    """
-    next_try: str | None
-    error: str
-    """
-    what went wrong last, in the tool's own words
-    """
 
 
 class FlowHistory(TypedDict):

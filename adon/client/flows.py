@@ -17,8 +17,6 @@ from adon.client.documents import (
     PreviewView,
     QueueView,
     ReportBody,
-    TransferToolView,
-    TransferView,
     WaitingView,
     WhyNotView,
 )
@@ -83,21 +81,6 @@ class FlowCalls(Caller):
     def cancel(self, flow: str) -> FlowView:
         """Cancel a flow; the flow as it is then."""
         return self._delete(FlowView, f"/flows/{part(flow)}")
-
-    def transfer_tools(self) -> list[TransferToolView]:
-        """The tools that one may have move data, and the places that requests may name."""
-        return list(self._pages(TransferToolView, "/transfer-tools", {}, None, "after"))
-
-    def transfer(self, flow: str) -> TransferView:
-        """How the tool that ADON has move a flow's data is doing."""
-        return self._get(TransferView, f"/flows/{part(flow)}/transfer")
-
-    def retry(self, flow: str, key: str | None = None) -> FlowView:
-        """Start a flow's transfer again now; the flow whose transfer it is then.
-
-        :param key: names this wish, so that it makes one new flow at most; a new one by default.
-        """
-        return self._post(FlowView, f"/flows/{part(flow)}/transfer/retry", {}, key or uuid.uuid4().hex)
 
     def report(self, flow: str, status: str, size: int, detail: str = "") -> FlowView:
         """Tell how a flow's transfer stands.

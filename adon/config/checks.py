@@ -28,7 +28,6 @@ def problems(whole: Configuration) -> Iterator[str]:
         link_problems(whole),
         wrong_slices(whole),
         wrong_queue(whole),
-        _transfers(whole),
         wrong_instances(whole),
     )
 
@@ -61,16 +60,6 @@ def _dangling(whole: Configuration) -> Iterator[str]:
     for field, name in named:
         if name not in whole.sites:
             yield f"{field}: {absent('site', name, whole.sites)}"
-
-
-def _transfers(whole: Configuration) -> Iterator[str]:
-    hosts = {name for site in whole.sites.values() for name in site.hosts}
-    for kind, called, tool in whole.transfers.tools():
-        if kind == "rclone" and called not in hosts:
-            yield f"transfers.rclone.{called}: {absent('host', called, hosts)}"
-        for name, remote in tool.remotes.items():
-            if remote.at not in hosts:
-                yield f"transfers.{kind}.{called}.remotes.{name}.at: {absent('host', remote.at, hosts)}"
 
 
 def _doubled(whole: Configuration) -> Iterator[str]:

@@ -18,7 +18,6 @@ from adon.config.network import Site, Switch, TransitPath
 from adon.config.operation import ComputeSite, Controller, CookieRange, Policy
 from adon.config.parts import Section, raise_all
 from adon.config.slices import Slice
-from adon.config.transfers import Transfers
 from adon.frozenmap import Frozen, FrozenMap
 from adon.templates_catalog.model import Name
 from measurement.model import Metric
@@ -41,7 +40,6 @@ class Configuration(Section):
     slices: Frozen[Name, Slice] = FrozenMap()
     access: Access = Access()
     ignored_cookies: tuple[CookieRange, ...] = ()
-    transfers: Transfers = Transfers()
     health: HealthRounds | None = None
 
     @model_validator(mode="after")

@@ -206,9 +206,8 @@ def _receiver(
     broker: Broker, commands: Commands, tally: Tally
 ) -> Callable[[Peer, str, dict[str, Any]], None]:
     def receive(peer: Peer, kind: str, payload: dict[str, Any]) -> None:
-        if kind == "hello" and payload.get("role") in ("collector", "movers"):
-            peer.send("standing", {"active": True})
         if kind == "hello" and payload.get("role") == "collector":
+            peer.send("standing", {"active": True})
             peer.send("quiet", {"paths": sorted(broker.quiet)})
             peer.send("needs", needs_to_json(broker.needs))
             watched = broker.monitoring

@@ -22,7 +22,7 @@ def refusing(socket: Path, active: Callable[[], str]) -> LinkServer:
     """
 
     def receive(peer: Peer, kind: str, payload: dict[str, Any]) -> None:
-        if kind == "hello" and peer.role in ("collector", "movers"):
+        if kind == "hello" and peer.role == "collector":
             peer.send("standing", {"active": False})
         if "command" in payload:
             raise Unavailable(f"this controller stands by; the active one is {active()}")

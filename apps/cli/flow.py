@@ -1,4 +1,4 @@
-"""``adon flow``: submit, list, show, watch, cancel, retry, report."""
+"""``adon flow``: submit, list, show, watch, cancel, report."""
 
 from __future__ import annotations
 
@@ -82,17 +82,14 @@ def show(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
     """One flow, its history and its latest decision."""
     from apps.cli.decision import print_decision
     from apps.cli.times import at
-    from apps.cli.words import moving, status
+    from apps.cli.words import status
 
     api = client(ctx)
     found, history, decisions = api.flow(flow), api.history(flow), api.decisions(flow)
-    moved = api.transfer(flow) if found["request"].get("transfer") else None
     if json_:
-        print_json({"flow": found, "history": history, "decisions": decisions, "transfer": moved})
+        print_json({"flow": found, "history": history, "decisions": decisions})
         return
     typer.echo(status(found))
-    if moved is not None:
-        typer.echo(moving(moved))
     rows = ((at(step["at"]), step["state"], step["path"] or "-", step["reason"]) for step in history)
     print_table(("Time", "State", "Path", "Reason"), rows, "no history")
     if found["triggers"]:
@@ -167,39 +164,6 @@ def watch(
 def cancel(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
     """Cancel a flow; its rules are removed."""
     _print_flow(client(ctx).cancel(flow), json_)
-
-
-@app.command()
-def transfer(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
-    """How the tool that ADON has move a flow's data is doing."""
-    from apps.cli.words import moving
-
-    found = client(ctx).transfer(flow)
-    if json_:
-        print_json(found)
-    else:
-        typer.echo(moving(found))
-
-
-@app.command()
-def tools(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """The tools that ADON can have move data for you, and the places that you may name."""
-    found = client(ctx).transfer_tools()
-    if json_:
-        print_json(found)
-        return
-    rows = (
-        (one["tool"], one["name"], f"{place['name']}:", place["host"], "yes" if one["attach"] else "no")
-        for one in found
-        for place in one["places"]
-    )
-    print_table(("Tool", "Name", "Place", "At", "Attach"), rows, "no tool is configured, or none is for you")
-
-
-@app.command()
-def retry(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
-    """Have ADON start a flow's transfer again now; one that has ended goes on as a new flow."""
-    _print_flow(client(ctx).retry(flow), json_)
 
 
 @app.command()

@@ -30,12 +30,6 @@ OPTIONS = {
     "slice": "--slice",
     "job": "--job",
     "label": "--label",
-    "transfer.source": "--from-path",
-    "transfer.destination": "--to-path",
-    "transfer.attach": "--attach",
-    "transfer.credentials": "--credentials",
-    "transfer.mail": "--mail",
-    "transfer": "--transfer",
 }
 """The API's field -> the option that it comes from."""
 ONCE = frozenset({"not_before", "deadline"})
@@ -85,22 +79,6 @@ def submit(
     job: Annotated[
         str | None, typer.Option(help="Run on the data where it arrives: a program there, and words for it.")
     ] = None,
-    transfer: Annotated[
-        str | None, typer.Option(help="Have ADON move the data, with this tool: rclone, globus or irods.")
-    ] = None,
-    from_path: Annotated[
-        str | None, typer.Option(help="With --transfer: REMOTE:PATH; a folder ends with /.")
-    ] = None,
-    to_path: Annotated[str | None, typer.Option(help="With --transfer: REMOTE:PATH.")] = None,
-    attach: Annotated[
-        str | None, typer.Option(help="With --transfer: follow this job of the tool's instead.")
-    ] = None,
-    credentials: Annotated[
-        str | None, typer.Option(help="With --transfer globus or irods, where there are several.")
-    ] = None,
-    mail: Annotated[
-        str | None, typer.Option(help="With --transfer: write to me about all (usual), trouble or none.")
-    ] = None,
     label: Annotated[str, typer.Option(help="For your own use.")] = "",
     preview: Annotated[
         bool, typer.Option("--preview", help="Only tell what would be decided; nothing is asked for.")
@@ -132,7 +110,6 @@ def submit(
         "weights": _weights(weight or []),
         "qspec": None if at_least is None else {"throughput": {"min": at_least}},
         "job": None if job is None else _job(job),
-        "transfer": _transfer(transfer, from_path, to_path, attach, credentials=credentials, mail=mail),
     }
     if preview:
         _preview(ctx, wishes, json_=json_)
@@ -214,17 +191,6 @@ def _job(text: str) -> dict[str, Any]:
     if not words:
         raise InvalidInput.of("--job", "names no program")
     return {"job": words[0], "arguments": words[1:]}
-
-
-def _transfer(
-    tool: str | None, from_path: str | None, to_path: str | None, attach: str | None, **more: str | None
-) -> dict[str, Any] | None:
-    job = int(attach) if attach is not None and attach.isascii() and attach.isdecimal() else attach
-    told = {"source": from_path, "destination": to_path, "attach": job, **more}
-    named = {name: value for name, value in told.items() if value is not None}
-    if tool is None and named:
-        raise InvalidInput.of("--transfer", "say which tool is to move the data: --transfer rclone")
-    return None if tool is None else {"tool": tool, **named}
 
 
 def _weights(texts: list[str]) -> dict[str, float] | None:

@@ -16,7 +16,6 @@ __all__ = [
     "cost",
     "error",
     "forecast",
-    "moving",
     "progress",
     "reading",
     "score",
@@ -101,24 +100,6 @@ def status(flow: Mapping[str, Any]) -> str:
     reason = f": {flow['reason']}" if flow["reason"] else ""
     starts = f", expected to start about {at(flow['starts'])}" if flow.get("starts") else ""
     return f"{flow['id']} {flow['state']}{where}{quality}{starts}, {progress(flow)}{reason}"
-
-
-def moving(transfer: Mapping[str, Any]) -> str:
-    """How the tool that ADON has move a flow's data is doing, in one line."""
-    at = f" at {transfer['at']}" if transfer["at"] else ""
-    at = f" as {transfer['credentials']}" if transfer["credentials"] else at
-    job = f", job {transfer['job']}" if transfer["job"] else ""
-    following = f", again at {transfer['next_try']}" if transfer["next_try"] else ""
-    error = f": {transfer['error']}" if transfer["error"] else ""
-    tries = f"{transfer['tries']} {'try' if transfer['tries'] == 1 else 'tries'}"
-    moved = format_size(transfer["bytes"])
-    if transfer["whole_files"]:
-        moved += f" and {transfer['files']} of {transfer['whole_files']} files"
-    if transfer["achieved_bps"] is not None:
-        moved += f" at {format_rate(transfer['achieved_bps'])}"
-        if transfer["promised_bps"] is not None:
-            moved += f" of {format_rate(transfer['promised_bps'])} promised"
-    return f"{transfer['tool']}{at} {transfer['state']}{job}, {moved} after {tries}{following}{error}"
 
 
 def score(number: float | None) -> str:

@@ -38,7 +38,6 @@ from apps.rest.api import (
     studies,
     templates,
     tokens,
-    transfer_tools,
     users,
     versions,
     workflows,
@@ -50,7 +49,6 @@ from apps.rest.services import DESCRIPTION, NAME, Services
 
 PARTS = (
     templates.api,
-    transfer_tools.api,
     versions.api,
     drafting.api,
     backtests.api,

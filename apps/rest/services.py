@@ -18,12 +18,9 @@ from adon.errors import AdonError, NotFound, Unavailable
 from adon.store.access.access import Access
 from adon.store.access.database import access_url
 from adon.store.store import Store
-from adon.transfers.machine import Transfer
 from apps.collector.files import GANTT
 from apps.journal import NAME as JOURNAL
 from apps.link import CONTROLLER, REACHED, SUPERVISOR, LinkClient
-from apps.movers import book
-from apps.movers.mover import SOCKET as MOVERS
 from apps.rest.audit_writer import AuditWriter
 from apps.rest.backtests import Backtests
 from apps.rest.rates import Rates
@@ -175,8 +172,6 @@ class Services:
     :param configuration: as the web process read it when it began; it begins anew when it has changed.
     :param began: when this process began, in seconds since the epoch.
     :param rates: how often one may ask; None in a test of something else.
-    :param movers: has tools move data; None where none is configured.
-    :param transfers: what is known of a flow's transfer; None if nothing.
     :param rehearsals: every single failure rehearsed, shared; None where each asks for themselves.
     :param leased: whether the controller is one of several, the active one of which has a lease.
     """
@@ -206,8 +201,6 @@ class Services:
     sign_in: AccessSettings = field(default_factory=AccessSettings)
     began: float = field(default_factory=time.time)
     rates: Rates | None = None
-    movers: Controller | None = None
-    transfers: Callable[[int], Transfer | None] = lambda _: None
     rehearsals: Snapshots | None = None
 
 
@@ -271,9 +264,6 @@ def open_services(
     )
     supervisor = LinkClient(data / SUPERVISOR, "web", "adon serve")
     controller.on("hello", lambda _: supervisor.send(REACHED, {}))
-    movers = None
-    if configuration.transfers.configured:
-        movers = LinkClient(data / MOVERS, "web", "the process that moves data")
     backtests = None if config is None else Backtests(config, data, url, time.time)
     limits = configuration.controller.web_limits
     stream = Stream(lambda flow: requester(store, flow), limits.streams, limits.streams_per_user)
@@ -307,8 +297,6 @@ def open_services(
             why_nots=WhyNots(url),
             sign_in=configuration.access,
             rates=Rates(limits),
-            movers=movers,
-            transfers=lambda flow: book.read(data, flow),
             rehearsals=Snapshots(
                 lambda: every_single_failure(lambda one: controller.call("what-if", one, timeout=30.0)),
                 time.monotonic,
@@ -323,8 +311,6 @@ def open_services(
         controller.close()
         collector.close()
         supervisor.close()
-        if movers is not None:
-            movers.close()
         store.close()
         audit.close()
         whole_log.close()

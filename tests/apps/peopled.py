@@ -34,7 +34,6 @@ WINDOW = {"scope": "path", "name": "al2s", "begins": "2099-11-21T02:00:00Z", "en
 RESERVATION = {"compute": "osu-hpc", "worker_nodes": 1, "ends": "2025-10-10T00:00:00Z"}
 JOB = {"site": "osu-hpc", "job": "align"}
 
-MOVED = {"tool": "rclone", "source": "data:run/", "destination": "osu:in/"}
 BODIES: Mapping[str, Any] = {
     "/templates": SOYKB,
     "/template-checks": {"text": "name: x\nweights: {rtt: 1}\n"},
@@ -44,7 +43,6 @@ BODIES: Mapping[str, Any] = {
     "/self-service": {**SOYKB, "name": "of-{who}"},
     "/flows": WISH,
     "/flow-previews": WISH,
-    "/flows/{id}/transfer/retry": {},
     "/flows/{id}/reports": {"status": "progress", "bytes": 1},
     "/rules/sync": {},
     "/measurements": {"path": "al2s", "source": "mu", "destination": "osu", "test": "rtt"},
@@ -128,15 +126,6 @@ def _copy(database: sqlite3.Connection) -> sqlite3.Connection:
     return copy
 
 
-class Movers:
-    """The process that moves data, which takes whatever it is asked."""
-
-    connected = True
-
-    def call(self, kind: str, payload: dict[str, Any], timeout: float = 10.0) -> dict[str, Any]:
-        return {}
-
-
 def owned(path: str, method: str) -> bool:
     """Whether an operation is about an object that has an owner."""
     about = path.split("/")[1] in (
@@ -174,7 +163,7 @@ def peopled(folder: Path, empty: Path) -> Iterator[Peopled]:
         tried._kept["b-1"] = Backtest(
             "b-1", "soykb", "eve", NOW, NOW - 60, NOW, State.DONE, NOW, None, b"<svg/>"
         )
-        parts = replace(built.app.extensions[NAME], self_service=easy, backtests=tried, movers=Movers())
+        parts = replace(built.app.extensions[NAME], self_service=easy, backtests=tried)
         built.app.extensions[NAME] = parts
         built.tokens["unknown"] = built.token("unknown", "astronaut")
         whole = Peopled(built)
@@ -204,7 +193,7 @@ def _fill(whole: Peopled) -> None:
     assert controller is not None
     with Archive(world.archive) as archive:
         for owner in (*ROLES, OTHER, "unknown"):
-            flow = controller.submit({"request": {**WISH, "transfer": MOVED}, "requester": owner})
+            flow = controller.submit({"request": WISH, "requester": owner})
             world.fill(flow.id)
             # One slot each: in a switch a rule replaces the one in its place.
             rule = replace(rule_for(flow), priority=FLOW_PRIORITY + flow.number)

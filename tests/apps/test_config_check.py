@@ -30,10 +30,6 @@ def line_of(part: str) -> int:
     return PLAIN[: PLAIN.index(part)].count("\n") + 1
 
 
-TOOL = (
-    "transfers: {rclone: {mu-dtm: {url: 'http://127.0.0.1:1', user: a, password_env: A, "
-    "remotes: {a: {at: mu-dtn, fs: 'a:'}}}}}"
-)
 # What is changed into what (from nothing: appended), the field that is named, what the answer says.
 WRONG = [
     # keys that there are not, beside those that are
@@ -44,13 +40,11 @@ WRONG = [
     ("worker_nodes: 4", "worker_nodez: 4", "compute.mu-hpc.worker_nodez", "did you mean worker_nodes?"),
     ("", "controller: {web_prot: 8080}", "controller.web_prot", "did you mean web_port?"),
     ("", "access: {pubic_url: x}", "access.pubic_url", "did you mean public_url?"),
-    ("", "transfers: {rclones: {}}", "transfers.rclones", "did you mean rclone?"),
     # names that nothing has
     ("edge: mu-edge", "edge: mu-egde", "sites.mu.edge", "no switch 'mu-egde'; did you mean mu-edge?"),
     ("- path: al2s", "- path: al3s", "measurements.tests.0.path", "no path 'al3s'; did you mean al2s?"),
     ("      to: osu", "      to: osuu", "measurements.tests.0.to", "no site 'osuu'; did you mean osu?"),
     ("    site: mu", "    site: muu", "compute.mu-hpc.site", "no site 'muu'; did you mean mu?"),
-    ("", TOOL, "transfers.rclone.mu-dtm", "no host 'mu-dtm'; did you mean mu-dtn?"),
     # what is missing, or twice
     ('  mu-edge: {dpid: "0000000000000a01"}', "  mu-edge: {}", "switches.mu-edge.dpid", "is required"),
     ("network: mu-osu", "", "network", "is required"),

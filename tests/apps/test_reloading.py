@@ -52,8 +52,6 @@ def service(tmp_path: Path) -> Service:
         (("policy.self_service",), {"web"}),
         (("policy.thresholds",), {"web"}),
         (("measurements.retention",), {"collector"}),
-        (("measurements.notify",), {"collector", "movers"}),
-        (("access.public_url",), {"web", "movers"}),
         (("measurements.tests",), {"controller", "collector", "web"}),
         (("slices.genomics",), {"controller", "web"}),
         (("paths",), {"controller", "collector", "web"}),
@@ -87,9 +85,7 @@ def read_by(package: str) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize(
-    ("package", "part"), [("apps/collector", "collector"), ("apps/rest", "web"), ("apps/movers", "movers")]
-)
+@pytest.mark.parametrize(("package", "part"), [("apps/collector", "collector"), ("apps/rest", "web")])
 def test_a_part_that_reads_a_section_is_among_its_readers(package: str, part: str) -> None:
     for name in read_by(package):
         section, _, key = name.partition(".")

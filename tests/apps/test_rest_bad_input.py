@@ -104,8 +104,6 @@ def test_a_body_where_none_is_taken_is_a_json_object_or_absent(crowd, body):
     refused(raw(crowd, "/rules/sync", body, ""), 415)
     refused(raw(crowd, "/rules/sync", body), 400)
     refused(raw(crowd, "/flows", b"", ""), 415)
-    answer = raw(crowd, "/flows/f-999/transfer/retry", b"", "", **{"Idempotency-Key": "a"})
-    refused(answer, 404)
 
 
 @pytest.mark.parametrize(

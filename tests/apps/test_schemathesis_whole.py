@@ -28,7 +28,7 @@ from benchmarks import web_operations
 from benchmarks.web_operations import Api, each_operation
 from tests.apps.edge import PATIENCE_S, eventually
 from tests.apps.test_schemathesis import CHECKS
-from tests.apps.whole import BROKEN, PREFIX, RUNNING, Whole, whole
+from tests.apps.whole import PREFIX, RUNNING, Whole, whole
 
 pytestmark = pytest.mark.integration
 
@@ -58,7 +58,7 @@ REFUSED = {
     "serve_yourself": (403, "nothing that is like it has succeeded here"),
 }
 """What is refused, and why; everything else succeeds."""
-ALSO = ("/events?seconds=0.01&kinds=flow", f"/flows/{BROKEN}/transfer")
+ALSO = ("/events?seconds=0.01&kinds=flow",)
 """What :mod:`benchmarks.web_operations` leaves out."""
 
 
@@ -195,7 +195,7 @@ def test_the_examples_do_what_they_are_examples_of(running: Whole, described: De
     wrong = []
     for method, path, operation in described.changes():
         name, kind = operation["operationId"], "/" + path.split("/")[1]
-        about = quote(str({"retry_transfer": BROKEN}.get(name, made.get(kind, ""))), safe="")
+        about = quote(str(made.get(kind, "")), safe="")
         address = path.replace("{id}", about).replace("{name}", about)
         try:
             answer = described.ask(method, path, address, example(operation))

@@ -1,6 +1,6 @@
 """``adon serve`` as it runs at a campus: a store with a past, four switches, flows under way.
 
-What is outside is not there: measurement points, the compute site's ``ssh``, the DTN's rclone.  So everything
+What is outside is not there: measurement points, the compute site's ``ssh``.  So everything
 has an answer, and some of it is about trouble.
 """
 
@@ -32,9 +32,8 @@ from tests.ports import free_port
 PREFIX = "/api/v1"
 FLOWS, VALUES = 24, 2000
 WIDE = {name: {"requests": 100_000, "per": "1 s"} for name in ("reads", "writes", "anonymous", "sign_in")}
-RUNNING, WAITING, BROKEN = "f-25", "f-26", "f-27"
-"""Flows that run, wait, and whose transfer failed."""
-MOVED = {"tool": "rclone", "source": "data:run-17/", "destination": "inbox:run-17/"}
+RUNNING, WAITING = "f-25", "f-26"
+"""Flows that run and wait."""
 JOB = {"run": ["/opt/align"], "arguments": 1, "nodes": 2, "cores": 64}
 TOO_MUCH = {"throughput": {"min": "9.9 Gbps"}}
 PERFORMANCE = {Metric.THROUGHPUT: 5e9, Metric.RTT: 0.02, Metric.LOSS: 0.0}
@@ -97,32 +96,15 @@ def configuration(openflow_port: int, web_port: int) -> dict[str, Any]:
         "jobs": {"align": JOB},
     }
     document["policy"]["self_service"] = {"similarity": 0.5, "outcomes": 1, "kept": 0.1}
-    document["transfers"] = {
-        "tries": 1,
-        "period": "200 ms",
-        "rclone": {
-            "mu-dtn1": {
-                "url": f"http://127.0.0.1:{free_port()}",
-                "user": "adon",
-                "password_file": "rclone.password",
-                "remotes": {
-                    "data": {"at": "mu-dtn1", "fs": "/data"},
-                    "inbox": {"at": "osu-dtn1", "fs": "osu:in"},
-                },
-            }
-        },
-    }
     return document
 
 
 @contextmanager
 def whole(folder: Path) -> Iterator[Whole]:
-    """All of it, with flows that run, wait and broke; nothing is left behind."""
+    """All of it, with flows that run and wait; nothing is left behind."""
     openflow, web = free_port(), free_port()
     config, data = folder / "network.yaml", folder / "data"
     config.write_text(yaml.safe_dump(configuration(openflow, web)))
-    (folder / "rclone.password").write_text("not a secret here\n")
-    (folder / "rclone.password").chmod(0o600)
     data.mkdir(mode=0o700)
     with mock.patch.object(filling, "PATTERN", FLOWS // 2), mock.patch.object(people, "AUDITED", 200):
         filled = filling.fill(data, config, seed=1, flows=FLOWS, values=VALUES)
@@ -155,7 +137,7 @@ def _serve(folder: Path, config: Path, data: Path) -> subprocess.Popen[bytes]:
 
 
 def _begin(built: Whole, data: Path) -> None:
-    """Have results come, and flows that run, wait, and are moved by a tool that is not there."""
+    """Have results come, and flows that run and wait."""
     link = LinkClient(data / "controller.sock", "collector")
     try:
         eventually(lambda: link.connected, "the controller does not serve its socket")
@@ -168,7 +150,6 @@ def _begin(built: Whole, data: Path) -> None:
     for flow, state, more in (
         (RUNNING, "active", {}),
         (WAITING, "queued", {"qspec": TOO_MUCH, "queue_patience": "6 h"}),
-        (BROKEN, "failed", {"transfer": MOVED}),
     ):
         made = built.make("/flows", wish(ports=[30_000 + int(flow[2:])], **more))
         assert made["id"] == flow

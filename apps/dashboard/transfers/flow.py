@@ -13,7 +13,7 @@ from adon.errors import AdonError, Conflict, NotFound, Unavailable
 from apps.dashboard import ui
 from apps.dashboard.operation.rules import rule_state, switch_column
 from apps.dashboard.page import Page
-from apps.dashboard.transfers import account, behind, foretelling, mover_card
+from apps.dashboard.transfers import account, behind, foretelling
 from apps.dashboard.transfers.states import moved, quality, state
 from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit, visit
@@ -50,7 +50,6 @@ def live(here: Visit) -> Component:
     return html.Div(
         [
             _standing(flow, here),
-            *_if(mover_card.card, flow, here),
             *_if(_waiting, flow, here),
             ui.columns(
                 *_if(_result, flow, here),
@@ -161,7 +160,6 @@ def _rules(flow: Mapping[str, Any], here: Visit) -> Component | None:
 
 def callbacks(app: Dash) -> None:
     """Cancelling asks once."""
-    mover_card.callbacks(app, WHICH, "flow-done")
 
     @app.callback(Output(SURE, "displayed"), Input(CANCEL, "n_clicks"), prevent_initial_call=True)
     def ask(clicks: int | None) -> bool:

@@ -12,7 +12,7 @@ from adon.access.policy import Action
 from adon.errors import AdonError, NotFound
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
-from apps.dashboard.transfers import foretelling, moving
+from apps.dashboard.transfers import foretelling
 from apps.dashboard.transfers.wish import MOST, Typed, again, sliders_of, wish
 from apps.dashboard.visit import Visit, visit
 
@@ -28,25 +28,10 @@ TEXTS = (
     "streams",
     "priority",
     "queue_patience",
-    "mover",
-    "from_place",
-    "from_path",
-    "to_place",
-    "to_path",
-    "attach",
-    "compare",
-    "mail",
 )
 METRICS = tuple(ui.words.METRIC_NAMES)
 NAMED = (*TEXTS, "weights")
 """The fields that a problem can be shown at."""
-ELSEWHERE = {
-    "transfer.source": "from_path",
-    "transfer.destination": "to_path",
-    "transfer.attach": "attach",
-    "transfer": "mover",
-}
-"""Fields of a request that are called otherwise here."""
 FIRST, TYPED = "new-first", "new-typed"
 MATTERS: Mapping[str, str] = {
     "throughput": "Speed",
@@ -101,7 +86,6 @@ def show(here: Visit) -> Component:
                     html.Span(id=_problem("weights"), className="problem", **{"aria-live": "polite"}),
                 ]
             ),
-            moving.section(here.client.transfer_tools(), texts),
             ui.details("More", _more(texts), opened=any(texts.get(name) for name in ("ports", "streams"))),
             html.Div(html.Button("Move it", id="new-submit", type="button"), className="deeds"),
             html.Div(id="new-failed"),
@@ -187,7 +171,6 @@ def _typed(texts: Sequence[Any], sliders: Sequence[Any], usual: Mapping[str, flo
 
 def callbacks(app: Dash) -> None:
     """The sliders follow the template, the preview follows everything, and one button asks for it."""
-    moving.callbacks(app)
     texts = [State(_id(name), "value") for name in TEXTS]
     sliders = [State(_slide(metric), "value") for metric in METRICS]
     shown = [Output(_problem(name), "children", allow_duplicate=True) for name in NAMED]
@@ -251,9 +234,6 @@ def callbacks(app: Dash) -> None:
 
 def _root(field: str) -> str:
     """The field of the form that a field of the request belongs to."""
-    for name in (field, field.partition(".")[0]):
-        if name in ELSEWHERE:
-            return ELSEWHERE[name]
     return field.partition(".")[0]
 
 

@@ -14,8 +14,6 @@ from zoneinfo import ZoneInfo
 from adon.errors import InvalidInput, Problem
 from adon.units import format_size, parse_size
 
-OWN = "own"
-"""Who moves the data: whoever asks, with a tool of their own."""
 MOST = 10
 """Where a slider ends."""
 PLAIN = ("template", "source", "destination", "size", "label", "queue_patience")
@@ -61,34 +59,11 @@ def wish(typed: Typed, zone: ZoneInfo) -> dict[str, Any]:
         if not any(typed.sliders.values()):
             problems.append(Problem("weights", "something must matter: move at least one above zero"))
         request["weights"] = {name: weight for name, weight in typed.sliders.items() if weight}
-    moved = _transfer(texts, problems)
-    if moved is not None:
-        request["transfer"] = moved
     if typed.pausable:
         request["pausable"] = True
     if problems:
         raise InvalidInput(problems)
     return request
-
-
-def _transfer(texts: Mapping[str, str], problems: list[Problem]) -> dict[str, Any] | None:
-    """What the request says about who moves the data; None for who asks."""
-    tool, _, called = texts.get("mover", "").partition("/")
-    if tool in ("", OWN):
-        return None
-    found: dict[str, Any] = {"tool": tool, "at" if tool == "rclone" else "credentials": called}
-    if texts.get("mail", "all") not in ("", "all"):
-        found["mail"] = texts["mail"]
-    job = texts.get("attach", "")
-    if job:
-        return {**found, "attach": int(job) if job.isascii() and job.isdecimal() else job}
-    for end, name in (("from", "source"), ("to", "destination")):
-        if not texts.get(f"{end}_place"):
-            problems.append(Problem(f"{end}_place", "choose one"))
-        found[name] = f"{texts.get(f'{end}_place', '')}:{texts.get(f'{end}_path', '')}"
-    if texts.get("compare") == "checksum":
-        found["options"] = {"checksum": True}
-    return found
 
 
 def moment(text: str, zone: ZoneInfo) -> str:
@@ -111,13 +86,6 @@ def again(request: Mapping[str, Any]) -> dict[str, str]:
     texts = {name: str(request[name]) for name in (*PLAIN, *WHOLE) if request.get(name) is not None}
     if "size" in texts:
         texts["size"] = _short(texts["size"])
-    moved = request.get("transfer")
-    if moved and moved.get("attach") is None:
-        texts["mover"] = f"{moved['tool']}/{moved.get('at') or moved.get('credentials') or ''}"
-        texts["from_place"], _, texts["from_path"] = moved["source"].partition(":")
-        texts["to_place"], _, texts["to_path"] = moved["destination"].partition(":")
-        texts["mail"] = moved.get("mail") or "all"
-        texts["compare"] = "checksum" if (moved.get("options") or {}).get("checksum") else "size"
     if request.get("ports"):
         texts["ports"] = " ".join(str(port) for port in request["ports"])
     return texts

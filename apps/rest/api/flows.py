@@ -1,4 +1,4 @@
-"""Flows: submit, list, look at, cancel, report; and the transfers that ADON moves for them."""
+"""Flows: submit, list, look at, cancel, report."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pydantic import Field
 
 from adon.access.policy import Action
 from adon.broker.flow import Flow, FlowState
-from adon.errors import Conflict, InvalidInput, NotFound, Unavailable
+from adon.errors import InvalidInput
 from adon.store import codec
 from adon.store.flow_rows import FlowFilter
 from adon.templates_catalog.model import Name
@@ -38,7 +38,6 @@ from apps.rest.queue_models import WaitingView
 from apps.rest.repeating import idempotency_key
 from apps.rest.services import services
 from apps.rest.times import Time
-from apps.rest.transfer_models import TransferView
 
 api = blueprint("flows", "Transfers: from the request to the outcome")
 
@@ -142,49 +141,6 @@ def report_transfer(path: FlowAddress, body: ReportBody) -> Response:
     command = {"flow": flow.number, **body.model_dump(mode="json")}
     after = codec.decode_flow(services().controller.call("flow.report", command))
     return done(FlowView.of(after), HTTPStatus.ACCEPTED, f"{PREFIX}/flows/{flow.id}")
-
-
-@api.get("/flows/<id>/transfer", responses=answers(200, TransferView))
-@action(Action.FLOW_READ)
-def get_transfer(path: FlowAddress) -> Response:
-    """How the tool that moves a flow's data is doing; 404 for a flow whose data ADON does not move."""
-    flow = _flow(path, Action.FLOW_READ)
-    return json_answer(TransferView.of(flow, services().transfers(flow.number)))
-
-
-@api.post("/flows/<id>/transfer/retry", responses=answers(202, FlowView, 409))
-@action(Action.FLOW_SUBMIT)
-def retry_transfer(path: FlowAddress) -> Response:
-    """Start a transfer again now: that of a flow under way at once, that of one that ended as a new flow.
-
-    A new flow asks for the same without ``not_before`` and ``deadline``; what is there already is not moved
-    again.  The answer is the flow whose transfer it is then.
-    """
-    flow = _flow(path, Action.FLOW_CANCEL)
-    again = retry(flow, request.headers.get("Idempotency-Key"))
-    return done(FlowView.of(again), HTTPStatus.ACCEPTED, f"{PREFIX}/flows/{again.id}")
-
-
-def retry(flow: Flow, key: str | None = None) -> Flow:
-    """See :func:`retry_transfer`.
-
-    :raises NotFound: if ADON does not move its data.
-    :raises Conflict: if it finished, or waits for no retry.
-    """
-    if flow.request.transfer is None:
-        raise NotFound("transfer", flow.id)
-    if flow.state is FlowState.FINISHED:
-        raise Conflict("state", f"flow {flow.id} is finished; ask for a new one to move the data again")
-    if flow.state.final:
-        if flow.request.transfer.attach is not None:
-            raise Conflict("transfer.attach", "the job belongs to somebody else, who may start it again")
-        wish = flow.request.model_dump(mode="json", exclude_none=True, exclude={"not_before", "deadline"})
-        return submit(wish, key)
-    movers = services().movers
-    if movers is None:
-        raise Unavailable("no tool is configured any more")
-    movers.call("transfer.retry", {"flow": flow.number})
-    return flow
 
 
 class HistoryQuery(InOrder):
