@@ -14,12 +14,25 @@
 The border modules translate: the command line prints one line per problem and exits with 2, the REST
 API answers ``application/problem+json`` with :attr:`AdonError.status`.  Foreign exceptions are
 translated where they enter, with their cause kept.
+
+Every error and every problem has a ``code``.  Codes are stable and texts are not: programs and tests compare
+codes.  A class has a default code, and an error can be raised with a more specific one:
+``Conflict("flow", "has ended", code="flow-ended")``.  docs/rest-api.md lists all codes.  A validator of a
+pydantic model raises :class:`~measurement.errors.InvalidValue` for one problem and :class:`InvalidFields`
+for several; :mod:`adon.yamlfile` keeps their codes.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+from measurement.errors import InvalidValue, MeasurementError
+
+INVALID = "invalid"
+"""The code of a problem that needs no code of its own."""
+_RELATIVE = re.compile(r"(?P<field>[\w-]+(?:\.[\w-]+)*): (?P<cause>.+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +44,7 @@ class Problem:
     :param file: the file it was read from, if any.
     :param line: the line in that file, counted from 1, if known.
     :param column: the column in that line, counted from 1, if known.
+    :param code: the stable name of the cause.
     """
 
     field: str
@@ -38,6 +52,7 @@ class Problem:
     file: str | None = None
     line: int | None = None
     column: int | None = None
+    code: str = INVALID
 
     def __str__(self) -> str:
         place = ""
@@ -45,57 +60,116 @@ class Problem:
             place = f"{self.file}:{self.line}: " if self.line is not None else f"{self.file}: "
         return f"{place}{self.field}: {self.cause}" if self.field else f"{place}{self.cause}"
 
+    def under(self, field: str) -> Problem:
+        """The same problem, seen from the value that has this one as ``field``."""
+        return replace(self, field=f"{field}.{self.field}" if self.field else field)
+
+
+class InvalidFields(InvalidValue):
+    """All problems that a validator of a model found, with fields relative to the model.
+
+    :param problems: each a :class:`Problem`, or a line ``field: cause``.
+    """
+
+    def __init__(self, problems: Iterable[str | Problem]) -> None:
+        self.problems: tuple[Problem, ...] = tuple(
+            one if isinstance(one, Problem) else _parse_line(one, INVALID) for one in problems
+        )
+        super().__init__("\n".join(str(one) for one in self.problems))
+
+
+def problems_of(error: ValueError, under: str = "") -> tuple[Problem, ...]:
+    """The problems that a validator's error reports, one per line of a plain error.
+
+    :param under: the field whose value the error is about.
+    """
+    if isinstance(error, InvalidFields):
+        found = error.problems
+    else:
+        found = tuple(_parse_line(line, code_of(error)) for line in str(error).splitlines())
+    return tuple(problem.under(under) for problem in found) if under else found
+
+
+def code_of(error: BaseException) -> str:
+    """The code of an error of our families; ``invalid`` for any other."""
+    return error.code if isinstance(error, AdonError | MeasurementError | InvalidValue) else INVALID
+
+
+def _parse_line(line: str, code: str) -> Problem:
+    found = _RELATIVE.fullmatch(line)
+    return (
+        Problem("", line, code=code) if found is None else Problem(found["field"], found["cause"], code=code)
+    )
+
 
 class AdonError(Exception):
-    """Root of the family.  :attr:`status` is the HTTP status the REST border answers with."""
+    """Root of the family.  :attr:`status` is the HTTP status the REST border answers with.
 
+    :param code: a more specific code than that of the class.
+    """
+
+    code = "internal-error"
     status = 500
     title = "Internal error"
+
+    def __init__(self, *args: object, code: str | None = None) -> None:
+        super().__init__(*args)
+        if code is not None:
+            self.code = code
 
 
 class InvalidInput(AdonError):
     """Something that a person or a program wrote is wrong; all problems found are reported."""
 
+    code = "invalid-input"
     status = 422
     title = "Invalid input"
 
-    def __init__(self, problems: Problem | Iterable[Problem]) -> None:
+    def __init__(self, problems: Problem | Iterable[Problem], *, code: str | None = None) -> None:
         self.problems: tuple[Problem, ...] = (problems,) if isinstance(problems, Problem) else tuple(problems)
-        super().__init__("; ".join(str(problem) for problem in self.problems))
+        super().__init__("; ".join(str(problem) for problem in self.problems), code=code)
 
     @classmethod
-    def of(cls, field: str, cause: str) -> InvalidInput:
-        """One problem, for the common case."""
-        return cls(Problem(field, cause))
+    def of(cls, field: str, cause: str | Exception, code: str | None = None) -> InvalidInput:
+        """One problem, for the common case.
+
+        :param cause: in words, or the error of another family that says it.
+        :param code: of the problem; by default that of the other family's error, else ``invalid``.
+        """
+        default = code_of(cause) if isinstance(cause, Exception) else INVALID
+        return cls(Problem(field, str(cause), code=code or default))
 
 
 class NotFound(AdonError):
     """There is no such thing."""
 
+    code = "not-found"
     status = 404
     title = "Not found"
 
-    def __init__(self, kind: str, name: str) -> None:
+    def __init__(self, kind: str, name: str, *, code: str | None = None) -> None:
         self.kind = kind
         self.name = name
-        super().__init__(f"there is no {kind} {name!r}")
+        super().__init__(f"there is no {kind} {name!r}", code=code)
 
 
 class Conflict(AdonError):
     """The request contradicts the present state (a version that exists, a flow that has ended)."""
 
+    code = "conflict"
     status = 409
     title = "Conflict"
 
-    def __init__(self, field: str, cause: str) -> None:
+    def __init__(self, field: str, cause: str, *, code: str | None = None) -> None:
         self.field = field
         self.cause = cause
-        super().__init__(f"{field}: {cause}")
+        super().__init__(f"{field}: {cause}", code=code)
 
 
 class NotAuthenticated(AdonError):
     """No identity, or one that cannot be verified."""
 
+    code = "not-authenticated"
     status = 401
     title = "Not authenticated"
 
@@ -103,6 +177,7 @@ class NotAuthenticated(AdonError):
 class Forbidden(AdonError):
     """The actor is known and may not do this."""
 
+    code = "forbidden"
     status = 403
     title = "Forbidden"
 
@@ -113,16 +188,18 @@ class TooManyRequests(AdonError):
     :param wait_s: seconds until it may be tried again.
     """
 
+    code = "too-many-requests"
     status = 429
     title = "Too many requests"
 
-    def __init__(self, detail: str, wait_s: float = 1.0) -> None:
+    def __init__(self, detail: str, wait_s: float = 1.0, *, code: str | None = None) -> None:
         self.wait_s = wait_s
-        super().__init__(detail)
+        super().__init__(detail, code=code)
 
 
 class Unavailable(AdonError):
     """A part that is needed does not answer now; trying again later may help."""
 
+    code = "unavailable"
     status = 503
     title = "Unavailable"

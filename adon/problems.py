@@ -2,7 +2,7 @@
 
 One form serves the link between our processes, the REST API's ``application/problem+json`` and the
 command line, which turns an answer back into the exception it began as.  A document names every
-problem with its field and cause; it never carries a stack trace, nor the text of a foreign exception.
+problem with its field, cause and code; it never carries a stack trace, nor the text of a foreign exception.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from adon.errors import (
+    INVALID,
     AdonError,
     Conflict,
     Forbidden,
@@ -24,6 +25,15 @@ from adon.errors import (
 
 MEDIA_TYPE = "application/problem+json"
 _PREFIX = "urn:adon:problem:"
+HTTP_CODES = {
+    400: "bad-request",
+    405: "method-not-allowed",
+    408: "request-timeout",
+    412: "precondition-failed",
+    413: "body-too-large",
+    415: "unsupported-media-type",
+}
+"""The codes of statuses of HTTP for which :mod:`adon.errors` has no class; of others the class has one."""
 
 
 def to_document(error: AdonError) -> dict[str, Any]:
@@ -32,16 +42,23 @@ def to_document(error: AdonError) -> dict[str, Any]:
         "type": _PREFIX + type(error).__name__,
         "title": error.title,
         "status": error.status,
+        "code": error.code,
         "detail": str(error) or error.title,
     }
     match error:
         case InvalidInput(problems=problems):
             document["problems"] = [_problem_body(problem) for problem in problems]
         case Conflict(field=field, cause=cause):
-            document["problems"] = [{"field": field, "cause": cause}]
+            document["problems"] = [{"field": field, "cause": cause, "code": error.code}]
         case NotFound(kind=kind, name=name):
             document |= {"kind": kind, "name": name}
     return document
+
+
+def http_document(status: int, title: str, detail: str | None) -> dict[str, Any]:
+    """The problem document of a status of HTTP that is no error of ours (405, 408)."""
+    code = HTTP_CODES.get(status) or of_status(status, "").code
+    return {"type": "about:blank", "title": title, "status": int(status), "code": code, "detail": detail}
 
 
 def from_document(document: Mapping[str, Any]) -> AdonError:
@@ -51,7 +68,10 @@ def from_document(document: Mapping[str, Any]) -> AdonError:
     """
     kind = str(document.get("type", "")).removeprefix(_PREFIX)
     build = _BUILDERS.get(kind) or _by_status(document.get("status"))
-    return build(document)
+    error = build(document)
+    if isinstance(code := document.get("code"), str) and code not in ("", error.code):
+        error.code = code
+    return error
 
 
 def of_status(status: int, detail: str) -> AdonError:
@@ -60,7 +80,7 @@ def of_status(status: int, detail: str) -> AdonError:
 
 
 def _problem_body(problem: Problem) -> dict[str, Any]:
-    body: dict[str, Any] = {"field": problem.field, "cause": problem.cause}
+    body: dict[str, Any] = {"field": problem.field, "cause": problem.cause, "code": problem.code}
     if problem.file is not None:
         body["file"] = problem.file
     if problem.line is not None:
@@ -84,6 +104,7 @@ def _problems(document: Mapping[str, Any]) -> list[Problem]:
             body.get("file"),
             body.get("line"),
             body.get("column"),
+            str(body.get("code", INVALID)),
         )
         for body in bodies
     ]

@@ -22,6 +22,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import BeforeValidator, PlainSerializer, WithJsonSchema
 
+from measurement.errors import InvalidValue
+
 if TYPE_CHECKING:
     import pint
 
@@ -87,20 +89,22 @@ def _registry() -> pint.UnitRegistry[float]:
 
 def _parse(text: object, to: str, example: str) -> float:
     if isinstance(text, bool) or not isinstance(text, int | float | str):
-        raise ValueError(f"expected a quantity such as {example!r}, not {text!r}")
+        raise InvalidValue(f"expected a quantity such as {example!r}, not {text!r}", "wrong-type")
     found = _QUANTITY.fullmatch(str(text)[:100])
     if found is None:
-        raise ValueError(f"{str(text)[:40]!r} is not a number with a unit, such as {example!r}")
+        raise InvalidValue(
+            f"{str(text)[:40]!r} is not a number with a unit, such as {example!r}", "malformed"
+        )
     number, unit = float(found["number"]), found["unit"]
     if not unit:
-        raise ValueError(f"{str(text)[:40]!r} has no unit; write for example {example!r}")
+        raise InvalidValue(f"{str(text)[:40]!r} has no unit; write for example {example!r}", "no-unit")
     if not math.isfinite(number):
-        raise ValueError(f"{str(text)[:40]!r} is too large")
+        raise InvalidValue(f"{str(text)[:40]!r} is too large", "out-of-range")
     value = number * _factor(unit, to, example)
     if not math.isfinite(value):
-        raise ValueError(f"{str(text)[:40]!r} is too large")
+        raise InvalidValue(f"{str(text)[:40]!r} is too large", "out-of-range")
     if value < 0:
-        raise ValueError(f"{str(text)[:40]!r} is negative")
+        raise InvalidValue(f"{str(text)[:40]!r} is negative", "out-of-range")
     return value
 
 
@@ -113,9 +117,13 @@ def _factor(unit: str, to: str, example: str) -> float:
     try:
         return float(registry.Quantity(1.0, registry.parse_units(unit)).to(to).magnitude)
     except pint.errors.UndefinedUnitError:
-        raise ValueError(f"{unit!r} is not a unit known here; write for example {example!r}") from None
+        raise InvalidValue(
+            f"{unit!r} is not a unit known here; write for example {example!r}", "unknown-unit"
+        ) from None
     except (pint.errors.PintError, TypeError, ValueError, AttributeError):
-        raise ValueError(f"{unit!r} does not measure this; write for example {example!r}") from None
+        raise InvalidValue(
+            f"{unit!r} does not measure this; write for example {example!r}", "wrong-unit"
+        ) from None
 
 
 def parse_rate(text: object) -> float:
@@ -152,7 +160,7 @@ def parse_ratio(text: object) -> float:
     """
     value = _parse(text, "ratio", "0.01 %")
     if value > 1:
-        raise ValueError(f"{text!r} is more than 100 %")
+        raise InvalidValue(f"{text!r} is more than 100 %", "out-of-range")
     return value
 
 

@@ -10,8 +10,9 @@ are built here, because its YAML 1.1 constructor reads ``02:00:00:00:00:01`` as 
 - tags, duplicate keys, several documents in one file.
 
 Every problem that the model finds becomes a :class:`~adon.errors.Problem` with file, line and field.
-A validator of a model may report several at once, one per line of its ``ValueError``, each as
-``field: cause`` with the field relative to the model.
+A validator of a model may report several at once with :class:`~adon.errors.InvalidFields`, or one per line of
+its ``ValueError``, each as ``field: cause`` with the field relative to the model.  Each problem has a code:
+the validator's, or that of :data:`CODES` for what pydantic itself refuses.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from adon.errors import InvalidInput, Problem
+from adon.errors import INVALID, InvalidInput, Problem, problems_of
 from adon.nearest_key import nearest_key
 
 MAX_BYTES = 1_000_000
@@ -45,7 +46,29 @@ _NULL = re.compile(r"(?:~|null|Null|NULL|)\Z")
 _BOOL = re.compile(r"(?:true|True|TRUE|false|False|FALSE)\Z")
 _INT = re.compile(r"(?:[-+]?(?:0|[1-9][0-9]*)|0x[0-9a-fA-F]+)\Z")
 _FLOAT = re.compile(r"[-+]?(?:\.[0-9]+|(?:0|[1-9][0-9]*)(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?\Z")
-_RELATIVE = re.compile(r"(?P<field>[\w-]+(?:\.[\w-]+)*): (?P<cause>.+)")
+
+CODES = {
+    "missing": "missing",
+    "union_tag_not_found": "missing",
+    "extra_forbidden": "unknown-key",
+    "enum": "unknown-value",
+    "literal_error": "unknown-value",
+    "union_tag_invalid": "unknown-value",
+    "greater_than": "out-of-range",
+    "greater_than_equal": "out-of-range",
+    "less_than": "out-of-range",
+    "less_than_equal": "out-of-range",
+    "multiple_of": "out-of-range",
+    "finite_number": "out-of-range",
+    "too_short": "wrong-length",
+    "too_long": "wrong-length",
+    "string_too_short": "wrong-length",
+    "string_too_long": "wrong-length",
+    "string_pattern_mismatch": "malformed",
+    "json_invalid": "malformed",
+}
+"""The codes of what pydantic refuses, by its ``type``.  Of other types ``*_type`` is ``wrong-type`` and
+``*_parsing`` is ``malformed``."""
 
 
 class Lines:
@@ -102,7 +125,7 @@ def check_model(data: Any, model: type[T], file: str | None = None, lines: Lines
     :raises InvalidInput: with every problem found.
     """
     if data is None:
-        raise InvalidInput(Problem("", "is empty", file))
+        raise InvalidInput(Problem("", "is empty", file, code="missing"))
     try:
         # JSON is the only input for which pydantic's strict mode still takes a list for a tuple and
         # text for an address or an enumeration.
@@ -126,13 +149,13 @@ def problems(
     for detail in error.errors(include_url=False):
         place = _place(detail, data)
         meant = nearest_key(model, place) if model is not None and _is_unknown(detail) and place else ""
-        for relative, cause in _causes(detail):
-            whole = (*place, *place_of(relative))
-            if (whole, cause) in told:
+        for found in causes(detail):
+            whole = (*place, *place_of(found.field))
+            if (whole, found.cause) in told:
                 continue  # of a value that may be of several kinds, each says the same
-            told.add((whole, cause))
+            told.add((whole, found.cause))
             line, column = (None if lines is None else lines.of(whole)) or (None, None)
-            yield Problem(".".join(map(str, whole)), cause + meant, file, line, column)
+            yield Problem(".".join(map(str, whole)), found.cause + meant, file, line, column, found.code)
 
 
 def dump(model: BaseModel, *, defaults: bool = True) -> str:
@@ -159,20 +182,22 @@ def read_text(path: Path) -> str:
             content = file.read(MAX_BYTES + 1)
     except OSError as error:
         cause = "there is no such file" if isinstance(error, FileNotFoundError) else str(error.strerror)
-        raise InvalidInput(Problem("", f"cannot be read: {cause}", str(path))) from error
+        raise InvalidInput(Problem("", f"cannot be read: {cause}", str(path), code="unreadable")) from error
     except ValueError as error:  # of a name that no file can have
-        raise InvalidInput(Problem("", f"cannot be read: {error}", str(path))) from error
+        raise InvalidInput(Problem("", f"cannot be read: {error}", str(path), code="unreadable")) from error
     if len(content) > MAX_BYTES:
         raise _too_large(str(path))
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
-        raise InvalidInput(Problem("", "is not UTF-8 text", str(path), line)) from error
+        raise InvalidInput(Problem("", "is not UTF-8 text", str(path), line, code="malformed")) from error
 
 
 def _too_large(file: str | None) -> InvalidInput:
-    return InvalidInput(Problem("", f"is larger than {MAX_BYTES // 1_000_000} MB, refused unread", file))
+    return InvalidInput(
+        Problem("", f"is larger than {MAX_BYTES // 1_000_000} MB, refused unread", file, code="too-large")
+    )
 
 
 class _Builder:
@@ -202,10 +227,14 @@ class _Builder:
             mark = getattr(error, "problem_mark", None)
             cause = getattr(error, "problem", None) or getattr(error, "reason", None) or "cannot be parsed"
             line, column = (None, None) if mark is None else (mark.line + 1, mark.column + 1)
-            raise InvalidInput(Problem("", f"is not YAML: {cause}", self._file, line, column)) from error
+            raise InvalidInput(
+                Problem("", f"is not YAML: {cause}", self._file, line, column, code="not-yaml")
+            ) from error
 
-    def _wrong(self, event: yaml.Event, place: Place, cause: str) -> InvalidInput:
-        return InvalidInput(Problem(".".join(map(str, place)), cause, self._file, *_position(event)))
+    def _wrong(
+        self, event: yaml.Event, place: Place, cause: str, code: str = "unsupported-yaml"
+    ) -> InvalidInput:
+        return InvalidInput(Problem(".".join(map(str, place)), cause, self._file, *_position(event), code))
 
     def _value(self, event: yaml.Event, place: Place) -> Any:
         self._lines.add(place, *_position(event))
@@ -213,7 +242,9 @@ class _Builder:
             raise self._wrong(event, place, f"aliases are not supported: *{str(event.anchor)[:40]}")
         self._check_plain(event, place)
         if len(place) > MAX_DEPTH:
-            raise self._wrong(event, place[:3], f"is nested more than {MAX_DEPTH} levels deep")
+            raise self._wrong(
+                event, place[:3], f"is nested more than {MAX_DEPTH} levels deep", code="too-large"
+            )
         match event:
             case yaml.MappingStartEvent():
                 return self._mapping(place)
@@ -233,7 +264,7 @@ class _Builder:
         while not isinstance(event := next(self._events), yaml.MappingEndEvent):
             key = self._key(event, place)
             if key in found:
-                raise self._wrong(event, (*place, key), "is written twice")
+                raise self._wrong(event, (*place, key), "is written twice", code="duplicate")
             found[key] = self._value(next(self._events), (*place, key))
             # A complaint about a value is best shown at its key: its value may begin a line below.
             self._lines.add((*place, key), *_position(event))
@@ -265,11 +296,13 @@ class _Builder:
 
     def _number(self, text: str, event: yaml.Event, place: Place) -> int | float:
         if len(text) > 40:
-            raise self._wrong(event, place, f"the number {text[:10]}... has too many digits")
+            raise self._wrong(
+                event, place, f"the number {text[:10]}... has too many digits", code="out-of-range"
+            )
         if _INT.match(text):
             return int(text, 16 if text.startswith("0x") else 10)
         if not math.isfinite(number := float(text)):
-            raise self._wrong(event, place, f"the number {text} is too large")
+            raise self._wrong(event, place, f"the number {text} is too large", code="out-of-range")
         return number
 
 
@@ -313,24 +346,29 @@ def _is_unknown(detail: ErrorDetails) -> bool:
     return detail["type"] == "extra_forbidden"
 
 
-def _causes(detail: ErrorDetails) -> Sequence[tuple[str, str]]:
-    """The causes one complaint gives, each with the field it names, relative to the complaint's place."""
+def causes(detail: ErrorDetails) -> Sequence[Problem]:
+    """The problems that one complaint of pydantic reports, with fields relative to the complaint's place."""
     match detail["type"]:
-        case "missing":
-            return [("", "is required")]
-        case "extra_forbidden":
-            return [("", "is not a known key here")]
         case "value_error" if isinstance(detail["ctx"]["error"], AddressValueError | NetmaskValueError):
-            return [("", f"{str(detail['input'])[:60]!r} is not an IP address or network")]
+            cause = f"{str(detail['input'])[:60]!r} is not an IP address or network"
+            return [Problem("", cause, code="malformed")]
         case "value_error":
-            return [_split(line) for line in str(detail["ctx"]["error"]).splitlines()]
+            return problems_of(detail["ctx"]["error"])
+        case "missing":
+            cause = "is required"
+        case "extra_forbidden":
+            cause = "is not a known key here"
         case _:
-            return [("", detail["msg"])]
+            cause = detail["msg"]
+    return [Problem("", cause, code=_code(detail["type"]))]
 
 
-def _split(line: str) -> tuple[str, str]:
-    found = _RELATIVE.fullmatch(line)
-    return ("", line) if found is None else (found["field"], found["cause"])
+def _code(kind: str) -> str:
+    if kind in CODES:
+        return CODES[kind]
+    if kind.endswith("_type"):
+        return "wrong-type"
+    return "malformed" if kind.endswith("_parsing") else INVALID
 
 
 def place_of(field: str) -> Place:

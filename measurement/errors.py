@@ -19,14 +19,20 @@
 
 This package does not know ADON, hence a family of its own.  The texts go to logs and screens: they are
 one line, shortened, and free of keys and tokens (a pScheduler ``_key`` travels in a URL's query).
+
+Each class has a ``code`` that is stable, while texts may change. An error can be raised with a more specific
+code (``RunFailed(host, cause, code="run-canceled")``). docs/rest-api.md lists all codes.
+:class:`InvalidValue` is the ``ValueError`` with a code.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
-import requests
+if TYPE_CHECKING:
+    import requests
 
 SHOWN = 300
 _SECRET = re.compile(r"(_?key[\"']?\s*[=:]\s*[\"']?)[^&\"'\s,}]+", re.IGNORECASE)
@@ -41,24 +47,54 @@ def shorten(text: str, limit: int = SHOWN) -> str:
     return line if len(line) <= limit else line[: limit - 1] + "…"
 
 
+class InvalidValue(ValueError):
+    """A value is invalid.
+
+    :param text: what is wrong; ``field: cause`` names the field. Each further line is a further problem.
+    :ivar code: the stable code of the cause.
+    """
+
+    def __init__(self, text: str, code: str = "invalid") -> None:
+        self.code = code
+        super().__init__(text)
+
+
 class MeasurementError(Exception):
-    """Root of the family."""
+    """Root of the family.
+
+    :param code: a more specific code than that of the class.
+    """
+
+    code = "measurement-error"
+
+    def __init__(self, *args: object, code: str | None = None) -> None:
+        super().__init__(*args)
+        if code is not None:
+            self.code = code
 
 
 class Stopped(MeasurementError):
     """The program is shutting down, so a wait was given up."""
 
+    code = "stopped"
+
 
 class ArchiveError(MeasurementError):
     """The archive cannot be opened, read or written, or another version of this program wrote it."""
+
+    code = "archive-error"
 
 
 class LeaseLost(ArchiveError):
     """Another holder has the lease under which this one wrote; nothing was written."""
 
+    code = "lease-lost"
+
 
 class ExchangeError(MeasurementError):
     """A file of values to import, or to export to, is of no use; the archive is as it was."""
+
+    code = "exchange-error"
 
 
 class PointError(MeasurementError):
@@ -68,34 +104,40 @@ class PointError(MeasurementError):
     :ivar cause: what is wrong, in words.
     """
 
+    code = "point-error"
     temporary = False
 
-    def __init__(self, host: str, cause: str) -> None:
+    def __init__(self, host: str, cause: str, *, code: str | None = None) -> None:
         self.host = host
         self.cause = shorten(cause)
-        super().__init__(f"{host}: {self.cause}")
+        super().__init__(f"{host}: {self.cause}", code=code)
 
 
 class PointRefused(PointError):
     """No connection could be made, or it broke."""
 
+    code = "point-refused"
     temporary = True
 
 
 class PointTimeout(PointError):
     """No answer, or no complete one, within the time allowed."""
 
+    code = "point-timeout"
     temporary = True
 
 
 class PointUnavailable(PointError):
     """The web server answers that the service behind it does not (429, 502, 503, 504)."""
 
+    code = "point-unavailable"
     temporary = True
 
 
 class PointUntrusted(PointError):
     """TLS failed: the certificate is not signed by, or is not, the one configured."""
+
+    code = "point-untrusted"
 
 
 class Rejected(PointError):
@@ -104,21 +146,29 @@ class Rejected(PointError):
     :ivar status: the HTTP status; 404 may mean "not yet" (see the client).
     """
 
-    def __init__(self, host: str, status: int, cause: str) -> None:
+    code = "rejected"
+
+    def __init__(self, host: str, status: int, cause: str, *, code: str | None = None) -> None:
         self.status = status
-        super().__init__(host, f"HTTP {status}: {cause}")
+        super().__init__(host, f"HTTP {status}: {cause}", code=code)
 
 
 class BadAnswer(PointError):
     """The answer is not what the API promises: HTML, a missing field, NaN, a negative throughput."""
 
+    code = "bad-answer"
+
 
 class AnswerTooLarge(BadAnswer):
     """The answer was longer than what is read of one; a narrower question may have a shorter one."""
 
+    code = "answer-too-large"
+
 
 class RunFailed(PointError):
     """The run ended without a result; the cause is the point's own."""
+
+    code = "run-failed"
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
@@ -135,6 +185,8 @@ def _chain(error: BaseException) -> Iterator[BaseException]:
 
 def _system_cause(error: BaseException) -> str:
     # The wrappers' own texts hold the URL, and with it the key; the innermost OSError's does not.
+    import requests
+
     for found in _chain(error):
         if str(found).startswith(_PIN_DIFFERS):
             return "it is not the one pinned"
@@ -145,6 +197,8 @@ def _system_cause(error: BaseException) -> str:
 
 def translate(host: str, error: requests.RequestException) -> PointError:
     """The member of this family that says what ``requests`` found."""
+    import requests  # here, so that programs that only raise InvalidValue do not load it
+
     if isinstance(error, requests.exceptions.SSLError):
         return PointUntrusted(host, f"certificate not trusted: {_system_cause(error)}")
     if isinstance(error, requests.Timeout):

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from adon import units
+from tests.support.refusals import refused
 
 
 @pytest.mark.parametrize(
@@ -34,27 +35,27 @@ def test_reads(parse: Callable[[object], float], text: str, value: float) -> Non
 
 
 @pytest.mark.parametrize(
-    ("parse", "text", "cause"),
+    ("parse", "text", "code"),
     [
-        (units.parse_rate, "700", "has no unit"),
-        (units.parse_rate, 700, "has no unit"),
-        (units.parse_rate, "700 ms", "does not measure this"),
-        (units.parse_rate, "700 furlong", "not a unit known here"),
-        (units.parse_rate, "-1 bps", "is negative"),
-        (units.parse_rate, "nan bps", "is not a number with a unit"),
-        (units.parse_rate, "9**9**9 bps", "is not a number with a unit"),
-        (units.parse_rate, "1e400 bps", "is too large"),
-        (units.parse_rate, "1e305 Gbps", "is too large"),
-        (units.parse_rate, True, "expected a quantity"),
-        (units.parse_rate, None, "expected a quantity"),
-        (units.parse_rate, "1" * 10**6, "has no unit"),
-        (units.parse_size, "25 Mbps", "does not measure this"),
-        (units.parse_duration, "3 fortnight", "not a unit known here"),
-        (units.parse_ratio, "101 %", "more than 100 %"),
+        (units.parse_rate, "700", "no-unit"),
+        (units.parse_rate, 700, "no-unit"),
+        (units.parse_rate, "700 ms", "wrong-unit"),
+        (units.parse_rate, "700 furlong", "unknown-unit"),
+        (units.parse_rate, "-1 bps", "out-of-range"),
+        (units.parse_rate, "nan bps", "malformed"),
+        (units.parse_rate, "9**9**9 bps", "malformed"),
+        (units.parse_rate, "1e400 bps", "out-of-range"),
+        (units.parse_rate, "1e305 Gbps", "out-of-range"),
+        (units.parse_rate, True, "wrong-type"),
+        (units.parse_rate, None, "wrong-type"),
+        (units.parse_rate, "1" * 10**6, "no-unit"),
+        (units.parse_size, "25 Mbps", "wrong-unit"),
+        (units.parse_duration, "3 fortnight", "unknown-unit"),
+        (units.parse_ratio, "101 %", "out-of-range"),
     ],
 )
-def test_refuses_and_says_why(parse: Callable[[object], float], text: object, cause: str) -> None:
-    with pytest.raises(ValueError, match="^.*" + cause.replace("*", r"\*")):
+def test_wrong_quantity_is_refused(parse: Callable[[object], float], text: object, code: str) -> None:
+    with refused(code):
         parse(text)
 
 

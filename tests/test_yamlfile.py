@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from adon import yamlfile
-from adon.errors import InvalidInput, Problem
+from adon.errors import InvalidInput
 from adon.frozenmap import Frozen
 from adon.units import Rate
 
@@ -162,12 +162,7 @@ def test_an_alias_is_read_and_the_mapping_cannot_be_changed() -> None:
 @pytest.mark.parametrize("kind", ["missing", "folder", "bytes", "large"])
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "net.yaml"
-    causes = {
-        "missing": "cannot be read: there is no such file",
-        "folder": "cannot be read: Is a directory",
-        "bytes": "is not UTF-8 text",
-        "large": "is larger than 1 MB, refused unread",
-    }
+    codes = {"missing": "unreadable", "folder": "unreadable", "bytes": "malformed", "large": "too-large"}
     if kind == "folder":
         path.mkdir()
     elif kind == "bytes":
@@ -177,7 +172,8 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, kind: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         yamlfile.load_model(path, Outer)
     line = 2 if kind == "bytes" else None
-    assert caught.value.problems == (Problem("", causes[kind], str(path), line),)
+    found = [(one.code, one.file, one.line) for one in caught.value.problems]
+    assert found == [(codes[kind], str(path), line)]
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_key(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ def _template(request: FlowRequest, catalog: Catalog) -> Template:
         return catalog.match(application=request.application, ports=request.ports, dscp=request.dscp)
     except NotFound as error:
         if request.template is None:
-            raise InvalidInput.of("application", str(error)) from error
+            raise InvalidInput.of("application", error) from error
         raise InvalidInput.of("template", absent("template", error.name, catalog.names)) from error
 
 

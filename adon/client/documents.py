@@ -321,6 +321,10 @@ class ProblemItem(TypedDict):
 
     field: str
     cause: str
+    code: str
+    """
+    stable name of the cause
+    """
     file: NotRequired[str | None]
     line: NotRequired[int | None]
     column: NotRequired[int | None]
@@ -2359,6 +2363,10 @@ class ProblemDocument(TypedDict):
     type: str
     title: str
     status: int
+    code: str
+    """
+    stable name of the error
+    """
     detail: str
     problems: NotRequired[list[ProblemItem]]
     kind: NotRequired[str | None]

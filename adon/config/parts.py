@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Annotated, Literal
 from urllib.parse import urlsplit
 
@@ -17,6 +17,7 @@ from pydantic import (
     WithJsonSchema,
 )
 
+from adon.errors import InvalidFields, Problem
 from adon.units import Duration, Rate
 
 
@@ -60,12 +61,14 @@ Families = Annotated[tuple[Literal[4, 6], ...], Field(min_length=1)]
 """The IP versions that get through."""
 
 
-def raise_all(wrong: Iterator[str]) -> None:
-    """Refuse with every problem found, one per line."""
-    # Several problems of one model travel as the lines of one ValueError (adon.yamlfile splits them).
-    lines = list(wrong)
-    if lines:
-        raise ValueError("\n".join(lines))
+def raise_all(wrong: Iterable[str | Problem]) -> None:
+    """Raise all problems that a validator found.
+
+    :param wrong: each as a line ``field: cause``, or with a code as a problem.
+    """
+    found = list(wrong)
+    if found:
+        raise InvalidFields(found)
 
 
 class Section(BaseModel):

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, PlainSerializer
 
 from adon.config.parts import Section
+from adon.errors import InvalidFields, Problem, problems_of
 from adon.frozenmap import FrozenMap
 from adon.templates_catalog.lookup import PARSERS, UNITS
 from adon.templates_catalog.model import MetricName, known_metric
@@ -28,17 +29,15 @@ def _read(written: object) -> object:
     if not isinstance(written, Mapping):
         return written
     read: dict[Metric, Threshold] = {}
-    wrong: list[str] = []
+    wrong: list[Problem] = []
     for name, pair in written.items():
         try:
             metric = known_metric(name)
             read[metric] = pair if isinstance(pair, Threshold) else _pair(metric, pair)
         except ValueError as error:
-            wrong += [
-                f"{name}.{line}" if ": " in line else f"{name}: {line}" for line in str(error).splitlines()
-            ]
+            wrong += problems_of(error, str(name))
     if wrong:
-        raise ValueError("\n".join(wrong))
+        raise InvalidFields(wrong)
     return read
 
 
@@ -50,7 +49,7 @@ def _pair(metric: Metric, pair: object) -> Threshold:
         try:
             values[name] = PARSERS[metric](text)
         except ValueError as error:
-            raise ValueError(f"{name}: {error}") from None
+            raise InvalidFields(problems_of(error, name)) from None
     found = Threshold(**values)
     worse = found.critical > found.warning if metric.higher_is_better else found.critical < found.warning
     if worse:

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from adon import yamlfile
+from adon.errors import InvalidFields, Problem
 from adon.json_schema import json_schema
 from adon.units import Duration, Ratio
 from measurement.evaluation.consistency import problems
@@ -132,7 +133,7 @@ class DocumentFile(_Part):
     def _steps_agree(self) -> DocumentFile:
         found = problems(self.value())
         if found:
-            raise ValueError("\n".join(f"{field}: {cause}" for field, cause in found))
+            raise InvalidFields(Problem(field, cause) for field, cause in found)
         return self
 
     def value(self) -> Document:

@@ -21,6 +21,7 @@ from pydantic import (
     model_validator,
 )
 
+from adon.errors import InvalidFields, Problem
 from adon.experiments.checks import Check
 from adon.experiments.events import Event, LinkSetting
 from adon.experiments.figures import Figure, Plot
@@ -141,14 +142,14 @@ class Experiment(Part):
     def _values(cls, sweep: dict[str, tuple[Any, ...]]) -> dict[str, tuple[Any, ...]]:
         empty = [key for key, values in sweep.items() if not values]
         if empty:
-            raise ValueError("\n".join(f"{key}: has no values" for key in empty))
+            raise InvalidFields(Problem(key, "has no values", code="missing") for key in empty)
         return sweep
 
     @model_validator(mode="after")
     def _once(self) -> Self:
         said = [repeated for repeated in (_repeated(self.policies, "policies"), *self._names()) if repeated]
         if said:
-            raise ValueError("\n".join(said))
+            raise InvalidFields(said)
         return self
 
     def _names(self) -> list[str]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from adon import yamlfile
-from adon.errors import InvalidInput, Problem
+from adon.errors import INVALID, InvalidInput, Problem
 from adon.experiments.document import Experiment
 from adon.experiments.surroundings import Surroundings
 from adon.experiments.validation import problems
@@ -69,11 +69,11 @@ class Source:
 
     def placed(self, error: InvalidInput, place: tuple[str | int, ...]) -> InvalidInput:
         """The causes of an error about something that the file names, at the place where it does."""
-        return InvalidInput(self._problem(place, problem.cause) for problem in error.problems)
+        return InvalidInput(self._problem(place, problem.cause, problem.code) for problem in error.problems)
 
-    def _problem(self, place: tuple[str | int, ...], cause: str) -> Problem:
+    def _problem(self, place: tuple[str | int, ...], cause: str, code: str = INVALID) -> Problem:
         line, column = (None if self.lines is None else self.lines.of(place)) or (None, None)
-        return Problem(".".join(map(str, place)), cause, self.file, line, column)
+        return Problem(".".join(map(str, place)), cause, self.file, line, column, code)
 
 
 def read(path: Path, folder: Path | None = None, instead: Mapping[str, Path] = FrozenMap()) -> Source:
@@ -105,7 +105,8 @@ def parse(
         if isinstance(template, Problem):
             wrong.append(template)
         elif template.name in found:
-            wrong.append(source._problem(("templates", row), f"there is a {template.name!r} already"))
+            cause = f"there is a {template.name!r} already"
+            wrong.append(source._problem(("templates", row), cause, code="duplicate"))
         else:
             found[template.name] = template
     if wrong:
@@ -130,7 +131,9 @@ def _templates(source: Source) -> Iterator[Template | Problem]:
             else:
                 yield from _from_file(source.folder / one)
         else:
-            yield source._problem(("templates", row), absent("built-in template", one, known))
+            yield source._problem(
+                ("templates", row), absent("built-in template", one, known), code="unknown-name"
+            )
 
 
 def _from_file(file: Path) -> Iterator[Template | Problem]:

@@ -118,7 +118,7 @@ class OverlayPaths:
         try:
             _ = self.allocation
         except Conflict as error:
-            raise InvalidInput.of("overlay paths: circuits", str(error)) from error
+            raise InvalidInput.of("overlay paths: circuits", error) from error
 
 
 @cache

@@ -50,6 +50,7 @@ def check_shared(url: str) -> None:
 class LeaseLost(Unavailable):
     """Another controller has taken over, or may have by now: nothing was written, nothing more may be."""
 
+    code = "lease-lost"
     title = "Not the active controller"
 
 

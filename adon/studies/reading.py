@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from adon.errors import InvalidInput, Problem
+from adon.errors import InvalidInput, problems_of
 from adon.placement.documents import placement_from_json
 from adon.studies.model import MOST_TITLE, Study, StudyKind
 from adon.studies.packing import written
@@ -65,12 +65,9 @@ def told_of(kind: StudyKind, document: Json) -> Told:
     try:
         return _TELL[kind](document)
     except InvalidInput as error:
-        raise InvalidInput(Problem(f"document.{one.field}", one.cause) for one in error.problems) from None
+        raise InvalidInput(one.under("document") for one in error.problems) from None
     except ValueError as error:
-        field, mark, cause = str(error).partition(": ")
-        raise InvalidInput.of(
-            f"document.{field}" if mark else "document", cause if mark else str(error)
-        ) from None
+        raise InvalidInput(problems_of(error, "document")) from None
 
 
 def _round(document: Json) -> Told:

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
+from adon.errors import InvalidFields, Problem, problems_of
 from adon.units import parse_duration, parse_rate, parse_ratio
 from measurement.model import Metric
 
@@ -80,7 +81,7 @@ class LookupTable(BaseModel):
             if after <= before
         ]
         if wrong:
-            raise ValueError("\n".join(wrong))
+            raise InvalidFields(wrong)
         return self
 
     def score(self, value: float) -> float:
@@ -109,7 +110,7 @@ class LookupTable(BaseModel):
             if (after - before) * good < 0
         ]
         if wrong:
-            raise ValueError("\n".join(wrong))
+            raise InvalidFields(wrong)
 
 
 def _between(left: tuple[float, float], right: tuple[float, float], value: float) -> float:
@@ -129,14 +130,14 @@ def from_text(metric: Metric, written: object) -> object:
     if not isinstance(written, Mapping) or not isinstance(written.get("points"), list | tuple):
         return written
     points: list[object] = []
-    wrong: list[str] = []
+    wrong: list[Problem] = []
     for row, point in enumerate(written["points"]):
         try:
             points.append(_point(metric, point))
         except ValueError as error:
-            wrong.append(f"points.{row}: {error}")
+            wrong += problems_of(error, f"points.{row}")
     if wrong:
-        raise ValueError("\n".join(wrong))
+        raise InvalidFields(wrong)
     return {**written, "points": tuple(points)}
 
 

@@ -24,12 +24,14 @@ from pydantic import (
     model_validator,
 )
 
+from adon.errors import InvalidFields, Problem, problems_of
 from adon.frozenmap import Frozen, FrozenMap
 from adon.marking import Marking
 from adon.templates_catalog.best_practice import BestPractice, doubled
 from adon.templates_catalog.lookup import LookupTable, as_text, from_text
 from adon.templates_catalog.triggers import Monitor, Trigger, check_triggers
 from adon.units import Duration, Rate, Ratio, Size, format_rate
+from measurement.errors import InvalidValue
 from measurement.model import Metric
 
 Name = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9._-]{0,62}$")]
@@ -199,7 +201,7 @@ def check_ports(ports: tuple[int | str, ...]) -> tuple[int | str, ...]:
         if not 1 <= first <= last <= 65535
     ]
     if wrong:
-        raise ValueError("\n".join(wrong))
+        raise InvalidFields(wrong)
     return ports
 
 
@@ -308,19 +310,19 @@ class Template(Value):
         if not isinstance(tables, Mapping):
             return tables
         read: dict[object, object] = {}
-        wrong: list[str] = []
+        wrong: list[Problem] = []
         for name, table in tables.items():
             try:
                 metric = known_metric(name)
             except ValueError as error:
-                wrong.append(f"{name}: {error}")
+                wrong += problems_of(error, str(name))
                 continue
             try:
                 read[metric] = from_text(metric, table)
             except ValueError as error:
-                wrong += _under(metric, error)
+                wrong += problems_of(error, metric)
         if wrong:
-            raise ValueError("\n".join(wrong))
+            raise InvalidFields(wrong)
         return read
 
     @field_serializer("tables")
@@ -329,26 +331,21 @@ class Template(Value):
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        wrong = _above_ceiling(self.qspec.throughput, self.rspec.bandwidth_ceiling)
+        wrong: list[str | Problem] = [*_above_ceiling(self.qspec.throughput, self.rspec.bandwidth_ceiling)]
         wrong += doubled(self.best_practices)
         for metric, table in self.tables.items():
             try:
                 table.check_direction(metric)
             except ValueError as error:
-                wrong += _under(f"tables.{metric}", error)
+                wrong += problems_of(error, f"tables.{metric}")
         if wrong:
-            raise ValueError("\n".join(wrong))
+            raise InvalidFields(wrong)
         return self
 
     @property
     def reference(self) -> str:
         """``soykb@3``: how this version is named everywhere."""
         return f"{self.name}@{self.version}"
-
-
-def _under(field: str, error: ValueError) -> list[str]:
-    # One "field: cause" line per line of an error whose fields are relative to this one.
-    return [f"{field}.{line}" for line in str(error).splitlines()]
 
 
 def _above_ceiling(bound: ThroughputBound | None, ceiling: float | None) -> list[str]:
@@ -373,14 +370,14 @@ def check_weights(weights: Mapping[Metric, float]) -> None:
     :raises ValueError: if there are none, one is negative, not finite or too large, or all are zero.
     """
     if not weights:
-        raise ValueError("no metric has a weight")
+        raise InvalidValue("no metric has a weight", "missing")
     wrong = [
-        f"{metric}: a weight must be between 0 and {MAX_WEIGHT:g}, not {weight!r}"
+        Problem(metric, f"a weight must be between 0 and {MAX_WEIGHT:g}, not {weight!r}", code="out-of-range")
         for metric, weight in weights.items()
         if not 0 <= weight <= MAX_WEIGHT
     ]
     if wrong:
-        raise ValueError("\n".join(wrong))
+        raise InvalidFields(wrong)
     if not any(weights.values()):
         raise ValueError("all weights are zero")
 

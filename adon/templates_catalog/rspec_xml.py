@@ -257,7 +257,7 @@ def _ratio(loss: float) -> str:
     try:
         parse_ratio(text)
     except ValueError as error:
-        raise InvalidInput.of("rspec.link.property.packet_loss", str(error)) from error
+        raise InvalidInput.of("rspec.link.property.packet_loss", error) from error
     return text
 
 
@@ -266,9 +266,7 @@ def _read(element: ET.Element, model: type[T]) -> T:
     try:
         return yamlfile.check_model(_values(element), model)
     except InvalidInput as error:
-        raise InvalidInput(
-            Problem(f"{field}.{problem.field}", problem.cause) for problem in error.problems
-        ) from error
+        raise InvalidInput(problem.under(field) for problem in error.problems) from error
 
 
 def _values(element: ET.Element) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from pydantic import (
     model_validator,
 )
 
+from adon.errors import InvalidFields, Problem, problems_of
 from adon.templates_catalog.lookup import PARSERS, UNITS
 from adon.units import Duration, Ratio, parse_duration, parse_rate, parse_ratio, parse_size
 from measurement.model import Metric
@@ -79,15 +80,15 @@ class Condition(Part):
         if not isinstance(written, Mapping) or not isinstance(written.get("metric"), str):
             return written
         read = dict(written)
-        wrong: list[str] = []
+        wrong: list[Problem] = []
         for name in _LEVELS:
             if read.get(name) is not None:
                 try:
                     read[name] = _level(read["metric"], read[name])
                 except ValueError as error:
-                    wrong.append(f"{name}: {error}")
+                    wrong += problems_of(error, name)
         if wrong:
-            raise ValueError("\n".join(wrong))
+            raise InvalidFields(wrong)
         return read
 
     @field_serializer("above", "below", "clear")
@@ -99,7 +100,7 @@ class Condition(Part):
     def _sensible(self) -> Self:
         wrong = list(_wrong_metric(self)) + list(_wrong_levels(self))
         if wrong:
-            raise ValueError("\n".join(wrong))
+            raise InvalidFields(wrong)
         return self
 
     @property
@@ -285,5 +286,5 @@ def check_triggers(triggers: tuple[Trigger, ...]) -> tuple[Trigger, ...]:
             wrong.append(f"{row}.name: there is another trigger {trigger.name!r}")
         seen.add(trigger.name)
     if wrong:
-        raise ValueError("\n".join(wrong))
+        raise InvalidFields(wrong)
     return triggers

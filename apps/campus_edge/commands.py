@@ -341,21 +341,21 @@ def _measurement(payload: Mapping[str, Any]) -> Measurement:
     try:
         return measurement_codec.from_json(payload)
     except (ValueError, OverflowError) as error:  # an integer too large for a float overflows
-        raise InvalidInput.of("measurement", str(error)) from error
+        raise InvalidInput.of("measurement", error) from error
 
 
 def _observation(payload: Mapping[str, Any]) -> Observation:
     try:
         return measurement_codec.observation_from_json(payload)
     except (ValueError, OverflowError) as error:
-        raise InvalidInput.of("observation", str(error)) from error
+        raise InvalidInput.of("observation", error) from error
 
 
 def _alarm(payload: Mapping[str, Any]) -> alarms.Alarm:
     try:
         alarm = alarms.from_json(payload)
     except (ValueError, OverflowError) as error:
-        raise InvalidInput.of("alarm", str(error)) from error
+        raise InvalidInput.of("alarm", error) from error
     if not math.isfinite(alarm.raised_at):  # the read-out shows it, and JSON has no such number
         raise InvalidInput.of("alarm", "raised_at: not a time")
     return alarm

@@ -159,7 +159,7 @@ def _translated() -> Iterator[None]:
     except ArchiveError as error:
         raise Unavailable(str(error)) from error
     except ExchangeError as error:
-        raise InvalidInput.of("file", str(error)) from error
+        raise InvalidInput.of("file", error) from error
 
 
 @contextmanager

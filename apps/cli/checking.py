@@ -46,7 +46,7 @@ def check(
         found = client(ctx).check_template(text, FORMS.get(file.suffix.lower(), "yaml"))
     if not found["ok"]:
         raise InvalidInput(
-            Problem(one["field"], one["cause"], str(file), one.get("line"), one.get("column"))
+            Problem(one["field"], one["cause"], str(file), one.get("line"), one.get("column"), one["code"])
             for one in found["problems"]
         )
     if json_:

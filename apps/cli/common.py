@@ -224,7 +224,7 @@ def option(value: str | None, read: Callable[[object], Any], name: str) -> None:
     try:
         read(value)
     except ValueError as error:
-        raise InvalidInput.of(name, str(error)) from error
+        raise InvalidInput.of(name, error) from error
 
 
 def given(kind: type[T], fields: Mapping[str, object]) -> T:  # noqa: ARG001 - for whoever checks types

@@ -80,7 +80,7 @@ def schema() -> None:
 
 
 def _problem(one: Problem) -> dict[str, Any]:
-    return {"file": one.file, "line": one.line, "field": one.field, "cause": one.cause}
+    return {"file": one.file, "line": one.line, "field": one.field, "cause": one.cause, "code": one.code}
 
 
 def _tell(file: Path, found: Configuration, plan: Plan, doubts: Sequence[Problem], json_: bool) -> None:

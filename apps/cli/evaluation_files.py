@@ -64,7 +64,7 @@ def run_of(name: str) -> Run:
     except json.JSONDecodeError as error:
         raise InvalidInput.of(name, f"is no JSON: {error}") from error
     except (ValueError, OSError) as error:
-        raise InvalidInput.of(name, str(error)) from error
+        raise InvalidInput.of(name, error) from error
     return found
 
 

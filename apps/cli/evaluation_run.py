@@ -131,7 +131,7 @@ def _bench(
     try:
         return AgentBench(probe, where, read_key(listed.key_file), plan.duration)
     except (OSError, ValueError) as error:
-        raise InvalidInput.of("key_file", str(error)) from error
+        raise InvalidInput.of("key_file", error) from error
 
 
 def _start(

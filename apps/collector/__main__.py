@@ -201,14 +201,14 @@ def _template(configuration: Configuration, folder: Path) -> list[Expanded]:
     try:
         return expand(read((folder / name).read_bytes()))
     except (OSError, TemplateError) as error:
-        raise InvalidInput.of("measurements.psconfig", str(error)) from None
+        raise InvalidInput.of("measurements.psconfig", error) from None
 
 
 def _archive(configuration: Configuration, data: Path) -> Archive:
     try:
         return Archive(configuration.measurements.archive_url or data / ARCHIVE)
     except ArchiveError as error:
-        raise InvalidInput.of("data", str(error)) from error
+        raise InvalidInput.of("data", error) from error
 
 
 def _sweep(left: Mapping[str, Point]) -> None:

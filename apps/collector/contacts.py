@@ -89,7 +89,7 @@ def client(
             secret=identity.secret,
         )
     except ValueError as error:
-        raise InvalidInput.of(field, str(error)) from None
+        raise InvalidInput.of(field, error) from None
 
 
 def sweep(left: Mapping[str, Point]) -> None:

@@ -152,7 +152,7 @@ def _scheduled(configuration: Configuration, wanted: Sequence[_Wanted]) -> Sched
             flexible = [Flexible(each.task, each.longest) for each in wanted]
             found = fit_periods(flexible, limits, grid=SECOND)
     except (HyperperiodTooLong, ValueError) as error:
-        raise InvalidInput.of("measurements.tests", str(error)) from None
+        raise InvalidInput.of("measurements.tests", error) from None
     if isinstance(found, NoSchedule):
         raise InvalidInput.of("measurements.tests", found.text)
     return found

@@ -220,4 +220,4 @@ def _key(file: Path) -> bytes:
     try:
         return read_key(file)
     except (OSError, ValueError) as error:
-        raise InvalidInput.of("health.key_file", str(error)) from None
+        raise InvalidInput.of("health.key_file", error) from None

@@ -109,7 +109,7 @@ def _server(
     try:
         trust = trust_file.read(folder / wanted.trust)
     except (OSError, ValueError) as error:
-        raise InvalidInput.of("measurements.ingest.trust", str(error)) from None
+        raise InvalidInput.of("measurements.ingest.trust", error) from None
     pair = None
     if wanted.certificate is not None and wanted.key is not None:
         pair = (folder / wanted.certificate, folder / wanted.key)
@@ -131,7 +131,7 @@ def _puller(
     try:
         transport = Transport(wanted.url, verify)
     except ValueError as error:
-        raise InvalidInput.of("measurements.archives", str(error)) from None
+        raise InvalidInput.of("measurements.archives", error) from None
     return Puller(
         transport.host, OpenSearchArchive(transport), pairs, resolve, inbox.keep, period=wanted.period
     )
@@ -141,6 +141,6 @@ def _consumer(url: str, queue: str, resolve: Resolve, inbox: Inbox) -> Callable[
     try:
         consumer = rabbitmq.Consumer(rabbitmq.Settings(url, queue), resolve, inbox.keep)
     except rabbitmq.QueueError as error:
-        raise InvalidInput.of("measurements.rabbitmq", str(error)) from None
+        raise InvalidInput.of("measurements.rabbitmq", error) from None
     threading.Thread(target=consumer.run, name="rabbitmq", daemon=True).start()
     return consumer.stop

@@ -57,6 +57,8 @@ SizeOf = Callable[[PlannedFlow], int]
 class PolicyFailed(AdonError):
     """A policy raised an exception, or ordered what cannot be."""
 
+    code = "policy-failed"
+
 
 class Driven:
     """See the module's text.

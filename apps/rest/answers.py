@@ -19,6 +19,7 @@ from apps.rest.models import View
 class PreconditionFailed(Conflict):
     """The thing has changed since the client saw it."""
 
+    code = "precondition-failed"
     status = 412
     title = "Precondition failed"
 

@@ -59,7 +59,7 @@ def answer_ours(error: AdonError) -> Response:
 
 def _answer_http(error: HTTPException) -> Response:
     status = error.code or 500
-    document = {"type": "about:blank", "title": error.name, "status": status, "detail": error.description}
+    document = problems.http_document(status, error.name, error.description)
     response = _response(document)
     if "Allow" in (headers := dict(error.get_headers())):
         response.headers["Allow"] = headers["Allow"]

@@ -24,6 +24,7 @@ BODILESS = "adon_bodiless"
 class BadRequest(InvalidInput):
     """What was sent is not even JSON."""
 
+    code = "bad-request"
     status = 400
     title = "Bad request"
 
@@ -31,6 +32,7 @@ class BadRequest(InvalidInput):
 class BodyTooLarge(InvalidInput):
     """The body is above :data:`MAX_BODY`."""
 
+    code = "body-too-large"
     status = 413
     title = "Content too large"
 
@@ -38,6 +40,7 @@ class BodyTooLarge(InvalidInput):
 class UnsupportedMediaType(InvalidInput):
     """The body is something other than JSON."""
 
+    code = "unsupported-media-type"
     status = 415
     title = "Unsupported media type"
 

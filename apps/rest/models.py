@@ -86,6 +86,7 @@ class ProblemItem(View):
 
     field: str
     cause: str
+    code: str = Field(description="stable name of the cause")
     file: str | None = None
     line: int | None = None
     column: int | None = None
@@ -97,6 +98,7 @@ class ProblemDocument(View):
     type: str
     title: str
     status: int
+    code: str = Field(description="stable name of the error")
     detail: str
     problems: list[ProblemItem] = []
     kind: str | None = Field(default=None, description="of what is not there")

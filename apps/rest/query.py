@@ -53,7 +53,7 @@ def _problems(known: frozenset[str]) -> Iterator[Problem]:
         if not known:  # else its model says so, with everything else that is wrong
             yield Problem(name[:80], "is not known: this address has no parameters")
         elif len(values) > 1:
-            yield Problem(name[:80], "is given twice")
+            yield Problem(name[:80], "is given twice", code="duplicate")
 
 
 @cache

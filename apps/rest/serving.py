@@ -141,9 +141,7 @@ def _ours(error: AdonError) -> Answer:
 
 
 def _refusal(status: HTTPStatus, detail: str) -> Answer:
-    return _document(
-        status, {"type": "about:blank", "title": status.phrase, "status": int(status), "detail": detail}, 1.0
-    )
+    return _document(status, problems.http_document(status, status.phrase, detail), 1.0)
 
 
 def _document(status: int, document: dict[str, Any], wait_s: float) -> Answer:

@@ -141,6 +141,8 @@ def curves(template: Template) -> list[CurveView]:
 def problem_items(found: Sequence[Problem]) -> list[ProblemItem]:
     """Problems as they are answered."""
     return [
-        ProblemItem(field=one.field, cause=one.cause, file=one.file, line=one.line, column=one.column)
+        ProblemItem(
+            field=one.field, cause=one.cause, code=one.code, file=one.file, line=one.line, column=one.column
+        )
         for one in found
     ]

@@ -49,6 +49,8 @@ class BadRows(ExchangeError):
     :ivar count: how many there are.
     """
 
+    code = "bad-rows"
+
     def __init__(self, file: Path, rows: Sequence[BadRow], count: int) -> None:
         self.rows = tuple(rows)
         self.count = count

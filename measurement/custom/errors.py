@@ -8,6 +8,8 @@ from measurement.errors import MeasurementError, shorten
 class CustomMetricError(MeasurementError):
     """Root of this part of the family."""
 
+    code = "custom-metric-error"
+
 
 class MetricFailed(CustomMetricError):
     """A metric that could not be sampled now; it may be the next time.
@@ -16,15 +18,21 @@ class MetricFailed(CustomMetricError):
     :ivar detail: what the program said, for this host's own log only.
     """
 
-    def __init__(self, cause: str, detail: str = "") -> None:
+    code = "metric-failed"
+
+    def __init__(self, cause: str, detail: str = "", *, code: str | None = None) -> None:
         self.cause = shorten(cause)
         self.detail = shorten(detail)
-        super().__init__(self.cause)
+        super().__init__(self.cause, code=code)
 
 
 class BatchFailed(MetricFailed):
     """A batch system that did not answer, refused, or answered what cannot be read."""
 
+    code = "batch-failed"
+
 
 class NotConfigured(CustomMetricError):
     """A configuration that cannot be used; its text names file and field."""
+
+    code = "not-configured"

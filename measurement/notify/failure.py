@@ -12,7 +12,9 @@ class NotDelivered(MeasurementError):
     :ivar temporary: whether it may be tried again.
     """
 
-    def __init__(self, cause: str, *, temporary: bool) -> None:
+    code = "not-delivered"
+
+    def __init__(self, cause: str, *, temporary: bool, code: str | None = None) -> None:
         self.cause = shorten(cause)
         self.temporary = temporary
-        super().__init__(self.cause)
+        super().__init__(self.cause, code=code)

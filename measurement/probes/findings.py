@@ -50,6 +50,11 @@ class ProbeError(Exception):
         super().__init__(text)
         self.why = why
 
+    @property
+    def code(self) -> str:
+        """The cause as a stable code."""
+        return self.why.value
+
 
 @dataclass(frozen=True, slots=True)
 class Failed:

@@ -13,11 +13,13 @@ class TemplateError(MeasurementError):
     :ivar problems: one line each: the place in the document, and what is wrong there.
     """
 
-    def __init__(self, problems: Sequence[str]) -> None:
+    code = "bad-template"
+
+    def __init__(self, problems: Sequence[str], *, code: str | None = None) -> None:
         self.problems = tuple(shorten(problem) for problem in problems)
-        super().__init__("; ".join(self.problems[:5]))
+        super().__init__("; ".join(self.problems[:5]), code=code)
 
     @classmethod
-    def at(cls, place: str, cause: str) -> TemplateError:
+    def at(cls, place: str, cause: str, code: str | None = None) -> TemplateError:
         """One problem."""
-        return cls([f"{place}: {cause}"])
+        return cls([f"{place}: {cause}"], code=code)

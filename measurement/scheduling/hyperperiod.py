@@ -23,6 +23,8 @@ _TIMES = 12
 class HyperperiodTooLong(MeasurementError):
     """The periods have no common multiple that is short enough, or a round of too many jobs."""
 
+    code = "round-too-long"
+
 
 def hyperperiod(tasks: Sequence[Task], longest: float = DAY, most_jobs: int = MOST_JOBS) -> Ticks:
     """The length of one round; of no tasks, the longest.

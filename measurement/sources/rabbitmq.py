@@ -73,6 +73,8 @@ class Delivery:
 class QueueError(MeasurementError):
     """The URL is none, or names a queue that cannot be consumed."""
 
+    code = "queue-error"
+
 
 class Consumer:
     """Takes messages until stopped; :meth:`run` is for a thread of its own.

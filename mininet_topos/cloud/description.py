@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from ipaddress import IPv4Address
 
-from adon.errors import InvalidInput, Problem
+from adon.errors import InvalidInput, Problem, code_of
 from measurement.health.model import Pair
 from measurement.instances import Instance
 
@@ -244,7 +244,7 @@ class Cloud:
         try:
             Instance(guest.name, str(NETWORK), cores=guest.cores)
         except ValueError as error:
-            yield Problem(where, str(error))
+            yield Problem(where, str(error), code=code_of(error))
 
 
 def _rate(field: str, rate: float) -> Iterator[Problem]:

@@ -59,6 +59,7 @@ def test_problems_as_json(tmp_path: Path) -> None:
                 "line": line,
                 "field": "polcy",
                 "cause": "is not a known key here; did you mean policy?",
+                "code": "unknown-key",
             }
         ],
     }

@@ -134,9 +134,9 @@ def test_what_another_connection_brought_is_not_told(path):
 
 
 ERRORS = [
-    InvalidInput([Problem("size", "is zero"), Problem("weights", "are zero", "f.yaml", 7)]),
+    InvalidInput([Problem("size", "is zero"), Problem("weights", "are zero", "f.yaml", 7, code="missing")]),
     NotFound("flow", "f-9"),
-    Conflict("version", "exists"),
+    Conflict("version", "exists", code="duplicate"),
     NotAuthenticated("who?"),
     Forbidden("no"),
     Unavailable("later"),

@@ -120,7 +120,7 @@ def test_a_parameter_that_is_given_twice_is_refused(world):
     answer = world.ask("GET", "/flows?limit=1&limit=2")
     assert (answer.status_code, answer.json["problems"][0]) == (
         422,
-        {"field": "limit", "cause": "is given twice"},
+        {"field": "limit", "cause": "is given twice", "code": "duplicate"},
     )
 
 

@@ -15,6 +15,7 @@ from typing import Annotated, Self
 from pydantic import Field, model_validator
 
 from adon.broker.resources.amounts import Amounts, Place, whole_rate
+from adon.errors import InvalidFields
 from adon.templates_catalog.model import Name, Value
 from adon.units import Rate, Size
 
@@ -83,7 +84,7 @@ class ReservationRequest(Value):
         if self.begins is not None and self.ends <= self.begins:
             wrong.append("ends: is not after begins")
         if wrong:
-            raise ValueError("\n".join(wrong))
+            raise InvalidFields(wrong)
         return self
 
     @property

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from adon.broker.uncertain import Uncertain
+from adon.errors import InvalidFields
 from adon.frozenmap import FrozenMap
 
 MTU_RANGE = (576, 65_535)
@@ -48,7 +49,7 @@ class PathFacts:
 
     def __post_init__(self) -> None:
         if wrong := list(self._wrong()):
-            raise ValueError("\n".join(wrong))
+            raise InvalidFields(wrong)
 
     def _wrong(self) -> Iterator[str]:
         if self.rate is not None and not 0 < self.rate < math.inf:

@@ -10,6 +10,7 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
+from adon.errors import InvalidFields
 from adon.templates_catalog.model import Name, Ports, Value
 from adon.templates_catalog.questionnaire.words import (
     ANY,
@@ -93,7 +94,7 @@ class Answers(Value):
         # What is missing comes first: without it there is nothing yet that could contradict.
         wrong = list(_missing(self)) or list(_contradictions(self))
         if wrong:
-            raise ValueError("\n".join(wrong))
+            raise InvalidFields(wrong)
         return self
 
     @property

@@ -18,7 +18,7 @@ from adon.broker.tuning.facts import HostFacts, Interface, PathFacts
 from adon.broker.tuning.practice import best_practice, practice_for, with_practice
 from adon.broker.tuning.reading import read_host
 from adon.broker.tuning.tools import TOOLS, Tool, tool_named
-from adon.errors import Conflict, InvalidInput, Problem
+from adon.errors import Conflict, InvalidInput, problems_of
 from adon.store import codec
 from adon.templates_catalog.best_practice import BestPractice
 from apps.rest.advice_facts import Subject, host_facts, subject_of
@@ -117,7 +117,7 @@ def answered(body: AdviceBody) -> AdviceView:
     try:
         path = overridden(base, body.path)
     except ValueError as error:
-        raise InvalidInput(_problems(error)) from error
+        raise InvalidInput(problems_of(error, "path")) from error
     sender = _host(body.sender, "sender", None if subject is None else subject.sender)
     receiver = _host(body.receiver, "receiver", None if subject is None else subject.receiver)
     streams = body.streams if body.streams is not None else 1 if subject is None else subject.streams
@@ -129,11 +129,6 @@ def answered(body: AdviceBody) -> AdviceView:
     return _view(advice, (sender, receiver), tool, streams, None, None)
 
 
-def _problems(error: ValueError) -> list[Problem]:
-    lines = [line.partition(": ") for line in str(error).splitlines()]
-    return [Problem(f"path.{field}", cause) for field, _, cause in lines]
-
-
 def _host(body: HostBody, role: str, known: HostFacts | None) -> HostFacts:
     """A host as the question has it: pasted text first, then single numbers, else what is known."""
     name = body.name if body.name is not None else role if known is None else known.name
@@ -142,9 +137,7 @@ def _host(body: HostBody, role: str, known: HostFacts | None) -> HostFacts:
         try:
             host = read_host(body.text, name, body.interface, services().clock())
         except InvalidInput as error:
-            raise InvalidInput(
-                [Problem(f"{role}.{one.field}", one.cause) for one in error.problems]
-            ) from error
+            raise InvalidInput(one.under(role) for one in error.problems) from error
         if host.memory is None and known is not None:
             host = replace(host, memory=known.memory)
     interface = host.interface

@@ -90,4 +90,4 @@ def _last_seen(parts: Services) -> int:
     try:
         return parts.stream.seen(name)
     except ValueError as error:
-        raise InvalidInput.of("Last-Event-ID", str(error)) from None
+        raise InvalidInput.of("Last-Event-ID", error) from None

@@ -99,7 +99,7 @@ def _document(body: StudyBody) -> dict[str, Any]:
     try:
         return packing.unpacked(body.packed or "")
     except ValueError as error:
-        raise InvalidInput.of("packed", str(error)) from None
+        raise InvalidInput.of("packed", error) from None
 
 
 @api.delete("/studies/<id>", responses=answers(200, Deleted))

@@ -127,7 +127,8 @@ def _lifetime(body: TokenBody, actor: Actor, now: float) -> float:
         raise InvalidInput.of("expires", "is over already")
     if lifetime > limits.longest_token_lifetime:
         days = limits.longest_token_lifetime / 86_400
-        raise InvalidInput.of("expires", f"a token is good for {days:g} days at most (policy.credentials)")
+        cause = f"a token is good for {days:g} days at most (policy.credentials)"
+        raise InvalidInput.of("expires", cause, "out-of-range")
     if ends is not None and lifetime > ends:
         raise InvalidInput.of("expires", "is after the end of the token that this one is asked for with")
     return lifetime

@@ -31,6 +31,8 @@ Key = RSAKey | ECKey
 class UnknownKey(NotAuthenticated):
     """Signed by a key that is not among those at hand; the provider may have a new one."""
 
+    code = "unknown-signing-key"
+
 
 @dataclass(frozen=True, slots=True)
 class Expected:

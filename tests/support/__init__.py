@@ -1,0 +1,1 @@
+"""Values and helpers that tests share."""
