@@ -121,7 +121,6 @@ def _ids(api: Api, chance: random.Random, backtest: str) -> Mapping[str, Iterabl
     now = datetime.now(UTC)
     week = {"since": _text(now - timedelta(days=7)), "until": _text(now)}
     plot = {"path": "mu-osu-0", "source": "mu", "destination": "osu", "metric": "throughput", **week}
-    trace = {"from": "mu-dtn1", "to": "osu-dtn1", "port": "29999"}
     explained = [quote(f) for f in running]
     one_of = {
         "/templates/{name}": [f"/templates/{t}" for t in templates],
@@ -136,7 +135,6 @@ def _ids(api: Api, chance: random.Random, backtest: str) -> Mapping[str, Iterabl
         "/decisions/{id}": [f"/decisions/{d}" for d in decisions],
         "/decisions/{id}/why-not": [f"/decisions/{d}/why-not" for d in decisions[:2]],
         "/rules/explain": [f"/rules/explain?of={f}" for f in explained],
-        "/trace": [f"/trace?{urlencode(trace)}"],
         "/measurements/plot": [
             f"/measurements/plot?{urlencode({**plot, 'metric': m})}" for m in ("throughput", "rtt")
         ],

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from adon.broker import compute, evidence, heeding, maintaining, previewing, probing, reading, tracing, whatif
+from adon.broker import compute, evidence, heeding, maintaining, previewing, probing, reading, whatif
 from adon.broker.effects import (
     AdmitConnections,
     Announce,
@@ -66,7 +66,6 @@ from adon.broker.events import (
     SyncAsked,
     TemplateSaved,
     Tick,
-    TraceAsked,
     TransferReported,
     UnannouncedPackets,
     WaitingAsked,
@@ -339,8 +338,6 @@ class Broker:
                 return [Answer(event.id, event.command, reading.snapshot(world, event.at))]
             case DifferenceAsked():
                 return [Answer(event.id, event.command, reading.differences(world, event.at))]
-            case TraceAsked():
-                return self._answered(event.id, event.command, lambda: self._traced(event))
             case WhatIfAsked():
                 return self._answered(
                     event.id,
@@ -454,9 +451,6 @@ class Broker:
             Announce(event.id, "info", f"template {saved.reference} is in the catalog"),
             Answer(event.id, event.command, saved),
         ]
-
-    def _traced(self, event: TraceAsked) -> list[Effect]:
-        return [Answer(event.id, event.command, tracing.traced(self.world, event.question))]
 
     def _flow(self, number: int) -> Flow:
         flow = self.world.flows.get(number)

@@ -12,7 +12,6 @@ from typing import Literal
 
 from adon.broker.flow import FlowRequest
 from adon.broker.maintenance import WindowRequest
-from adon.broker.question import Question
 from adon.broker.resources.reservation import ReservationRequest
 from adon.broker.scenario import Scenario
 from adon.broker.sites.jobs import JobRequest
@@ -271,14 +270,6 @@ class DifferenceAsked(Event):
     """Somebody wants to see how the switches differ from what should be; nothing is done about it."""
 
     command: str
-
-
-@dataclass(frozen=True, slots=True)
-class TraceAsked(Event):
-    """Somebody wants to know where a packet would go, and why."""
-
-    command: str
-    question: Question
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from adon.broker.wanted import Wanted
 from adon.flowvisor.connections import is_connections
 from adon.flowvisor.port import PortState
 from adon.flowvisor.reconcile import Difference, Phase, difference, phases, restoring
-from adon.flowvisor.rule import Change, Entry, MeterEntry, Op, Rule, Slot, dpid_text, rule_text
+from adon.flowvisor.rule import Change, Entry, MeterEntry, Op, Slot, dpid_text, rule_text
 from adon.flowvisor.topology import Topology
 from adon.units import format_duration
 
@@ -365,16 +365,6 @@ class Network:
     def compare(self, dpid: int) -> Difference:
         """How one switch differs from what should be, as far as is known; nothing is done about it (R4)."""
         return difference(self.desired(dpid), self._belief.at(dpid), foreign=self._foreign_at(dpid))
-
-    def entries(self, dpid: int) -> tuple[Entry, ...]:
-        """What is believed to be in one switch; rules that are not ours without their actions.
-
-        Rules of connections are left out: which there are is known to the switch alone.
-        """
-        foreign = (slot for slot in self._foreign.get(dpid, ()) if len(slot) == 4)
-        others = (Rule(at, priority, match, (), 0, table=table) for at, table, priority, match in foreign)
-        ours = (entry for entry in self._belief.at(dpid) if not is_connections(entry))
-        return (*ours, *others)
 
     def foreign_rules(self, dpid: int) -> int:
         """How many rules in one switch are not ours."""

@@ -1092,33 +1092,6 @@ class ExplainedRule(TypedDict):
     deeds: list[str]
 
 
-class HeaderView(TypedDict):
-    """
-    The headers of a packet that our rules look at or change.
-    """
-
-    eth_src: str
-    eth_dst: str
-    vlan: int | None
-    ip_src: str
-    ip_dst: str
-    ip_proto: int
-    tp_src: int
-    tp_dst: int
-    dscp: int
-
-
-class StepView(TypedDict):
-    """
-    One table: the rule that took the packet, whose it is, and why it is there.
-    """
-
-    table: int
-    rule: str | None
-    owner: str | None
-    why: str
-
-
 class SentView(TypedDict):
     """
     One change that was sent to a switch, and what led to it.
@@ -3072,34 +3045,6 @@ class Explanation(TypedDict):
     items: list[ExplainedRule]
 
 
-class EndView(TypedDict):
-    """
-    How one copy of the packet ended.
-    """
-
-    fate: str
-    text: str
-    switch: str
-    packet: HeaderView
-
-
-class LegView(TypedDict):
-    """
-    A packet in one switch; ``path`` brought it there.
-    """
-
-    switch: str
-    dpid: str
-    in_port: int
-    path: str
-    packet: HeaderView
-    steps: list[StepView]
-    outputs: list[int]
-    """
-    port numbers; -1 the controller, -2 NORMAL
-    """
-
-
 class SentList(TypedDict):
     """
     What was sent, the newest first.
@@ -3735,21 +3680,6 @@ class PathList(TypedDict):
     items: list[PathView]
     switches: list[SwitchView]
     estimates: list[EstimateView]
-
-
-class TraceView(TypedDict):
-    """
-    Where a packet would go now, by what the switches hold.
-    """
-
-    packet: HeaderView
-    legs: list[LegView]
-    ends: list[EndView]
-    paths: list[str]
-    copies: int
-    """
-    copies that go to the controller
-    """
 
 
 class MeshCell(TypedDict):

@@ -18,7 +18,6 @@ from adon.client.documents import (
     SentView,
     SwitchDifference,
     Synchronised,
-    TraceView,
     WindowBody,
     WindowView,
 )
@@ -57,10 +56,6 @@ class NetworkCalls(Caller):
         """What was sent to switches, the newest first."""
         query = {"flow": flow, "dpid": dpid, "cause": cause, "limit": limit}
         return self._items(SentView, "/rules/sent", query)
-
-    def traced(self, question: Mapping[str, Any]) -> TraceView:
-        """Where a packet would go now; the question's names are the API's."""
-        return self._get(TraceView, "/trace", question)
 
     def controllers(self) -> list[ControllerView]:
         """The controller that is active, or was last."""

@@ -109,10 +109,6 @@ class Topology:
             ports[name] = state
         return replace(self, ports=MappingProxyType({**self.ports, dpid: MappingProxyType(ports)}))
 
-    def port_live(self, dpid: int, number: int) -> bool:
-        """Whether a port has a link, as far as is known; one that was never reported has none."""
-        return any(port.live for port in self.ports.get(dpid, {}).values() if port.number == number)
-
     def switch_name(self, dpid: int) -> str:
         """The configured name of a switch.
 

@@ -39,14 +39,12 @@ from adon.broker.events import (
     SnapshotAsked,
     SyncAsked,
     TemplateSaved,
-    TraceAsked,
     TransferReported,
     WaitingAsked,
     WhatIfAsked,
 )
 from adon.broker.flow import Flow, FlowRequest
 from adon.broker.maintenance import WindowRequest
-from adon.broker.question import Question
 from adon.broker.resources.reservation import ReservationRequest
 from adon.broker.scenario import Failure, Scenario
 from adon.broker.sites.jobs import JobRequest
@@ -73,16 +71,12 @@ SNAPSHOT_AGE_S = 0.5
 WAITING_AGE_S = 2.0
 """So long what a flow waits for is told again as it was: open pages ask every few seconds."""
 MOST_TOLD = 1_000
-QUESTIONS = frozenset({"flow.preview", "flow.waiting", "rules.diff", "snapshot", "trace", "what-if"})
+QUESTIONS = frozenset({"flow.preview", "flow.waiting", "rules.diff", "snapshot", "what-if"})
 """What changes nothing has its turn (:mod:`apps.campus_edge.turns`)."""
 MOST_UNDER_WAY = 1_000
 """Commands without an answer, of all peers; what is beyond is refused, whatever ails who sends it."""
 MOST_ASKED = 64
 """So many of one kind wait for their turn; a page asks again when its form is changed."""
-
-
-PROTOCOL_NUMBERS = {"tcp": 6, "udp": 17, "sctp": 132, "icmp": 1}
-"""IP protocols that a packet can be traced of."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +136,6 @@ class Commands:
             ),
             "snapshot": lambda command, _: SnapshotAsked(*self._stamps(), command),
             "rules.diff": lambda command, _: DifferenceAsked(*self._stamps(), command),
-            "trace": self._trace,
             "rules.sync": lambda command, _: SyncAsked(*self._stamps(), command),
         }
 
@@ -263,9 +256,6 @@ class Commands:
             *self._stamps(), command, _number(payload, "flow"), status, _number(payload, "bytes"), detail
         )
 
-    def _trace(self, command: str, payload: dict[str, Any]) -> Event:
-        return TraceAsked(*self._stamps(), command, _question(payload))
-
     def _template(self, command: str, payload: dict[str, Any]) -> Event:
         template = check_model(payload.get("template"), Template)
         author = _text(payload, "author")
@@ -359,23 +349,6 @@ def _alarm(payload: Mapping[str, Any]) -> alarms.Alarm:
     if not math.isfinite(alarm.raised_at):  # the read-out shows it, and JSON has no such number
         raise InvalidInput.of("alarm", "raised_at: not a time")
     return alarm
-
-
-def _question(payload: Mapping[str, Any]) -> Question:
-    protocol = PROTOCOL_NUMBERS.get(str(payload.get("protocol")))
-    if protocol is None:
-        raise InvalidInput.of(
-            "protocol", f"{payload.get('protocol')!r} is not one of {', '.join(PROTOCOL_NUMBERS)}"
-        )
-    named = payload.get("source_port")
-    return Question(
-        source=_text(payload, "from"),
-        destination=_text(payload, "to"),
-        protocol=protocol,
-        port=_number(payload, "port"),
-        source_port=None if named is None else _number(payload, "source_port"),
-        version=6 if payload.get("version") == "6" else 4,
-    )
 
 
 def _scenario(payload: Mapping[str, Any]) -> Scenario | None:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from apps.cli import completing as offered
 from apps.cli.arguments import OfFlow, OfSwitch
-from apps.cli.common import EXIT_DIFFERS, JsonFlag, client, naming, print_json, print_table
+from apps.cli.common import JsonFlag, client, naming, print_json, print_table
 
 if TYPE_CHECKING:
-    from adon.client.documents import EstimateView, TraceView
+    from adon.client.documents import EstimateView
 
 paths = typer.Typer(help="Transit paths.", no_args_is_help=True)
 hosts = typer.Typer(help="Data transfer nodes.", no_args_is_help=True)
@@ -78,46 +77,6 @@ def list_hosts(ctx: typer.Context, json_: JsonFlag = False) -> None:
         return
     rows = ((one["name"], one["site"]) for one in found)
     print_table(("Host", "Campus"), rows, "no host is configured; see: adon config check FILE")
-
-
-@paths.command("trace")
-def trace_packet(
-    ctx: typer.Context,
-    from_: Annotated[str, typer.Option("--from", help="The sending DTN.", autocompletion=offered.hosts)],
-    to: Annotated[str, typer.Option(help="The receiving DTN.", autocompletion=offered.hosts)],
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The destination port.")] = 0,
-    source_port: Annotated[int | None, typer.Option(min=0, max=65535)] = None,
-    protocol: Annotated[str, typer.Option(help="tcp, udp, sctp or icmp.")] = "tcp",
-    version: Annotated[str, typer.Option(help="4 or 6, of IP.")] = "4",
-    json_: JsonFlag = False,
-) -> None:
-    """Where a packet would go now, switch by switch and table by table, and why; nothing is sent."""
-    question = {"from": from_, "to": to, "port": port, "source_port": source_port}
-    names = ("from", "to", "port", "source_port", "protocol", "version")
-    with naming({name: f"--{name.replace('_', '-')}" for name in names}):
-        found = client(ctx).traced({**question, "protocol": protocol, "version": version})
-    if json_:
-        print_json(found)
-    else:
-        for line in _traced(found):
-            typer.echo(line)
-    if any(end["fate"] != "delivered" for end in found["ends"]):
-        raise typer.Exit(EXIT_DIFFERS)
-
-
-def _traced(found: TraceView) -> Iterator[str]:
-    for leg in found["legs"]:
-        by = f" from {leg['path']}" if leg["path"] else ""
-        vlan = leg["packet"]["vlan"]
-        tag = "" if vlan is None else f", VLAN {vlan}"
-        yield f"{leg['switch']} {leg['dpid']}: in by port {leg['in_port']}{by}{tag}"
-        for step in leg["steps"]:
-            yield f"  table {step['table']}: {step['rule'] or 'no rule takes it'}"
-            yield f"    because: {step['why']}"
-    for end in found["ends"]:
-        yield f"{end['switch']}: {end['text']}"
-    if found["copies"]:
-        yield f"copies to the controller: {found['copies']}"
 
 
 @rules.command("show")

@@ -1,4 +1,4 @@
-"""Views of rules: listed, compared, explained, and traced."""
+"""Views of rules: listed, compared and explained."""
 
 from __future__ import annotations
 
@@ -69,60 +69,6 @@ class Synchronised(View):
     """The switches that are being compared and repaired now."""
 
     switches: list[str] = Field(description="by name")
-
-
-class HeaderView(View):
-    """The headers of a packet that our rules look at or change."""
-
-    eth_src: str
-    eth_dst: str
-    vlan: int | None
-    ip_src: str
-    ip_dst: str
-    ip_proto: int
-    tp_src: int
-    tp_dst: int
-    dscp: int
-
-
-class StepView(View):
-    """One table: the rule that took the packet, whose it is, and why it is there."""
-
-    table: int
-    rule: str | None
-    owner: str | None
-    why: str
-
-
-class LegView(View):
-    """A packet in one switch; ``path`` brought it there."""
-
-    switch: str
-    dpid: str
-    in_port: int
-    path: str
-    packet: HeaderView
-    steps: list[StepView]
-    outputs: list[int] = Field(description="port numbers; -1 the controller, -2 NORMAL")
-
-
-class EndView(View):
-    """How one copy of the packet ended."""
-
-    fate: str
-    text: str
-    switch: str
-    packet: HeaderView
-
-
-class TraceView(View):
-    """Where a packet would go now, by what the switches hold."""
-
-    packet: HeaderView
-    legs: list[LegView]
-    ends: list[EndView]
-    paths: list[str]
-    copies: int = Field(description="copies that go to the controller")
 
 
 class SentView(View):

@@ -61,7 +61,6 @@ BODIES: Mapping[str, Any] = {
 QUERIES: Mapping[str, Mapping[str, str]] = {
     "/rules": {"flow": "{flow}"},
     "/rules/explain": {"of": "{flow}"},
-    "/trace": {"from": "mu-dtn", "to": "osu-dtn", "port": "5001"},
     "/measurements/plot": {
         "source": "mu",
         "metric": "host.cpu",

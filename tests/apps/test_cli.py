@@ -327,16 +327,6 @@ def test_a_difference_is_told_and_repaired_on_request(adon, world):
     assert "rules.sync" in [kind for kind, _ in world.controller.seen]
 
 
-def test_a_trace_says_where_the_packet_stops_and_exits_so(adon, world):
-    found = adon("path", "trace", "--from", "mu-dtn", "--to", "osu-dtn", "--port", "5001")
-    assert found.exit_code == 3
-    assert "mu-edge: dropped: no rule of table 0 takes it" in found.stdout
-    assert "because: no rule takes it: dropped" in found.stdout
-    kind, question = world.controller.seen[-1]
-    assert (kind, question["from"], question["port"]) == ("trace", "mu-dtn", 5001)
-    assert adon("path", "trace", "--from", "a", "--to", "b", "--protocol", "egp").exit_code == 2
-
-
 def test_rules_are_explained_by_flow_and_by_cookie(adon, world):
     world.fill(world.submit())
     by_flow, by_cookie = (

@@ -129,7 +129,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "GET /templates/{name}/diff": ("template", "diff", "soykb"),
     "GET /templates/{name}/versions": ("template", "versions", "soykb"),
     "GET /templates/{name}/versions/{version}": ("template", "show", "soykb@1"),
-    "GET /trace": ("path", "trace", "--from", "mu-dtn", "--to", "osu-dtn"),
     "GET /version": ("version",),
     "GET /what-if": ("what-if", "--all"),
     "GET /workflows": ("workflow", "list"),

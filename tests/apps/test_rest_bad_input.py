@@ -239,7 +239,6 @@ QUERIES = [
     "/measurements/plot?source=mu&metric=x&since=NaN&until=Infinity",
     "/rules?dpid=zzzz",
     "/rules/explain?of=0x",
-    "/trace?from=a",
     "/what-if?failure=path-down",
     "/templates/soykb/diff?from=0",
     "/events?seconds=nan",

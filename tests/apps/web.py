@@ -7,7 +7,7 @@ import shutil
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache
@@ -102,31 +102,6 @@ SOYKB = {
 WISH = {"source": "mu-dtn", "destination": "osu-dtn", "size": "25 GB", "template": "soykb"}
 
 
-def trace_of(question: dict[str, Any]) -> dict[str, Any]:
-    """A packet that is dropped at once, as the real controller tells it."""
-    packet = {
-        "eth_src": "02:00:00:00:0a:10",
-        "eth_dst": "02:00:00:00:0a:01",
-        "vlan": None,
-        "ip_src": "10.1.0.10",
-        "ip_dst": "10.2.0.10",
-        "ip_proto": 6,
-        "tp_src": 49152,
-        "tp_dst": question["port"],
-        "dscp": 0,
-    }
-    step = {"table": 0, "rule": None, "owner": None, "why": "no rule takes it: dropped"}
-    leg = {"switch": "mu-edge", "dpid": "0000000000000a01", "in_port": 1, "path": "", "packet": packet}
-    end = {
-        "fate": "dropped",
-        "text": "dropped: no rule of table 0 takes it",
-        "switch": "mu-edge",
-        "packet": packet,
-    }
-    legs = [{**leg, "steps": [step], "outputs": []}]
-    return {"packet": packet, "legs": legs, "ends": [end], "paths": [], "copies": 0}
-
-
 def preview_of(payload: dict[str, Any]) -> Mapping[str, Any] | AdonError:
     """What the real core says, of two paths that are measured."""
     stage = ready()
@@ -152,7 +127,6 @@ class Controller:
         self.snapshot: dict[str, Any] = snapshot()
         self.tally = Tally()
         self.refused = 0
-        self.trace: Callable[[dict[str, Any]], Mapping[str, Any]] = trace_of
         self.server = LinkServer(path, self.handle)
 
     def handle(self, peer: Peer, kind: str, payload: dict[str, Any]) -> None:
@@ -216,8 +190,6 @@ class Controller:
                 away = {"name": "osu-edge", "dpid": "0000000000000a02", "connected": False}
                 nothing: dict[str, list[str]] = {kind: [] for kind in found}
                 peer.answer(command, {"at": NOW, "items": [{**switch, **found}, {**away, **nothing}]})
-            case "trace":
-                peer.answer(command, dict(self.trace(payload)))
             case "rules.sync":
                 peer.answer(command, {"switches": ["mu-edge"]})
 

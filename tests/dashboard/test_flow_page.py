@@ -94,19 +94,13 @@ def test_without_the_controller_nothing_is_said_of_them(world: World, visiting: 
     assert [name for name, _ in behind.facts(visiting().client.flow(made), visiting())] == ["Slice"]
 
 
-def test_it_leads_to_rules_and_advice_and_for_staff_to_the_trace(world: World, visiting: Visiting) -> None:
+def test_it_leads_to_rules_and_advice_and_for_staff_to_the_map(world: World, visiting: Visiting) -> None:
     made = filled(world)
     mine = links(flow.live(visiting("researcher", parts={"id": made})))
     assert {f"/rules?owner={made}", f"/advice?flow={made}"} <= set(mine)
-    assert not any(one.startswith(("/trace", "/network")) for one in mine)
+    assert not any(one.startswith("/network") for one in mine)
     staff = links(flow.live(visiting("operator", parts={"id": made})))
-    assert {"/trace?from=mu-dtn&to=osu-dtn&port=5001", f"/network?flow={made}"} <= set(staff)
-
-
-def test_the_trace_asks_for_its_first_connection(world: World, visiting: Visiting) -> None:
-    known = {"protocol": 17, "destination_port": 7, "source_port": 9}
-    asked = behind.packet({"source": "a", "destination": "b", "connections": [known], "request": {}})
-    assert asked == {"from": "a", "to": "b", "protocol": "udp", "port": "7", "source_port": "9"}
+    assert f"/network?flow={made}" in staff
 
 
 def test_what_it_left_tells_paths_and_conditions(visiting: Visiting) -> None:

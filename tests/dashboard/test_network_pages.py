@@ -24,7 +24,6 @@ from apps.dashboard.network import (
     schedule_page,
     series_page,
     subscriptions,
-    trace_page,
     what_if_page,
     workflows_page,
 )
@@ -341,25 +340,6 @@ def test_without_workflows_it_says_how_they_come(visiting: Visiting) -> None:
 
 
 # -- questions -----------------------------------------------------------------------------------------
-
-
-def test_a_packet_is_traced_switch_by_switch(visiting: Visiting) -> None:
-    shown = trace_page.show(visiting(query={"from": "mu-dtn", "to": "osu-dtn", "port": "50010"}))
-    said = text(shown)
-    for words in ("dropped: no rule of table 0 takes it", "10.1.0.10 → 10.2.0.10", "table 0", "mu-edge"):
-        assert words in said
-    assert "Choose two hosts" in text(trace_page.show(visiting()))
-
-
-def test_a_question_needs_hosts_and_numbers() -> None:
-    with pytest.raises(InvalidInput) as caught:
-        trace_page.question({"from": "mu-dtn", "to": "", "port": "x", "source_port": "²"})
-    assert {one.field for one in caught.value.problems} == {"to", "port", "source_port"}
-
-
-def test_what_changed_on_the_way_is_told() -> None:
-    packet = {"eth_src": "a", "eth_dst": "b", "vlan": None, "dscp": 0}
-    assert trace_page.changes([{"packet": packet}, {"packet": {**packet, "vlan": 7}}]) == ["", "VLAN 7"]
 
 
 def test_a_failure_is_rehearsed(visiting: Visiting) -> None:

@@ -60,7 +60,6 @@ PATHS = (
     "/alarms/4726b12a-d9d1-593d-9279-08b62b15d5b0",
     "/points",
     "/workflows",
-    "/trace?from=mu-dtn&to=osu-dtn",
     "/what-if?failure=path-down&name=al2s",
     "/instances?source=a1&destination=b1&k=3",
     "/placements",

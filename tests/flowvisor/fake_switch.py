@@ -15,14 +15,14 @@ import copy
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from adon.flowvisor import datapath
 from adon.flowvisor.action import ToGroup
 from adon.flowvisor.connections import is_connections, is_soft
-from adon.flowvisor.datapath import CONTROLLER, Packet
 from adon.flowvisor.path import Attachment, CandidatePath, Layer
 from adon.flowvisor.pipeline import owner_of
 from adon.flowvisor.reconcile import Phase
 from adon.flowvisor.rule import Change, Entry, GroupEntry, MeterEntry, Op, ReportedRule, Rule, Slot
+from tests.support import datapath
+from tests.support.datapath import CONTROLLER, Packet
 
 
 @dataclass

@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from adon.flowvisor.datapath import CONTROLLER, NORMAL, Packet, Passage
 from adon.flowvisor.match import ETH_TYPE_IPV4
+from tests.support.datapath import CONTROLLER, NORMAL, Packet, Passage
 
 AppCtl = Callable[..., str]
 
@@ -72,7 +72,7 @@ class Told:
 
 
 def ours(passage: Passage) -> Told:
-    """The same of what :mod:`adon.flowvisor.datapath` says."""
+    """The same of what :mod:`tests.support.datapath` says."""
     steps = tuple((step.table, None if step.rule is None else step.rule.priority) for step in passage.steps)
     meters = sum(step.rule is not None and step.rule.meter is not None for step in passage.steps)
     return Told(steps, passage.outputs, meters)

@@ -20,8 +20,6 @@ def walk(walker: Walker) -> None:
     for name in ("mesh", "schedule", "series", "alarms", "switches", "rules", "points"):
         walker.go(f"/{name}")
         walker.shot(name)
-    walker.go("/trace?from=mu-dtn&to=osu-dtn&port=20190")
-    walker.shot("trace", whole=True)
     walker.go("/what-if?failure=path-down&name=al2s")
     expect(page.locator("#main")).to_contain_text("al2s")
     walker.shot("what-if", whole=True)

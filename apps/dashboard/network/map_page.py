@@ -64,7 +64,6 @@ def show(here: Visit) -> Component:
                 html.Span([lead, ui.when(network["at"], here), "."]),
                 ui.link("Mesh", "/mesh"),
                 ui.link("What if …?", "/what-if"),
-                ui.link("Where would it go?", "/trace"),
             ),
             html.Div([_drawn(network, here), html.Div(id=FACTS, className="card")], className="net"),
             *ui.ticker(TICKER, REFRESH_S),

@@ -11,7 +11,6 @@ from apps.dashboard.network import (
     points_page,
     schedule_page,
     series_page,
-    trace_page,
     what_if_page,
     workflows_page,
 )
@@ -27,6 +26,5 @@ NETWORK: tuple[Page, ...] = (
     alarm_page.PAGE,
     points_page.PAGE,
     workflows_page.PAGE,
-    trace_page.PAGE,
     what_if_page.PAGE,
 )

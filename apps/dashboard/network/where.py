@@ -48,13 +48,6 @@ def switch_link(switch: Doc) -> Component:
     return ui.link(switch["name"], switch_address(switch["dpid"]))
 
 
-def owner_link(name: str | None) -> Any:
-    """Whose a rule is: a flow leads to its page."""
-    if name and name.startswith("f-"):
-        return ui.link(name, f"/flows/{name}")
-    return name or ui.words.NONE
-
-
 def flow_links(flows: Sequence[str]) -> Any:
     """The flows by name; of many the first and how many there are, which leads to the list."""
     if not flows:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlencode
 
 from dash import html
 from dash.development.base_component import Component
@@ -13,9 +12,6 @@ from adon.access.policy import Action, Object, may
 from adon.errors import AdonError
 from apps.dashboard import ui
 from apps.dashboard.visit import Visit
-
-PROTOCOLS = {6: "tcp", 17: "udp", 132: "sctp", 1: "icmp", 58: "icmp"}
-"""IANA's protocol numbers, by the names that a trace takes."""
 
 
 def facts(flow: Mapping[str, Any], here: Visit) -> list[tuple[str, Any]]:
@@ -86,23 +82,11 @@ def _fired(one: Mapping[str, Any], here: Visit) -> Component:
 
 
 def ways(flow: Mapping[str, Any], here: Visit) -> Component:
-    """Where more is told: rules, the way of a packet, the map, advice for the hosts."""
+    """Where more is told: rules, the map, advice for the hosts."""
     found = [
         ui.link("Its rules in words", f"/rules?owner={flow['id']}"),
         ui.link("Advice for its hosts", f"/advice?flow={flow['id']}"),
     ]
     if may(here.actor, Action.NETWORK_READ, Object("network")).allowed:
-        found.append(ui.link("Where its packets go", f"/trace?{urlencode(packet(flow))}"))
         found.append(ui.link("On the map", f"/network?flow={flow['id']}"))
     return html.Nav(found, className="choices", **{"aria-label": "More about this flow"})
-
-
-def packet(flow: Mapping[str, Any]) -> dict[str, str]:
-    """The question for the trace of one of its packets: its first connection, or else its first port."""
-    asked = {"from": flow["source"], "to": flow["destination"]}
-    if not flow["connections"]:
-        ports = flow["request"].get("ports")
-        return {**asked, "port": str(ports[0])} if ports else asked
-    first = flow["connections"][0]
-    asked |= {"protocol": PROTOCOLS.get(first["protocol"], "tcp"), "port": str(first["destination_port"])}
-    return asked if first["source_port"] is None else {**asked, "source_port": str(first["source_port"])}

@@ -1,9 +1,8 @@
-"""Rules: listed, explained, compared, repaired; where a packet would go; what was sent to switches."""
+"""Rules: listed, explained, compared, repaired; what was sent to switches."""
 
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import Literal
 
 from flask import Response
 from pydantic import Field
@@ -41,7 +40,6 @@ from apps.rest.rule_models import (
     SentList,
     SentView,
     Synchronised,
-    TraceView,
 )
 from apps.rest.services import services
 
@@ -186,33 +184,6 @@ def explained(saved: SavedRule) -> ExplainedRule:
     return ExplainedRule(
         **_rule(saved).model_dump(), purpose=purpose(rule), packets=taken, deeds=list(deeds(rule))
     )
-
-
-class TraceQuery(Query):
-    """Which packet."""
-
-    from_: str = Field(alias="from", max_length=64, description="the sending DTN")
-    to: str = Field(max_length=64, description="the receiving DTN")
-    port: int = Field(default=0, ge=0, le=65535, description="destination port")
-    source_port: int | None = Field(default=None, ge=0, le=65535)
-    protocol: Literal["tcp", "udp", "sctp", "icmp"] = "tcp"
-    version: Literal["4", "6"] = "4"
-
-
-@api.get("/trace", responses=answers(200, TraceView))
-@action(Action.NETWORK_READ)
-def trace_packet(query: TraceQuery) -> Response:
-    """Where a packet would go now: switch by switch, table by table, and why; nothing is sent."""
-    return json_answer(traced(query))
-
-
-def traced(query: TraceQuery) -> TraceView:
-    """Where a packet would go now.
-
-    :raises AdonError: if the controller does not answer, or does not know the question's names.
-    """
-    question = query.model_dump(by_alias=True)
-    return TraceView.model_validate(services().controller.call("trace", question))
 
 
 class SentQuery(NewestFirst):

@@ -1,6 +1,6 @@
 """What a switch does with a packet: the cases one by one, then random tables against Open vSwitch itself.
 
-The stand-in switch of all unit tests and ``adon path trace`` rest on :mod:`adon.flowvisor.datapath`.  So its
+The stand-in switch of all unit tests rests on :mod:`tests.support.datapath`.  So its
 word is held against ``ofproto/trace`` of a real Open vSwitch that holds the same entries.
 """
 
@@ -28,12 +28,12 @@ from adon.flowvisor.action import (
     ToController,
     ToGroup,
 )
-from adon.flowvisor.datapath import CONTROLLER, NORMAL, Packet, forward, matches
 from adon.flowvisor.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Masked, Match
 from adon.flowvisor.rule import Bucket, Entry, GroupEntry, MeterEntry, Rule, rule_text
 from tests.apps.edge import Switches
 from tests.depth import DEPTH
 from tests.flowvisor.ovs_trace import Control, numbers, ours, traced
+from tests.support.datapath import CONTROLLER, NORMAL, Packet, forward, matches
 
 T = TypeVar("T")
 

@@ -4,7 +4,6 @@ Follows the OpenFlow Switch Specification 1.3.5 where our entries can tell: of t
 one of highest priority is taken (5.3); its instructions are carried out in the order meter, actions,
 metadata, goto (5.9); a fast-failover group takes its first bucket whose port is live (5.6.1); a table
 without a matching rule drops (5.4); a packet does not go back out of the port that it came in by (4.5).
-It answers "where would this packet go, and why" (:mod:`adon.flowvisor.trace`), and forwards in the tests.
 Meters let everything through here: whether a packet is one too many is not a question of values.
 """
 
