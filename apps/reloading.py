@@ -45,7 +45,6 @@ READERS: Mapping[str, frozenset[str]] = {
     "compute": frozenset({CONTROLLER, COLLECTOR}),
     "policy": frozenset({CONTROLLER, WEB}),
     "policy.measurement_access": frozenset({COLLECTOR, WEB}),
-    "policy.self_service": frozenset({WEB}),
     "policy.use_access": frozenset({CONTROLLER, WEB}),
     "policy.credentials": frozenset({WEB}),
     "policy.thresholds": frozenset({WEB}),

@@ -26,7 +26,6 @@ class Action(StrEnum):
     TEMPLATE_READ = "template.read"
     TEMPLATE_DRAFT = "template.draft"
     TEMPLATE_BACKTEST = "template.backtest"
-    TEMPLATE_SELF_SERVICE = "template.self_service"
     PATH_READ = "path.read"
     MEASUREMENT_READ = "measurement.read"
     MEASUREMENT_START = "measurement.start"
@@ -138,11 +137,6 @@ GRANTS: Mapping[Action, Mapping[Role, Scope]] = {
     Action.TEMPLATE_READ: _EVERY_ROLE,
     Action.TEMPLATE_DRAFT: _EVERY_ROLE,
     Action.TEMPLATE_BACKTEST: {Role.ADMIN: Scope.ANY, Role.PERFORMANCE_ENGINEER: Scope.ANY},
-    Action.TEMPLATE_SELF_SERVICE: {  # within what adon.access.self_service allows
-        Role.ADMIN: Scope.ANY,
-        Role.PERFORMANCE_ENGINEER: Scope.ANY,
-        Role.RESEARCHER: Scope.ANY,
-    },
     Action.PATH_READ: _EVERY_ROLE,
     Action.MEASUREMENT_READ: _EVERY_ROLE,
     Action.MEASUREMENT_START: _ACTING_STAFF,

@@ -2001,7 +2001,6 @@ Action: TypeAlias = Literal[
     "template.read",
     "template.draft",
     "template.backtest",
-    "template.self_service",
     "path.read",
     "measurement.read",
     "measurement.start",
@@ -2495,15 +2494,10 @@ class QuestionList(TypedDict):
 
 class SimilarList(TypedDict):
     """
-    The templates that a specification is like, the most similar first, and whether that is enough.
+    The templates that a specification is like, the most similar first.
     """
 
     items: list[SimilarView]
-    self_service: bool
-    """
-    whether who asks may register it without a performance engineer
-    """
-    why: str
 
 
 class BacktestSummary(TypedDict):

@@ -50,12 +50,8 @@ class TemplateCalls(Caller):
         return self._post(DraftView, "/template-drafts", answers)
 
     def similar(self, template: TemplateBody | Mapping[str, Any]) -> SimilarList:
-        """The templates that a specification is like, and whether it may be registered by self-service."""
+        """The templates that a specification is like, and how their flows fared."""
         return self._post(SimilarList, "/template-drafts/similar", template)
-
-    def serve_yourself(self, template: TemplateBody | Mapping[str, Any]) -> TemplateBody:
-        """Save a template without a performance engineer, where the policy allows it."""
-        return self._post(TemplateBody, "/self-service", template)
 
     def start_backtest(self, question: BacktestBody | Mapping[str, Any]) -> BacktestView:
         """Have the past played again with another version of a template; returns at once."""

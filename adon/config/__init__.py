@@ -39,7 +39,6 @@ from adon.config.measuring import (
 from adon.config.network import Host, PathEndpoint, Site, Switch, TransitPath
 from adon.config.operation import ComputeSite, Controller, CookieRange, MeasurementGrant, Policy
 from adon.config.queueing import QueuePolicy
-from adon.config.self_service import SelfService
 from adon.config.slices import (
     DscpByPriority,
     FireflyCollector,
@@ -98,7 +97,6 @@ __all__ = [
     "ReactiveEntry",
     "ResultArchive",
     "Retention",
-    "SelfService",
     "Shibboleth",
     "Site",
     "Slice",

@@ -14,7 +14,6 @@ from adon.config.connecting import Connections, ControllerTls, OpenFlowVersion, 
 from adon.config.credentials import Credentials
 from adon.config.parts import Port, PositiveRate, Section, Span, raise_all
 from adon.config.queueing import QueuePolicy
-from adon.config.self_service import SelfService
 from adon.config.slices import DscpByPriority, FireflyCollector, LadderPolicy, ReactiveEntry
 from adon.config.thresholds import Thresholds
 from adon.config.use import UseGrant
@@ -131,9 +130,6 @@ class Policy(Section):
         default=(), description="what flows are marked with; request, template and slice come before"
     )
     credentials: Credentials = Credentials()
-    self_service: SelfService | None = Field(
-        default=None, description="when a template needs no performance engineer; never without it"
-    )
     thresholds: Thresholds = Field(
         default_factory=FrozenMap,
         description="per metric, from which value on a measured path is shown as worth a look, or as bad; "

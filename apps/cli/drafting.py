@@ -84,8 +84,6 @@ def _tell(found: SimilarList, *, err: bool) -> None:
             f"{one['kept']} of {one['outcomes']} flows kept their QSpec ({one['kept_at_least']:.0%} at least)"
         )
         typer.echo(f"  {fared if one['outcomes'] else 'no flow of it has ended yet'}", err=err)
-    may = "may be added with --self-service" if found["self_service"] else "no self-service"
-    typer.echo(f"{may}: {found['why']}", err=err)
 
 
 def _asked() -> Answers:

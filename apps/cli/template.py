@@ -44,16 +44,11 @@ def validate(
 def add(
     ctx: typer.Context,
     file: Path,
-    self_service: Annotated[
-        bool, typer.Option("--self-service", help="Without an engineer, if a similar one succeeded before.")
-    ] = False,
     quiet: QuietFlag = False,
     json_: JsonFlag = False,
 ) -> None:
     """Save a template file in the catalog; without a version of its own, as the next one."""
-    document = document_of(file)
-    saved = client(ctx).serve_yourself(document) if self_service else client(ctx).add_template(document)
-    print_saved(saved, quiet=quiet, json_=json_)
+    print_saved(client(ctx).add_template(document_of(file)), quiet=quiet, json_=json_)
 
 
 def print_saved(saved: TemplateBody, *, quiet: bool, json_: bool) -> None:

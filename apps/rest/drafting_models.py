@@ -7,7 +7,6 @@ from typing import Any, Self
 
 from pydantic import Field
 
-from adon.access.policy import Permission
 from adon.templates_catalog.questionnaire.answers import Answers
 from adon.templates_catalog.questionnaire.asking import QUESTIONS, Question
 from adon.templates_catalog.questionnaire.drafting import Draft
@@ -65,20 +64,14 @@ class SimilarView(View):
 
 
 class SimilarList(View):
-    """The templates that a specification is like, the most similar first, and whether that is enough."""
+    """The templates that a specification is like, the most similar first."""
 
     items: list[SimilarView]
-    self_service: bool = Field(description="whether who asks may register it without a performance engineer")
-    why: str
 
     @classmethod
-    def of(cls, found: list[Found], permission: Permission) -> Self:
+    def of(cls, found: list[Found]) -> Self:
         """The list as it is answered."""
-        return cls(
-            items=[SimilarView.of(one) for one in found],
-            self_service=permission.allowed,
-            why=permission.reason,
-        )
+        return cls(items=[SimilarView.of(one) for one in found])
 
 
 class DraftView(View):

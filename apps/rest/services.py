@@ -13,7 +13,7 @@ from typing import Any, Protocol, TypeVar, cast
 from flask import current_app
 
 from adon.config import Access as AccessSettings
-from adon.config import Configuration, Credentials, MeasurementGrant, SelfService, UseGrant
+from adon.config import Configuration, Credentials, MeasurementGrant, UseGrant
 from adon.errors import AdonError, NotFound, Unavailable
 from adon.store.access.access import Access
 from adon.store.access.database import access_url
@@ -165,7 +165,6 @@ class Services:
     :param use_access: who may use which path and compute site, where the configuration says so.
     :param clock: tells seconds since the epoch.
     :param supervisor: ``adon serve``, which knows how reloads went; None in a test of one part.
-    :param self_service: when a template needs no performance engineer; None for never.
     :param backtests: has templates tried on the past; None where nobody said where the configuration is.
     :param why_nots: works out why a decision took nothing else; None where nobody said where the state is.
     :param sign_in: the ways to sign in beside a token, and who gets which roles by them.
@@ -193,7 +192,6 @@ class Services:
     clock: Callable[[], float] = time.time
     leased: bool = False
     supervisor: Controller | None = None
-    self_service: SelfService | None = None
     backtests: Backtests | None = None
     credentials: Credentials = field(default_factory=Credentials)
     use_access: tuple[UseGrant, ...] = ()
@@ -290,7 +288,6 @@ def open_services(
             configuration.policy.measurement_access,
             leased=configuration.controller.ha is not None,
             supervisor=supervisor,
-            self_service=configuration.policy.self_service,
             backtests=backtests,
             credentials=credentials,
             use_access=configuration.policy.use_access,

@@ -1,19 +1,13 @@
-"""Templates of the catalog that a specification is like, how they fared, and whether that is enough.
-
-What is compared comes from the databases; whether it is enough is said by :mod:`adon.access.self_service`.
-"""
+"""Templates of the catalog that a specification is like, and how they fared."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from adon.access.policy import Permission
-from adon.access.self_service import Precedent, Terms, may_register
 from adon.errors import NotFound
 from adon.templates_catalog.model import Template
 from adon.templates_catalog.similarity import Similarity, Success, excess, ranked, success
 from apps.rest.api.templates import latest
-from apps.rest.guard import requester
 from apps.rest.services import services
 
 SHOWN = 5
@@ -30,14 +24,6 @@ class Found:
     success: Success
     excess: tuple[str, ...]
 
-    @property
-    def precedent(self) -> Precedent:
-        """As the policy looks at it."""
-        fared = self.success
-        return Precedent(
-            self.similarity.reference, self.similarity.value, fared.outcomes, fared.at_least, self.excess
-        )
-
 
 def similar(template: Template) -> list[Found]:
     """The templates that a specification is like, the most similar first."""
@@ -51,20 +37,6 @@ def similar(template: Template) -> list[Found]:
         )
         for one in ranked(template, known.values())[:SHOWN]
     ]
-
-
-def permission(template: Template, found: list[Found]) -> Permission:
-    """Whether who asks may register this by self-service, and why."""
-    wanted = services().self_service
-    terms = None if wanted is None else Terms(wanted.similarity, wanted.outcomes, wanted.kept)
-    return may_register(requester(), terms, [one.precedent for one in found], _owner(template.name))
-
-
-def _owner(name: str) -> str | None:
-    """Who saved a template of this name, or, of several, somebody who is not the one who asks."""
-    versions = [saved for saved in services().store.templates() if saved.template.name == name]
-    others = [saved.author for saved in versions if saved.author != requester().name]
-    return others[0] if others else versions[0].author if versions else None
 
 
 def next_version(name: str) -> int:

@@ -16,7 +16,6 @@ flow.report       any    own                   own         any       -
 template.add      any    any                   -           -         -
 template.read     any    any                   any         any       any
 template.draft    any    any                   any         any       any
-template.self_service any any                  any         -         -
 template.backtest any    any                   -           -         -
 path.read         any    any                   any         any       any
 measurement.read  any    any                   any         any       any

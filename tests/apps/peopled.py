@@ -15,7 +15,7 @@ import pytest
 from adon.access.identity import Actor, create_token, digest_of
 from adon.broker.effects import RuleState
 from adon.broker.sites.jobs import JobRequest
-from adon.config import ConfiguredJob, SelfService
+from adon.config import ConfiguredJob
 from adon.flowvisor.pipeline import FLOW_PRIORITY
 from adon.yamlfile import check_model
 from apps.rest.backtests import Backtest, Backtests, State
@@ -25,7 +25,6 @@ from measurement.archive import Archive
 from tests.apps.measured import FELL, NOW
 from tests.apps.web import ROLES, SOYKB, WISH, World, rule_for
 from tests.store.values import an_outcome
-from tests.templates_catalog.experience import an_outcome as a_success
 
 PREFIX = "/api/v1"
 OTHER = "rival"
@@ -40,7 +39,6 @@ BODIES: Mapping[str, Any] = {
     "/template-drafts/similar": SOYKB,
     "/template-drafts": {"application": "x", "kind": "session", "rate": "1 Mbps", "counts": ["speed"]},
     "/template-backtests": {"template": SOYKB, "since": "2025-10-09T08:00:00Z"},
-    "/self-service": {**SOYKB, "name": "of-{who}"},
     "/flows": WISH,
     "/flow-previews": WISH,
     "/flows/{id}/reports": {"status": "progress", "bytes": 1},
@@ -156,13 +154,11 @@ def peopled(folder: Path, empty: Path) -> Iterator[Peopled]:
     built = World(folder, empty)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Backtests, "_run", lambda *_: None)
-        patch.setattr(type(built.store), "experience", lambda *_: (a_success(), a_success(2)))
-        easy = SelfService(similarity=0.1, outcomes=1, kept=0.1)
         tried = Backtests(built.archive, built.archive.parent, built.url, lambda: NOW + 10)
         tried._kept["b-1"] = Backtest(
             "b-1", "soykb", "eve", NOW, NOW - 60, NOW, State.DONE, NOW, None, b"<svg/>"
         )
-        parts = replace(built.app.extensions[NAME], self_service=easy, backtests=tried)
+        parts = replace(built.app.extensions[NAME], backtests=tried)
         built.app.extensions[NAME] = parts
         built.tokens["unknown"] = built.token("unknown", "astronaut")
         whole = Peopled(built)

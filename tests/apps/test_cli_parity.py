@@ -104,7 +104,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "POST /rules/sync": ("rules", "sync"),
     "GET /schedule": ("measure", "schedule"),
     "GET /schedule/gantt": ("measure", "schedule", "--page", "{folder}/plan.html"),
-    "POST /self-service": ("template", "add", "{template}", "--self-service"),
     "GET /sites": ("site", "list"),
     "GET /sites/{name}": ("site", "show", "osu-hpc"),
     "GET /slices": ("slice", "list"),

@@ -49,7 +49,6 @@ def service(tmp_path: Path) -> Service:
         ((), set()),
         (("policy.drain",), {"controller", "web"}),
         (("policy.measurement_access",), {"collector", "web"}),
-        (("policy.self_service",), {"web"}),
         (("policy.thresholds",), {"web"}),
         (("measurements.retention",), {"collector"}),
         (("measurements.tests",), {"controller", "collector", "web"}),

@@ -50,12 +50,10 @@ NAMES = {
 CHANGED: Mapping[str, Mapping[str, Any]] = {
     "start_backtest": {"since": _text(NOW - timedelta(days=1))},
     "accept_advice": {"applied_at": _text(NOW - timedelta(days=1))},
-    "serve_yourself": {"name": "soykb-of-mine"},
 }
 """What else differs from an example."""
 REFUSED = {
     "acknowledge": (404, "the alarms are of a past that this collector has not seen"),
-    "serve_yourself": (403, "nothing that is like it has succeeded here"),
 }
 """What is refused, and why; everything else succeeds."""
 ALSO = ("/events?seconds=0.01&kinds=flow",)

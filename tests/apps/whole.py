@@ -95,7 +95,6 @@ def configuration(openflow_port: int, web_port: int) -> dict[str, Any]:
         "through": ["false"],
         "jobs": {"align": JOB},
     }
-    document["policy"]["self_service"] = {"similarity": 0.5, "outcomes": 1, "kept": 0.1}
     return document
 
 

@@ -149,7 +149,7 @@ def result(here: Visit, found: Document) -> Component:
 
 
 def similar_card(found: Document) -> Component:
-    """Templates of the catalog that are like it, and whether that is enough to go without an engineer."""
+    """Templates of the catalog that are like it."""
     columns = [
         Column("Template", lambda one: template_link(one["reference"])),
         Column("Similarity", lambda one: ui.bar(one["similarity"], f"{one['similarity']:.2f}")),
@@ -157,12 +157,9 @@ def similar_card(found: Document) -> Component:
         Column("Flows that kept their bounds", _kept),
         Column("More than it gives", lambda one: ", ".join(one["excess"]) or "nothing"),
     ]
-    tone = "good" if found["self_service"] else "wait"
-    words = "Self-service: " if found["self_service"] else "No self-service: "
     return ui.card(
         "What the catalog has like it",
         ui.table(columns, found["items"], "Nothing in the catalog is like it.", "Similar templates"),
-        ui.notice(f"{words}{found['why']}.", "good" if tone == "good" else "wait"),
     )
 
 

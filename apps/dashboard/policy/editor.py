@@ -20,7 +20,7 @@ from apps.dashboard.router import URL
 from apps.dashboard.visit import Visit, visit
 
 TEXT, SETTLED, GUTTER, PROBLEMS = "editor-text", "editor-settled", "editor-gutter", "editor-problems"
-PICTURE, SAVE, SAID, SIMILAR = "editor-picture", "editor-save", "editor-said", "editor-similar"
+PICTURE, SAVE, SAID = "editor-picture", "editor-save", "editor-said"
 
 START: Document = {
     "name": "my-application",
@@ -67,13 +67,7 @@ def _page(here: Visit, head: Component, text: str, name: str | None) -> Componen
 def _notes(here: Visit) -> list[Component]:
     if allowed(here, Action.TEMPLATE_ADD):
         return []
-    return [
-        ui.notice(
-            "A performance engineer adds templates. Where the policy allows it you may use one without "
-            "waiting that is like another which has proved itself: the check says so.",
-            "wait",
-        )
-    ]
+    return [ui.notice("You can check a template here; a performance engineer adds it.", "wait")]
 
 
 def panel(here: Visit, text: str, name: str | None) -> Component:
@@ -94,7 +88,6 @@ def panel(here: Visit, text: str, name: str | None) -> Component:
     )
     right = [
         html.Div(id=PROBLEMS, **{"aria-live": "polite"}),
-        html.Div(id=SIMILAR),
         ui.card("How it would score", html.Div(id=PICTURE)),
     ]
     if name is not None and allowed(here, Action.TEMPLATE_BACKTEST):
@@ -103,7 +96,7 @@ def panel(here: Visit, text: str, name: str | None) -> Component:
 
 
 def look(here: Visit, text: str) -> tuple[Any, ...]:
-    """What the check of a text shows: problems, line numbers, rows, picture, the button, similar ones.
+    """What the check of a text shows: problems, line numbers, rows, picture, the button.
 
     :raises AdonError: if the API does not answer.
     """
@@ -112,18 +105,14 @@ def look(here: Visit, text: str) -> tuple[Any, ...]:
     problems = checked.problems(found["problems"])
     lines = checked.gutter(text, checked.wrong_lines(found["problems"]))
     older = None if template is None else _older(here, template["name"])
-    similar, can = _may_save(here, template)
     label = "Save" if template is None else f"Save as {template['name']}, version {found['next_version']}"
-    if template is not None and can and not allowed(here, Action.TEMPLATE_ADD):
-        label = f"Use {template['name']} without waiting"
     return (
         problems,
         lines,
         checked.rows_of(text),
         checked.picture(found, older),
-        template is None or not can,
+        template is None or not allowed(here, Action.TEMPLATE_ADD),
         label,
-        similar,
     )
 
 
@@ -136,19 +125,6 @@ def _older(here: Visit, name: str) -> Document | None:
     return here.client.check_template(json.dumps(saved), "json")
 
 
-def _may_save(here: Visit, template: Any) -> tuple[Any, bool]:
-    """Whether saving is offered; for who may not add templates, by what the policy says of this one."""
-    if template is None or allowed(here, Action.TEMPLATE_ADD):
-        return [], template is not None
-    if not allowed(here, Action.TEMPLATE_SELF_SERVICE):
-        return [], False
-    found = here.client.similar(template)
-    words = "You may use it without waiting: it is " if found["self_service"] else "Not without an engineer: "
-    return ui.notice(words + found["why"] + ".", "good" if found["self_service"] else "wait"), found[
-        "self_service"
-    ]
-
-
 def save(here: Visit, text: str) -> str:
     """Save the text as it stands; where to go then.
 
@@ -158,9 +134,7 @@ def save(here: Visit, text: str) -> str:
     if found["template"] is None:
         raise _InvalidText(found["problems"])
     document = {name: part for name, part in found["template"].items() if name != "version"}
-    adding = allowed(here, Action.TEMPLATE_ADD)
-    template: Any = document
-    saved = here.client.add_template(template) if adding else here.client.serve_yourself(template)
+    saved = here.client.add_template(document)
     name, version = saved["name"], saved["version"]
     return f"/templates/{quote(name)}?saved={version}"
 
@@ -188,18 +162,17 @@ def _callbacks(app: Dash) -> None:
         Output(PICTURE, "children"),
         Output(SAVE, "disabled"),
         Output(SAVE, "children"),
-        Output(SIMILAR, "children"),
         Input(SETTLED, "data"),
         prevent_initial_call=True,
     )
     def check(typed: list[str | None] | None) -> Any:
         text = typed[0] if typed else None
         if text is None:
-            return (no_update,) * 7
+            return (no_update,) * 6
         try:
             return look(visit(), text)
         except AdonError as error:
-            return (ui.failure(error), *(no_update,) * 3, True, no_update, no_update)
+            return (ui.failure(error), *(no_update,) * 3, True, no_update)
 
     @app.callback(
         Output(SAID, "children"),

@@ -17,7 +17,7 @@ from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit
 
 GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
-    ("Who may", ("measurement_access", "use_access", "use", "self_service")),
+    ("Who may", ("measurement_access", "use_access", "use")),
     ("Who goes first", ("preemption", "aging", "queue")),
     (
         "Choosing paths",
@@ -30,7 +30,6 @@ REST = "How the controller works"
 NAMES = {
     "measurement_access": "Who may start and read measurements",
     "use_access": "Who may use what",
-    "self_service": "Templates without an engineer",
     "thresholds": "From when a value is worth a look, or bad",
     "queue": "The order of the queue",
     "reserve_nodes": "Worker nodes kept free",
@@ -160,7 +159,6 @@ NOTHING = {
     "measurement_access": "Nobody is named: as the roles allow.",
     "use_access": "Nobody is named: whoever has the role may use everything.",
     "standby_paths": "All of them.",
-    "self_service": "Off: a performance engineer adds templates.",
     "thresholds": "The templates' bounds say so.",
     "no_test_above_reserved": "Tests run whatever is reserved.",
     "reactive": "None.",
