@@ -359,20 +359,6 @@ class QuestionView(TypedDict):
     """
 
 
-class PartView(TypedDict):
-    """
-    How far one part of two specifications is apart.
-    """
-
-    part: str
-    share: float
-    """
-    how much the part counts
-    """
-    distance: float
-    differs: str
-
-
 class ReasonView(TypedDict):
     """
     Why a field of the draft has its value.
@@ -380,30 +366,6 @@ class ReasonView(TypedDict):
 
     field: str
     because: str
-
-
-class SimilarView(TypedDict):
-    """
-    A template of the catalog that a specification is like.
-    """
-
-    reference: str
-    similarity: float
-    because: str
-    parts: list[PartView]
-    outcomes: int
-    kept: int
-    """
-    of the outcomes, those that kept the QSpec all the time
-    """
-    kept_at_least: float
-    """
-    lower end of Wilson's interval (95 %) for their share
-    """
-    excess: list[str]
-    """
-    what would be more than it gives
-    """
 
 
 class AnswersBody(TypedDict):
@@ -2492,12 +2454,14 @@ class QuestionList(TypedDict):
     items: list[QuestionView]
 
 
-class SimilarList(TypedDict):
+class DraftView(TypedDict):
     """
-    The templates that a specification is like, the most similar first.
+    A template that nobody has saved yet; ``yaml`` has the reasons as comments.
     """
 
-    items: list[SimilarView]
+    template: dict[str, Any]
+    reasons: list[ReasonView]
+    yaml: str
 
 
 class BacktestSummary(TypedDict):
@@ -3529,17 +3493,6 @@ class TemplateBody(TypedDict):
     best_practices: NotRequired[list[BestPractice]]
     triggers: NotRequired[list[Trigger]]
     monitoring: NotRequired[list[Monitor]]
-
-
-class DraftView(TypedDict):
-    """
-    A template that nobody has saved yet; ``yaml`` has the reasons as comments.
-    """
-
-    template: dict[str, Any]
-    reasons: list[ReasonView]
-    yaml: str
-    similar: SimilarList
 
 
 class BacktestList(TypedDict):

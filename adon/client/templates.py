@@ -13,7 +13,6 @@ from adon.client.documents import (
     BacktestView,
     DraftView,
     QuestionView,
-    SimilarList,
     TemplateBody,
     TemplateSummary,
 )
@@ -48,10 +47,6 @@ class TemplateCalls(Caller):
     def draft(self, answers: AnswersBody | Mapping[str, Any]) -> DraftView:
         """The template that a survey's answers lead to, with its reasons; nothing is saved."""
         return self._post(DraftView, "/template-drafts", answers)
-
-    def similar(self, template: TemplateBody | Mapping[str, Any]) -> SimilarList:
-        """The templates that a specification is like, and how their flows fared."""
-        return self._post(SimilarList, "/template-drafts/similar", template)
 
     def start_backtest(self, question: BacktestBody | Mapping[str, Any]) -> BacktestView:
         """Have the past played again with another version of a template; returns at once."""

@@ -394,11 +394,6 @@ class Store:
         with self._reading() as connection:
             return job_rows.last_number(connection)
 
-    def experience(self, template: str, limit: int = 5000) -> tuple[FlowOutcome, ...]:
-        """What the latest flows of a template, in whatever version, left behind; the oldest first."""
-        with self._reading() as connection:
-            return tuple(reversed(outcome_rows.listed(connection, template, None, None, limit, None)))
-
     def reservation(self, number: int) -> Reservation:
         """One reservation, released or over as it may be.
 

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from adon.errors import InvalidInput, Problem
-from apps.cli.common import JsonFlag, client, lines, print_json, write
+from apps.cli.common import JsonFlag, lines, print_json, write
 
 if TYPE_CHECKING:
-    from adon.client.documents import SimilarList, TemplateBody
     from adon.templates_catalog.questionnaire.answers import Answers
     from adon.templates_catalog.questionnaire.asking import Question
 
 
 def draft(
-    ctx: typer.Context,
     answers: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The answers (YAML); without it they are asked for.")
     ] = None,
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write the draft here.")
     ] = None,
-    compare: Annotated[
-        bool, typer.Option("--similar", help="Also tell which templates of the catalog it is like.")
-    ] = False,
     json_: JsonFlag = False,
 ) -> None:
-    """Draft a template from a survey; needs no server, but for --similar.
+    """Draft a template from a survey; needs no server.
 
     Prints YAML with a reason beside every number, to look through and add.
     """
@@ -42,8 +37,6 @@ def draft(
         raise InvalidInput(Problem("", "is there already; it is not written over", str(output)))
     found = drafted(_asked() if answers is None else load_model(answers, Answers))
     text = as_yaml(found)
-    if compare:
-        _tell(client(ctx).similar(cast("TemplateBody", found.document)), err=True)
     if output is not None:
         write(output, text, "--output")
     if json_:
@@ -60,30 +53,6 @@ def draft(
     typer.echo(
         f"{output}: a draft of {found.template.name}; look through it, then: adon template add {output}"
     )
-
-
-def similar(
-    ctx: typer.Context,
-    file: Annotated[Path, typer.Argument(help="A template file (YAML).")],
-    json_: JsonFlag = False,
-) -> None:
-    """Which templates of the catalog a file is like, why, and how their flows fared."""
-    from apps.cli.template import document_of
-
-    found = client(ctx).similar(document_of(file))
-    if json_:
-        print_json(found)
-    else:
-        _tell(found, err=False)
-
-
-def _tell(found: SimilarList, *, err: bool) -> None:
-    for one in found["items"]:
-        typer.echo(one["because"], err=err)
-        fared = (
-            f"{one['kept']} of {one['outcomes']} flows kept their QSpec ({one['kept_at_least']:.0%} at least)"
-        )
-        typer.echo(f"  {fared if one['outcomes'] else 'no flow of it has ended yet'}", err=err)
 
 
 def _asked() -> Answers:

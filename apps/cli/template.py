@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(help="Application templates: what applications need.", no_args_is_help=True)
 app.command()(drafting.draft)
-app.command()(drafting.similar)
 app.command()(editing.edit)
 app.command()(editing.diff)
 app.command()(checking.versions)

@@ -21,7 +21,6 @@ TRANSFER: Mapping[str, Any] = {
 
 EXAMPLES: Mapping[str, Any] = {
     "add_template": TEMPLATE,
-    "compare_template": TEMPLATE,
     "check_template": {"text": "name: soykb\nweights: {throughput: 1}\n", "form": "yaml"},
     "draft_template": {
         "application": "soykb",

@@ -121,7 +121,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "DELETE /template-backtests/{id}": ("backtest", "cancel", "b-000000000000"),
     "GET /template-backtests/{id}/picture": ("backtest", "picture", "b-000000000000"),
     "POST /template-checks": ("template", "check", "{template}"),
-    "POST /template-drafts/similar": ("template", "similar", "{template}"),
     "GET /templates": ("template", "list"),
     "POST /templates": ("template", "add", "{template}"),
     "GET /templates/{name}": ("template", "show", "soykb"),

@@ -15,7 +15,7 @@ from adon.templates_catalog.questionnaire.asking import QUESTIONS, typed
 from apps.dashboard import ui
 from apps.dashboard.page import Page
 from apps.dashboard.policy import editor
-from apps.dashboard.policy.words import Document, template_link
+from apps.dashboard.policy.words import Document
 from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit, visit
 
@@ -131,7 +131,7 @@ def drafted(here: Visit, said: Mapping[str, str]) -> Document:
 
 
 def result(here: Visit, found: Document) -> Component:
-    """The draft with its reasons, what is like it, and the editor to look through and save it."""
+    """The draft with its reasons, and the editor to look through and save it."""
     columns = [
         Column("Field", lambda one: html.Code(one["field"])),
         Column("Why it has its value", lambda one: one["because"]),
@@ -143,37 +143,8 @@ def result(here: Visit, found: Document) -> Component:
             ui.card(
                 "Why the draft is as it is", ui.table(columns, found["reasons"], "", "Reasons of the draft")
             ),
-            similar_card(found["similar"]),
         ]
     )
-
-
-def similar_card(found: Document) -> Component:
-    """Templates of the catalog that are like it."""
-    columns = [
-        Column("Template", lambda one: template_link(one["reference"])),
-        Column("Similarity", lambda one: ui.bar(one["similarity"], f"{one['similarity']:.2f}")),
-        Column("Because", _because),
-        Column("Flows that kept their bounds", _kept),
-        Column("More than it gives", lambda one: ", ".join(one["excess"]) or "nothing"),
-    ]
-    return ui.card(
-        "What the catalog has like it",
-        ui.table(columns, found["items"], "Nothing in the catalog is like it.", "Similar templates"),
-    )
-
-
-def _because(one: Document) -> Component:
-    parts = sorted(one["parts"], key=lambda part: -part["share"] * part["distance"])
-    apart = [part["part"] for part in parts if part["distance"]]
-    told = one["because"].partition(", because ")[2] or one["because"]
-    return ui.details(f"differs in {', '.join(apart[:3])}" if apart else "is the same", html.Small(told))
-
-
-def _kept(one: Document) -> Any:
-    if not one["outcomes"]:
-        return "none yet"
-    return f"{one['kept']} of {one['outcomes']}; {ui.share(one['kept_at_least'])} at least"
 
 
 def _callbacks(app: Dash) -> None:

@@ -7,15 +7,12 @@ from http import HTTPStatus
 from flask import Response
 
 from adon.access.policy import Action
-from adon.templates_catalog.model import Template
 from adon.templates_catalog.questionnaire.drafting import draft
 from apps.rest.answers import done
 from apps.rest.api.common import answers, blueprint
-from apps.rest.drafting_models import AnswersBody, DraftView, QuestionList, SimilarList
+from apps.rest.drafting_models import AnswersBody, DraftView, QuestionList
 from apps.rest.guard import action
-from apps.rest.models import TemplateBody
 from apps.rest.paging import InOrder, cut
-from apps.rest.similar import similar
 
 api = blueprint("template drafts", "Templates drafted from a survey")
 
@@ -31,17 +28,4 @@ def list_questions(query: InOrder) -> Response:
 @action(Action.TEMPLATE_DRAFT, asks=True)
 def draft_template(body: AnswersBody) -> Response:
     """A template from the answers, every number with its reason; it is not saved."""
-    drafted = draft(body)
-    return done(DraftView.of(drafted, likened(drafted.template)), HTTPStatus.OK)
-
-
-def likened(template: Template) -> SimilarList:
-    """The templates that a specification is like, part by part, and how their flows fared."""
-    return SimilarList.of(similar(template))
-
-
-@api.post("/template-drafts/similar", responses=answers(200, SimilarList, 400, 413, 415))
-@action(Action.TEMPLATE_DRAFT, asks=True)
-def compare_template(body: TemplateBody) -> Response:
-    """The templates that a specification is like, part by part, and how their flows fared."""
-    return done(likened(body), HTTPStatus.OK)
+    return done(DraftView.of(draft(body)), HTTPStatus.OK)

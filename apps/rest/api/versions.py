@@ -18,7 +18,6 @@ from apps.rest.checking import checked
 from apps.rest.guard import action
 from apps.rest.paging import InOrder, listed, sliced
 from apps.rest.services import services
-from apps.rest.similar import next_version
 from apps.rest.template_models import (
     CheckBody,
     TemplateCheck,
@@ -69,6 +68,14 @@ def _version(template: Template) -> int:
     return template.version
 
 
+def _next_version(name: str) -> int:
+    """The version that a template would be saved as."""
+    try:
+        return services().store.template(name).template.version + 1
+    except NotFound:
+        return 1
+
+
 @api.post("/template-checks", responses=answers(200, TemplateCheck, 400, 413, 415))
 @action(Action.TEMPLATE_DRAFT, asks=True)
 def check_template(body: CheckBody) -> Response:
@@ -84,7 +91,7 @@ def check_template(body: CheckBody) -> Response:
         ok=not found.problems,
         problems=problem_items(found.problems),
         template=None if template is None else codec.encode_template(template),
-        next_version=None if template is None else next_version(template.name),
+        next_version=None if template is None else _next_version(template.name),
         curves=[] if template is None else curves(template),
         parts=parts or None,
     )
