@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 from enum import StrEnum
 
-_PLUGIN = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _ALWAYS = re.compile(r"always (?P<path>\S+)")
 
 
@@ -21,28 +20,20 @@ class Kind(StrEnum):
     """By a hash over the paths that are up."""
     LOWEST_RTT = "lowest rtt"
     BEST_TEST = "best test"
-    PLUGIN = "plugin"
-    """A class of the experimenter's own, ``module:Class``."""
 
 
 @dataclass(frozen=True, slots=True)
 class PolicyName:
     """A policy as a file names it.
 
-    :param argument: the path of ``always``, or ``module:Class`` of a plugin; else empty.
+    :param argument: the path of ``always``; else empty.
     """
 
     kind: Kind
     argument: str = ""
 
     def __str__(self) -> str:
-        match self.kind:
-            case Kind.ALWAYS:
-                return f"always {self.argument}"
-            case Kind.PLUGIN:
-                return self.argument
-            case _:
-                return self.kind.value
+        return f"always {self.argument}" if self.kind is Kind.ALWAYS else self.kind.value
 
 
 def parse(text: str) -> PolicyName:
@@ -53,11 +44,8 @@ def parse(text: str) -> PolicyName:
     found = _ALWAYS.fullmatch(text)
     if found is not None:
         return PolicyName(Kind.ALWAYS, found["path"])
-    if _PLUGIN.fullmatch(text):
-        return PolicyName(Kind.PLUGIN, text)
     if text in (Kind.OURS, Kind.ECMP, Kind.LOWEST_RTT, Kind.BEST_TEST):
         return PolicyName(Kind(text))
     raise ValueError(
-        f"there is no policy {text[:60]!r}; known are ours, always PATH, ecmp, lowest rtt, best test and "
-        "module:Class"
+        f"there is no policy {text[:60]!r}; known are ours, always PATH, ecmp, lowest rtt and best test"
     )

@@ -13,7 +13,7 @@ from adon.errors import InvalidInput, Problem
 from adon.experiments.reading import Source
 from adon.experiments.surroundings import Limits, Machine, Surroundings, Way
 from adon.paths import is_file
-from apps.experiments import measuring, plugins
+from apps.experiments import measuring
 from apps.experiments.named_files import network_file
 from mininet_topos import networks
 from mininet_topos.networks import Network, configuration
@@ -63,9 +63,7 @@ def checked(source: Source, of: Network, results: Path) -> Surroundings:
     found = surroundings(of, machine(results))
     source.check(found)
     wrong = [
-        problem
-        for look in (_check_configuration, measuring.check, _check_policies)
-        for problem in _problems(look, source, of)
+        problem for look in (_check_configuration, measuring.check) for problem in _problems(look, source, of)
     ]
     if wrong:
         raise InvalidInput(wrong)
@@ -96,14 +94,6 @@ def _check_configuration(source: Source, of: Network) -> None:
             ).problems
         ]
         raise InvalidInput(wrong) from error
-
-
-def _check_policies(source: Source, of: Network) -> None:  # noqa: ARG001 - of one kind with the others
-    """Load the experimenter's own."""
-    try:
-        plugins.check_policies(source.experiment, source.folder)
-    except InvalidInput as error:
-        raise source.placed(error, yamlfile.place_of(error.problems[0].field)) from error
 
 
 def machine(results: Path) -> Machine:

@@ -3,7 +3,7 @@
 ::
 
     experiment.yaml     the file, as it was read
-    files/              copies of what it names: network, templates, modules of policies
+    files/              copies of what it names: network, templates
     run.json            versions, seed, scale, platform, the trials; complete or partial, and why
     flows.csv           and throughput, measurements, decisions, events: docs/experiments.md
     parts/              tables of single trials, until the run is over

@@ -146,7 +146,7 @@ def _carried_out(
     with settings, ready as staged:
         record = Record(trial, prepared.network, SeenTests(staged.tests), progress.line)
         running = Running(record, Carriers(bed), prepared.results, staged.healthy, interruption.deferred)
-        decider = stage.decider(staged, record, source.folder)
+        decider = stage.decider(staged, record)
         control = None if staged.adon is None else staged.control
         happenings = Happenings(bed, decider, control, trial.links)
         running.run(decider, happenings, found.append)

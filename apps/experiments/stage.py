@@ -20,7 +20,7 @@ from adon.experiments.events import Controller
 from adon.experiments.planned import PlannedFlow, Trial
 from adon.experiments.policies import Kind, parse
 from adon.moments import seconds_of, time_text
-from apps.experiments import plugins
+from apps.experiments import baseline_policies
 from apps.experiments.deciding import Decider, Sight
 from apps.experiments.driving import Driven, unmeasured
 from apps.experiments.edges import pin_measured
@@ -161,11 +161,8 @@ def _said_if_it_ends(adon: Adon) -> Iterator[None]:
         raise
 
 
-def decider(stage: Staged, sight: Sight, experiment_folder: Path | None) -> Decider:
-    """Who decides in a trial.
-
-    :raises InvalidInput: if its policy cannot be loaded.
-    """
+def decider(stage: Staged, sight: Sight) -> Decider:
+    """Who decides in a trial."""
     network, trial = stage.bed.network, stage.trial
 
     def clock() -> float:
@@ -181,9 +178,9 @@ def decider(stage: Staged, sight: Sight, experiment_folder: Path | None) -> Deci
         rest = stage.ours = Ours(stage.client, sight, size_of, sight.now + trial.limit)
     elif name.kind is Kind.OURS:
         # Nothing is left to decide: every flow is pinned.
-        rest = Driven(plugins.AlwaysPath("nobody"), network, kept, sight, size_of, unmeasured)
+        rest = Driven(baseline_policies.AlwaysPath("nobody"), network, kept, sight, size_of, unmeasured)
     else:
-        policy = plugins.policy(name, trial.policy_seed, experiment_folder)
+        policy = baseline_policies.policy(name, trial.policy_seed)
         rest = Driven(policy, network, kept, sight, size_of, _measure(stage))
     return WithPinned(rest, kept)
 

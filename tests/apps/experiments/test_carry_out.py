@@ -258,7 +258,7 @@ def test_interrupted_before_anything_is_built_there_is_nothing(tmp_path, beds, m
     def press(*_words, **_more):
         os.kill(os.getpid(), signal.SIGINT)
 
-    monkeypatch.setattr(around.plugins, "check_policies", press)
+    monkeypatch.setattr(around.measuring, "check", press)
     done = command(tmp_path, monkeypatch, file(f"[{FLOW}]"))
     assert (done.exit_code, done.stderr) == (130, "interrupted before anything was built\n")
     assert not (tmp_path / "results").exists()

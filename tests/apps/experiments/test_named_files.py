@@ -9,12 +9,11 @@ from pathlib import Path
 import pytest
 
 from adon.experiments.plan import plan
-from adon.experiments.policies import parse
 from adon.experiments.reading import Source, read
 from apps.cli.experiment_files import experiment_of
-from apps.experiments import around, folder, plugins
+from apps.experiments import around, folder
 from apps.experiments.folder import Folder
-from apps.experiments.named_files import module_files, named_files
+from apps.experiments.named_files import named_files
 from mininet_topos import networks
 from tests.experiments import synthetic
 
@@ -24,20 +23,11 @@ experiment: mine
 title: Everything that a file can name
 network: {network}
 templates: [shared/bulk.yaml, soykb, {{name: inline, weights: {{throughput: 1}}}}]
-policies: [ours, "choosing:Second"]
 repetitions: 5
 workload:
   - {{flow: a, template: bulk, from: mu, to: osu, size: 1 GB}}
 """
 BULK = "# bulk\nname: bulk\nweights: {throughput: 1}\nstreams: 3\n"
-CHOOSING = """\
-from adon.simulation.policy import AtOnce
-import ranks.order
-
-class Second(AtOnce):
-    def __init__(self): super().__init__('second')
-    def choose(self, transfer, paths): return ranks.order.last(paths)
-"""
 
 
 @pytest.fixture
@@ -45,16 +35,8 @@ def place(tmp_path) -> Path:
     """A folder with an experiment and everything that it names."""
     place = tmp_path / "mine"
     (place / "shared").mkdir(parents=True)
-    (place / "ranks").mkdir()
     (place / "shared" / "bulk.yaml").write_text(BULK)
     (place / "network.yaml").write_text(f"# ours\n{networks.text('mu_osu')}")
-    (place / "choosing.py").write_text(CHOOSING)
-    (place / "ranks" / "__init__.py").write_text("")
-    (place / "ranks" / "order.py").write_text(
-        "from . import deeper\ndef last(paths): return paths[deeper.AT]\n"
-    )
-    (place / "ranks" / "deeper.py").write_text("AT = -1\n")
-    (place / "unused.py").write_text("")
     return place
 
 
@@ -87,12 +69,8 @@ def test_a_run_can_be_repeated_from_its_folder_alone(place, tmp_path, network):
     files = path / "files"
     assert (files / "templates.0.yaml").read_text() == BULK
     assert (files / "network.yaml").read_text().endswith(network_text)
-    python = {file.relative_to(files).as_posix() for file in files.rglob("*.py")}
-    assert python == {"choosing.py", "ranks/__init__.py", "ranks/order.py", "ranks/deeper.py"}
     again = folder.document(path)
     assert (again.digest(), trials(again)) == (digest, planned)
-    policy = plugins.policy(parse("choosing:Second"), 1, again.folder)
-    assert policy.choose(None, [1, 2]) == 2
 
     # And a run of that folder leaves the same folder again.
     _, once_more = experiment_of(str(path))
@@ -131,16 +109,3 @@ def test_a_folder_of_an_older_version_is_read_as_it_is(tmp_path):
     about = synthetic.run(only=1).about
     path = Folder(tmp_path / "r", synthetic.FIGURE_21, about).path
     assert folder.document(path).digest() == about.digest
-
-
-@pytest.mark.parametrize("module", ["adon.simulation.policy", "nowhere", "json"])
-def test_modules_that_are_not_the_experimenter_s_are_not_copied(place, module):
-    (place / "adon").mkdir()
-    (place / "adon" / "__init__.py").write_text("")
-    assert module_files(module, place) == {}
-
-
-def test_a_module_that_cannot_be_read_as_python_is_copied_as_it_is(place):
-    (place / "mine.py").write_text("import other\n")
-    (place / "other.py").write_text("def (:\n")
-    assert set(module_files("mine", place)) == {"mine.py", "other.py"}

@@ -207,16 +207,10 @@ def test_a_swept_period_that_does_not_fit_is_refused_where_it_stands(tmp_path):
             "configuration: {compute: {near: {site: nowhere, worker_nodes: 1, throughput_per_node: 1 Gbps}}}",
             "configuration.compute.near.site: there is no site 'nowhere'",
         ),
-        (
-            'policies: [always al2s, "nosuchmodule:Klass"]',
-            "policies.1: nosuchmodule:Klass: ModuleNotFoundError",
-        ),
-        ('policies: ["json:JSONDecoder"]', "policies.0: json:JSONDecoder: is no policy: it has no name"),
     ],
 )
 def test_what_only_a_run_would_need_is_looked_at_before(tmp_path, line, said):
-    text = file(f"[{FLOW}]").replace("policies: [always al2s]", line) if "policies" in line else None
-    text = text or f"{file(f'[{FLOW}]')}{line}\n"
+    text = f"{file(f'[{FLOW}]')}{line}\n"
     with pytest.raises(InvalidInput) as caught:
         around.checked(parse(text, "e.yaml"), MU_OSU, tmp_path)
     (problem,) = caught.value.problems
@@ -229,11 +223,11 @@ def test_sections_of_the_configuration_that_adon_takes_are_valid(tmp_path):
 
 
 def test_everything_wrong_that_only_a_run_would_need_is_told_together(tmp_path):
-    text = file(f"[{FLOW}]", policies='["nosuchmodule:Klass"]', measuring="{rtt: 20.5 s}")
+    text = file(f"[{FLOW}]", measuring="{rtt: 20.5 s}")
     with pytest.raises(InvalidInput) as caught:
         around.checked(parse(f"{text}configuration: {{policcy: {{}}}}\n", "e.yaml"), MU_OSU, tmp_path)
     fields = [problem.field for problem in caught.value.problems]
-    assert fields == ["configuration.policcy", "measuring.rtt", "policies.0"]
+    assert fields == ["configuration.policcy", "measuring.rtt"]
 
 
 def test_a_long_round_is_waited_for():

@@ -159,12 +159,3 @@ def test_a_platform_that_there_is_not_is_an_error_of_input(tmp_path):
     with started(file, tmp_path / "results", tmp_path / "log", "--platform", "mainframe") as run:
         assert run.ends(120) == 2
     assert "mainframe" in run.text
-
-
-def test_a_plugin_that_cannot_be_loaded_is_named_before_anything_starts(tmp_path):
-    file = written(tmp_path, TRANSFER + "size: 500 MB}")
-    file.write_text(file.read_text().replace("always al2s", '"ours_but_not:Policy"'))
-    with started(file, tmp_path / "results", tmp_path / "log", *HOST) as run:
-        assert run.ends(120) == 2
-    assert "ours_but_not:Policy: ModuleNotFoundError" in run.text
-    assert not (tmp_path / "results").exists()

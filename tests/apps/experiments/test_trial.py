@@ -48,7 +48,7 @@ class Run:
         self.running = Running(
             self.record, Carriers(self.bed), tmp_path, **{"healthy": lambda: None, **options}
         )
-        self.decider = stage.decider(Staged(self.bed, self.trial), self.record, None)
+        self.decider = stage.decider(Staged(self.bed, self.trial), self.record)
         self.happenings = Happenings(self.bed, self.decider, None, self.trial.links)
 
     def outcome(self):
@@ -137,7 +137,7 @@ def test_a_policy_that_hashes_takes_the_same_path_in_every_repetition(tmp_path):
     for trial in trials(file(f"[{SMALL}]", policies="[ecmp]").replace("repetitions: 1", "repetitions: 9")):
         bed = Bed(tmp_path)
         record = Record(trial, bed.network, SeenTests(lambda _began: ()), lambda _line: None)
-        decider = stage.decider(Staged(bed, trial), record, None)
+        decider = stage.decider(Staged(bed, trial), record)
         decider.ask(trial.flows[0], 20_000)
         taken |= {row.path for row in decider.remembered(trial.number)}
     assert len(taken) == 1
