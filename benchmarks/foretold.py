@@ -11,7 +11,7 @@ per flow:
 
 Flows that began at once and those that had waited are told apart; *undisturbed* are those on whose path
 nobody began while they ran, and that were not moved.  An interval is right if it holds the truth; it claims
-to in nine of ten cases.  Of those that had waited also the start that was told when they came to wait.
+to in nine of ten cases.
 
 Needs root, and a machine that does nothing else; each round takes eight minutes.  Bound: a median absolute
 error of what is told below 15 %, of those that began at once and of those that had waited.
@@ -88,7 +88,6 @@ def _row(flow: Mapping[str, Any], others: Sequence[Mapping[str, Any]]) -> dict[s
         "alone": expected / received["seconds"] - 1,
         "decided": _decided(flow, decision, took),
         "load": flow["load"],
-        "start": _start(flow["start_told"], outcome, waited),
     }
 
 
@@ -110,17 +109,6 @@ def _joined(flow: Mapping[str, Any], others: Sequence[Mapping[str, Any]], since:
         if other["number"] != flow["number"]
         for stay in other["outcome"]["stays"]
     )
-
-
-def _start(
-    told: Mapping[str, Any] | None, outcome: Mapping[str, Any], waited: float
-) -> dict[str, Any] | None:
-    """The wait that was told when it began to wait, and the real one."""
-    if told is None:
-        return None
-    came = seconds_of(outcome["submitted_at"])
-    low, expected, high = (seconds_of(told[name]) - came for name in ("earliest", "expected", "latest"))
-    return {"told": expected, "waited": waited, "within": low <= waited <= high}
 
 
 def seconds_of(text: str) -> float:
@@ -167,7 +155,7 @@ def report(results: Mapping[str, Any]) -> str:
     verdict = "kept" if passed(results) else "MISSED"
     emulation = results["rounds"][0]["emulation"]
     return (
-        f"{_times(results)}\n\n{_starts(results)}\n\n{missing}; {load}; {emulation}\n"
+        f"{_times(results)}\n\n{missing}; {load}; {emulation}\n"
         f"Bound {BOUND:.0%} (told; at once, and queued first): {verdict}"
     )
 
@@ -190,30 +178,3 @@ def _line(name: str, some: Sequence[Row]) -> list[str]:
         f"{sum(row['within'] for row in some)} of {len(some)}",
         f"{statistics.median(row['width'] for row in some):.0%}",
     ]
-
-
-def _starts(results: Mapping[str, Any]) -> str:
-    waited = [row for row in results["flows"] if row["queued"]]
-    told = [row["start"] for row in waited if row["start"] is not None]
-    head = [
-        "starts of those who waited",
-        "flows",
-        "waited s",
-        "median error",
-        "median error s",
-        "bias s",
-        "within",
-    ]
-    if not told:
-        return table([head, ["told", f"0 of {len(waited)}", *["-"] * 5]])
-    off = [one["told"] - one["waited"] for one in told]
-    share = statistics.median(abs(gap) / one["waited"] for gap, one in zip(off, told, strict=True))
-    figures = [
-        f"{len(told)} of {len(waited)}",
-        f"{statistics.median(one['waited'] for one in told):.1f}",
-        f"{share:.1%}",
-        f"{statistics.median(map(abs, off)):.1f}",
-        f"{statistics.median(off):+.1f}",
-        f"{sum(one['within'] for one in told)} of {len(told)}",
-    ]
-    return table([head, ["told", *figures]])

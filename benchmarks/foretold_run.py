@@ -49,8 +49,6 @@ class _Flow:
     receiver: subprocess.Popen[bytes]
     output: Path
     sender: subprocess.Popen[bytes] | None = None
-    start_told: Mapping[str, Any] | None = None
-    asked_for_start: bool = False
     load: float = 0.0
     problem: str = ""
     over: bool = False
@@ -109,10 +107,6 @@ class Round:
             size = found["transfer_size_bytes"]
             argv = arguments("send", here, to=str(self.bed.network.dtn(DESTINATION).address), size=size)
             flow.sender = self._start(SOURCE, argv, subprocess.DEVNULL)
-        elif found["state"] == "queued" and not flow.asked_for_start:
-            flow.asked_for_start = True
-            with suppress(AdonError):  # it may have left the queue in between
-                flow.start_told = self.api.waiting(flow.id)["start"]
         elif found["state"] in OVER:
             flow.problem, flow.over = f"{found['state']}: {found['reason']}", True
 
@@ -206,7 +200,6 @@ def _told(api: Client, flow: _Flow) -> dict[str, Any]:
         "flow": flow.id,
         "problem": flow.problem,
         "load": flow.load,
-        "start_told": flow.start_told,
         "outcome": outcome,
         "received": None if flow.problem else received(flow),
         "admitted": [_short(one) for one in admitted],

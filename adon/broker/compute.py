@@ -206,12 +206,3 @@ def _lasts(world: World, flow: Flow, need: Need, choice: Choice, seen: Regarded,
     costs = costs_of(flow, need, choice, model, [site], ways, world.functions)
     told = [forecast_of(flow, need, cost, way) for cost, way in costs]
     return max((math.inf if one is None else one.high for one in told), default=math.inf)
-
-
-def free_nodes(world: World, site: str, flow: Flow, now: float) -> float:
-    """Worker nodes of a site that a flow could have now; infinite where nobody counts them."""
-    book = world.ledger.sites.get(site)
-    if book is None:
-        return 0
-    nodes = book.free(now, now, now, Who(flow.requester, flow.number)).nodes
-    return math.inf if nodes is None else nodes

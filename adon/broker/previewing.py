@@ -24,7 +24,7 @@ from adon.broker.flow import Flow
 from adon.broker.outcomes import Forecast
 from adon.broker.queueing import claims
 from adon.broker.queueing.asking import asked_for
-from adon.broker.queueing.explaining import asleep, kept_waiting
+from adon.broker.queueing.explaining import asleep, obstacles
 from adon.broker.queueing.trial import Trial, tried
 from adon.broker.world import World
 
@@ -51,7 +51,7 @@ class Preview:
 
     :param decision: as it would be recorded.
     :param size: bytes that would travel; ``forecast``: how long they would, where that can be told.
-    :param waiting: what it would wait for, and when it may start.
+    :param waits_for: what is in its way, if it would wait.
     :param pushed: the running flows that would be moved, or go back to the queue.
     :param replaced: the flows that were seen but not announced, and would end.
     :param booking: what it would have reserved: path, rate in bits/s, times.
@@ -62,7 +62,7 @@ class Preview:
     decision: Decision
     size: int
     forecast: Forecast | None
-    waiting: Mapping[str, Any]
+    waits_for: tuple[str, ...]
     pushed: tuple[Pushed, ...]
     replaced: tuple[str, ...]
     booking: Mapping[str, Any] | None
@@ -96,7 +96,7 @@ def _told(world: World, trial: Trial, event: FlowSubmitted, replaced: list[str])
         decision=replace(_decision(world, trial, event, pushed), id=NAME, flow=NAME, cause=NAME),
         size=trial.sites.transfer_size,
         forecast=trial.sites.forecast,
-        waiting=_waiting(world, trial, event.at),
+        waits_for=_waits_for(trial, event.at),
         pushed=pushed,
         replaced=tuple(replaced),
         booking=None
@@ -134,14 +134,13 @@ def _gone(world: World, trial: Trial, pushed: tuple[Pushed, ...]) -> int | None:
     return None if there is not None and here is not None and there.port == here.port else holder.number
 
 
-def _waiting(world: World, trial: Trial, now: float) -> dict[str, Any]:
+def _waits_for(trial: Trial, now: float) -> tuple[str, ...]:
     flow = trial.flow
     if trial.ruled.outcome is Outcome.ADMIT:
-        start = dict.fromkeys(("earliest", "expected", "latest"), now)
-        return {"waits_for": [], "start": start, "start_why": "it begins at once"}
+        return ()
     if flow.not_before is not None and flow.not_before > now:
-        return asleep(flow)
-    return kept_waiting(world, trial, now)
+        return (asleep(flow),)
+    return tuple(obstacles(trial))
 
 
 # -- what becomes of others -----------------------------------------------------------------------------
@@ -184,7 +183,7 @@ def as_json(found: Preview) -> Mapping[str, object]:
                 "terms": forecast.terms,
             }
         ),
-        **found.waiting,
+        "waits_for": list(found.waits_for),
         "pushed": [
             {"flow": one.flow, "path": one.path, "to": one.to, "why": one.why} for one in found.pushed
         ],

@@ -535,14 +535,39 @@ class HistoryEntry(TypedDict):
     path: str | None
 
 
-class ForeseenStartView(TypedDict):
+class WaitingView(TypedDict):
     """
-    When a waiting flow may start.
+    What a waiting flow waits for.
     """
 
-    earliest: str
-    expected: str
-    latest: str
+    id: str
+    at: str
+    phase: str
+    """
+    asleep, calm, hurried (its deadline is near) or due (reserved)
+    """
+    group: str
+    """
+    with whom it shares: its slice, or its requester; empty for all
+    """
+    before: int
+    """
+    flows of its group that are before it
+    """
+    waiting: int
+    """
+    all flows that wait
+    """
+    expires_at: str | None
+    not_overtaken_from: str | None
+    """
+    no flow of its group that comes later than this is ever before it
+    """
+    claims: bool
+    """
+    what it waits for is kept for it
+    """
+    waits_for: list[str]
 
 
 class MetricView(TypedDict):
@@ -609,6 +634,16 @@ class BookingView(TypedDict):
     rate_bps: float
     begins: str
     ends: str
+
+
+class ForeseenEndView(TypedDict):
+    """
+    When a transfer would be over.
+    """
+
+    earliest: str
+    expected: str
+    latest: str
 
 
 class MeanRateView(TypedDict):
@@ -2624,46 +2659,6 @@ class FlowHistory(TypedDict):
     items: list[HistoryEntry]
 
 
-class WaitingView(TypedDict):
-    """
-    What a waiting flow waits for.
-    """
-
-    id: str
-    at: str
-    phase: str
-    """
-    asleep, calm, hurried (its deadline is near) or due (reserved)
-    """
-    group: str
-    """
-    with whom it shares: its slice, or its requester; empty for all
-    """
-    before: int
-    """
-    flows of its group that are before it
-    """
-    waiting: int
-    """
-    all flows that wait
-    """
-    expires_at: str | None
-    not_overtaken_from: str | None
-    """
-    no flow of its group that comes later than this is ever before it
-    """
-    claims: bool
-    """
-    what it waits for is kept for it
-    """
-    waits_for: list[str]
-    start: ForeseenStartView | None
-    """
-    none if nobody can say
-    """
-    start_why: str
-
-
 class CandidateView(TypedDict):
     """
     One candidate path as the decision saw it; ``q`` is the weighted score, equation 3.
@@ -2745,14 +2740,9 @@ class PreviewView(TypedDict):
     by the forecast, on average
     """
     waits_for: list[str]
-    start: ForeseenStartView | None
+    end: ForeseenEndView | None
     """
-    none if nobody can say
-    """
-    start_why: str
-    end: ForeseenStartView | None
-    """
-    its start and its forecast together
+    now and its forecast together; none if it would wait
     """
     displaced: int
     """

@@ -71,7 +71,7 @@ class FlowCalls(Caller):
         return list(self._pages(HistoryEntry, asked, {}, None, "after"))
 
     def waiting(self, flow: str) -> WaitingView:
-        """What a waiting flow waits for, and when it may start."""
+        """What a waiting flow waits for, and its place in the queue."""
         return self._get(WaitingView, f"/flows/{part(flow)}/waiting")
 
     def queue(self) -> QueueView:

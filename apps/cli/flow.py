@@ -116,7 +116,7 @@ def outcome(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
 
 @app.command()
 def why(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
-    """What a waiting flow waits for, and when it may start."""
+    """What a waiting flow waits for, and its place in the queue."""
     from apps.cli.times import at
 
     found = client(ctx).waiting(flow)
@@ -132,13 +132,6 @@ def why(ctx: typer.Context, flow: FlowId, json_: JsonFlag = False) -> None:
         typer.echo("what it waits for is kept for it: nobody behind it is admitted there")
     for obstacle in found["waits_for"]:
         typer.echo(f"waits for  {obstacle}")
-    start = found["start"]
-    told = found["start_why"]
-    if start is not None:
-        between = f"{at(start['earliest'])} to {at(start['latest'])}"
-        told = f"{at(start['expected'])} ({between}): {told}"
-    if told:
-        typer.echo(f"may start  {told}")
 
 
 @app.command()

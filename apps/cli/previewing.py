@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from apps.cli.decision import print_findings
-from apps.cli.times import at, span
+from apps.cli.times import span
 from apps.cli.words import forecast, value
 
 if TYPE_CHECKING:
@@ -26,11 +26,6 @@ def print_preview(found: PreviewView) -> None:
     if found["outcome"] != "admit":
         for obstacle in found["waits_for"]:
             typer.echo(f"waits for  {obstacle}")
-        start = found["start"]
-        when = ""
-        if start is not None:
-            when = f"{at(start['expected'])} ({at(start['earliest'])} to {at(start['latest'])}): "
-        typer.echo(f"may start  {when}{found['start_why']}")
     if found["forecast"] is not None:
         typer.echo(f"would take {forecast(found['forecast'])}")
     rate = found["throughput"]

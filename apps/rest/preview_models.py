@@ -9,7 +9,6 @@ from pydantic import Field
 
 from adon.store import codec
 from apps.rest.models import DecisionView, ForecastView, Seconds, View
-from apps.rest.queue_models import ForeseenStartView
 from apps.rest.times import Time
 
 
@@ -20,6 +19,14 @@ class MeanRateView(View):
     low_bps: float
     high_bps: float
     coverage: float = Field(description="the share of such intervals that should hold the truth")
+
+
+class ForeseenEndView(View):
+    """When a transfer would be over."""
+
+    earliest: Time
+    expected: Time
+    latest: Time
 
 
 class PushedView(View):
@@ -52,9 +59,7 @@ class PreviewView(View):
     forecast: ForecastView | None = Field(description="how long that would take; none if nobody can say")
     throughput: MeanRateView | None = Field(description="by the forecast, on average")
     waits_for: list[str]
-    start: ForeseenStartView | None = Field(description="none if nobody can say")
-    start_why: str
-    end: ForeseenStartView | None = Field(description="its start and its forecast together")
+    end: ForeseenEndView | None = Field(description="now and its forecast together; none if it would wait")
     displaced: int = Field(description="running flows that would go back to the queue")
     moved: int = Field(description="running flows that would get another path")
     pushed: list[PushedView] = Field(description="those flows")
@@ -72,7 +77,7 @@ class PreviewView(View):
         booking = body["booking"]
         return cls.model_validate(
             {
-                **{name: body[name] for name in ("at", "waits_for", "start", "start_why", "replaced")},
+                **{name: body[name] for name in ("at", "waits_for", "replaced")},
                 "outcome": decision.outcome,
                 "decision": decision,
                 "path": decision.path,
@@ -80,7 +85,7 @@ class PreviewView(View):
                 "transfer_size_bytes": size,
                 "forecast": ForecastView.of(forecast),
                 "throughput": _rate(size, forecast),
-                "end": _end(body["start"], forecast),
+                "end": _end(body["at"], forecast) if decision.outcome == "admit" else None,
                 "displaced": sum(one["to"] is None for one in pushed),
                 "moved": sum(one["to"] is not None for one in pushed),
                 "pushed": pushed,
@@ -102,11 +107,9 @@ def _rate(size: int, forecast: Mapping[str, Seconds] | None) -> dict[str, float]
     return {**rates, "coverage": float(forecast["coverage"])}
 
 
-def _end(
-    start: Mapping[str, float] | None, forecast: Mapping[str, Seconds] | None
-) -> dict[str, float] | None:
-    if start is None or forecast is None:
+def _end(at: float, forecast: Mapping[str, Seconds] | None) -> dict[str, float] | None:
+    if forecast is None:
         return None
     terms = {"earliest": "low", "expected": "expected", "latest": "high"}
-    ends = {name: start[name] + float(forecast[term]) for name, term in terms.items()}
+    ends = {name: at + float(forecast[term]) for name, term in terms.items()}
     return ends if max(ends.values()) < float("inf") else None

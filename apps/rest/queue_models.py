@@ -1,4 +1,4 @@
-"""What the API answers about waiting: what a flow waits for, and when it may start."""
+"""What the API answers about waiting: what a flow waits for, and its place in the queue."""
 
 from __future__ import annotations
 
@@ -9,14 +9,6 @@ from pydantic import Field
 
 from apps.rest.models import View
 from apps.rest.times import Time
-
-
-class ForeseenStartView(View):
-    """When a waiting flow may start."""
-
-    earliest: Time
-    expected: Time
-    latest: Time
 
 
 class WaitingView(View):
@@ -34,8 +26,6 @@ class WaitingView(View):
     )
     claims: bool = Field(description="what it waits for is kept for it")
     waits_for: list[str]
-    start: ForeseenStartView | None = Field(description="none if nobody can say")
-    start_why: str
 
     @classmethod
     def answered(cls, body: Mapping[str, Any]) -> Self:

@@ -36,7 +36,6 @@ def flow(
         "size": 20_000_000,
         "problem": "",
         "load": 1.5,
-        "start_told": None,
         "outcome": {"submitted_at": at(asked), "admitted_at": at(begins), "moves": 0, "stays": stays},
         "received": {"started_at": BEGAN + begins + 0.5, "seconds": took - 0.5},
         "admitted": [{"at": at(begins), "path": "al2s", "forecast": forecast, "throughput": {"value": 16e6}}],
@@ -85,13 +84,6 @@ def test_on_another_path_nobody_is_disturbed() -> None:
     other = flow(2, 5.0)
     other["outcome"]["stays"][0]["path"] = "internet"
     assert compared(flow(1), other)[0]["undisturbed"]
-
-
-def test_the_start_that_was_told_is_held_against_the_wait() -> None:
-    told = {"earliest": at(14.0), "expected": at(18.0), "latest": at(30.0)}
-    (row,) = compared(flow(1, 10.0, 22.0, start_told=told))
-    assert row["queued"]
-    assert row["start"] == {"told": 8.0, "waited": 12.0, "within": True}
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,7 @@
 
 Its size over its share of now is wrong in both directions: those beside it end and leave it their part, and
 those who wait for the same path take the place that they leave.  Both are known at admission, and so is how
-often we test there ourselves.  A fluid model, as in :mod:`adon.broker.queueing.starts`: between two ends
-every stream has the same rate,
+often we test there ourselves.  A fluid model: between two ends every stream has the same rate,
 
     r = min(each, W / (p + m) · (1 − τ·n / (p + m + n)))
 
@@ -158,7 +157,8 @@ class _Road:
 
     Every stream but the first transfer's own has the same rate at any time, so one number says what each has
     had so far (``had``, bits), and who is there is kept by how much that will be when it is done: one who
-    comes or leaves costs one look at a heap, as in :mod:`adon.broker.queueing.starts`.
+    comes or leaves costs one look at a heap, as in generalised processor sharing (Parekh and Gallager,
+    IEEE/ACM ToN 1(3), 1993).
 
     :param streams: those of all transfers that are there.
     :param ends: per transfer, but the first, what ``had`` will be at its end, and its streams; a heap.

@@ -111,29 +111,27 @@ def has_waited(world: World, those: Alike, now: float) -> bool:
     return waiter is not None and now - waiter.arrived >= longest
 
 
-def wanted(
-    world: World, trial: Trial, now: float, until_now: Resource | None
-) -> tuple[Resource | None, tuple[str, ...]]:
-    """What a refused flow lacks room of, and nothing else; and all paths where room is all that it lacks.
+def wanted(world: World, trial: Trial, now: float, until_now: Resource | None) -> Resource | None:
+    """What a refused flow lacks room of, and nothing else; None if it lacks anything else.
 
     :param until_now: what it has wanted so far: of several paths it wants the same one as long as it can.
     """
     if trial.by_site:
-        return _site(world, trial), ()
+        return _site(world, trial)
     if trial.alone:
-        return None, ()
+        return None
     throughput = trial.need.qspec.throughput
     if throughput is None:
-        return None, ()
+        return None
     ends = world.flows.ends(trial.flow)
     full = [record for record in trial.choice.selection.records if only_full(record)]
     best = best_seen(world, [PathKey(record.path, *ends) for record in full], now)
     fitting = [record for record in full if best.get(record.path, 0.0) >= throughput.min]
     if not fitting:
-        return None, ()
+        return None
     same = (one for one in fitting if PathKey(one.path, *ends) == until_now)
     nearest = next(same, max(fitting, key=_throughput))
-    return PathKey(nearest.path, *ends), tuple(record.path for record in fitting)
+    return PathKey(nearest.path, *ends)
 
 
 def _throughput(record: CandidateRecord) -> float:

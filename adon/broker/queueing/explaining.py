@@ -1,4 +1,4 @@
-"""What a waiting flow waits for, and when it may start.
+"""What a waiting flow waits for, and its place in the queue.
 
 Worked out when somebody asks, from the present, by the functions that admit: so it is never older than the
 answer, and never something else than what would be decided.
@@ -10,7 +10,6 @@ from collections.abc import Mapping
 
 from adon.broker.flow import Flow, FlowState
 from adon.broker.queueing import claims
-from adon.broker.queueing.forecast import Start, start_of
 from adon.broker.queueing.keeping import group_of
 from adon.broker.queueing.refusal import NONE
 from adon.broker.queueing.trial import Trial, tried
@@ -33,38 +32,22 @@ def explained(world: World, flow: Flow, now: float) -> Mapping[str, object]:
     how = world.line.phase(flow.number)
     place = _place(world, flow, now)
     if how is Phase.ASLEEP:
-        return {**place, **asleep(flow)}
+        return {**place, "waits_for": [asleep(flow)]}
     kept = NONE if how is Phase.DUE else claims.kept(world, flow, now)
     trial = tried(world, flow, now, kept)
     if trial.path is not None:
-        return {**place, **_soon(flow, now)}
-    return {**place, **kept_waiting(world, trial, now)}
+        return {**place, "waits_for": [_soon(flow, now)]}
+    return {**place, "waits_for": obstacles(trial)}
 
 
-def kept_waiting(world: World, trial: Trial, now: float) -> dict[str, object]:
-    """What is in the way of a refused flow, and when it may start."""
-    start = start_of(world, trial, now)
-    return {
-        "waits_for": _obstacles(trial),
-        "start": None if start is None else _times(trial.flow, start),
-        "start_why": "nobody can say when that changes" if start is None else start.why,
-    }
-
-
-def _soon(flow: Flow, now: float) -> dict[str, object]:
+def _soon(flow: Flow, now: float) -> str:
     """Of a flow that nothing is in the way of: it may still await something better, as it was told."""
-    if flow.starts is None or flow.starts <= now:
-        return {"waits_for": [ADMITTED_SOON], "start": None, "start_why": ""}
-    start = dict.fromkeys(("earliest", "expected", "latest"), flow.starts)
-    return {"waits_for": [flow.reason], "start": start, "start_why": flow.reason}
+    return ADMITTED_SOON if flow.starts is None or flow.starts <= now else flow.reason
 
 
-def asleep(flow: Flow) -> dict[str, object]:
+def asleep(flow: Flow) -> str:
     """Of a flow whose ``not_before`` is still to come."""
-    words = "its time has not come" if flow.booking is None else f"reserved: {flow.booking.words}"
-    begins = flow.not_before if flow.booking is None else flow.booking.begins
-    start = {"earliest": flow.not_before, "expected": begins, "latest": begins}
-    return {"waits_for": [words], "start": start, "start_why": words}
+    return "its time has not come" if flow.booking is None else f"reserved: {flow.booking.words}"
 
 
 def _place(world: World, flow: Flow, now: float) -> dict[str, object]:
@@ -85,15 +68,8 @@ def _place(world: World, flow: Flow, now: float) -> dict[str, object]:
     }
 
 
-def _obstacles(trial: Trial) -> list[str]:
+def obstacles(trial: Trial) -> list[str]:
     """What is in its way, path by path, or at the compute sites."""
     if trial.choice.selection.path is not None or not trial.choice.selection.records:
         return [trial.reason]
     return [explain(record) for record in trial.choice.selection.records]
-
-
-def _times(flow: Flow, start: Start) -> dict[str, float]:
-    """The interval, not after what it has reserved begins."""
-    latest = float("inf") if flow.booking is None else flow.booking.begins
-    known = {"earliest": start.earliest, "expected": start.expected, "latest": start.latest}
-    return {name: min(at, latest) for name, at in known.items()}

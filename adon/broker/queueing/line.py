@@ -18,7 +18,7 @@ import math
 from bisect import bisect_left, bisect_right, insort
 from collections.abc import Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import chain, islice, takewhile
+from itertools import chain, islice
 from types import MappingProxyType
 
 from adon.broker.queueing.refusal import Fate, Refusal
@@ -42,7 +42,6 @@ class Alike:
 
     :param held: what was refused to them, by all that may differ between them.
     :param wants: the path or site whose room they wait for, as far as room is all that they lack.
-    :param paths: the paths that lack nothing but room for them.
     """
 
     key: Hashable
@@ -51,7 +50,6 @@ class Alike:
     positions: list[Position] = field(default_factory=list)
     held: dict[Fate, Refusal] = field(default_factory=dict)
     wants: Resource | None = None
-    paths: tuple[str, ...] = ()
 
     def after(self, position: Position) -> Position | None:
         """The first of them behind a position."""
@@ -176,24 +174,14 @@ class Line:
         """The first in line, without those that are asleep."""
         return list(islice(chain(self.due(), self._merged()), count))
 
-    def before_newcomer(self, newcomer: Waiter, now: float, count: int) -> list[int]:
-        """The first in line, no more than so many, of those who would be before somebody who came now."""
-        how = phase(newcomer, now, self.rules)
-        position = turn(newcomer, Phase.CALM if how in (Phase.DUE, Phase.ASLEEP) else how, self.rules)
-        with_it = list(self._groups.get(newcomer.group, ()))
-        insort(with_it, position)
-        merged = chain(self.due(), self._merged({**self._groups, newcomer.group: with_it}))
-        return list(islice(takewhile(lambda number: number != newcomer.number, merged), count))
-
-    def _merged(self, groups: Mapping[str, list[Position]] | None = None) -> Iterator[int]:
+    def _merged(self) -> Iterator[int]:
         """The groups' lines as one: after each flow its group is charged for it."""
-        groups = self._groups if groups is None else groups
-        heads = [(self.shares.tag(group), line[0], group, 0) for group, line in groups.items()]
+        heads = [(self.shares.tag(group), line[0], group, 0) for group, line in self._groups.items()]
         heapq.heapify(heads)
         while heads:
             tag, (_, number), group, index = heads[0]
             yield number
-            line, after = groups[group], index + 1
+            line, after = self._groups[group], index + 1
             if after == len(line):
                 heapq.heappop(heads)
                 continue
@@ -202,9 +190,8 @@ class Line:
 
     # -- what they wait for -------------------------------------------------------------------------------
 
-    def want(self, those: Alike, resource: Resource | None, paths: tuple[str, ...] = ()) -> None:
+    def want(self, those: Alike, resource: Resource | None) -> None:
         """Some that are alike lack room of this, and nothing else."""
-        those.paths = paths
         if resource != those.wants:
             self._want_nothing(those)
             those.wants = resource

@@ -107,7 +107,7 @@ class Turns:
             those.held[place.fate] = ground.refusal_of(world, trial, on, self._now, self._event)
         if those.positions[0] == place.position:
             before = those.wants
-            world.line.want(those, *wanted(world, trial, self._now, before))
+            world.line.want(those, wanted(world, trial, self._now, before))
             if those.wants != before and has_waited(world, those, self._now):
                 return True
         self._push(those, those.after(place.position))

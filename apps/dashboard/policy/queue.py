@@ -1,4 +1,4 @@
-"""The queue: who waits, in which order, why, and when they may start."""
+"""The queue: who waits, in which order, and why."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _order(items: list[Any], waiting: int, here: Visit, chosen: str | None) -> C
         Column("Size", lambda one: ui.size(one["size_bytes"]), numeric=True),
         Column("State", lambda one: _state(one, here)),
         Column("Waits since", lambda one: ui.when(one["state_since"], here)),
-        Column("May start", lambda one: _may_start(one, here)),
+        Column("Reserved from", lambda one: _reserved_from(one, here)),
         Column("Waits for", lambda one: html.Small(_for(one))),
         Column("", lambda one: ui.link("Details", f"{PATH}?flow={one['id']}")),
     ]
@@ -72,9 +72,8 @@ def _order(items: list[Any], waiting: int, here: Visit, chosen: str | None) -> C
     )
 
 
-def _may_start(one: Document, here: Visit) -> Component | str:
-    begins = one["booking"]["begins"] if one["booking"] else one["starts"]
-    return ui.when(begins, here) if begins else "nobody can say"
+def _reserved_from(one: Document, here: Visit) -> Component | str:
+    return ui.when(one["booking"]["begins"], here) if one["booking"] else ui.words.NONE
 
 
 def _for(one: Document) -> str:
@@ -110,24 +109,16 @@ def _waiting(here: Visit, flow: str) -> Component:
 
 
 def waiting_card(found: Document, here: Visit) -> Component:
-    """What one flow waits for, and when it may start."""
-    start = found["start"]
+    """What one flow waits for, and its place in the queue."""
     phases = {
         "hurried": "its deadline is near, so it goes earlier",
         "due": "its reservation has begun",
         "asleep": "not before its time",
     }
-    told = [found["start_why"], *([phases[found["phase"]]] if found["phase"] in phases else [])]
     return ui.card(
         html.Span(["Why ", ui.link(found["id"], f"/flows/{found['id']}"), " waits"]),
         html.Ul([html.Li(one) for one in found["waits_for"]], className="plain-list"),
         ui.facts(
-            (
-                "May start",
-                html.Span([ui.when(start["expected"], here), ui.within(start, here)])
-                if start
-                else "nobody can say",
-            ),
             ("Before it", f"{found['before'] or 'none'} of its group; {found['waiting']} wait in all"),
             ("Gives up", ui.when(found["expires_at"], here)),
             ("Not overtaken by whoever comes after", ui.when(found["not_overtaken_from"], here)),
@@ -136,7 +127,7 @@ def waiting_card(found: Document, here: Visit) -> Component:
                 "yes: nobody behind it is admitted to what it waits for" if found["claims"] else "no",
             ),
         ),
-        html.P("; ".join(one for one in told if one), className="muted"),
+        *([html.P(phases[found["phase"]], className="muted")] if found["phase"] in phases else []),
     )
 
 

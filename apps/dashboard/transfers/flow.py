@@ -101,13 +101,9 @@ def _waiting(flow: Mapping[str, Any], here: Visit) -> Component | None:
     if flow["state"] != "queued":
         return None
     told = here.client.waiting(flow["id"])
-    start = told["start"]
-    expected = told["start_why"] if start is None else ui.when(start["expected"], here)
-    between = "" if start is None else ui.within(start, here)
     return ui.card(
         "Why it waits",
         ui.facts(
-            ("Expected to start", html.Span([expected, between])),
             ("Before it", f"{told['before']} of {told['waiting']} that wait"),
             ("Gives up", ui.when(told["expires_at"], here)),
         ),

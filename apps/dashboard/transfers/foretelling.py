@@ -10,7 +10,6 @@ from dash.development.base_component import Component
 
 from apps.dashboard import ui
 from apps.dashboard.ui.blocks import Column, Tone
-from apps.dashboard.visit import Visit
 
 VERDICTS: Mapping[str, tuple[str, Tone]] = {
     "qualified": ("keeps every bound", "good"),
@@ -20,7 +19,7 @@ VERDICTS: Mapping[str, tuple[str, Tone]] = {
 }
 
 
-def verdict(told: Mapping[str, Any], here: Visit) -> Component:
+def verdict(told: Mapping[str, Any]) -> Component:
     """What would happen, in a sentence or two."""
     rate = told["throughput"]
     fast = [] if rate is None else [f", at about {ui.rate(rate['expected_bps'])}"]
@@ -29,15 +28,8 @@ def verdict(told: Mapping[str, Any], here: Visit) -> Component:
         if told["compute_site"]:
             where += f", computed at {told['compute_site']}"
         return ui.notice([html.Strong(where), *fast, *_until(told["forecast"]), *_aside(told)], "good")
-    start = told["start"]
-    lines: list[Any] = [html.Strong("Would wait")]
-    if start is None:
-        lines.append(html.P(told["start_why"] or "Nobody can say yet when it starts."))
-    else:
-        expected = html.Strong(ui.when(start["expected"], here))
-        lines += [", and start about ", expected, ui.within(start, here)]
     reasons = [html.Ul([html.Li(one) for one in told["waits_for"]])] if told["waits_for"] else []
-    return ui.notice([*lines, *_until(told["forecast"]), *reasons, *_aside(told)], "wait")
+    return ui.notice([html.Strong("Would wait"), *_until(told["forecast"]), *reasons, *_aside(told)], "wait")
 
 
 def why(decision: Mapping[str, Any]) -> list[Component]:

@@ -206,7 +206,7 @@ def callbacks(app: Dash) -> None:
             elsewhere = {name: cause for name, cause in found.items() if _root(name) not in NAMED}
             box = ui.failure(error) if elsewhere or not found else ui.empty("Mend what is marked.")
             return [box, *_at_fields(found)]
-        return [[foretelling.verdict(told, here), *foretelling.why(told["decision"])], *(["" for _ in NAMED])]
+        return [[foretelling.verdict(told), *foretelling.why(told["decision"])], *(["" for _ in NAMED])]
 
     @app.callback(
         [

@@ -33,7 +33,6 @@ from apps.dashboard.ui.words import (
     together,
     value,
     when,
-    within,
 )
 from apps.figures.looks import figure, quiet_axes
 
@@ -77,5 +76,4 @@ __all__ = [
     "together",
     "value",
     "when",
-    "within",
 ]

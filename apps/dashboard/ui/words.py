@@ -141,15 +141,6 @@ def when(at: Any, here: Visit) -> Component | str:
     return made(html.Time, text, dateTime=found.isoformat(), title=f"{local:%A, %-d %B %Y, %H:%M:%S %Z}")
 
 
-def within(start: Mapping[str, Any], here: Visit) -> Component | str:
-    """`` (between 17:02:10 and 17:05:00)``, of an expected start; nothing where it is exact."""
-    if start["earliest"] == start["latest"]:
-        return ""
-    return html.Small(
-        [" (between ", when(start["earliest"], here), " and ", when(start["latest"], here), ")"]
-    )
-
-
 def together(text: str) -> str:
     """Text that is not broken into lines: a bound, a name with its number."""
     return text.replace(" ", "\N{NO-BREAK SPACE}")

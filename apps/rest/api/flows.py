@@ -165,7 +165,7 @@ def get_history(path: FlowAddress, query: HistoryQuery) -> Response:
 @api.get("/flows/<id>/waiting", responses=answers(200, WaitingView, 409))
 @action(Action.FLOW_READ)
 def get_waiting(path: FlowAddress) -> Response:
-    """What a waiting flow waits for, and when it may start."""
+    """What a waiting flow waits for, and its place in the queue."""
     return json_answer(waiting(_flow(path, Action.FLOW_READ)))
 
 

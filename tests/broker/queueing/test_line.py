@@ -131,7 +131,7 @@ def test_what_is_wanted_is_forgotten_with_the_last_who_wants_it() -> None:
         line.put(waiter(number), 0.0)
     those = line.alike(1)
     assert those is not None
-    line.want(those, KEY, ("al2s",))
+    line.want(those, KEY)
     assert list(line.wanting(KEY)) == [those]
     assert line.wants(2)
     line.want(those, "mu-hpc")

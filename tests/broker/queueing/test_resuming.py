@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
-
 from adon.broker.flow import FlowState
 from adon.broker.queueing.keeping import waiter_of
-from tests.broker.queueing.scenes import why
 from tests.broker.stage import Stage, configuration, know, ready
 
 BOUND: dict[str, Any] = {"qspec": {"throughput": {"min": "6 Mbps"}}}
@@ -39,12 +36,6 @@ def test_it_waits_with_what_is_left_and_comes_back_with_it() -> None:
     know(stage, al2s=58.0)
     back = stage.flow(low)
     assert (back.state, back.path, back.left) == (FlowState.ACTIVE, "al2s", 600_000_000)
-
-
-def test_when_it_may_come_back_is_told() -> None:
-    stage, low, high = displaced()
-    told = why(stage, low)
-    assert told["start"]["expected"] - stage.now == pytest.approx(high.left * 8 / 58e6, rel=0.01)
 
 
 def test_it_keeps_its_place_among_those_of_its_priority() -> None:
