@@ -320,7 +320,6 @@ def test_how_the_queue_is_served(tmp_path: Path) -> None:
     for wrong, cause in (
         ("{weights: {nobody: 2}}", "there is no slice 'nobody'"),
         ("{overtaken_for: 300}", "has no unit"),
-        ("{together: sometimes}", "in_turn"),
         ("{reservable: 1.5}", "less than or equal to 1"),
         ("{fair: true}", "queue.fair"),
     ):

@@ -29,8 +29,6 @@ class QueuePolicy(Section):
     :param slack: its deadline is near when the time left is its transfer's and this share of it more.
     :param headroom: so much more than the bytes take at the reserved rate is reserved.
     :param reservable: the part of what a path carries that can be reserved in advance.
-    :param together: ``share``: flows that qualify run at the same time; ``in_turn``: a flow is held back
-        while one after the other is sooner on average.
     """
 
     groups: Literal["slice", "requester"] = "slice"
@@ -40,7 +38,6 @@ class QueuePolicy(Section):
     slack: float = Field(default=0.25, ge=0, le=10)
     headroom: float = Field(default=0.1, ge=0, le=10)
     reservable: float = Field(default=0.8, gt=0, le=1)
-    together: Literal["share", "in_turn"] = "share"
 
 
 def wrong_queue(whole: Configuration) -> Iterator[str]:

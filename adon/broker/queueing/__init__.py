@@ -14,6 +14,5 @@ The story, module by module (spec section 4; docs/scheduler.md):
 - :mod:`~adon.broker.queueing.steps`, :mod:`~adon.broker.queueing.booking`,
   :mod:`~adon.broker.queueing.bookings`, :mod:`~adon.broker.queueing.calendar`,
   :mod:`~adon.broker.queueing.reserving`: bandwidth on a path, reserved for a time to come;
-- :mod:`~adon.broker.queueing.together`: at the same time, or one after the other;
 - :mod:`~adon.broker.queueing.explaining`: what it waits for.
 """

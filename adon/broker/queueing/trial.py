@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from adon.broker import circuits, compute, ruling
 from adon.broker.choice import Choice, Need
@@ -19,8 +19,7 @@ from adon.broker.optimisation.placement import Placement
 from adon.broker.optimisation.plan import UNPLANNED, Arranged, Together, with_plan
 from adon.broker.preemption import Rivals
 from adon.broker.queueing.refusal import NONE, Kept
-from adon.broker.queueing.reserving import honoured, under_way
-from adon.broker.queueing.together import held_back
+from adon.broker.queueing.reserving import honoured
 from adon.broker.ruling import Ruling
 from adon.broker.world import World
 from adon.moments import minutes_text
@@ -99,7 +98,7 @@ def tried(
     choice = along(choice, placed)
     path, apart = choice.selection.path, ""
     if path is not None and not placed.refused:
-        apart = _asleep(flow, now) or _apart(world, flow, need, path, kept, placed, now)
+        apart = _asleep(flow, now) or _kept_for_others(kept, placed)
     nowhere = "" if choice.selection.records else circuits.without_any(world, flow)
     ruled = ruling.placed(choice, placed, nowhere, apart)
     refused = path is not None and placed.refused
@@ -129,10 +128,8 @@ def _asleep(flow: Flow, now: float) -> str:
     return f"it is not to start before {minutes_text(flow.not_before)}{booked}"
 
 
-def _apart(world: World, flow: Flow, need: Need, path: str, kept: Kept, sites: Placement, now: float) -> str:
-    """Why a flow that could go waits all the same; empty if it does not."""
+def _kept_for_others(kept: Kept, sites: Placement) -> str:
+    """That the site it would take is kept for somebody before it; empty if it is not."""
     if sites.site is not None and sites.site in kept.sites:
         return f"{sites.site}: {kept.sites[sites.site]}"
-    if under_way(flow, now):
-        return ""
-    return held_back(world, replace(flow, transfer_size=sites.transfer_size), need, path, now)
+    return ""

@@ -60,7 +60,6 @@ PARTS: Mapping[str, Mapping[str, str]] = {
         "slack": "A deadline is near with so much more time than needed",
         "headroom": "Reserved beyond what is needed",
         "reservable": "Of a path that can be reserved",
-        "together": "Flows that qualify",
     },
     "ladder": {
         "shares": "Guaranteed, from the top rung down",
@@ -83,8 +82,6 @@ WORDS: Mapping[str, str] = {
     "avoid": "none is taken",
     "slice": "slices",
     "requester": "requesters",
-    "share": "run at the same time",
-    "in_turn": "run one after the other where that is sooner",
 }
 """Values that are names."""
 

@@ -99,7 +99,7 @@ STEPS: dict[Any, int] = {
 POLICIES: list[dict[str, Any]] = [
     {"queue": {"overtaken_for": "15 s", "hurry": 100}, "aging": "1 s"},
     {"queue": {"overtaken_for": "1 h", "groups": "requester", "weights": {"bob": 3}}},
-    {"queue": {"overtaken_for": "5 s", "together": "in_turn"}, "preemption": False},
+    {"queue": {"overtaken_for": "5 s"}, "preemption": False},
 ]
 
 
