@@ -1183,19 +1183,13 @@ class SeriesView(TypedDict):
     metric: str
 
 
-class PointList(TypedDict):
+class PointView(TypedDict):
     """
-    Measurement points, configured or announced.
-
-    Of a point that says nothing of itself ``standing`` is ``configured``, of others ``known`` if they are
-    expected, else ``unknown``.
+    A measurement point.
     """
 
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[dict[str, Any]]
+    name: str
+    url: str
 
 
 class LimitsView(TypedDict):
@@ -3036,6 +3030,18 @@ class Plot(TypedDict):
 
     series: SeriesView
     items: list[BucketView]
+
+
+class PointList(TypedDict):
+    """
+    Measurement points.
+    """
+
+    next: NotRequired[str | None]
+    """
+    what the following page is asked with; null on the last
+    """
+    items: list[PointView]
 
 
 class MeshValue(TypedDict):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from adon.client.calling import Caller, Json, flag, part
+from adon.client.calling import Caller, flag, part
 from adon.client.documents import (
     AlarmView,
     BucketView,
@@ -13,6 +13,7 @@ from adon.client.documents import (
     ExecutionView,
     MeasurementView,
     OverlapView,
+    PointView,
     RunAccepted,
     ScheduleView,
     SubscriptionBody,
@@ -57,9 +58,9 @@ class MeasurementCalls(Caller):
         """What became of planned runs, the newest first."""
         return self._items(ExecutionView, "/executions", {"since": since, "until": until, "limit": limit})
 
-    def points(self) -> list[Json]:
-        """The measurement points: those configured, and those that have announced themselves."""
-        return list(self._pages(dict, "/points", {}, None, "after"))
+    def points(self) -> list[PointView]:
+        """The measurement points."""
+        return list(self._pages(PointView, "/points", {}, None, "after"))
 
     def alarms(self, *, open_only: bool, **query: str) -> list[AlarmView]:
         """Alarms, the newest first; the query's names are the API's."""

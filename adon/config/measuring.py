@@ -142,7 +142,7 @@ class Retention(Section):
 
 
 class Ingest(Section):
-    """Where measurement points push results and announce themselves.
+    """Where measurement points push results.
 
     :param certificate: PEM file, with its key in ``key``; without it plain HTTP, for loopback only.
     :param trust: the TOML file that says which points are known, by token or certificate.

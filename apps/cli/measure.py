@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -173,20 +172,13 @@ def schedule(
 
 @app.command()
 def points(ctx: typer.Context, json_: JsonFlag = False) -> None:
-    """The measurement points: those configured, and those that have announced themselves."""
+    """List measurement points."""
     found = client(ctx).points()
     if json_:
         print_json(found)
         return
-    rows = ((one["name"], one["url"], _standing(one)) for one in found)
-    print_table(("Point", "URL", "State"), rows, "no measurement point is known")
-
-
-def _standing(point: Mapping[str, Any]) -> str:
-    if point["standing"] == "configured":
-        return "configured, does not announce itself"
-    heard = "silent" if point["silent"] else "there"
-    return heard if point["standing"] == "known" else f"{heard}, not expected"
+    rows = ((one["name"], one["url"]) for one in found)
+    print_table(("Point", "URL"), rows, "no measurement point is configured")
 
 
 @app.command()

@@ -16,7 +16,6 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
-from typing import Any
 
 from adon import config
 from adon.config import Configuration
@@ -37,7 +36,7 @@ from apps.collector.sites import working
 from apps.collector.studies import Studies
 from apps.collector.telling import telling
 from apps.collector.watching import reader_of, watching
-from apps.collector.ways_in import directory, ways_in
+from apps.collector.ways_in import ways_in
 from apps.collector.workers import Workers
 from apps.link import CONTROLLER, LinkClient, LinkServer
 from measurement.anomaly.alarm import Alarm
@@ -148,12 +147,7 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
             cancel=lambda: _cancel(poller),
             clock=time.time,
         )
-        known = directory(configuration, data)
-
-        def points() -> list[dict[str, Any]]:
-            return contacts.listed(configuration.measurements.points, known.listed())
-
-        control = Control(inbox, keeper, conductor, archive, told, readers, points, time.time)
+        control = Control(inbox, keeper, conductor, archive, told, readers, time.time)
         server = LinkServer(data / SOCKET, control.handle)
         ends.callback(server.close)
         web.server = server
@@ -164,7 +158,7 @@ def _collect(file: Path, folder: Path, data: Path, users: str, controller: Path)
         reads = (configuration, folder, identity, pause, inbox.keep, leads)
         deployed = Deployed(frozenset(configuration.measurements.points), reader_of(*reads))
         listen(link, inbox, keeper, conductor, plan_for, deployed.want)
-        url = ends.enter_context(ways_in(configuration, folder, inbox, known))
+        url = ends.enter_context(ways_in(configuration, folder, inbox))
         collector = Collector(
             inbox,
             archive,

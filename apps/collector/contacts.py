@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from adon.config import Configuration, Mail, MeasurementPoint
@@ -39,34 +38,6 @@ def points(
         name: Point(client(f"measurements.points.{name}", point, folder, pause, identity), node(point))
         for name, point in configuration.measurements.points.items()
     }
-
-
-def listed(
-    configured: Mapping[str, MeasurementPoint], announced: Sequence[Mapping[str, Any]]
-) -> list[dict[str, Any]]:
-    """Every measurement point by name: what it said of itself, or else what is configured of it.
-
-    A pScheduler server does not announce itself, and is used all the same: its ``standing`` is
-    ``configured``, and what only the point itself could say is empty.
-
-    :param announced: as :meth:`measurement.registry.Directory.listed` has them.
-    """
-    quiet: dict[str, Any] = {
-        "addresses": [],
-        "certificate_sha256": None,
-        "tests": [],
-        "version": "",
-        "at": None,
-        "standing": "configured",
-        "first_seen": None,
-        "last_seen": None,
-        "silent": False,
-    }
-    found: dict[str, dict[str, Any]] = {
-        name: {"name": name, "url": point.url, **quiet} for name, point in configured.items()
-    }
-    found |= {str(one["name"]): dict(one) for one in announced}
-    return [found[name] for name in sorted(found)]
 
 
 def client(

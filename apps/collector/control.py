@@ -7,7 +7,7 @@ itself (``collector.sock``).  A call is carried out by the collector's thread, w
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from adon.errors import AdonError, InvalidInput, NotFound, Problem
@@ -37,7 +37,6 @@ class Control:
     """Answers calls; see the module.
 
     :param told: is given the subscriptions whenever they change; ``readers`` their owners.
-    :param points: the measurement points, as :func:`apps.collector.contacts.listed` tells them.
     :param clock: seconds since the epoch.
     """
 
@@ -49,7 +48,6 @@ class Control:
         archive: Archive,
         told: Notifier,
         readers: Readers,
-        points: Callable[[], Sequence[Answer]],
         clock: Callable[[], float],
     ) -> None:
         self._inbox = inbox
@@ -63,7 +61,6 @@ class Control:
         self._calls: Mapping[str, Callable[[Mapping[str, Any]], Answer]] = {
             "measure": self._measure,
             "schedule": lambda _: conductor.schedule(),
-            "points": lambda _: {"items": points()},
             "alarm.acknowledge": self._acknowledge,
             "subscription.put": self._subscribe,
             "subscription.delete": self._unsubscribe,

@@ -2,8 +2,6 @@
 
 ==============  =========================================================================================
 POST /results   one message of pScheduler's ``http`` archiver; 200 only when the archive has its values
-POST /points    the announcement of a measurement point (see :mod:`measurement.registry`)
-GET /points     the points announced
 GET /healthz    that it works, and what it has counted; open to everybody
 ==============  =========================================================================================
 
@@ -20,11 +18,11 @@ import logging
 import threading
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Protocol, Self
 
 from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
@@ -89,19 +87,6 @@ class Kept(Protocol):
 Keep = Callable[[Sequence[Value]], Kept]
 
 
-class Registry(Protocol):
-    """Where announcements go; called by any thread."""
-
-    def announce(self, sender: str, document: Mapping[str, Any]) -> None:
-        """Take an announcement.
-
-        :raises ValueError: when it is refused, with the reason.
-        """
-
-    def listed(self) -> list[dict[str, Any]]:
-        """The points announced, as JSON."""
-
-
 @dataclass(frozen=True, slots=True)
 class Settings:
     """How results are handed in.
@@ -127,14 +112,12 @@ class Intake:
     :param keep: archives values and returns when they are durable; raises
         :class:`~measurement.errors.ArchiveError` when it cannot.
     :param reporter: by a sender's name what it may report; None for one that is no measurement point (yet).
-    :param registry: takes announcements.
     :param clock: our time, seconds since the epoch.
     """
 
     resolve: Resolve
     keep: Keep
     reporter: Callable[[str], Reporter | None]
-    registry: Registry
     clock: Callable[[], float] = time.time
 
 
@@ -209,24 +192,6 @@ def create_app(door: Door, intake: Intake, largest: int = body.LARGEST) -> Flask
         sender = _sender(door)
         door.count("messages")
         return _results(door, intake, sender, _json(largest))
-
-    @app.post("/points")
-    def announce() -> Response:
-        sender = _sender(door)
-        document = _json(largest)
-        if not isinstance(document, dict):
-            raise _Answer(400, "expected a JSON object")
-        try:
-            intake.registry.announce(sender, document)
-        except ValueError as error:
-            raise _Answer(422, str(error)) from None
-        door.count("announcements")
-        return Response(status=204)
-
-    @app.get("/points")
-    def points() -> Response:
-        _sender(door)
-        return _answered(intake.registry.listed())
 
     @app.get("/healthz")
     def healthz() -> Response:

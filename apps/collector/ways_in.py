@@ -8,7 +8,6 @@ they get to the collector's thread.
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,19 +15,16 @@ from urllib.parse import urlsplit
 
 from adon.config import Configuration, Ingest, ResultArchive
 from adon.errors import InvalidInput
-from apps.collector import contacts, files, ingest
+from apps.collector import contacts, ingest
 from apps.collector.collector import Inbox
 from apps.collector.pulling import Puller
 from measurement.model import PathKey
 from measurement.point import trust_file
 from measurement.pscheduler.transport import Transport, Verify
-from measurement.registry import Directory, Expected
 from measurement.sources import rabbitmq
 from measurement.sources.opensearch import OpenSearchArchive
 from measurement.sources.pushed import Reporter
 from measurement.sources.received import Resolve
-
-POINTS = "points.json"
 
 
 def resolver(configuration: Configuration) -> Resolve:
@@ -53,23 +49,8 @@ def reporters(configuration: Configuration) -> dict[str, Reporter]:
     return {name: Reporter(name, frozenset(found)) for name, found in names.items()}
 
 
-def directory(configuration: Configuration, data: Path) -> Directory:
-    """The measurement points that announce themselves, as they did before the last restart.
-
-    :raises InvalidInput: if what was kept cannot be read.
-    """
-    expected: Expected = dict.fromkeys(configuration.measurements.points)
-    file = data / POINTS
-    try:
-        return Directory(expected, time.time, files.read(file), lambda kept: files.write(file, kept))
-    except ValueError as error:
-        raise InvalidInput.of("data", f"{POINTS}: {error}") from None
-
-
 @contextmanager
-def ways_in(
-    configuration: Configuration, folder: Path, inbox: Inbox, known: Directory
-) -> Iterator[str | None]:
+def ways_in(configuration: Configuration, folder: Path, inbox: Inbox) -> Iterator[str | None]:
     """Everything that is configured, until the end of the context; where points push to, if they may.
 
     :raises InvalidInput: for an address, file or URL that cannot be used.
@@ -79,7 +60,7 @@ def ways_in(
     url = None
     try:
         if measurements.ingest is not None:
-            server = _server(measurements.ingest, configuration, folder, inbox, known, resolve)
+            server = _server(measurements.ingest, configuration, folder, inbox, resolve)
             stops.append(server.close)
             url = server.url
         pairs = [(str(test.source), str(test.destination)) for test in measurements.tests]
@@ -103,7 +84,6 @@ def _server(
     configuration: Configuration,
     folder: Path,
     inbox: Inbox,
-    known: Directory,
     resolve: Resolve,
 ) -> ingest.IngestServer:
     try:
@@ -114,7 +94,7 @@ def _server(
     if wanted.certificate is not None and wanted.key is not None:
         pair = (folder / wanted.certificate, folder / wanted.key)
     known_reporters = reporters(configuration)
-    intake = ingest.Intake(resolve, inbox.keep, known_reporters.get, known)
+    intake = ingest.Intake(resolve, inbox.keep, known_reporters.get)
     settings = ingest.Settings(wanted.host, wanted.port, pair, trust.anchors)
     try:
         return ingest.IngestServer(ingest.create_app(ingest.Door(lambda: trust), intake), settings)

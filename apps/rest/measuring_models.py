@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Self
+from typing import Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -178,14 +178,17 @@ class ExecutionList(NewestFirstView):
     items: list[ExecutionView]
 
 
+class PointView(View):
+    """A measurement point."""
+
+    name: str
+    url: str
+
+
 class PointList(ListView):
-    """Measurement points, configured or announced.
+    """Measurement points."""
 
-    Of a point that says nothing of itself ``standing`` is ``configured``, of others ``known`` if they are
-    expected, else ``unknown``.
-    """
-
-    items: list[dict[str, Any]]
+    items: list[PointView]
 
 
 class RunBody(BaseModel):

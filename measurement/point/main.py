@@ -9,37 +9,26 @@ import argparse
 import logging
 import queue
 import signal
-import socket
 import sys
-from collections.abc import Callable, Sequence
-from functools import partial
-from importlib.metadata import PackageNotFoundError, version
-from ipaddress import ip_address
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-import psutil
-
 from measurement.custom.registry import available
 from measurement.errors import MeasurementError
-from measurement.lookup import RegistryClient
 from measurement.point import certificate, options
 from measurement.point.access import Doorkeeper
-from measurement.point.announcing import Announcing
 from measurement.point.api import LARGEST_BODY, Settings, create_app
 from measurement.point.archiving import Archiving
 from measurement.point.engine import Engine
 from measurement.point.metrics import Metrics
-from measurement.point.model import TESTS
 from measurement.point.peers import PeerSettings
 from measurement.point.store import Store
 from measurement.point.trust import Network
 from measurement.point.web import WebServer
 from measurement.pscheduler.connections import Credentials
-from measurement.registry import Announcement
 
 LOG = logging.getLogger("measurement.point")
-DISTRIBUTIONS = ("adon-measurement", "adon")
 
 Pair = tuple[Path, Path]
 """Files of a certificate and its key."""
@@ -75,12 +64,10 @@ def _serve(given: argparse.Namespace) -> int:
     engine = Engine(store, _towards_peers(given, pair), metrics, ports, archiving.finished, given.probe_key)
     stop = _told_to_stop(doorkeeper, server)
     server.begin(create_app(engine, Settings(given.name, doorkeeper.access)))
-    announcing = Announcing(_announcement(given, url, pair), _registries(given, pair))
     LOG.info("event=ready url=%s", listens)
     while server.serving and not _came(stop, 1.0):
         pass
     died = not server.serving
-    announcing.close()
     archiving.close()
     engine.stop()
     server.stop()
@@ -134,43 +121,6 @@ def _towards_peers(given: argparse.Namespace, pair: Pair | None) -> PeerSettings
         LOG.warning("event=peers_not_verified")
     scheme = "http" if pair is None else "https"
     return PeerSettings(scheme, given.peer_verify, Credentials(certificate=pair))
-
-
-def _announcement(given: argparse.Namespace, url: str, pair: Pair | None) -> Announcement:
-    shown = None
-    if pair is not None:
-        shown = certificate.fingerprint(certificate.pems(pair[0].read_text("ascii", errors="replace"))[0])
-    return Announcement(given.name, url, _addresses(given.host), shown, tuple(TESTS), _version(), 0.0)
-
-
-def _addresses(host: str) -> tuple[str, ...]:
-    """Addresses to measure from: those of other hosts' concern, or the one we listen on if there are none."""
-    found = [
-        address.address.partition("%")[0]
-        for addresses in psutil.net_if_addrs().values()
-        for address in addresses
-        if address.family in (socket.AF_INET, socket.AF_INET6)
-    ]
-    usable = [text for text in found if not (ip := ip_address(text)).is_loopback and not ip.is_link_local]
-    return tuple(sorted(usable)) or (host,)
-
-
-def _registries(
-    given: argparse.Namespace, pair: Pair | None
-) -> list[Callable[[Callable[[float], None]], RegistryClient]]:
-    file: Path | None = given.announce_token_file
-    token = None if file is None else file.read_text("ascii").strip()
-    credentials = Credentials(token, pair)
-    return [partial(RegistryClient, url, given.collector_verify, credentials) for url in given.announce]
-
-
-def _version() -> str:
-    for name in DISTRIBUTIONS:
-        try:
-            return version(name)
-        except PackageNotFoundError:
-            continue
-    return "unknown"
 
 
 if __name__ == "__main__":

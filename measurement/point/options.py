@@ -30,7 +30,7 @@ def parser() -> argparse.ArgumentParser:
     )
     _listening(made.add_argument_group("where it listens"))
     _trusting(made.add_argument_group("whom it trusts"))
-    _announcing(made.add_argument_group("where it announces itself and sends results"))
+    _sending(made.add_argument_group("where it sends results"))
     return made
 
 
@@ -79,17 +79,15 @@ def _trusting(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def _announcing(group: argparse._ArgumentGroup) -> None:
+def _sending(group: argparse._ArgumentGroup) -> None:
     add = group.add_argument
-    add("--announce", action="append", type=_url, default=[], metavar="URL", help="a registry; repeatable")
-    add("--announce-token-file", type=Path, metavar="FILE", help="holds the token that registries know it by")
     add("--url", type=_url, help="how others reach it (default: as it listens)")
     add(
         "--collector-verify",
         type=_verify,
         default=True,
         metavar="system|PEM",
-        help="how certificates of registries and archives are checked (default: system)",
+        help="how certificates of archives are checked (default: system)",
     )
 
 

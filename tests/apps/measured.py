@@ -137,14 +137,6 @@ class Collector:
     def __init__(self, path: Path, archive: Path) -> None:
         self.archive = archive
         self.seen: list[tuple[str, dict[str, Any]]] = []
-        self.points: list[dict[str, Any]] = [
-            {
-                "name": "mu",
-                "url": "https://10.1.0.10/pscheduler",
-                "standing": "known",
-                "silent": False,
-            }
-        ]
         self.server = LinkServer(path, self.handle)
 
     def handle(self, peer: Peer, kind: str, payload: dict[str, Any]) -> None:
@@ -162,8 +154,6 @@ class Collector:
         match kind:
             case "measure":
                 return self.measure(archive, key_from_json(payload["key"]), payload["test"])
-            case "points":
-                return {"items": self.points}
             case "alarm.acknowledge":
                 alarm = alarm_from_json(archive.document("alarm", payload["id"]) or {})
                 known = acknowledge(alarm, payload["who"], NOW)

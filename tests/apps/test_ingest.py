@@ -20,7 +20,6 @@ from measurement.archive import Appended, Archive
 from measurement.errors import ArchiveError
 from measurement.point import certificate
 from measurement.point.trust import Known, Trust
-from measurement.registry import Directory
 from measurement.sources.received import Value
 from tests.measurement.sources import messages
 from tests.measurement.sources.messages import NOW, POINT_A, STRANGER
@@ -30,12 +29,6 @@ REPORTERS = {"campus": POINT_A, "elsewhere": STRANGER}
 LARGEST = 200_000
 
 
-ANNOUNCED = {
-    "name": "new", "url": "https://ps-n.example.net/pscheduler", "addresses": ["192.0.2.77"],
-    "certificate_sha256": None, "tests": ["rtt"], "version": "5.2.5", "at": NOW,
-}  # fmt: skip
-
-
 class Running:
     """An ingest server with an archive of its own."""
 
@@ -43,9 +36,8 @@ class Running:
         self.file = folder / "archive.db"
         self.lock = threading.Lock()
         self.broken = False
-        self.registry = Directory({}, lambda: NOW)
         self.door = Door(lambda: trust, rate)
-        intake = Intake(messages.resolve, self.keep, REPORTERS.get, self.registry, lambda: NOW)
+        intake = Intake(messages.resolve, self.keep, REPORTERS.get, lambda: NOW)
         self.server = IngestServer(create_app(self.door, intake, settings.largest), settings)
 
     def keep(self, values: Sequence[Value]) -> Appended:
@@ -201,19 +193,6 @@ def test_who_guesses_tokens_is_slowed_down(ingest: Running) -> None:
     assert statuses[:20] == [401] * 20
     assert statuses.count(429) >= 15
     assert ingest.post(messages.message()).status_code == 200
-
-
-def test_points_announce_themselves_and_are_listed(ingest: Running) -> None:
-    assert ingest.post(ANNOUNCED, TOKENS["new"], "/points").status_code == 204
-    refused = ingest.post({**ANNOUNCED, "url": "ftp://x"}, TOKENS["new"], "/points")
-    assert refused.status_code == 422
-    assert refused.json()["detail"].startswith("url: must be such as")
-    assert ingest.post([], TOKENS["new"], "/points").status_code == 400
-    assert "may not announce" in ingest.post(ANNOUNCED, TOKENS["campus"], "/points").text
-    assert requests.get(ingest.server.url + "/points", timeout=10).status_code == 401
-    headers = {"Authorization": f"bearer {TOKENS['campus']}"}
-    [listed] = requests.get(ingest.server.url + "/points", headers=headers, timeout=10).json()
-    assert (listed["name"], listed["standing"]) == ("new", "unknown")
 
 
 def test_health_is_open_and_counts(ingest: Running) -> None:

@@ -232,14 +232,16 @@ def test_who_may_start_is_said_by_the_configuration_whatever_the_role(world):
 
 
 def test_points_are_listed(world):
-    assert world.ask("GET", "/points").json["items"][0]["name"] == "mu"
+    assert world.ask("GET", "/points").json["items"][0] == {
+        "name": "mu",
+        "url": "https://10.1.0.10/pscheduler",
+    }
 
 
 def test_a_collector_that_is_away_is_a_503_that_says_so(world):
     world.stop_collector()
     for method, address, body in (
         ("GET", "/schedule", None),
-        ("GET", "/points", None),
         ("POST", "/measurements", RUN),
         ("POST", "/subscriptions", MAIL),
         ("POST", f"/alarms/{FELL.id}/acknowledge", {}),

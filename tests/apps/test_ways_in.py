@@ -18,7 +18,7 @@ from adon.config import Configuration, MeasurementGrant, Notify, load
 from adon.errors import InvalidInput
 from apps.collector.readers import Readers, actor_of
 from apps.collector.telling import OUTBOX, telling
-from apps.collector.ways_in import directory, reporters, resolver, ways_in
+from apps.collector.ways_in import reporters, resolver, ways_in
 from measurement.archive import Archive
 from measurement.model import Measurement, Metric, PathKey
 from measurement.notify.subscription import Channel, to_json
@@ -72,7 +72,7 @@ def rtt(**changes: Any) -> dict[str, Any]:
 def test_a_pushed_result_is_answered_when_it_is_in_the_archive(collector: Running, tmp_path: Path) -> None:
     settings = configuration(tmp_path, ingest=known_points(tmp_path))
     bearer = {"Authorization": f"Bearer {TOKEN}"}
-    with ways_in(settings, tmp_path, collector.inbox, directory(settings, tmp_path)) as url:
+    with ways_in(settings, tmp_path, collector.inbox) as url:
         body = rtt()
         answer = requests.post(f"{url}/results", json=body, headers=bearer, timeout=10)
         assert answer.status_code == 200
@@ -91,27 +91,11 @@ def test_an_archive_is_read_and_what_is_known_is_not_kept_again(collector: Runni
     with serving(stand_in.answer) as url:
         wanted = [{"kind": "opensearch", "url": f"{url}/opensearch", "period": "1 s"}]
         settings = configuration(tmp_path, archives=wanted)
-        with ways_in(settings, tmp_path, collector.inbox, directory(settings, tmp_path)):
+        with ways_in(settings, tmp_path, collector.inbox):
             until(lambda: len(kept(tmp_path)) == 2)
             rounds = len(stand_in.asked)
             until(lambda: len(stand_in.asked) >= rounds + 8)  # two more rounds of the four pairs
     assert len(kept(tmp_path)) == 2
-
-
-def test_who_announced_itself_is_known_after_a_restart(collector: Running, tmp_path: Path) -> None:
-    settings = configuration(tmp_path, ingest=known_points(tmp_path))
-    said = {
-        "name": "mu", "url": "https://10.1.0.10/pscheduler", "addresses": ["10.1.0.10"],
-        "certificate_sha256": None, "tests": ["rtt"], "version": "1", "at": time.time(),
-    }  # fmt: skip
-    with ways_in(settings, tmp_path, collector.inbox, directory(settings, tmp_path)) as url:
-        bearer = {"Authorization": f"Bearer {TOKEN}"}
-        assert requests.post(f"{url}/points", json=said, headers=bearer, timeout=10).status_code == 204
-    (entry,) = directory(settings, tmp_path).listed()
-    assert (entry["name"], entry["standing"]) == ("mu", "known")
-    (tmp_path / "points.json").write_text("[1]")
-    with pytest.raises(InvalidInput, match=r"points\.json"):
-        directory(settings, tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +117,7 @@ def test_what_cannot_be_used_is_named_before_anything_starts(
     settings = configuration(tmp_path, **keys)
     with (
         pytest.raises(InvalidInput, match=cause),
-        ways_in(settings, tmp_path, collector.inbox, directory(settings, tmp_path)),
+        ways_in(settings, tmp_path, collector.inbox),
     ):
         pass
 

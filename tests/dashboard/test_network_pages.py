@@ -8,9 +8,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from adon.config import MeasurementPoint
 from adon.errors import InvalidInput, NotFound
-from apps.collector import contacts
 from apps.dashboard.network import (
     alarm_page,
     alarms_page,
@@ -20,7 +18,6 @@ from apps.dashboard.network import (
     mesh_page,
     path_page,
     plan,
-    points_page,
     schedule_page,
     series_page,
     subscriptions,
@@ -311,28 +308,7 @@ def test_subscriptions_are_asked_and_listed(visiting: Visiting) -> None:
         assert words in said
 
 
-# -- points, workflows ---------------------------------------------------------------------------------
-
-
-def test_points_are_told_with_their_state(world: World, visiting: Visiting) -> None:
-    assert "mu" in text(points_page.live(visiting()))
-    assert text(points_page.state({"standing": "unknown", "silent": True})).split() == [
-        "not",
-        "expected",
-        "silent",
-    ]
-
-
-def test_a_point_that_says_nothing_of_itself_is_listed_as_configured(
-    world: World, visiting: Visiting
-) -> None:
-    quiet = contacts.listed({"osu": MeasurementPoint(url="https://osu.example/pscheduler")}, [])
-    assert world.collector is not None
-    world.collector.points = quiet
-    said = " ".join(text(points_page.live(visiting())).split())
-    assert "1 point, 1 that did not announce itself." in said
-    assert "osu configured has not announced itself" in said
-    assert "https://osu.example/pscheduler" in said
+# -- workflows ---------------------------------------------------------------------------------
 
 
 def test_without_workflows_it_says_how_they_come(visiting: Visiting) -> None:

@@ -58,7 +58,6 @@ PATHS = (
     "/schedule",
     "/alarms",
     "/alarms/4726b12a-d9d1-593d-9279-08b62b15d5b0",
-    "/points",
     "/workflows",
     "/what-if?failure=path-down&name=al2s",
     "/instances?source=a1&destination=b1&k=3",

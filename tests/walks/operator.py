@@ -17,7 +17,7 @@ def walk(walker: Walker) -> None:
     walker.go("/network")
     expect(page.locator("#main")).to_contain_text("2 switches")
     walker.shot("map")
-    for name in ("mesh", "schedule", "series", "alarms", "switches", "rules", "points"):
+    for name in ("mesh", "schedule", "series", "alarms", "switches", "rules"):
         walker.go(f"/{name}")
         walker.shot(name)
     walker.go("/what-if?failure=path-down&name=al2s")

@@ -8,7 +8,6 @@ from apps.dashboard.network import (
     map_page,
     mesh_page,
     path_page,
-    points_page,
     schedule_page,
     series_page,
     what_if_page,
@@ -24,7 +23,6 @@ NETWORK: tuple[Page, ...] = (
     schedule_page.PAGE,
     alarms_page.PAGE,
     alarm_page.PAGE,
-    points_page.PAGE,
     workflows_page.PAGE,
     what_if_page.PAGE,
 )

@@ -31,7 +31,6 @@ def show(_here: Visit) -> Component:
         "Schedule",
         "Tests that would disturb each other never run at the same time (EDF-CE); together they stay below "
         "what was agreed for each path.",
-        ui.link("Measurement points", "/points"),
         ui.link("Time series", "/series"),
     )
 

@@ -14,7 +14,15 @@ from apps.collector.orders import METRICS
 from apps.rest.answers import done, json_answer
 from apps.rest.api.common import Query, answers, blueprint
 from apps.rest.guard import action, requester
-from apps.rest.measuring_models import BucketView, Plot, PointList, RunAccepted, RunBody, SeriesView
+from apps.rest.measuring_models import (
+    BucketView,
+    Plot,
+    PointList,
+    PointView,
+    RunAccepted,
+    RunBody,
+    SeriesView,
+)
 from apps.rest.models import MeasurementList, MeasurementView
 from apps.rest.paging import InOrder, Moment, NewestFirst, by_time, cut, listed, until, wanted
 from apps.rest.services import MeasurementFilter, ask_collector, services
@@ -97,6 +105,7 @@ def plot(query: PlotQuery) -> Response:
 @api.get("/points", responses=answers(200, PointList))
 @action(Action.NETWORK_READ)
 def list_points(query: InOrder) -> Response:
-    """The measurement points: those configured, and those that have announced themselves."""
-    found = PointList.model_validate(ask_collector("points", {}))
-    return cut(found, query, lambda one: str(one["name"]))
+    """The configured measurement points."""
+    known = services().configuration.measurements.points
+    items = [PointView(name=name, url=known[name].url) for name in sorted(known)]
+    return cut(PointList(items=items), query, lambda one: one.name)
