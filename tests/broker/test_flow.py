@@ -1,73 +1,11 @@
 from __future__ import annotations
 
-import itertools
-from dataclasses import replace
-
 import pytest
 from pydantic import ValidationError
 
-from adon.broker.flow import MAX_SIZE, STEPS, Flow, FlowRequest, FlowState
-from adon.errors import Conflict
+from adon.broker.flow import MAX_SIZE, FlowRequest
 
 GOOD: dict[str, object] = {"source": "mu-dtn", "destination": "osu-dtn", "size": "25 GB"}
-FINAL = {
-    FlowState.FINISHED,
-    FlowState.FAILED,
-    FlowState.CANCELLED,
-    FlowState.EXPIRED,
-}
-
-
-def a_flow(state: FlowState = FlowState.REQUESTED) -> Flow:
-    return Flow(17, FlowRequest.model_validate(GOOD), "ada", "soykb@1", 1000.0, state)
-
-
-class TestLife:
-    def test_every_state_is_in_the_table(self) -> None:
-        assert set(STEPS) == set(FlowState)
-
-    def test_every_state_is_reached_from_requested(self) -> None:
-        reached: set[FlowState] = set()
-        ahead = {FlowState.REQUESTED}
-        while ahead:
-            reached |= ahead
-            ahead = set().union(*(STEPS[state] for state in ahead)) - reached
-        assert reached == set(FlowState)
-
-    def test_every_state_leads_to_an_end(self) -> None:
-        leading = set(FINAL)
-        for _ in FlowState:
-            leading |= {state for state in FlowState if STEPS[state] & leading}
-        assert leading == set(FlowState)
-
-    @pytest.mark.parametrize("state", FlowState)
-    def test_final_states_have_no_exits(self, state: FlowState) -> None:
-        assert state.final == (state in FINAL) == (not STEPS[state])
-
-    @pytest.mark.parametrize("state", [state for state in FlowState if state not in FINAL])
-    def test_whatever_has_not_ended_can_be_cancelled(self, state: FlowState) -> None:
-        assert FlowState.CANCELLED in STEPS[state]
-
-    @pytest.mark.parametrize(("state", "to"), [*itertools.product(FlowState, FlowState)])
-    def test_steps(self, state: FlowState, to: FlowState) -> None:
-        flow = a_flow(state)
-        before = replace(flow)
-        if to in STEPS[state]:
-            after = flow.step(to, 1001.0, "because", path="al2s")
-            assert (after.state, after.state_since, after.reason, after.path) == (
-                to,
-                1001.0,
-                "because",
-                "al2s",
-            )
-            assert replace(after, state=state, state_since=0.0, reason="", path=None) == before
-        else:
-            with pytest.raises(Conflict, match=f"f-17 is {state}; it cannot become {to}"):
-                flow.step(to, 1001.0, "because", path="al2s")
-        assert flow == before
-
-    def test_rules_belong_to_flows_on_a_path(self) -> None:
-        assert {s for s in FlowState if s.holds_rules} == {FlowState.INSTALLING, FlowState.ACTIVE}
 
 
 class TestRequest:

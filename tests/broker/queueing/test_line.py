@@ -1,20 +1,16 @@
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
-import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from adon.broker.queueing.line import FIRST, Line
+from adon.broker.queueing.line import Line
 from adon.broker.queueing.turns import Phase, Rules, Waiter, phase, turn
-from measurement.model import PathKey
-from tests.broker.queueing.waiting import ENDS, waiter, waiters
+from tests.broker.queueing.waiting import waiter, waiters
 
 RULES = Rules(aging=60.0, hurry=240, slack=0.25)
-KEY = PathKey("al2s", "mu", "osu")
 
 
 class Lines(RuleBasedStateMachine):
@@ -111,60 +107,3 @@ def test_with_one_group_priority_and_age_are_all() -> None:
     assert line.first() == [5, 4, 3, 2, 1]
     assert line.first(2) == [5, 4]
     assert [line.before(number) for number in (5, 1)] == [0, 4]
-
-
-def test_a_change_is_waited_for_and_then_over() -> None:
-    line = Line(RULES)
-    line.put(waiter(1, deadline=100.0), 0.0)
-    assert line.next_change() == 87.5
-    assert not line.advance(87.0)
-    assert line.advance(87.5)
-    assert line.next_change() == 90.0
-    line.drop(1)
-    assert line.next_change() is None
-    assert not line.advance(1e9)
-
-
-def test_what_is_wanted_is_forgotten_with_the_last_who_wants_it() -> None:
-    line = Line(RULES)
-    for number in (1, 2):
-        line.put(waiter(number), 0.0)
-    those = line.alike(1)
-    assert those is not None
-    line.want(those, KEY)
-    assert list(line.wanting(KEY)) == [those]
-    assert line.wants(2)
-    line.want(those, "mu-hpc")
-    assert (list(line.wanting(KEY)), list(line.wanting("mu-hpc"))) == ([], [those])
-    line.drop(1)
-    assert line.wanted
-    line.drop(2)
-    assert not line.wanted
-
-
-def test_the_next_behind_a_position() -> None:
-    line = Line(RULES)
-    for number in (1, 2, 3):
-        line.put(waiter(number, arrived=float(number)), 0.0)
-    those = line.alike(1)
-    assert those is not None
-    assert those.after(FIRST) == line.position(1)
-    assert those.after(line.position(2)) == line.position(3)
-    assert those.after(line.position(3)) is None
-
-
-def test_somebody_who_was_put_twice_is_there_once() -> None:
-    line = Line(RULES)
-    line.put(waiter(1), 0.0)
-    line.put(waiter(1, priority=7, ends=ENDS[::-1]), 0.0)
-    assert len(line) == 1
-    assert list(line.directions()) == [ENDS[::-1]]
-    assert math.isclose(line.position(1)[0], -7 * 60.0)
-
-
-def test_an_index_that_is_wrong_is_said() -> None:
-    line = Line(RULES)
-    line.put(waiter(1), 0.0)
-    line._groups[""].clear()
-    with pytest.raises(LookupError):
-        line.drop(1)

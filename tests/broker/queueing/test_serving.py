@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from adon.broker.broker import Broker
-from adon.broker.effects import SaveDecision, SaveFlow, WakeAt
+from adon.broker.effects import SaveFlow
 from adon.broker.events import (
     FlowCancelled,
     MaintenanceAsked,
@@ -23,7 +23,6 @@ from adon.broker.events import (
 )
 from adon.broker.flow import FlowState
 from adon.broker.maintenance import WindowRequest
-from adon.broker.optimisation import joint
 from adon.broker.queueing import serving
 from adon.broker.resources.amounts import Limits
 from adon.broker.resources.ledger import Ledger
@@ -140,86 +139,6 @@ def heard(scene: Scene, rate: float) -> None:
     scene.measure(NAMES[0], Metric.THROUGHPUT, rate)
 
 
-def trials(scene: Scene, monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Notes who is tried."""
-    held, asked = scene.broker._placing._serving, list[int]()
-    attempt = held._attempt
-
-    def noted(flow: Any, *about: Any) -> Any:
-        asked.append(flow.number)
-        return attempt(flow, *about)
-
-    monkeypatch.setattr(held, "_attempt", noted)
-    return asked
-
-
-def test_of_flows_that_are_alike_one_is_tried(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    scene = crowded(tmp_path, 30)
-    asked = trials(scene, monkeypatch)
-    heard(scene, 1.1e9)
-    assert asked == [1]
-    heard(scene, 1.2e9)
-    assert asked == [1, 1]
-
-
-def test_what_concerns_other_sites_is_no_reason_to_try(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scene = crowded(tmp_path, 3)
-    heard(scene, 1.1e9)
-    asked = trials(scene, monkeypatch)
-    scene.broker._placing.serve_queue(Tick("e-x", scene.now))
-    assert asked == []
-
-
-def test_who_is_admitted_makes_the_others_be_tried_again(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scene = crowded(tmp_path, 40)
-    asked = trials(scene, monkeypatch)
-    heard(scene, 12e9)  # two streams' test: room for two flows of 5 Gbit/s
-    running = [flow.number for flow in scene.flows() if flow.state.holds_rules]
-    assert running == asked[: len(running)] == list(range(1, len(running) + 1))
-    assert asked == list(range(1, len(asked) + 1))
-    assert len(asked) <= joint.MOST + 1, "and of those behind, only the next beside those planned together"
-
-
-def test_a_round_of_many_kinds_goes_on_behind_other_events(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(serving, "AT_ONCE", 4)
-    scene = Scene(tmp_path, Broker)
-    scene.know(dict.fromkeys(NAMES, 1e9))
-    for number in range(10):
-        scene.submit("careful", qspec={"throughput": {"min": f"{50 + number} Gbps"}})
-    asked = trials(scene, monkeypatch)
-    heard(scene, 2e9)
-    assert asked == [1, 2, 3, 4]
-    effects = scene.happen(Tick(*scene.stamp()))
-    assert WakeAt(effects[-1].cause, scene.now) in effects
-    assert asked == [1, 2, 3, 4, 5, 6, 7, 8]
-    scene.happen(Tick(*scene.stamp()))
-    assert asked == list(range(1, 11))
-    assert not scene.broker._placing.behind
-
-
-def test_what_comes_in_the_middle_of_a_round_leads_to_another(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(serving, "AT_ONCE", 4)
-    scene = Scene(tmp_path, Broker)
-    scene.know(dict.fromkeys(NAMES, 1e9))
-    for number in range(6):
-        scene.submit("careful", qspec={"throughput": {"min": f"{50 + number} Gbps"}})
-    asked = trials(scene, monkeypatch)
-    heard(scene, 2e9)
-    heard(scene, 3e9)
-    assert asked == [1, 2, 3, 4, 1, 2, 5, 6, 3], "first those who are first, then where it was"
-    scene.happen(Tick(*scene.stamp()))
-    assert asked == [1, 2, 3, 4, 1, 2, 5, 6, 3, 4], "those who were not were tried since the second result"
-    assert not scene.broker._placing.behind
-
-
 def test_what_becomes_free_in_the_middle_of_a_round_is_not_for_the_tail(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -233,24 +152,6 @@ def test_what_becomes_free_in_the_middle_of_a_round_is_not_for_the_tail(
     assert [flow.number for flow in scene.flows() if flow.path is not None] == [1, 2]
 
 
-def test_only_the_first_in_line_are_told_of_a_change_and_the_others_when_they_come_there(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(serving, "TOLD", 2)
-    scene = crowded(tmp_path, 4)
-
-    def told(effects: Any) -> list[str]:
-        return [effect.decision.flow for effect in effects if isinstance(effect, SaveDecision)]
-
-    scene.now += 100.0  # what was measured is too old by now
-    assert told(scene.happen(Tick(*scene.stamp()))) == []
-    stamp = scene.stamp()
-    assert told(scene.broker._placing.serve_queue(Tick(*stamp))) == ["f-1", "f-2"]
-    cancelled = scene.stamp()
-    scene.happen(FlowCancelled(*cancelled, "c", 1, "ann"))
-    assert told(scene.broker._placing.serve_queue(Tick(*scene.stamp()))) == ["f-3"]
-
-
 def test_a_flow_that_is_asked_for_while_others_wait_is_tried_at_once(tmp_path: Path) -> None:
     scene = crowded(tmp_path, 3)
     scene.submit("nimble")
@@ -258,34 +159,7 @@ def test_a_flow_that_is_asked_for_while_others_wait_is_tried_at_once(tmp_path: P
     assert small.state.holds_rules
 
 
-def test_an_order_that_lost_a_flow_is_said(tmp_path: Path) -> None:
-    scene = crowded(tmp_path, 1)
-    scene.broker.world.flows.forget(1)
-    with pytest.raises(LookupError):
-        heard(scene, 2e9)
-
-
-def test_saved_flows_stay_as_they_are_when_nothing_is_told(tmp_path: Path) -> None:
-    scene = crowded(tmp_path, 5)
-    heard(scene, 1.1e9)
-    stamp = scene.stamp()
-    effects = scene.broker._placing.serve_queue(Tick(*stamp))
-    assert not [effect for effect in effects if isinstance(effect, SaveFlow)]
-
-
 # -- what a refusal rests on ------------------------------------------------------------------------------
-
-
-def test_a_refusal_ends_when_what_it_rests_on_grows_too_old(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scene = crowded(tmp_path, 3)
-    heard(scene, 1.1e9)
-    asked = trials(scene, monkeypatch)
-    for seconds in (55.0, 10.0):  # careful flows trust a value for a minute
-        scene.now += seconds
-        scene.broker._placing.serve_queue(Tick(*scene.stamp()))
-    assert asked == [1]
 
 
 def test_a_refusal_for_lack_of_nodes_does_not_outlast_its_event() -> None:
