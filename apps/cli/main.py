@@ -254,9 +254,6 @@ def demo(
     report: Annotated[
         Path | None, typer.Option(metavar="DIR", help="The report's folder (default: reports/demo).")
     ] = None,
-    compare: Annotated[
-        bool, typer.Option("--compare", help="Also carry the same transfers on one path always.")
-    ] = False,
     stay: Annotated[
         bool,
         typer.Option("--stay", help="When the story is told, keep it all up until Ctrl-C, to be looked at."),
@@ -267,7 +264,7 @@ def demo(
 ) -> None:
     """Run the thesis's timeline (figure 18) on a network of real switches and hosts on this machine.
 
-    Needs root; takes about 4 minutes, with --compare about 18.
+    Needs root; takes about 4 minutes.
 
     The report is index.html, figure18.png and record.json.
 
@@ -277,7 +274,7 @@ def demo(
     from mininet_topos.demo.main import DEFAULT_REPORT, DEFAULT_SEED, run
 
     folder = DEFAULT_REPORT if report is None else report
-    raise typer.Exit(run(folder, compare=compare, stay=stay, seed=DEFAULT_SEED if seed is None else seed))
+    raise typer.Exit(run(folder, stay=stay, seed=DEFAULT_SEED if seed is None else seed))
 
 
 def main() -> None:

@@ -8,7 +8,6 @@ A scene of our own follows: an alarm moves a flow.
 - :mod:`~mininet_topos.demo.play`: tells figure 18, as a researcher's tools would;
 - :mod:`~mininet_topos.demo.alarm`: tells the scene after it;
 - :mod:`~mininet_topos.demo.plan`: the plan of the tests against what was executed;
-- :mod:`~mininet_topos.demo.baseline`: the same transfers on one path always, without ADON;
 - :mod:`~mininet_topos.demo.record`: what happened, as plain values;
 - :mod:`~mininet_topos.demo.charts`: pictures from a record;
 - :mod:`~mininet_topos.demo.report`: tables and page from a record;

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from adon.access.policy import Role
 from adon.errors import AdonError
-from mininet_topos.demo import alarm, baseline, play, report
+from mininet_topos.demo import alarm, play, report
 from mininet_topos.demo.record import Check, Record
 from mininet_topos.demo.scenario import STEERING_PACE, seeded
 from mininet_topos.demo.stage import (
@@ -64,14 +64,12 @@ class Voice:
 def run(
     folder: Path = DEFAULT_REPORT,
     *,
-    compare: bool = False,
     stay: bool = False,
     seed: int = DEFAULT_SEED,
     scale: float = DEFAULT_SCALE,
 ) -> int:
     """Run the demo and write its report into ``folder``.
 
-    :param compare: run the same transfers also on layer 2 always and on layer 3 always.
     :param stay: when the story is told, keep it all up to be looked at until Ctrl-C or SIGTERM.
     :returns: the exit status: 0, 1 if anything was not as expected, 130 if it was interrupted.
     :raises Unavailable: if the machine cannot run a testbed.
@@ -85,7 +83,7 @@ def run(
     tell = Voice(console, record.began_at)
     try:
         with sigterm_interrupts():
-            _story(record, tell, compare, stay)
+            _story(record, tell, stay)
     except KeyboardInterrupt:
         tell("interrupted: everything that was built is removed, and there is no report", "red")
         return INTERRUPTED
@@ -94,11 +92,9 @@ def run(
     return 0 if record.passed else 1
 
 
-def _story(record: Record, tell: Voice, compare: bool, stay: bool) -> None:
+def _story(record: Record, tell: Voice, stay: bool) -> None:
     try:
         _play(record, tell, stay)
-        if compare:
-            _compare(record, tell)
     except AdonError as error:
         record.checks.append(Check("the demo runs to its end", False, str(error)))
         tell(str(error), "red")
@@ -147,22 +143,9 @@ def _stay(bed: Bed, tell: Voice) -> None:
             threading.Event().wait()
 
 
-def _compare(record: Record, tell: Voice) -> None:
-    for path in baseline.PATHS:
-        with run_folder(default_folder(unique_name())) as folder:
-            tell(f"the same transfers, always on {path}")
-            with testbed_up(folder, named(NETWORK, record.scale)) as bed:
-                record.baselines[f"always {path}"] = baseline.run(
-                    bed, path, record, partial(carry, bed), tell
-                )
-
-
 def _summary(console: Console, record: Record, page: Path) -> None:
     for check in record.every_check:
         mark = ("held", "green") if check.held else ("FAILED", "red")
         found = "" if check.held else f" (found: {check.found})"
         console.print(Text.assemble("  ", mark, f"  {check.text}{found}"))
-    for way, times, total in report.totals(record) if record.baselines else ():
-        each = ", ".join(f"{flow} {seconds:.1f} s" for flow, seconds in times.items())
-        console.print(Text(f"  {way}: {each}; together {total:.1f} s"))
     console.print(Text(f"  report: {page}"))

@@ -91,7 +91,6 @@ class Record:
     measurements: Sequence[Mapping[str, Any]] = field(default_factory=list)
     rules: dict[str, str] = field(default_factory=dict)
     names: dict[str, str] = field(default_factory=dict)
-    baselines: dict[str, list[Transfer]] = field(default_factory=dict)
     environment: dict[str, str] = field(default_factory=dict)
     alarms: Sequence[Mapping[str, Any]] = field(default_factory=list)
     plan: Plan | None = None

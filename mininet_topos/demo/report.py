@@ -65,7 +65,6 @@ def page(record: Record, image: str) -> str:
         "image": image,
         "began": datetime.fromtimestamp(record.began_at).astimezone().isoformat(timespec="seconds"),
         "decisions": record.turns(),
-        "totals": totals(record),
     }
     return html_pages.rendered("mininet_topos.demo", "report.html", filters, values)
 
@@ -76,15 +75,6 @@ def _html(chart: go.Figure, plotly: str | bool = False) -> str:
 
 def _plan(record: Record) -> str:
     return "" if record.plan is None else _html(plan_figure(record.plan, record.began_at))
-
-
-def totals(record: Record) -> list[tuple[str, dict[str, float], float]]:
-    """Per way of choosing: each flow's transfer time, and their sum, in seconds."""
-    ways = {"ADON": record.transfers, **record.baselines}
-    return [
-        (way, {t.flow: t.seconds for t in transfers}, sum(t.seconds for t in transfers))
-        for way, transfers in ways.items()
-    ]
 
 
 def write(record: Record, folder: Path) -> Path:

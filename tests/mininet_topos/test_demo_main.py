@@ -110,18 +110,17 @@ def test_an_interrupted_run_leaves_no_report(monkeypatch, tmp_path):
 
 
 @pytest.mark.usefixtures("_able")
-def test_one_path_always_is_run_only_if_asked_for_and_with_the_seed(monkeypatch, tmp_path):
-    seen: list[tuple[str, int]] = []
+def test_the_seed_is_18_or_the_one_asked_for(monkeypatch, tmp_path):
+    seeds: list[int] = []
 
     def play(record: Record, tell, stay):
         record.checks.append(Check("c", True, ""))
-        seen.append(("play", record.seed))
+        seeds.append(record.seed)
 
     monkeypatch.setattr(main, "_play", play)
-    monkeypatch.setattr(main, "_compare", lambda record, tell: seen.append(("compare", record.seed)))
     demo("--report", str(tmp_path))
-    demo("--report", str(tmp_path), "--compare", "--seed", "7")
-    assert seen == [("play", 18), ("play", 7), ("compare", 7)]
+    demo("--report", str(tmp_path), "--seed", "7")
+    assert seeds == [18, 7]
 
 
 def test_the_remains_of_killed_demos_go_and_living_ones_stay(monkeypatch):

@@ -34,13 +34,11 @@ def test_decisions_are_compared_by_flow_outcome_path_and_site_and_those_that_cha
 
 def test_the_file_holds_everything(tmp_path):
     record = small_record()
-    record.baselines["always al2s"] = record.transfers[:1]
     record.plan, record.sequel = small_plan(), Record(1.0, 18, 100.0)
     record.save(tmp_path / "record.json")
     read = json.loads((tmp_path / "record.json").read_text())
     assert set(read) == set(Record.__slots__)
     assert read["transfers"][1]["received"] == 7 * MB
-    assert read["baselines"]["always al2s"][0]["flow"] == HOSTILE
     assert Transfer(**read["transfers"][0]) == record.transfers[0]
     assert read["decisions"] == record.decisions
     assert Plan(**read["plan"]) == record.plan

@@ -134,18 +134,6 @@ def test_the_page_needs_nothing_from_elsewhere(text):
     assert re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="', text) == []
 
 
-def test_one_path_always_is_compared_only_if_it_was_run(text):
-    assert "Beside one path always" not in text
-    record = small_record()
-    record.baselines = {"always internet": record.transfers[1:]}
-    compared = Tables(report.page(record, "")).rows["Beside one path always"]
-    assert compared == [
-        ["Way", HOSTILE, "SoyKB-2", "Sum"],
-        ["ADON", "2.0", "10.0", "12.0"],
-        ["always internet", "–", "10.0", "10.0"],
-    ]
-
-
 def test_a_record_of_a_run_that_broke_off_at_once_is_a_page_too():
     record = small_record()
     for name in ("moments", "transfers", "decisions", "measurements"):
