@@ -56,9 +56,13 @@ class Entry:
     times: int = 1
 
     def cleaned(self) -> Entry:
-        """The entry with texts as they can be kept and read: bounded, on one line, nothing invisible."""
+        """The entry as it can be kept and read: texts bounded, on one line, nothing invisible.
+
+        The time is to the millisecond, as the API writes it: who reads lines there can compute digests.
+        """
         return replace(
             self,
+            at=round(self.at, 3),
             actor=clean(self.actor, 200),
             via=clean(self.via),
             address=clean(self.address),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import takewhile
 from typing import Any
 
+from adon.access.audit import COLUMNS, Values, Verified, verify
 from adon.client.calling import Caller, body_of, part
 from adon.client.documents import (
     AuditLine,
+    AuditList,
     EndedView,
     IdentityBody,
     NewTokenView,
@@ -17,7 +21,6 @@ from adon.client.documents import (
     TokenView,
     UserChange,
     UserView,
-    Verification,
 )
 
 AUDIT_PAGE = 1000
@@ -108,10 +111,20 @@ class AccessCalls(Caller):
         """The newest lines of the audit log, at most ``limit``."""
         return list(self._pages(AuditLine, "/audit", query, limit, page=AUDIT_PAGE))
 
-    def audit_export(self, form: str, query: Mapping[str, Any]) -> str:
-        """The audit log as a file: ``csv`` or ``jsonl``."""
-        return self._text("/audit/export", {**query, "format": form})
+    def audit_values(self, query: Mapping[str, Any]) -> Iterator[Values]:
+        """The values of lines of the audit log, the oldest first, as the log keeps them."""
+        for line in self._pages(AuditLine, "/audit", {**query, "after": 0}, None, "after", AUDIT_PAGE):
+            kept = {**line, "at": datetime.fromisoformat(line["at"]).timestamp()}
+            yield [kept[name] for name in COLUMNS]
 
-    def audit_verification(self) -> Verification:
-        """Whether the audit log is whole."""
-        return self._get(Verification, "/audit/verification")
+    def verify_audit(self, expected: Mapping[int, str] | None = None) -> Verified:
+        """Whether the audit log is whole (:func:`adon.access.audit.verify`), as it is at one moment.
+
+        :param expected: digests by number that were noted elsewhere.
+        """
+        told = self._get(AuditList, "/audit", {"limit": 1})["head"]
+        number, _, digest = (told or "").partition(":")
+        lines: Iterator[Values] = self.audit_values({})
+        if told is not None:
+            lines = takewhile(lambda line: line[0] <= int(number), lines)
+        return verify(lines, None if told is None else (int(number), digest), expected)

@@ -2149,16 +2149,6 @@ How a request ended.
 """
 
 
-class Verification(TypedDict):
-    """
-    Whether the audit log is whole; ``head`` is the digest of the last line that is good.
-    """
-
-    lines: int
-    head: str
-    problem: str | None
-
-
 class PolicyItem(TypedDict):
     """
     One setting of ``policy``, as it is in force.
@@ -3704,6 +3694,10 @@ class AuditList(TypedDict):
     what the following page is asked with; null on the last
     """
     items: list[AuditLine]
+    head: str | None
+    """
+    number and digest (17:9f86d0…) of the log's last line, kept apart from the lines; null if they are gone
+    """
 
 
 class StandingView(TypedDict):

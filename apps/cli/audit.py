@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,8 +26,15 @@ Since = Annotated[str | None, typer.Option(help="2026-11-21T02:00:00Z")]
 Until = Annotated[str | None, typer.Option(help="2026-11-21T04:00:00Z")]
 
 
-OPTIONS = {name: f"--{name}" for name in ("actor", "action", "outcome", "since", "until", "format")}
+OPTIONS = {name: f"--{name}" for name in ("actor", "action", "outcome", "since", "until")}
 """The API's field -> the option that it comes from."""
+
+
+class Form(StrEnum):
+    """What an export is."""
+
+    CSV = "csv"
+    JSONL = "jsonl"
 
 
 @app.command("list")
@@ -69,7 +77,7 @@ def list_(
 def export(
     ctx: typer.Context,
     file: Annotated[Path | None, typer.Argument(help="Where to; to standard output without one.")] = None,
-    form: Annotated[str, typer.Option("--format", help="csv, or jsonl, which can be verified.")] = "csv",
+    form: Annotated[Form, typer.Option("--format", help="csv, or jsonl, which can be verified.")] = Form.CSV,
     actor: Actor = None,
     action: Action = None,
     outcome: Ended = None,
@@ -78,12 +86,15 @@ def export(
     json_: JsonFlag = False,
 ) -> None:
     """The log as a file, the oldest line first."""
+    from adon.access.audit_export import csv_rows, json_lines
+
+    written = csv_rows if form is Form.CSV else json_lines
     with naming(OPTIONS):
-        text = client(ctx).audit_export(form, _query(actor, action, outcome, since, until))
+        text = "".join(written(client(ctx).audit_values(_query(actor, action, outcome, since, until))))
     if file is not None:
         write(file, text, "FILE")
     if json_:
-        print_json({"format": form, "text": text} if file is None else {"format": form, "file": str(file)})
+        print_json({"format": form.value} | ({"text": text} if file is None else {"file": str(file)}))
     elif file is None:
         typer.echo(text, nl=False)
 
@@ -96,7 +107,7 @@ def verify(
     ] = None,
     expect: Annotated[
         list[str] | None,
-        typer.Option(metavar="LINE:DIGEST", help="What was noted before; may be repeated. Not for the API."),
+        typer.Option(metavar="LINE:DIGEST", help="What was noted before; may be repeated."),
     ] = None,
     data: Data = None,
     store: Store = None,
@@ -110,10 +121,8 @@ def verify(
     elif is_local(data, store):
         with opened(data, store) as access:
             found = _told(access.audit.verify(noted))
-    elif noted:
-        raise InvalidInput.of("--expect", "needs the log itself: --data DIR, --store URL, or --file")
     else:
-        found = client(ctx).audit_verification()
+        found = _told(client(ctx).verify_audit(noted))
     if json_:
         print_json(found)
     elif found["problem"] is None:

@@ -6,7 +6,7 @@ from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from adon.access.audit import Line, Outcome, Verified
+from adon.access.audit import Line, Outcome
 from adon.access.identity import Token
 from adon.access.policy import Action, Role, Scope
 from adon.access.shown import token_values, user_values
@@ -251,16 +251,16 @@ class AuditList(NewestFirstView):
     """Lines, the newest first."""
 
     items: list[AuditLine]
+    head: str | None = Field(
+        description="number and digest (17:9f86d0…) of the log's last line, kept apart from the lines; "
+        "null if they are gone"
+    )
 
 
-class Verification(View):
-    """Whether the audit log is whole; ``head`` is the digest of the last line that is good."""
-
-    lines: int
-    head: str
-    problem: str | None
+class AuditInOrder(AuditList):
+    """Lines, the oldest first."""
 
     @classmethod
-    def of(cls, verified: Verified) -> Self:
-        """What was found, as it travels."""
-        return cls(lines=verified.lines, head=verified.head, problem=verified.problem)
+    def newest_first(cls) -> bool:
+        """They do not."""
+        return False

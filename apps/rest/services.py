@@ -27,7 +27,6 @@ from apps.rest.rates import Rates
 from apps.rest.rehearsing import SHARED_S, STALE_S, every_single_failure
 from apps.rest.snapshots import Snapshots
 from apps.rest.stream import Stream
-from apps.rest.whole_log import WholeLog
 from apps.rest.why_nots import WhyNots
 from measurement.archive import Archive
 from measurement.errors import ArchiveError
@@ -154,7 +153,6 @@ class Services:
 
     :param access: users, tokens, sessions.
     :param audit: takes what goes into the audit log.
-    :param whole_log: goes through all of that.
     :param credentials: how long tokens and sessions may last.
     :param collector: takes what is asked about measuring; see :func:`ask_collector`.
     :param stream: what has just happened.
@@ -178,7 +176,6 @@ class Services:
     store: Store
     access: Access
     audit: AuditWriter
-    whole_log: WholeLog
     measurements: Measurements
     controller: Controller
     snapshots: Snapshots
@@ -255,7 +252,6 @@ def open_services(
         access.close()
         raise
     audit = AuditWriter(access.audit.append, time.time)
-    whole_log = WholeLog(where)
     controller, collector = (
         LinkClient(data / CONTROLLER, "web"),
         LinkClient(data / "collector.sock", "web", "the collector"),
@@ -275,7 +271,6 @@ def open_services(
             store,
             access,
             audit,
-            whole_log,
             Measurements(configuration.measurements.archive_url or data / "measurements.db"),
             controller,
             Snapshots(lambda: controller.call("snapshot", {}, timeout=5.0), time.monotonic),
@@ -310,5 +305,4 @@ def open_services(
         supervisor.close()
         store.close()
         audit.close()
-        whole_log.close()
         access.close()

@@ -79,13 +79,17 @@ def test_the_log_is_listed_exported_and_checked(adon, world, tmp_path):
     assert "all as they were written" in told
     noted = told.split()[-1]
     assert here(world, "audit", "verify", "--expect", noted).exit_code == 0
-    assert adon("audit", "verify").exit_code == 0
+    assert adon("audit", "verify", "--expect", noted).exit_code == 0
+    assert adon("audit", "export", "--format", "xml").exit_code == 2
+    assert json.loads(adon("audit", "verify", "--json").stdout)["problem"] is None
+    assert json.loads(adon("audit", "export", "--json").stdout)["format"] == "csv"
     file.write_text(file.read_text().replace("bob", "eve"))
     changed = adon("audit", "verify", "--file", str(file))
     assert changed.exit_code == 1
     assert "was changed" in changed.stdout
     forged = f"1:{'0' * 64}"
     assert "not the one that was noted" in here(world, "audit", "verify", "--expect", forged).stdout
+    assert "not the one that was noted" in adon("audit", "verify", "--expect", forged).stdout
 
 
 @pytest.mark.parametrize("text", ["", "{}", "[]", "x", '{"number": 1}', "null"])

@@ -62,6 +62,8 @@ LOCAL: dict[str, tuple[str, ...]] = {
 TRIED_ELSEWHERE = {
     "advice check",
     "advice script",
+    "audit export",
+    "audit verify",
     "backup",
     "circuit list",
     "config show",

@@ -46,8 +46,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "GET /sessions/{id}": ("session", "show", "s-0"),
     "DELETE /sessions/{id}": ("session", "end", "s-0"),
     "GET /audit": ("audit", "list"),
-    "GET /audit/export": ("audit", "export"),
-    "GET /audit/verification": ("audit", "verify"),
     "GET /events": ("events", "--seconds", "0.05"),
     "GET /executions": ("measure", "runs"),
     "GET /flows": ("flow", "list"),

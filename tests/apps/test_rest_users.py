@@ -5,18 +5,28 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sqlite3
 import threading
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
 
-from adon.access.audit import Entry, Line, Outcome, verify
+from adon.access.audit import COLUMNS, Entry, Outcome, Verified, verify
+from adon.access.audit_export import csv_rows, json_lines
 from adon.access.external import ExternalIdentity
+from adon.access.identity import Actor
+from adon.access.policy import Role
+from adon.client import Client, access
 from adon.config import Credentials, UseGrant
 from adon.errors import Unavailable
+from adon.store.access.database import FILE
 from apps.rest.audit_writer import AuditWriter
+from apps.rest.inside import InsideTransport
 from apps.rest.services import NAME
 from tests.apps.web import NOW, WISH, signed_in
+
+ENTRY = Entry(NOW, "ann", "token:1", "10.0.0.1", "flow.read", "GET", "/flows", Outcome.REFUSED, 403, "no")
 
 
 def made(world, as_="researcher", **body):
@@ -403,6 +413,8 @@ def test_filters(world, query, actions):
         {"limit": 0},
         {"before": 2**63},
         {"before": -1},
+        {"after": -1},
+        {"after": 1, "before": 9},
         {"outcome": "maybe"},
         {"since": "yesterday"},
         {"where": "1=1"},
@@ -415,39 +427,78 @@ def test_filters_that_are_none(world, query):
     assert answer.status_code == (200 if "\x00" in str(query.get("actor")) else 422)
 
 
-def test_the_export_can_be_checked_elsewhere(world):
-    world.submit("researcher")
-    world.ask("GET", "/network", "rival")
-    world.audit.flush()
-    text = world.ask("GET", "/audit/export", "auditor", query_string={"format": "jsonl"}).text
-    rows = [json.loads(line) for line in text.splitlines()]
-    lines = [
-        Line(
-            row.pop("number"),
-            digest=row.pop("digest"),
-            entry=Entry(**row | {"outcome": Outcome(row["outcome"])}),
-        )
-        for row in rows
-    ]
-    assert verify((line.values for line in lines), (lines[-1].number, lines[-1].digest)).problem is None
-    found = world.ask("GET", "/audit/verification", "auditor").json
-    assert (found["lines"], found["head"], found["problem"]) == (len(lines), lines[-1].digest, None)
+def reader(world):
+    """The client of an auditor."""
+    return Client(InsideTransport(world.app, Actor("auditor", frozenset({Role.AUDITOR}))))
 
 
-def test_the_export_holds_no_formula(world):
+def tamper(world, statement):
+    """Change the log as somebody could who can write the database."""
+    with closing(sqlite3.connect(world.folder / FILE)) as database, database:
+        for (name,) in database.execute("SELECT name FROM sqlite_master WHERE type = 'trigger'").fetchall():
+            database.execute(f"DROP TRIGGER {name}")
+        database.execute(statement)
+
+
+def test_audit_lines_come_in_order_page_by_page(world):
+    for number in range(5):
+        world.access.audit.append([replace(ENTRY, detail=str(number))])
+    pages, address = [], "/audit?after=1&limit=2"
+    while address is not None:
+        answer = world.ask("GET", address, "auditor")
+        pages.append([one["number"] for one in answer.json["items"]])
+        link = answer.headers.get("Link")
+        address = None if link is None else link[1:].partition(">")[0].removeprefix("/api/v1")
+    assert pages == [[2, 3], [4, 5]]
+    assert answer.json["head"].startswith("5:")
+
+
+def test_audit_export_as_json_lines_is_verified_without_the_database(world, monkeypatch):
+    monkeypatch.setattr(access, "AUDIT_PAGE", 2)
+    world.access.audit.append([replace(ENTRY, at=NOW + number / 7) for number in range(5)])
+    rows = [json.loads(line) for line in "".join(json_lines(reader(world).audit_values({}))).splitlines()]
+    head = (5, rows[-1]["digest"])
+    assert verify(([row[name] for name in COLUMNS] for row in rows), head).problem is None
+    assert reader(world).verify_audit({3: rows[2]["digest"]}) == Verified(5, rows[-1]["digest"])
+
+
+@pytest.mark.parametrize(
+    ("statement", "noted", "good"),
+    [
+        ("UPDATE access_audit SET actor = 'eve' WHERE number = 3", {}, 2),
+        ("DELETE FROM access_audit WHERE number = 3", {}, 2),
+        ("DELETE FROM access_audit WHERE number = 5", {}, 4),
+        ("UPDATE access_audit_head SET number = 4", {}, 4),
+        ("SELECT 1", {6: "0" * 64}, 5),
+        ("SELECT 1", {2: "0" * 64}, 1),
+    ],
+)
+def test_client_finds_a_changed_audit_log(world, monkeypatch, statement, noted, good):
+    monkeypatch.setattr(access, "AUDIT_PAGE", 2)
+    world.access.audit.append([ENTRY] * 5)
+    tamper(world, statement)
+    found = reader(world).verify_audit(noted)
+    assert (found.lines, found.problem is None) == (good, False)
+
+
+def test_audit_row_that_is_no_line_is_refused(world):
+    world.access.audit.append([ENTRY])
+    tamper(world, "UPDATE access_audit SET outcome = 'maybe'")
+    assert world.ask("GET", "/audit", "auditor").status_code == 503
+
+
+def test_audit_export_holds_no_formula(world):
     bad = ['=HYPERLINK("http://x")', "+1", "-1", "@SUM(A1)", "\t=1", "\r=1"]
     for text in bad:
         world.access.audit.append([Entry(NOW, text, text, text, "a", "GET", text, Outcome.DONE, 200, text)])
-    text = world.ask("GET", "/audit/export", "auditor").text
-    rows = list(csv.reader(io.StringIO(text)))
+    rows = list(csv.reader(io.StringIO("".join(csv_rows(reader(world).audit_values({}))))))
     assert len(rows) == 1 + len(bad)
     assert not [cell for row in rows for cell in row if cell[:1] in ("=", "+", "-", "@", "\t", "\r")]
 
 
 def test_only_auditors_and_administrators_read_it(world):
-    for path in ("/audit", "/audit/export", "/audit/verification"):
-        for who in ("researcher", "operator", "performance_engineer"):
-            assert world.ask("GET", path, who).status_code == 403
+    for who in ("researcher", "operator", "performance_engineer"):
+        assert world.ask("GET", "/audit", who).status_code == 403
 
 
 def test_a_database_that_hangs_holds_up_nobody():

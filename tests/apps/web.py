@@ -65,7 +65,6 @@ from apps.rest.services import NAME, Measurements, Services, requester
 from apps.rest.serving import WebServer
 from apps.rest.snapshots import Snapshots
 from apps.rest.stream import Stream
-from apps.rest.whole_log import WholeLog
 from apps.rest.why_nots import WhyNots
 from measurement.anomaly.alarm import Alarm
 from measurement.anomaly.alarm import to_json as alarm_to_json
@@ -331,7 +330,6 @@ class World:
         self.link = LinkClient(self.socket, "web")
         self.collector_link = LinkClient(folder / "m.sock", "web", "the collector")
         self.store = Store.open(self.url, read_only=True)
-        self.whole_log = WholeLog(f"sqlite:///{folder / FILE}")
         self.audit = AuditWriter(self.access.audit.append, lambda: NOW + 10)
         self.stream = Stream(lambda flow: requester(self.store, flow))
         self.collector_link.on("alarm", self.stream.adder("alarm"))
@@ -341,7 +339,6 @@ class World:
             self.store,
             self.access,
             self.audit,
-            self.whole_log,
             Measurements(self.archive),
             self.link,
             Snapshots(lambda: self.link.call("snapshot", {}), time.monotonic),
@@ -381,7 +378,6 @@ class World:
         self.collector_link.close()
         self.store.close()
         self.audit.close()
-        self.whole_log.close()
         self.access.close()
 
     def grant(self, *grants: dict[str, Any]) -> None:

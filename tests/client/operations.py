@@ -54,7 +54,7 @@ class Recorder:
     def send(self, method: str, path: str, body=None, query=None, headers=None) -> Answer:
         self.asked.append((method, path, {"body": body, "query": dict(query or {}), "headers": headers}))
         lists: dict[str, list[str]] = {name: [] for name in ("items", "switches", "granted", "removed")}
-        return Answer(200, json.dumps({**lists, "next": None}).encode())
+        return Answer(200, json.dumps({**lists, "next": None, "head": None}).encode())
 
     def lines(self, path, query, headers) -> Iterator[bytes]:
         self.asked.append(("GET", path, {"body": None, "query": dict(query), "headers": headers}))

@@ -13,7 +13,6 @@ from adon.access.audit import (
     Entry,
     Line,
     Outcome,
-    Values,
     Verified,
     chained,
     clean,
@@ -31,6 +30,7 @@ class Wanted:
 
     :param since: seconds since the epoch, and ``until``, not itself included.
     :param before: only lines with a smaller number.
+    :param after: only lines with a larger number; they come in order then, the oldest first.
     """
 
     actor: str | None = None
@@ -39,6 +39,7 @@ class Wanted:
     since: float | None = None
     until: float | None = None
     before: int | None = None
+    after: int | None = None
 
 
 class Audit:
@@ -66,26 +67,27 @@ class Audit:
                 connection.execute(update(audit_head).values(**values))
 
     def lines(self, wanted: Wanted, limit: int) -> tuple[Line, ...]:
-        """Lines, the newest first."""
-        query = _narrowed(select(*_COLUMNS), wanted).order_by(audit.c.number.desc()).limit(limit)
+        """Lines, the newest first; the oldest first where ``after`` is given.
+
+        :raises ValueError: for a row that cannot be a line: somebody changed it.
+        """
+        order = audit.c.number.desc() if wanted.after is None else audit.c.number
+        query = _narrowed(select(*_COLUMNS), wanted).order_by(order).limit(limit)
         with self._store.reading() as connection:
             return tuple(Line.of(row) for row in connection.execute(query))
 
-    def all(self, wanted: Wanted | None = None) -> Iterator[Line]:
-        """Lines, the oldest first; read in pieces, so that there may be millions."""
-        return map(Line.of, self.values(wanted))
-
-    def values(self, wanted: Wanted | None = None) -> Iterator[Values]:
-        """The values of lines, the oldest first; read in pieces, so that there may be millions."""
+    def all(self) -> Iterator[Line]:
+        """Every line, the oldest first; read in pieces, so that there may be millions."""
         number = 0
-        while True:
-            query = _narrowed(select(*_COLUMNS), wanted or Wanted()).where(audit.c.number > number)
-            with self._store.reading() as connection:
-                rows = connection.execute(query.order_by(audit.c.number).limit(_CHUNK)).all()
-            yield from rows
-            if len(rows) < _CHUNK:
-                return
-            number = rows[-1][0]
+        while lines := self.lines(Wanted(after=number), _CHUNK):
+            yield from lines
+            number = lines[-1].number
+
+    def head(self) -> tuple[int, str] | None:
+        """Number and digest of the last line, as kept apart from the lines; None if they are gone."""
+        with self._store.reading() as connection:
+            row = connection.execute(select(audit_head)).one_or_none()
+        return None if row is None else (row.number, row.digest)
 
     def count(self) -> int:
         """How many lines there are."""
@@ -123,4 +125,6 @@ def _narrowed(query: Select[Any], wanted: Wanted) -> Select[Any]:
         query = query.where(audit.c.at < wanted.until)
     if wanted.before is not None:
         query = query.where(audit.c.number < wanted.before)
+    if wanted.after is not None:
+        query = query.where(audit.c.number > wanted.after)
     return query

@@ -9,6 +9,7 @@ from urllib.parse import urlencode
 from dash import Dash, Input, Output, dcc, html, no_update
 from dash.development.base_component import Component
 
+from adon.access.audit_export import csv_rows
 from adon.access.policy import Action
 from adon.errors import AdonError
 from apps.dashboard import ui
@@ -116,13 +117,13 @@ def callbacks(app: Dash) -> None:
         if not clicks:
             return no_update
         try:
-            told = visit().client.audit_verification()
+            told = visit().client.verify_audit()
         except AdonError as error:
             return ui.failure(error)
-        if told["problem"]:
-            return ui.notice(f"The log is not whole: {told['problem']}.", "bad")
+        if told.problem is not None:
+            return ui.notice(f"The log is not whole: {told.problem}.", "bad")
         return ui.notice(
-            f"All {told['lines']} lines are whole; the last one's digest is {told['head'][:16]}.", "good"
+            f"All {told.lines} lines are whole; the last one's digest is {told.head[:16]}.", "good"
         )
 
     @app.callback(
@@ -134,7 +135,7 @@ def callbacks(app: Dash) -> None:
         if not clicks:
             return no_update
         return {
-            "content": visit().client.audit_export("csv", {}),
+            "content": "".join(csv_rows(visit().client.audit_values({}))),
             "filename": "adon-audit.csv",
             "type": "text/csv",
         }
