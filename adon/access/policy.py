@@ -24,7 +24,7 @@ class Action(StrEnum):
     FLOW_REPORT = "flow.report"
     TEMPLATE_ADD = "template.add"
     TEMPLATE_READ = "template.read"
-    TEMPLATE_DRAFT = "template.draft"
+    TEMPLATE_CHECK = "template.check"
     TEMPLATE_BACKTEST = "template.backtest"
     PATH_READ = "path.read"
     MEASUREMENT_READ = "measurement.read"
@@ -135,7 +135,7 @@ GRANTS: Mapping[Action, Mapping[Role, Scope]] = {
     },
     Action.TEMPLATE_ADD: {Role.ADMIN: Scope.ANY, Role.PERFORMANCE_ENGINEER: Scope.ANY},
     Action.TEMPLATE_READ: _EVERY_ROLE,
-    Action.TEMPLATE_DRAFT: _EVERY_ROLE,
+    Action.TEMPLATE_CHECK: _EVERY_ROLE,
     Action.TEMPLATE_BACKTEST: {Role.ADMIN: Scope.ANY, Role.PERFORMANCE_ENGINEER: Scope.ANY},
     Action.PATH_READ: _EVERY_ROLE,
     Action.MEASUREMENT_READ: _EVERY_ROLE,

@@ -339,72 +339,6 @@ class CheckBody(TypedDict):
     form: NotRequired[Literal["yaml", "json", "rspec"]]
 
 
-class QuestionView(TypedDict):
-    """
-    One question of the survey.
-    """
-
-    key: str
-    text: str
-    example: str
-    default: str
-    required: bool
-    choices: list[str]
-    """
-    its answers; none where anything may be typed
-    """
-    figure: str
-    """
-    a figure that it takes beside its choices, as an example; empty: none
-    """
-
-
-class ReasonView(TypedDict):
-    """
-    Why a field of the draft has its value.
-    """
-
-    field: str
-    because: str
-
-
-class AnswersBody(TypedDict):
-    """
-    A filled-in survey; what was left out was not asked for.
-    """
-
-    application: str
-    title: NotRequired[str]
-    purpose: NotRequired[str]
-    kind: Literal["transfer", "session"]
-    amount: NotRequired[str | None]
-    within: NotRequired[str | None]
-    rate: NotRequired[str | None]
-    fastest: NotRequired[str | None]
-    sessions: NotRequired[int]
-    loss: NotRequired[str]
-    response: NotRequired[str]
-    steadiness: NotRequired[str]
-    counts: list[list[str]]
-    urgency: NotRequired[str]
-    moves: NotRequired[str]
-    waits: NotRequired[str | None]
-    transport: NotRequired[Literal["tcp", "udp"]]
-    parallel: NotRequired[int]
-    ports: NotRequired[list[int | str]]
-    dscp: NotRequired[int | None]
-    analysed: NotRequired[bool]
-    nodes: NotRequired[int | None]
-    cores: NotRequired[int | None]
-    memory: NotRequired[str | None]
-    saves: NotRequired[Literal["time", "money", "both"] | None]
-    result_share: NotRequired[str | None]
-    result_home: NotRequired[bool | None]
-    storage: NotRequired[str | None]
-    software: NotRequired[list[str]]
-    sites: NotRequired[list[str]]
-
-
 State: TypeAlias = Literal["running", "done", "failed", "cancelled"]
 """
 How far a backtest is.
@@ -1990,7 +1924,7 @@ Action: TypeAlias = Literal[
     "flow.report",
     "template.add",
     "template.read",
-    "template.draft",
+    "template.check",
     "template.backtest",
     "path.read",
     "measurement.read",
@@ -2459,28 +2393,6 @@ class TemplateCheck(TypedDict):
     """
     of a GENI RSpec: the rspec and qspec that it asks for
     """
-
-
-class QuestionList(TypedDict):
-    """
-    The survey, in the order in which it is asked.
-    """
-
-    next: NotRequired[str | None]
-    """
-    what the following page is asked with; null on the last
-    """
-    items: list[QuestionView]
-
-
-class DraftView(TypedDict):
-    """
-    A template that nobody has saved yet; ``yaml`` has the reasons as comments.
-    """
-
-    template: dict[str, Any]
-    reasons: list[ReasonView]
-    yaml: str
 
 
 class BacktestSummary(TypedDict):

@@ -1,4 +1,4 @@
-"""The catalog of application templates: versions, drafts, the past played again."""
+"""The catalog of application templates: versions, the past played again."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ from typing import Any
 
 from adon.client.calling import Caller, part
 from adon.client.documents import (
-    AnswersBody,
     BacktestBody,
     BacktestSummary,
     BacktestView,
-    DraftView,
-    QuestionView,
     TemplateBody,
     TemplateSummary,
 )
@@ -39,14 +36,6 @@ class TemplateCalls(Caller):
     def add_template(self, template: TemplateBody | Mapping[str, Any]) -> TemplateBody:
         """Save a template; without a version of its own, as the next one."""
         return self._post(TemplateBody, "/templates", template)
-
-    def questions(self) -> list[QuestionView]:
-        """The survey about an application."""
-        return list(self._pages(QuestionView, "/template-drafts/questions", {}, None, "after"))
-
-    def draft(self, answers: AnswersBody | Mapping[str, Any]) -> DraftView:
-        """The template that a survey's answers lead to, with its reasons; nothing is saved."""
-        return self._post(DraftView, "/template-drafts", answers)
 
     def start_backtest(self, question: BacktestBody | Mapping[str, Any]) -> BacktestView:
         """Have the past played again with another version of a template; returns at once."""

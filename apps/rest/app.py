@@ -16,7 +16,6 @@ from apps.rest.api import (
     configured,
     controllers,
     decisions,
-    drafting,
     events,
     flows,
     forecasts,
@@ -50,7 +49,6 @@ from apps.rest.services import DESCRIPTION, NAME, Services
 PARTS = (
     templates.api,
     versions.api,
-    drafting.api,
     backtests.api,
     flows.api,
     previews.api,

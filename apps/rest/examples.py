@@ -22,13 +22,6 @@ TRANSFER: Mapping[str, Any] = {
 EXAMPLES: Mapping[str, Any] = {
     "add_template": TEMPLATE,
     "check_template": {"text": "name: soykb\nweights: {throughput: 1}\n", "form": "yaml"},
-    "draft_template": {
-        "application": "soykb",
-        "kind": "transfer",
-        "amount": "25 GB",
-        "within": "1 h",
-        "counts": ["speed"],
-    },
     "start_backtest": {"template": TEMPLATE, "since": "2026-11-21T02:00:00Z"},
     "add_user": {
         "name": "ann@example.edu",

@@ -15,7 +15,7 @@ flow.cancel       any    own                   own         any       -
 flow.report       any    own                   own         any       -
 template.add      any    any                   -           -         -
 template.read     any    any                   any         any       any
-template.draft    any    any                   any         any       any
+template.check    any    any                   any         any       any
 template.backtest any    any                   -           -         -
 path.read         any    any                   any         any       any
 measurement.read  any    any                   any         any       any

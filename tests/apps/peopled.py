@@ -36,7 +36,6 @@ JOB = {"site": "osu-hpc", "job": "align"}
 BODIES: Mapping[str, Any] = {
     "/templates": SOYKB,
     "/template-checks": {"text": "name: x\nweights: {rtt: 1}\n"},
-    "/template-drafts": {"application": "x", "kind": "session", "rate": "1 Mbps", "counts": ["speed"]},
     "/template-backtests": {"template": SOYKB, "since": "2025-10-09T08:00:00Z"},
     "/flows": WISH,
     "/flow-previews": WISH,

@@ -63,7 +63,6 @@ def _series():
 LISTS = [
     "/templates",
     "/templates/soykb/versions",
-    "/template-drafts/questions",
     "/flows",
     "/flows/f-1/history",
     "/flows/f-1/decisions",

@@ -32,7 +32,6 @@ PATHS = (
     "/reservations",
     "/templates",
     "/templates/new",
-    "/templates/draft",
     "/templates/soykb",
     "/templates/soykb/edit",
     "/decisions",

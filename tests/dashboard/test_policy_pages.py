@@ -16,7 +16,6 @@ from apps.dashboard.policy import (
     catalog,
     decision,
     decisions,
-    drafting,
     editor,
     flipping,
     forecasts,
@@ -142,45 +141,6 @@ def test_a_wrong_text_is_neither_saved_nor_replayed(visiting: Visiting) -> None:
 def test_without_the_configuration_a_backtest_says_so(visiting: Visiting) -> None:
     assert "Not available" in text(backtesting.stand(visiting(), "b-1")[0])
     assert backtesting.stand(visiting(), None) == ([], False)
-
-
-# -- the survey ----------------------------------------------------------------------------------------
-
-
-def test_every_question_of_the_survey_is_asked_once() -> None:
-    assert sorted(key for _, _, keys in drafting.GROUPS for key in keys) == sorted(drafting.KEYS)
-
-
-def test_what_has_known_answers_is_chosen_and_not_typed(visiting: Visiting) -> None:
-    shown = {one.id: one for one in parts(drafting.show(visiting("researcher"))) if getattr(one, "id", None)}
-    offered = {
-        name.removeprefix("draft-"): [option["value"] for option in one.options]
-        for name, one in shown.items()
-        if getattr(one, "options", None)
-    }
-    assert offered["kind"] == ["transfer", "session"]
-    assert offered["saves"] == ["", "time", "money", "both"]
-    assert offered["sites"] == ["mu", "osu"]
-    assert {"analysed", "loss", "moves", "result_home", "transport", "urgency"} <= offered.keys()
-    assert "draft-loss-figure" in shown
-    typed = {*drafting.KEYS} - offered.keys()
-    assert {"amount", "counts", "ports"} <= typed
-
-
-def test_a_figure_says_it_more_exactly_than_a_word() -> None:
-    said = {"loss": "little", "response": "any", "sites": ["mu", "osu"], "waits": None}
-    told = drafting.answers(said, {"loss": "0.2 %", "response": ""})
-    assert told == {"loss": "0.2 %", "response": "any", "sites": "mu, osu", "waits": ""}
-
-
-def test_answers_lead_to_a_draft_with_reasons(visiting: Visiting) -> None:
-    here = visiting("researcher")
-    found = drafting.drafted(here, {"application": "genomes", "amount": "25 GB", "within": "1 h"})
-    said = text(drafting.result(here, found))
-    assert "qspec.throughput" in said
-    with pytest.raises(InvalidInput) as refused:
-        drafting.drafted(here, {"application": "genomes", "amount": "25"})
-    assert dict(zip(drafting.KEYS, drafting._problems(refused.value), strict=True))["amount"]
 
 
 # -- decisions -----------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 """The survey as it is asked: questions in order, and what was typed made into answers.
 
-The terminal and the dashboard ask the same questions; both give back texts, which :func:`typed` makes into
+The terminal asks these questions; the texts that it gets are made by :func:`typed` into
 :class:`~adon.templates_catalog.questionnaire.answers.Answers`.
 """
 
@@ -63,15 +63,10 @@ class Question:
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """The words that it understands; nothing else, unless it takes a :attr:`figure`, too."""
+        """The words that it understands; a vocabulary may take a figure, too."""
         if self.vocabulary is not None:
             return tuple(word.answer for word in self.vocabulary.words)
         return ("yes", "no") if self.shape == "yes or no" else self.offered
-
-    @property
-    def figure(self) -> str:
-        """A figure that it understands beside its words, as an example; empty where it takes none."""
-        return "" if self.vocabulary is None else self.vocabulary.example
 
 
 QUESTIONS: tuple[Question, ...] = (

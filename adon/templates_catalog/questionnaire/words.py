@@ -1,4 +1,4 @@
-"""What answers in words mean: one table, from which the drafts, the help texts and the docs are made.
+"""What answers in words mean: one table, from which the drafts and the help texts are made.
 
 Who fills in a survey says "little or no packet loss" ([ADON] 4.1), not "0.1 %".  Each :class:`Vocabulary`
 belongs to one question and knows its words, the phrases that mean the same, what they become in a template,

@@ -27,9 +27,8 @@ MOST = 50
 
 def show(here: Visit) -> Component:
     """The heading, what one may begin, and the search."""
-    deeds = [ui.link("Draft one from questions", "/templates/draft", button=True)]
-    if allowed(here, Action.TEMPLATE_ADD):
-        deeds.append(ui.link("New template", "/templates/new", button=True))
+    may_add = allowed(here, Action.TEMPLATE_ADD)
+    deeds = [ui.link("New template", "/templates/new", button=True)] if may_add else []
     lead = "What applications need of the network, and how candidates are scored for them."
     search = filters.text(PREFIX, "q", "Search", here, "name, title or purpose")
     return html.Div([ui.head("Application templates", lead, *deeds), filters.form(PREFIX, [search], PATH)])
@@ -55,8 +54,8 @@ def live(here: Visit) -> Component:
         ui.empty(f"No template has “{wanted}” in its name, title or purpose.", ui.link("Show all", PATH))
         if wanted
         else ui.empty(
-            "The catalog is empty. Some questions lead to a first template.",
-            ui.link("Draft a template", "/templates/draft", button=True),
+            "The catalog is empty.",
+            ui.link("Write the first template", "/templates/new", button=True),
         )
     )
     parts: list[Any] = [ui.table(columns, shown, nothing, "Templates, the latest version of each")]

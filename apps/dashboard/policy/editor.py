@@ -44,7 +44,7 @@ def show_new(here: Visit) -> Component:
         START if like is None else {**here.client.template(like), "name": f"{like}-2"},
         version=False,
     )
-    return _page(here, ui.head("New template", lead, _draft()), text, None)
+    return _page(here, ui.head("New template", lead), text, None)
 
 
 def show_edit(here: Visit) -> Component:
@@ -54,10 +54,6 @@ def show_edit(here: Visit) -> Component:
     lead = f"Version {template['version']} stays as it is: what you save becomes the next one."
     head = ui.head(f"New version of {name}", lead, ui.link("Back to it", f"/templates/{name}"))
     return _page(here, head, as_text(template, version=False), name)
-
-
-def _draft() -> Component:
-    return ui.link("Draft it from questions instead", "/templates/draft")
 
 
 def _page(here: Visit, head: Component, text: str, name: str | None) -> Component:
@@ -193,5 +189,5 @@ def _callbacks(app: Dash) -> None:
     backtesting.install(app, TEXT)
 
 
-NEW = Page("/templates/new", "New template", Action.TEMPLATE_DRAFT, show_new, callbacks=_callbacks)
-EDIT = Page("/templates/<name>/edit", "Edit a template", Action.TEMPLATE_DRAFT, show_edit)
+NEW = Page("/templates/new", "New template", Action.TEMPLATE_CHECK, show_new, callbacks=_callbacks)
+EDIT = Page("/templates/<name>/edit", "Edit a template", Action.TEMPLATE_CHECK, show_edit)

@@ -8,7 +8,6 @@ from apps.dashboard.policy import (
     catalog,
     decision,
     decisions,
-    drafting,
     editor,
     forecasts,
     in_force,
@@ -19,7 +18,6 @@ from apps.dashboard.policy import (
 
 PAGES: tuple[Page, ...] = (
     catalog.PAGE,
-    drafting.PAGE,
     editor.NEW,
     editor.EDIT,
     template.PAGE,

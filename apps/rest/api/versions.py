@@ -77,7 +77,7 @@ def _next_version(name: str) -> int:
 
 
 @api.post("/template-checks", responses=answers(200, TemplateCheck, 400, 413, 415))
-@action(Action.TEMPLATE_DRAFT, asks=True)
+@action(Action.TEMPLATE_CHECK, asks=True)
 def check_template(body: CheckBody) -> Response:
     """What is wrong with a template's text, with line and column, and what it says; saves nothing."""
     found = checked(body.text, body.form, current_app.json)
