@@ -11,7 +11,7 @@ from pydantic import AfterValidator, Field
 from adon.config.parts import Section, Span
 from adon.units import Duration
 
-OpenFlowVersion = Literal["1.3", "1.4", "1.5"]
+OpenFlowVersion = Literal["1.3", "1.4"]
 PerSecond = Annotated[float, Field(gt=0, le=1_000_000)]
 
 

@@ -148,7 +148,7 @@ class Controller(Section):
     openflow_port: Port = 6653
     tls: ControllerTls | None = None
     plain_tcp: bool = False
-    openflow_versions: tuple[OpenFlowVersion, ...] = ("1.3", "1.4", "1.5")
+    openflow_versions: tuple[OpenFlowVersion, ...] = ("1.3", "1.4")
     connections: Connections = Connections()
     web_host: str = "127.0.0.1"
     web_port: Port = 8080

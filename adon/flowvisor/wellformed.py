@@ -6,8 +6,8 @@ what follows.  So every list is walked here first: each element has room for its
 what holds it, and the last one ends exactly there.  What a field means is left to the parser.
 
 Only what a controller may receive is let through, and of the reports only those whose layout is written
-down below: nobody asks for others.  Layouts are of the OpenFlow Switch Specifications 1.3.5, 1.4.1 and
-1.5.1, section 7; numbers are those of the wire.
+down below: nobody asks for others.  Layouts are of the OpenFlow Switch Specifications 1.3.5 and 1.4.1,
+section 7; numbers are those of the wire.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from dataclasses import dataclass
 
 from adon.flowvisor.cookie import Kind
 
-V13, V14, V15 = 4, 5, 6
+V13, V14 = 4, 5
 
 OFPT_MULTIPART_REPLY = 19
 OFPT_PACKET_IN = 10
 OFPT_QUEUE_GET_CONFIG_REPLY = 23
 OFPAT_SET_FIELD = 25
-ONF, ONF_BUNDLE_CONTROL = 0x4F4E4600, 2300
-"""The Open Networking Foundation as experimenter, and its bundles for OpenFlow 1.3 (extension 230)."""
+ONF, ONF_ROLE_STATUS = 0x4F4E4600, 1911
+"""The Open Networking Foundation as experimenter, and its role status for OpenFlow 1.3 (extension 191)."""
 
 HEADER_SIZE = 8
 _NO_BODY_NEEDED = 8
@@ -45,12 +45,11 @@ _SMALLEST: Mapping[int, int] = {
     OFPT_QUEUE_GET_CONFIG_REPLY: 16,
     25: 24,  # ROLE_REPLY
     30: 24,  # ROLE_STATUS
-    33: 16,  # BUNDLE_CONTROL
 }
 """What a switch may send once versions are agreed on (see hello.py), and its size in bytes at least."""
 
 _FIRST_OF_1_4 = 30
-"""Messages from this one on came with OpenFlow 1.4; in 1.3, 30 and 33 mean nothing."""
+"""Messages from this one on came with OpenFlow 1.4; in 1.3, 30 means nothing."""
 
 Walk = Callable[[bytes, int, int, int], None]
 """Checks ``data[begin:end]`` of a message of some version: ``walk(data, begin, end, version)``."""
@@ -145,24 +144,10 @@ def _rule(fixed: int) -> Walk:
     return _Element(length_at=0, least=fixed, inside=walk)
 
 
-def _bucket(data: bytes, begin: int, end: int, version: int) -> None:
-    if version < V15:
-        # least is 8, what 1.5 has; 1.3 and 1.4 have 8 bytes more before the actions.
-        if end - begin < 8:
-            raise ValueError("a bucket that is cut off")
-        _actions(data, begin + 8, end, version)
-        return
-    (actions,) = struct.unpack_from("!H", data, begin - 6)
-    if begin + actions > end:
-        raise ValueError("a bucket whose actions are cut off")
-    _actions(data, begin, begin + actions, version)
-    _properties(data, begin + actions, end, version)
-
-
 _properties = _Element(length_at=2, least=4, padded=8)
 _queues = _Element(length_at=8, least=16, inside=_properties)
 """What queues there are (1.3.5, 7.2.2; 1.4.1, 7.3.5.16)."""
-_buckets = _Element(length_at=0, least=8, inside=_bucket)
+_buckets = _Element(length_at=0, least=16, inside=_actions)
 
 
 def _property_of_table(data: bytes, begin: int, end: int, version: int) -> None:
@@ -174,27 +159,6 @@ def _property_of_table(data: bytes, begin: int, end: int, version: int) -> None:
 
 
 _table_properties = _Element(length_at=2, least=4, padded=8, inside=_property_of_table)
-
-
-def _flow_stats_1_5(data: bytes, begin: int, end: int, _version: int) -> None:
-    _stats(data, _match(data, begin, end), end)
-
-
-def _stats(data: bytes, begin: int, end: int) -> None:
-    """OXS fields in their list (1.5.1, 7.2.4.2), padded to 8 bytes."""
-    if begin + 4 > end:
-        raise ValueError("no room for statistics")
-    (length,) = struct.unpack_from("!H", data, begin + 2)
-    if length < 4 or begin + length > end:
-        raise ValueError(f"statistics of length {length}")
-    _fields(data, begin + 4, begin + length)
-
-
-def _flow_desc_1_5(data: bytes, begin: int, end: int, version: int) -> None:
-    after = _match(data, begin, end)
-    _stats(data, after, end)
-    (length,) = struct.unpack_from("!H", data, after + 2)
-    _instructions(data, after + (length + 7) // 8 * 8, end, version)
 
 
 _SINCE_1_3: Mapping[int, Walk] = {
@@ -219,15 +183,9 @@ _SINCE_1_4: Mapping[int, Walk] = {
     14: _Element(length_at=0, least=8, inside=_properties),  # TABLE_DESC
     15: _queues,  # QUEUE_DESC
 }
-_SINCE_1_5: Mapping[int, Walk] = {
-    1: _Element(length_at=0, least=24, inside=_flow_desc_1_5),  # FLOW_DESC
-    7: _Element(length_at=0, least=16, inside=_buckets),  # GROUP_DESC
-    17: _Element(length_at=0, least=8, inside=_flow_stats_1_5),  # FLOW_STATS
-}
 _REPORTS: Mapping[int, Mapping[int, Walk]] = {
     V13: _SINCE_1_3,
     V14: {**_SINCE_1_3, **_SINCE_1_4},
-    V15: {**_SINCE_1_3, **_SINCE_1_4, **_SINCE_1_5},
 }
 """The body of a multipart reply, by version and type (7.3.5)."""
 
@@ -246,11 +204,11 @@ def check(version: int, kind: int, data: bytes) -> None:
         raise ValueError(f"a message of type {kind} and length {len(data)}")
     match kind:
         case 4:  # EXPERIMENTER
-            _experimenter(version, data)
+            _experimenter(data)
         case 10:  # PACKET_IN: match, two bytes, the packet
             _match(data, 24, len(data) - 2)
         case 11:  # FLOW_REMOVED
-            _flow_removed(version, data)
+            _match(data, 48, len(data))
         case 12:  # PORT_STATUS
             _REPORTS[version][13](data, 16, len(data), version)
         case 23:  # QUEUE_GET_CONFIG_REPLY
@@ -263,18 +221,12 @@ def check(version: int, kind: int, data: bytes) -> None:
             walk(data, 16, len(data), version)
 
 
-def _experimenter(version: int, data: bytes) -> None:
+def _experimenter(data: bytes) -> None:
     vendor, kind = struct.unpack_from("!II", data, 8)
     if vendor != ONF:
         raise ValueError(f"a message of experimenter 0x{vendor:08x}, whom nobody asks")
-    if kind == ONF_BUNDLE_CONTROL:
-        _properties(data, 24, len(data), version)
-
-
-def _flow_removed(version: int, data: bytes) -> None:
-    after = _match(data, 48 if version < V15 else 24, len(data))
-    if version >= V15:
-        _stats(data, after, len(data))
+    if kind != ONF_ROLE_STATUS:
+        raise ValueError(f"a message of type {kind} of the ONF, which is not expected")
 
 
 _ONLY_IN_PORT = b"\x00\x01\x00\x0c\x80\x00\x00\x04"

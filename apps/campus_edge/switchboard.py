@@ -27,7 +27,7 @@ from os_ken.controller.handler import (
     MAIN_DISPATCHER,
     set_ev_cls,
 )
-from os_ken.ofproto import ofproto_v1_3, ofproto_v1_4, ofproto_v1_5
+from os_ken.ofproto import ofproto_v1_3, ofproto_v1_4
 
 from adon.broker.counters import by_flows
 from adon.broker.effects import (
@@ -86,12 +86,10 @@ PREPARED_LIMIT = 1024
 
 REPORTS = [
     ofp_event.EventOFPFlowStatsReply,
-    ofp_event.EventOFPFlowDescStatsReply,
     ofp_event.EventOFPGroupDescStatsReply,
     ofp_event.EventOFPMeterConfigStatsReply,
-    ofp_event.EventOFPMeterDescStatsReply,
 ]
-"""The parts of a report; OpenFlow 1.5 has other names for two of them."""
+"""The parts of a report."""
 
 FEATURES = [
     ofp_event.EventOFPTableStatsReply,
@@ -130,7 +128,7 @@ class Switchboard(OSKenApp):  # type: ignore[misc]
     """
 
     # What os-ken may parse; which of them is spoken is agreed on in connections.py.
-    OFP_VERSIONS = (ofproto_v1_3.OFP_VERSION, ofproto_v1_4.OFP_VERSION, ofproto_v1_5.OFP_VERSION)
+    OFP_VERSIONS = (ofproto_v1_3.OFP_VERSION, ofproto_v1_4.OFP_VERSION)
 
     def __init__(
         self,

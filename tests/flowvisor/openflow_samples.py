@@ -81,7 +81,7 @@ SAMPLES = {
     "experimenter error": message(1, struct.pack("!HHI", 0xFFFF, 2, 0x4F4E4600) + bytes(8)),
     "echo request": message(2, b"are you there"),
     "echo reply": message(3),
-    "bundle reply": message(4, struct.pack("!IIIHH", 0x4F4E4600, 2300, 1, 1, 0)),
+    "role status": message(4, struct.pack("!IIIB3xQ", 0x4F4E4600, 1911, 3, 0, 9)),
     "features": message(6, struct.pack("!QIBBxxII", DPID, 0, 254, 0, 0, 0)),
     "config": message(8, struct.pack("!HH", 0, 128)),
     "packet in": message(

@@ -9,10 +9,10 @@ from os_ken.ofproto.ofproto_protocol import ProtocolDesc
 
 from adon.flowvisor import action as acts
 from adon.flowvisor.match import ETH_TYPE_IPV6, Match
-from adon.flowvisor.openflow.wire import V13, V15
+from adon.flowvisor.openflow.wire import V13
 from adon.flowvisor.rule import Bucket, Change, GroupEntry, MeterEntry, Op, Rule
 
-VERSIONS = (4, 5, 6)
+VERSIONS = (4, 5)
 DATAPATHS = {version: ProtocolDesc(version=version) for version in VERSIONS}
 
 _PORTS = {6: "tcp", 17: "udp", 132: "sctp"}
@@ -80,9 +80,7 @@ def _instructions(rule: Rule, datapath: Any) -> list[Any]:
     ofp, parser = datapath.ofproto, datapath.ofproto_parser
     actions = [item for one in rule.actions for item in action(one, datapath)]
     found = []
-    if rule.meter is not None and ofp.OFP_VERSION == V15:
-        actions.insert(0, parser.OFPActionMeter(rule.meter))
-    elif rule.meter is not None:
+    if rule.meter is not None:
         found.append(parser.OFPInstructionMeter(rule.meter))
     if actions:
         found.append(parser.OFPInstructionActions(ofp.OFPIT_APPLY_ACTIONS, actions))
@@ -133,22 +131,17 @@ def _group_mod(op: Op, group: GroupEntry, datapath: Any) -> Any:
     }
     weight = 1 if group.kind == "select" else 0
     wanted = () if op is Op.DELETE else group.buckets
-    buckets = [_bucket(one, number, weight, datapath) for number, one in enumerate(wanted)]
+    buckets = [_bucket(one, weight, datapath) for one in wanted]
     return parser.OFPGroupMod(
         datapath, _COMMANDS[op], kinds[group.kind], group_id=group.number, buckets=buckets
     )
 
 
-def _bucket(one: Bucket, number: int, weight: int, datapath: Any) -> Any:
+def _bucket(one: Bucket, weight: int, datapath: Any) -> Any:
     ofp, parser = datapath.ofproto, datapath.ofproto_parser
     actions = [item for each in one.actions for item in action(each, datapath)]
-    if ofp.OFP_VERSION != V15:
-        port = ofp.OFPP_ANY if one.watch_port is None else one.watch_port
-        return parser.OFPBucket(weight, port, ofp.OFPG_ANY, actions)
-    properties = [parser.OFPGroupBucketPropWeight(ofp.OFPGBPT_WEIGHT, weight=weight)] if weight else []
-    if one.watch_port is not None:
-        properties.append(parser.OFPGroupBucketPropWatch(ofp.OFPGBPT_WATCH_PORT, watch=one.watch_port))
-    return parser.OFPBucket(number, actions, properties)
+    port = ofp.OFPP_ANY if one.watch_port is None else one.watch_port
+    return parser.OFPBucket(weight, port, ofp.OFPG_ANY, actions)
 
 
 def _meter_mod(op: Op, meter: MeterEntry, datapath: Any) -> Any:
@@ -166,18 +159,15 @@ def _meter_mod(op: Op, meter: MeterEntry, datapath: Any) -> Any:
 def request(name: str, datapath: Any) -> Any:
     """os-ken's object for one of our requests, by the name of our function."""
     ofp, parser = datapath.ofproto, datapath.ofproto_parser
-    latest = ofp.OFP_VERSION == V15
     match name:
         case "barrier":
             return parser.OFPBarrierRequest(datapath)
         case "rules_request":
-            return (parser.OFPFlowDescStatsRequest if latest else parser.OFPFlowStatsRequest)(datapath)
+            return parser.OFPFlowStatsRequest(datapath)
         case "groups_request":
             return parser.OFPGroupDescStatsRequest(datapath)
         case "meters_request":
-            return (parser.OFPMeterDescStatsRequest if latest else parser.OFPMeterConfigStatsRequest)(
-                datapath
-            )
+            return parser.OFPMeterConfigStatsRequest(datapath)
         case "group_features_request":
             return parser.OFPGroupFeaturesStatsRequest(datapath)
         case "meter_features_request":

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from adon.flowvisor.openflow import encode
 from adon.flowvisor.openflow.instructions import instructions_bytes
 from adon.flowvisor.openflow.oxm import match_bytes
-from adon.flowvisor.openflow.wire import V13, V15, message
+from adon.flowvisor.openflow.wire import V13, message
 from adon.flowvisor.rule import Change, GroupEntry, MeterEntry, Op, ReportedRule
 
 MULTIPART_REPLY, FLOW_REMOVED = 19, 11
@@ -27,19 +27,10 @@ def _split(duration: float) -> tuple[int, int]:
     return int(duration), round(duration % 1 * 1e9)
 
 
-def _oxs(item: ReportedRule) -> bytes:
-    """Statistics of 1.5: duration, a field we do not read (idle time), packets, bytes."""
-    fields = struct.pack("!III", 0x8002_0008, *_split(item.duration))
-    fields += struct.pack("!III", 0x8002_0208, 0, 0)
-    fields += struct.pack("!IQIQ", 0x8002_0808, item.packets, 0x8002_0A08, item.bytes)
-    length = 4 + len(fields)
-    return struct.pack("!HH", 0, length) + fields + bytes(-length % 8)
-
-
 def flow_stats(
     reported: Iterable[ReportedRule], version: int = V13, instructions: bytes | None = None
 ) -> bytes:
-    """Flow statistics (1.3.5, 7.3.5.2; 1.5.1, 7.3.5.2).
+    """Flow statistics (1.3.5, 7.3.5.2).
 
     :param instructions: instead of the rules' own.
     """
@@ -47,25 +38,17 @@ def flow_stats(
     for item in reported:
         rule = item.rule
         match = match_bytes(rule.match, version)
-        does = instructions_bytes(rule, version) if instructions is None else instructions
+        does = instructions_bytes(rule) if instructions is None else instructions
         times = (rule.priority, rule.idle_timeout, rule.hard_timeout)
-        if version == V15:
-            body = match + _oxs(item) + does
-            found += struct.pack("!H2xBxHHHHHQ", 24 + len(body), rule.table, *times, 1, 0, rule.cookie) + body
-        else:
-            counts = (rule.cookie, item.packets, item.bytes)
-            head = (48 + len(match) + len(does), rule.table, *_split(item.duration), *times, 1, *counts)
-            found += struct.pack("!HBxIIHHHH4xQQQ", *head) + match + does
+        counts = (rule.cookie, item.packets, item.bytes)
+        head = (48 + len(match) + len(does), rule.table, *_split(item.duration), *times, 1, *counts)
+        found += struct.pack("!HBxIIHHHH4xQQQ", *head) + match + does
     return found
 
 
 def flow_removed(item: ReportedRule, reason: int, version: int = V13) -> bytes:
-    """OFPT_FLOW_REMOVED (1.3.5, 7.4.2; 1.5.1, 7.4.2)."""
+    """OFPT_FLOW_REMOVED (1.3.5, 7.4.2)."""
     rule, match = item.rule, match_bytes(item.rule.match, version)
-    if version == V15:
-        times = (rule.priority, rule.idle_timeout, rule.hard_timeout)
-        body = struct.pack("!BBHHHQ", rule.table, reason, *times, rule.cookie) + match + _oxs(item)
-        return message(version, FLOW_REMOVED, body)
     times = (*_split(item.duration), rule.idle_timeout, rule.hard_timeout)
     counts = (item.packets, item.bytes)
     head = struct.pack("!QHBBIIHHQQ", rule.cookie, rule.priority, reason, rule.table, *times, *counts)
@@ -73,15 +56,11 @@ def flow_removed(item: ReportedRule, reason: int, version: int = V13) -> bytes:
 
 
 def group_descriptions(groups: Iterable[GroupEntry], version: int = V13) -> bytes:
-    """Group descriptions (1.3.5, 7.3.5.7; 1.5.1, 7.3.5.9)."""
+    """Group descriptions (1.3.5, 7.3.5.7)."""
     found = b""
     for group in groups:
         mod = encode._group_mod(Op.ADD, group, version)
-        kind = mod[10]
-        if version == V15:
-            found += struct.pack("!HBxIH6x", 16 + len(mod) - 24, kind, group.number, len(mod) - 24) + mod[24:]
-        else:
-            found += struct.pack("!HBxI", 8 + len(mod) - 16, kind, group.number) + mod[16:]
+        found += struct.pack("!HBxI", 8 + len(mod) - 16, mod[10], group.number) + mod[16:]
     return found
 
 

@@ -16,8 +16,7 @@ from adon.flowvisor.action import Output, Unknown
 from adon.flowvisor.cookie import Kind, cookie, is_ours
 from adon.flowvisor.match import Match
 from adon.flowvisor.openflow import decode, encode
-from adon.flowvisor.openflow.instructions import instructions_bytes
-from adon.flowvisor.openflow.wire import V13, V15, message
+from adon.flowvisor.openflow.wire import V13, message
 from adon.flowvisor.reconcile import difference
 from adon.flowvisor.rule import Bucket, Change, GroupEntry, MeterEntry, Op, ReportedRule, Rule
 from tests.flowvisor import values
@@ -106,8 +105,7 @@ GROUP = GroupEntry(DPID, 0xAD000001, "select", (Bucket((Output(1),)), Bucket((Ou
 @pytest.mark.parametrize("version", VERSIONS)
 def test_a_group_that_is_not_as_ours_are_equals_none_of_ours(version: int) -> None:
     body = group_descriptions([GROUP], version)
-    at = 8 + 2 if version != V15 else 16 + 8 + 16 + 4
-    heavier = body[:at] + b"\0\x07" + body[at + 2 :]
+    heavier = body[:10] + b"\0\x07" + body[12:]
     strange_kind = body[:2] + b"\x09" + body[3:]
     for changed in (heavier, strange_kind):
         (found,) = decode.groups(DPID, report(ofp.OFPMP_GROUP_DESC, changed, version=version))
@@ -177,15 +175,6 @@ def test_what_our_rules_never_do_makes_a_rule_wrong_and_it_is_put_right(instruct
             encode.change(Change(Op.ADD, found.rule), V13)
 
 
-def test_in_15_the_meter_is_an_action_and_must_be_the_first() -> None:
-    metered = replace(RULE, meter=7)
-    meter, output = instructions_bytes(metered, V15)[8:16], instructions_bytes(RULE, V15)[8:]
-    late = struct.pack("!HH4x", ofp.OFPIT_APPLY_ACTIONS, 8 + 24) + output + meter
-    assert isinstance(reported(ReportedRule(metered, 0, 0, 0.0), V15, late).rule.actions[0], Unknown)
-    old = instructions_bytes(metered, V13)
-    assert isinstance(reported(ReportedRule(metered, 0, 0, 0.0), V15, old).rule.actions[0], Unknown)
-
-
 def test_no_instruction_and_no_action_are_the_same() -> None:
     empty = struct.pack("!HH4x", ofp.OFPIT_APPLY_ACTIONS, 8)
     drop = ReportedRule(replace(RULE, actions=()), 0, 0, 0.0)
@@ -226,10 +215,7 @@ def test_whatever_a_switch_matches_survives_to_the_last_bit(
     DATAPATHS[version].ofproto_parser.OFPMatch(**fields).serialize(oxm, 0)
     oxm += bytes(-len(oxm) % 8)
     head = struct.pack("!HBxIIHHHH4xQQQ", 48 + len(oxm), 0, 1, 0, 7, 0, 0, 0, number, 0, 0)
-    if version == V15:
-        head = struct.pack("!H2xBxHHHHHQ", 24 + len(oxm) + 8, 0, 7, 0, 0, 0, 0, number)
-    body = head + oxm + (struct.pack("!HH4x", 0, 4) if version == V15 else b"")
-    ours, foreign = decode.rules(DPID, report(ofp.OFPMP_FLOW, body, version=version))
+    ours, foreign = decode.rules(DPID, report(ofp.OFPMP_FLOW, head + oxm, version=version))
     assert bool(ours) == is_ours(number)
     match = ours[0].rule.match if ours else next(iter(foreign))[3]
     assert isinstance(match, Match)

@@ -23,11 +23,11 @@ from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto.ofproto_protocol import ProtocolDesc
 
 from adon.flowvisor import openflow
-from adon.flowvisor.action import Normal, Output, SetDscp, SetQueue, SetVlan, ToController, ToGroup
+from adon.flowvisor.action import Normal, Output, SetDscp, SetQueue, SetVlan, ToController
 from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.features import missing, needs
 from adon.flowvisor.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, ETH_TYPE_LLDP, Masked, Match
-from adon.flowvisor.openflow import bundle, encode
+from adon.flowvisor.openflow import encode
 from adon.flowvisor.openflow.wire import V13, message
 from adon.flowvisor.path import FiveTuple
 from adon.flowvisor.path_rules import path_rules
@@ -201,12 +201,12 @@ def switch(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PrivateSwitch]:
         port = "-- add-port br0 p{0} -- set Interface p{0} type=dummy ofport_request={0}"
         ports = [word for number in range(1, 5) for word in port.format(number).split()]
         bridge = "add-br br0 -- set Bridge br0 datapath_type=dummy fail_mode=secure"
-        bridge += " protocols=OpenFlow13,OpenFlow14,OpenFlow15"
+        bridge += " protocols=OpenFlow13,OpenFlow14"
         private.run("ovs-vsctl", f"--db={control}", *bridge.split(), *ports)
         yield private
 
 
-@pytest.fixture(params=VERSIONS, ids=["OpenFlow 1.3", "OpenFlow 1.4", "OpenFlow 1.5"])
+@pytest.fixture(params=VERSIONS, ids=["OpenFlow 1.3", "OpenFlow 1.4"])
 def client(switch: PrivateSwitch, request: pytest.FixtureRequest) -> Iterator[Client]:
     with switch.client(request.param) as connected:
         connected.clear()
@@ -414,49 +414,6 @@ def test_what_somebody_does_to_a_rule_of_ours_is_seen_and_put_right(
     assert found.wrong
     assert client.apply(everything(phases(found))) == []
     assert client.everything() == set(wanted)
-
-
-OPENED, COMMITTED, DISCARDED = (7, 1), (7, 5), (7, 7)
-
-
-def committed(client: Client, changes: list[Change]) -> list[Any]:
-    """What the switch says to a bundle: its replies as number and kind, its errors as text."""
-    packed = [encode.change(change, client.version) for change in changes]
-    client.send(bundle.filled(packed, client.version, 7, range(500, 501 + len(packed))))
-    said = client.barrier()
-    refused = any(each.msg_type == ofp.OFPT_ERROR for each in said)
-    client.tell(bundle.control(6 if refused else 4, client.version, 7))
-    said += client.barrier()
-    return [
-        openflow.error_text(each) if each.msg_type == ofp.OFPT_ERROR else bundle.reply(each.buf)
-        for each in said
-    ]
-
-
-def test_a_bundle_is_carried_out_as_a_whole(client: Client) -> None:
-    first, second = ours(1, Match(in_port=1), Output(2)), ours(2, Match(in_port=2), Output(1))
-    assert committed(client, added([first, second])) == [OPENED, COMMITTED]
-    assert client.everything() == {first, second}
-
-
-@pytest.mark.parametrize(
-    ("broken", "when"),
-    [
-        (ours(3, Match(in_port=3), goto=1, table=5), "filled"),
-        (ours(3, Match(in_port=3), ToGroup(group_number(99))), "committed"),
-    ],
-)
-def test_a_bundle_with_a_message_that_is_refused_changes_nothing(
-    client: Client, broken: Rule, when: str
-) -> None:
-    first = ours(1, Match(in_port=1), Output(2))
-    client.apply(added([first]))
-    opened, error, *rest = committed(client, [Change(Op.DELETE, first), Change(Op.ADD, broken)])
-    assert opened == OPENED
-    assert error.startswith("OFPET_BAD")
-    assert (DISCARDED in rest) is (when == "filled")
-    assert COMMITTED not in rest
-    assert client.everything() == {first}
 
 
 def test_a_packet_of_ours_leaves_by_the_port(client: Client) -> None:

@@ -12,7 +12,7 @@ from adon.flowvisor.action import Output, PushVlan, SetEthDst
 from adon.flowvisor.cookie import Kind, cookie
 from adon.flowvisor.match import Masked, Match
 from adon.flowvisor.openflow import Prepared, encode, with_xid
-from adon.flowvisor.openflow.wire import V13, V14, V15
+from adon.flowvisor.openflow.wire import V13, V14
 from adon.flowvisor.rule import Change, Op, Rule
 
 ACTIONS = (SetEthDst("02:00:00:00:0b:0a"), PushVlan(1701), Output(2))
@@ -37,7 +37,7 @@ def packed(rule: Rule, version: int, port: int, frame: bytes, *, new: bool) -> b
     return (bytes(flow_mod) if new else b"") + out
 
 
-@pytest.mark.parametrize("version", [V13, V14, V15])
+@pytest.mark.parametrize("version", [V13, V14])
 @pytest.mark.parametrize("rule", [SINGLE, STAGED, V6])
 @settings(max_examples=20)
 @given(

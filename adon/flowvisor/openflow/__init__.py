@@ -1,4 +1,4 @@
-"""Our values as OpenFlow messages, and what switches say as our values, for OpenFlow 1.3, 1.4 and 1.5.
+"""Our values as OpenFlow messages, and what switches say as our values, for OpenFlow 1.3 and 1.4.
 
 The only package of ``adon/`` that imports os-ken, and of os-ken only its protocol library: no controller, no
 thread, no socket.  What is sent or reported in numbers is packed and read here with ``struct``
@@ -7,7 +7,7 @@ ports, errors) is left to os-ken.  References are to the OpenFlow Switch Specifi
 version is named.
 """
 
-from adon.flowvisor.openflow import bundle, capabilities, decode, encode
+from adon.flowvisor.openflow import capabilities, decode, encode
 from adon.flowvisor.openflow.messages import envelope, error_text, parsed, port_name, port_state, ports
 from adon.flowvisor.openflow.packets import first_packet, five_tuple, lldp_frame
 from adon.flowvisor.openflow.prepared import Prepared
@@ -15,7 +15,6 @@ from adon.flowvisor.openflow.wire import with_xid
 
 __all__ = [
     "Prepared",
-    "bundle",
     "capabilities",
     "decode",
     "encode",

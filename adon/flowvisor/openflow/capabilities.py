@@ -1,7 +1,7 @@
 """A switch's answers about itself, as :class:`~adon.flowvisor.features.SwitchFeatures`.
 
 Asked with the requests of the same names in :mod:`adon.flowvisor.openflow.encode`: tables and what they hold
-(1.3.5, 7.3.5.4 and 7.3.5.5), groups (7.3.5.8), meters (7.3.5.11; Open vSwitch 3.1 answers so in 1.5 too),
+(1.3.5, 7.3.5.4 and 7.3.5.5), groups (7.3.5.8), meters (7.3.5.11),
 queues (7.3.6; since 1.4 a multipart reply, 1.4.1 7.3.5.16).  The replies may come in any order and in parts.
 """
 
@@ -11,7 +11,7 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping
 
 from os_ken.ofproto import ofproto_v1_3 as ofp
-from os_ken.ofproto import ofproto_v1_5 as ofp15
+from os_ken.ofproto import ofproto_v1_4 as ofp14
 
 from adon.flowvisor.features import Queue, Room, SwitchFeatures
 from adon.flowvisor.openflow.encode import GROUP_TYPES
@@ -64,7 +64,7 @@ def read(version: int, n_tables: int, replies: Iterable[bytes]) -> SwitchFeature
                 groups = _groups(data)
             elif kind == ofp.OFPMP_METER_FEATURES:
                 meters = _meters(data)
-            elif kind == ofp15.OFPMP_QUEUE_DESC:
+            elif kind == ofp14.OFPMP_QUEUE_DESC:
                 queues = {} if queues is None else queues
                 for port, queue in _queues(data):
                     queues.setdefault(port, []).append(queue)
@@ -85,7 +85,7 @@ def read(version: int, n_tables: int, replies: Iterable[bytes]) -> SwitchFeature
 def _kind(data: bytes) -> int | None:
     """The type of a multipart reply; 1.3's own message about queues counts as the later multipart reply."""
     if len(data) >= BODY and data[1] == ofp.OFPT_QUEUE_GET_CONFIG_REPLY and data[0] == V13:
-        return int(ofp15.OFPMP_QUEUE_DESC)
+        return int(ofp14.OFPMP_QUEUE_DESC)
     if len(data) < BODY or data[1] != ofp.OFPT_MULTIPART_REPLY:
         return None
     return int(MULTIPART.unpack_from(data, HEADER.size)[0])

@@ -1,8 +1,7 @@
 """What switches report of rules, groups and meters, as our values.
 
-Read with ``struct`` from the message's own bytes, for OpenFlow 1.3, 1.4 and 1.5 alike: a report of 10 000
-rules is read several times faster than through os-ken's classes, and 1.5's groups are read at all (os-ken 4.2
-takes the second bucket for a property of the first).
+Read with ``struct`` from the message's own bytes, for OpenFlow 1.3 and 1.4 alike: a report of 10 000
+rules is read several times faster than through os-ken's classes.
 
 - Nothing a switch reports is lost.  What a match says beyond our own fields is kept in
   :attr:`~adon.flowvisor.match.Match.other` and written back on request.
@@ -21,20 +20,19 @@ from functools import wraps
 from typing import Literal, ParamSpec, TypeVar
 
 from os_ken.ofproto import ofproto_v1_3 as ofp
-from os_ken.ofproto import ofproto_v1_5 as ofp15
 
 from adon.flowvisor.cookie import COOKIE_PREFIX
 from adon.flowvisor.match import Match
 from adon.flowvisor.openflow.encode import GROUP_TYPES, METER_FLAGS, GroupKind
 from adon.flowvisor.openflow.instructions import read_actions, read_instructions
 from adon.flowvisor.openflow.oxm import read_match
-from adon.flowvisor.openflow.wire import BODY, HEADER, MULTIPART, V15, entries, padded
+from adon.flowvisor.openflow.wire import BODY, HEADER, MULTIPART, entries
 from adon.flowvisor.pipeline import is_ours
 from adon.flowvisor.rule import Bucket, GroupEntry, MeterEntry, ReportedRule, Rule, Slot
 
 RemovedReason = Literal["idle", "hard", "delete", "group"]
 
-_REMOVED: Mapping[int, RemovedReason] = {
+_REASONS: Mapping[int, RemovedReason] = {
     ofp.OFPRR_IDLE_TIMEOUT: "idle",
     ofp.OFPRR_HARD_TIMEOUT: "hard",
     ofp.OFPRR_DELETE: "delete",
@@ -45,13 +43,9 @@ OUR_COOKIE = COOKIE_PREFIX >> 56
 _GROUP_KINDS: Mapping[int, GroupKind] = {number: kind for kind, number in GROUP_TYPES.items()}
 
 _FLOW = struct.Struct("!HBxIIHHHH4xQQQ")
-_FLOW_15 = struct.Struct("!H2xBxHHHHHQ")
-_REMOVED_13 = struct.Struct("!QHBBIIHHQQ")
-_REMOVED_15 = struct.Struct("!BBHHHQ")
+_REMOVED = struct.Struct("!QHBBIIHHQQ")
 _GROUP = struct.Struct("!HBxI")
-_GROUP_15 = struct.Struct("!HBxIH6x")
 _BUCKET = struct.Struct("!HHII4x")
-_BUCKET_15 = struct.Struct("!HHI")
 _METER = struct.Struct("!HHI")
 _BAND = struct.Struct("!HHII4x")
 
@@ -120,12 +114,11 @@ def rules(
         another ADON on the same switch, for example.
     :raises ValueError: for bytes that make no sense.
     """
-    version, excluded = data[0], tuple(ignored)
-    read = _flow_15 if version == V15 else _flow
+    excluded = tuple(ignored)
     ours: list[ReportedRule] = []
     foreign: set[Slot] = set()
     for start, end in entries(data, BODY, len(data)):
-        found = read(dpid, data, start, end)
+        found = _flow(dpid, data, start, end)
         cookie = found.rule.cookie
         if not is_ours(found.rule) or any(cookie & mask == value for value, mask in excluded):
             foreign.add(found.rule.slot)
@@ -139,16 +132,8 @@ def _flow(dpid: int, data: bytes, start: int, end: int) -> ReportedRule:
         data, start
     )
     match, after = read_match(data, start + _FLOW.size, end, data[0])
-    rule = _rule(dpid, table, priority, match, cookie, idle, hard, data[after:end], data[0])
+    rule = _rule(dpid, table, priority, match, cookie, idle, hard, data[after:end])
     return ReportedRule(rule, packets, octets, seconds + nanoseconds / 1e9)
-
-
-def _flow_15(dpid: int, data: bytes, start: int, end: int) -> ReportedRule:
-    _, table, priority, idle, hard, _, _, cookie = _FLOW_15.unpack_from(data, start)
-    match, after = read_match(data, start + _FLOW_15.size, end, V15)
-    counts, after = _counts(data, after, end)
-    rule = _rule(dpid, table, priority, match, cookie, idle, hard, data[after:end], V15)
-    return ReportedRule(rule, counts.packets, counts.octets, counts.duration)
 
 
 def _rule(
@@ -160,40 +145,12 @@ def _rule(
     idle: int,
     hard: int,
     instructions: bytes,
-    version: int,
 ) -> Rule:
     # Of a foreign rule only the slot counts: whatever it does is nobody's business.
-    does = read_instructions(instructions if cookie >> 56 == OUR_COOKIE else b"", version)
+    does = read_instructions(instructions if cookie >> 56 == OUR_COOKIE else b"")
     return Rule(
         dpid, priority, match, does.actions, cookie, idle, table, does.meter, does.metadata, does.goto, hard
     )
-
-
-@dataclass(frozen=True, slots=True)
-class _Counts:
-    packets: int = 0
-    octets: int = 0
-    duration: float = 0.0
-
-
-def _counts(data: bytes, start: int, end: int) -> tuple[_Counts, int]:
-    """The OXS fields of 1.5 (1.5.1, 7.2.4) that we know, and where what follows them begins."""
-    length = int.from_bytes(data[start + 2 : start + 4])
-    after = start + padded(length)
-    if length < 4 or after > end:
-        raise ValueError(f"statistics of length {length}")
-    found: dict[int, bytes] = {}
-    offset = start + 4
-    while offset + 4 <= start + length:
-        size = data[offset + 3]
-        found[int.from_bytes(data[offset : offset + 4])] = data[offset + 4 : offset + 4 + size]
-        offset += 4 + size
-    time = found.get(ofp15.OXS_OF_DURATION, bytes(8))
-    return _Counts(
-        int.from_bytes(found.get(ofp15.OXS_OF_PACKET_COUNT, b"")),
-        int.from_bytes(found.get(ofp15.OXS_OF_BYTE_COUNT, b"")),
-        int.from_bytes(time[:4]) + int.from_bytes(time[4:]) / 1e9,
-    ), after
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,20 +174,14 @@ def removed(dpid: int, data: bytes) -> Removed | None:
 
     :raises ValueError: for bytes that make no sense.
     """
-    if data[0] == V15:
-        table, reason, priority, idle, hard, cookie = _REMOVED_15.unpack_from(data, HEADER.size)
-        match, after = read_match(data, HEADER.size + _REMOVED_15.size, len(data), V15)
-        counts, _ = _counts(data, after, len(data))
-    else:
-        cookie, priority, reason, table, seconds, nanoseconds, idle, hard, packets, octets = (
-            _REMOVED_13.unpack_from(data, HEADER.size)
-        )
-        match, _ = read_match(data, HEADER.size + _REMOVED_13.size, len(data), data[0])
-        counts = _Counts(packets, octets, seconds + nanoseconds / 1e9)
+    cookie, priority, reason, table, seconds, nanoseconds, idle, hard, packets, octets = _REMOVED.unpack_from(
+        data, HEADER.size
+    )
+    match, _ = read_match(data, HEADER.size + _REMOVED.size, len(data), data[0])
     rule = Rule(dpid, priority, match, (), cookie, idle, table, hard_timeout=hard)
     if not is_ours(rule):
         return None
-    return Removed(rule, _REMOVED.get(reason, "delete"), counts.packets, counts.octets, counts.duration)
+    return Removed(rule, _REASONS.get(reason, "delete"), packets, octets, seconds + nanoseconds / 1e9)
 
 
 # -- groups and meters ---------------------------------------------------------------------------------------
@@ -242,26 +193,17 @@ def groups(dpid: int, data: bytes) -> list[GroupEntry]:
 
     :raises ValueError: for bytes that make no sense.
     """
-    return [_group(dpid, data[start:end], data[0]) for start, end in entries(data, BODY, len(data))]
+    return [_group(dpid, data[start:end]) for start, end in entries(data, BODY, len(data))]
 
 
-def _group(dpid: int, data: bytes, version: int) -> GroupEntry:
-    if version == V15:
-        _, kind, number, size = _GROUP_15.unpack_from(data)
-        start, end = _GROUP_15.size, _GROUP_15.size + size
-        if end > len(data):
-            raise ValueError(f"group {number}: buckets of {size} bytes in {len(data)}")
-        known = end == len(data)  # else it has properties, which ours never have
-    else:
-        _, kind, number = _GROUP.unpack_from(data)
-        start, end, known = _GROUP.size, len(data), True
+def _group(dpid: int, data: bytes) -> GroupEntry:
+    _, kind, number = _GROUP.unpack_from(data)
     name = _GROUP_KINDS.get(kind)
     weight = 1 if name == "select" else 0
-    read = _bucket_15 if version == V15 else _bucket
-    spans = entries(data, start, end, least=_BUCKET_15.size if version == V15 else _BUCKET.size)
-    buckets = [read(data[first:last], weight) for first, last in spans]
+    spans = entries(data, _GROUP.size, len(data), least=_BUCKET.size)
+    buckets = [_bucket(data[first:last], weight) for first, last in spans]
     sure = tuple(bucket for bucket in buckets if bucket is not None)
-    if name is None or not known or len(sure) != len(buckets):
+    if name is None or len(sure) != len(buckets):
         return GroupEntry(dpid, number, "all", ())
     return GroupEntry(dpid, number, name, sure)
 
@@ -271,26 +213,6 @@ def _bucket(data: bytes, weight: int) -> Bucket | None:
     _, its_weight, port, group = _BUCKET.unpack_from(data)
     actions = read_actions(data[_BUCKET.size :])
     if actions is None or its_weight != weight or group not in (ofp.OFPG_ANY, 0):
-        return None
-    return Bucket(actions, None if port == ofp.OFPP_ANY else port)
-
-
-def _bucket_15(data: bytes, weight: int) -> Bucket | None:
-    _, size, _ = _BUCKET_15.unpack_from(data)
-    if _BUCKET_15.size + size > len(data):
-        raise ValueError(f"a bucket with actions of {size} bytes in {len(data)}")
-    actions = read_actions(data[_BUCKET_15.size : _BUCKET_15.size + size])
-    port: int | None = None
-    its_weight = 0
-    for start, end in entries(data, _BUCKET_15.size + size, len(data), at=2):
-        kind = int.from_bytes(data[start : start + 2])
-        if kind == ofp15.OFPGBPT_WEIGHT:
-            its_weight = int.from_bytes(data[start + 4 : start + 6])
-        elif kind == ofp15.OFPGBPT_WATCH_PORT:
-            port = int.from_bytes(data[start + 4 : end])
-        elif kind != ofp15.OFPGBPT_WATCH_GROUP or int.from_bytes(data[start + 4 : end]) != ofp.OFPG_ANY:
-            return None
-    if actions is None or its_weight != weight:
         return None
     return Bucket(actions, None if port == ofp.OFPP_ANY else port)
 

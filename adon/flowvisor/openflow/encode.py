@@ -1,20 +1,20 @@
 """Our values as OpenFlow messages, packed with ``struct``: no os-ken object is built on the way out.
 
-For OpenFlow 1.3, 1.4 and 1.5 (``version`` is its number on the wire: 4, 5, 6).  Every message is to the byte
+For OpenFlow 1.3 and 1.4 (``version`` is its number on the wire: 4, 5).  Every message is to the byte
 what os-ken's own classes would give; that is tested.  Messages have the transaction id 0 until
 :func:`~adon.flowvisor.openflow.wire.with_xid` gives them one; those without content of their own
 (barriers, requests) are packed once for ever.
 
 ======================  =============================  ==========================================
-message                 section of 1.3.5               what the later versions do differently
+message                 section of 1.3.5               difference in 1.4
 ======================  =============================  ==========================================
-flow-mod                7.3.4.1                        1.4 importance (ours: 0); 1.5 meter is an action
-group-mod               7.3.4.2                        1.5 bucket ids and properties
+flow-mod                7.3.4.1                        importance (ours: 0)
+group-mod               7.3.4.2
 meter-mod               7.3.4.4
-packet-out              7.3.7                          1.5 a match instead of the port
-role request            7.3.9                          1.5 short id of the controller (ours: undefined)
-flow statistics         7.3.5.2                        1.5 called flow descriptions
-queues                  7.3.6                          1.4 a multipart request
+packet-out              7.3.7
+role request            7.3.9
+flow statistics         7.3.5.2
+queues                  7.3.6                          a multipart request
 ======================  =============================  ==========================================
 
 Modifies and deletes are strict and filtered by the rule's full cookie (R1): should the slot belong to
@@ -30,7 +30,7 @@ from functools import lru_cache
 from typing import Literal
 
 from os_ken.ofproto import ofproto_v1_3 as ofp
-from os_ken.ofproto import ofproto_v1_5 as ofp15
+from os_ken.ofproto import ofproto_v1_4 as ofp14
 
 from adon.flowvisor.action import Action
 from adon.flowvisor.connections import is_connections, is_soft
@@ -38,7 +38,7 @@ from adon.flowvisor.cookie import COOKIE_MASK, COOKIE_PREFIX, FLOWS_MASK, FLOWS_
 from adon.flowvisor.match import Match
 from adon.flowvisor.openflow.instructions import actions_bytes, instructions_bytes
 from adon.flowvisor.openflow.oxm import match_bytes
-from adon.flowvisor.openflow.wire import MULTIPART, V13, V15, message, with_xid
+from adon.flowvisor.openflow.wire import MULTIPART, V13, message, with_xid
 from adon.flowvisor.pipeline import is_ours
 from adon.flowvisor.rule import Bucket, Change, GroupEntry, MeterEntry, Op, Rule
 
@@ -63,11 +63,7 @@ _ALL_CHANGES: Mapping[Op, int] = {
 GroupKind = Literal["all", "select", "indirect", "fast_failover"]
 
 _GROUP_MOD = struct.Struct("!HBxI")
-_GROUP_MOD_15 = struct.Struct("!HBxIH2xI")
 _BUCKET = struct.Struct("!HHII4x")
-_BUCKET_15 = struct.Struct("!HHI")
-_WEIGHT = struct.Struct("!HHH2x")
-_WATCH = struct.Struct("!HHI")
 _GROUP_COMMANDS: Mapping[Op, int] = {
     Op.ADD: ofp.OFPGC_ADD,
     Op.MODIFY: ofp.OFPGC_MODIFY,
@@ -91,7 +87,6 @@ METER_FLAGS = ofp.OFPMF_KBPS | ofp.OFPMF_BURST | ofp.OFPMF_STATS
 """Rate in kbit/s, with a burst, counted (R13)."""
 
 _PACKET_OUT = struct.Struct("!IIH6x")
-_PACKET_OUT_15 = struct.Struct("!IH2x")
 _ROLE = struct.Struct("!I4xQ")
 _FLOW_REQUEST = struct.Struct("!B3xII4xQQ")
 _NUMBER = struct.Struct("!I4x")
@@ -147,7 +142,7 @@ def _flow_mod(op: Op, rule: Rule, version: int, xid: int) -> bytes:
         command, mask = (ofp.OFPFC_ADD, 0) if op is Op.ADD else _FLOW_CHANGES[op]
     body = match_bytes(rule.match, version)
     if not deletes:
-        body += instructions_bytes(rule, version)
+        body += instructions_bytes(rule)
     head = _FLOW_MOD.pack(
         version,
         ofp.OFPT_FLOW_MOD,
@@ -176,13 +171,9 @@ def _flow_mod(op: Op, rule: Rule, version: int, xid: int) -> bytes:
 def _group_mod(op: Op, group: GroupEntry, version: int, xid: int = 0) -> bytes:
     command, kind = _GROUP_COMMANDS[op], GROUP_TYPES[group.kind]
     weight = 1 if group.kind == "select" else 0
-    wanted = () if op is Op.DELETE else tuple(enumerate(group.buckets))
-    if version == V15:
-        buckets = b"".join(_bucket_15(bucket, number, weight) for number, bucket in wanted)
-        head = _GROUP_MOD_15.pack(command, kind, group.number, len(buckets), ofp15.OFPG_BUCKET_ALL)
-    else:
-        buckets = b"".join(_bucket(bucket, weight) for _, bucket in wanted)
-        head = _GROUP_MOD.pack(command, kind, group.number)
+    wanted = () if op is Op.DELETE else group.buckets
+    buckets = b"".join(_bucket(bucket, weight) for bucket in wanted)
+    head = _GROUP_MOD.pack(command, kind, group.number)
     return message(version, ofp.OFPT_GROUP_MOD, head + buckets, xid)
 
 
@@ -190,15 +181,6 @@ def _bucket(bucket: Bucket, weight: int) -> bytes:
     actions = actions_bytes(bucket.actions)
     port = ofp.OFPP_ANY if bucket.watch_port is None else bucket.watch_port
     return _BUCKET.pack(_BUCKET.size + len(actions), weight, port, ofp.OFPG_ANY) + actions
-
-
-def _bucket_15(bucket: Bucket, number: int, weight: int) -> bytes:
-    actions = actions_bytes(bucket.actions)
-    properties = _WEIGHT.pack(ofp15.OFPGBPT_WEIGHT, _WEIGHT.size, weight) if weight else b""
-    if bucket.watch_port is not None:
-        properties += _WATCH.pack(ofp15.OFPGBPT_WATCH_PORT, _WATCH.size, bucket.watch_port)
-    length = _BUCKET_15.size + len(actions) + len(properties)
-    return _BUCKET_15.pack(length, len(actions), number) + actions + properties
 
 
 def _meter_mod(op: Op, meter: MeterEntry, version: int, xid: int) -> bytes:
@@ -220,10 +202,7 @@ def packet_out(actions: tuple[Action, ...], data: bytes, version: int, in_port: 
     :raises ValueError: if the packet is longer than a message can be.
     """
     port, packed = ofp.OFPP_CONTROLLER if in_port is None else in_port, actions_bytes(actions)
-    if version == V15:
-        head = _PACKET_OUT_15.pack(ofp.OFP_NO_BUFFER, len(packed)) + match_bytes(Match(in_port=port), version)
-    else:
-        head = _PACKET_OUT.pack(ofp.OFP_NO_BUFFER, port, len(packed))
+    head = _PACKET_OUT.pack(ofp.OFP_NO_BUFFER, port, len(packed))
     return message(version, ofp.OFPT_PACKET_OUT, head + packed + data)
 
 
@@ -267,7 +246,7 @@ def counters_request(version: int) -> bytes:
 @lru_cache
 def groups_request(version: int) -> bytes:
     """The request for all groups (7.3.5.7)."""
-    return _multipart(version, ofp.OFPMP_GROUP_DESC, _NUMBER.pack(ofp.OFPG_ALL) if version == V15 else b"")
+    return _multipart(version, ofp.OFPMP_GROUP_DESC)
 
 
 @lru_cache
@@ -305,4 +284,4 @@ def queues_request(version: int) -> bytes:
     """The queues of all ports: 7.3.6 in 1.3, a multipart request since 1.4 (1.4.1, 7.3.5.16)."""
     if version == V13:
         return message(version, ofp.OFPT_QUEUE_GET_CONFIG_REQUEST, _NUMBER.pack(ofp.OFPP_ANY))
-    return _multipart(version, ofp15.OFPMP_QUEUE_DESC, _QUEUES.pack(ofp.OFPP_ANY, ofp.OFPQ_ALL))
+    return _multipart(version, ofp14.OFPMP_QUEUE_DESC, _QUEUES.pack(ofp.OFPP_ANY, ofp.OFPQ_ALL))

@@ -1,7 +1,5 @@
 """What a rule or a bucket does, as OpenFlow instructions and actions, and back (1.3.5, 7.2.4 and 7.2.5).
 
-1.5 has no meter instruction any more: there the meter is the first of the actions (1.5.1, 7.2.6.15).
-
 Reading is strict: an instruction or action that our rules never have makes the whole
 :class:`~adon.flowvisor.action.Unknown`, so that reconciling puts the rule right.
 """
@@ -15,7 +13,6 @@ from functools import lru_cache
 from typing import Any
 
 from os_ken.ofproto import ofproto_v1_3 as ofp
-from os_ken.ofproto import ofproto_v1_5 as ofp15
 
 from adon.flowvisor.action import (
     Action,
@@ -34,7 +31,7 @@ from adon.flowvisor.action import (
 )
 from adon.flowvisor.match import Masked
 from adon.flowvisor.openflow.oxm import vlan_bytes
-from adon.flowvisor.openflow.wire import V15, entries, padded
+from adon.flowvisor.openflow.wire import entries, padded
 from adon.flowvisor.rule import Rule
 
 ETH_TYPE_VLAN = 0x8100
@@ -104,17 +101,13 @@ def actions_bytes(actions: tuple[Action, ...]) -> bytes:
     return b"".join([_WRITERS[type(action)](action) for action in actions])
 
 
-def instructions_bytes(rule: Rule, version: int) -> bytes:
+def instructions_bytes(rule: Rule) -> bytes:
     """The instructions of a rule, in the order in which they are carried out.
 
     :raises ValueError: for an action or metadata that OpenFlow cannot say.
     """
-    if rule.meter is None:
-        found = _applied(rule.actions)
-    elif version == V15:
-        found = _applied(rule.actions, rule.meter)
-    else:
-        found = _NUMBER.pack(ofp.OFPIT_METER, _NUMBER.size, rule.meter) + _applied(rule.actions)
+    found = b"" if rule.meter is None else _NUMBER.pack(ofp.OFPIT_METER, _NUMBER.size, rule.meter)
+    found += _applied(rule.actions)
     if rule.metadata is not None:
         value, mask = rule.metadata.value, rule.metadata.mask
         if not mask or value & ~mask:
@@ -126,13 +119,9 @@ def instructions_bytes(rule: Rule, version: int) -> bytes:
 
 
 @lru_cache(maxsize=4_096)
-def _applied(actions: tuple[Action, ...], meter: int | None = None) -> bytes:
-    """The instruction that carries out these actions at once; nothing for none.
-
-    :param meter: that is the first of them, in 1.5.
-    """
-    packed = b"" if meter is None else _NUMBER.pack(ofp15.OFPAT_METER, _NUMBER.size, meter)
-    packed += actions_bytes(actions)
+def _applied(actions: tuple[Action, ...]) -> bytes:
+    """The instruction that carries out these actions at once; nothing for none."""
+    packed = actions_bytes(actions)
     return packed and _ACTION.pack(ofp.OFPIT_APPLY_ACTIONS, _ACTION.size + len(packed)) + packed
 
 
@@ -150,27 +139,21 @@ class Does:
 
 
 @lru_cache(maxsize=4_096)
-def read_instructions(data: bytes, version: int) -> Does:
+def read_instructions(data: bytes) -> Does:
     """What the instructions of a rule say; a rule that does what ours never do is unknown as a whole.
 
     :raises ValueError: if the lengths do not add up.
     """
     known: dict[str, Any] = {}
     for start, end in entries(data, 0, len(data), at=2):
-        name, value = _instruction(data[start:end], version)
+        name, value = _instruction(data[start:end])
         if name is None or name in known:
             return Does((Unknown(data.hex()),))
         known[name] = value
-    does = Does(**{name: value for name, value in known.items() if name != "acts"})
-    if "acts" not in known:
-        return does
-    actions, meter = known["acts"]
-    if meter is not None and does.meter is not None:
-        return Does((Unknown(data.hex()),))
-    return Does(actions, does.meter if meter is None else meter, does.metadata, does.goto)
+    return Does(**known)
 
 
-def _instruction(data: bytes, version: int) -> tuple[str | None, Any]:
+def _instruction(data: bytes) -> tuple[str | None, Any]:
     """The field of :class:`Does` that an instruction sets, and its value; None for one we never use."""
     kind, size = int.from_bytes(data[:2]), len(data)
     if kind == ofp.OFPIT_GOTO_TABLE:
@@ -178,19 +161,12 @@ def _instruction(data: bytes, version: int) -> tuple[str | None, Any]:
     if kind == ofp.OFPIT_WRITE_METADATA and size == _METADATA.size:
         value, mask = int.from_bytes(data[8:16]), int.from_bytes(data[16:])
         return ("metadata", Masked(value, mask)) if mask and not value & ~mask else (None, None)
-    if kind == ofp.OFPIT_METER and version != V15:
+    if kind == ofp.OFPIT_METER:
         return "meter", int.from_bytes(data[4:8])
     if kind == ofp.OFPIT_APPLY_ACTIONS:
-        meter, rest = _leading_meter(data[_ACTION.size :], version)
-        actions = read_actions(rest)
-        return (None, None) if actions is None else ("acts", (actions, meter))
+        actions = read_actions(data[_ACTION.size :])
+        return (None, None) if actions is None else ("actions", actions)
     return None, None
-
-
-def _leading_meter(data: bytes, version: int) -> tuple[int | None, bytes]:
-    if version == V15 and len(data) >= 8 and int.from_bytes(data[:2]) == ofp15.OFPAT_METER:
-        return int.from_bytes(data[4:8]), data[8:]
-    return None, data
 
 
 def read_actions(data: bytes) -> tuple[Action, ...] | None:

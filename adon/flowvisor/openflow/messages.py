@@ -7,22 +7,22 @@ from typing import Any
 
 from os_ken.ofproto import ofproto_parser
 from os_ken.ofproto import ofproto_v1_3 as ofp
-from os_ken.ofproto import ofproto_v1_5 as ofp15
+from os_ken.ofproto import ofproto_v1_4 as ofp14
 
-from adon.flowvisor.openflow.wire import BODY, HEADER, MULTIPART, V15
+from adon.flowvisor.openflow.wire import BODY, HEADER, MULTIPART
 from adon.flowvisor.port import PortState
 
-_REPORTS: Mapping[int, tuple[str, str]] = {
-    ofp.OFPMP_FLOW: ("OFPFlowStatsReply", "OFPFlowDescStatsReply"),
-    ofp.OFPMP_GROUP_DESC: ("OFPGroupDescStatsReply", "OFPGroupDescStatsReply"),
-    ofp.OFPMP_METER_CONFIG: ("OFPMeterConfigStatsReply", "OFPMeterDescStatsReply"),
-    ofp.OFPMP_TABLE: ("OFPTableStatsReply", "OFPTableStatsReply"),
-    ofp.OFPMP_GROUP_FEATURES: ("OFPGroupFeaturesStatsReply", "OFPGroupFeaturesStatsReply"),
-    ofp.OFPMP_METER_FEATURES: ("OFPMeterFeaturesStatsReply", "OFPMeterFeaturesStatsReply"),
-    ofp.OFPMP_TABLE_FEATURES: ("OFPTableFeaturesStatsReply", "OFPTableFeaturesStatsReply"),
-    ofp15.OFPMP_QUEUE_DESC: ("OFPQueueDescStatsReply", "OFPQueueDescStatsReply"),
+_REPORTS: Mapping[int, str] = {
+    ofp.OFPMP_FLOW: "OFPFlowStatsReply",
+    ofp.OFPMP_GROUP_DESC: "OFPGroupDescStatsReply",
+    ofp.OFPMP_METER_CONFIG: "OFPMeterConfigStatsReply",
+    ofp.OFPMP_TABLE: "OFPTableStatsReply",
+    ofp.OFPMP_GROUP_FEATURES: "OFPGroupFeaturesStatsReply",
+    ofp.OFPMP_METER_FEATURES: "OFPMeterFeaturesStatsReply",
+    ofp.OFPMP_TABLE_FEATURES: "OFPTableFeaturesStatsReply",
+    ofp14.OFPMP_QUEUE_DESC: "OFPQueueDescStatsReply",
 }
-"""Multipart replies whose body we read from the bytes: os-ken's class until 1.4, and in 1.5."""
+"""os-ken's classes of the multipart replies whose body we read from the bytes."""
 
 _SINGLE: Mapping[int, str] = {
     ofp.OFPT_FLOW_REMOVED: "OFPFlowRemoved",
@@ -48,7 +48,7 @@ def envelope(datapath: Any, version: int, kind: int, xid: int, data: bytes) -> A
     flags = 0
     if kind == ofp.OFPT_MULTIPART_REPLY and len(data) >= BODY:
         what, flags = MULTIPART.unpack_from(data, HEADER.size)
-        name = _REPORTS[what][version == V15] if what in _REPORTS else None
+        name = _REPORTS.get(what)
     cls = None if name is None else getattr(datapath.ofproto_parser, name, None)
     if cls is None:
         return None

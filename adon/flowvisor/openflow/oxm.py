@@ -1,4 +1,4 @@
-"""Matches as OXM fields and back (OpenFlow 1.3.5, 7.2.3; the same in 1.4 and 1.5).
+"""Matches as OXM fields and back (OpenFlow 1.3.5, 7.2.3; the same in 1.4).
 
 A :class:`~adon.flowvisor.match.Match` says each thing in one way: addresses in their canonical text, no mask
 that masks nothing.  Anything else is refused here, because a switch would report it in another way, and

@@ -13,9 +13,8 @@ from typing import Any
 from os_ken.ofproto import ofproto_v1_3 as ofp
 
 from adon.flowvisor.roles import ControllerRole
+from adon.flowvisor.wellformed import ONF, ONF_ROLE_STATUS
 
-ONF_EXPERIMENTER = 0x4F4E4600
-ONF_ROLE_STATUS = 1911
 ROLE_STATUS = "!IB3xQ"
 """struct ofp_role_status without its header: role, reason, generation_id."""
 
@@ -27,7 +26,7 @@ def granted(message: Any) -> ControllerRole | None:
 
 def taken(message: Any) -> bool:
     """Whether an experimenter message says that another controller made us slave."""
-    if (message.experimenter, message.exp_type) != (ONF_EXPERIMENTER, ONF_ROLE_STATUS):
+    if (message.experimenter, message.exp_type) != (ONF, ONF_ROLE_STATUS):
         return False
     if len(message.data) < struct.calcsize(ROLE_STATUS):
         return False

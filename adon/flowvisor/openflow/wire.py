@@ -1,4 +1,4 @@
-"""What every message of OpenFlow 1.3, 1.4 and 1.5 has in common: header, versions, padding.
+"""What every message of OpenFlow 1.3 and 1.4 has in common: header, versions, padding.
 
 Numbers that do not change from version to version are those of :mod:`os_ken.ofproto.ofproto_v1_3`
 (section 7 and appendix of each OpenFlow Switch Specification).
@@ -10,11 +10,11 @@ import struct
 from collections.abc import Iterator, Mapping
 from types import ModuleType
 
-from os_ken.ofproto import ofproto_v1_3, ofproto_v1_4, ofproto_v1_5
+from os_ken.ofproto import ofproto_v1_3, ofproto_v1_4
 
-V13, V14, V15 = ofproto_v1_3.OFP_VERSION, ofproto_v1_4.OFP_VERSION, ofproto_v1_5.OFP_VERSION
+V13, V14 = ofproto_v1_3.OFP_VERSION, ofproto_v1_4.OFP_VERSION
 
-PROTOCOLS: Mapping[int, ModuleType] = {V13: ofproto_v1_3, V14: ofproto_v1_4, V15: ofproto_v1_5}
+PROTOCOLS: Mapping[int, ModuleType] = {V13: ofproto_v1_3, V14: ofproto_v1_4}
 """os-ken's numbers and fields, by version on the wire."""
 
 HEADER = struct.Struct("!BBHI")
