@@ -125,7 +125,7 @@ def introduced(folder: Path, hosts: Iterable[str]) -> Points:
 
 
 def _trust(others: Iterable[str]) -> str:
-    parties = [(CONTROLLER, f"../{CONTROLLER}.pem", '"start", "read", "archive"')]
+    parties = [(CONTROLLER, f"../{CONTROLLER}.pem", '"start", "read"')]
     parties += [(host, f"../{host}/{certificate.CERTIFICATE}", '"take-part"') for host in others]
     return 'reading = "known"\n' + "".join(
         f'\n[[known]]\nname = "{name}"\ncertificates = "{file}"\nmay = [{may}]\n'

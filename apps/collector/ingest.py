@@ -28,7 +28,7 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from measurement.errors import ArchiveError, BadAnswer, shorten
-from measurement.point.trust import Presented, Trust
+from measurement.point.trust import Presented, Right, Trust
 from measurement.point.web import WebServer
 from measurement.sources import body, pushed
 from measurement.sources.pushed import Reporter
@@ -152,13 +152,15 @@ class Door:
     def admit(self, presented: Presented, address: str) -> str:
         """The name of the sender of a request.
 
-        :raises _Answer: 401 for nobody known, 429 for too many requests.
+        :raises _Answer: 401 for nobody known, 403 without the right, 429 for too many requests.
         """
         sender = self._known().who(presented)
         if sender is None:
             self._take(f"address {address}", STRANGERS)
             raise _Answer(401, "No token or client certificate that is known here.")
         self._take(f"sender {sender.name}", self._rate)
+        if Right.ARCHIVE not in sender.rights:
+            raise _Answer(403, f"{sender.name} has no right to {Right.ARCHIVE}.")
         return sender.name
 
     def count(self, what: str, number: int = 1) -> None:

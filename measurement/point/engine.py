@@ -46,7 +46,6 @@ class Engine:
 
     :param metrics: this host's custom metrics.
     :param ports: where test servers listen.
-    :param finished: told of every run of ours that has ended with a merged result.
     """
 
     def __init__(
@@ -55,14 +54,12 @@ class Engine:
         peers: PeerSettings,
         metrics: Metrics,
         ports: range = PORTS,
-        finished: Callable[[Task, Run], None] = lambda _task, _run: None,
         probe_key: Path | None = None,
     ) -> None:
         self.store = store
         self._peers = peers
         self._metrics = metrics
         self._ports = ports
-        self._finished = finished
         self._probe_key = probe_key
         self._lock = threading.Lock()
         self._children: dict[str, Children] = {}
@@ -245,14 +242,11 @@ class Engine:
         now = time.time()
         at = float(math.floor(now))
         run = Run(str(uuid.uuid4()), task.uuid, at, at, now, RunState.FINISHED, merged=result)
-        if self.store.add_result(run):
-            self._finished(task, run)
+        self.store.add_result(run)
 
     def _finish(self, task: Task, run: Run, state: RunState, **results: Any) -> None:
         ended = max(run.start, math.floor(time.time()))
-        done = self._change(task, run, lambda found: found.moved(state, end=min(found.end, ended), **results))
-        if done is not None and done.merged is not None:
-            self._finished(task, done)
+        self._change(task, run, lambda found: found.moved(state, end=min(found.end, ended), **results))
 
     def _change(self, task: Task, run: Run, change: Callable[[Run], Run]) -> Run | None:
         return self.store.change_run(task.uuid, run.uuid, change)

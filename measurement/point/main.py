@@ -19,7 +19,6 @@ from measurement.errors import MeasurementError
 from measurement.point import certificate, options
 from measurement.point.access import Doorkeeper
 from measurement.point.api import LARGEST_BODY, Settings, create_app
-from measurement.point.archiving import Archiving
 from measurement.point.engine import Engine
 from measurement.point.metrics import Metrics
 from measurement.point.peers import PeerSettings
@@ -55,20 +54,15 @@ def _serve(given: argparse.Namespace) -> int:
     pair = None if given.plain_http else _certificate(given)
     server = WebServer((given.host, given.port), pair, LARGEST_BODY)
     server.recognise(doorkeeper.anchors)
-    listens = f"{server.url}/pscheduler"
-    url = listens if given.url is None else given.url
-    store = Store()
-    archiving = Archiving(store, url, given.collector_verify)
     ports = range(given.test_ports[0], given.test_ports[1] + 1)
     metrics = Metrics(available(given.metrics))
-    engine = Engine(store, _towards_peers(given, pair), metrics, ports, archiving.finished, given.probe_key)
+    engine = Engine(Store(), _towards_peers(given, pair), metrics, ports, given.probe_key)
     stop = _told_to_stop(doorkeeper, server)
     server.begin(create_app(engine, Settings(given.name, doorkeeper.access)))
-    LOG.info("event=ready url=%s", listens)
+    LOG.info("event=ready url=%s/pscheduler", server.url)
     while server.serving and not _came(stop, 1.0):
         pass
     died = not server.serving
-    archiving.close()
     engine.stop()
     server.stop()
     LOG.info("event=%s", "http_server_died" if died else "stopped")

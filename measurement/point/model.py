@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
-from measurement.point.archives import Archive
 from measurement.pscheduler.states import RunState
 
 
@@ -95,7 +94,6 @@ class Task:
     :param participant: this host's number; 0 leads.
     :param lasts: length of its time slot, seconds.
     :param owner: who posted it, by the name it is known by here; empty where nobody is known.
-    :param archives: where its results are sent.
     """
 
     uuid: str
@@ -110,7 +108,6 @@ class Task:
     requester: str
     key: str = field(repr=False)
     owner: str = ""
-    archives: tuple[Archive, ...] = ()
     enabled: bool = True
 
 
@@ -121,7 +118,6 @@ class Run:
     :param result: this host's raw tool output.
     :param merged: the test's result; the lead has it.
     :param errors: why there is none.
-    :param archivings: how sending it to each archive goes, as the API tells it.
     """
 
     uuid: str
@@ -133,7 +129,6 @@ class Run:
     result: Mapping[str, Any] | None = None
     merged: Mapping[str, Any] | None = None
     errors: str | None = None
-    archivings: Mapping[int, Mapping[str, Any]] = field(default_factory=dict)
 
     def moved(self, state: RunState, **changes: Any) -> Run:
         """This run in its next state.

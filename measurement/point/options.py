@@ -6,7 +6,6 @@ import argparse
 import ipaddress
 import socket
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from measurement.pscheduler.transport import Verify
 
@@ -30,7 +29,6 @@ def parser() -> argparse.ArgumentParser:
     )
     _listening(made.add_argument_group("where it listens"))
     _trusting(made.add_argument_group("whom it trusts"))
-    _sending(made.add_argument_group("where it sends results"))
     return made
 
 
@@ -72,41 +70,18 @@ def _trusting(group: argparse._ArgumentGroup) -> None:
     )
     add(
         "--peer-verify",
-        type=_verify_or_none,
+        type=_verify,
         default=True,
         metavar="system|none|PEM",
         help="how other points' certificates are checked (default: system)",
     )
 
 
-def _sending(group: argparse._ArgumentGroup) -> None:
-    add = group.add_argument
-    add("--url", type=_url, help="how others reach it (default: as it listens)")
-    add(
-        "--collector-verify",
-        type=_verify,
-        default=True,
-        metavar="system|PEM",
-        help="how certificates of archives are checked (default: system)",
-    )
-
-
-def _verify(text: str) -> bool | str:
-    if text == "system":
-        return True
+def _verify(text: str) -> Verify:
+    if text in ("system", "none"):
+        return text == "system"
     if not Path(text).is_file():
-        raise argparse.ArgumentTypeError(f"{text!r} is neither system nor a file")
-    return text
-
-
-def _verify_or_none(text: str) -> Verify:
-    return False if text == "none" else _verify(text)
-
-
-def _url(text: str) -> str:
-    parts = urlsplit(text)
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise argparse.ArgumentTypeError(f"{text!r} is no URL")
+        raise argparse.ArgumentTypeError(f"{text!r} is neither system, none nor a file")
     return text
 
 

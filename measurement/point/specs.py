@@ -319,7 +319,7 @@ class TaskBody(BaseModel):
     schedule: ScheduleBody
     tool: str | None = None
     tools: list[str] | None = None
-    archives: Annotated[list[Any], Field(max_length=8)] = []
+    archives: list[Any] = []
     reference: Any = None
     priority: int | None = None
     debug: bool = False

@@ -7,9 +7,8 @@ gone (404) posts a new one.  Finished ones are forgotten after :data:`KEPT`, as 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from measurement.point.model import Run, Task
 from measurement.point.scheduler import Booking
@@ -104,7 +103,7 @@ class Store:
     def add_result(self, run: Run) -> bool:
         """Add one of many results of a task (:attr:`SchedulingClass.BACKGROUND_MULTI`).
 
-        The oldest make way for the newest: whoever wants all of them has them archived.
+        The oldest make way for the newest.
         :returns: False when the task is gone or cancelled.
         """
         with self._changed:
@@ -114,15 +113,6 @@ class Store:
             for old in results[:-MOST_RESULTS]:
                 del self._runs[run.task][old.uuid]
             return True
-
-    def note_archiving(self, run: Run, number: int, state: Mapping[str, Any]) -> None:
-        """Note how sending a run to its archive of this number goes."""
-        with self._changed:
-            found = self._runs.get(run.task, {}).get(run.uuid)
-            if found is not None:
-                archivings = {**found.archivings, number: state}
-                self._runs[run.task][run.uuid] = replace(found, archivings=archivings)
-                self._changed.notify_all()
 
     def drop_run(self, task: str, run: str) -> Run | None:
         """Take a run off the schedule."""

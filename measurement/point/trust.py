@@ -35,7 +35,7 @@ class Right(StrEnum):
     READ = "read"
     """See the tasks and results of others."""
     ARCHIVE = "archive"
-    """Have results sent to wherever its tasks say."""
+    """Push results to the ingest server of ADON's collector."""
 
 
 @dataclass(frozen=True, slots=True)

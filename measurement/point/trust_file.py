@@ -8,7 +8,7 @@
     name = "controller"
     token_sha256 = "9f86d0..."      # or a list; sha256 of the token, never the token
     certificates = "controller.pem" # exactly these; several may be in the file
-    may = ["start", "read", "archive"]
+    may = ["start", "read"]
     tests = ["rtt", "latency"]      # default: all
     towards = ["198.51.100.0/24", "dtn.example.org"]    # default: everywhere
 

@@ -37,16 +37,6 @@ def tool_view(test: TestType, base: str) -> dict[str, Any]:
     }
 
 
-def archiver_view(name: str, base: str) -> dict[str, Any]:
-    """A way of sending results."""
-    return {
-        "name": name,
-        "description": f"{name} archiver",
-        "version": "1.0",
-        "href": f"{base}/archivers/{name}",
-    }
-
-
 def hidden(value: Any) -> Any:
     """JSON with the values of private keys replaced by null."""
     if isinstance(value, Mapping):
@@ -93,7 +83,6 @@ def run_view(task: Task, run: Run, base: str) -> dict[str, Any]:
     """A run."""
     href = f"{base}/tasks/{task.uuid}/runs/{run.uuid}"
     lead = task.participant == 0
-    archivings = [dict(run.archivings[number]) for number in sorted(run.archivings)]
     return {
         "href": href,
         "task-href": f"{base}/tasks/{task.uuid}",
@@ -111,24 +100,6 @@ def run_view(task: Task, run: Run, base: str) -> dict[str, Any]:
         "result": run.result,
         "result-full": [run.result] if lead and run.result is not None else None,
         "result-merged": run.merged if lead else None,
-        **({"archivings": archivings} if archivings else {}),
-    }
-
-
-def archived(task: Task, run: Run, base: str) -> dict[str, Any]:
-    """What an archiver sends of a run: pScheduler's object, without what is private."""
-    seen = run_view(task, run, base)
-    known = task_view(task, (), base, detail=True, reveal=False)
-    return {
-        "id": run.uuid,
-        "schedule": {"start": seen["start-time"], "duration": seen["duration"]},
-        "test": known["test"],
-        "tool": {"name": task.test.tool, "version": "1.0"},
-        "participants": participant_names(task),
-        "result": run.merged,
-        "reference": known.get("reference"),
-        "run": {name: value for name, value in seen.items() if name not in ("archivings", "result")},
-        "task": {name: value for name, value in known.items() if name != "archives"},
     }
 
 

@@ -12,7 +12,6 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from measurement.pscheduler.archives import ArchiveRequest
 from measurement.pscheduler.iso8601 import format_duration, format_timestamp
 from measurement.pscheduler.specs import TestRequest
 
@@ -64,33 +63,25 @@ class Schedule:
 class Options:
     """What a task may have besides its test and schedule.
 
-    :param archives: where the point itself sends results to.
     :param tools: acceptable tools in order of preference; none means the best that all have in common.
     :param priority: rank among runs that conflict; higher may push lower off its slot.
     :param lead_bind: the local address that the lead uses towards the others.
-    :param keep_after_archive: seconds after archiving at which the run is forgotten.
     """
 
-    archives: tuple[ArchiveRequest, ...] = ()
     tools: tuple[str, ...] = ()
     priority: int | None = None
     lead_bind: str | None = None
-    keep_after_archive: float | None = None
 
     @property
     def fields(self) -> dict[str, object]:
         """As fields of a task, with the task schema that they need."""
         fields: dict[str, object] = {"schema": 1}
-        if self.archives:
-            fields["archives"] = [archive.document for archive in self.archives]
         if self.tools:
             fields["tools"] = list(self.tools)
         if self.lead_bind is not None:
             fields["lead-bind"] = self.lead_bind
         if self.priority is not None:
             fields |= {"schema": 3, "priority": self.priority}
-        if self.keep_after_archive is not None:
-            fields |= {"schema": 5, "keep-after-archive": format_duration(self.keep_after_archive)}
         return fields
 
 

@@ -19,12 +19,12 @@ from apps.collector.ingest import Bucket, Door, IngestServer, Intake, Rate, Sett
 from measurement.archive import Appended, Archive
 from measurement.errors import ArchiveError
 from measurement.point import certificate
-from measurement.point.trust import Known, Trust
+from measurement.point.trust import Known, Right, Trust
 from measurement.sources.received import Value
 from tests.measurement.sources import messages
 from tests.measurement.sources.messages import NOW, POINT_A, STRANGER
 
-TOKENS = {"campus": "token-of-campus", "elsewhere": "token-of-elsewhere", "new": "token-of-new"}
+TOKENS = {name: f"token-of-{name}" for name in ("campus", "elsewhere", "new", "reader")}
 REPORTERS = {"campus": POINT_A, "elsewhere": STRANGER}
 LARGEST = 200_000
 
@@ -61,7 +61,8 @@ class Running:
 
 def known(name: str, *pems: str) -> Known:
     digest = hashlib.sha256(TOKENS[name].encode()).hexdigest()
-    return Known(name, frozenset(), frozenset({digest}), frozenset(map(certificate.fingerprint, pems)))
+    rights = frozenset({Right.READ if name == "reader" else Right.ARCHIVE})
+    return Known(name, rights, frozenset({digest}), frozenset(map(certificate.fingerprint, pems)))
 
 
 def running_in(folder: Path) -> Iterator[Running]:
@@ -109,6 +110,7 @@ def test_an_archive_that_cannot_keep_it_is_no_acknowledgement(ingest: Running) -
         ("guessed", messages.message(), 401),
         ("", messages.message(), 401),
         (TOKENS["new"], messages.message(), 403),  # known, but no measurement point
+        (TOKENS["reader"], messages.message(), 403),
         (TOKENS["elsewhere"], messages.message(), 403),  # took no part
         (TOKENS["campus"], b'{"id": ', 400),
         (TOKENS["campus"], b"\xff" * 100, 400),

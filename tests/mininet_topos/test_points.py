@@ -28,7 +28,7 @@ def test_points_know_their_controller_and_each_other_and_nobody_else(tmp_path):
         for name, caller in callers.items()
     }
     assert may == {
-        "controller": {Right.START, Right.READ, Right.ARCHIVE},
+        "controller": {Right.START, Right.READ},
         "osu-dtn": {Right.TAKE_PART},
         "itself": set(),
     }

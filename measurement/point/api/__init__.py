@@ -15,7 +15,7 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from measurement.errors import shorten
-from measurement.point.api import archivers, asking, host, owd, peers, runs, schedule, tasks, tests
+from measurement.point.api import asking, host, owd, peers, runs, schedule, tasks, tests
 from measurement.point.api.asking import Refusal
 from measurement.point.api.guard import Guard
 from measurement.point.engine import Engine
@@ -44,7 +44,6 @@ def create_app(engine: Engine, settings: Settings) -> Flask:
     guard = Guard(settings.access)
     for routes in (
         host.routes(settings.name),
-        archivers.routes(),
         tests.routes(),
         tasks.routes(engine, guard),
         runs.routes(engine, guard),

@@ -40,10 +40,8 @@ class Guard:
             raise _forbidden(cause)
 
     def check_task(self, right: Right, task: Task) -> None:
-        """Let the caller use a right for this task's test, its destinations and archives."""
+        """Let the caller use a right for this task's test and its destinations."""
         self.check(right)
-        if task.archives:
-            self.check(Right.ARCHIVE)
         cause = self._limit(task)
         if cause is not None:
             raise _forbidden(cause)

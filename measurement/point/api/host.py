@@ -10,7 +10,7 @@ from measurement.point.api.asking import API_LEVEL, as_json, check_api_level
 from measurement.point.engine import HORIZON
 from measurement.pscheduler.iso8601 import format_duration, format_timestamp
 
-_SERVICES = ("ticker", "scheduler", "runner", "archiver")
+_SERVICES = ("ticker", "scheduler", "runner")
 
 
 def routes(host: str) -> Blueprint:

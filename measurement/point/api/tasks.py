@@ -28,7 +28,6 @@ from measurement.point.api.asking import (
     test_named,
 )
 from measurement.point.api.guard import Guard
-from measurement.point.archives import parse_archives
 from measurement.point.engine import Engine, Refused
 from measurement.point.model import Task
 from measurement.point.specs import parse_schedule, parse_task, without_comments
@@ -106,6 +105,12 @@ def new_task(
         raise Refusal(
             422, f"Unable to complete request: no tool accepted: wanted {offered}, offered {test.tool}."
         )
+    if parsed.archives:
+        raise Refusal(
+            422,
+            "Unable to complete request: archives: this point sends no results; "
+            "post the task without archives and read its runs.",
+        )
     return Task(
         uuid=name,
         document=document,
@@ -119,7 +124,6 @@ def new_task(
         requester=request.remote_addr or "",
         key=parsed.key if parsed.key is not None else secrets.token_urlsafe(24),
         owner=owner,
-        archives=checked(lambda: parse_archives(parsed.archives)),
     )
 
 

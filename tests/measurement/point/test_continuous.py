@@ -1,12 +1,9 @@
-"""Results that are pushed, results that go on, and starts kept to the second; real points on loopback."""
+"""Results that go on, and starts kept to the second; real points on loopback."""
 
 from __future__ import annotations
 
-import json
-import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 import pytest
@@ -25,56 +22,6 @@ pytestmark = pytest.mark.integration
 
 
 METRIC = "host"
-
-
-class Collector(ThreadingHTTPServer):
-    """Takes results, after as many failures as it is told to have."""
-
-    def __init__(self) -> None:
-        self.answers: list[int] = []
-        self.asked: list[tuple[str, str, dict[str, str], Any]] = []
-        super().__init__((A, 0), _Handler)
-
-    @property
-    def url(self) -> str:
-        return f"http://{A}:{self.server_address[1]}/results"
-
-    def wait(self, count: int) -> list[tuple[str, str, dict[str, str], Any]]:
-        for _ in range(150):
-            if len(self.asked) >= count:
-                return list(self.asked)
-            time.sleep(0.1)
-        raise AssertionError(f"{len(self.asked)} of {count} came")
-
-
-class _Handler(BaseHTTPRequestHandler):
-    server: Collector
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0))) or b"null"
-        headers = dict(self.headers.items())
-        self.server.asked.append((self.command, self.path, headers, json.loads(body)))
-        status = self.server.answers.pop(0) if self.server.answers else 200
-        self.send_response(status)
-        if status == 302:
-            self.send_header("Location", "/elsewhere")
-        self.send_header("Content-Length", "0")
-        self.end_headers()
-
-    do_PUT = do_GET = do_POST  # noqa: N815  # the base class's way of naming
-
-    def log_message(self, *_: Any) -> None:
-        pass
-
-
-@pytest.fixture
-def collector() -> Iterator[Collector]:
-    with Collector() as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.05,), daemon=True)
-        thread.start()
-        yield server
-        server.shutdown()
-        thread.join()
 
 
 @pytest.fixture(scope="module")
@@ -100,84 +47,42 @@ def posted(point: RunningPoint, test: dict[str, Any], **more: Any) -> str:
 RTT = {"type": "rtt", "spec": {"dest": B, "count": 1}}
 
 
-def archive(collector: Collector, **data: Any) -> list[dict[str, Any]]:
-    retry = [{"attempts": 3, "wait": "PT0.1S"}]
-    headers = {"Authorization": "Bearer EXAMPLE"}
-    return [
-        {
-            "archiver": "http",
-            "data": {"_url": collector.url, "_headers": headers, "retry-policy": retry, **data},
-        }
-    ]
-
-
-def test_a_result_is_pushed_until_it_is_taken(
-    points: tuple[RunningPoint, RunningPoint], collector: Collector
-) -> None:
-    collector.answers += [503, 302]
-    task = posted(points[0], RTT, archives=archive(collector), reference={"id": "r"})
-    asked = collector.wait(3)
-    assert {path for _, path, _, _ in asked} == {"/results"}
-    assert all(headers["Authorization"] == "Bearer EXAMPLE" for _, _, headers, _ in asked)
-    sent = asked[-1][3]
-    run = points[0].get(f"{task}/runs/first").json()
-    assert sent["id"] == run["href"].rsplit("/", 1)[1]
-    assert (sent["result"], sent["reference"]) == (run["result-merged"], {"id": "r"})
-    for _ in range(50):
-        (state,) = points[0].get(f"{task}/runs/first").json()["archivings"]
-        if state["completed"]:
-            break
+def results(point: RunningPoint, task: str, count: int) -> list[dict[str, Any]]:
+    """The first runs of a task that have a result, each with its own."""
+    for _ in range(150):
+        urls = point.get(f"{task}/runs").json()
+        runs = [point.get(url.removeprefix(point.url)).json() for url in urls]
+        found = [run for run in runs if run["result-merged"] is not None]
+        if len(found) >= count:
+            return found
         time.sleep(0.1)
-    assert state["archived"] is True
-    assert [attempt["return-code"] for attempt in state["diags"]] == [1, 1, 0]
-    assert state["spec"]["data"]["_headers"] is None
-    assert len(collector.asked) == 3
+    raise AssertionError(f"{len(found)} of {count} came")
 
 
-def test_without_a_policy_it_is_given_up_at_once_and_said(
-    points: tuple[RunningPoint, RunningPoint], collector: Collector
-) -> None:
-    collector.answers += [500, 200]
-    task = posted(points[0], RTT, archives=archive(collector, **{"retry-policy": [], "op": "put"}))
-    assert collector.wait(1)[0][0] == "PUT"
-    for _ in range(50):
-        run = points[0].get(f"{task}/runs/first").json()
-        if "archivings" in run:
-            break
-        time.sleep(0.1)
-    assert (run["archivings"][0]["archived"], run["archivings"][0]["completed"]) == (False, True)
-    assert run["archivings"][0]["diags"][0]["stderr"].startswith("HTTP 500")
-    assert any("event=not_archived" in line for line in points[0].log)
+def test_a_task_that_names_an_archive_is_refused(points: tuple[RunningPoint, RunningPoint]) -> None:
+    archives = [{"archiver": "http", "data": {"_url": f"http://{A}:9/results"}}]
+    body = {"schema": 1, "test": RTT, "schedule": {}, "archives": archives}
+    answer = points[0].post("/tasks", body)
+    assert (answer.status_code, "archives: this point sends no results" in answer.text) == (422, True)
+    assert posted(points[0], RTT, archives=[])
+    assert points[0].get("/archivers").status_code == 404
 
 
-def test_archivers_are_listed_and_their_data_checked(points: tuple[RunningPoint, RunningPoint]) -> None:
-    point = points[0]
-    assert [item["name"] for item in point.get("/archivers", expanded="1").json()] == ["http"]
-    assert point.get("/archivers/http").json()["name"] == "http"
-    assert point.get("/archivers/syslog").status_code == 404
-    good, bad = ({"_url": "https://h.example/"}, {"_url": 5})
-    valid = "/archivers/http/data-is-valid"
-    assert point.get(valid, data=json.dumps(good)).json() == {"valid": True}
-    assert "_url" in point.get(valid, data=json.dumps(bad)).json()["error"]
-
-
-def test_latencybg_reports_period_after_period(
-    points: tuple[RunningPoint, RunningPoint], collector: Collector
-) -> None:
+def test_latencybg_reports_period_after_period(points: tuple[RunningPoint, RunningPoint]) -> None:
     spec = {
         "source": A, "dest": B, "source-node": points[0].node, "dest-node": points[1].node,
         "packet-count": 50, "packet-interval": 0.02, "bucket-width": 0.0001, "duration": "PT4S",
     }  # fmt: skip
-    task = posted(points[0], {"type": "latencybg", "spec": spec}, archives=archive(collector))
-    asked = collector.wait(3)
+    task = posted(points[0], {"type": "latencybg", "spec": spec})
+    found = results(points[0], task, 3)
     detail = points[0].get(task, detail="1").json()["detail"]
     assert (detail["multi-result"], detail["anytime"]) == (True, True)
     parent = points[0].get(f"{task}/runs/first").json()
     assert parent["result-merged"] is None
-    for _, _, _, sent in asked:
-        assert sent["schedule"]["duration"] == "P0D"
-        assert sent["id"] not in parent["href"]
-        values = {r.metric: r for r in read_result("latencybg", spec, sent["result"], "a")}
+    for run in found:
+        assert run["duration"] == "P0D"
+        assert run["href"] != parent["href"]
+        values = {r.metric: r for r in read_result("latencybg", spec, run["result-merged"], "a")}
         loss = values[Metric.LOSS]
         assert isinstance(loss, Reading)
         assert (loss.value, loss.parameters["packets"]) == (0.0, 50)
@@ -219,17 +124,14 @@ def test_an_absolute_start_is_kept_to_the_second(points: tuple[RunningPoint, Run
         client.cancel(one)
 
 
-def test_a_metric_of_the_host_is_sampled_and_pushed(
-    points: tuple[RunningPoint, RunningPoint], collector: Collector
-) -> None:
+def test_a_metric_of_the_host_is_sampled(points: tuple[RunningPoint, RunningPoint]) -> None:
     spec = {"metric": METRIC, "interval": "PT0.5S", "duration": "PT2S"}
-    task = posted(points[0], {"type": "adon-metric", "spec": spec}, archives=archive(collector))
-    asked = collector.wait(2)
-    for _, _, _, sent in asked:
-        assert sent["test"] == {"type": "adon-metric", "spec": spec}
-        observations = [observation_from_json(item) for item in sent["result"]["observations"]]
+    task = posted(points[0], {"type": "adon-metric", "spec": spec})
+    found = results(points[0], task, 2)
+    for run in found:
+        observations = [observation_from_json(item) for item in run["result-merged"]["observations"]]
         assert all(one.observed_at > time.time() - 60 for one in observations)
-    assert len({sent["id"] for _, _, _, sent in asked}) == len(asked)
+    assert len({run["href"] for run in found}) == len(found)
     points[0].delete(task)
 
 

@@ -164,18 +164,6 @@ def test_rights_end_with_the_test_and_the_destination(pair: Pair) -> None:
     client.cancel(task)
 
 
-def test_results_are_sent_away_only_for_who_may(pair: Pair) -> None:
-    http = Transport(pair.a.url, str(pair.a.certificate), credentials=Credentials(FULL))
-    body = {
-        "schema": 1,
-        "schedule": {},
-        "test": {"type": "rtt", "spec": {"dest": B}},
-        "archives": [{"archiver": "http", "data": {"_url": "http://127.0.0.1:9/"}}],
-    }
-    with pytest.raises(Rejected, match="full has no right to archive"):
-        http.post("/tasks", body)
-
-
 def test_a_certificate_that_nobody_knows_is_turned_away_in_the_handshake(pair: Pair) -> None:
     with pytest.raises(PointError):
         pair.client(pair.stranger).api()

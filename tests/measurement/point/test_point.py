@@ -219,7 +219,6 @@ def test_what_a_client_asks_first(points: tuple[RunningPoint, RunningPoint]) -> 
     assert point.get("/", api="x").status_code == 400
     assert point.get("/schedule-horizon").json() == "PT86400S"
     assert point.get("/status").json()["limits"]["ok"] is True
-    assert point.get("/archivers").json() == [f"{point.url}/archivers/http"]
     assert point.get("/tests").json()[0] == f"{point.url}/tests/throughput"
     assert point.get("/tests", expanded="").json()[0]["scheduling-class"] == "exclusive"
     assert point.get("/tests/latency/tools").json()[0]["name"] == "adon-owd"
