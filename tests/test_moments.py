@@ -3,9 +3,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import TypeAdapter, ValidationError
 
-from adon.moments import LATEST, Moment, When, minutes_text, moment_text, parse_moment, time_text
+from adon.moments import LATEST, Moment, moment_text, parse_moment, time_text
 
 NOW = 1_000_000.0
 
@@ -52,19 +51,3 @@ def test_what_is_written_reads_the_same(at: float, after: float) -> None:
     assert abs(once.seen_from(NOW) - at) <= 1e-5 * max(1.0, at / 1e10)
     span = Moment(after=after)
     assert parse_moment(moment_text(span)) == span
-
-
-def test_as_a_field() -> None:
-    field = TypeAdapter(When)
-    assert field.dump_python(field.validate_python("8 h"), mode="json") == "28800.0 s"
-    assert field.validate_python(Moment(5.0)) == Moment(5.0)
-    assert field.json_schema()["type"] == "string"
-    with pytest.raises(ValidationError):
-        field.validate_python("soon")
-
-
-@pytest.mark.parametrize(
-    ("at", "text"), [(0.0, "1970-01-01 00:00 UTC"), (2 * LATEST, "never"), (-1, "never")]
-)
-def test_in_words(at: float, text: str) -> None:
-    assert minutes_text(at) == text

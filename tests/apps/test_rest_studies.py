@@ -21,8 +21,6 @@ from tests.apps.test_rest import fields
 from tests.studies.documents import AT, a_placement, documents
 
 ALL = documents()
-UNKNOWN_HOSE = {**ALL[StudyKind.SNAPSHOT], "hoses": {"nobody": 1.0}}
-CONTRADICTION = {**ALL[StudyKind.PLACEMENT], "lower_bound_s": 99.0}
 
 
 def put(world, kind, document=None, who="performance_engineer", **more):

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.client.calling import Caller
-from adon.client.glance import GlanceCalls
-from adon.client.repeating import BOUNDS, IMPATIENT, Bounds, Repeating, repeatable, retry_after, wait
+from adon.client.repeating import BOUNDS, Bounds, Repeating, repeatable, retry_after, wait
 from adon.client.transport import Answer
 
 NOW = 1_700_000_000.0
@@ -66,11 +65,6 @@ def test_a_time_to_come_back_is_read(text, seconds):
 def test_how_long_is_waited(status, after, tried, waited, pause):
     headers = {} if after is None else {"retry-after": after}
     assert wait(Answer(status, b"", headers), tried, waited, BOUNDS, NOW, 0.5) == pause
-
-
-def test_what_is_down_is_told_at_once_to_who_waits_for_it():
-    answers = [Answer(status, b"", {"retry-after": "2"}) for status in (429, 503)]
-    assert [wait(one, 1, 0.0, IMPATIENT, NOW, 0.0) for one in answers] == [2.0, None]
 
 
 class Busy:
@@ -146,31 +140,3 @@ def test_pages_are_one_list_without_a_hole_or_anything_twice(count, limit, page)
     found = list(Caller(paged)._pages(int, "/numbers", {}, limit, page=page))
     wanted = list(range(count, 0, -1))
     assert found == (wanted if limit is None else wanted[:limit])
-
-
-def test_a_page_is_asked_for_when_it_is_wanted():
-    paged = Paged(100, 10)
-    found = Caller(paged)._pages(int, "/numbers", {}, None, page=10)
-    assert [next(found) for _ in range(11)] == list(range(100, 89, -1))
-    assert len(paged.sizes) == 2
-
-
-class Hosts:
-    """Series in pages of two, in order, with something told beside them."""
-
-    base = "http://hosts"
-
-    def send(self, method, path, body=None, query=None, headers=None):
-        import json
-
-        after = int(query.get("after", 0))
-        items = list(range(after + 1, min(after + 2, 5) + 1))
-        following = str(items[-1]) if items[-1] < 5 else None
-        return Answer(200, json.dumps({"group": query["group"], "items": items, "next": following}).encode())
-
-
-def test_a_list_that_tells_more_than_its_items_is_followed_to_its_end():
-    assert GlanceCalls(Hosts()).boxes(group="day") == {"group": "day", "items": [1, 2, 3, 4, 5], "next": None}
-    assert GlanceCalls(Hosts()).workflows(group="x")["items"] == [1, 2, 3, 4, 5]
-    first = GlanceCalls(Hosts()).boxes(group="day", limit=2)
-    assert (first["items"], first["next"]) == ([1, 2], "2")

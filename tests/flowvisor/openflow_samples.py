@@ -8,7 +8,6 @@ from __future__ import annotations
 import struct
 
 from os_ken.ofproto import ofproto_v1_3_parser as parser
-from os_ken.ofproto.ofproto_protocol import ProtocolDesc
 
 DPID = 0xA01
 OURS = 0xAD12_0000_0000_0001
@@ -106,5 +105,3 @@ SAMPLES = {
     "queues": message(23, struct.pack("!I4x", 2) + _queue(1) + _queue(2)),
     "role": message(25, struct.pack("!I4xQ", 2, 1)),
 }
-
-PROTOCOL = ProtocolDesc(version=4)

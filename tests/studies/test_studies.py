@@ -6,8 +6,6 @@ import base64
 import gzip
 import hashlib
 import json
-import random
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -15,18 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.errors import InvalidInput
-from adon.studies.model import MOST_TITLE, StudyKind, from_json, is_id, to_json
+from adon.studies.model import StudyKind, from_json, is_id, to_json
 from adon.studies.packing import packed, unpacked, written
 from adon.studies.reading import study_of, told_of
-from adon.studies.rounds import in_short
-from measurement.health.documents import from_json as round_from_json
-from measurement.health.documents import to_json as round_to_json
-from measurement.health.markers import Marker
-from measurement.health.model import Found, Indicator, Pair
-from measurement.health.record import RoundRecord
-from measurement.health.scoring import around, scores
-from measurement.instances import Instance
-from tests.studies.documents import AT, a_round, documents
+from tests.studies.documents import AT, documents
 
 JSON = st.recursive(
     st.none()
@@ -77,30 +67,6 @@ def test_what_is_not_packed_like_this_is_refused(text: str, why: str) -> None:
         unpacked(text)
 
 
-@pytest.mark.parametrize(
-    ("kind", "title", "words"),
-    [
-        (StudyKind.HEALTH_ROUND, "5 instances, mesh", ["19 of 20 pairs", "median health", "1 marker fired"]),
-        (StudyKind.SNAPSHOT, "5 instances", ["20 of 20 rates", "1 shared bottleneck", "2 racks"]),
-        (StudyKind.PLACEMENT, "sort", ["greedy: 40 s (bound 20 s)", "3 tasks on 2 machines"]),
-        (StudyKind.EVALUATION, "two nodes: first", ["3 paths among 2 nodes", "1 failed", "30 of 30 tests"]),
-    ],
-)
-def test_each_kind_tells_what_it_found(kind: StudyKind, title: str, words: list[str]) -> None:
-    told = told_of(kind, documents()[kind])
-    assert (told.at, told.title) == (AT, title)
-    assert [word for word in words if word not in told.summary] == []
-
-
-def test_every_marker_counts_and_a_long_title_is_cut() -> None:
-    record = a_round()
-    pair, (fired,) = next(iter(record.fired.items()))
-    twice = replace(record, fired={pair: (fired, replace(fired, marker=Marker.THROUGHPUT))})
-    assert "2 markers fired" in told_of(StudyKind.HEALTH_ROUND, round_to_json(twice)).summary
-    named = study_of(StudyKind.SNAPSHOT, documents()[StudyKind.SNAPSHOT], "x" * 999, "ann", AT)
-    assert len(named.title) == MOST_TITLE
-
-
 @pytest.mark.parametrize("kind", StudyKind)
 def test_a_document_of_one_kind_is_none_of_another(kind: StudyKind) -> None:
     for other, document in documents().items():
@@ -117,14 +83,6 @@ def test_the_field_that_is_wrong_is_named() -> None:
     assert [one.field for one in refused.value.problems] == ["document.completion_time_s"]
 
 
-def test_what_no_json_can_hold_is_refused_where_nobody_reads_it_too() -> None:
-    document = documents()[StudyKind.PLACEMENT]
-    wrong = {**document, "limit": {**document["limit"], "seconds": float("inf")}}
-    with pytest.raises(InvalidInput) as refused:
-        study_of(StudyKind.PLACEMENT, wrong, "", "ann", AT)
-    assert [one.field for one in refused.value.problems] == ["document"]
-
-
 def test_the_same_study_is_one_whoever_hands_it_in_and_whatever_the_order_of_its_keys() -> None:
     document = documents()[StudyKind.SNAPSHOT]
     one = study_of(StudyKind.SNAPSHOT, document, "", "ann", AT)
@@ -136,50 +94,3 @@ def test_the_same_study_is_one_whoever_hands_it_in_and_whatever_the_order_of_its
     assert one.size == len(written(document))
     assert from_json(to_json(one)) == one
     assert study_of(StudyKind.SNAPSHOT, {**document, "at": AT + 1}, "", "ann", AT).id != one.id
-
-
-def test_a_round_in_short_keeps_scores_and_markers_and_is_a_round() -> None:
-    whole = a_round()
-    short = in_short(whole)
-    assert in_short(short) == short
-    assert round_from_json(round_to_json(short)) == short
-    assert short.fired == whole.fired
-    assert short.failures == whole.failures
-    for pair, score in whole.scores.items():
-        assert short.scores[pair].total == pytest.approx(score.total, abs=1e-4)
-    for one in short.found.values():
-        kept = (one.tcp, one.connect, one.sandwich, *one.icmp.values(), *one.udp.values())
-        assert max(map(len, kept), default=0) <= 1
-    assert len(packed(round_to_json(short))) < len(packed(round_to_json(whole)))
-
-
-def _sampled(chance: random.Random, count: int) -> dict[Pair, Found]:
-    """Pairs with skewed samples, whose medians are not their means; some lack a measurement or are silent."""
-
-    def times(usual: float) -> tuple[float, ...]:
-        return tuple(usual * chance.lognormvariate(0, 0.6) for _ in range(chance.choice((0, 1, 2, 9))))
-
-    names = [f"i{number}" for number in range(count)]
-    found = {}
-    for pair in (Pair(one, other) for one in names for other in names if one != other):
-        usual = chance.uniform(0.001, 0.02)
-        rates = tuple(chance.uniform(1e8, 1e9) for _ in range(chance.choice((0, 1, 10))))
-        icmp, udp = {64: times(usual), 512: times(usual)}, {64: times(usual), 1024: times(usual)}
-        silent = frozenset(Indicator) if chance.random() < 0.1 else frozenset()
-        found[pair] = Found(icmp, udp, times(0.001), times(usual), times(usual), rates, silent)
-    return found
-
-
-@given(st.integers(0, 2**32), st.integers(3, 7))
-def test_around_a_place_a_round_in_short_says_what_its_samples_say(seed: int, count: int) -> None:
-    found = _sampled(random.Random(seed), count)
-    names = sorted({pair.source for pair in found})
-    instances = tuple(Instance(name, f"10.0.0.{number}") for number, name in enumerate(names, 1))
-    whole = RoundRecord(AT, AT + 1, instances, tuple(found), found, scores=scores(found))
-    short = in_short(whole)
-    kept, known = around("i0", short.found), around("i0", whole.found)
-    assert kept.keys() == known.keys()
-    for pair, score in known.items():
-        assert (kept[pair].missing, kept[pair].timed_out) == (score.missing, score.timed_out)
-        assert kept[pair].total == (None if score.total is None else pytest.approx(score.total, abs=1e-3))
-        assert kept[pair].parts == pytest.approx(score.parts, abs=1e-3)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import random
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adon.simulation.fairness import Demand, max_min
@@ -91,12 +90,3 @@ def made(seed: int, *, subtrees: int = 2, racks: int = 3, machines: int = 3, mos
             if chance.random() < 0.4:
                 out[name] = chance.choice(rates)
     return Network(at, out)
-
-
-def off(one: Mapping[Pair, float], other: Mapping[Pair, float]) -> float:
-    """The greatest relative difference."""
-    return max((abs(one[pair] - other[pair]) / max(other[pair], 1.0) for pair in other), default=0.0)
-
-
-def sums(these: Iterable[float]) -> float:
-    return math.fsum(these)
