@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
-    admission_estimates,
     archive,
     bursts,
     choreo,
@@ -30,9 +29,7 @@ from benchmarks import (
     durable_write,
     evaluations,
     failures,
-    fluid,
     footprint,
-    foretold,
     health,
     install,
     many_flows,
@@ -144,15 +141,6 @@ BENCHMARKS: dict[str, Benchmark] = {
     ),
     "failures": Benchmark("When something fails", failures.run, failures.report, failures.passed),
     "workloads": Benchmark("The workload suite", workloads.run, workloads.report, workloads.passed),
-    "admission_estimates": Benchmark(
-        "Transfer times told at admission",
-        admission_estimates.run,
-        admission_estimates.report,
-        admission_estimates.passed,
-    ),
-    "foretold": Benchmark(
-        "Transfer times told by a real controller", foretold.run, foretold.report, foretold.passed
-    ),
     "web": Benchmark("The web side under load, beside decisions", web.run, web.report, web.passed),
     "dashboards": Benchmark(
         "Two hundred dashboards, and when a page's data is there",
@@ -189,7 +177,6 @@ BENCHMARKS: dict[str, Benchmark] = {
     "testbed_up": Benchmark(
         "From nothing to a ping through our rules", testbed_up.run, testbed_up.report, testbed_up.passed
     ),
-    "fluid": Benchmark("The simulator beside the testbed", fluid.run, fluid.report, fluid.passed),
 }
 
 

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from adon.simulation.measures import Measures
-from benchmarks import fluid, workloads, workloads_suite
-from benchmarks.fluid_scenarios import SCENARIOS
+from benchmarks import workloads, workloads_suite
 
 NAMES = [one.name for one in workloads_suite.descriptions()]
 
@@ -112,38 +111,6 @@ def test_a_workload_from_end_to_end() -> None:
         assert found["bound"]["mean"] <= one["mean"] * (1 + 1e-6), name
         assert found["offline"]["mean"] <= one["mean"] * (1 + 1e-6), name
     assert found["policies"]["ours"]["unserved"] == 0
-
-
-def test_what_the_simulator_predicts_of_the_testbed() -> None:
-    """By hand: 58 Mbit/s for one stream alone; two that share it; a third of it for eight seconds."""
-    by_name = {one.name: one for one in SCENARIOS}
-    assert fluid.predicted(by_name["alone"], [0.5, 0.5]) == pytest.approx([640 / 58, 64 / 6.5])
-    first, second = fluid.predicted(by_name["two"], [0.5, 5.0])
-    alone = 4.5 * 58
-    assert first == pytest.approx(4.5 + (560 - alone) / 29)
-    assert second == pytest.approx((560 + 400) / 58 + 0.5 - 5.0)
-    slow = fluid.predicted(by_name["slower"], [0.5, 2.0])
-    assert max(at + s for at, s in zip([0.5, 2.0], slow, strict=True)) == pytest.approx(
-        0.5 + 800 / 58 + 8 * 2 / 3
-    )
-
-
-def test_a_move_is_predicted_where_it_was_made() -> None:
-    (move,) = [one for one in SCENARIOS if one.name == "move"]
-    stays, moves = fluid.predicted(move, [0.5, 0.5])
-    on_l3 = 5.5 * 6.5
-    assert moves == pytest.approx(5.5 + (240 - on_l3) / 29, rel=1e-6)
-    assert stays == pytest.approx((560 + 240 - on_l3) / 58, rel=1e-6)
-
-
-def test_errors_are_relative_to_what_was_measured() -> None:
-    (alone,) = [one for one in SCENARIOS if one.name == "alone"]
-    told = [[{"started": 0.5, "seconds": 8.0}, {"started": 0.5, "seconds": 8.0}]] * 2
-    found = fluid.compared(alone, told)
-    assert found["rounds"][0][0]["error"] == pytest.approx(640 / 58 / 8 - 1)
-    whole = {"emulation": "emulated", "scenarios": {"alone": found}}
-    assert not fluid.passed(whole)
-    assert "MISSED" in fluid.report(whole)
 
 
 def test_the_suite_is_drawn_by_its_seed_only() -> None:
