@@ -3,7 +3,8 @@
 Inside ADON a rate is bits/s, a time is seconds, a size is bytes and a ratio is 0..1, all plain
 ``float`` or ``int``.  At the border (YAML, REST, command line) people write ``700 Mbps``, ``25 GB``,
 ``20 ms`` or ``0.01 %``.  SI prefixes are decimal, IEC prefixes (``MiB``) binary.  A bare number is an
-error: ``700`` of what?
+error: ``700`` of what?  So are fractions of a bit (``700 mbps`` is milli-bits per second) and sizes in bits,
+because their authors nearly always mean another unit; the message suggests it.
 
 The units are defined in a pint registry of our own rather than in pint's default one, so that
 ``3 furlong`` is unknown and loading takes milliseconds.  Only ``NUMBER UNIT`` is accepted; pint's
@@ -57,6 +58,25 @@ _QUANTITY = re.compile(
     r"\s*(?P<number>[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(?P<unit>(?:[A-Za-zµ]+(?:/[A-Za-z]+)?|%)?)\s*"
 )
 
+_FRACTIONS = ("milli", "micro", "nano")
+_SYMBOLS = {
+    "": "",
+    "kilo": "k",
+    "mega": "M",
+    "giga": "G",
+    "tera": "T",
+    "peta": "P",
+    "kibi": "Ki",
+    "mebi": "Mi",
+    "gibi": "Gi",
+    "tebi": "Ti",
+}
+_USUAL = {
+    "700 Mbps": ("bps", "kbps", "Mbps", "Gbps", "Tbps", "kB/s", "MB/s", "GB/s"),
+    "25 GB": ("B", "kB", "MB", "GB", "TB", "PB", "KiB", "MiB", "GiB", "TiB"),
+}
+"""What an unknown unit is compared with, by the example of its kind."""
+
 _WHOLE_BYTES = re.compile(r"\s*(?P<bytes>[0-9]{1,40})\s*B\s*")
 
 
@@ -101,11 +121,39 @@ def _parse(text: object, to: str, example: str) -> float:
     if not math.isfinite(number):
         raise InvalidValue(f"{str(text)[:40]!r} is too large", "out-of-range")
     value = number * _factor(unit, to, example)
+    if cause := _doubt(found["number"], unit, to, example):
+        raise InvalidValue(cause, "ambiguous-unit")
     if not math.isfinite(value):
         raise InvalidValue(f"{str(text)[:40]!r} is too large", "out-of-range")
     if value < 0:
         raise InvalidValue(f"{str(text)[:40]!r} is negative", "out-of-range")
     return value
+
+
+def _doubt(number: str, unit: str, to: str, example: str) -> str:
+    """Why a quantity of data very likely means another unit; empty if it does not."""
+    prefix, base = _prefix_and_base(unit.partition("/")[0])
+    if base not in ("bit", "byte", "bps", "Bps"):
+        return ""
+    size_in_bits = to == "byte" and base == "bit"
+    if prefix in _FRACTIONS:
+        meant = "M" + unit.removeprefix("milli").removeprefix("m")
+        meant = "MB" if size_in_bits else meant
+        hint = f"did you mean {number} {meant}?" if prefix == "milli" else f"write for example {example!r}"
+        return f"'{number} {unit}' has the prefix {prefix}-, which makes fractions of a bit or byte; {hint}"
+    if size_in_bits:
+        symbol = _SYMBOLS[prefix]
+        return (
+            f"'{number} {unit}' is a size in bits, and sizes are in bytes; "
+            f"write {number} {symbol}B, or {float(number) / 8:.12g} {symbol}B if bits are meant"
+        )
+    return ""
+
+
+@lru_cache(maxsize=256)
+def _prefix_and_base(unit: str) -> tuple[str, str]:
+    found = _registry().parse_unit_name(unit)
+    return (found[0][0], found[0][1]) if found else ("", "")
 
 
 @lru_cache(maxsize=256)
@@ -117,9 +165,9 @@ def _factor(unit: str, to: str, example: str) -> float:
     try:
         return float(registry.Quantity(1.0, registry.parse_units(unit)).to(to).magnitude)
     except pint.errors.UndefinedUnitError:
-        raise InvalidValue(
-            f"{unit!r} is not a unit known here; write for example {example!r}", "unknown-unit"
-        ) from None
+        alike = [usual for usual in _USUAL.get(example, ()) if usual.lower() == unit.lower()]
+        hint = f"did you mean {alike[0]}?" if alike else f"write for example {example!r}"
+        raise InvalidValue(f"{unit!r} is not a unit known here; {hint}", "unknown-unit") from None
     except (pint.errors.PintError, TypeError, ValueError, AttributeError):
         raise InvalidValue(
             f"{unit!r} does not measure this; write for example {example!r}", "wrong-unit"

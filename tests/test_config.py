@@ -10,6 +10,7 @@ import pytest
 from adon import config, yamlfile
 from adon.errors import InvalidInput
 from measurement.model import Metric
+from tests.support.refusals import refused
 
 EXAMPLE = Path(__file__).parent / "data" / "network.yaml"
 
@@ -28,6 +29,16 @@ def problems_of(text: str) -> list[str]:
     with pytest.raises(InvalidInput) as caught:
         yamlfile.parse_model(text, config.Configuration, "net.yaml")
     return [str(problem) for problem in caught.value.problems]
+
+
+def test_ambiguous_unit_is_refused() -> None:
+    with refused("ambiguous-unit", "paths.al2s.capacity"):
+        yamlfile.parse_model(changed("capacity: 60.6 Mbps", "capacity: 60.6 mbps"), config.Configuration)
+
+
+def test_capacity_in_bytes_is_held_in_bits() -> None:
+    found = yamlfile.parse_model(changed("capacity: 60.6 Mbps", "capacity: 80 MB/s"), config.Configuration)
+    assert found.paths["al2s"].capacity == 640e6
 
 
 def test_the_example_is_read_whole() -> None:

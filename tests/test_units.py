@@ -19,10 +19,11 @@ from tests.support.refusals import refused
         (units.parse_rate, "700 Mbps", 700e6),
         (units.parse_rate, "700Mbps", 700e6),
         (units.parse_rate, "80 MB/s", 640e6),
+        (units.parse_rate, "80 MBps", 640e6),
+        (units.parse_rate, "1 MiB/s", 8 * 2**20),
         (units.parse_rate, "1.5e3 kbps", 1.5e6),
         (units.parse_size, "25 GB", 25_000_000_000),
         (units.parse_size, "64 MiB", 64 * 2**20),
-        (units.parse_size, "8 bit", 1),
         (units.parse_duration, "20 ms", 0.02),
         (units.parse_duration, "5 min", 300.0),
         (units.parse_duration, "7 d", 604_800.0),
@@ -50,6 +51,7 @@ def test_reads(parse: Callable[[object], float], text: str, value: float) -> Non
         (units.parse_rate, None, "wrong-type"),
         (units.parse_rate, "1" * 10**6, "no-unit"),
         (units.parse_size, "25 Mbps", "wrong-unit"),
+        (units.parse_duration, "25 mb", "wrong-unit"),
         (units.parse_duration, "3 fortnight", "unknown-unit"),
         (units.parse_ratio, "101 %", "out-of-range"),
     ],
@@ -57,6 +59,54 @@ def test_reads(parse: Callable[[object], float], text: str, value: float) -> Non
 def test_wrong_quantity_is_refused(parse: Callable[[object], float], text: object, code: str) -> None:
     with refused(code):
         parse(text)
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "suggestions"),
+    [
+        (units.parse_rate, "700 mbps", ["did you mean 700 Mbps?"]),
+        (units.parse_rate, "7.5mb/s", ["did you mean 7.5 Mb/s?"]),
+        (units.parse_rate, "700 mbit/s", ["did you mean 700 Mbit/s?"]),
+        (units.parse_rate, "80 mB/s", ["did you mean 80 MB/s?"]),
+        (units.parse_rate, "700 ubps", ["'700 Mbps'"]),
+        (units.parse_rate, "700 nbps", ["'700 Mbps'"]),
+        (units.parse_size, "25 mB", ["did you mean 25 MB?"]),
+        (units.parse_size, "25 mb", ["did you mean 25 MB?"]),
+        (units.parse_size, "25 µB", ["'25 GB'"]),
+        (units.parse_size, "25 Gb", ["25 GB", "3.125 GB"]),
+        (units.parse_size, "25 Gbit", ["25 GB", "3.125 GB"]),
+        (units.parse_size, "64 Mib", ["64 MiB", "8 MiB"]),
+        (units.parse_size, "8 bit", ["8 B", "1 B"]),
+    ],
+)
+def test_ambiguous_unit_is_refused_with_the_intended_ones(
+    parse: Callable[[object], float], text: str, suggestions: list[str]
+) -> None:
+    with refused("ambiguous-unit") as refusal:
+        parse(text)
+    assert [one for one in suggestions if one not in str(refusal.error)] == []
+
+
+@pytest.mark.parametrize(
+    ("parse", "text", "suggestion"),
+    [
+        (units.parse_rate, "700 gbps", "Gbps"),
+        (units.parse_rate, "7 Kbps", "kbps"),
+        (units.parse_size, "25 gb", "GB"),
+    ],
+)
+def test_unknown_unit_is_refused_with_the_closest(
+    parse: Callable[[object], float], text: str, suggestion: str
+) -> None:
+    with refused("unknown-unit") as refusal:
+        parse(text)
+    assert f"did you mean {suggestion}?" in str(refusal.error)
+
+
+def test_rate_in_bytes_is_shown_in_bits() -> None:
+    assert units.format_rate(units.parse_rate("80 MB/s")) == "640 Mbps"
+    adapter: TypeAdapter[float] = TypeAdapter(units.Rate)
+    assert adapter.dump_python(adapter.validate_python("80 MB/s")) == "640000000.0 bps"
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,21 @@ def test_a_bad_request_is_refused_by_field_and_cause(world, change, status, fiel
     assert world.ask("GET", "/flows").json["items"] == []
 
 
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"size": "25 Gb"}, "size"),
+        ({"size": "25 mB"}, "size"),
+        ({"qspec": {"throughput": {"min": "700 mbps"}}}, "qspec.throughput.min"),
+    ],
+    ids=str,
+)
+def test_ambiguous_unit_of_a_request_is_refused_with_its_code(world, change, field):
+    answer = world.ask("POST", "/flows", json={**WISH, **change})
+    assert (answer.status_code, answer.json["code"]) == (422, "invalid-input")
+    assert [(one["field"], one["code"]) for one in answer.json["problems"]] == [(field, "ambiguous-unit")]
+
+
 def test_every_problem_is_told_at_once(world):
     answer = world.ask("POST", "/flows", json={"source": "A B", "size": "no"})
     assert set(fields(answer)) == {"source", "size", "destination"}

@@ -48,6 +48,24 @@ def test_a_template_as_people_write_it() -> None:
 
 
 @pytest.mark.parametrize(
+    ("old", "new", "field"),
+    [
+        ("min: 700 Mbps", "min: 700 mbps", "qspec.throughput.min"),
+        ("bandwidth_ceiling: 10 Gbps", "bandwidth_ceiling: 10 ubps", "rspec.bandwidth_ceiling"),
+        (
+            "bandwidth_ceiling: 10 Gbps",
+            "bandwidth_ceiling: 10 Gbps, compute: {memory: 16 Gb}",
+            "rspec.compute.memory",
+        ),
+        ("[[700 Mbps, 1]", "[[700 mbps, 1]", "tables.throughput.points.0"),
+    ],
+)
+def test_ambiguous_unit_is_refused(old: str, new: str, field: str) -> None:
+    with refused("ambiguous-unit", field):
+        yamlfile.parse_model(GOOD.replace(old, new), Template)
+
+
+@pytest.mark.parametrize(
     ("old", "new", "problem"),
     [
         (
