@@ -128,7 +128,6 @@ def _ids(api: Api, chance: random.Random, backtest: str) -> Mapping[str, Iterabl
         "/templates/{name}/versions": [f"/templates/{t}/versions" for t in templates],
         "/templates/{name}/diff": [f"/templates/{t}/diff?from=1&to=1" for t in templates],
         "/template-backtests/{id}": [f"/template-backtests/{backtest}"],
-        "/template-backtests/{id}/picture": [f"/template-backtests/{backtest}/picture"],
         "/flows/{id}/waiting": [f"/flows/{f}/waiting" for f in waiting],
         "/flows/{id}/outcome": [f"/flows/{f}/outcome" for f in ended],
         "/flows/{id}/advice": [f"/flows/{f}/advice" for f in running],

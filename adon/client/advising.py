@@ -28,7 +28,3 @@ class AdviceCalls(Caller):
         """How well forecasts of completion held."""
         query = {"template": template, "limit": limit}
         return self._items(CalibrationView, "/forecasts/calibration", query)
-
-    def forecast_plot(self, template: str | None, limit: int) -> str:
-        """The same as a picture (SVG)."""
-        return self._text("/forecasts/calibration/plot", {"template": template, "limit": limit})

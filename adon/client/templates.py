@@ -49,10 +49,6 @@ class TemplateCalls(Caller):
         """One backtest, with what it found once it is done."""
         return self._get(BacktestView, f"/template-backtests/{part(backtest)}")
 
-    def backtest_picture(self, backtest: str) -> str:
-        """Moves and violations over time (SVG)."""
-        return self._text(f"/template-backtests/{part(backtest)}/picture")
-
     def cancel_backtest(self, backtest: str) -> BacktestView:
         """End a backtest."""
         return self._delete(BacktestView, f"/template-backtests/{part(backtest)}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from apps.cli.arguments import BacktestId
-from apps.cli.common import JsonFlag, QuietFlag, client, given, naming, print_json, print_table, write
+from apps.cli.common import JsonFlag, QuietFlag, client, given, naming, print_json, print_table
 
 if TYPE_CHECKING:
     from adon.client.documents import BacktestView
@@ -83,25 +83,6 @@ def show(ctx: typer.Context, backtest: BacktestId, json_: JsonFlag = False) -> N
         print_json(found)
     else:
         _print(found)
-
-
-@app.command()
-def picture(
-    ctx: typer.Context,
-    backtest: BacktestId,
-    out: Annotated[Path | None, typer.Option("--out", "-o", metavar="FILE", help="Write it here.")] = None,
-    json_: JsonFlag = False,
-) -> None:
-    """Moves and violations over time, as SVG."""
-    text = client(ctx).backtest_picture(backtest)
-    if out is not None:
-        write(out, text, "--out")
-    if json_:
-        print_json({"file": str(out)} if out is not None else {"svg": text})
-    elif out is None:
-        typer.echo(text)
-    else:
-        typer.echo(f"{out}: written")
 
 
 @app.command()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from apps.cli.arguments import OfTemplate
-from apps.cli.common import JsonFlag, client, print_json, print_table, write
+from apps.cli.common import JsonFlag, client, print_json, print_table
 
 app = typer.Typer(help="Forecasts of when transfers are over.", no_args_is_help=True)
 
@@ -23,14 +22,10 @@ def calibration(
     ctx: typer.Context,
     template: OfTemplate = None,
     limit: Annotated[int, typer.Option(min=1, max=5000, help="Of so many finished flows.")] = 500,
-    plot: Annotated[Path | None, typer.Option(help="Write the curve here, as SVG.")] = None,
     json_: JsonFlag = False,
 ) -> None:
     """How often the truth lay within the interval that was told, and how far off expectations were."""
-    api = client(ctx)
-    if plot is not None:
-        write(plot, api.forecast_plot(template, limit), "--plot")
-    found = api.forecast_calibration(template, limit)
+    found = client(ctx).forecast_calibration(template, limit)
     if json_:
         print_json(found)
         return

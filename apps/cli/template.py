@@ -10,7 +10,7 @@ import typer
 from adon.errors import InvalidInput, Problem
 from apps.cli import checking, drafting, editing
 from apps.cli.arguments import TemplateReference
-from apps.cli.common import JsonFlag, QuietFlag, client, print_json, print_table, write
+from apps.cli.common import JsonFlag, QuietFlag, client, print_json, print_table
 from apps.cli.text_files import check_all
 
 if TYPE_CHECKING:
@@ -152,9 +152,6 @@ def backtest(
     archive: Annotated[
         str | None, typer.Option(envvar="ADON_ARCHIVE_URL", help="The archive's database, if elsewhere.")
     ] = None,
-    picture: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Draw moves and violations over time (SVG).")
-    ] = None,
     most_results: Annotated[
         int | None, typer.Option(metavar="N", min=1, help="Refuse to replay more measurements than this.")
     ] = None,
@@ -170,7 +167,6 @@ def backtest(
     import time
 
     from adon.broker.backtest.comparison import backtest as played
-    from adon.broker.backtest.picture import picture as drawn
     from adon.config import load
     from adon.templates_catalog.catalog import Catalog
     from adon.templates_catalog.model import Template
@@ -191,8 +187,6 @@ def backtest(
         past = past_of(kept, held, window, begins, ends, most_results or MOST_RESULTS)
         circuits = kept.circuits()
     found = played(configuration, catalog, past, template, circuits)
-    if picture is not None:
-        write(picture, drawn(found), "--picture")
     if json_:
         print_json(to_json(found))
     else:

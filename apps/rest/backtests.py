@@ -60,7 +60,6 @@ class Backtest:
     :param template: the name of the template.
     :param since, until: of the past that is replayed.
     :param found: what came of it, as ``adon template backtest --json`` says it.
-    :param picture: moves and violations over time, as SVG.
     :param cause: why it failed.
     """
 
@@ -73,7 +72,6 @@ class Backtest:
     state: State = State.RUNNING
     ended_at: float | None = None
     found: dict[str, Any] | None = None
-    picture: bytes = b""
     cause: str = ""
 
 
@@ -159,23 +157,23 @@ class Backtests:
             log.warning("event=backtest.failed id=%s", one.id, exc_info=True)
             self._put(one, State.FAILED, f"it could not be carried out: {type(error).__name__}")
 
-    def _replayed(self, one: Backtest, template: Template, folder: Path) -> tuple[State, str, Any, bytes]:
-        file, picture = folder / "template.yaml", folder / "moves.svg"
+    def _replayed(self, one: Backtest, template: Template, folder: Path) -> tuple[State, str, Any]:
+        file = folder / "template.yaml"
         file.write_text(yamlfile.dump(template))
         ended = self._carried_out(
             ("template", "backtest", str(file), "--config", str(self.config), "--data", str(self.data)),
             ("--since", time_text(one.since), "--until", time_text(one.until)),
-            ("--most-results", str(MOST_RESULTS), "--json", "--picture", str(picture)),
+            ("--most-results", str(MOST_RESULTS), "--json"),
         )
         if ended is None:
-            return State.FAILED, f"it was not done after {format_duration(GIVEN_UP_AFTER_S)}", None, b""
+            return State.FAILED, f"it was not done after {format_duration(GIVEN_UP_AFTER_S)}", None
         status, output, said = ended
         if status == 0 and len(output) <= OUTPUT_BYTES:
-            return State.DONE, "", json.loads(output), picture.read_bytes()
+            return State.DONE, "", json.loads(output)
         if status in (1, 2) and (cause := _told(said)):
-            return State.FAILED, cause[:500].replace(str(file), "template"), None, b""
+            return State.FAILED, cause[:500].replace(str(file), "template"), None
         log.warning("event=backtest.ended id=%s status=%d said=%r", one.id, status, said[-500:])
-        return State.FAILED, "it took too much time or memory: replay a shorter time", None, b""
+        return State.FAILED, "it took too much time or memory: replay a shorter time", None
 
     def _carried_out(self, *words: tuple[str, ...]) -> tuple[int, str, str] | None:
         """Status and output of ``adon`` with these words; None if it was given up."""
@@ -210,10 +208,8 @@ class Backtests:
             if self._process is not None:
                 self._process.kill()
 
-    def _put(
-        self, one: Backtest, state: State, cause: str = "", found: Any = None, picture: bytes = b""
-    ) -> None:
-        ended = replace(one, state=state, cause=cause, found=found, picture=picture, ended_at=self.clock())
+    def _put(self, one: Backtest, state: State, cause: str = "", found: Any = None) -> None:
+        ended = replace(one, state=state, cause=cause, found=found, ended_at=self.clock())
         with self._lock:
             # Who cancelled it was first; what the killed process said is not wanted any more.
             if one.id in self._kept and self._kept[one.id].state is State.RUNNING:

@@ -153,9 +153,7 @@ def peopled(folder: Path, empty: Path) -> Iterator[Peopled]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Backtests, "_run", lambda *_: None)
         tried = Backtests(built.archive, built.archive.parent, built.url, lambda: NOW + 10)
-        tried._kept["b-1"] = Backtest(
-            "b-1", "soykb", "eve", NOW, NOW - 60, NOW, State.DONE, NOW, None, b"<svg/>"
-        )
+        tried._kept["b-1"] = Backtest("b-1", "soykb", "eve", NOW, NOW - 60, NOW, State.DONE, NOW)
         parts = replace(built.app.extensions[NAME], backtests=tried)
         built.app.extensions[NAME] = parts
         built.tokens["unknown"] = built.token("unknown", "astronaut")

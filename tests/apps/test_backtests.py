@@ -81,8 +81,6 @@ def test_it_runs_behind_the_request_and_touches_nothing(web: Web, folder: Path) 
     assert (found["found"]["present"], found["found"]["proposed"]) == ("bulk@1", "bulk@2")
     flows = {one["flow"]: one for one in found["found"]["flows"]}
     assert flows["f-1"]["proposed"]["paths"] == ["al2s", "internet"]
-    picture = web.ask("GET", f"{where}/picture")
-    assert (picture.mimetype, b"<svg" in picture.data) == ("image/svg+xml", True)
     (listed,) = web.ask("GET", "/template-backtests").json["items"]
     assert (listed["state"], "found" in listed) == ("done", False)
     assert fingerprints(folder) == before
@@ -102,7 +100,6 @@ def test_one_at_a_time_and_it_can_be_ended(web: Web, folder: Path, monkeypatch: 
     where = begun(web)
     again = web.ask("POST", "/template-backtests", json=BODY)
     assert (again.status_code, "one at a time" in again.json["detail"]) == (409, True)
-    assert web.ask("GET", f"{where}/picture").status_code == 404
     process = eventually(lambda: web.made._process)
     ended = web.ask("DELETE", where)
     assert (ended.status_code, ended.json["state"]) == (200, "cancelled")

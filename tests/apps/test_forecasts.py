@@ -6,7 +6,6 @@ import json
 from dataclasses import replace
 
 import pytest
-from defusedxml.ElementTree import fromstring
 
 from adon.broker.flow import FlowState
 from adon.broker.outcomes import Forecast
@@ -55,26 +54,12 @@ def test_coverage_of_flows_that_ran_at_once_and_that_had_waited(forecast):
     assert forecast.ask("GET", "/forecasts/calibration?limit=0").status_code == 422
 
 
-def test_the_picture_is_one_and_has_a_point_per_level(forecast):
-    answer = forecast.ask("GET", "/forecasts/calibration/plot")
-    assert (answer.status_code, answer.mimetype) == (200, "image/svg+xml")
-    root = fromstring(answer.text)
-    tags = [element.tag.rpartition("}")[2] for element in root.iter()]
-    assert (tags.count("polyline"), tags.count("circle")) == (3, 3 * 11 + 3)
-    assert "all: 3 flows, 67 % within 90 % intervals, median error 33 %" in answer.text
-
-
 def test_without_a_forecast_it_says_so(world):
     assert world.ask("GET", "/forecasts/calibration").json["items"] == []
-    assert "no finished flow had a forecast yet" in world.ask("GET", "/forecasts/calibration/plot").text
 
 
-def test_the_command(forecast, adon, tmp_path):
-    file = tmp_path / "curve.svg"
-    shown = adon("forecast", "calibration", "--plot", str(file))
+def test_the_command(forecast, adon):
+    shown = adon("forecast", "calibration")
     assert shown.exit_code == 0
     assert all(word in shown.stdout for word in ("after a wait", "90 %", "67 % (", "33 %"))
-    assert file.read_text().startswith("<svg")
     assert len(json.loads(adon("forecast", "calibration", "--json").stdout)) == 3
-    nowhere = adon("forecast", "calibration", "--plot", str(tmp_path / "no" / "curve.svg"))
-    assert (nowhere.exit_code, nowhere.stderr.startswith("--plot: ")) == (2, True)

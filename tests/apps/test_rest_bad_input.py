@@ -203,7 +203,7 @@ PATHS = [
     "/jobs/j-1/../../flows",
     "/alarms/%00",
     "/sites/..%2f",
-    "/template-backtests/..%2f..%2f/picture",
+    "/template-backtests/..%2f..%2f",
     "//flows",
 ]
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +11,6 @@ from hypothesis import strategies as st
 from adon.broker.backtest.carriage import Carriage, Transfer
 from adon.broker.backtest.comparison import Backtest, backtest, ways
 from adon.broker.backtest.past import Beside, Past, stays_of
-from adon.broker.backtest.picture import picture
 from adon.broker.backtest.replay import Replay
 from adon.broker.backtest.run import Run
 from adon.broker.diary import Diary
@@ -273,31 +270,3 @@ def test_a_template_that_is_not_in_the_catalog_cannot_be_compared() -> None:
 def test_no_request_no_flow() -> None:
     found = play(Past(START, UNTIL, (), results()))
     assert (found.flows, found.moved, found.saved, found.off) == ((), 0, 0, None)
-    assert "<svg" in picture(found)
-
-
-# -- the picture ----------------------------------------------------------------------------------------
-
-
-def test_the_picture_shows_ways_moves_violations_and_what_is_saved() -> None:
-    text = picture(play(past()))
-    for shown in ("bulk@1 and bulk@2 on 1 requests", "f-1", "al2s", "internet", "QSpec violated", "saved"):
-        assert shown in text
-    assert text.count("<circle") == 2, "both finish"
-    assert "<script" not in text
-    assert not re.search(r'(href|src)="', text)
-
-
-def test_what_a_person_wrote_is_no_markup() -> None:
-    text = picture(play(past(then(label="<b>&mine"))))
-    assert "<b>" not in text
-    assert "&lt;b&gt;" in text
-
-
-def test_of_many_flows_those_that_differ_most_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adon.broker.backtest.picture.MOST_FLOWS", 1)
-    flows: list[Any] = [then(), then(2, 300.0, size="1 MB")]
-    text = picture(play(past(*flows)))
-    assert "the 1 that differ most are drawn" in text
-    assert "f-1" in text
-    assert ">f-2<" not in text

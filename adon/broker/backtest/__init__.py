@@ -10,7 +10,6 @@ The story, in the order of the modules:
   (:class:`~adon.broker.broker.Broker`), its effects carried out on the stand-ins;
 - :mod:`~adon.broker.backtest.run`: what became of each flow.
 - :mod:`~adon.broker.backtest.comparison`: two runs, flow by flow.
-- :mod:`~adon.broker.backtest.picture`: the comparison as a picture (SVG).
 
 **The model.**  A throughput test with n streams that measured T beside the k streams of the flows of then had
 B = T·(k+n)/n altogether, at most the path's capacity (:func:`adon.flowvisor.performance.carried`).  Until the

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from typing import Any
 
 from dash import html
@@ -29,7 +28,7 @@ def running(found: Document, here: Visit) -> Component:
     )
 
 
-def ended(found: Document, picture: str, here: Visit) -> Component:
+def ended(found: Document, here: Visit) -> Component:
     """What came of it."""
     if found["state"] != "done":
         words = {"failed": f"It failed: {found['cause']}", "cancelled": "It was ended before it was done."}
@@ -38,7 +37,6 @@ def ended(found: Document, picture: str, here: Visit) -> Component:
     return html.Div(
         [
             _summary(found, here),
-            _picture(picture, result),
             table(result["flows"]),
             ui.details("How the replay counts", html.P(result["model"], className="muted")),
         ]
@@ -86,19 +84,6 @@ def _summary(found: Document, here: Visit) -> Component:
             ),
         ]
     )
-
-
-def _picture(svg: str, result: Document) -> Component | None:
-    if not svg or not result["flows"]:
-        return None
-    data = base64.b64encode(svg.encode()).decode()
-    image = html.Img(
-        src=f"data:image/svg+xml;base64,{data}",
-        alt="Paths, moves and violations of each flow over time, with both versions",
-        className="picture",
-    )
-    # Wider than the column beside the text, since it has words: it is scrolled, with the keyboard too.
-    return html.Div(image, className="wide-picture", tabIndex=0, role="group", **{"aria-label": "The replay"})
 
 
 def table(flows: list[Any]) -> Component:

@@ -84,12 +84,11 @@ def stand(here: Visit, backtest: str | None) -> tuple[Any, bool]:
         found = here.client.backtest(backtest)
         if found["state"] == "running":
             return backtested.running(found, here), True
-        picture = here.client.backtest_picture(backtest) if found["state"] == "done" else ""
     except NotFound:
         return ui.notice("It is not kept any more: ask again."), False
     except AdonError as error:
         return ui.failure(error), False
-    return backtested.ended(found, picture, here), False
+    return backtested.ended(found, here), False
 
 
 def install(app: Dash, text: str) -> None:

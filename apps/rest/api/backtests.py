@@ -8,11 +8,11 @@ from flask import Response
 from pydantic import Field
 
 from adon.access.policy import Action
-from adon.errors import NotFound, Unavailable
-from apps.rest.answers import answer, check_if_match, done, json_answer
-from apps.rest.api.common import PREFIX, SVG, Address, answers, blueprint
+from adon.errors import Unavailable
+from apps.rest.answers import check_if_match, done, json_answer
+from apps.rest.api.common import PREFIX, Address, answers, blueprint
 from apps.rest.backtest_models import BacktestBody, BacktestList, BacktestSummary, BacktestView
-from apps.rest.backtests import Backtests, State
+from apps.rest.backtests import Backtests
 from apps.rest.guard import action, requester
 from apps.rest.paging import NewestFirst, cut
 from apps.rest.services import services
@@ -55,16 +55,6 @@ def start_backtest(body: BacktestBody) -> Response:
 def get_backtest(path: BacktestAddress) -> Response:
     """One backtest: how far it is, and the comparison flow by flow when it is done."""
     return json_answer(BacktestView.of(_backtests().get(path.id)))
-
-
-@api.get("/template-backtests/<id>/picture", responses=answers(200, SVG))
-@action(Action.TEMPLATE_BACKTEST)
-def get_picture(path: BacktestAddress) -> Response:
-    """Moves and violations over time, as SVG; 404 until it is done."""
-    one = _backtests().get(path.id)
-    if one.state is not State.DONE:
-        raise NotFound("picture", one.id)
-    return answer(one.picture, "image/svg+xml")
 
 
 @api.delete("/template-backtests/<id>", responses=answers(200, BacktestView, 409, 412))

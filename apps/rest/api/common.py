@@ -40,8 +40,6 @@ def blueprint(name: str, text: str, *, anonymous: bool = False) -> APIBlueprint:
     return api
 
 
-SVG = {"content": {"image/svg+xml": {"schema": {"type": "string"}}}}
-"""An answer that is a picture."""
 CAUSES = {
     400: "Not JSON",
     401: "No valid token",

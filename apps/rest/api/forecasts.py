@@ -1,4 +1,4 @@
-"""How well forecasts of completion held: coverage and calibration, in figures and as a picture."""
+"""How well forecasts of completion held: coverage and calibration."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from pydantic import Field
 
 from adon.access.policy import Action
 from adon.broker.forecasting.calibration import Calibration, by_wait
-from apps.rest.answers import answer, json_answer
-from apps.rest.api.common import SVG, Query, answers, blueprint
-from apps.rest.calibration_picture import picture
+from apps.rest.answers import json_answer
+from apps.rest.api.common import Query, answers, blueprint
 from apps.rest.guard import action
 from apps.rest.reservation_models import CalibrationList, CalibrationView
 from apps.rest.services import services
@@ -31,13 +30,6 @@ def get_calibration(query: ForecastQuery) -> Response:
     found = judged(query.template, query.limit)
     items = [CalibrationView.of(name, one) for name, one in found.items()]
     return json_answer(CalibrationList(items=items))
-
-
-@api.get("/forecasts/calibration/plot", responses=answers(200, SVG))
-@action(Action.FORECAST_READ)
-def plot_calibration(query: ForecastQuery) -> Response:
-    """The calibration curve as a picture (SVG)."""
-    return answer(picture(judged(query.template, query.limit)).encode(), "image/svg+xml")
 
 
 def judged(template: str | None, limit: int) -> dict[str, Calibration]:
