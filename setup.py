@@ -3,7 +3,7 @@
 from setuptools import find_packages, setup
 
 setup(
-    name="adon",
+    name="adon-sdn",
     version="0.1.0",
     description="Application-driven transit and compute selection for data-intensive science",
     license="Apache-2.0",
@@ -94,7 +94,7 @@ setup(
     },
     entry_points={
         "console_scripts": [
-            "adon=apps.cli.main:main",
+            "adon=adon.launcher:main",
             "adon-measurement-point=measurement.point.main:main",
             "adon-probe-agent=measurement.probes.main:main",
         ]

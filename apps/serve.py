@@ -38,6 +38,8 @@ from apps.service_manager import ServiceManager
 
 log = logging.getLogger("adon.serve")
 
+PYTHON = (sys.executable, "-P", "-m")
+"""Runs a module of ADON; a folder ``apps`` where ADON was started does not take its place."""
 FIRST_PASSED_FD = 3
 """SD_LISTEN_FDS_START of sd_listen_fds(3)."""
 
@@ -96,7 +98,7 @@ def _prepare(data: Path) -> None:
 
 def _upgrade(module: str, kept: Path | None, *urls: str) -> None:
     """Migrate in a process of its own: the migration tool stays out of the processes that serve."""
-    done = subprocess.run([sys.executable, "-m", module, *urls], check=False)
+    done = subprocess.run([*PYTHON, module, *urls], check=False)
     if done.returncode != 0:
         how = "" if kept is None else f"; as it was before: adon restore {kept} --data NEW_FOLDER"
         raise Unavailable(f"the database could not be brought to the present schema{how}")
@@ -152,16 +154,16 @@ def _parts(config: Path, folder: Path, data: Path, url: str, web: socket.socket)
     return [
         Part(
             "controller",
-            (sys.executable, "-m", "apps.campus_edge", *common, "--store", url),
+            (*PYTHON, "apps.campus_edge", *common, "--store", url),
             watched=True,
         ),
         Part(
             "collector",
-            (sys.executable, "-m", "apps.collector", *common, "--store", url, "--folder", str(folder)),
+            (*PYTHON, "apps.collector", *common, "--store", url, "--folder", str(folder)),
         ),
         Part(
             "web",
-            (sys.executable, "-m", "apps.rest", *common, "--store", url, "--listen-fd", str(web.fileno())),
+            (*PYTHON, "apps.rest", *common, "--store", url, "--listen-fd", str(web.fileno())),
             sockets=(web.fileno(),),
         ),
     ]

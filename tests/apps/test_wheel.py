@@ -41,7 +41,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (folder / "source" / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / "source" / name).write_bytes((ROOT / name).read_bytes())
     pip("wheel", "--no-deps", "--no-build-isolation", "--no-index", "-w", folder, folder / "source")
-    (found,) = folder.glob("adon-*.whl")
+    (found,) = folder.glob("adon_sdn-*.whl")
     return found
 
 
@@ -103,7 +103,7 @@ def test_its_version_is_the_code_s_and_its_extras_are_documented(wheel: Path) ->
     assert metadata["Version"] == adon.__version__
     text = (ROOT / "docs/install.md").read_text()
     extras = set(metadata.get_all("Provides-Extra", [])) - {"dev", "bench"}
-    assert {extra for extra in extras if f"`adon[{extra}]`" not in text} == set()
+    assert {extra for extra in extras if f"`{extra}`" not in text} == set()
 
 
 def imported(file: Path) -> Iterator[str]:
@@ -192,7 +192,8 @@ def test_the_installed_code_is_the_wheel_s(venv: Path, tmp_path: Path) -> None:
 @pytest.mark.integration
 def test_it_serves_from_any_folder_and_ends_in_order(venv: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
+    (elsewhere / "apps").mkdir(parents=True)
+    (elsewhere / "apps/__init__.py").touch()  # a folder of another project
     config, data, secret = write_configuration(tmp_path, free_port()), tmp_path / "data", tmp_path / "token"
     port = yaml.safe_load(config.read_text())["controller"]["web_port"]
     command = [venv / "bin/adon", "serve", "--config", config, "--data", data, "--admin-token-file", secret]
@@ -217,8 +218,27 @@ def test_it_serves_from_any_folder_and_ends_in_order(venv: Path, tmp_path: Path)
     finally:
         end(service)
     assert "Traceback" not in log.read_text()
-    assert [path.name for path in elsewhere.iterdir()] == [], "it wrote where it was started"
+    assert [path.name for path in elsewhere.iterdir()] == ["apps"], "it wrote where it was started"
     assert {"state.db", "access.db", "measurements.db"} <= {path.name for path in data.iterdir()}
+
+
+@pytest.mark.integration
+def test_foreign_package_on_the_search_path_is_refused_with_a_code(venv: Path, tmp_path: Path) -> None:
+    foreign = tmp_path / "foreign/apps"
+    foreign.mkdir(parents=True)
+    (foreign / "__init__.py").touch()
+    done = subprocess.run(
+        [venv / "bin/adon", "serve", "--config", "network.yaml", "--data", "data"],
+        cwd=tmp_path,
+        env={**environment(), "PYTHONPATH": str(foreign.parent)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr.startswith("adon: package-shadowed: apps: ")
+    assert "Traceback" not in done.stderr
 
 
 def ready(browser: requests.Session, url: str) -> bool:
