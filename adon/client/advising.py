@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from adon.client.calling import Caller, part
-from adon.client.documents import AcceptAdviceBody, AcceptView, AdviceBody, AdviceView, CalibrationView
+from adon.client.documents import AdviceBody, AdviceView, CalibrationView
 
 
 class AdviceCalls(Caller):
@@ -19,10 +19,6 @@ class AdviceCalls(Caller):
     def advise(self, question: AdviceBody | Mapping[str, Any]) -> AdviceView:
         """Advice for supposed numbers and pasted settings."""
         return self._post(AdviceView, "/advice", question)
-
-    def accept_advice(self, wanted: AcceptAdviceBody | Mapping[str, Any]) -> AcceptView:
-        """Keep confirmed advice in a new version of the flow's template, or only propose it."""
-        return self._post(AcceptView, "/advice/accept", wanted)
 
     def forecast_calibration(self, template: str | None, limit: int) -> list[CalibrationView]:
         """How well forecasts of completion held."""

@@ -78,16 +78,6 @@ class DelayBound(TypedDict):
     target: NotRequired[str | None]
 
 
-class Gain(TypedDict):
-    """
-    A factor of throughput, after over before, with the interval that it lies in.
-    """
-
-    low: float
-    expected: float
-    high: float
-
-
 class HealthBound(TypedDict):
     """
     ``health >= min`` (H-ALL of [HEALTH], 0 to 100 %); better up to ``target``.
@@ -1716,42 +1706,6 @@ class PathBody(TypedDict):
     """
 
 
-class ConfirmationView(TypedDict):
-    """
-    What transfers before and after say.
-    """
-
-    verdict: Literal["confirmed", "not confirmed", "too few"]
-    text: str
-    before: list[str]
-    after: list[str]
-    gain: RangeView | None
-    p_value: float | None
-    effect: float | None
-    as_predicted: bool | None
-
-
-class AcceptAdviceBody(TypedDict):
-    """
-    Advice that is to become a best practice of the flow's template.
-    """
-
-    flow: str
-    """
-    as in f-17: which advice
-    """
-    applied_at: str
-    """
-    since when both hosts have the settings
-    """
-    path: NotRequired[str | None]
-    tool: NotRequired[str | None]
-    propose: NotRequired[bool]
-    """
-    only tell what would be saved
-    """
-
-
 class SiteResourcesView(TypedDict):
     """
     A compute site: what it has, what flows hold of it, what is free for anybody now.
@@ -2276,37 +2230,6 @@ class TemplateList(TypedDict):
     what the following page is asked with; null on the last
     """
     items: list[TemplateSummary]
-
-
-class BestPractice(TypedDict):
-    """
-    What was set for transfers over one path between two hosts, and how it is known to help.
-
-    :ivar settings: kernel settings by name; where the ends differ, the receiver's.
-    :ivar before, after: the flows whose outcomes were compared.
-    :ivar p_value: of the one-sided rank test.
-    :ivar effect: the probability that a transfer after beats one before.
-    """
-
-    path: str
-    source: str
-    destination: str
-    streams: int
-    buffer: str
-    mtu: NotRequired[int | None]
-    congestion_control: NotRequired[str | None]
-    settings: NotRequired[dict[str, str]]
-    applied_at: str
-    accepted_at: str
-    accepted_by: str
-    before_throughput: str
-    after_throughput: str
-    predicted: NotRequired[Gain | None]
-    achieved: Gain
-    p_value: float
-    effect: float
-    before: list[str]
-    after: list[str]
 
 
 class Marking(TypedDict):
@@ -3164,19 +3087,6 @@ class AdviceBody(TypedDict):
     """
 
 
-class AcceptView(TypedDict):
-    """
-    What became, or would become, of the advice.
-    """
-
-    confirmation: ConfirmationView
-    best_practice: dict[str, Any] | None
-    template: str | None
-    """
-    the version that carries it, as in soykb@4; null while proposed
-    """
-
-
 class SiteResourcesList(TypedDict):
     """
     All compute sites at one moment.
@@ -3388,7 +3298,6 @@ class TemplateBody(TypedDict):
     """
     notes: NotRequired[str]
     marking: NotRequired[Marking | None]
-    best_practices: NotRequired[list[BestPractice]]
     triggers: NotRequired[list[Trigger]]
     monitoring: NotRequired[list[Monitor]]
 
@@ -3581,10 +3490,6 @@ class AdviceView(TypedDict):
     both_applied: bool
     prediction: PredictionView | None
     tools: list[ToolView]
-    best_practice: dict[str, Any] | None
-    """
-    accepted earlier, for this path and these hosts
-    """
 
 
 class RoleList(TypedDict):

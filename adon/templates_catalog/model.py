@@ -27,7 +27,6 @@ from pydantic import (
 from adon.errors import InvalidFields, Problem, problems_of
 from adon.frozenmap import Frozen, FrozenMap
 from adon.marking import Marking
-from adon.templates_catalog.best_practice import BestPractice, doubled
 from adon.templates_catalog.lookup import LookupTable, as_text, from_text
 from adon.templates_catalog.triggers import Monitor, Trigger, check_triggers
 from adon.units import Duration, Rate, Ratio, Size, format_rate
@@ -294,7 +293,6 @@ class Template(Value):
     )
     notes: str = ""
     marking: Marking | None = None
-    best_practices: tuple[BestPractice, ...] = Field(default=(), max_length=100)
     triggers: Annotated[tuple[Trigger, ...], AfterValidator(check_triggers)] = ()
     monitoring: Annotated[tuple[Monitor, ...], Field(max_length=16)] = ()
 
@@ -332,7 +330,6 @@ class Template(Value):
     @model_validator(mode="after")
     def _consistent(self) -> Self:
         wrong: list[str | Problem] = [*_above_ceiling(self.qspec.throughput, self.rspec.bandwidth_ceiling)]
-        wrong += doubled(self.best_practices)
         for metric, table in self.tables.items():
             try:
                 table.check_direction(metric)

@@ -15,7 +15,6 @@ from apps.cli.common import (
     EXIT_DIFFERS,
     JsonFlag,
     client,
-    given,
     naming,
     option,
     print_json,
@@ -180,35 +179,6 @@ def script(
         print_json({"host": host, "sysctl_file": end["sysctl_file"]})
     else:
         typer.echo(end["sysctl_file"], nl=False)
-
-
-@app.command()
-def accept(
-    ctx: typer.Context,
-    flow: FlowId,
-    applied: Annotated[
-        str, typer.Option("--applied", help="Since when both hosts have it, as 2026-11-21T10:00:00Z.")
-    ],
-    yes: Annotated[bool, typer.Option("--yes", help="Save it; without, it is only shown.")] = False,
-    tool: ToolOption = None,
-    json_: JsonFlag = False,
-) -> None:
-    """Keep advice that transfers have confirmed, as a best practice in a new version of the template."""
-    from adon.client.documents import AcceptAdviceBody
-
-    body = {"flow": flow, "applied_at": applied, "propose": not yes, "tool": tool}
-    with naming({"applied_at": "--applied", "tool": "--tool", "flow": "FLOW"}):
-        found = client(ctx).accept_advice(given(AcceptAdviceBody, body))
-    if json_:
-        print_json(found)
-        return
-    confirmation = found["confirmation"]
-    typer.echo(f"{confirmation['verdict']}: {confirmation['text']}")
-    if found["template"] is not None:
-        typer.echo(f"saved with {found['template']}")
-    elif found["best_practice"] is not None:
-        practice = found["best_practice"]
-        typer.echo(f"would be saved: {practice['streams']} streams, buffer {practice['buffer']}; add --yes")
 
 
 def _print_advice(advice: AdviceView) -> None:

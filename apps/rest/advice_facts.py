@@ -44,18 +44,14 @@ class Subject:
     path: PathFacts
     sender: HostFacts
     receiver: HostFacts
-    template: Template
     tool: Tool
     streams: int
 
 
-def subject_of(
-    flow: Flow, path: str | None = None, tool: str | None = None, at: float | None = None
-) -> Subject:
-    """Path, hosts, template and tool of a flow.
+def subject_of(flow: Flow, path: str | None = None, tool: str | None = None) -> Subject:
+    """Path, hosts and tool of a flow.
 
     :param path: another path than the flow's own.
-    :param at: as it was known then, seconds since the epoch; now if None.
     :raises NotFound: if there is no such path between its ends.
     :raises Conflict: if the flow is not TCP, or no path leads between its ends.
     :raises Unavailable: if the controller does not answer.
@@ -69,10 +65,9 @@ def subject_of(
     request = flow.request
     view = _view_of(flow, path)
     return Subject(
-        path_facts(view, at),
-        host_facts(request.source, at),
-        host_facts(request.destination, at),
-        template,
+        path_facts(view),
+        host_facts(request.source),
+        host_facts(request.destination),
         _tool(template) if tool is None else tool_named(tool),
         template.streams if request.streams is None else request.streams,
     )
@@ -102,23 +97,23 @@ def _view_of(flow: Flow, path: str | None) -> PathView:
     raise NotFound("path", wanted)
 
 
-def path_facts(view: PathView, at: float | None = None) -> PathFacts:
-    """A directed path as configured and, until a time, measured."""
-    rtt, loss = (_spread(_values(view, metric, at)) for metric in (Metric.RTT, Metric.LOSS))
+def path_facts(view: PathView) -> PathFacts:
+    """A directed path as configured and measured."""
+    rtt, loss = (_spread(_values(view, metric)) for metric in (Metric.RTT, Metric.LOSS))
     return PathFacts(
         name=view.path,
         rate=view.capacity_bps if view.capacity_bps > 0 else None,
         rtt=_reading(view, Metric.RTT) if rtt is None else rtt,
         loss=_reading(view, Metric.LOSS) if loss is None else loss,
         mtu=view.mtu,
-        reached=_reached(view, at),
+        reached=_reached(view),
     )
 
 
-def _values(view: PathView, metric: Metric, at: float | None) -> list[Measurement]:
+def _values(view: PathView, metric: Metric) -> list[Measurement]:
     parts = services()
-    since = (parts.clock() if at is None else at) - WINDOW_S
-    wanted = MeasurementFilter(view.path, view.source, view.destination, metric, since, at, VALUES)
+    since = parts.clock() - WINDOW_S
+    wanted = MeasurementFilter(view.path, view.source, view.destination, metric, since, None, VALUES)
     found = parts.measurements.query(wanted)
     return readable(g.actor, ((one.series, one) for one in found), parts.grants)
 
@@ -135,9 +130,9 @@ def _reading(view: PathView, metric: Metric) -> Uncertain | None:
     return None if found is None else Uncertain(found.value)
 
 
-def _reached(view: PathView, at: float | None) -> Reached | None:
+def _reached(view: PathView) -> Reached | None:
     """What the latest throughput tests got, those with as many streams as the latest of them."""
-    found = _values(view, Metric.THROUGHPUT, at)
+    found = _values(view, Metric.THROUGHPUT)
     if not found:
         return None
     streams = _streams(found[0])
@@ -150,18 +145,18 @@ def _streams(test: Measurement) -> int:
     return given if isinstance(given, int) and given >= 1 else 1
 
 
-def host_facts(name: str, at: float | None = None) -> HostFacts:
-    """A host as its measurement point last saw it, until a time; nothing is known of one that has none."""
-    settings, memory = _observed(name, SETTINGS, at), _observed(name, MEMORY, at)
+def host_facts(name: str) -> HostFacts:
+    """A host as its measurement point last saw it; nothing is known of one that has none."""
+    settings, memory = _observed(name, SETTINGS), _observed(name, MEMORY)
     amount = None if memory is None else memory.value
     if settings is None:
         return HostFacts(name, memory=None if amount is None else int(amount))
     return observed_host(name, settings.parameters, amount, settings.observed_at, "its measurement point")
 
 
-def _observed(host: str, metric: str, at: float | None) -> Observation | None:
+def _observed(host: str, metric: str) -> Observation | None:
     parts = services()
     key = host_key(host)
-    found = parts.measurements.ask(lambda archive: archive.observations(key, metric, until=at, limit=1))
+    found = parts.measurements.ask(lambda archive: archive.observations(key, metric, limit=1))
     seen = readable(g.actor, ((Series(*key, metric), one) for one in found), parts.grants)
     return seen[0] if seen else None

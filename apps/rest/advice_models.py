@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Annotated, Any, Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from adon.broker.tuning.advice import Advice, HostAdvice
 from adon.broker.tuning.checking import Check, Finding
-from adon.broker.tuning.confirmation import Confirmation
 from adon.broker.tuning.facts import PathFacts, Reached
 from adon.broker.tuning.item import Gap, Item
 from adon.broker.tuning.prediction import Range
 from adon.broker.tuning.script import command, sysctl_file
 from adon.broker.tuning.tools import Chosen, Tool
 from adon.broker.uncertain import Uncertain
-from adon.templates_catalog.best_practice import BestPractice
 from adon.units import Duration, Rate, Ratio, Size
 from apps.rest.models import View
 from apps.rest.times import Time
@@ -67,16 +65,6 @@ class AdviceBody(_Body):
     receiver: HostBody = HostBody()
     tool: str | None = Field(default=None, max_length=40)
     streams: int | None = Field(default=None, ge=1, le=1000, description="that are open now")
-
-
-class AcceptAdviceBody(_Body):
-    """Advice that is to become a best practice of the flow's template."""
-
-    flow: str = Field(max_length=20, description="as in f-17: which advice")
-    applied_at: Time = Field(description="since when both hosts have the settings")
-    path: str | None = Field(default=None, max_length=100)
-    tool: str | None = Field(default=None, max_length=40)
-    propose: bool = Field(default=False, description="only tell what would be saved")
 
 
 class ItemView(View):
@@ -268,9 +256,6 @@ class AdviceView(View):
     both_applied: bool
     prediction: PredictionView | None
     tools: list[ToolView]
-    best_practice: dict[str, Any] | None = Field(
-        description="accepted earlier, for this path and these hosts"
-    )
 
     @classmethod
     def of(
@@ -278,7 +263,6 @@ class AdviceView(View):
         advice: Advice,
         hosts: Sequence[HostAdviceView],
         tools: Sequence[ToolView],
-        practice: BestPractice | None,
     ) -> Self:
         """The advice as it is answered."""
         prediction = advice.prediction
@@ -304,46 +288,7 @@ class AdviceView(View):
                 basis=prediction.basis,
             ),
             tools=list(tools),
-            best_practice=None if practice is None else practice.model_dump(mode="json"),
         )
-
-
-class ConfirmationView(View):
-    """What transfers before and after say."""
-
-    verdict: Literal["confirmed", "not confirmed", "too few"]
-    text: str
-    before: list[str]
-    after: list[str]
-    gain: RangeView | None
-    p_value: float | None
-    effect: float | None
-    as_predicted: bool | None
-
-    @classmethod
-    def of(cls, found: Confirmation) -> Self:
-        """The comparison as it is answered."""
-        shift = found.gain
-        return cls(
-            verdict=found.verdict.value,
-            text=found.text,
-            before=[f"f-{number}" for number in found.before],
-            after=[f"f-{number}" for number in found.after],
-            gain=None if shift is None else RangeView.of(Range(shift.low, shift.estimate, shift.high)),
-            p_value=found.p,
-            effect=found.effect,
-            as_predicted=found.as_predicted,
-        )
-
-
-class AcceptView(View):
-    """What became, or would become, of the advice."""
-
-    confirmation: ConfirmationView
-    best_practice: dict[str, Any] | None
-    template: str | None = Field(
-        description="the version that carries it, as in soykb@4; null while proposed"
-    )
 
 
 def chosen_for(advice: Advice, present_streams: int) -> Chosen:

@@ -65,5 +65,4 @@ EXAMPLES: Mapping[str, Any] = {
     },
     "add_reservation": {"compute": "osu-hpc", "worker_nodes": 2, "ends": "2026-11-21T04:00:00Z"},
     "what_if_advice": {"path": {"rate": "1 Gbps", "rtt": "30 ms"}},
-    "accept_advice": {"flow": "f-17", "applied_at": "2026-11-21T02:00:00Z", "propose": True},
 }

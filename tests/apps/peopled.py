@@ -45,7 +45,6 @@ BODIES: Mapping[str, Any] = {
     "/alarms/{id}/acknowledge": {},
     "/maintenance": WINDOW,
     "/advice": {"flow": "{flow}"},
-    "/advice/accept": {"flow": "{flow}", "applied_at": "2025-10-09T08:00:00Z"},
     "/reservations": RESERVATION,
     "/jobs": JOB,
     "/studies": EXAMPLES["add_study"],

@@ -2,37 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 from typer.testing import CliRunner
 
-from adon.broker.flow import FlowState
-from adon.broker.outcomes import Stay
 from apps.cli.main import app
 from measurement.model import Measurement, Metric, Observation, PathKey, host_key
 from tests.apps.measured import NOW
 from tests.broker.tuning.values import DEFAULTS, MIB, PRINTED
-from tests.store.values import an_outcome
-
-APPLIED = NOW - 5_000
 
 
-def observe(world: Any, name: str, at: float = NOW - 30, **sysctl: str) -> None:
+def observe(world: Any, name: str, **sysctl: str) -> None:
     """What the measurement point of a host saw."""
     interfaces = [{"name": "eth0", "mtu": 1500, "queue": 1000, "rate": 10**9, "up": True}]
     told = {"sysctl": DEFAULTS | sysctl, "interfaces": interfaces}
-    key, source = host_key(name), f"custom:{name}/host.tcp"
+    key, source, at = host_key(name), f"custom:{name}/host.tcp", NOW - 30
     world.append(
         Observation(key, "host.tcp_receive_limit", 1.0, at, source, "procfs", told),
         Observation(key, "host.memory_total", 64e9, at, f"custom:{name}/host", "psutil"),
     )
 
 
-def lose(world: Any, ratio: float, at: float = NOW - 40) -> None:
+def lose(world: Any, ratio: float) -> None:
     key = PathKey("al2s", "mu", "osu")
-    world.append(Measurement(key, Metric.LOSS, ratio, at - 5, at, f"loss-{at}"))
+    world.append(Measurement(key, Metric.LOSS, ratio, NOW - 45, NOW - 40, "loss-1"))
 
 
 @pytest.fixture
@@ -187,115 +181,6 @@ class TestSupposed:
         assert answer.status_code == 200, answer.text
 
 
-def finished(world: Any, number: int, ended: float, rate: float) -> None:
-    """A transfer over al2s that took 30 s."""
-    name = world.submit()
-    flow = world.fill(name)
-    flow = flow.step(FlowState.ACTIVE, ended - 30, "").step(FlowState.FINISHED, ended, "done")
-    flow = replace(flow, path_since=ended - 31, started_at=ended - 30, ended_at=ended)
-    world.controller.store.save_flow(flow, "e", ended)
-    left = an_outcome(
-        flow.number,
-        template=flow.template,
-        source=flow.request.source,
-        destination=flow.request.destination,
-        admitted_at=ended - 31,
-        started_at=ended - 30,
-        ended_at=ended,
-        throughput=rate,
-        stays=(Stay("al2s", ended - 31, ended),),
-    )
-    world.controller.store.save_outcome(left)
-    assert flow.number == number
-
-
-BEFORE = (20e6, 21e6, 20.5e6, 19.8e6, 20.2e6, 21.4e6)
-
-
-@pytest.fixture
-def transfers(world: Any) -> Any:
-    """Six transfers before and six after the hosts were tuned."""
-    for row, rate in enumerate(BEFORE):
-        finished(world, 1 + row, APPLIED - 1000 + row, rate)
-    for row, rate in enumerate(BEFORE):
-        finished(world, 7 + row, APPLIED + 1000 + row, 2 * rate)
-    return world
-
-
-class TestAccepting:
-    BODY = {"flow": "f-12", "applied_at": "2025-10-09T08:00:00Z"}  # noqa: RUF012 - never changed
-
-    def accept(self, world: Any, as_: str = "performance_engineer", **changes: Any) -> Any:
-        from apps.rest.times import to_text
-
-        body = {"flow": "f-12", "applied_at": to_text(APPLIED), **changes}
-        return world.ask("POST", "/advice/accept", as_, json=body)
-
-    def test_a_proposal_changes_nothing(self, transfers: Any) -> None:
-        answer = self.accept(transfers, propose=True)
-        assert answer.status_code == 200, answer.text
-        assert answer.json["confirmation"]["verdict"] == "confirmed"
-        assert answer.json["confirmation"]["gain"]["expected"] == pytest.approx(2, rel=0.05)
-        assert answer.json["best_practice"]["streams"] == 1
-        assert answer.json["template"] is None
-        assert transfers.store.template("soykb").template.version == 1
-
-    def test_an_engineer_makes_it_a_new_version(self, transfers: Any) -> None:
-        answer = self.accept(transfers)
-        assert (answer.status_code, answer.json["template"]) == (201, "soykb@2")
-        assert answer.headers["Location"] == "/api/v1/templates/soykb/versions/2"
-        kept = transfers.store.template("soykb").template.best_practices[0]
-        assert (kept.accepted_by, kept.before[0], kept.after[-1]) == ("performance_engineer", "f-1", "f-12")
-        assert transfers.store.template("soykb", 1).template.best_practices == ()
-        shown = transfers.ask("GET", "/templates/soykb", headers={"Accept": "application/yaml"}).text
-        assert "best_practices:" in shown
-
-    def test_the_next_flow_is_told_of_it(self, transfers: Any) -> None:
-        assert self.accept(transfers).status_code == 201
-        name = transfers.submit(template="soykb@2")
-        transfers.fill(name)
-        assert advice(transfers, name)["best_practice"]["after"] == [f"f-{number}" for number in range(7, 13)]
-
-    @pytest.mark.parametrize("who", ["researcher", "operator", "auditor"])
-    def test_others_may_not(self, transfers: Any, who: str) -> None:
-        assert self.accept(transfers, who).status_code == 403
-
-    def test_too_few_are_refused_and_may_be_looked_at(self, world: Any) -> None:
-        for row, rate in enumerate(BEFORE[:4]):
-            finished(world, 1 + row, APPLIED - 1000 + row, rate)
-        refused = self.accept(world, flow="f-4")
-        assert (refused.status_code, "too few" in refused.text) == (409, True)
-        proposed = self.accept(world, flow="f-4", propose=True)
-        assert (proposed.status_code, proposed.json["best_practice"]) == (200, None)
-
-    def test_a_host_that_is_set_otherwise_is_named(self, transfers: Any) -> None:
-        observe(transfers, "mu-dtn")
-        observe(transfers, "osu-dtn", **{"net.ipv4.tcp_window_scaling": "0"})
-        answer = self.accept(transfers)
-        assert answer.status_code == 409
-        assert "net.core.rmem_max is 212992, advised was" in answer.text
-
-    def test_the_promise_is_that_of_before(self, transfers: Any) -> None:
-        small = {"net.ipv4.tcp_rmem": "4096 65536 131072", "net.ipv4.tcp_wmem": "4096 16384 131072"}
-        for name in ("mu-dtn", "osu-dtn"):
-            observe(transfers, name, APPLIED - 100, **small)
-        key = PathKey("al2s", "mu", "osu")
-        transfers.append(Measurement(key, Metric.RTT, 0.033, APPLIED - 60, APPLIED - 50, "rtt-before"))
-        answer = self.accept(transfers, propose=True)
-        assert answer.status_code == 409  # the hosts are known as they were: not tuned
-        large = {
-            "net.ipv4.tcp_rmem": f"4096 65536 {16 * MIB}",
-            "net.ipv4.tcp_wmem": f"4096 16384 {16 * MIB}",
-            "net.core.rmem_max": str(16 * MIB),
-            "net.core.wmem_max": str(16 * MIB),
-        }
-        for name in ("mu-dtn", "osu-dtn"):
-            observe(transfers, name, NOW - 20, **large)
-        promised = self.accept(transfers, propose=True).json["best_practice"]["predicted"]
-        # 64 KiB windows at 33 ms are 15.9 Mbps of the path's 60.6.
-        assert promised["expected"] == pytest.approx(60.6 / 15.89, rel=0.01)
-
-
 class TestCommandLine:
     def test_show_of_a_flow(self, adon: Any, world: Any, flow: str) -> None:
         found = adon("advice", "show", flow)
@@ -354,17 +239,7 @@ class TestCommandLine:
 
     @pytest.mark.parametrize(
         "arguments",
-        [("show",), ("show", "--rtt", "33"), ("check", "/nowhere", "--rtt", "3 ms"), ("accept", "f-1")],
+        [("show",), ("show", "--rtt", "33"), ("check", "/nowhere", "--rtt", "3 ms")],
     )
     def test_a_mistake_is_status_2(self, adon: Any, arguments: tuple[str, ...]) -> None:
         assert adon("advice", *arguments).exit_code == 2
-
-    def test_accept_shows_first(self, adon: Any, transfers: Any) -> None:
-        from apps.rest.times import to_text
-
-        arguments = ("advice", "accept", "f-12", "--applied", to_text(APPLIED))
-        found = adon(*arguments)
-        assert found.exit_code == 0, found.stderr
-        assert found.stdout.startswith("confirmed: faster: median")
-        assert "add --yes" in found.stdout
-        assert "saved with soykb@2" in adon(*arguments, "--yes").stdout

@@ -127,7 +127,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "GET /what-if": ("what-if", "--all"),
     "GET /workflows": ("workflow", "list"),
     "POST /advice": ("advice", "show", "--rate", "10 Gbps", "--rtt", "33 ms"),
-    "POST /advice/accept": ("advice", "accept", "f-1", "--applied", "2020-01-01T00:00:00Z"),
 }
 """Each operation, and a command that asks for it."""
 

@@ -49,7 +49,6 @@ NAMES = {
 """What the examples name, and what is called so, or lies ahead, here."""
 CHANGED: Mapping[str, Mapping[str, Any]] = {
     "start_backtest": {"since": _text(NOW - timedelta(days=1))},
-    "accept_advice": {"applied_at": _text(NOW - timedelta(days=1))},
 }
 """What else differs from an example."""
 REFUSED = {

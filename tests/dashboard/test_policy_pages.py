@@ -269,7 +269,6 @@ def test_advice_for_a_flow_and_for_none(world: World, visiting: Visiting) -> Non
     assert f"/advice?flow={flow}" in links(advice.show(visiting()))
     shown = advice.show(visiting("performance_engineer", query={"flow": flow}))
     said = text(shown)
-    for words in ("What is advised", "mu-dtn (sender)", "Keep it in the template"):
+    for words in ("What is advised", "mu-dtn (sender)"):
         assert words in said, words
-    assert advice.ACCEPT not in ids(advice.show(visiting("researcher", query={"flow": flow})))
     assert "There is no such thing" in text(advice.show(visiting(query={"flow": "f-99"})))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import pytest
 from hypothesis import given
@@ -261,6 +260,3 @@ def test_advice_is_asked_for_with_what_was_filled_in() -> None:
     }
     with pytest.raises(InvalidInput):
         advice.question({"streams": "many"}, None)
-    assert advice.moment("2026-11-22T10:00", ZoneInfo("America/Chicago")) == "2026-11-22T10:00:00-06:00"
-    with pytest.raises(InvalidInput):
-        advice.moment("", ZoneInfo("UTC"))

@@ -1,8 +1,7 @@
-"""Advice on TCP and transfers: what both hosts should have, what it gains, and whether it held.
+"""Advice on TCP and transfers: what both hosts should have, and what it gains.
 
 [ADON] 4.3 wants hosts tuned until TCP comes near its theoretical maximum Γ_t; 5.3 finds that both ends must
-be changed, that more streams help only up to a point, and that what was found belongs into the template.  The
-story, module by module:
+be changed, and that more streams help only up to a point.  The story, module by module:
 
 - :mod:`facts` is what is known about a path and about a host; what is not known is None.  A host's part comes
   from its measurement point, or from text that its administrator pastes (:mod:`reading`).
@@ -12,8 +11,6 @@ story, module by module:
   tools,
   :mod:`script` as a file for sysctl.d.
 - :mod:`prediction` tells what is gained, :mod:`checking` whether both hosts have what was advised.
-- :mod:`confirmation` holds transfers before and after against each other (:mod:`ranks`), and :mod:`practice`
-  turns what was confirmed into a best practice of the template.
 
 Pure: no clock, no host is touched.  Facts about Linux are from its documentation (``ip-sysctl``), facts about
 tuning from ESnet's fasterdata pages, [23] of the thesis; each is named where it is used.

@@ -1,13 +1,11 @@
-"""Transfer advice: for a flow, for supposed numbers and pasted settings, and into the template."""
+"""Transfer advice: for a flow, and for supposed numbers and pasted settings."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
-from zoneinfo import ZoneInfo
 
-from dash import Dash, Input, Output, State, ctx, dcc, html, no_update
+from dash import Dash, Input, Output, State, dcc, html, no_update
 from dash.development.base_component import Component
 
 from adon.access.policy import Action
@@ -15,20 +13,12 @@ from adon.errors import AdonError, Conflict, InvalidInput
 from apps.dashboard import ui
 from apps.dashboard.page import Group, Page
 from apps.dashboard.policy import advised, filters
-from apps.dashboard.policy.words import allowed
 from apps.dashboard.ui.blocks import Column
 from apps.dashboard.visit import Visit, visit
 
 PREFIX = "advice"
 PATH = "/advice"
-ASK, SAID, PROPOSE, ACCEPT, ACCEPTED, SINCE = (
-    "advice-ask",
-    "advice-said",
-    "advice-propose",
-    "advice-accept",
-    "advice-accepted",
-    "advice-since",
-)
+ASK, SAID = "advice-ask", "advice-said"
 RECENT = 8
 NUMBERS = (
     ("rate", "The path carries", "10 Gbps"),
@@ -87,30 +77,7 @@ def _of_flow(here: Visit, flow: str) -> Component:
     except AdonError as error:
         return ui.failure(error)
     head = html.H2(["For ", ui.link(flow, f"/flows/{flow}"), f" on {found['path']['path']}"])
-    parts = [head, advised.advice(found, here)]
-    if allowed(here, Action.TEMPLATE_ADD):
-        parts.append(_acceptance())
-    return html.Div(parts)
-
-
-def _acceptance() -> Component:
-    since = dcc.Input(id=SINCE, type="datetime-local", value="")
-    return ui.card(
-        "Keep it in the template",
-        html.P(
-            "It becomes a best practice once transfers since then are faster than those before.",
-            className="muted",
-        ),
-        ui.field("Both hosts are set so since", since, "your time"),
-        html.Div(
-            [
-                html.Button("Do transfers confirm it?", id=PROPOSE, type="button", className="quiet"),
-                html.Button("Accept into the template", id=ACCEPT, type="button"),
-            ],
-            className="deeds",
-        ),
-        html.Div(id=ACCEPTED, **{"aria-live": "polite"}),
-    )
+    return html.Div([head, advised.advice(found, here)])
 
 
 def _question(flow: str | None) -> Component:
@@ -156,17 +123,6 @@ def question(said: Mapping[str, str], flow: str | None) -> dict[str, Any]:
     return asked if flow is None else {**asked, "flow": flow}
 
 
-def moment(local: str, zone: ZoneInfo) -> str:
-    """The moment (RFC 3339) that a time in the reader's zone is.
-
-    :raises InvalidInput: for what is no time.
-    """
-    try:
-        return datetime.fromisoformat(local).replace(tzinfo=zone).isoformat()
-    except ValueError as error:
-        raise InvalidInput.of("applied_at", "say since when: a day and a time") from error
-
-
 def _callbacks(app: Dash) -> None:
     filters.install(app, PREFIX, ("flow", "path"), ("flow", "path"))
 
@@ -190,34 +146,6 @@ def _callbacks(app: Dash) -> None:
             return (found, *[""] * len(FIELDS))
         except AdonError as error:
             return (ui.failure(error), *problems(error))
-
-    @app.callback(
-        Output(ACCEPTED, "children"),
-        Output(f"{SINCE}-problem", "children"),
-        Input(PROPOSE, "n_clicks"),
-        Input(ACCEPT, "n_clicks"),
-        State(SINCE, "value"),
-        State(f"{PREFIX}-flow", "value"),
-        State(f"{PREFIX}-path", "value"),
-        prevent_initial_call=True,
-        running=[(Output(ACCEPT, "disabled"), True, False), (Output(PROPOSE, "disabled"), True, False)],
-    )
-    def accept(propose: int | None, kept: int | None, since: str | None, flow: str, path: str | None) -> Any:
-        if not propose and not kept:
-            return no_update, no_update
-        here = visit()
-        try:
-            wanted: Any = {
-                "flow": flow,
-                "applied_at": moment(since or "", here.zone),
-                "propose": ctx.triggered_id == PROPOSE,
-            }
-            wanted |= {"path": path} if path else {}
-            return advised.confirmation(here.client.accept_advice(wanted)), ""
-        except InvalidInput as error:
-            return no_update, "; ".join(one.cause for one in error.problems)
-        except AdonError as error:
-            return ui.failure(error), ""
 
 
 def problems(error: AdonError) -> list[str]:

@@ -62,15 +62,7 @@ def _prediction(found: Document) -> Component:
         return ui.notice("Too little is known to predict what would be reached.", "wait")
     basis = found["prediction"]
     rests = html.Small(f"{basis['formula']}; it rests on {basis['basis']}.")
-    best = [html.P(_practice(found["best_practice"]))] if found["best_practice"] else []
-    return ui.notice([html.Strong(told), html.P(rests), *best], "good" if found["both_applied"] else "plain")
-
-
-def _practice(one: Document) -> str:
-    return (
-        f"Best practice: confirmed by {len(one['after'])} transfers, accepted by {one['accepted_by']}: "
-        f"{one['streams']} streams, {one['achieved']['expected']:.3g} times as fast as before."
-    )
+    return ui.notice([html.Strong(told), html.P(rests)], "good" if found["both_applied"] else "plain")
 
 
 def _items(found: Document) -> Component:
@@ -169,14 +161,3 @@ def _gaps(gaps: list[Any]) -> Component | None:
         for one in gaps
     ]
     return ui.card("Not known", html.Ul(lines, className="plain-list"))
-
-
-def confirmation(found: Document) -> Component:
-    """What transfers before and after say, and what became of it."""
-    told = found["confirmation"]
-    tones: Mapping[str, Tone] = {"confirmed": "good", "not confirmed": "bad", "too few": "wait"}
-    parts: list[Any] = [html.Strong(f"{told['verdict'].capitalize()}: "), told["text"]]
-    if found["template"]:
-        name, _, version = found["template"].partition("@")
-        parts += [" It is kept in ", ui.link(found["template"], f"/templates/{name}?version={version}"), "."]
-    return ui.notice(parts, tones[told["verdict"]])

@@ -145,16 +145,7 @@ def _more(template: Document) -> list[Component]:
     if template["triggers"]:
         lines = [html.Li([html.Strong(one["name"])]) for one in template["triggers"]]
         found.append(ui.details(f"Triggers ({len(lines)})", html.Ul(lines)))
-    if template["best_practices"]:
-        lines = [html.Li(_practice(one)) for one in template["best_practices"]]
-        found.append(ui.details(f"Best practices ({len(lines)})", html.Ul(lines)))
     return found
-
-
-def _practice(one: Document) -> str:
-    return ", ".join(
-        f"{name}: {readable(value)}" for name, value in one.items() if value not in (None, [], "")
-    )
 
 
 def _scoring(here: Visit, template: Document, checked: Document, version: int) -> list[Component]:

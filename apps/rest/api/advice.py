@@ -1,33 +1,24 @@
-"""TCP and transfer advice: for a flow, for supposed numbers, and accepting what transfers have confirmed."""
+"""TCP and transfer advice: for a flow, and for supposed numbers."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from http import HTTPStatus
-from typing import Any
 
 from flask import Response
 from pydantic import Field
 
 from adon.access.policy import Action
 from adon.broker.tuning.advice import Advice, advise
-from adon.broker.tuning.checking import Verdict as Applied
 from adon.broker.tuning.checking import check
-from adon.broker.tuning.confirmation import Confirmation, Verdict, comparable, confirm
 from adon.broker.tuning.facts import HostFacts, Interface, PathFacts
-from adon.broker.tuning.practice import best_practice, practice_for, with_practice
 from adon.broker.tuning.reading import read_host
 from adon.broker.tuning.tools import TOOLS, Tool, tool_named
-from adon.errors import Conflict, InvalidInput, problems_of
-from adon.store import codec
-from adon.templates_catalog.best_practice import BestPractice
-from apps.rest.advice_facts import Subject, host_facts, subject_of
+from adon.errors import InvalidInput, problems_of
+from apps.rest.advice_facts import Subject, subject_of
 from apps.rest.advice_models import (
-    AcceptAdviceBody,
-    AcceptView,
     AdviceBody,
     AdviceView,
-    ConfirmationView,
     HostAdviceView,
     HostBody,
     ToolView,
@@ -35,13 +26,10 @@ from apps.rest.advice_models import (
     overridden,
 )
 from apps.rest.answers import done, json_answer
-from apps.rest.api.common import PREFIX, FlowAddress, Query, answers, blueprint, flow_number
-from apps.rest.guard import action, requester
+from apps.rest.api.common import FlowAddress, Query, answers, blueprint, flow_number
+from apps.rest.guard import action
 from apps.rest.owned import check_flow
 from apps.rest.services import services
-
-MOST_OUTCOMES = 5_000
-"""The latest outcomes of a template that are looked through for those of one path."""
 
 api = blueprint("advice", "TCP and transfer advice")
 
@@ -70,9 +58,8 @@ def advice_of(subject: Subject) -> Advice:
 
 def advice_view(subject: Subject, flow: str) -> AdviceView:
     """The advice for a flow as it is answered."""
-    practice = practice_for(subject.template, subject.path.name, subject.sender.name, subject.receiver.name)
     hosts = subject.sender, subject.receiver
-    return _view(advice_of(subject), hosts, subject.tool, subject.streams, practice, flow)
+    return _view(advice_of(subject), hosts, subject.tool, subject.streams, flow)
 
 
 def _view(
@@ -80,7 +67,6 @@ def _view(
     hosts: tuple[HostFacts, HostFacts],
     tool: Tool,
     streams: int,
-    practice: BestPractice | None,
     flow: str | None,
 ) -> AdviceView:
     ends = [
@@ -89,7 +75,7 @@ def _view(
     ]
     chosen = chosen_for(advice, streams)
     tools = [ToolView.of(one, chosen, asked=one.name == tool.name) for one in TOOLS]
-    return AdviceView.of(advice, ends, tools, practice)
+    return AdviceView.of(advice, ends, tools)
 
 
 def _interface_name(host: HostFacts) -> str | None:
@@ -126,7 +112,7 @@ def answered(body: AdviceBody) -> AdviceView:
         return advice_view(subject, body.flow)
     tool = TOOLS[0] if body.tool is None else tool_named(body.tool)
     advice = advise(path, sender, receiver, tool.bound, streams)
-    return _view(advice, (sender, receiver), tool, streams, None, None)
+    return _view(advice, (sender, receiver), tool, streams, None)
 
 
 def _host(body: HostBody, role: str, known: HostFacts | None) -> HostFacts:
@@ -152,63 +138,3 @@ def _host(body: HostBody, role: str, known: HostFacts | None) -> HostFacts:
         interface = replace(interface, rate=rate, mtu=mtu)
     memory = host.memory if body.memory is None else body.memory
     return replace(host, name=name, interface=interface, memory=memory)
-
-
-@api.post("/advice/accept", responses={"200": AcceptView, **answers(201, AcceptView, 400, 409, 413, 415)})
-@action(Action.TEMPLATE_ADD)
-def accept_advice(body: AcceptAdviceBody) -> Response:
-    """Keep confirmed advice as a best practice in a new version of the flow's template."""
-    view, where = accepted(body)
-    status = HTTPStatus.OK if where is None else HTTPStatus.CREATED
-    return done(view, status, where)
-
-
-def accepted(body: AcceptAdviceBody) -> tuple[AcceptView, str | None]:
-    """What became of it, and where the new version is; None if it was only proposed.
-
-    :raises Conflict: if the outcomes do not confirm the advice.
-    """
-    flow = services().store.flow(flow_number(body.flow))
-    check_flow(Action.FLOW_READ, flow)
-    # As it was known before: what is set by now gains nothing any more.
-    subject = subject_of(flow, body.path, body.tool, body.applied_at)
-    advice = advice_of(subject)
-    confirmation = _confirmation(subject, advice, body.applied_at)
-    if body.propose and confirmation.verdict is not Verdict.CONFIRMED:
-        return AcceptView(
-            confirmation=ConfirmationView.of(confirmation), best_practice=None, template=None
-        ), None
-    _require_applied(advice)
-    actor = requester()
-    now = services().clock()
-    practice = best_practice(advice, confirmation, body.applied_at, now, actor.name)
-    view: dict[str, Any] = {
-        "confirmation": ConfirmationView.of(confirmation),
-        "best_practice": practice.model_dump(mode="json"),
-    }
-    if body.propose:
-        return AcceptView(**view, template=None), None
-    latest = services().store.template(subject.template.name).template
-    command = {"template": with_practice(latest, practice), "author": actor.name}
-    saved = codec.decode_template(services().controller.call("template.add", command))
-    where = f"{PREFIX}/templates/{saved.name}/versions/{saved.version}"
-    return AcceptView(**view, template=saved.reference), where
-
-
-def _require_applied(advice: Advice) -> None:
-    """Refuse where a host is known to be set otherwise: then the transfers confirm something else.
-
-    :raises Conflict: naming the host and the setting.
-    """
-    for end in advice.hosts:
-        for one in check(end, host_facts(end.host)).findings:
-            if one.verdict is Applied.DIFFERS:
-                setting = one.setting
-                raise Conflict(end.host, f"{setting.key} is {one.present}, advised was {setting.value}")
-
-
-def _confirmation(subject: Subject, advice: Advice, applied_at: float) -> Confirmation:
-    found = services().store.outcomes(template=subject.template.name, limit=MOST_OUTCOMES)
-    outcomes = comparable(found, subject.path.name, subject.sender.name, subject.receiver.name)
-    predicted = None if advice.prediction is None else advice.prediction.gain
-    return confirm(outcomes, applied_at, predicted)
