@@ -21,10 +21,6 @@ from typing import Any
 
 from benchmarks import (
     archive,
-    bursts,
-    choreo,
-    crossing,
-    crossing_snapshot,
     dashboards,
     durable_write,
     evaluations,
@@ -36,17 +32,14 @@ from benchmarks import (
     many_flows_switches,
     moves,
     paths,
-    pct,
     placement,
     placement_gain,
     polling,
-    probe_jitter,
     queueing,
     reaction,
     rounds,
     setups,
     testbed_up,
-    trains,
     web,
     web_servers,
     workloads,
@@ -132,9 +125,6 @@ BENCHMARKS: dict[str, Benchmark] = {
     "archive": Benchmark("The measurement archive", archive.run, archive.report, archive.passed),
     "health": Benchmark("A round of health, beside its probes", health.run, health.report, health.passed),
     "paths": Benchmark("Candidate paths", paths.run, paths.report, paths.passed),
-    "probe_jitter": Benchmark(
-        "What Python adds to round-trip times", probe_jitter.run, probe_jitter.report, probe_jitter.passed
-    ),
     "placement": Benchmark("Placing tasks", placement.run, placement.report, placement.passed),
     "placement_gain": Benchmark(
         "What placing tasks gains", placement_gain.run, placement_gain.report, placement_gain.passed
@@ -149,7 +139,6 @@ BENCHMARKS: dict[str, Benchmark] = {
         dashboards.passed,
     ),
     "web_servers": Benchmark("Servers for the web side", web_servers.run, web_servers.report),
-    "trains": Benchmark("Packet trains beside iperf3", trains.run, trains.report, trains.passed),
     "rounds": Benchmark("A round of 100 instances", rounds.run, rounds.report, rounds.passed),
     "rounds_exhaustive": Benchmark(
         "A round of 100 instances, beside slow ones of all pairs",
@@ -162,17 +151,6 @@ BENCHMARKS: dict[str, Benchmark] = {
         evaluations.run,
         evaluations.report,
         evaluations.passed,
-    ),
-    "choreo": Benchmark(
-        "Applications placed, and really transferring", choreo.run, choreo.report, choreo.passed
-    ),
-    "pct": Benchmark("Data to the healthiest instances", pct.run, pct.report, pct.passed),
-    "bursts": Benchmark("Bursts, and transfers through them", bursts.run, bursts.report),
-    "crossing_snapshot": Benchmark(
-        "Others' traffic, as a snapshot looks for it", crossing_snapshot.run, crossing_snapshot.report
-    ),
-    "crossing": Benchmark(
-        "Others' traffic, and shared ways out", crossing.run, crossing.report, crossing.passed
     ),
     "testbed_up": Benchmark(
         "From nothing to a ping through our rules", testbed_up.run, testbed_up.report, testbed_up.passed

@@ -73,22 +73,6 @@ def dumbbell(pairs: int = 10, link: float = 100e6, delay: float = 1e-3) -> Cloud
     return Cloud("dumbbell", routers, ends, _across(ends, delay))
 
 
-def racks_under_one(pairs: int = 20, own: float = 20e6, link: float = 200e6, delay: float = 1e-3) -> Cloud:
-    """Figure 3(b): senders in one rack, receivers in another, an aggregation switch between.
-
-    :param own: bits/s between each guest and its rack's switch (1 Gbit/s in the paper).
-    :param link: between a rack's switch and the aggregation switch (10 Gbit/s), which more than
-        ``link / own`` senders fill.
-    """
-    routers = (Router("agg"), Router("left", "agg", link, link), Router("right", "agg", link, link))
-    ends = tuple(
-        Guest(f"{side}{number}", router, egress=Limit(own), ingress=own)
-        for side, router in (("s", "left"), ("r", "right"))
-        for number in range(1, pairs + 1)
-    )
-    return Cloud("racks-under-one", routers, ends, _across(ends, delay))
-
-
 def _across(ends: Sequence[Guest], delay: float) -> dict[Pair, Path]:
     """The paths from one router's guests to the other's."""
     return {

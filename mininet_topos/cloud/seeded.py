@@ -5,7 +5,6 @@ The rates are scaled to what two cores forward: their ratios are the papers'.
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Callable, Iterator, Sequence
 from itertools import permutations
@@ -54,63 +53,6 @@ def zones(seed: int, instances: int = 100) -> Cloud:
     return Cloud("zones", routers, guests, _paths(guests, path))
 
 
-def pct(seed: int, instances: int = 15) -> Cloud:
-    """Two zones of cluster instances, as [HEALTH] 7: four times the rate within a zone (8000 : 2000 Mb/s).
-
-    A part of the instances of each zone is on a busy machine: their hose is a quarter.
-    """
-    chance = random.Random(seed)  # noqa: S311 - it draws a network
-    where = list(_shared_out({"a": 8, "b": 7}, instances))
-    guests = tuple(
-        Guest(
-            f"g{number:02d}",
-            zone,
-            zone,
-            egress=Limit(_megabits(chance, 200 if chance.random() < 0.7 else 50, 0.1)),
-        )
-        for number, zone in enumerate(where)
-    )
-    routers = (Router("core"), Router("a", "core"), Router("b", "core"))
-
-    def path(one: Guest, other: Guest) -> Path:
-        across = one.zone != other.zone
-        return Path(
-            _megabits(chance, 50 if across else 200, 0.15),
-            chance.uniform(0.8e-3, 1.2e-3) if across else 0.2e-3,
-        )
-
-    return Cloud("pct", routers, guests, _paths(guests, path))
-
-
-def ec2(seed: int, instances: int = 10) -> Cloud:
-    """Hoses as in [CHOREO] figure 2(a), a tenth of them: four of five 90 to 110 Mbit/s, the others 30 to 180.
-
-    Some pairs share a machine, and have 400 Mbit/s (4.2: "near 4 Gbit/s").
-    """
-    racks = max(1, instances // 4)
-    machines = math.ceil(0.8 * instances / racks)
-    chance = random.Random(seed)  # noqa: S311 - it draws a network
-    guests = tuple(
-        Guest(
-            f"i{number:02d}",
-            f"rack{number % racks}",
-            machine=f"rack{number % racks}m{number // racks % machines}",
-            egress=Limit(
-                chance.uniform(90e6, 110e6) if chance.random() < 0.8 else chance.uniform(30e6, 180e6)
-            ),
-        )
-        for number in range(instances)
-    )
-    return Cloud("ec2", _racks(guests), guests, _paths(guests, _near_or_far(chance)))
-
-
-def rackspace(seed: int, instances: int = 10) -> Cloud:
-    """Every hose the same, as in [CHOREO] figure 2(b): 300 Mbit/s there, a third here."""
-    chance = random.Random(seed)  # noqa: S311 - it draws a network
-    guests = tuple(Guest(f"i{number:02d}", "rack0", egress=Limit(100e6)) for number in range(instances))
-    return Cloud("rackspace", _racks(guests), guests, _paths(guests, _near_or_far(chance)))
-
-
 def throttled(instances: int = 4) -> Cloud:
     """Token buckets of [HEALTH] figure 4, a tenth of them.
 
@@ -123,15 +65,6 @@ def throttled(instances: int = 4) -> Cloud:
         Guest(f"i{number}", "rack0", egress=(micro, medium)[number % 2]) for number in range(instances)
     )
     return Cloud("throttled", _racks(guests), guests, _paths(guests, lambda _one, _other: Path(delay=0.5e-3)))
-
-
-def _near_or_far(chance: random.Random) -> Callable[[Guest, Guest], Path]:
-    def path(one: Guest, other: Guest) -> Path:
-        if one.machine != "" and one.machine == other.machine:
-            return Path(400e6, 0.05e-3)
-        return Path(delay=(0.15e-3 if one.router == other.router else 0.4e-3) + chance.uniform(0, 0.2e-3))
-
-    return path
 
 
 def _racks(guests: Sequence[Guest]) -> tuple[Router, ...]:

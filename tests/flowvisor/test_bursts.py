@@ -115,7 +115,7 @@ class TestByHand:
     def test_intervals_like_those_of_iperf3(
         self, length: float, rates: list[float], value: float, truth: Allowance
     ) -> None:
-        """As ``benchmarks bursts`` sees them: few blocks per interval, a buffer that fills in the first."""
+        """As behind a token bucket: few blocks per interval, and a buffer that fills in the first."""
         found = throttling_of(a_test([rate * M for rate in rates], value=value * M, interval_seconds=length))
         assert found is not None
         assert found.burst == pytest.approx(truth.burst, rel=0.05)

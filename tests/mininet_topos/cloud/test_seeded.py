@@ -12,20 +12,17 @@ from measurement.health.model import Pair
 from mininet_topos.cloud import choreo, seeded
 from mininet_topos.cloud.description import Cloud, Path
 
-SEEDED = (seeded.zones, seeded.pct, seeded.ec2, seeded.rackspace)
 
-
-@given(st.sampled_from(SEEDED), st.integers(0, 2**32), st.integers(2, 40))
-def test_any_seed_and_size_can_be_built_and_comes_again(kind, seed, instances):
-    cloud = kind(seed, instances)
+@given(st.integers(0, 2**32), st.integers(2, 40))
+def test_any_seed_and_size_can_be_built_and_comes_again(seed, instances):
+    cloud = seeded.zones(seed, instances)
     assert len(cloud.guests) == instances
     assert len(cloud.paths) == instances * (instances - 1)
-    assert kind(seed, instances) == cloud
+    assert seeded.zones(seed, instances) == cloud
 
 
-@pytest.mark.parametrize("kind", SEEDED)
-def test_another_seed_is_another_cloud(kind):
-    assert kind(1).paths != kind(2).paths
+def test_another_seed_is_another_cloud():
+    assert seeded.zones(1).paths != seeded.zones(2).paths
 
 
 def test_zones_are_as_large_as_in_the_paper():
@@ -52,23 +49,6 @@ def test_rates_of_the_zones_differ_by_path():
     assert rates[len(rates) * 9 // 10] > 2 * rates[len(rates) // 10]
 
 
-def test_zones_of_the_job_have_a_quarter_between_them():
-    cloud = seeded.pct(1)
-    assert Counter(guest.zone for guest in cloud.guests) == {"a": 8, "b": 7}
-    within = statistics.median(path.rate for path in paths_between(cloud, "a", "a"))
-    across = statistics.median(path.rate for path in paths_between(cloud, "a", "b"))
-    assert 3 < within / across < 5.5
-
-
-def test_four_of_five_hoses_are_near_100_megabits():
-    hoses = [guest.egress.rate for seed in range(20) for guest in seeded.ec2(seed).guests]
-    assert 0.7 < sum(90e6 <= rate <= 110e6 for rate in hoses) / len(hoses) < 0.95
-
-
-def test_hoses_are_all_the_same_where_the_paper_saw_them_so():
-    assert {guest.egress.rate for guest in seeded.rackspace(3).guests} == {100e6}
-
-
 @pytest.mark.parametrize(("guest", "peak", "lasts"), [(0, 20e6, 4.0), (1, 100e6, 1.0)])
 def test_a_throttled_guest_is_fast_as_long_as_in_figure_4(guest, peak, lasts):
     hose = seeded.throttled().guests[guest].egress
@@ -87,8 +67,6 @@ def test_the_narrowest_link_of_figure_3_is_the_shared_one():
     shared = choreo.dumbbell(pairs=10, link=50e6)
     assert [router.up for router in shared.routers if router.above] == [50e6]
     assert all(guest.egress is None for guest in shared.guests)
-    racks = choreo.racks_under_one(own=20e6, link=200e6)
-    assert {guest.egress.rate for guest in racks.guests} == {20e6}
 
 
 @pytest.mark.parametrize("between", ["aa", "ab", "bc"])
