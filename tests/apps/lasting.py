@@ -85,15 +85,6 @@ class Holder:
             reply(handler, 200, {**line, "result-merged": self.server.results[parts[2]]})
 
 
-def hang(server: StandIn) -> Callable[[BaseHTTPRequestHandler], None]:
-    """Never answers, while the test lasts."""
-
-    def nothing(_: BaseHTTPRequestHandler) -> None:
-        server.released.wait(20)
-
-    return nothing
-
-
 @contextmanager
 def holder(now: Callable[[], float]) -> Iterator[Holder]:
     """A running one."""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import socket
-import threading
-from contextlib import closing, suppress
+from contextlib import suppress
 from functools import partial
 
 import pytest
@@ -15,13 +13,11 @@ from flask import request
 
 from adon.config import Access, WebLimits
 from adon.yamlfile import check_model
-from apps.rest import bridge, connections, rates
-from apps.rest.bridge import Busy, Room, environ_of
+from apps.rest import bridge, connections
 from apps.rest.identity.ways import NAME as WAYS
 from apps.rest.identity.ways import open_ways
 from apps.rest.proxies import plain
 from apps.rest.rates import Rates, network_of
-from apps.rest.sockets import listening
 from tests.apps import web
 from tests.apps.edge import eventually
 from tests.apps.measured import NOW
@@ -116,28 +112,6 @@ def test_too_many_requests_are_refused_with_when_to_come_again(world):
     assert known.take("anonymous", "192.0.2.2").allowed
 
 
-def test_whoever_has_gone_is_forgotten(monkeypatch):
-    """Of a client that changes its address at each request nothing may stay."""
-    rate = WebLimits.model_validate({"anonymous": {"requests": 2, "per": "1 s"}})
-    monkeypatch.setattr(rates, "MANY", 20)
-    monkeypatch.setattr(rates, "SWEEP_S", 0.0)
-    known = Rates(rate)
-    for number in range(200):
-        known.take("anonymous", f"192.0.2.{number}")
-    eventually(lambda: known.take("anonymous", "198.51.100.1") and known.known < 30, "all are kept")
-
-
-def test_counting_who_asks_starts_no_thread(monkeypatch):
-    """The library would start one for each hundredth of a second in which somebody asks."""
-    known = Rates(WebLimits())
-    eventually(lambda: not any(isinstance(one, threading.Timer) for one in threading.enumerate()), "a timer")
-    started = []
-    monkeypatch.setattr(threading.Thread, "start", lambda thread: started.append(thread))
-    for number in range(20):
-        known.take("anonymous", f"192.0.2.{number}")
-    assert started == []
-
-
 def test_one_ipv6_host_has_one_share():
     assert network_of("2001:db8::1") == network_of("2001:db8::ffff:1") != network_of("2001:db8:0:1::1")
     assert network_of("192.0.2.1") != network_of("192.0.2.2")
@@ -165,16 +139,6 @@ def test_nobody_has_more_than_their_share_of_the_connections(world):
         eventually(lambda: requests.get(f"{url}/api/v1/healthz", timeout=20).status_code == 200)
 
 
-def test_bodies_have_so_much_memory_together():
-    room = Room(10)
-    with room.held() as first, room.held() as second:
-        first(6)
-        second(4)
-        with pytest.raises(Busy):
-            second(1)
-    assert room.taken == 0
-
-
 SHIBBOLETH = {"Adon-Proxy-Secret": "s3cret", "Shib-Identity-Provider": "https://idp", "eppn": "ann@mu.edu"}
 
 
@@ -200,15 +164,6 @@ def test_who_speaks_for_an_identity_provider_is_known_by_the_connection_not_by_a
         assert ask("127.0.0.2", "127.0.0.1") == 401, "somebody past it"
 
 
-def test_no_header_passes_for_what_this_process_says():
-    headers = [(b"adon.actor", b"admin"), (b"x_forwarded_for", b"1"), (b"remote_addr", b"1"), (b"a", b"1")]
-    scope = {"method": "GET", "raw_path": b"/%2e", "query_string": b"", "http_version": "1.1"}
-    made = environ_of({**scope, "headers": headers, "client": ("192.0.2.9", 5)}, b"", {"adon.proxied": False})
-    assert "adon.actor" not in made
-    assert (made["REMOTE_ADDR"], made["adon.proxied"], made["HTTP_A"]) == ("192.0.2.9", False, "1")
-    assert not [name for name in made if name in ("HTTP_X_FORWARDED_FOR", "HTTP_REMOTE_ADDR")]
-
-
 def test_what_a_stranger_says_about_the_client_is_dropped(world, served):
     seen = []
 
@@ -228,26 +183,3 @@ def test_who_left_is_forgotten(world, served):
         assert answer.status_code == 200
         assert world.stream.listening == 1
     eventually(lambda: world.stream.listening == 0, "the place stays taken")
-
-
-@pytest.mark.parametrize("handed", [False, True], ids=["opened here", "handed to us"])
-def test_no_answer_waits_for_the_one_before_to_be_acknowledged(handed):
-    """Nagle's algorithm (RFC 896) holds a small answer back for the 40 ms of a delayed acknowledgement."""
-    given = socket.create_server(("127.0.0.1", 0)).detach() if handed else None
-    accepted = []
-
-    async def look():
-        with closing(listening("127.0.0.1", 0, given)) as listener:
-            server = await asyncio.start_server(lambda _, writer: accepted.append(writer), sock=listener)
-            async with server:
-                _, writer = await asyncio.open_connection(*listener.getsockname())
-                while not accepted:
-                    await asyncio.sleep(0.01)
-                found = (
-                    accepted[0].get_extra_info("socket").getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
-                )
-                writer.close()
-                accepted[0].close()
-                return found
-
-    assert asyncio.run(asyncio.wait_for(look(), 20))

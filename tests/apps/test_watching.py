@@ -26,7 +26,7 @@ from apps.collector.watcher import Watcher
 from apps.collector.watching import in_background, of_hosts
 from measurement.archive import Appended, Archive
 from measurement.codec import observation_to_json
-from measurement.errors import ArchiveError, LeaseLost
+from measurement.errors import ArchiveError
 from measurement.fleet import Fleet, Host, Watched
 from measurement.model import Measurement, Metric, Observation, PathKey, host_key
 from measurement.point import certificate
@@ -220,52 +220,9 @@ def test_values_that_cannot_be_are_refused_and_said_once(
     assert caplog.text.count("event=no_value") == 2
 
 
-def test_what_could_not_be_kept_is_read_again(observing: Observing) -> None:
-    keep = Keeping()
-    thread = watcher(observing, keep)
-    thread.round()
-    observing.point.gives(observing.task, sample("osu", time.time()))
-    keep.refusal = ArchiveError("busy")
-    with pytest.raises(ArchiveError):
-        thread.round()
-    assert observing.results == []
-    keep.refusal = None
-    thread.round()
-    assert len(keep.kept) == 1
-
-
-def test_who_has_lost_the_lease_rests_until_the_archive_takes_values_again(observing: Observing) -> None:
-    keep = Keeping()
-    thread = watcher(observing, keep)
-    thread.round()
-    observing.point.gives(observing.task, sample("osu", time.time()))
-    keep.refusal = LeaseLost("another")
-    thread.round()
-    assert observing.rested == 1
-    asked = len(observing.point.server.asked)
-    thread.round()
-    assert (observing.rested, len(observing.point.server.asked)) == (1, asked)
-    keep.refusal = None
-    thread.round()
-    assert len(keep.kept) == 1
-
-
 def test_one_that_stands_by_asks_nobody(observing: Observing) -> None:
     watcher(observing, Keeping(), lambda: False).round()
     assert observing.point.server.asked == []
-
-
-def test_a_bug_is_logged_and_the_thread_goes_on_until_it_is_stopped(
-    observing: Observing, caplog: pytest.LogCaptureFixture
-) -> None:
-    def bug() -> bool:
-        raise ZeroDivisionError
-
-    thread = Watcher("hosts", observing, Keeping(), bug, every=0.05)
-    thread.start()
-    until(lambda: caplog.text.count("event=fault thread=hosts") >= 2, "no fault was logged")
-    thread.stop()
-    assert observing.closed == 1
 
 
 # -- from the configuration ------------------------------------------------------------------------------

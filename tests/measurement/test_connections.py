@@ -2,18 +2,16 @@ from __future__ import annotations
 
 import hashlib
 import ssl
-import threading
-from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from measurement.errors import AnswerTooLarge, BadAnswer, PointError, PointTimeout, PointUntrusted, shorten
+from measurement.errors import BadAnswer, PointError, PointUntrusted, shorten
 from measurement.point.certificate import ensure
 from measurement.pscheduler.client import PSchedulerClient
-from measurement.pscheduler.transport import Credentials, Pinned, Timeouts, Transport
+from measurement.pscheduler.transport import Credentials, Pinned, Timeouts
 from tests.measurement.standin import StandIn, reply, stand_in
 
 TOKEN = "-".join(["a", "token", "that", "nobody", "should", "see"])
@@ -39,41 +37,6 @@ def client(server: StandIn, verify: Any = True, **more: Any) -> PSchedulerClient
     return PSchedulerClient(server.url, verify, pause=lambda _: None, **more)
 
 
-def test_a_connection_is_used_again_where_the_server_keeps_it() -> None:
-    with stand_in(keep_alive=True) as server:
-        asked = client(server)
-        for _ in range(5):
-            asked.api()
-        assert server.connections == 1
-        asked.close()
-        assert asked.api() == 6
-        assert server.connections == 2
-
-
-def test_where_the_server_closes_each_request_has_its_own() -> None:
-    with stand_in() as server:
-        asked = client(server)
-        assert [asked.api() for _ in range(3)] == [6, 6, 6]
-        assert server.connections == 3
-
-
-def test_after_an_answer_that_is_too_large_the_connection_is_not_used_again() -> None:
-    def flood(handler: BaseHTTPRequestHandler) -> None:
-        handler.send_response(200)
-        handler.send_header("Content-Length", str(100 * 2**20))
-        handler.end_headers()
-        for _ in range(100):
-            handler.wfile.write(b" " * 2**20)
-
-    with stand_in(keep_alive=True) as server:
-        server.misbehave["GET /api"] = flood
-        asked = client(server)
-        with pytest.raises(AnswerTooLarge, match="larger than"):
-            asked.api()
-        assert asked.hostname() == "stand-in"
-        assert server.connections == 2
-
-
 def test_a_kept_connection_that_the_server_has_closed_meanwhile_is_replaced() -> None:
     def answer_and_close(handler: BaseHTTPRequestHandler) -> None:
         reply(handler, 200, 6)
@@ -83,41 +46,6 @@ def test_a_kept_connection_that_the_server_has_closed_meanwhile_is_replaced() ->
         server.misbehave["GET /api"] = answer_and_close
         asked = client(server)
         assert [asked.api() for _ in range(3)] == [6, 6, 6]
-
-
-def test_threads_share_a_client_and_no_more_than_allowed_ask_at_once() -> None:
-    together = threading.Barrier(2, timeout=5)
-
-    def slow(handler: BaseHTTPRequestHandler) -> None:
-        together.wait()
-        reply(handler, 200, 6)
-
-    with stand_in(keep_alive=True) as server:
-        server.misbehave["GET /api"] = slow
-        asked = client(server, concurrent=2, timeouts=Timeouts(5.0, 5.0, 5.0))
-        with ThreadPoolExecutor(8) as pool:
-            assert list(pool.map(lambda _: asked.api(), range(8))) == [6] * 8
-        assert server.most_at_once == 2
-        assert server.connections == 2
-
-
-def test_who_waits_too_long_for_our_own_requests_is_told_so() -> None:
-    with stand_in() as server:
-        arrived = threading.Event()
-
-        def hang(_: BaseHTTPRequestHandler) -> None:
-            arrived.set()
-            server.released.wait(5)
-
-        server.misbehave["GET /hostname"] = hang
-        http = Transport(server.url, timeouts=Timeouts(0.1, 0.2, 0.2), attempts=1, concurrent=1)
-        with ThreadPoolExecutor(1) as other:
-            hanging = other.submit(http.get, "/hostname", wait=1.0)
-            assert arrived.wait(5)
-            with pytest.raises(PointTimeout, match="our own requests"):
-                http.get("/api")
-            server.released.set()
-            assert isinstance(hanging.exception(), PointError)
 
 
 def test_a_pinned_certificate_is_trusted_whatever_name_it_bears(tmp_path: Path) -> None:
@@ -193,46 +121,3 @@ def test_a_token_does_not_go_in_the_clear_nor_to_another_host() -> None:
         with pytest.raises(BadAnswer, match="not followed"):
             client(server, credentials=Credentials(TOKEN)).api()
         assert other.asked == []
-
-
-def test_cookies_are_not_kept() -> None:
-    sent: list[str | None] = []
-
-    def bake(handler: BaseHTTPRequestHandler) -> None:
-        sent.append(handler.headers.get("Cookie"))
-        handler.send_response(200)
-        handler.send_header("Set-Cookie", "who=you")
-        handler.send_header("Content-Length", "1")
-        handler.end_headers()
-        handler.wfile.write(b"6")
-
-    with stand_in() as server:
-        server.misbehave["GET /api"] = bake
-        asked = client(server)
-        asked.api()
-        asked.api()
-    assert sent == [None, None]
-
-
-@pytest.mark.parametrize("token", ["", "two words", "line\nbreak", "höchst geheim"])
-def test_what_is_no_token_is_refused(token: str) -> None:
-    with pytest.raises(ValueError, match="token"):
-        Credentials(token)
-
-
-@pytest.mark.parametrize("digits", ["", "abc", "z" * 64])
-def test_what_is_no_fingerprint_is_refused(digits: str) -> None:
-    with pytest.raises(ValueError, match="64 hexadecimal"):
-        Pinned(digits)
-    assert Pinned(":".join(["AB"] * 32)).digits == "ab" * 32
-
-
-def test_files_that_are_no_certificates_are_refused_at_once(tmp_path: Path) -> None:
-    wrong = tmp_path / "wrong.pem"
-    wrong.write_text("not a certificate")
-    with pytest.raises(ValueError, match=r"not usable as certificates: .*wrong\.pem"):
-        PSchedulerClient("https://a.example.net", str(wrong))
-    with pytest.raises(ValueError, match="no certificate file"):
-        PSchedulerClient(
-            "https://a.example.net", credentials=Credentials(certificate=(wrong, tmp_path / "k"))
-        )

@@ -5,16 +5,13 @@ from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from measurement.errors import AnswerTooLarge, BadAnswer, PointError, Rejected
-from measurement.pscheduler import history, specs
-from measurement.pscheduler.client import Options, PSchedulerClient, Schedule, ScheduledRun
+from measurement.errors import PointError, Rejected
+from measurement.pscheduler import specs
+from measurement.pscheduler.client import PSchedulerClient, Schedule
 from measurement.pscheduler.iso8601 import parse_timestamp
 from measurement.pscheduler.leftovers import sweep
-from measurement.pscheduler.states import RunState
-from tests.measurement.standin import TASK, StandIn, reply, stand_in
+from tests.measurement.standin import StandIn, reply, stand_in
 
 TEST = specs.rtt(specs.Ends("127.0.0.1", "127.0.0.2", "a", "b"), 3)
 SECRET = b"0123456789abcdef"
@@ -28,24 +25,6 @@ def server() -> Iterator[StandIn]:
 
 def client(server: StandIn, **more: Any) -> PSchedulerClient:
     return PSchedulerClient(server.url, attempts=1, pause=lambda _: None, **more)
-
-
-@pytest.mark.parametrize(
-    ("options", "expected"),
-    [
-        (Options(), {"schema": 1}),
-        (Options(tools=("iperf3", "nuttcp")), {"schema": 1, "tools": ["iperf3", "nuttcp"]}),
-        (Options(lead_bind="192.0.2.1"), {"schema": 1, "lead-bind": "192.0.2.1"}),
-        (Options(priority=5), {"schema": 3, "priority": 5}),
-    ],
-)
-def test_options_declare_the_smallest_schema_that_carries_them(
-    server: StandIn, options: Options, expected: dict[str, Any]
-) -> None:
-    client(server).post(TEST, Schedule(), options)
-    (body,) = server.posted
-    assert {name: body.get(name) for name in expected} == expected
-    assert set(body) == {*expected, "test", "schedule", "reference", "_key"}
 
 
 def test_a_planned_start_is_absolute_and_on_the_nearest_second(server: StandIn) -> None:
@@ -101,56 +80,3 @@ def test_a_refused_post_is_repeated_only_where_that_can_help(
     with pytest.raises(PointError):
         client(server).post(TEST, Schedule())
     assert server.asked.count("POST /tasks") == posts
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        {"href": "https://x/tasks"},
-        {"state": "dreaming"},
-        {"end-time": "2001-01-01T00:00:00Z"},
-        {"start-time": None},
-    ],
-)
-def test_a_line_of_the_schedule_that_makes_no_sense_is_refused(server: StandIn, line: dict[str, Any]) -> None:
-    server.ran(TASK, "33333333-3333-4333-8333-333333333333", 2e9, None)
-    server.runs[0] |= line
-    server.misbehave["GET /schedule"] = lambda handler: reply(handler, 200, server.runs)
-    with pytest.raises(BadAnswer, match=r"schedule\[0\]"):
-        client(server).scheduled(2e9 - 1, 2e9 + 1)
-
-
-def runs_at(*starts: float, lasts: float = 0) -> list[ScheduledRun]:
-    return [
-        ScheduledRun(f"run-{n}", "task", RunState.FINISHED, start, start + lasts)
-        for n, start in enumerate(starts)
-    ]
-
-
-@settings(max_examples=60)
-@given(
-    st.lists(st.floats(0, 20_000), max_size=40),
-    st.floats(0, 8000),
-    st.floats(60, 7000),
-    st.integers(1, 40),
-)
-def test_a_history_is_read_whole_and_each_run_once_however_large_an_answer_may_be(
-    starts: list[float], lasts: float, window: float, most: int
-) -> None:
-    known = runs_at(*starts, lasts=lasts)
-    refused = False
-
-    def ask(start: float, end: float) -> list[ScheduledRun]:
-        found = [run for run in known if run.end >= start and run.start <= end]
-        if len(found) > most:
-            raise AnswerTooLarge("h", "too large")
-        return found
-
-    try:
-        read = [run.run for run in history.runs(ask, 0, 20_000, window)]
-    except AnswerTooLarge:
-        refused = True
-    if not refused:
-        assert sorted(read) == sorted(run.run for run in known)
-    else:
-        assert len(known) > most

@@ -5,17 +5,13 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Sequence
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from measurement.health.agenda import Agenda
 from measurement.health.model import Pair
-from measurement.health.planning import Limits, rounds
-from measurement.health.profiles import mesh
+from measurement.health.planning import Limits
 from tests.measurement.health.test_planning import disturbed, limits, some_pairs
-
-A_B, A_C, C_D = Pair("a", "b"), Pair("a", "c"), Pair("c", "d")
 
 
 def played(agenda: Agenda, lasts: Callable[[Pair], float], within: Limits) -> tuple[list[Pair], float, int]:
@@ -44,53 +40,3 @@ def test_all_is_done_without_conflict(
     order, _, most = played(agenda, lambda pair: chance.expovariate(1.0), within)
     assert sorted(order) == sorted(pairs)
     assert at_once is None or most <= at_once
-
-
-@given(some_pairs, limits)
-def test_what_may_start_starts(pairs: Sequence[Pair], within: Limits) -> None:
-    """Of what waits, each meets something that is under way."""
-    agenda = Agenda(pairs, within)
-    started = agenda.begin()
-    for pair in {*pairs} - {*started}:
-        assert disturbed([(*started, pair)], within)
-
-
-def test_of_equal_length_a_mesh_takes_hardly_longer_than_its_rounds() -> None:
-    names = [f"i{number:02}" for number in range(30)]
-    order = [pair for its in rounds(mesh(names)) for pair in its]
-    _, took, _ = played(Agenda(order), lambda pair: 1.0, Limits())
-    assert 58.0 <= took <= 1.15 * 58.0
-
-
-def test_nobody_waits_for_the_slowest_of_a_round() -> None:
-    """Rounds would take 10 + 10 + ...: every round has a slow pair in it."""
-    names = [f"i{number:02}" for number in range(20)]
-    plan = rounds(mesh(names))
-
-    def lasts(pair: Pair) -> float:
-        return 10.0 if hash_of(pair) % 10 == 0 else 1.0
-
-    by_rounds = sum(max(map(lasts, its)) for its in plan)
-    _, took, _ = played(Agenda(pair for its in plan for pair in its), lasts, Limits())
-    assert took < 0.8 * by_rounds
-
-
-def hash_of(pair: Pair) -> int:
-    return sum(map(ord, "".join(pair)))
-
-
-def test_so_many_at_once_and_no_more() -> None:
-    agenda = Agenda([A_B, C_D], at_once=1)
-    assert agenda.begin() == [A_B]
-    agenda.done(A_B)
-    assert agenda.begin() == [C_D]
-
-
-def test_what_is_not_under_way_cannot_end() -> None:
-    with pytest.raises(ValueError, match="a > b is not under way"):
-        Agenda([A_B]).done(A_B)
-
-
-def test_nothing_at_once_is_refused() -> None:
-    with pytest.raises(ValueError, match="at_once: with 0"):
-        Agenda([A_B], at_once=0)
