@@ -23,23 +23,18 @@ from benchmarks import (
     archive,
     dashboards,
     durable_write,
-    evaluations,
     failures,
-    footprint,
     health,
     install,
     many_flows,
-    many_flows_switches,
     moves,
     paths,
     placement,
     placement_gain,
-    polling,
     queueing,
     reaction,
     rounds,
     setups,
-    testbed_up,
     web,
     web_servers,
     workloads,
@@ -109,9 +104,6 @@ BENCHMARKS: dict[str, Benchmark] = {
     "many_flows": Benchmark(
         "A result among many flows", many_flows.run, many_flows.report, many_flows.passed
     ),
-    "many_flows_switches": Benchmark(
-        "A result among many flows, to the barrier", many_flows_switches.run, many_flows_switches.report
-    ),
     "queueing": Benchmark(
         "A decision over many waiting flows", queueing.run, queueing.report, queueing.passed
     ),
@@ -120,8 +112,6 @@ BENCHMARKS: dict[str, Benchmark] = {
     "setups": Benchmark(
         "Unannounced connections, to their first packet", setups.run, setups.report, setups.passed
     ),
-    "footprint": Benchmark("The idle controller", footprint.run, footprint.report, footprint.passed),
-    "polling": Benchmark("500 measurement points", polling.run, polling.report, polling.passed),
     "archive": Benchmark("The measurement archive", archive.run, archive.report, archive.passed),
     "health": Benchmark("A round of health, beside its probes", health.run, health.report, health.passed),
     "paths": Benchmark("Candidate paths", paths.run, paths.report, paths.passed),
@@ -145,15 +135,6 @@ BENCHMARKS: dict[str, Benchmark] = {
         rounds.run_exhaustive,
         rounds.report,
         rounds.passed,
-    ),
-    "evaluations": Benchmark(
-        "Evaluations: table V, and comparisons of runs",
-        evaluations.run,
-        evaluations.report,
-        evaluations.passed,
-    ),
-    "testbed_up": Benchmark(
-        "From nothing to a ping through our rules", testbed_up.run, testbed_up.report, testbed_up.passed
     ),
 }
 

@@ -6,8 +6,7 @@ standard input it takes orders for the yardsticks, which go over the same connec
 as real batches:
 
 - ``barrier``: a bare barrier to the first edge;
-- ``replace``: delete a rule, add it again, barrier: what a controller without standby paths does;
-- ``modules``: which heavy packages are imported.
+- ``replace``: delete a rule, add it again, barrier: what a controller without standby paths does.
 """
 
 from __future__ import annotations
@@ -34,7 +33,6 @@ from apps.campus_edge.executor import Executor
 from apps.campus_edge.loop import Inbox
 from apps.campus_edge.switchboard import Switchboard
 
-HEAVY = ("numpy", "pandas", "scipy", "plotly", "statsmodels", "flask", "dash", "alembic", "igraph")
 YARDSTICK_XID = 0x3FFF_0000
 FOREIGN_COOKIE = 1
 
@@ -129,11 +127,7 @@ def _take_orders() -> None:
     from os_ken.base.app_manager import AppManager
 
     for line in sys.stdin:
-        order = line.strip()
-        if order == "modules":
-            tell("modules", imported=[name for name in HEAVY if name in sys.modules])
-        else:
-            AppManager.get_instance().applications[ObservedSwitchboard.__name__].order(order)
+        AppManager.get_instance().applications[ObservedSwitchboard.__name__].order(line.strip())
 
 
 def main() -> int:
