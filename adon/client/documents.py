@@ -3036,7 +3036,7 @@ class RehearsalList(TypedDict):
 
 class HostAdviceView(TypedDict):
     """
-    One end: what it should have, whether it has it, and the file that sets it.
+    One end: what it should have, and whether it has it.
     """
 
     host: str
@@ -3049,11 +3049,6 @@ class HostAdviceView(TypedDict):
     who told the present values; empty if nobody did
     """
     observed_at: str | None
-    sysctl_file: str
-    commands: list[str]
-    """
-    for what is no kernel setting
-    """
 
 
 class PredictionView(TypedDict):

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from adon.errors import Conflict, InvalidInput, Problem
+from adon.errors import InvalidInput, Problem
 from apps.cli import completing as offered
-from apps.cli.arguments import FlowId
 from apps.cli.common import (
     EXIT_DIFFERS,
     JsonFlag,
@@ -108,7 +107,7 @@ def check(
     ctx: typer.Context,
     file: Annotated[
         str,
-        typer.Argument(help="What the host's commands printed (adon advice script names them); - reads it."),
+        typer.Argument(help="What sysctl -a, ip -d link, tc qdisc, ethtool, ss -tin printed; - reads it."),
     ],
     host: Annotated[str | None, typer.Option("--host", help="Which host it is of; else the sender.")] = None,
     flow: FlowOption = None,
@@ -157,28 +156,6 @@ def _role(advice: AdviceView, host: str) -> str:
             return str(end["role"])
     names = " and ".join(end["host"] for end in advice["hosts"])
     raise InvalidInput.of("--host", f"{host[:60]!r} is no end of this flow; they are {names}")
-
-
-@app.command()
-def script(
-    ctx: typer.Context,
-    flow: FlowId,
-    host: Annotated[
-        str, typer.Option("--host", help="One of the flow's two ends.", autocompletion=offered.hosts)
-    ],
-    json_: JsonFlag = False,
-) -> None:
-    """A file for /etc/sysctl.d of one end, and how to check that it is in force."""
-    advice = client(ctx).advice(flow)
-    role = _role(advice, host)
-    end = next(end for end in advice["hosts"] if end["role"] == role)
-    if not end["settings"]:
-        unknown = "; ".join(gap["what"] for gap in advice["unknown"])
-        raise Conflict("host", f"nothing can be advised for {host} yet; not known: {unknown}")
-    if json_:
-        print_json({"host": host, "sysctl_file": end["sysctl_file"]})
-    else:
-        typer.echo(end["sysctl_file"], nl=False)
 
 
 def _print_advice(advice: AdviceView) -> None:

@@ -13,7 +13,6 @@ from adon.broker.tuning.checking import Check, Finding
 from adon.broker.tuning.facts import PathFacts, Reached
 from adon.broker.tuning.item import Gap, Item
 from adon.broker.tuning.prediction import Range
-from adon.broker.tuning.script import command, sysctl_file
 from adon.broker.tuning.tools import Chosen, Tool
 from adon.broker.uncertain import Uncertain
 from adon.units import Duration, Rate, Ratio, Size
@@ -115,7 +114,7 @@ class SettingView(View):
 
 
 class HostAdviceView(View):
-    """One end: what it should have, whether it has it, and the file that sets it."""
+    """One end: what it should have, and whether it has it."""
 
     host: str
     role: Literal["sender", "receiver"]
@@ -124,13 +123,9 @@ class HostAdviceView(View):
     remarks: list[str]
     source: str = Field(description="who told the present values; empty if nobody did")
     observed_at: Time | None
-    sysctl_file: str
-    commands: list[str] = Field(description="for what is no kernel setting")
 
     @classmethod
-    def of(
-        cls, advice: Advice, host: HostAdvice, check: Check, interface: str | None, flow: str | None
-    ) -> Self:
+    def of(cls, host: HostAdvice, check: Check) -> Self:
         """One end as it is answered."""
         return cls(
             host=host.host,
@@ -140,8 +135,6 @@ class HostAdviceView(View):
             remarks=list(check.remarks),
             source=check.source,
             observed_at=check.observed_at,
-            sysctl_file=sysctl_file(advice, host, interface, flow),
-            commands=[command(one, interface) for one in host.settings if one.kind == "interface"],
         )
 
 

@@ -61,7 +61,6 @@ LOCAL: dict[str, tuple[str, ...]] = {
 """Commands that ask no server, with arguments to run them."""
 TRIED_ELSEWHERE = {
     "advice check",
-    "advice script",
     "audit export",
     "audit verify",
     "backup",

@@ -119,12 +119,6 @@ def _host(one: Document, here: Visit) -> Component:
             html.P([f"{count} of {len(one['settings'])} in force{source}", *at, "."], className="muted")
         )
     told += [html.P(remark) for remark in one["remarks"]]
-    if one["sysctl_file"]:
-        told.append(ui.details("A file that sets it", html.Pre(one["sysctl_file"], tabIndex=0)))
-    if one["commands"]:
-        told.append(
-            ui.details("Commands for its interface", html.Pre("\n".join(one["commands"]), tabIndex=0))
-        )
     heading = html.Span([f"{one['host']} ({one['role']}) ", ui.badge(words, tone)])
     nothing = "Everything that is advised is in force." if one["settings"] else "Nothing can be advised yet."
     return ui.card(heading, ui.table(columns, wrong, nothing, f"Settings of {one['host']}"), *told)

@@ -48,7 +48,7 @@ def get_advice(path: FlowAddress, query: AdviceQuery) -> Response:
     flow = services().store.flow(path.number)
     check_flow(Action.FLOW_READ, flow)
     subject = subject_of(flow, query.path, query.tool)
-    return json_answer(advice_view(subject, flow.id))
+    return json_answer(advice_view(subject))
 
 
 def advice_of(subject: Subject) -> Advice:
@@ -56,10 +56,10 @@ def advice_of(subject: Subject) -> Advice:
     return advise(subject.path, subject.sender, subject.receiver, subject.tool.bound, subject.streams)
 
 
-def advice_view(subject: Subject, flow: str) -> AdviceView:
+def advice_view(subject: Subject) -> AdviceView:
     """The advice for a flow as it is answered."""
     hosts = subject.sender, subject.receiver
-    return _view(advice_of(subject), hosts, subject.tool, subject.streams, flow)
+    return _view(advice_of(subject), hosts, subject.tool, subject.streams)
 
 
 def _view(
@@ -67,19 +67,11 @@ def _view(
     hosts: tuple[HostFacts, HostFacts],
     tool: Tool,
     streams: int,
-    flow: str | None,
 ) -> AdviceView:
-    ends = [
-        HostAdviceView.of(advice, end, check(end, host), _interface_name(host), flow)
-        for end, host in zip(advice.hosts, hosts, strict=True)
-    ]
+    ends = [HostAdviceView.of(end, check(end, host)) for end, host in zip(advice.hosts, hosts, strict=True)]
     chosen = chosen_for(advice, streams)
     tools = [ToolView.of(one, chosen, asked=one.name == tool.name) for one in TOOLS]
     return AdviceView.of(advice, ends, tools)
-
-
-def _interface_name(host: HostFacts) -> str | None:
-    return None if host.interface is None else host.interface.name
 
 
 @api.post("/advice", responses=answers(200, AdviceView, 400, 409, 413, 415))
@@ -109,10 +101,10 @@ def answered(body: AdviceBody) -> AdviceView:
     streams = body.streams if body.streams is not None else 1 if subject is None else subject.streams
     if subject is not None and body.flow is not None:
         subject = replace(subject, path=path, sender=sender, receiver=receiver, streams=streams)
-        return advice_view(subject, body.flow)
+        return advice_view(subject)
     tool = TOOLS[0] if body.tool is None else tool_named(body.tool)
     advice = advise(path, sender, receiver, tool.bound, streams)
-    return _view(advice, (sender, receiver), tool, streams, None)
+    return _view(advice, (sender, receiver), tool, streams)
 
 
 def _host(body: HostBody, role: str, known: HostFacts | None) -> HostFacts:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -11,6 +13,7 @@ from adon.broker.tuning.checking import Check, Verdict, both_applied, check
 from adon.broker.tuning.facts import Connection, HostFacts, Interface
 from adon.broker.tuning.item import Compare, Setting
 from adon.broker.tuning.reading import read_host
+from adon.broker.uncertain import Uncertain
 from tests.broker.tuning.values import PRINTED, host, path, unknown
 
 OSU = host("osu-dtn")
@@ -122,3 +125,52 @@ def test_a_full_send_buffer_is_told() -> None:
     assert found.remarks == (
         "10.0.0.2:5201: 25% of its time its own send buffer was full: larger buffers here",
     )
+
+
+# --- a real kernel --------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def namespace(testbed_name: str) -> Iterator[str]:
+    """A network namespace of this test's own."""
+    name = f"adon-{testbed_name}"
+    subprocess.run(["ip", "netns", "add", name], check=True)
+    try:
+        yield name
+    finally:
+        subprocess.run(["ip", "netns", "delete", name], check=True)
+
+
+def within(namespace: str, *words: str) -> str:
+    done = subprocess.run(
+        ["ip", "netns", "exec", namespace, *words], capture_output=True, text=True, timeout=30, check=False
+    )
+    return done.stdout
+
+
+SHOW = "(sysctl -a; ip -d link; tc qdisc; ss -tin; grep MemTotal /proc/meminfo) 2>/dev/null"
+
+
+@pytest.mark.testbed
+def test_a_real_kernel_takes_it_and_the_check_says_so(namespace: str) -> None:
+    within(namespace, "ip", "link", "add", "dtn0", "type", "veth", "peer", "name", "far0")
+    within(namespace, "ip", "link", "set", "dtn0", "up")
+    present = read_host(within(namespace, "sh", "-c", SHOW), "mu-dtn", "dtn0")
+    assert present.triple("net.ipv4.tcp_wmem") is not None
+    found = advise(path(rtt=Uncertain(0.2)), present, host("osu-dtn"))
+    before = check(found.sender, present)
+    assert before.verdict is Verdict.DIFFERS
+    # What is not per namespace (net.core of the whole host) is refused in it; the rest must be taken.
+    settings = [f"{one.key}={one.value}" for one in found.sender.settings if one.kind == "sysctl"]
+    within(namespace, "sysctl", "-e", *settings)
+    within(namespace, "ip", "link", "set", "dev", "dtn0", "mtu", "9000")
+    after = read_host(within(namespace, "sh", "-c", SHOW), "mu-dtn", "dtn0")
+    verdicts = {one.setting.key: one.verdict for one in check(found.sender, after).findings}
+    # Of the whole host, so read-only here or not even shown; and a namespace may use no control that the
+    # host keeps for itself (tcp_allowed_congestion_control).
+    others = ("net.core.", "net.ipv4.tcp_congestion_control")
+    own = {key: verdict for key, verdict in verdicts.items() if not key.startswith(others)}
+    assert set(own) > {"net.ipv4.tcp_rmem", "net.ipv4.tcp_wmem", "net.ipv4.tcp_mtu_probing", "mtu"}
+    assert own == dict.fromkeys(own, Verdict.APPLIED)
+    wanted = {one.key: one.value for one in found.sender.settings}
+    assert after.sysctl["net.ipv4.tcp_wmem"] == wanted["net.ipv4.tcp_wmem"]
