@@ -7,10 +7,10 @@ RESULTS ?= results
 # The testbed makes network namespaces, which needs root.
 SUDO := $(if $(filter 0,$(shell id -u)),,sudo env BROWSER_PATH=$(BROWSER_PATH))
 .DEFAULT_GOAL := help
-.PHONY: help setup demo experiments test lint bench clean
+.PHONY: help setup demo experiments test test-all lint bench clean
 
 help: ## this list
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/'
 
 setup: ## system packages and .venv (Debian 12, as root or with sudo; does nothing if all is there)
 	@scripts/setup.sh
@@ -30,8 +30,11 @@ demo: setup ## the main job end to end on a real test network; report in reports
 experiments: setup-guest ## every experiment of the papers, one after the other; index in results/index.html
 	$(SUDO) $(VENV)/python -m apps.experiments.whole_set --results $(RESULTS)
 
-test: setup-test lint ## linters, type check, then all tests: unit, integration, testbed
+test: setup-test lint ## linters, type check, then all tests but the slow ones
 	@scripts/test.sh
+
+test-all: setup-test lint ## the same with the slow tests
+	@scripts/test.sh all
 
 lint: setup ## ruff and mypy alone
 	$(VENV)/ruff check .

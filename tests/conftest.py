@@ -19,6 +19,7 @@ import typer.testing
 from hypothesis import settings
 
 from mininet_topos.isolation import default_folder, run_folder, run_isolated
+from tests.depth import DEPTH
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
@@ -29,7 +30,13 @@ TESTBED_TOOLS = ("unshare", "setpriv", "mnexec", "ovs-vswitchd", "ovsdb-server",
 
 # A slow machine is no defect (timing belongs in benchmarks/).  Where CI is set every run tries the same
 # cases, so that a red run is about the change it ran for; everywhere else they are new each time.
-settings.register_profile("adon", deadline=None, derandomize="CI" in os.environ)
+settings.register_profile(
+    "adon",
+    max_examples=25 * DEPTH,
+    stateful_step_count=25,
+    deadline=None,
+    derandomize="CI" in os.environ,
+)
 settings.load_profile("adon")
 
 
@@ -59,8 +66,15 @@ def pytest_collection() -> Generator[None, object, object]:
         gc.enable()
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Quick tests first: a broken rule should show before a minute is spent on networks."""
+    """Quick tests first: a broken rule should show before a minute is spent on networks.
+
+    Where ``ADON_SLOW_TESTS`` names a file, the number of slow tests is written there, before ``-m`` selects.
+    """
+    if count := os.environ.get("ADON_SLOW_TESTS"):
+        slow = sum(item.get_closest_marker("slow") is not None for item in items)
+        Path(count).write_text(str(slow))
     items.sort(
         key=lambda item: [item.get_closest_marker(kind) is not None for kind in ("testbed", "integration")]
     )

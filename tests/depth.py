@@ -1,4 +1,7 @@
-"""How long random tests go on looking: ``ADON_TEST_DEPTH=50 pytest …`` tries fifty times as many examples."""
+"""Depth of random tests: ``ADON_TEST_DEPTH=20 pytest ...`` tries twenty times as many examples.
+
+The default is 25 examples for a property and 15 histories of 25 steps for a state machine (``conftest.py``).
+"""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ from zlib import crc32
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.config import Configuration, load
@@ -40,7 +40,6 @@ def shuffled(value: Any, order: list[int], at: tuple[str, ...] = ()) -> Any:
 
 
 @given(st.lists(st.integers(0, 99), min_size=3, max_size=9))
-@settings(max_examples=50, deadline=None)
 def test_the_order_of_keys_does_not_count(order: list[int]) -> None:
     other = parsed(yaml.safe_dump(shuffled(DOCUMENT, order), sort_keys=False))
     assert changed(READ, other) == ()

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.moments import LATEST, Moment, moment_text, parse_moment, time_text
@@ -43,7 +43,6 @@ def test_what_is_neither(text: object, cause: str) -> None:
         parse_moment(text)
 
 
-@settings(max_examples=80)
 @given(st.floats(0, LATEST - 1) | st.integers(0, 2**31).map(float), st.floats(0, 1e12))
 def test_what_is_written_reads_the_same(at: float, after: float) -> None:
     once = parse_moment(time_text(at))

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import pytest
 import yaml
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -189,7 +189,6 @@ class Text(BaseModel):
     flag: bool
 
 
-@settings(max_examples=100)
 @given(
     text=st.one_of(
         st.text(st.characters(codec="utf-8"), max_size=60),

@@ -7,7 +7,7 @@ import threading
 import time
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.campus_edge.outbox import BYTES_LIMIT, MESSAGES_LIMIT, Outbox
@@ -145,7 +145,6 @@ def test_writing_can_be_claimed_only_where_nothing_waits_and_nobody_writes() -> 
     assert not paced.claim(), "there is a pace to keep"
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(st.booleans(), st.floats(0, 3e-4)), min_size=1, max_size=60))
 def test_what_is_sent_at_once_and_what_waits_leave_in_one_order(steps: list[tuple[bool, float]]) -> None:
     outbox, written, writing = Outbox(), list[bytes](), threading.Lock()

@@ -20,6 +20,7 @@ from adon.templates_catalog.catalog import Catalog
 from tests.broker.stage import MU_EDGE, OSU_EDGE, Stage, catalog, configuration, know, ready
 from tests.broker.test_fleeing import SEVEN, cut, wide
 from tests.broker.test_histories import RATES, Histories
+from tests.depth import DEPTH
 
 
 def advised(read: Configuration | None = None, *names: str) -> Configuration:
@@ -168,9 +169,5 @@ class AdvisedHistories(Histories):
 
 TestAdvisedHistories = AdvisedHistories.TestCase
 TestAdvisedHistories.settings = settings(
-    max_examples=30,
-    stateful_step_count=20,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
+    max_examples=15 * DEPTH, derandomize=DEPTH == 1, suppress_health_check=list(HealthCheck)
 )

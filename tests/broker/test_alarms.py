@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.alarms import HOLD_OFF_S, SHOWN, Alarms, Waived, began_at, words
@@ -91,7 +91,6 @@ def test_good_news_is_never_acted_on(later: float) -> None:
         max_size=60,
     )
 )
-@settings(max_examples=100)
 def test_whatever_the_detectors_say_one_alarm_per_severity_and_hold_off(
     news: list[tuple[float, str, bool, bool, bool]],
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.backtest.carriage import Carriage, Transfer
@@ -106,7 +106,6 @@ def test_one_without_a_path_stands_still() -> None:
     assert built.transfers[1].moved == 0
 
 
-@settings(max_examples=50)
 @given(
     sizes=st.lists(st.floats(1e3, 1e9), min_size=1, max_size=5),
     steps=st.lists(st.floats(0, 1000), max_size=6),

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.choice import Need, own_throughput
@@ -57,7 +57,6 @@ def test_the_tests_share_comes_back(
     assert found.basis is Basis.OWN
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.floats(0, 1e8), st.floats(0, 1e8), st.integers(1, 16), st.integers(0, 64))
 def test_it_is_between_the_own_rate_and_the_capacity(
     rate: float, tested: float, streams: int, others: int

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.counters import Evidence, FlowCounters, by_flows
@@ -48,7 +48,6 @@ def test_only_the_forward_direction_counts() -> None:
     assert (flow.counters.sent, flow.counters.delivered) == (5000, 4000)
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 10**9), st.booleans()), max_size=20))
 def test_growth_is_added_up_over_replaced_rules(steps: list[tuple[int, bool]]) -> None:
     """A replaced rule counts from zero; what it has counted by the next report is less than before."""
@@ -62,7 +61,6 @@ def test_growth_is_added_up_over_replaced_rules(steps: list[tuple[int, bool]]) -
     assert flow.counters.sent == total
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.floats(1e3, 1e9), st.floats(0, 50), st.floats(0.1, 30))
 def test_the_rate_of_a_steady_flow_is_found_between_any_two_times(
     rate: float, start: float, span: float

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.damping import ATTEMPTS, CALM_S, CAP_S, Damping, Repeated, repeated
@@ -27,7 +27,6 @@ def test_a_hold_off_doubles_up_to_its_cap(count: int, base: float, seconds: floa
     assert Repeated(count, 0.0).hold_off(base) == seconds
 
 
-@settings(max_examples=80, deadline=None)
 @given(st.lists(st.floats(0, 8000), max_size=20), st.floats(0.1, 100))
 def test_hold_offs_grow_until_there_is_calm(pauses: list[float], base: float) -> None:
     now, last = 0.0, repeated(None, 0.0, base)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.drift import CALM_S, FREE, GATHER_S, LONGEST_PAUSE_S, Drift, Kind, Tampering, pause, tampered
@@ -19,7 +19,6 @@ from adon.flowvisor.cookie import cookie
 from adon.flowvisor.match import Match
 from adon.flowvisor.rule import Change, Op, Rule, Slot
 from tests.broker.stage import MU_EDGE, PORTS, Stage, configuration, ready
-from tests.depth import DEPTH
 
 A = Rule(MU_EDGE, 30_000, Match(in_port=1), (Output(2),), cookie(CookieKind.FLOW_INGRESS, 1))
 B = replace(A, match=Match(in_port=2))
@@ -278,7 +277,6 @@ TAMPERINGS = st.lists(
 )
 
 
-@settings(max_examples=25 * DEPTH, deadline=None)
 @given(TAMPERINGS, st.booleans())
 def test_after_any_tampering_the_desired_is_installed_and_the_damping_was_kept(
     history: list[tuple[str, int, float]], heals: bool

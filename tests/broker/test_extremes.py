@@ -32,7 +32,7 @@ def all_numbers(stage: Stage) -> None:
         assert told is None or 0 <= told.low <= told.expected <= told.high
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(suppress_health_check=list(HealthCheck))
 @given(STEPS)
 def test_whatever_is_measured_there_is_a_decision(steps: list[tuple[str, float]]) -> None:
     """Every decision is also made again from its snapshot (``stage``)."""

@@ -201,9 +201,5 @@ class Worst(RuleBasedStateMachine):
 
 TestWorst = Worst.TestCase
 TestWorst.settings = settings(
-    max_examples=25 * DEPTH,
-    stateful_step_count=25,
-    deadline=None,
-    derandomize=DEPTH == 1,
-    suppress_health_check=list(HealthCheck),
+    max_examples=15 * DEPTH, derandomize=DEPTH == 1, suppress_health_check=list(HealthCheck)
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker import fleeing
@@ -194,7 +194,6 @@ def test_a_path_taken_as_dead_is_lost_without_anybody_being_told() -> None:
     st.sampled_from([5.0, 13.0, 20.0, 40.0]),
     st.booleans(),
 )
-@settings(max_examples=40, deadline=None)
 def test_whatever_runs_a_cut_over_subscribes_nothing(
     wanted: list[tuple[int, int]], rate: float, measured: bool
 ) -> None:

@@ -22,6 +22,7 @@ from tests.broker.scene import NAMES, TEMPLATES, Scene
 from tests.broker.stage import Stage, ready
 from tests.broker.test_recompute import Recording
 from tests.broker.test_watch import RATES, STEPS
+from tests.depth import DEPTH
 
 FEW = 1_200
 
@@ -70,8 +71,7 @@ def nothing_nearer(snapshot: Snapshot, wanted: Alternative, flip: Flip, chance: 
 
 # A history that follows from a number does not become simpler with a smaller one: nothing is shrunk.
 @settings(
-    max_examples=8,
-    deadline=None,
+    max_examples=8 * DEPTH,
     suppress_health_check=list(HealthCheck),
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
 )

@@ -7,7 +7,7 @@ from collections import Counter
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.alarms import HOLD_OFF_S
@@ -346,7 +346,6 @@ def live(stage: Stage, steps: list[Step]) -> list[Decision]:
 
 
 @given(STEPS)
-@settings(max_examples=35)
 def test_alarms_do_not_make_a_flow_flap(steps: list[Step]) -> None:
     """Whatever is measured and raised: of three moves the third is a whole dwell after the first."""
     stage = ready()
@@ -356,7 +355,6 @@ def test_alarms_do_not_make_a_flow_flap(steps: list[Step]) -> None:
 
 
 @given(STEPS)
-@settings(max_examples=35)
 def test_one_decision_per_event_and_flow_which_names_its_alarm(
     steps: list[Step],
 ) -> None:
@@ -369,7 +367,6 @@ def test_one_decision_per_event_and_flow_which_names_its_alarm(
 
 
 @given(STEPS, st.lists(st.tuples(st.integers(1, 59), st.booleans()), min_size=1, max_size=8))
-@settings(max_examples=25)
 def test_alarms_within_the_hold_off_change_nothing(steps: list[Step], again: list[tuple[int, bool]]) -> None:
     """The same history with and without more alarms about what was a critical alarm a moment ago."""
 

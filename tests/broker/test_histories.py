@@ -26,6 +26,7 @@ from measurement.model import Metric
 from tests.broker.alarming import alarm, over
 from tests.broker.slicing import network, part, rules_in
 from tests.broker.stage import MU_EDGE, OSU_EDGE, PORTS, Stage, know
+from tests.depth import DEPTH
 
 EDGES = st.sampled_from([MU_EDGE, OSU_EDGE])
 RATES = st.sampled_from([0.5, 5.0, 6.5, 13.0, 58.0])
@@ -300,11 +301,7 @@ class Tenants(Histories):
 
 TestHistories = Histories.TestCase
 TestHistories.settings = settings(
-    max_examples=40,
-    stateful_step_count=25,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
+    max_examples=15 * DEPTH, derandomize=DEPTH == 1, suppress_health_check=list(HealthCheck)
 )
 
 TestTenants = Tenants.TestCase

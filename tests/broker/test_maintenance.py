@@ -20,6 +20,7 @@ from tests.broker import stage as stages
 from tests.broker.stage import MU_EDGE, configuration, know, ready, verdicts
 from tests.broker.test_fleeing import SEVEN, on_al2s, places, wide
 from tests.broker.test_histories import Histories
+from tests.depth import DEPTH
 
 BEGINS, ENDS, LEAD = 10_000.0, 20_000.0, 600.0
 WINDOW = Window(1, Scope.PATH, "al2s", BEGINS, ENDS, LEAD)
@@ -113,7 +114,6 @@ def test_windows_count_up_and_end_once() -> None:
 
 
 @given(st.lists(st.floats(0, 30_000), min_size=1, max_size=20))
-@settings(max_examples=100)
 def test_every_change_of_stage_is_told_once(times: list[float]) -> None:
     windows, told = Windows([WINDOW]), []
     for now in sorted(times):
@@ -293,9 +293,5 @@ class MaintainedHistories(Histories):
 
 TestMaintainedHistories = MaintainedHistories.TestCase
 TestMaintainedHistories.settings = settings(
-    max_examples=30,
-    stateful_step_count=25,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
+    max_examples=15 * DEPTH, derandomize=DEPTH == 1, suppress_health_check=list(HealthCheck)
 )

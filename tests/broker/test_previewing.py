@@ -86,7 +86,6 @@ def _said(effect: Effect) -> object:
 # A history that follows from a number does not become simpler with a smaller one: nothing is shrunk.
 @settings(
     max_examples=10 * DEPTH,
-    deadline=None,
     suppress_health_check=list(HealthCheck),
     phases=[Phase.explicit, Phase.reuse, Phase.generate],
 )

@@ -60,7 +60,7 @@ class Recording:
         return effects
 
 
-@settings(max_examples=10 * DEPTH, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=10 * DEPTH, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 10**9), haste=st.sampled_from([0.3, 0.8, 1.0]))
 def test_whatever_happened_each_decision_is_made_again(seed: int, haste: float, tmp_path: Path) -> None:
     """The histories of test_watch.py: results, flows, counters, refusals, ports, clocks that are set back."""

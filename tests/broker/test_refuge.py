@@ -4,7 +4,7 @@ import itertools
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.assignment import Problem, improved
@@ -158,7 +158,6 @@ def assignments(found: Plan) -> dict[int, Option | None]:
 
 
 @given(problems(most=30), st.sampled_from([0, 50, 20_000]))
-@settings(max_examples=100, deadline=None)
 def test_no_path_is_ever_over_subscribed(
     problem: tuple[list[Displaced], dict[PathKey, float]], nodes: int
 ) -> None:
@@ -170,7 +169,6 @@ def test_no_path_is_ever_over_subscribed(
 
 
 @given(problems(most=30), st.sampled_from([0, 50, 20_000]))
-@settings(max_examples=100, deadline=None)
 def test_nobody_is_refused_for_a_lower_priority(
     problem: tuple[list[Displaced], dict[PathKey, float]], nodes: int
 ) -> None:
@@ -185,7 +183,6 @@ def test_nobody_is_refused_for_a_lower_priority(
 
 
 @given(problems(most=20), st.randoms())
-@settings(max_examples=60, deadline=None)
 def test_the_order_in_which_flows_are_named_does_not_matter(
     problem: tuple[list[Displaced], dict[PathKey, float]], random: object
 ) -> None:
@@ -196,7 +193,6 @@ def test_the_order_in_which_flows_are_named_does_not_matter(
 
 
 @given(problems(most=5))
-@settings(max_examples=100, deadline=None)
 def test_small_sets_are_solved_as_well_as_can_be(
     problem: tuple[list[Displaced], dict[PathKey, float]],
 ) -> None:

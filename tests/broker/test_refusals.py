@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.effects import RuleState
@@ -148,7 +148,6 @@ def test_a_switch_that_says_both_is_not_asked_for_ever() -> None:
 
 
 @given(st.sets(st.sampled_from(sorted(OWNERS))))
-@settings(max_examples=20, deadline=None)
 def test_whatever_is_refused_everything_else_is_installed(refused: set[int]) -> None:
     wire, outcome = repairing()
     bad = [OWNERS[n] for n in refused]

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from adon.broker.flow import FlowState
 from tests.broker.test_bad_input import between, fabric
+from tests.depth import DEPTH
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8 * DEPTH)
 @given(st.randoms(use_true_random=False))
 def test_switches_come_back_in_any_order_and_nothing_is_sent(chance: Random) -> None:
     stage = fabric()

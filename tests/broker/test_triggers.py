@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon import yamlfile
@@ -97,7 +97,6 @@ SERIES = st.lists(
 ).map(lambda steps: [(sum(s for s, _ in steps[: n + 1]), value) for n, (_, value) in enumerate(steps)])
 
 
-@settings(max_examples=100)
 @given(SERIES, st.floats(0, 120), st.floats(10, 900))
 def test_it_never_fires_twice_within_its_hold_nor_without_its_condition(
     values: list[tuple[float, float]], lasting: float, hold: float
@@ -113,7 +112,6 @@ def test_it_never_fires_twice_within_its_hold_nor_without_its_condition(
 # -- no ping-pong --------------------------------------------------------------------------------------
 
 
-@settings(max_examples=100)
 @given(
     st.lists(st.tuples(st.floats(0.1, 5000), st.sampled_from([1, -1])), max_size=200),
     st.floats(10, 600),

@@ -98,7 +98,7 @@ STEPS = {measure: 40, submit: 8, cancel: 4, wait: 20, report: 6, refuse: 1, idle
 STEPS |= {clock_set_back: 1}
 
 
-@settings(max_examples=8 * DEPTH, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=8 * DEPTH, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 10**9), haste=st.sampled_from([0.3, 0.8, 1.0]))
 @example(seed=18269, haste=0.3)  # a clock set back by a little: what was too old is not any more
 @example(seed=2040, haste=0.3)  # a clock set back: what switches had counted comes true later
@@ -139,9 +139,5 @@ class TwinHistories(test_histories.Histories):
 
 TestTwinHistories = TwinHistories.TestCase
 TestTwinHistories.settings = settings(
-    max_examples=15,
-    stateful_step_count=25,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
+    max_examples=15 * DEPTH, derandomize=DEPTH == 1, suppress_health_check=list(HealthCheck)
 )

@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.events import MaintenanceAsked, WhatIfAsked
@@ -173,7 +173,6 @@ def test_the_answer_is_plain_json_and_no_effect_comes_of_it() -> None:
     st.lists(st.tuples(st.integers(1, 12), st.sampled_from([100, 500, 900])), max_size=5),
     st.sampled_from([0.0, 6.5, 13.0, 20.0]),
 )
-@settings(max_examples=30, deadline=None)
 def test_what_was_rehearsed_is_what_happens(wanted: list[tuple[int, int]], rate: float) -> None:
     """And asking changed nothing."""
     stage = ready(linked(max(rate, 6.8)), internet=0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.dashboard.network.layout import layout
@@ -20,7 +20,6 @@ def networks(draw: Any) -> tuple[list[tuple[int, int]], list[int], int]:
     return edges, draw(st.lists(ends, unique=True, max_size=5)), number
 
 
-@settings(max_examples=30, deadline=None)
 @given(networks())
 def test_every_switch_has_a_cell_of_its_own_and_edges_are_around(
     case: tuple[list[tuple[int, int]], list[int], int],

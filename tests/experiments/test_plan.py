@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.experiments.document import Need
@@ -90,7 +90,6 @@ def test_needs_are_those_said_and_those_done():
     assert planned(source(lossy)).needs == {Need.DELAY, Need.LOSS}
 
 
-@settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**63 - 1))
 def test_the_same_seed_makes_the_same_plan(seed: int) -> None:
     one, other = (planned(drawn(seed=seed)) for _ in range(2))
@@ -99,7 +98,6 @@ def test_the_same_seed_makes_the_same_plan(seed: int) -> None:
     assert len({trial.seed for trial in one.trials}) == len(one.trials)
 
 
-@settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**63 - 1))
 def test_every_policy_meets_the_same_requests_and_every_repetition_others(seed: int) -> None:
     trials = planned(drawn(seed=seed)).trials
@@ -109,7 +107,6 @@ def test_every_policy_meets_the_same_requests_and_every_repetition_others(seed: 
     assert flows[1, "ours"] != flows[2, "ours"]
 
 
-@settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**63 - 1))
 def test_what_a_policy_leaves_to_chance_is_the_same_in_every_repetition(seed: int) -> None:
     trials = planned(drawn(seed=seed, repetitions=3)).trials
@@ -122,7 +119,6 @@ def test_what_a_policy_leaves_to_chance_is_the_same_in_every_repetition(seed: in
     assert others.isdisjoint(set.union(*seeds.values()))
 
 
-@settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 2**63 - 1), more=st.integers(3, 6))
 def test_a_policy_or_repetition_more_changes_no_other_trial(seed: int, more: int) -> None:
     before = {trial.key: trial for trial in planned(drawn(seed=seed)).trials}

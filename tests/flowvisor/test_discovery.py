@@ -16,6 +16,7 @@ from adon.flowvisor.link import LinkState
 from adon.flowvisor.lldp import Hello, hello_frame
 from adon.flowvisor.port import PortState
 from adon.flowvisor.wiring import Wiring
+from tests.depth import DEPTH
 from tests.flowvisor.test_lldp import CHASSIS, END, PORT, TTL, foreign, tlv
 from tests.flowvisor.wires import IDENTITY, ODD, Wires, line_of
 
@@ -547,11 +548,10 @@ class AnyOrder(RuleBasedStateMachine):
 
 
 TestAnyOrder = AnyOrder.TestCase
-TestAnyOrder.settings = settings(max_examples=40, stateful_step_count=30, deadline=None)
+TestAnyOrder.settings = settings(max_examples=15 * DEPTH)
 
 
 @given(st.lists(st.tuples(ENDS, st.binary(max_size=200)), max_size=30))
-@settings(max_examples=60)
 def test_whatever_comes_in_no_link_and_no_flood_follow(
     frames: list[tuple[tuple[int, int], bytes]],
 ) -> None:

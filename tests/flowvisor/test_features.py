@@ -6,7 +6,7 @@ import struct
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from os_ken.ofproto import ofproto_v1_3 as ofp
 
@@ -83,7 +83,6 @@ def test_what_is_not_answered_is_not_known() -> None:
     assert capabilities.read(4, 3, [report(ofp.OFPMP_METER_FEATURES, packets_only)]).meters == 0
 
 
-@settings(max_examples=60, deadline=None)
 @given(st.binary(max_size=150), st.sampled_from([3, 8, 11, 12, 15]), st.sampled_from(VERSIONS))
 def test_answers_that_make_no_sense_are_a_value_error(noise: bytes, kind: int, version: int) -> None:
     try:

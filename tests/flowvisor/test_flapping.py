@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.config.discovery import LinkDiscovery
@@ -21,7 +21,6 @@ def test_each_failure_doubles_the_penalty_up_to_the_cap(failures: int, penalty: 
 
 
 @given(st.lists(st.floats(0, 500), min_size=1, max_size=40))
-@settings(max_examples=100)
 def test_it_never_exceeds_the_cap_and_decays_to_nothing(gaps: list[float]) -> None:
     flaps, now = Flaps(), 1_000_000.0
     for gap in gaps:
@@ -34,7 +33,6 @@ def test_it_never_exceeds_the_cap_and_decays_to_nothing(gaps: list[float]) -> No
 
 
 @given(st.integers(1, 20), st.floats(0, 3000), st.floats(0, 3000))
-@settings(max_examples=100)
 def test_what_is_remembered_only_fades(count: int, one: float, more: float) -> None:
     flaps = Flaps(count, last=0.0)
     assert flaps.remembered(one + more, SETTINGS) <= flaps.remembered(one, SETTINGS) <= count

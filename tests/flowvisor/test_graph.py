@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from adon.errors import InvalidInput, NotFound
 from adon.flowvisor.graph import Graph, Link, LinkState
@@ -90,7 +90,6 @@ def test_loops_and_parts_of_rings() -> None:
     assert topology.graph.component(1) == frozenset(range(1, 21))
 
 
-@settings(max_examples=60)
 @given(directed_edges())
 def test_the_component_is_what_edges_lead_to(drawn: tuple[dict[tuple[int, int], int], int]) -> None:
     edges, nodes = drawn

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.flowvisor.headers import service
@@ -29,7 +29,6 @@ def test_what_is_not_a_connection_is_nobodys(sent: bytes) -> None:
     assert service(sent) is None
 
 
-@settings(max_examples=100)
 @given(st.binary(max_size=120) | st.binary(max_size=80).map(lambda rest: frame(1)[:20] + rest))
 def test_nothing_that_arrives_raises(sent: bytes) -> None:
     found = service(sent)

@@ -7,7 +7,7 @@ from itertools import islice, pairwise
 
 import networkx as nx
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.config import Cost
@@ -30,7 +30,6 @@ def well_formed(route: Route) -> bool:
     return joined and len(set(route.nodes)) == len(route.nodes)
 
 
-@settings(max_examples=100)
 @given(directed_edges(), st.integers(1, 12))
 def test_the_costs_are_those_of_networkx(drawn: tuple[dict[tuple[int, int], int], int], count: int) -> None:
     edges, nodes = drawn
@@ -45,7 +44,6 @@ def test_the_costs_are_those_of_networkx(drawn: tuple[dict[tuple[int, int], int]
     assert len({route.nodes for route in found}) == len(found)
 
 
-@settings(max_examples=60)
 @given(directed_edges(most=6), st.sets(st.integers(0, 5)), st.sets(st.integers(0, 5)))
 def test_every_simple_path_is_found_once_and_none_passes_what_it_must_not(
     drawn: tuple[dict[tuple[int, int], int], int], avoid: set[int], only_ends: set[int]
@@ -71,7 +69,6 @@ def test_links_side_by_side_are_different_paths() -> None:
     assert [route.names for route in found] == [("b",), ("a",)]
 
 
-@settings(max_examples=50)
 @given(directed_edges(), st.randoms(use_true_random=False))
 def test_equal_graphs_give_equal_answers(
     drawn: tuple[dict[tuple[int, int], int], int], chance: object
@@ -146,7 +143,6 @@ def test_a_path_composes_what_its_links_declare() -> None:
     assert route.attributes == Attributes()
 
 
-@settings(max_examples=100)
 @given(directed_edges())
 def test_the_backup_shares_the_fewest_links_and_is_the_cheapest_of_those(
     drawn: tuple[dict[tuple[int, int], int], int],

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.flowvisor.ladder import Claim, Ladder, Means, enforced_by
@@ -28,7 +28,6 @@ def admitted(claims: list[Claim]) -> Ladder:
 LADDERS = st.lists(CLAIMS, max_size=8).map(admitted)
 
 
-@settings(max_examples=100)
 @given(LADDERS)
 def test_never_more_is_granted_than_there_is(ladder: Ladder) -> None:
     grants = ladder.grants()

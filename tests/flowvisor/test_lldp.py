@@ -6,7 +6,7 @@ import struct
 from dataclasses import replace
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from os_ken.lib.packet import ethernet, packet
 from os_ken.lib.packet import lldp as osken_lldp
@@ -43,7 +43,6 @@ CHASSIS, PORT, TTL, END = tlv(1, b"\x07sw"), tlv(2, b"\x07p1"), tlv(3, b"\x00\x7
     ),
     st.text(max_size=100),
 )
-@settings(max_examples=100)
 def test_what_was_sent_is_what_is_heard(hello: Hello, name: str) -> None:
     heard = parse(frame(hello, name=name), OURS)
     assert isinstance(heard, Hello)
@@ -60,7 +59,6 @@ def test_others_can_read_it() -> None:
 
 
 @given(st.data())
-@settings(max_examples=100)
 def test_a_frame_with_any_bit_changed_is_not_ours(data: st.DataObject) -> None:
     """The Ethernet addresses are not covered, and nothing after the end is looked at: neither is believed."""
     whole = frame()
@@ -177,13 +175,11 @@ PIECES = st.one_of(
 @given(st.lists(PIECES, max_size=8).map(lambda pieces: foreign(*pieces)))
 @example(foreign(CHASSIS, PORT, TTL, tlv(127, OUR_TLV), END))
 @example(foreign(CHASSIS, PORT, TTL, tlv(127, OUR_TLV + b"\x01" + bytes(60)), END))
-@settings(max_examples=100)
 def test_nothing_raises_and_nothing_is_believed(data: bytes) -> None:
     assert isinstance(parse(data, OURS), Refused | Neighbour)
 
 
 @given(st.binary(max_size=300))
-@settings(max_examples=100)
 def test_any_bytes_are_shown_printable(raw: bytes) -> None:
     assert shown(raw).isprintable()
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from os_ken.ofproto import ofproto_v1_3 as ofp
 from os_ken.ofproto import ofproto_v1_3_parser as parser
@@ -43,7 +43,6 @@ def reported(item: ReportedRule, version: int = V13, instructions: bytes | None 
     return ours
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(values.rules, counts), max_size=4), st.sampled_from(VERSIONS))
 def test_every_rule_we_make_comes_back_the_same(items: list[Any], version: int) -> None:
     wanted = [ReportedRule(rule, *numbers) for rule, numbers in items]
@@ -52,7 +51,6 @@ def test_every_rule_we_make_comes_back_the_same(items: list[Any], version: int) 
     assert (part.rules, part.foreign, part.more) == (wanted, set(), bool(items))
 
 
-@settings(max_examples=50, deadline=None)
 @given(values.rules, counts, st.sampled_from(VERSIONS))
 def test_a_removed_rule_is_told_without_its_actions(rule: Rule, numbers: Any, version: int) -> None:
     packets, octets, duration = numbers
@@ -79,7 +77,6 @@ def test_why_a_rule_was_removed(reason: int, word: str) -> None:
     assert gone.reason == word
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.lists(values.groups, max_size=3), st.lists(values.meters, max_size=3), st.sampled_from(VERSIONS))
 def test_every_group_and_meter_we_make_comes_back_the_same(
     groups: list[GroupEntry], meters: list[MeterEntry], version: int
@@ -203,7 +200,6 @@ oxm_fields = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=100, deadline=None)
 @given(oxm_fields, st.sampled_from([5, RULE.cookie]), st.sampled_from(VERSIONS))
 @example({"ipv4_dst": ("10.1.2.3", "255.0.255.0"), "eth_type": 0x0800}, 5, V13)
 @example({"ipv4_dst": ("10.1.0.0", "255.255.0.0"), "eth_type": 0x0800}, 5, V13)
@@ -245,7 +241,6 @@ def damaged(data: bytes, flipped: list[int], cut: int) -> bytes:
     return bytes(found[: max(8, len(data) - cut)])
 
 
-@settings(max_examples=100, deadline=None)
 @given(
     st.lists(values.rules, min_size=1, max_size=2),
     st.sampled_from(VERSIONS),

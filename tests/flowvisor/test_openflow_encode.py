@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from adon.flowvisor.action import Output, SetDscp, SetEthDst, SetVlan, Unknown
@@ -40,7 +40,6 @@ FULL_MATCHES = [
 ]
 
 
-@settings(max_examples=100, deadline=None)
 @example(Change(Op.ADD, replace(RULE, match=FULL_MATCHES[0])), V13, 1)
 @example(Change(Op.ADD, replace(RULE, match=FULL_MATCHES[1])), V13, 1)
 @given(values.changes, st.sampled_from(VERSIONS), st.integers(0, 2**32 - 1))
@@ -86,7 +85,6 @@ def test_only_our_rules_are_asked_for_by_their_cookie(version: int) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 @given(values.action_lists.filter(bool), st.binary(max_size=200), st.none() | values.ports)
-@settings(max_examples=30, deadline=None)
 def test_a_packet_out_is_what_os_ken_writes(
     version: int, actions: Any, data: bytes, port: int | None
 ) -> None:
@@ -111,7 +109,6 @@ def test_a_role_request_is_what_os_ken_writes(version: int, wanted: int, generat
     assert encode.role_request(wanted, generation, version) == packed(theirs)
 
 
-@settings(max_examples=50, deadline=None)
 @given(values.matches(), st.sampled_from(VERSIONS))
 def test_what_a_switch_reports_beyond_our_fields_keeps_its_place(match: Match, version: int) -> None:
     """Fields stand in the order of their numbers, whoever brought them."""

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from os_ken.lib.packet import ethernet, icmp, icmpv6, ipv4, ipv6, packet, tcp, udp, vlan
 
@@ -93,7 +93,6 @@ def test_a_tcp_option_of_length_zero_does_not_stop_us() -> None:
     )
 
 
-@settings(max_examples=100)
 @given(st.binary(max_size=160), st.integers(0, len(SYN)), st.lists(st.integers(0, len(SYN) - 1), max_size=6))
 def test_no_packet_raises(noise: bytes, cut: int, flipped: list[int]) -> None:
     damaged = bytearray(SYN)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.flowvisor.action import Output, PushVlan, SetEthDst
@@ -39,7 +39,6 @@ def packed(rule: Rule, version: int, port: int, frame: bytes, *, new: bool) -> b
 
 @pytest.mark.parametrize("version", [V13, V14])
 @pytest.mark.parametrize("rule", [SINGLE, STAGED, V6])
-@settings(max_examples=20)
 @given(
     packets=st.lists(st.tuples(st.integers(0, 0xFFFF), st.binary(max_size=200), st.booleans()), max_size=4)
 )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.config import Configuration
@@ -247,7 +247,6 @@ def test_the_same_network_gives_the_same_circuits() -> None:
     assert planned(connected(whole))[0].overlay_paths == planned(connected(whole))[0].overlay_paths
 
 
-@settings(max_examples=40)
 @given(st.lists(st.tuples(st.integers(0, 9), st.booleans(), st.sets(st.integers(0, 30))), max_size=12))
 def test_whatever_fails_and_comes_back(history: list[tuple[int, bool, set[int]]]) -> None:
     edges = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (4, 2), (4, 5), (5, 3), (1, 6), (6, 5)]

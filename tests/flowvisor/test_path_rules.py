@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.flowvisor.action import Output, ToGroup
@@ -47,7 +47,6 @@ def everything(flow: Steered, *, among: tuple[CandidatePath, ...] = PATHS) -> tu
     return (*misses, *paths, *flow_rules(flow, (DATA,), 500, 60))
 
 
-@settings(max_examples=60)
 @given(st.sampled_from((LONG, *PATHS)), pipelines, treatments)
 def test_packets_reach_the_other_dtn_in_both_forms_of_the_pipeline(
     chosen: CandidatePath, forms: dict[int, Pipeline], treatment: Treatment

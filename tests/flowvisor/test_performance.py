@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.flowvisor.path import Basis, Known, Unknown
@@ -219,7 +219,6 @@ class TestEstimate:
         max_size=4,
     )
 
-    @settings(max_examples=100)
     @given(
         st.none() | st.builds(result, rates, streams=st.integers(1, 64)),
         loads,
@@ -244,7 +243,6 @@ class TestEstimate:
         assert 0 <= after.value <= capacity
         assert after.value <= before.value or math.isclose(after.value, before.value, rel_tol=1e-9)
 
-    @settings(max_examples=100)
     @given(st.builds(result, rates, streams=st.integers(1, 64)), loads, st.integers(1, 64))
     def test_a_flow_that_ended_since_gives_nothing_back_that_was_not_measured(
         self, tested: Measurement, loads: list[FlowLoad], streams: int
@@ -298,7 +296,6 @@ class TestCompose:
         max_size=4,
     )
 
-    @settings(max_examples=60)
     @given(links, links)
     def test_a_longer_path_is_never_better_and_parts_compose(
         self, head: list[dict[Metric, float]], tail: list[dict[Metric, float]]
@@ -418,7 +415,6 @@ class TestFlowsThatHaveLeft:
         st.integers(1, 4),
         st.integers(1, 4),
     )
-    @settings(max_examples=100)
     def test_it_never_lowers_an_estimate_nor_exceeds_the_best_test(
         self, value: float, were: int, beside: float, present: int, streams: int, tested: int
     ) -> None:

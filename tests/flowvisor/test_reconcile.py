@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.flowvisor.action import Output
@@ -204,7 +204,6 @@ SPOILED = st.lists(
 BYSTANDER = Rule(SOURCE.dpid, 10, Match(in_port=1), (Output(7),), 0x5ADC15C0)
 
 
-@settings(max_examples=80)
 @given(STATES, SPOILED, STATES)
 def test_from_any_state_the_plan_leads_to_what_is_desired_and_back_to_nothing(
     before: tuple[Rule, ...], spoiled: list[Rule], desired: tuple[Rule, ...]
@@ -217,7 +216,6 @@ def test_from_any_state_the_plan_leads_to_what_is_desired_and_back_to_nothing(
         assert difference(target, net.report()).settled
 
 
-@settings(max_examples=80)
 @given(
     st.sampled_from(PATHS),
     st.sampled_from(PATHS),

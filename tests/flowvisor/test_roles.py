@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from adon.flowvisor import roles
@@ -359,7 +359,6 @@ UNAWARE = [*FIRST, *SETTLE, *SECOND, *SETTLE, ("write", 1, OURS), ("deliver", 1,
 
 
 @example([*UNAWARE, ("hear", 0, OURS), ("write", 0, OURS), ("deliver", 0, OURS)])
-@settings(max_examples=100, deadline=None)
 @given(stories)
 def test_a_switch_takes_nothing_from_who_was_replaced(story: list[tuple[str, int, int]]) -> None:
     world = World()
@@ -374,7 +373,6 @@ def test_a_switch_takes_nothing_from_who_was_replaced(story: list[tuple[str, int
 
 
 @example(UNAWARE)
-@settings(max_examples=100, deadline=None)
 @given(stories)
 def test_at_no_time_two_controllers_may_send(story: list[tuple[str, int, int]]) -> None:
     """What protects a shared switch, where the switch itself lets everybody write."""

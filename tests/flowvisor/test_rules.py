@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.flowvisor.action import Output, PushVlan, SetEthDst
@@ -45,7 +45,6 @@ def assert_delivered(net: Net, path: CandidatePath, **fields: object) -> None:
         assert (frame.ip_src, frame.ip_dst) == (sender.address, receiver.address)
 
 
-@settings(max_examples=60)
 @given(
     st.sampled_from(PATHS),
     st.lists(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.flowvisor.assessment import CandidateRecord, Verdict
@@ -157,7 +157,6 @@ class TestAssess:
         later = assessed({Metric.THROUGHPUT: known(5.2e6, 9.0)})
         assert first.why == later.why
 
-    @settings(max_examples=80)
     @given(
         st.floats(0, 20e6),
         st.floats(0, 20e6),
@@ -281,7 +280,6 @@ class TestSelect:
         assert "rtt 25 ms is above 20 ms" in explain(found)
         assert "loss 1 % is above 0.01 %" in explain(found)
 
-    @settings(max_examples=80)
     @given(
         st.lists(
             st.builds(

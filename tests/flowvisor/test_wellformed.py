@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from os_ken.ofproto import ofproto_v1_3_parser, ofproto_v1_4_parser
 from os_ken.ofproto.ofproto_protocol import ProtocolDesc
@@ -112,7 +112,6 @@ def mutated(draw: st.DrawFn) -> bytes:
     return bytes(data)
 
 
-@settings(max_examples=100)
 @given(st.lists(mutated(), min_size=1, max_size=20))
 def test_whatever_passes_a_parser_ends_with(several: list[bytes]) -> None:
     for data in several:
@@ -127,7 +126,6 @@ def test_whatever_passes_a_parser_ends_with(several: list[bytes]) -> None:
                 continue
 
 
-@settings(max_examples=100)
 @given(st.sampled_from([4, 5]), st.integers(0, 40), st.binary(max_size=200))
 def test_any_bytes_are_let_through_or_refused(version: int, kind: int, body: bytes) -> None:
     data = message(kind, body, version=version)
@@ -153,7 +151,6 @@ def shown(frame: bytes, port: int = 3, cookie: int = 0xAD05 << 48, match: bytes 
     return struct.pack("!BBHI", 4, 10, 8 + len(body) + 2 + len(frame), 7) + body + bytes(2) + frame
 
 
-@settings(max_examples=60)
 @given(
     frames=st.lists(st.binary(max_size=70), max_size=5),
     rest=st.binary(max_size=60) | st.just(shown(b"late")[:-1]) | st.just(shown(b"x", cookie=0xAD12 << 48)),

@@ -20,6 +20,7 @@ from measurement.poller import PathTest
 from measurement.pscheduler import specs
 from measurement.pscheduler.client import PSchedulerClient
 from measurement.pscheduler.specs import PostedTask, TestRequest
+from tests.depth import DEPTH
 from tests.measurement.standin import RTT, StandIn, reply, stand_in
 
 ENDS = specs.Ends("192.0.2.1", "192.0.2.2", "a", "b")
@@ -340,7 +341,7 @@ def test_a_result_that_is_forgotten_between_listing_and_reading_is_passed_over(s
     assert setting.fleet.poll().errors == ()
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15 * DEPTH)
 @given(st.lists(st.tuples(st.floats(0, 400), st.integers(0, 120)), max_size=12), st.integers(5, 90))
 def test_whenever_runs_start_and_end_each_is_taken_once(plan: list[tuple[float, int]], every: int) -> None:
     with ExitStack() as opened:

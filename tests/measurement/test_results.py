@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.errors import BadAnswer, PointError, RunFailed
@@ -130,7 +130,6 @@ def test_jitter_is_the_mean_step_between_packets_in_the_order_sent() -> None:
     assert value(found) == pytest.approx((0.010 + 0.020) / 2, rel=1e-6)
 
 
-@settings(max_examples=50)
 @given(st.lists(st.integers(0, 500), min_size=2, max_size=30))
 def test_jitter_from_a_histogram_is_the_mean_difference_of_two_packets(delays: list[int]) -> None:
     histogram: dict[str, int] = {}
@@ -298,7 +297,6 @@ def test_quantiles_come_with_the_delay() -> None:
     assert parameters(found[Metric.JITTER])["from"] == "histogram"
 
 
-@settings(max_examples=50)
 @given(st.dictionaries(st.integers(-50, 50), st.integers(1, 9), min_size=1, max_size=20))
 def test_quantiles_are_delays_of_packets_in_order(counts: dict[int, int]) -> None:
     delays = sorted((key / 1000, count) for key, count in counts.items())
@@ -424,7 +422,6 @@ def spoiled(value: Any, data: st.DataObject) -> Any:
     return copy
 
 
-@settings(max_examples=100)
 @given(
     st.sampled_from(
         [

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.errors import (
@@ -42,7 +42,6 @@ def test_each_kind_of_error_has_its_own_advice(error: PointError, expected: Advi
     assert advice(error) is expected
 
 
-@settings(max_examples=50)
 @given(st.integers(1, 10_000), st.floats(0, 1, exclude_max=True))
 def test_waits_double_with_jitter_and_have_an_end(failures: int, chance: float) -> None:
     wait = before_next(PointRefused("h", "x"), failures, chance)

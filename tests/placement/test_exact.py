@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.placement import workloads
@@ -36,7 +36,6 @@ def greedy_seconds(problem: Problem) -> float | None:
         return None
 
 
-@settings(max_examples=300, deadline=None)
 @given(problems())
 def test_equals_the_best_of_all_there_are(problem: Problem) -> None:
     all_ = every(problem)
@@ -52,7 +51,6 @@ def test_equals_the_best_of_all_there_are(problem: Problem) -> None:
     assert timed(problem, found.machines, Method.EXACT).limit == found.limit
 
 
-@settings(max_examples=150, deadline=None)
 @given(problems(plain=True), st.integers(1, 4), st.integers(1, 4), st.integers(0, 3))
 def test_turns_between_tree_and_neighbourhoods_lose_nothing(
     problem: Problem, first: int, around: int, patience: int
@@ -64,7 +62,6 @@ def test_turns_between_tree_and_neighbourhoods_lose_nothing(
         assert found.seconds == pytest.approx(min(seconds for seconds, _ in all_))
 
 
-@settings(max_examples=100, deadline=None)
 @given(problems(tasks=6, plain=True))
 def test_stopped_early_it_bounds_and_is_never_slower_than_greedy(problem: Problem) -> None:
     fast = greedy_seconds(problem)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from adon.placement.baselines import minimum_machines, random_placement, round_robin
 from adon.placement.constraints import broken
@@ -25,7 +25,6 @@ LINE = {"a>b": 10.0, "b>a": 10.0, "b>c": 5.0, "c>b": 5.0, "a>c": 1.0, "c>a": 1.0
 
 
 @pytest.mark.parametrize("way", WAYS)
-@settings(max_examples=60, deadline=None)
 @given(problem=problems(tasks=4, count=3))
 def test_keeps_what_must_be_kept_and_is_not_faster_than_the_best(way: str, problem: Problem) -> None:
     try:

@@ -7,7 +7,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.placement import workloads
@@ -75,7 +75,6 @@ class TestReconsidered:
         assert found is not None
         assert found.gain == math.inf
 
-    @settings(max_examples=60, deadline=None)
     @given(problems(tasks=4, count=3, plain=True), st.floats(0, 100))
     def test_never_at_a_loss(self, problem: Problem, pause: float) -> None:
         try:
@@ -173,7 +172,6 @@ class TestFluid:
             ("short", pytest.approx(1.5), 0),
         ]
 
-    @settings(max_examples=40, deadline=None)
     @given(st.integers(0, 10_000), st.sampled_from(workloads.Cloud))
     def test_never_shorter_than_predicted_nor_than_all_transfers_in_turn_is_long(
         self, seed: int, cloud: workloads.Cloud
@@ -236,7 +234,6 @@ class TestAdvice:
 
 class TestWorkloads:
     @given(st.integers(0, 2**32))
-    @settings(max_examples=30, deadline=None)
     def test_as_the_paper_says_and_the_same_again(self, seed: int) -> None:
         app = workloads.at_once(10, random.Random(seed))
         assert app == workloads.at_once(10, random.Random(seed))

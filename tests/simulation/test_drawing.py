@@ -5,7 +5,7 @@ import random
 import statistics
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.simulation.drawing import (
@@ -37,7 +37,6 @@ ALL_SIZES: tuple[Sizes, ...] = (Chosen((1e9, 2e9)), LogNormal(1e9, 1.0, 5e9), Pa
 
 @pytest.mark.parametrize("times", ALL_TIMES, ids=lambda times: type(times).__name__)
 @given(seed=st.integers(0, 1000))
-@settings(max_examples=20)
 def test_requests_come_within_their_time(times: Times, seed: int) -> None:
     found = list(times.draw(random.Random(seed), 100.0, 3700.0))
     assert all(100 <= at < 3700 + 20 for at in found)
@@ -45,7 +44,6 @@ def test_requests_come_within_their_time(times: Times, seed: int) -> None:
 
 @pytest.mark.parametrize("sizes", ALL_SIZES, ids=lambda sizes: type(sizes).__name__)
 @given(seed=st.integers(0, 1000))
-@settings(max_examples=20)
 def test_sizes_are_within_their_limits(sizes: Sizes, seed: int) -> None:
     assert 0 < sizes.draw(random.Random(seed)) <= 5e9 * (1 + 1e-9)
 

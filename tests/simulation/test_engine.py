@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.simulation.engine import simulate
@@ -194,7 +194,6 @@ def requests(draw: st.DrawFn) -> tuple[Transfer, ...]:
 
 
 @given(requests(), st.integers(0, 3))
-@settings(max_examples=50, deadline=None)
 def test_every_bit_is_sent_once_and_no_faster_than_the_network(
     asked: tuple[Transfer, ...], seed: int
 ) -> None:
@@ -207,7 +206,6 @@ def test_every_bit_is_sent_once_and_no_faster_than_the_network(
 
 
 @given(requests())
-@settings(max_examples=50, deadline=None)
 def test_one_path_is_never_idle_while_somebody_waits(asked: tuple[Transfer, ...]) -> None:
     """Work is conserved: the last end is that of one server that serves in any order."""
     records = run(workload(*asked), Always("l2", layer=2))

@@ -4,7 +4,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.simulation.fairness import Demand, max_min
@@ -26,7 +26,6 @@ def carried(demands: list[Demand], rates: list[float], link: str) -> float:
 
 
 @given(problems())
-@settings(max_examples=100)
 def test_no_link_carries_more_than_it_can_and_no_stream_has_more_than_it_uses(
     problem: tuple[dict[str, float], list[Demand]],
 ) -> None:
@@ -37,7 +36,6 @@ def test_no_link_carries_more_than_it_can_and_no_stream_has_more_than_it_uses(
 
 
 @given(problems())
-@settings(max_examples=100)
 def test_every_stream_has_its_limit_or_a_bottleneck_where_nobody_has_more(
     problem: tuple[dict[str, float], list[Demand]],
 ) -> None:
@@ -52,7 +50,6 @@ def test_every_stream_has_its_limit_or_a_bottleneck_where_nobody_has_more(
 
 
 @given(problems(), st.randoms(use_true_random=False))
-@settings(max_examples=60)
 def test_the_order_of_demands_does_not_matter(
     problem: tuple[dict[str, float], list[Demand]], chance: Any
 ) -> None:
@@ -65,7 +62,6 @@ def test_the_order_of_demands_does_not_matter(
 
 
 @given(problems())
-@settings(max_examples=60)
 def test_streams_of_one_demand_are_as_many_demands(problem: tuple[dict[str, float], list[Demand]]) -> None:
     capacities, demands = problem
     single = [Demand(d.over, 1, d.limit) for d in demands for _ in range(d.streams)]
@@ -115,7 +111,6 @@ def _solve(
 
 
 @given(problems())
-@settings(max_examples=40, deadline=None)
 def test_it_is_the_lexicographic_maximum(problem: tuple[dict[str, float], list[Demand]]) -> None:
     capacities, demands = problem
     assert max_min(capacities, demands) == pytest.approx(lexicographic(capacities, demands), abs=1e-5)

@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.simulation.forecast import Job, finish
@@ -20,7 +20,6 @@ def test_who_stays_has_what_the_others_leave() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(1, 50), st.integers(1, 4)), min_size=1, max_size=6))
-@settings(max_examples=50, deadline=None)
 def test_it_is_what_the_simulator_makes_of_transfers_that_begin_together(
     drawn: list[tuple[int, int]],
 ) -> None:

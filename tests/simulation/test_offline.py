@@ -17,6 +17,7 @@ from adon.simulation.offline import Planned, Schedule, by_deadlines, by_mean, se
 from adon.simulation.policy import simple_policies
 from adon.simulation.steps import Steps
 from adon.simulation.workload import Transfer, Workload
+from tests.depth import DEPTH
 from tests.simulation.small import ended, network, run, transfer, workload
 
 bound = pytest.importorskip("adon.simulation.bound")
@@ -59,7 +60,6 @@ def best_of_one_server(transfers: tuple[Transfer, ...]) -> float:
 
 
 @given(small_worlds())
-@settings(max_examples=40, deadline=None)
 def test_on_one_path_the_search_finds_the_best_and_the_bound_is_below(world: Workload) -> None:
     best = best_of_one_server(world.transfers)
     found = search(world, random.Random(1), 0).measures.mean
@@ -68,7 +68,6 @@ def test_on_one_path_the_search_finds_the_best_and_the_bound_is_below(world: Wor
 
 
 @given(small_worlds())
-@settings(max_examples=20, deadline=None)
 def test_a_fine_bound_on_one_path_is_close(world: Workload) -> None:
     best = best_of_one_server(world.transfers)
     assert bound.least_mean(world, best + 30, 400) >= 0.80 * best
@@ -109,7 +108,7 @@ def in_slots(transfers: tuple[Transfer, ...], rates: tuple[int, int]) -> float:
 
 
 @given(small_worlds(network(2e9, 1e9)))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15 * DEPTH)
 def test_on_two_paths_the_bound_is_below_brute_force_and_the_search_not_far_above(world: Workload) -> None:
     whole_seconds = in_slots(world.transfers, (2, 1))
     found = search(world, random.Random(1), 60).measures.mean
@@ -118,7 +117,7 @@ def test_on_two_paths_the_bound_is_below_brute_force_and_the_search_not_far_abov
 
 
 @given(small_worlds(network(2e9, 1e9)))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15 * DEPTH)
 def test_the_search_finds_the_best_list_of_those_there_are(world: Workload) -> None:
     numbers = [one.number for one in world.transfers]
     every = min(
@@ -131,7 +130,6 @@ def test_the_search_finds_the_best_list_of_those_there_are(world: Workload) -> N
 
 
 @given(small_worlds(network(2e9, 1e9)))
-@settings(max_examples=20, deadline=None)
 def test_nobody_beats_the_bounds(world: Workload) -> None:
     least, most = bound.least_mean(world, 40.0, 30), bound.most_in_time(world, 40.0, 30)
     schedules = [Planned(world, Schedule(None, 0.5)), Planned(world, Schedule(None, 1.0, pauses=False))]

@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from adon.broker.decision import Decision
 from adon.broker.flow import Flow
@@ -23,13 +23,11 @@ def through_json(body: dict[str, object]) -> dict[str, object]:
     return read
 
 
-@settings(max_examples=60)
 @given(values.flows)
 def test_flow_round_trip(flow: Flow) -> None:
     assert codec.decode_flow(through_json(codec.encode_flow(flow))) == flow
 
 
-@settings(max_examples=60)
 @given(values.decisions)
 def test_decision_round_trip(decision: Decision) -> None:
     body = codec.encode_decision(decision)
@@ -37,13 +35,11 @@ def test_decision_round_trip(decision: Decision) -> None:
     assert codec.decode_decision(through_json(body)) == decision
 
 
-@settings(max_examples=60)
 @given(values.outcomes)
 def test_outcome_round_trip(outcome: FlowOutcome) -> None:
     assert codec.decode_outcome(through_json(codec.encode_outcome(outcome))) == outcome
 
 
-@settings(max_examples=100)
 @given(values.entries)
 def test_entry_round_trip(entry: Entry) -> None:
     read = entry_codec.decode_entry(through_json(entry_codec.encode_entry(entry)))
@@ -51,7 +47,6 @@ def test_entry_round_trip(entry: Entry) -> None:
     assert getattr(read, "owner", None) == getattr(entry, "owner", None)
 
 
-@settings(max_examples=50)
 @given(values.actions)
 def test_action_round_trip(action: Action) -> None:
     read = entry_codec.decode_action(through_json(entry_codec.encode_action(action)))
@@ -76,7 +71,6 @@ def test_template_round_trip() -> None:
     assert codec.decode_template(through_json(codec.encode_template(template))) == template
 
 
-@settings(max_examples=100)
 @given(values.entries, values.entries)
 def test_slot_texts_are_equal_when_slots_are(one: Entry, other: Entry) -> None:
     assert (entry_codec.slot_text(one.slot) == entry_codec.slot_text(other.slot)) == (one.slot == other.slot)

@@ -31,7 +31,6 @@ from adon.flowvisor.action import (
 from adon.flowvisor.match import ETH_TYPE_IPV4, ETH_TYPE_IPV6, Masked, Match
 from adon.flowvisor.rule import Bucket, Entry, GroupEntry, MeterEntry, Rule, rule_text
 from tests.apps.edge import Switches
-from tests.depth import DEPTH
 from tests.flowvisor.ovs_trace import Control, numbers, ours, traced
 from tests.support.datapath import CONTROLLER, NORMAL, Packet, forward, matches
 
@@ -269,11 +268,7 @@ def tags_once(entries: tuple[Entry, ...], packet: Packet, steps: object) -> bool
 
 @pytest.mark.integration
 @given(rules=TABLES, groups=BOTH, arrivals=ARRIVALS)
-@settings(
-    max_examples=60 * DEPTH,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+@settings(suppress_health_check=list(HealthCheck))
 def test_random_tables_forward_as_open_vswitch_does(
     switches: Switches,
     rules: tuple[Rule, ...],

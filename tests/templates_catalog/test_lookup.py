@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
@@ -157,7 +157,6 @@ def test_whatever_is_generated_is_a_proper_table(
     assert LookupTable.model_validate(from_text(metric, written)) == generated
 
 
-@settings(max_examples=60)
 @given(data=st.data(), metric=METRICS)
 def test_scores_are_monotonic_and_within_the_table(data: st.DataObject, metric: Metric) -> None:
     scored = data.draw(tables(metric))
@@ -170,7 +169,6 @@ def test_scores_are_monotonic_and_within_the_table(data: st.DataObject, metric: 
     assert [scored.score(value) for value, _ in scored.points] == scores
 
 
-@settings(max_examples=60)
 @given(data=st.data(), metric=METRICS)
 def test_tables_are_written_with_units_and_read_back_equal(data: st.DataObject, metric: Metric) -> None:
     scored = data.draw(tables(metric))

@@ -7,7 +7,7 @@ import pickle
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from adon import yamlfile
 from adon.errors import InvalidInput
@@ -173,7 +173,6 @@ def test_all_mistakes_are_reported_at_once() -> None:
     ]
 
 
-@settings(max_examples=60, deadline=None)
 @given(template=templates())
 def test_a_template_is_written_and_read_back_equal(template: Template) -> None:
     assert yamlfile.parse_model(yamlfile.dump(template), Template) == template

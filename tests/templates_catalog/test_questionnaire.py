@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon import yamlfile
@@ -291,7 +291,6 @@ SURVEYED = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=100)
 @given(SURVEYED)
 def test_whatever_is_answered_is_refused_by_a_question_or_becomes_a_template(said: dict[str, Any]) -> None:
     try:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from defusedxml.ElementTree import fromstring
-from hypothesis import given, settings
+from hypothesis import given
 
 from adon.errors import InvalidInput
 from adon.templates_catalog.builtins import builtin_templates
@@ -31,7 +31,6 @@ FOREIGN = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-@settings(max_examples=60, deadline=None)
 @given(template=templates())
 def test_what_is_exported_is_imported_equal(template: Template) -> None:
     text = export_rspec(template, "mu", "osu")

@@ -187,7 +187,7 @@ texts = st.text(max_size=20).filter(lambda text: max(text, default="a") < "\ud80
 floats = st.floats(allow_nan=False)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.lists(
         st.builds(

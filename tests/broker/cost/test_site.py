@@ -7,7 +7,7 @@ from dataclasses import fields
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.cost.functions import CostFunctions
@@ -86,7 +86,6 @@ class TestTheoreticalThroughput:
             small * 8960 / 1460
         )
 
-    @settings(max_examples=60)
     @given(
         st.floats(0, 1e12),
         st.integers(1, 128),
@@ -209,7 +208,6 @@ class TestEdges:
     def test_seconds(self, size: int, rate: float, seconds: float) -> None:
         assert seconds_for(size, rate) == seconds
 
-    @settings(max_examples=80)
     @given(
         st.integers(1, 10**30),
         st.booleans(),
@@ -358,7 +356,6 @@ class TestSpread:
         found = cost(model=model, functions=functions, network=NetworkTerms("al2s", 10e9, 5.5e9, 2.0))
         assert (found.cost, found.deviations.get("cost")) == (1.0, None)
 
-    @settings(max_examples=60)
     @given(st.floats(0, 1e4), st.floats(0, 3), st.floats(0, 3), st.floats(0, 3), st.booleans(), st.booleans())
     def test_a_total_is_never_surer_than_a_term_and_never_less_sure_than_their_sum(
         self, wait: float, network: float, rate: float, ratio: float, local: bool, copy: bool

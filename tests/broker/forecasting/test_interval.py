@@ -6,7 +6,7 @@ import math
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.cost.terms import NetworkTerms
@@ -64,7 +64,6 @@ def test_nobody_can_say(terms: NetworkTerms) -> None:
     assert forecast(SIZE, terms, ()) is None
 
 
-@settings(max_examples=80)
 @given(
     st.integers(0, 10**18),
     st.floats(1, 1e12),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.forecasting.sharing import (
@@ -96,7 +96,6 @@ def test_alone_behind_a_token_bucket_it_is_what_that_gives(
     assert found == pytest.approx(bucket.takes(size))
 
 
-@settings(max_examples=100)
 @given(st.floats(1.0, 1e4), st.integers(1, 16), OTHERS)
 def test_it_is_what_the_simulator_has(bits: float, streams: int, others: list[tuple[float, int]]) -> None:
     """Sizes are large, so that nobody is done within half a second, and its last bit does not count."""
@@ -105,7 +104,6 @@ def test_it_is_what_the_simulator_has(bits: float, streams: int, others: list[tu
     assert lasts(1e6 * bits, streams, Whole(1e3), company) == pytest.approx(finish(1e3, jobs)[0], rel=1e-5)
 
 
-@settings(max_examples=100)
 @given(st.floats(1.0, 1e4), st.integers(1, 16), OTHERS, OTHERS, st.floats(0.0, 1.0))
 def test_company_makes_nobody_faster(
     bits: float,

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.decision import SiteCost
@@ -108,7 +108,6 @@ class TestNearTies:
         assert found.taken is not None
         assert (found.taken.site, "tie" in found.reason) == ("osu-hpc", False)
 
-    @settings(max_examples=100)
     @given(st.lists(st.tuples(st.floats(0, 100), st.floats(0, 30)), min_size=1, max_size=5))
     def test_what_is_taken_is_never_clearly_dearer(self, drawn: list[tuple[float, float]]) -> None:
         costs = [a_cost(f"site-{n}", cost, spread) for n, (cost, spread) in enumerate(drawn)]

@@ -21,6 +21,7 @@ from adon.broker.optimisation.schedule import (
     feasible,
 )
 from adon.broker.optimisation.search import EXACT_REQUESTS, _Search, solve
+from tests.depth import DEPTH
 
 HORIZON = 30
 """Starts that the brute force looks at; nothing small has to start later."""
@@ -159,7 +160,6 @@ def best_of_all(found: Problem) -> int:
     return costs[0] if costs else 0
 
 
-@settings(max_examples=60)
 @given(problems(most=2))
 def test_small_ones_are_solved_as_well_as_can_be(found: Problem) -> None:
     plan = solve(found)
@@ -167,7 +167,7 @@ def test_small_ones_are_solved_as_well_as_can_be(found: Problem) -> None:
     assert plan.cost == plan.bound == best_of_all(found)
 
 
-@settings(max_examples=12)
+@settings(max_examples=12 * DEPTH)
 @given(problems(most=3, longest=3))
 def test_three_at_once_too(found: Problem) -> None:
     plan = solve(found, trials=100_000)
@@ -175,7 +175,6 @@ def test_three_at_once_too(found: Problem) -> None:
     assert plan.cost == best_of_all(found)
 
 
-@settings(max_examples=60)
 @given(problems(most=4, longest=6))
 def test_from_a_poor_start_the_search_comes_to_the_best_order_and_options(found: Problem) -> None:
     """Against every order and every option, each in turn at its earliest start: nothing good is cut."""
@@ -198,7 +197,6 @@ def test_from_a_poor_start_the_search_comes_to_the_best_order_and_options(found:
     assert search.cost == min(costs)
 
 
-@settings(max_examples=100)
 @given(problems(most=14, longest=12), st.sampled_from([0, 40, 6_000]))
 def test_every_plan_is_feasible_complete_and_within_its_bound(found: Problem, trials: int) -> None:
     plan = solve(found, trials)
@@ -212,7 +210,6 @@ def test_every_plan_is_feasible_complete_and_within_its_bound(found: Problem, tr
     assert plan.exact is (plan.bound == plan.cost)
 
 
-@settings(max_examples=60)
 @given(problems(most=10, longest=12))
 def test_a_plan_is_never_worse_than_first_come_first_served(found: Problem) -> None:
     """Each in turn, by the option that is over first."""
@@ -225,13 +222,11 @@ def test_a_plan_is_never_worse_than_first_come_first_served(found: Problem) -> N
     assert solve(found).cost <= cost_of(found.requests, places)
 
 
-@settings(max_examples=40)
 @given(problems(most=14, longest=12))
 def test_the_same_problem_has_the_same_plan(found: Problem) -> None:
     assert solve(found) == solve(found)
 
 
-@settings(max_examples=60)
 @given(problems(most=5, longest=5))
 def test_more_room_is_never_worse(found: Problem) -> None:
     wider = Problem(found.requests, tuple(tuple((at, free + 1) for at, free in one) for one in found.room))

@@ -132,7 +132,7 @@ def test_worker_nodes_are_kept_too() -> None:
 OVERTAKEN_S, AGING_S, HURRY = 20.0, 0.1, 50
 
 
-@settings(max_examples=4 * DEPTH, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=4 * DEPTH, suppress_health_check=list(HealthCheck))
 @given(seed=st.integers(0, 10**9))
 def test_whoever_is_admitted_late_to_what_a_flow_waits_for_was_before_it(
     seed: int, tmp_path_factory: pytest.TempPathFactory

@@ -9,6 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from adon.broker.queueing.line import Line
 from adon.broker.queueing.turns import Phase, Rules, Waiter, phase, turn
 from tests.broker.queueing.waiting import waiter, waiters
+from tests.depth import DEPTH
 
 RULES = Rules(aging=60.0, hurry=240, slack=0.25)
 
@@ -88,7 +89,7 @@ class Lines(RuleBasedStateMachine):
 
 
 TestLines = Lines.TestCase
-TestLines.settings = settings(max_examples=60, stateful_step_count=20, deadline=None)
+TestLines.settings = settings(max_examples=15 * DEPTH)
 
 
 def test_groups_take_turns_by_what_they_would_be_charged() -> None:

@@ -19,6 +19,7 @@ from adon.errors import InvalidInput
 from measurement.model import PathKey
 from tests.broker.queueing.scenes import HOUR, why
 from tests.broker.stage import OSU_EDGE, Stage, know, ready
+from tests.depth import DEPTH
 
 TONIGHT: dict[str, Any] = {"not_before": "1 h", "deadline": "3 h"}
 
@@ -253,7 +254,6 @@ ASKED = st.tuples(
 )
 
 
-@settings(max_examples=100, deadline=None)
 @given(st.lists(ASKED, max_size=12), st.floats(0, 1))
 def test_whatever_is_asked_nothing_is_over_booked(
     asked: list[tuple[float, float, float, float | None, bool]], headroom: float
@@ -286,7 +286,7 @@ def test_whatever_is_asked_nothing_is_over_booked(
                 assert math.fsum(b.rate for b in mine if b.begins <= at < b.ends) <= limit
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15 * DEPTH)
 @given(
     st.lists(
         st.tuples(

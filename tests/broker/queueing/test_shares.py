@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.queueing.shares import Shares
@@ -23,7 +23,6 @@ def serve(shares: Shares, crowd: dict[str, list[int]], times: int) -> dict[str, 
     return served
 
 
-@settings(max_examples=100)
 @given(st.dictionaries(st.sampled_from("abc"), st.lists(SIZES, min_size=1, max_size=5), min_size=2), SIZES)
 def test_groups_that_wait_differ_by_one_flow_of_each(crowd: dict[str, list[int]], times: int) -> None:
     """Theorem 1 of the paper, whatever sizes the groups choose and however their weights differ."""

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.queueing.turns import (
@@ -78,14 +78,12 @@ def test_the_phases_of_a_reservation() -> None:
     assert found == [Phase.ASLEEP, Phase.CALM, Phase.DUE, Phase.DUE, Phase.CALM]
 
 
-@settings(max_examples=80)
 @given(waiters(), st.floats(0, 4e4), st.floats(0, 4e4))
 def test_nothing_changes_between_two_announced_times(one: Waiter, now: float, later: float) -> None:
     if now <= later < next_change(one, now, RULES):
         assert phase(one, later, RULES) is phase(one, now, RULES)
 
 
-@settings(max_examples=100)
 @given(
     waiters(),
     st.lists(st.tuples(waiters(2), st.floats(1e-3, 1e5)), max_size=20),

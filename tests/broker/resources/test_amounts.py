@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.resources.amounts import NOTHING, Amounts, Limits, Place, whole_rate
@@ -12,7 +12,6 @@ amounts = st.builds(Amounts, *[numbers] * 6)
 limits = st.builds(Limits, *[st.none() | numbers] * 6)
 
 
-@settings(max_examples=60)
 @given(amounts, amounts)
 def test_what_is_added_can_be_taken_away(one: Amounts, other: Amounts) -> None:
     assert one + other == other + one
@@ -21,7 +20,6 @@ def test_what_is_added_can_be_taken_away(one: Amounts, other: Amounts) -> None:
     assert one.at_least(other) == other.at_least(one)
 
 
-@settings(max_examples=60)
 @given(limits, amounts, amounts)
 def test_limits(limit: Limits, asked: Amounts, other: Amounts) -> None:
     assert limit.holds(asked) is not bool(limit.lacks(asked))

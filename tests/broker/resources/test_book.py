@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from adon.broker.resources.amounts import NOTHING, Amounts, Limits, Place
@@ -169,7 +169,6 @@ def moments(book: Book, now: float) -> Iterable[float]:
     yield from (hold.until for hold in book.holds.values() if now < hold.until < math.inf)
 
 
-@settings(max_examples=100)
 @given(books())
 def test_nothing_is_ever_given_twice(drawn: tuple[Book, float]) -> None:
     book, now = drawn
@@ -180,7 +179,6 @@ def test_nothing_is_ever_given_twice(drawn: tuple[Book, float]) -> None:
     assert book.held.nodes == sum(hold.amounts.nodes for hold in book.holds.values())
 
 
-@settings(max_examples=100)
 @given(books(), people, st.integers(1, 6), st.sampled_from([2.0, 9.0, math.inf]))
 def test_a_hold_is_given_exactly_when_it_fits_and_comes_back_exactly(
     drawn: tuple[Book, float], who: Who, amount: int, lasts: float
@@ -200,7 +198,6 @@ def test_a_hold_is_given_exactly_when_it_fits_and_comes_back_exactly(
         assert taken.release(99) == book
 
 
-@settings(max_examples=100)
 @given(books(), people, st.integers(1, 6), instants, st.integers(1, 9), st.booleans())
 def test_the_earliest_time_is_one_that_fits_and_none_before_it_does(
     drawn: tuple[Book, float], who: Who, amount: int, after: float, length: int, reserving: bool
@@ -222,7 +219,6 @@ def test_the_earliest_time_is_one_that_fits_and_none_before_it_does(
         assert not any(fits(at) for at in tries if at < found)
 
 
-@settings(max_examples=60)
 @given(books(), people, st.booleans())
 def test_the_profile_is_what_is_free(drawn: tuple[Book, float], who: Who, reserving: bool) -> None:
     book, now = drawn
@@ -230,7 +226,6 @@ def test_the_profile_is_what_is_free(drawn: tuple[Book, float], who: Who, reserv
         assert step.free == book.free(now, step.at, step.at, who, reserving=reserving)
 
 
-@settings(max_examples=60)
 @given(books())
 def test_everything_released_and_expired_leaves_everything(drawn: tuple[Book, float]) -> None:
     book, now = drawn

@@ -7,7 +7,7 @@ import sqlite3
 import uuid
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.archive import Appended, Archive, Disagreement
@@ -172,7 +172,6 @@ def shared(tmp_path_factory):
         yield archive
 
 
-@settings(max_examples=100)
 @given(batches=st.lists(st.lists(_VALUES, max_size=6), max_size=4))
 def test_the_rules_of_identity_hold_however_values_are_batched(shared, batches):
     example = f"-{next(_names)}"

@@ -5,7 +5,7 @@ import csv
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.archive import Appended, Archive, csvfile, parquetfile
@@ -43,7 +43,6 @@ _VALUE = (
 
 
 @FORMATS
-@settings(max_examples=60)
 @given(values=st.lists(_VALUE, max_size=8))
 def test_every_value_comes_back_exactly(tmp_path_factory, suffix, values):
     file = tmp_path_factory.mktemp("exact") / f"values{suffix}"

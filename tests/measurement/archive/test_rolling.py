@@ -6,7 +6,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.archive import HOUR, MINUTE, Archive, Bucket, Retention
@@ -46,7 +46,6 @@ def shared(tmp_path_factory):
         yield archive
 
 
-@settings(max_examples=60)
 @given(batches=_BATCHES)
 def test_roll_ups_are_what_brute_force_says_at_any_time(shared, batches):
     series = LOAD._replace(source=f"host-{next(_names)}")

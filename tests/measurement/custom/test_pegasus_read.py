@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.custom.pegasus.analyzer import read_analysis
@@ -150,7 +150,6 @@ def test_what_is_no_status(text: str) -> None:
 
 
 @given(st.text(alphabet='{}[]":,0123456789. \nUNREADYPIQ_OSTFL%', max_size=300))
-@settings(max_examples=100)
 def test_any_text_is_a_status_or_refused(text: str) -> None:
     for header in ("", "UNREADY READY PRE IN_Q POST DONE FAIL %DONE STATE DAGNAME\n"):
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Sequence
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.health.agenda import Agenda
@@ -31,7 +31,6 @@ def played(agenda: Agenda, lasts: Callable[[Pair], float], within: Limits) -> tu
         agenda.done(pair)
 
 
-@settings(max_examples=200)
 @given(some_pairs, limits, st.none() | st.integers(1, 5), st.randoms(use_true_random=False))
 def test_all_is_done_without_conflict(
     pairs: Sequence[Pair], within: Limits, at_once: int | None, chance

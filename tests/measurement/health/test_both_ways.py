@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.health.model import Pair
@@ -77,7 +77,6 @@ pairs_of_few = st.lists(st.sampled_from(sorted(mesh("abcd"))), unique=True, min_
 
 
 @given(pairs_of_few, st.sets(st.sampled_from("abcd"), max_size=2), pairs_of_few, st.booleans())
-@settings(deadline=None)
 def test_whatever_the_plan_the_same_is_found(
     pairs: list[Pair], dead: set[str], busy: list[Pair], refuses: bool
 ) -> None:

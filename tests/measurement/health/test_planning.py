@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.health.model import Pair
@@ -45,7 +45,6 @@ def disturbed(found: Rounds, within: Limits) -> list[str]:
     return wrong
 
 
-@settings(max_examples=300)
 @given(some_pairs, limits)
 def test_no_two_of_a_round_meet(pairs: Sequence[Pair], within: Limits) -> None:
     found = rounds(pairs, within)

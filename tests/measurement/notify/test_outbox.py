@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.anomaly.alarm import acknowledge
@@ -182,7 +182,6 @@ EVENTS = st.lists(
 
 
 @given(EVENTS)
-@settings(max_examples=100)
 def test_laws(events: list[tuple[float, str, str, str]]) -> None:
     """No two messages within ``gather``; nothing is told twice; what is news is told in the end."""
     box, now = outbox(), 1000.0

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.point.model import TRANSITIONS, Run, Schedule, SchedulingClass
@@ -26,7 +26,6 @@ def test_what_excludes_what(one: SchedulingClass, other: SchedulingClass, exclud
     assert one.excludes(other) is excludes
 
 
-@settings(max_examples=100)
 @given(BOOKINGS, CLASSES)
 def test_every_instant_is_free_exactly_if_nothing_there_excludes_it(
     bookings: list[Booking], kind: SchedulingClass
@@ -37,7 +36,6 @@ def test_every_instant_is_free_exactly_if_nothing_there_excludes_it(
         assert any(slot.start <= instant < slot.end for slot in ranges) is not taken
 
 
-@settings(max_examples=100)
 @given(BOOKINGS, BOOKINGS, CLASSES, st.integers(1, 20), st.integers(0, 60), st.integers(0, 60))
 def test_a_found_slot_is_free_on_both_hosts_in_time_and_the_first(
     ours: list[Booking], theirs: list[Booking], kind: SchedulingClass, length: int, earliest: int, slip: int

@@ -3,7 +3,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.scheduling import (
@@ -185,7 +185,6 @@ REQUESTS = st.lists(
 )
 
 
-@settings(max_examples=100, deadline=None)
 @given(tasks(6), agreements, REQUESTS)
 def test_no_admitted_run_is_ever_late_lost_or_disturbed(
     known: list[object], agreement: Agreement, asked: list[tuple[float, int, float | None, set[str], bool]]

@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.scheduling import Agreement, Execution, Task, conflicts, excesses, overlaps
@@ -45,7 +45,6 @@ def test_conflicting_runs_that_overlapped(first: Execution, second: Execution, t
         )
 
 
-@settings(max_examples=60, deadline=None)
 @given(tasks(4), st.data())
 def test_each_overlapping_pair_is_found_once(known: list[Task], data: st.DataObject) -> None:
     times = st.integers(0, 30)

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.scheduling import Agreement, Flexible, HyperperiodTooLong, NoSchedule, Schedule, fit_periods
@@ -70,7 +70,6 @@ def test_limits_hold_for_the_longest_periods() -> None:
         Flexible(task("a", 60), 30)
 
 
-@settings(max_examples=40, deadline=None)
 @given(tasks(5), agreements, st.integers(1, 20))
 def test_what_fits_is_within_its_ranges(known: list[object], agreement: Agreement, factor: int) -> None:
     wished = [Flexible(each, each.period * factor) for each in known]  # type: ignore[attr-defined,arg-type]

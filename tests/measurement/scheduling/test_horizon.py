@@ -3,7 +3,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.scheduling import Horizon, Schedule, Start, schedule, timetable
@@ -50,7 +50,6 @@ def test_the_next_runs() -> None:
     assert Horizon(planned(), EPOCH).upcoming(EPOCH, 3) == []
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     tasks(4),
     st.floats(0, 2e9),

@@ -4,7 +4,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from measurement.scheduling import (
     Agreement,
@@ -129,7 +129,6 @@ def test_a_period_below_twice_the_asked_one_is_found_and_only_who_was_in_the_way
     assert miss.conflicting == ("big",)  # "brief" was over before the run was released
 
 
-@settings(max_examples=40, deadline=None)
 @given(tasks(5), agreements)
 def test_the_smallest_period_is_the_first_longer_divisor_of_the_round_that_fits(
     known: list[Task], agreement: Agreement
@@ -236,7 +235,6 @@ def test_nothing_to_schedule_is_a_schedule() -> None:
     assert found.jobs == ()
 
 
-@settings(max_examples=100, deadline=None)
 @given(tasks(), agreements)
 def test_what_is_called_a_schedule_is_one(known: list[Task], agreement: Agreement) -> None:
     found = schedule(known, agreement, explain=False)
@@ -246,7 +244,6 @@ def test_what_is_called_a_schedule_is_one(known: list[Task], agreement: Agreemen
         assert found.deadline - found.release >= 1
 
 
-@settings(max_examples=40, deadline=None)
 @given(tasks(), agreements)
 def test_the_order_in_which_tasks_are_named_changes_nothing(known: list[Task], agreement: Agreement) -> None:
     other = list(known)
@@ -254,7 +251,6 @@ def test_the_order_in_which_tasks_are_named_changes_nothing(known: list[Task], a
     assert schedule(known, agreement, explain=False) == schedule(other, agreement, explain=False)
 
 
-@settings(max_examples=100, deadline=None)
 @given(tasks(5), agreements)
 def test_the_indexed_walk_decides_as_the_printed_algorithm(known: list[Task], agreement: Agreement) -> None:
     found = schedule(known, agreement, explain=False)
@@ -300,7 +296,6 @@ def _affordable(running: list[Task], agreement: Agreement) -> bool:
     return all(sum(load.get(where, 0) for load in loads) <= most for where, most in agreement.limits.items())
 
 
-@settings(max_examples=30, deadline=None)
 @given(tasks(4), agreements)
 def test_the_exact_solver_is_never_worse_and_no_proof_is_wrong(
     known: list[Task], agreement: Agreement

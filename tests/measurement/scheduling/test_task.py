@@ -4,7 +4,7 @@ import math
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.scheduling import ConflictGraph, Request, Task, conflicts
@@ -29,7 +29,6 @@ def test_who_conflicts_with_whom(a: Task, b: Task, expected: bool) -> None:
     assert conflicts(b, a) is expected
 
 
-@settings(max_examples=60)
 @given(tasks())
 def test_the_graph_has_an_edge_for_each_conflict_and_no_other(known: list[Task]) -> None:
     graph = ConflictGraph.of(known)

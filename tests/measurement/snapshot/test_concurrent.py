@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations, permutations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.health.model import Pair
@@ -70,7 +70,6 @@ def test_the_fastest_ways_out_are_taken_for_they_fill_the_link_if_any_do() -> No
             }
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 5000), st.integers(2, 9))
 def test_paths_leave_their_group_from_different_parts_to_different_instances(seed: int, width: int) -> None:
     network = made(seed, most=3)
@@ -88,7 +87,6 @@ def test_paths_leave_their_group_from_different_parts_to_different_instances(see
             assert len({path.source for path in trial.paths}) == len(trial.paths)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 5000))
 def test_two_paths_share_no_smaller_group_where_that_can_be(seed: int) -> None:
     network = made(seed, most=2)
@@ -100,7 +98,6 @@ def test_two_paths_share_no_smaller_group_where_that_can_be(seed: int) -> None:
             assert not found.together(inner, one.source, other.source)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2000))
 def test_trials_of_one_round_do_not_meet(seed: int) -> None:
     network = made(seed, subtrees=4)

@@ -6,7 +6,7 @@ import random
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.health.model import Pair
@@ -36,7 +36,6 @@ def test_by_hand() -> None:
         found.group(Level.RACK, "f")
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.sampled_from([6, 8]))
 def test_the_groups_of_a_tree_are_found_again(seed: int, beyond: int) -> None:
     network = made(seed, subtrees=3, most=3)
@@ -46,7 +45,6 @@ def test_the_groups_of_a_tree_are_found_again(seed: int, beyond: int) -> None:
         assert {*found.groups[level]} == network.groups(level)
 
 
-@settings(max_examples=40, deadline=None)
 @given(st.integers(0, 10_000), st.floats(0, 1))
 def test_what_is_not_known_joins_nobody_wrongly(seed: int, share: float) -> None:
     network, chance = made(seed), random.Random(seed)

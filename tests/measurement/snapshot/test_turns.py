@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from measurement.health.model import Pair
@@ -14,7 +14,6 @@ from measurement.snapshot.turns import Turns, uses
 from tests.measurement.snapshot.trees import Network, made
 
 
-@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 3000), st.none() | st.integers(1, 4))
 def test_those_at_the_same_time_have_what_they_have_alone(seed: int, at_once: int | None) -> None:
     network, chance = made(seed, racks=2, machines=2), random.Random(seed)

@@ -15,7 +15,7 @@ from mininet_topos.topology import MAX_INTERFACE_NAME
 from tests.mininet_topos.networks.descriptions import PAIR, drawn
 from tests.mininet_topos.networks.forwarding import Walk
 
-FEW = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+FEW = settings(suppress_health_check=[HealthCheck.too_slow])
 
 
 def network_of(description) -> Network:
