@@ -1,6 +1,7 @@
 """A link goes down with a hundred flows on it: how long until each has its packets on another path.
 
-To be used in namespaces of its own (:mod:`benchmarks.failures_inside`).  Per round: a hundred flows are asked
+Inside namespaces of their own: ``python -m benchmarks.failures_links FOLDER SEED ROUNDS``.  One JSON value on
+standard output: per form a list of rounds, in which they took turns.  Per round: a hundred flows are asked
 for over the link, each with a port of its own, and get the path ``al2s``; each sends packets; the path's veth
 pair is taken down.  Two clocks:
 
@@ -15,6 +16,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import random
 import subprocess
 import sys
 import threading
@@ -27,8 +29,8 @@ from typing import Any
 import yaml
 
 from apps.link import LinkClient
-from benchmarks import traffic
-from benchmarks.lab import EDGES, NETWORK, Lab, configuration
+from benchmarks import moves_analysis, packets
+from benchmarks.lab import EDGES, NETWORK, Lab, configuration, lab
 from benchmarks.reaction import Observed, observed
 from measurement.codec import to_json
 from measurement.model import Measurement, Metric, PathKey
@@ -131,14 +133,14 @@ def round_of(network: Lab, controller: Controller, form: str) -> dict[str, Any]:
 
 
 def _failure(network: Lab, notes: Notes) -> dict[str, Any]:
-    with flowing(network, RATE, PORTS) as files:
+    with flowing(network) as files:
         notes.take()
         begun_ns, begun = time.time_ns(), time.monotonic()
         _ip_link(FAILS, "down")
         told = notes.until_quiet()
     return {
         "control": control(told, begun),
-        "flows": packets(files, begun_ns),
+        "flows": outcomes(files, begun_ns),
         "load": os.getloadavg()[0],
     }
 
@@ -160,37 +162,37 @@ def control(told: Sequence[Mapping[str, Any]], begun: float) -> dict[str, float]
     }
 
 
-def packets(files: Mapping[str, Path], begun_ns: int) -> list[dict[str, float]]:
+def outcomes(files: Mapping[str, Path], begun_ns: int) -> list[dict[str, float]]:
     """Per flow: milliseconds until its first packet on another path, and how many were lost."""
     sent = json.loads(files["send"].read_text())
     received: dict[int, list[tuple[int, int]]] = {port: [] for port in PORTS}
-    for port, number, at in traffic.read(files["receive"], "receive"):
+    for port, number, at in packets.read(files["receive"], "receive"):
         received[port].append((number, at))
     first: dict[int, int] = {}
-    for place, port, _, at in traffic.read(files["sniff"], "sniff"):
+    for place, port, _, at in packets.read(files["sniff"], "sniff"):
         if TAPS[place] != FAILS and at >= begun_ns:
             first[port] = min(at, first.get(port, at))
     found = []
     for port in PORTS:
-        counted = traffic.arrivals(sent[str(port)], received[port])
+        counted = moves_analysis.arrivals(sent[str(port)], received[port])
         moved = (first[port] - begun_ns) / 1e6 if port in first else float("inf")
-        found.append({"moved ms": moved, "lost": counted.lost, "gap ms": counted.gap_ms})
+        found.append({"moved ms": moved, "lost": counted["lost"], "gap ms": counted["largest_gap_ms"]})
     return found
 
 
 @contextmanager
-def flowing(network: Lab, rate: int, ports: Sequence[int]) -> Iterator[dict[str, Path]]:
-    """Numbered packets of these flows from mu to osu; the files are written when the context ends."""
+def flowing(network: Lab) -> Iterator[dict[str, Path]]:
+    """Numbered packets of all flows from mu to osu; the files are written when the context ends."""
     folder = network.switch.folder.parent
     files = {name: folder / f"{name}.records" for name in ("send", "receive", "sniff")}
-    program, words = (sys.executable, "-m", "benchmarks.traffic"), [str(port) for port in ports]
+    program, words = (sys.executable, "-m", "benchmarks.packets"), [str(port) for port in PORTS]
     near, far = network.namespaces["mu-dtn"], network.namespaces["osu-dtn"]
-    sniffer = subprocess.Popen([*program, "sniff", str(files["sniff"]), *TAPS])
-    receiver = far.popen(*program, "receive", str(files["receive"]), *words)
-    time.sleep(SETTLE_S)
-    sender = near.popen(
-        "nice", "-n", "-20", *program, "send", str(files["send"]), str(rate), f"{NETWORK['osu']}.10", *words
-    )
+    sniffer = subprocess.Popen([*program, "sniff", str(files["sniff"]), *TAPS], stdout=subprocess.PIPE)
+    receiver = far.popen(*program, "receive", str(files["receive"]), *words, stdout=subprocess.PIPE)
+    for listener in (sniffer, receiver):
+        packets.await_ready(listener)
+    destination = (str(RATE), f"{NETWORK['osu']}.10")
+    sender = near.popen("nice", "-n", "-20", *program, "send", str(files["send"]), *destination, *words)
     time.sleep(SETTLE_S)
     try:
         yield files
@@ -201,12 +203,12 @@ def flowing(network: Lab, rate: int, ports: Sequence[int]) -> Iterator[dict[str,
             time.sleep(rest)
 
 
-def template(protocol: str) -> dict[str, Any]:
+def template() -> dict[str, Any]:
     """One that prefers the path with the shorter RTT and moves at once; its rules do not idle out."""
     return {
         **TEMPLATE,
-        "name": f"test-{protocol}",
-        "protocol": protocol,
+        "name": "test-udp",
+        "protocol": "udp",
         "qspec": {"rtt": {"max": "1 s"}},
         "weights": {"rtt": 1.0},
         "tables": {"rtt": {"points": [["1 ms", 10], ["1 s", 1]]}},
@@ -221,24 +223,13 @@ def measured(path: str) -> Mapping[str, Any]:
     return to_json(Measurement(key, Metric.RTT, RTT_S[path], now - 1, now, f"run-{now}", "ping", {}))
 
 
-def wish(kind: str, port: int) -> dict[str, Any]:
-    """A request for a flow."""
-    request = {"source": "mu-dtn", "destination": "osu-dtn", "size": "10 GB", "template": kind}
-    return {"request": {**request, "ports": [port]}, "requester": "benchmark"}
-
-
-def introduce(link: LinkClient) -> None:
-    """Templates and measurements."""
-    for protocol in ("udp", "tcp"):
-        link.call("template.add", {"template": template(protocol), "author": "benchmark"})
+def _submit(link: LinkClient, controller: Controller) -> None:
+    link.call("template.add", {"template": template(), "author": "benchmark"})
     for path in RTT_S:
         link.send("measurement", measured(path))
-
-
-def _submit(link: LinkClient, controller: Controller) -> None:
-    introduce(link)
     for port in PORTS:
-        link.call("flow.submit", wish("test-udp", port))
+        request = {"source": "mu-dtn", "destination": "osu-dtn", "size": "10 GB", "template": "test-udp"}
+        link.call("flow.submit", {"request": {**request, "ports": [port]}, "requester": "benchmark"})
     eventually(lambda: controller.said("the transfer can begin") == FLOWS, "not all flows are active")
     assert controller.said("is admitted to al2s:") == FLOWS, "not all flows are on al2s"
     time.sleep(SETTLE_S)
@@ -269,3 +260,29 @@ def _configure(controller: Controller, form: Mapping[str, Any]) -> None:
 
 def _ip_link(interface: str, state: str) -> None:
     subprocess.run(["ip", "link", "set", interface, state], check=True)
+
+
+def _let_switches_go_first(network: Lab) -> None:
+    daemon = (network.switch.folder / "ovs-vswitchd.pid").read_text().strip()
+    for thread in Path(f"/proc/{daemon}/task").iterdir():
+        os.setpriority(os.PRIO_PROCESS, int(thread.name), -20)
+
+
+def main() -> None:
+    """All rounds."""
+    folder, seed, rounds = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    chance = random.Random(seed)
+    found: dict[str, list[Any]] = {form: [] for form in FORMS}
+    with lab(folder) as network:
+        _let_switches_go_first(network)
+        controller = Controller(folder, counters_period="1 h", consistency_period="1 h", drain="200 ms")
+        for number in range(rounds):
+            network.connect(controller.port)
+            for form in chance.sample(list(FORMS), len(FORMS)):
+                print(f"round {number + 1}: {form}", file=sys.stderr)
+                found[form].append(round_of(network, controller, form))
+    print(json.dumps(found))
+
+
+if __name__ == "__main__":
+    main()

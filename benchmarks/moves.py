@@ -39,13 +39,10 @@ def run(folder: Path, seed: int) -> dict[str, Any]:
 
 def summed(found: Mapping[str, Any]) -> dict[str, Any]:
     """What the rounds come to."""
-    return {
-        "udp": {name: _udp(rounds) for name, rounds in found["udp"].items()},
-        "tcp": {name: _tcp(rounds) for name, rounds in found["tcp"].items()},
-    }
+    return {name: _summed(rounds) for name, rounds in found.items()}
 
 
-def _udp(rounds: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _summed(rounds: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     parts = list(dict.fromkeys(name for each in rounds for move in each["moves"] for name in move))
     return {
         **{name: sum(each[name] for each in rounds) for name in SUMS},
@@ -59,30 +56,26 @@ def _udp(rounds: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _tcp(rounds: Sequence[Mapping[str, float]]) -> dict[str, Any]:
-    return {name: [each[name] for each in rounds] for name in rounds[0]}
-
-
 def report(results: Mapping[str, Any]) -> str:
     """The tables for people, and which bounds hold."""
     missed = misses(results)
     verdict = "all bounds hold" if not missed else "MISSED: " + "; ".join(missed)
-    return "\n\n".join([_losses(results["udp"]), _times(results["udp"]), _streams(results["tcp"]), verdict])
+    return "\n\n".join([_losses(results), _times(results), verdict])
 
 
-def _losses(udp: Mapping[str, Any]) -> str:
+def _losses(results: Mapping[str, Any]) -> str:
     rows = [["packets (kind, per second)", "moves", *SUMS, "longest silence ms", "load"]]
-    for name, numbers in udp.items():
+    for name, numbers in results.items():
         load = " ".join(f"{value:.1f}" for value in numbers["load"])
         figures = [str(numbers[key]) for key in ("moves", *SUMS)]
         rows.append([name, *figures, f"{numbers['largest_gap_ms']:.1f}", load])
     return table(rows)
 
 
-def _times(udp: Mapping[str, Any]) -> str:
+def _times(results: Mapping[str, Any]) -> str:
     rows = [["ms", "median", "p90", "p99", "max", "medians of rounds", "x shift"]]
-    for name, numbers in udp.items():
-        yardstick = udp[f"shift {name.rsplit(' ', 1)[1]}"]["times"][TOTAL]["median"]
+    for name, numbers in results.items():
+        yardstick = results[f"shift {name.rsplit(' ', 1)[1]}"]["times"][TOTAL]["median"]
         for part, time in numbers["times"].items():
             if part != TOTAL and name.startswith("drain"):
                 continue
@@ -93,14 +86,6 @@ def _times(udp: Mapping[str, Any]) -> str:
     return table(rows)
 
 
-def _streams(tcp: Mapping[str, Any]) -> str:
-    measures = list(next(iter(tcp.values())))
-    rows = [["TCP, per round", *tcp]]
-    for name in measures:
-        rows.append([name, *(" ".join(f"{value:.4g}" for value in run[name]) for run in tcp.values())])
-    return table(rows)
-
-
 def passed(results: Mapping[str, Any]) -> bool:
     """Whether every bound holds."""
     return not misses(results)
@@ -108,9 +93,8 @@ def passed(results: Mapping[str, Any]) -> bool:
 
 def misses(results: Mapping[str, Any]) -> list[str]:
     """The bounds that do not hold, in words."""
-    udp, tcp = results["udp"], results["tcp"]
     found = []
-    for name, numbers in udp.items():
+    for name, numbers in results.items():
         kind = name.split()[0]
         if kind in LOSSLESS and (numbers["lost"] or numbers["duplicated"]):
             found.append(f"{name}: {numbers['lost']} lost, {numbers['duplicated']} duplicated")
@@ -122,9 +106,4 @@ def misses(results: Mapping[str, Any]) -> list[str]:
             value = numbers["times"][TOTAL][what]
             if value >= bound:
                 found.append(f"{name}: {what} {value:.2f} ms, not below {bound:g}")
-    if any(tcp["equal"]["lost there"] + tcp["equal"]["lost back"]):
-        found.append("TCP between equal paths: the switches lost packets")
-    for name in ("equal", "slower"):
-        stalls = zip(tcp[name]["largest_gap_ms"], tcp[name]["rto_ms"], strict=True)
-        found += [f"TCP, {name}: a stall of {gap:.0f} ms" for gap, rto in stalls if gap > rto]
     return found

@@ -19,6 +19,7 @@ def arrivals(sent: int, records: Sequence[tuple[int, ...]]) -> dict[str, float]:
     for number, _ in records:
         reordered += number < largest
         largest = max(largest, number)
+    sent = max(sent, largest + 1)  # a sender that is ended between a packet and its count
     times = [at for _, at in records]
     gap = max((after - before for before, after in pairwise(times)), default=0)
     different = len({number for number, _ in records})

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from apps.link import LinkClient
-from benchmarks import moves_analysis, moves_tcp, packets
+from benchmarks import moves_analysis, packets
 from benchmarks.lab import EDGES, NETWORK, PORTS, VLANS, Lab, configuration, lab
 from benchmarks.moves_controller import HAND_PORT, HAND_PRIORITY
 from tests.apps.edge import NETWORK as EXAMPLE
@@ -31,8 +31,6 @@ MOVES = 20
 """Per round and rate."""
 BY_HAND = 10
 """Moves by hand per round, kind and rate."""
-TCP_MOVES = 20
-TCP_PAUSE_S = 0.5
 DRAIN_MS = 200
 DRAINS_MS = (0, 10, 50)
 """Tried beside the configured one, at the higher rate, with fresh paths: there the old path's rules go."""
@@ -127,9 +125,10 @@ def traffic(network: Lab, rate: int, port: int, act: Callable[[], None]) -> Seen
         act()
         _ended(sender)
         time.sleep(SETTLE_S / 2)
-    sent = json.loads(files["send"].read_text())["sent"]
-    counted = moves_analysis.arrivals(sent, packets.read(files["receive"], 2))
-    return Seen(counted, moves_analysis.by_path(packets.read(files["sniff"], 4), PATHS, port))
+    sent = json.loads(files["send"].read_text())[str(port)]
+    received = [(number, at) for _, number, at in packets.read(files["receive"], "receive")]
+    counted = moves_analysis.arrivals(sent, received)
+    return Seen(counted, moves_analysis.by_path(packets.read(files["sniff"], "sniff"), PATHS, port))
 
 
 def _ended(process: subprocess.Popen[Any]) -> None:
@@ -202,7 +201,7 @@ def hand_rules(network: Lab, *, standby: bool) -> None:
         network.switch.ofctl("add-flow", edge, rule)
 
 
-def udp(network: Lab, controller: Controller, rounds: int, chance: random.Random) -> dict[str, Any]:
+def moves(network: Lab, controller: Controller, rounds: int, chance: random.Random) -> dict[str, Any]:
     """All rounds; kinds and rates take turns within each."""
     results: dict[str, list[dict[str, Any]]] = {}
 
@@ -236,51 +235,15 @@ def begun(driver: Driver, controller: Controller) -> None:
     """The flow that is moved, unless an earlier round has begun it."""
     if controller.said("the transfer can begin"):
         return
-    for protocol in ("udp", "tcp"):
-        driver.link.call("template.add", {"template": template(protocol), "author": "benchmark"})
+    driver.link.call("template.add", {"template": template(), "author": "benchmark"})
     driver.submit("test-udp", PORT)
     eventually(lambda: controller.said("the transfer can begin") == 1, "the flow is not active")
 
 
-def template(protocol: str) -> dict[str, Any]:
+def template() -> dict[str, Any]:
     """One that moves at once, and whose rules do not idle out between rounds."""
     selection = {"patience": 1, "min_dwell": "0 s", "switch_margin": 0, "idle_timeout": "1 h"}
-    return {**TEMPLATE, "name": f"test-{protocol}", "protocol": protocol, "selection": selection}
-
-
-def tcp(network: Lab, controller: Controller, rounds: int, chance: random.Random) -> dict[str, Any]:
-    """All rounds of the TCP runs; the order changes from round to round."""
-    results: dict[str, list[dict[str, Any]]] = {}
-    with controlled(network, controller, None, DRAIN_MS) as driver:
-        driver.submit("test-tcp", moves_tcp.PORT)
-        eventually(lambda: controller.said("the transfer can begin") == 2, "the flow is not active")
-        driver.link.call("flow.cancel", {"flow": 1, "requester": "benchmark"})
-        for path in ("equal", "slower"):
-            if path == "slower":
-                moves_tcp.slow()
-            for _ in range(rounds):
-                for moving in chance.sample([True, False], 2):
-                    name = path if moving else f"{path}, no move"
-                    found = _stream(network, driver, path, moving=moving, chance=chance)
-                    results.setdefault(name, []).append(found)
-    return results
-
-
-def _stream(
-    network: Lab, driver: Driver, path: str, *, moving: bool, chance: random.Random
-) -> dict[str, Any]:
-    def there_and_back() -> None:
-        for number in range(TCP_MOVES):
-            driver.tell("al2s", 2.0 if number % 2 == 0 else 50.0)
-            time.sleep(TCP_PAUSE_S * chance.uniform(0.9, 1.1))
-
-    def stay() -> None:
-        time.sleep(TCP_MOVES * TCP_PAUSE_S)
-
-    driver.tell("al2s-b", 20.0)
-    driver.tell("al2s", 2.0 if path == "slower" and not moving else 50.0)
-    time.sleep(SETTLE_S)
-    return moves_tcp.run(network, there_and_back if moving else stay, TCP_MOVES * TCP_PAUSE_S * 1.1)
+    return {**TEMPLATE, "name": "test-udp", "protocol": "udp", "selection": selection}
 
 
 def main() -> None:
@@ -290,8 +253,7 @@ def main() -> None:
     with lab(folder) as network:
         controller = Controller(folder, counters_period="1 h", consistency_period="1 h")
         network.connect(controller.port)
-        results: dict[str, Any] = {"udp": udp(network, controller, rounds, chance)}
-        results["tcp"] = tcp(network, controller, rounds, chance)
+        results = moves(network, controller, rounds, chance)
     print(json.dumps(results))
 
 

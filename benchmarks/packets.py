@@ -1,10 +1,10 @@
 """Numbered packets: sent at a rate, received, and seen on interfaces, with the kernel's own time.
 
-``python -m benchmarks.packets send FILE RATE ADDRESS PORT``, ``receive FILE PORT``, ``sniff FILE
-INTERFACE...``, ``arrive FILE INTERFACE PORT``: each runs until SIGTERM, then writes FILE.  Who receives takes
-the time from the kernel (SO_TIMESTAMPNS, CLOCK_REALTIME), so it does not matter when Python gets round to
-reading: it reads every :data:`NAP_S`, since a wake-up per packet would take the processors from what is
-measured; it says ``ready`` when nothing escapes it any more.
+``python -m benchmarks.packets send FILE RATE ADDRESS PORT...``, ``receive FILE PORT...``, ``sniff FILE
+INTERFACE...``: each runs until SIGTERM, then writes FILE.  A flow is a port; RATE is of each.  Receivers take
+the time from the kernel (SO_TIMESTAMPNS, CLOCK_REALTIME), so it does not matter when Python reads.  They read
+every :data:`NAP_S`, since a wake-up per packet would take the processors from what is measured, and say
+``ready`` when nothing escapes them any more.
 
 The sender keeps to a schedule, and does not make up for more than :data:`CATCH_UP_S`: after the machine
 was busy elsewhere, a burst would test buffers, not rules.
@@ -12,6 +12,7 @@ was busy elsewhere, a burst would test buffers, not rules.
 
 from __future__ import annotations
 
+import errno
 import json
 import signal
 import socket
@@ -20,7 +21,7 @@ import subprocess
 import sys
 import time
 from array import array
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -30,9 +31,11 @@ SO_TIMESTAMPNS = 35
 CATCH_UP_S = 0.002
 NAP_S = 0.01
 SIZE = 200
+WIDTHS = {"receive": 3, "sniff": 4}
+"""Numbers of a record: port, number, time; a sniffer's begins with the place of the interface."""
 RECEIVE_BUFFER = 8 << 20
 SO_RCVBUFFORCE = 33
-ETH_ALL, ETH_VLAN, ETH_IPV4, TCP, UDP = 0x0003, 0x8100, 0x0800, 6, 17
+ETH_ALL, ETH_VLAN, ETH_IPV4, UDP = 0x0003, 0x8100, 0x0800, 17
 
 _NUMBER = struct.Struct("!I")
 _TIME = struct.Struct("@qq")
@@ -44,48 +47,51 @@ def main() -> None:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     match what:
         case "send":
-            send(Path(file), int(rest[0]), rest[1], int(rest[2]))
+            send(Path(file), int(rest[0]), rest[1], [int(port) for port in rest[2:]])
         case "receive":
-            receive(Path(file), int(rest[0]))
+            receive(Path(file), [int(port) for port in rest])
         case "sniff":
             sniff(Path(file), rest)
-        case "arrive":
-            arrive(Path(file), rest[0], int(rest[1]))
         case _:
             raise SystemExit(f"there is no {what!r}")
 
 
-def send(file: Path, rate: int, address: str, port: int) -> None:
-    """Send numbered packets; the file says how many."""
-    sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    sender.connect((address, port))
-    number, padding = 0, bytes(SIZE - _NUMBER.size)
+def send(file: Path, rate: int, address: str, ports: Sequence[int]) -> None:
+    """Send numbered packets of each flow in turn; the file says how many of each."""
+    senders = [socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in ports]
+    for sender, port in zip(senders, ports, strict=True):
+        sender.connect((address, port))
+    sent, padding = 0, bytes(SIZE - _NUMBER.size)
     due = time.monotonic()
     try:
         while True:
-            due = max(due + 1 / rate, time.monotonic() - CATCH_UP_S)
+            due = max(due + 1 / (rate * len(ports)), time.monotonic() - CATCH_UP_S)
             time.sleep(max(0.0, due - time.monotonic()))
-            sender.send(_NUMBER.pack(number) + padding)
-            number += 1
+            number, place = divmod(sent, len(ports))
+            senders[place].send(_NUMBER.pack(number) + padding)
+            sent += 1
     finally:
-        file.write_text(json.dumps({"sent": number}))
+        full, more = divmod(sent, len(ports))
+        file.write_text(json.dumps({port: full + (place < more) for place, port in enumerate(ports)}))
 
 
-def receive(file: Path, port: int) -> None:
-    """Note the number and the time of every packet, in the order in which they arrive."""
-    receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-    _stamped(receiver)
-    receiver.bind(("", port))
+def receive(file: Path, ports: Sequence[int]) -> None:
+    """Note port, number and time of every packet, of each flow in the order in which they arrive."""
+    receivers = {port: socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for port in ports}
+    for port, receiver in receivers.items():
+        _stamped(receiver)
+        receiver.bind(("", port))
     with _recorded(file) as records:
         while True:
-            for data, at, _ in _waiting(receiver, 64):
-                records.extend((_NUMBER.unpack_from(data)[0], at))
+            for port, receiver in receivers.items():
+                for data, at, _ in _waiting(receiver, 64):
+                    records.extend((port, _NUMBER.unpack_from(data)[0], at))
             time.sleep(NAP_S)
 
 
 def sniff(file: Path, interfaces: list[str]) -> None:
     """Note interface (by its place in the list), UDP port, number and time of every packet that leaves."""
-    taps = [_tap(name, ETH_ALL) for name in interfaces]
+    taps = [_tap(name) for name in interfaces]
     with _recorded(file) as records:
         while True:
             for place, tap in enumerate(taps):
@@ -94,25 +100,6 @@ def sniff(file: Path, interfaces: list[str]) -> None:
                     if found is not None:
                         records.extend((place, *found, at))
             time.sleep(NAP_S)
-
-
-def arrive(file: Path, interface: str, port: int) -> None:
-    """Note the time of every TCP segment with data that arrives for a port."""
-    tap = _tap(interface, ETH_IPV4)
-    with _recorded(file) as records:
-        while True:
-            for data, at, sender in _waiting(tap, 96):
-                if sender[2] == socket.PACKET_HOST and carries(data, port):
-                    records.append(at)
-            time.sleep(NAP_S)
-
-
-def carries(frame: bytes, port: int) -> bool:
-    """Whether an untagged IPv4 frame is a TCP segment with data for this port."""
-    if len(frame) < 54 or frame[23] != TCP or int.from_bytes(frame[36:38], "big") != port:
-        return False
-    length = int.from_bytes(frame[16:18], "big")
-    return length > (frame[14] & 15) * 4 + (frame[46] >> 4) * 4
 
 
 def numbered(frame: bytes) -> tuple[int, int] | None:
@@ -126,9 +113,9 @@ def numbered(frame: bytes) -> tuple[int, int] | None:
     return port, _NUMBER.unpack_from(frame, begins + 28)[0]
 
 
-def read(file: Path, width: int) -> list[tuple[int, ...]]:
-    """The records of a file, of so many numbers each."""
-    numbers = array("Q", file.read_bytes())
+def read(file: Path, what: str) -> list[tuple[int, ...]]:
+    """The records of a receiver's or a sniffer's file."""
+    numbers, width = array("Q", file.read_bytes()), WIDTHS[what]
     return list(zip(*(numbers[place::width] for place in range(width)), strict=True))
 
 
@@ -139,8 +126,8 @@ def await_ready(listener: subprocess.Popen[Any]) -> None:
         raise RuntimeError("a listener ended before it began")
 
 
-def _tap(interface: str, kind: int) -> socket.socket:
-    tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(kind))
+def _tap(interface: str) -> socket.socket:
+    tap = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(ETH_ALL))
     _stamped(tap)
     tap.bind((interface, 0))
     return tap
@@ -158,6 +145,10 @@ def _waiting(reader: socket.socket, size: int) -> Iterator[tuple[bytes, int, Any
         try:
             data, ancillary, _, sender = reader.recvmsg(size, 64)
         except BlockingIOError:
+            return
+        except OSError as error:
+            if error.errno != errno.ENETDOWN:  # told once of an interface that was taken down
+                raise
             return
         seconds, nanoseconds = _TIME.unpack_from(ancillary[0][2])
         yield data, seconds * 1_000_000_000 + nanoseconds, sender

@@ -68,6 +68,11 @@ class Observed:
         *whole, self._rest = (self._rest + os.read(self._told, 65536)).split(b"\n")
         return [json.loads(line) for line in whole]
 
+    @property
+    def pid(self) -> int:
+        """The controller's process."""
+        return self._process.pid
+
     def drain(self) -> None:
         """Forget what was told meanwhile."""
         while select.select([self._told], [], [], 0)[0]:
