@@ -11,6 +11,7 @@ from adon.config.health import wrong_instances
 from adon.config.links import link_problems
 from adon.config.queueing import wrong_queue
 from adon.config.slices import wrong_slices
+from adon.errors import Problem
 from adon.nearest_key import absent
 
 if TYPE_CHECKING:
@@ -18,11 +19,13 @@ if TYPE_CHECKING:
     from adon.config.measuring import MeasurementTest
 
 
-def problems(whole: Configuration) -> Iterator[str]:
-    """Every problem between the sections, as ``field: text``."""
+def problems(whole: Configuration) -> Iterator[str | Problem]:
+    """Every problem between the sections, as ``field: text`` or with a code."""
     return chain(
+        _empty(whole),
         _dangling(whole),
         _doubled(whole),
+        _shared_ports(whole),
         _wrong_tests(whole),
         _unproven(whole),
         link_problems(whole),
@@ -30,6 +33,40 @@ def problems(whole: Configuration) -> Iterator[str]:
         wrong_queue(whole),
         wrong_instances(whole),
     )
+
+
+def _empty(whole: Configuration) -> Iterator[Problem]:
+    # Without one of these no flow could ever have a path.
+    parts = (
+        ("switches", "switch", whole.switches),
+        ("sites", "site", whole.sites),
+        ("paths", "path or overlay", {**whole.paths, **whole.overlays}),
+    )
+    for field, what, found in parts:
+        if not found:
+            yield Problem(field, f"is empty; the network needs at least one {what}", code="missing")
+
+
+def _shared_ports(whole: Configuration) -> Iterator[Problem]:
+    # The rules of a path tag and address what leaves its port. On a port of paths of both layers, or of a
+    # path and a DTN, one would receive frames with the VLAN tag or the addresses of the other.
+    first: dict[tuple[str, str], tuple[str, str]] = {}  # by switch and port: kind and field
+    for name, path in whole.paths.items():
+        kind = f"layer-{path.layer} path"
+        for site, end in path.ends.items():
+            if site not in whole.sites:
+                continue
+            field = f"paths.{name}.ends.{site}"
+            other, where = first.setdefault((whole.sites[site].edge, end.port), (kind, field))
+            if other != kind:
+                cause = f"port {end.port!r} is the port of a {other} ({where}); a {kind} needs another port"
+                yield Problem(f"{field}.port", cause, code="shared-port")
+    for site, place in whole.sites.items():
+        for name, host in place.hosts.items():
+            kind, where = first.get((place.edge, host.port), ("", ""))
+            if kind:
+                cause = f"port {host.port!r} is the port of a {kind} ({where}); a DTN needs another port"
+                yield Problem(f"sites.{site}.hosts.{name}.port", cause, code="shared-port")
 
 
 def _dangling(whole: Configuration) -> Iterator[str]:

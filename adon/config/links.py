@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Self
 from pydantic import BeforeValidator, Field, PlainSerializer, model_validator
 
 from adon.config.parts import Families, PositiveRate, Section, raise_all
+from adon.errors import Problem
 from adon.frozenmap import Frozen
 from adon.nearest_key import absent
 from adon.templates_catalog.model import Name
@@ -104,7 +105,7 @@ class Overlay(Section):
         return self.links is None or link in self.links
 
 
-def link_problems(whole: Configuration) -> Iterator[str]:
+def link_problems(whole: Configuration) -> Iterator[str | Problem]:
     """Every problem of links and overlays with the other sections, as ``field: text``."""
     yield from _dangling(whole)
     yield from _doubled_ports(whole)
@@ -128,7 +129,7 @@ def _dangling(whole: Configuration) -> Iterator[str]:
                 yield f"overlays.{name}.links.{number}: {absent('link', link_name, whole.links)}"
 
 
-def _doubled_ports(whole: Configuration) -> Iterator[str]:
+def _doubled_ports(whole: Configuration) -> Iterator[Problem]:
     # A link has its ports for itself; only layer-2 paths, told apart by VLAN, may share one.
     taken: dict[Hashable, str] = {}
     for site, place in whole.sites.items():
@@ -141,7 +142,7 @@ def _doubled_ports(whole: Configuration) -> Iterator[str]:
         for switch, port in link.ends.items():
             field = f"links.{name}.ends.{switch}"
             if (switch, port) in taken:
-                yield f"{field}: {taken[switch, port]} has the same port"
+                yield Problem(field, f"{taken[switch, port]} has the same port", code="shared-port")
             else:
                 taken[switch, port] = field
 
