@@ -38,6 +38,7 @@ READERS: Mapping[str, frozenset[str]] = {
     "links": frozenset({CONTROLLER}),
     "overlays": frozenset({CONTROLLER}),
     "measurements": frozenset({COLLECTOR}),
+    "measurements.points": frozenset({COLLECTOR, WEB}),
     "measurements.tests": frozenset({CONTROLLER, COLLECTOR, WEB}),
     "measurements.background": frozenset({COLLECTOR, WEB}),
     "measurements.window": frozenset({CONTROLLER, COLLECTOR}),
