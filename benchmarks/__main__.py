@@ -30,13 +30,11 @@ from benchmarks import (
     moves,
     paths,
     placement,
-    placement_gain,
     queueing,
     reaction,
     rounds,
     setups,
     web,
-    web_servers,
     workloads,
 )
 
@@ -116,19 +114,10 @@ BENCHMARKS: dict[str, Benchmark] = {
     "health": Benchmark("A round of health, beside its probes", health.run, health.report, health.passed),
     "paths": Benchmark("Candidate paths", paths.run, paths.report, paths.passed),
     "placement": Benchmark("Placing tasks", placement.run, placement.report, placement.passed),
-    "placement_gain": Benchmark(
-        "What placing tasks gains", placement_gain.run, placement_gain.report, placement_gain.passed
-    ),
     "failures": Benchmark("When something fails", failures.run, failures.report, failures.passed),
     "workloads": Benchmark("The workload suite", workloads.run, workloads.report, workloads.passed),
     "web": Benchmark("The web side under load, beside decisions", web.run, web.report, web.passed),
-    "dashboards": Benchmark(
-        "Two hundred dashboards, and when a page's data is there",
-        dashboards.run,
-        dashboards.report,
-        dashboards.passed,
-    ),
-    "web_servers": Benchmark("Servers for the web side", web_servers.run, web_servers.report),
+    "dashboards": Benchmark("Two hundred dashboards", dashboards.run, dashboards.report, dashboards.passed),
     "rounds": Benchmark("A round of 100 instances", rounds.run, rounds.report, rounds.passed),
     "rounds_exhaustive": Benchmark(
         "A round of 100 instances, beside slow ones of all pairs",

@@ -1,7 +1,7 @@
 """Applications and networks to try placement on, drawn by a seed ([CHOREO] 6.1 to 6.3).
 
 The paper's are traffic matrices of HP Cloud, which nobody has; what it tells of them is kept: 0.5 to 4 cores
-per task on machines of 4, one to three applications at once or two to four in sequence.  Bytes are either
+per task on machines of 4.  Bytes are either
 *heavy-tailed*, few pairs with most of them, or *uniform*, every pair with about as many (7.1: map-reduce).
 
 Networks are like those that it measured: *varied*, 100 Mbit/s to 1 Gbit/s by path (EC2 in 2012, figure 1);
@@ -16,8 +16,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from itertools import permutations
 
-from adon.placement.fluid import Arrival
-from adon.placement.model import Application, Machine, Task, combined
+from adon.placement.model import Application, Machine, Task
 from measurement.health.model import Pair
 from measurement.snapshot.model import Snapshot
 
@@ -29,10 +28,6 @@ DENSITY = 0.3
 """The part of all pairs of tasks that send anything, where transfers are heavy-tailed."""
 SHAPE = 1.1
 """Of the Pareto distribution of heavy-tailed transfers: below 2 it has no variance."""
-GAP_S = 0.01
-"""Mean seconds from one application to the next in a sequence, times the scale of its bytes."""
-ROOMY = 0.85
-"""Several applications together take at most this part of all cores, so that there is a choice."""
 
 
 class Transfers(StrEnum):
@@ -82,20 +77,15 @@ def _ec2(names: Sequence[str], pairs: Sequence[Pair], chance: random.Random) -> 
     )
 
 
-def application(
-    name: str, tasks: int, transfers: Transfers, chance: random.Random, scale: float = 1.0
-) -> Application:
-    """One that is drawn.
-
-    :param scale: what all bytes are multiplied by.
-    """
+def application(name: str, tasks: int, transfers: Transfers, chance: random.Random) -> Application:
+    """One that is drawn."""
     listed = tuple(Task(f"t{number:02}", chance.randint(*HALF_CORES) / 2) for number in range(tasks))
     sent = {}
     for pair in permutations((task.name for task in listed), 2):
         if transfers is Transfers.UNIFORM:
-            sent[pair] = int(scale * chance.uniform(1e6, 100e6))
+            sent[pair] = int(chance.uniform(1e6, 100e6))
         elif chance.random() < DENSITY:
-            sent[pair] = int(scale * 1e6 * chance.paretovariate(SHAPE))
+            sent[pair] = int(1e6 * chance.paretovariate(SHAPE))
     return Application(name, listed, sent)
 
 
@@ -120,36 +110,3 @@ def _fit(cores: Sequence[float], count: int) -> bool:
             return False
         free[free.index(min(room))] -= wanted
     return True
-
-
-def at_once(count: int, chance: random.Random, scale: float = 1.0) -> Application:
-    """One to three heavy-tailed applications of four to seven tasks as one ([CHOREO] 6.2).
-
-    :param count: machines that they are for.
-    """
-    number = chance.randint(1, 3)
-
-    def draw() -> list[Application]:
-        return [
-            application(f"app{one}", chance.randint(4, 7), Transfers.HEAVY_TAILED, chance, scale)
-            for one in range(number)
-        ]
-
-    return combined(fitting(draw, ROOMY * CORES * count, count))
-
-
-def in_sequence(count: int, chance: random.Random, scale: float = 1.0) -> tuple[Arrival, ...]:
-    """Two to four applications that come one after the other, and overlap as a rule ([CHOREO] 6.3)."""
-    number = chance.randint(2, 4)
-
-    def draw() -> list[Application]:
-        return [
-            application(f"app{one}", chance.randint(3, 5), Transfers.HEAVY_TAILED, chance, scale)
-            for one in range(number)
-        ]
-
-    at, found = 0.0, []
-    for one in fitting(draw, ROOMY * CORES * count, count):
-        found.append(Arrival(at, one))
-        at += chance.expovariate(1 / (GAP_S * scale))
-    return tuple(found)

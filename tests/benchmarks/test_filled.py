@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import random
 from pathlib import Path
-from typing import Any, cast
 
 import pytest
 import yaml
@@ -16,8 +15,6 @@ from adon.store.store import Store
 from benchmarks import web_operations
 from benchmarks.filled import campus, filling
 from benchmarks.filled.copies import Shift, Text
-from benchmarks.web_operations import Api
-from benchmarks.web_pages import PAGES, addresses
 from measurement.archive import Archive
 from measurement.model import Metric, PathKey, Series
 
@@ -77,13 +74,3 @@ class Described:
 def test_a_new_operation_is_not_left_out() -> None:
     with pytest.raises(LookupError, match=r"GET /novelties/\{id\}: say here how it is asked"):
         web_operations.questions(Described(), random.Random(1), "b-1")  # type: ignore[arg-type]
-
-
-def test_every_page_has_an_address_to_be_timed_at() -> None:
-    class Some:
-        def get(self, path: str) -> Any:
-            return {"items": [{"id": "x-1", "name": "x"}]}
-
-    found = addresses(cast(Api, Some()))
-    assert set(found) == {page.path for page in PAGES}
-    assert not [address for address in found.values() if "<" in address]

@@ -8,7 +8,7 @@ import pytest
 
 from adon.placement.exact import exact
 from adon.placement.workloads import Transfers
-from benchmarks import placement, placement_gain
+from benchmarks import placement
 from benchmarks.placement import Size, drawn
 from benchmarks.placement_cpsat import cpsat
 from benchmarks.placement_printed import objective
@@ -24,15 +24,6 @@ def test_three_solvers_agree(transfers: Transfers, seed: int) -> None:
     theirs = cpsat(problem, None, 30.0) if ours.seconds == 0 else cpsat(problem, ours, 30.0)
     assert theirs["proven"]
     assert theirs["completion"] == pytest.approx(ours.seconds, rel=1e-3, abs=1e-3)
-
-
-def test_gains_are_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(placement_gain, "RUNS", 1)
-    monkeypatch.setattr(placement_gain, "STEPS", 5)
-    results = placement_gain.run(tmp_path, 1)
-    assert results == placement_gain.run(tmp_path, 1)
-    told = placement_gain.report(results)
-    assert "| at once     | all       | exact             | random" in told
 
 
 def test_proofs_are_reported(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

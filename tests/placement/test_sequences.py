@@ -232,17 +232,6 @@ class TestAdvice:
         assert unevenness(Application("one", (Task("t", 1.0),))) == 0.0
 
 
-class TestWorkloads:
-    @given(st.integers(0, 2**32))
-    def test_as_the_paper_says_and_the_same_again(self, seed: int) -> None:
-        app = workloads.at_once(10, random.Random(seed))
-        assert app == workloads.at_once(10, random.Random(seed))
-        assert {task.cores for task in app.tasks} <= {half / 2 for half in range(1, 9)}
-        assert 1 <= len({task.name.split("/")[0] for task in app.tasks}) <= 3
-        assert 2 <= len(workloads.in_sequence(10, random.Random(seed))) <= 4
-        assert sum(task.cores for task in app.tasks) <= 0.85 * 40
-
-
 def test_a_machine_of_an_instance_needs_cores() -> None:
     assert Machine.of(Instance("a", "10.0.0.1", cores=4, memory=8)) == Machine("a", 4, 8)
     with pytest.raises(ValueError, match="cores: instance a"):
