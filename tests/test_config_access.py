@@ -35,7 +35,6 @@ rules:
     roles: [researcher]
     groups: [mu]
 """
-ISSUER = "openid:\n  a: {title: A, client_id: c, issuer: https://a.edu"
 
 
 def test_the_whole_section() -> None:

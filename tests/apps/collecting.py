@@ -14,7 +14,6 @@ from measurement.pscheduler.specs import Kind, TestRequest
 from measurement.scheduling import Agreement, Schedule, Start, Task, schedule
 
 KEY = PathKey("al2s", "mu", "osu")
-BACK = PathKey("al2s", "osu", "mu")
 HEAVY = PathTest(KEY, TestRequest(Kind.THROUGHPUT, {}, 5), (Metric.THROUGHPUT,))
 PING = PathTest(KEY, TestRequest(Kind.RTT, {}, 1), (Metric.RTT,))
 EPOCH = 1_000_000.0

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import dpkt
@@ -33,8 +32,6 @@ app = typer.Typer(cls=Commands)
 for _command in (profile, snapshot, staleness):
     app.command()(_command)
 app.callback()(lambda: None)
-
-Run = Callable[..., Result]
 
 
 def run(*arguments: object) -> Result:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import yaml
 from typer.testing import CliRunner
 
 from adon import yamlfile
@@ -12,7 +11,6 @@ from adon.templates_catalog.model import Template
 from apps.cli.main import app
 
 SURVEYS = Path(__file__).parents[1] / "data" / "surveys"
-SOYKB = yaml.safe_load((SURVEYS / "soykb.yaml").read_text())
 
 
 def alone(*arguments, said=None):

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
-
-from adon.errors import NotFound
 from apps.dashboard.compute import jobs, reservations, sites
 from tests.apps.web import World
 from tests.dashboard.conftest import Visiting
@@ -48,20 +45,3 @@ def test_what_is_no_number_goes_to_the_api_as_it_is_which_names_it(visiting: Vis
 def test_who_may_not_reserve_sees_no_form(visiting: Visiting) -> None:
     ids = [getattr(one, "id", None) for one in parts(reservations.show(visiting("auditor")))]
     assert "reservation-add" not in ids
-
-
-def test_a_reservation_is_told_without_what_other_columns_say(world: World, visiting: Visiting) -> None:
-    asked = {"compute": "osu-hpc", "worker_nodes": 1, "cores": 8, "ends": "8 h"}
-    assert world.ask("POST", "/reservations", "researcher", json=asked).status_code == 201
-    said = " ".join(text(reservations.live(visiting("researcher"))).split())
-    assert "1 worker node, 8 cores of osu-hpc" in said
-    assert "reservation r-1" not in said
-
-
-def test_a_site_has_a_page_of_its_own(visiting: Visiting) -> None:
-    here = visiting("researcher", parts={"name": "osu-hpc"})
-    assert "Compute site osu-hpc" in text(sites.show_one(here))
-    assert "osu-hpc" in text(sites.live_one(here))
-    assert "mu-hpc" not in text(sites.live_one(here))
-    with pytest.raises(NotFound):
-        sites.live_one(visiting(parts={"name": "nowhere"}))

@@ -5,20 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-import pytest
-from dash import html
-
-from adon.broker.effects import SendBatch
 from adon.broker.triggers.record import Fired, Triggered
 from adon.flowvisor.ladder import Granted
-from adon.flowvisor.rule import Change, Op
 from apps.dashboard.operation import rules
 from apps.dashboard.transfers import account, behind, flow
-from apps.dashboard.ui.blocks import Column
-from apps.journal import Journal
-from tests.apps.web import NOW, World, decision_for, rule_for
+from tests.apps.web import NOW, World
 from tests.dashboard.conftest import Visiting
-from tests.dashboard.reading import links, parts, text
+from tests.dashboard.reading import text
 
 
 def filled(world: World) -> str:
@@ -47,60 +40,10 @@ def test_a_flow_tells_its_slice_its_share_and_its_triggers(world: World, visitin
         assert shown in said, shown
 
 
-def test_a_flow_that_moves_often_has_a_page_that_grows_no_longer(
-    world: World, visiting: Visiting, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = filled(world)
-    assert world.controller is not None
-    store = world.controller.store
-    found = store.flow(int(made.removeprefix("f-")))
-    for number in range(flow.STEPS + 5):
-        found = replace(
-            found, path=("al2s", "internet")[number % 2], path_since=NOW + number, reason=f"move {number}"
-        )
-        store.save_flow(found, f"e-{number}", NOW + number)
-        store.save_decision(
-            replace(decision_for(found), id=f"d-9{number}", at=NOW + number, reason=f"why {number}")
-        )
-    here = visiting("researcher", parts={"id": made})
-    read: list[int] = []
-    monkeypatch.setattr(type(store), "decisions", lambda *_: read.append(1))
-    drawn = flow.live(here)
-    said = text(drawn)
-    (story,) = (one for one in parts(drawn) if isinstance(one, html.Ol))
-    assert len(story.children) == flow.STEPS
-    assert f"move {flow.STEPS + 4}" in said
-    assert "move 4 " not in said
-    assert f"adon flow show {made}" in said
-    assert f"/decisions/d-9{flow.STEPS + 4}" in links(drawn)
-    assert read == []
-
-
-def test_the_paths_beside_its_own_say_if_they_are_down(world: World, visiting: Visiting) -> None:
-    made = filled(world)
-    assert world.controller is not None
-    paths = world.controller.snapshot["paths"]
-    paths.reverse()  # the other direction of its own path comes first
-    for path in paths:
-        if (path["path"], path["source"]) == ("internet", "mu"):
-            path.update(usable=False, reason="maintenance m-1")
-    shown = dict(behind.facts(visiting().client.flow(made), visiting()))
-    assert text(shown["Other paths there"]) == "internet   down  maintenance m-1"
-
-
 def test_without_the_controller_nothing_is_said_of_them(world: World, visiting: Visiting) -> None:
     made = filled(world)
     world.stop_controller()
     assert [name for name, _ in behind.facts(visiting().client.flow(made), visiting())] == ["Slice"]
-
-
-def test_it_leads_to_rules_and_advice_and_for_staff_to_the_map(world: World, visiting: Visiting) -> None:
-    made = filled(world)
-    mine = links(flow.live(visiting("researcher", parts={"id": made})))
-    assert {f"/rules?owner={made}", f"/advice?flow={made}"} <= set(mine)
-    assert not any(one.startswith("/network") for one in mine)
-    staff = links(flow.live(visiting("operator", parts={"id": made})))
-    assert f"/network?flow={made}" in staff
 
 
 def test_what_it_left_tells_paths_and_conditions(visiting: Visiting) -> None:
@@ -135,37 +78,3 @@ def test_a_researcher_sees_the_rules_of_a_flow_of_their_own(world: World, visiti
     assert "onto its path" in said
     assert "Sent" not in said
     assert "Difference" not in said
-
-
-def folds(drawn: Any) -> list[tuple[str, bool]]:
-    """What is there to open: its summary, and whether it is open."""
-    found = (one for one in parts(drawn) if isinstance(one, html.Details))
-    return [(" ".join(text(one.children[0]).split()), one.open) for one in found]
-
-
-def test_rules_are_folded_by_whom_they_are_for(world: World, visiting: Visiting) -> None:
-    made = filled(world)
-    assert folds(rules.live(visiting("operator"))) == [(f"{made} 1 rule installed", True)]
-    several = [
-        {"owner": owner, "state": state}
-        for owner, state in (("f-1", "installed"), ("path-0", "installed"), ("f-1", "failed"))
-    ]
-    assert folds(rules.by_owner([Column("State", lambda one: one["state"])], several)) == [
-        ("f-1 2 rules 1 failed 1 installed", False),
-        ("path-0 1 rule installed", False),
-    ]
-
-
-def test_an_event_leads_to_all_that_was_sent_because_of_it(world: World, visiting: Visiting) -> None:
-    rule = rule_for(world.fill(world.submit()))
-    journal = Journal(world.folder, clock=lambda: NOW)
-    for cause, dpid in (("e-1", 0xA01), ("e-2", 0xA02)):
-        change = Change(Op.ADD, replace(rule, dpid=dpid))
-        journal.sent(SendBatch(cause, dpid, f"b-{cause}", (change,)))
-    journal.close()
-    everything = rules.live(visiting("operator"))
-    assert "/rules?cause=e-2" in links(everything)
-    assert {"e-1", "e-2"} <= set(text(everything).split())
-    one = text(rules.live(visiting("operator", query={"cause": "e-2"})))
-    assert "Sent because of e-2" in one
-    assert "e-1" not in one.split()

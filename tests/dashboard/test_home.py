@@ -17,12 +17,6 @@ def test_it_tells_alarms_flows_and_paths(world: World, visiting: Visiting) -> No
     assert any(to.startswith("/alarms/") for to in links(shown))
 
 
-def test_without_flows_it_says_what_to_do(visiting: Visiting) -> None:
-    shown = home.live(visiting())
-    assert "Nothing has been moved yet." in text(shown)
-    assert "/new" in links(shown)
-
-
 def test_a_researcher_sees_no_flow_of_another(world: World, visiting: Visiting) -> None:
     flow = world.submit(as_="rival")
     assert f"/flows/{flow}" not in links(home.live(visiting("researcher")))

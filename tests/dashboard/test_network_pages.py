@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -11,58 +10,20 @@ import pytest
 from adon.errors import InvalidInput, NotFound
 from apps.dashboard.network import (
     alarm_page,
-    alarms_page,
     lists,
     maintenance,
-    map_page,
     mesh_page,
     path_page,
-    plan,
     schedule_page,
-    series_page,
     subscriptions,
     what_if_page,
-    workflows_page,
 )
-from apps.dashboard.network.series_data import Direction
-from tests.apps.measured import FELL, NOW, OVER, ROSE
+from tests.apps.measured import FELL
 from tests.apps.web import World
 from tests.dashboard.conftest import Visiting
-from tests.dashboard.networks import large
-from tests.dashboard.reading import links, parts, text
+from tests.dashboard.reading import links, text
 
 # -- the map -------------------------------------------------------------------------------------------
-
-
-def test_the_map_offers_what_can_be_marked(visiting: Visiting) -> None:
-    shown = map_page.show(visiting(query={"flow": "f-77"}))
-    values = {
-        option["value"]
-        for one in parts(shown)
-        if getattr(one, "id", "") == map_page.SHOWN
-        for option in one.options
-    }
-    assert {"none", "path:al2s", "path:internet", "flow:f-1", "flow:f-77"} <= values
-
-
-def test_without_switches_it_says_what_to_do(world: World, visiting: Visiting) -> None:
-    assert world.controller is not None
-    world.controller.snapshot = {**world.controller.snapshot, "switches": []}
-    assert "adon config check" in text(map_page.show(visiting()))
-
-
-def test_the_scene_has_rates_of_flows_that_run(world: World, visiting: Visiting) -> None:
-    world.fill(world.submit())
-    scene = map_page.scene_of(visiting(), {})
-    assert {one["name"] for one in scene.network["circuits"]} == {"al2s", "internet"}
-    assert len(scene.ways) == 4
-
-
-def test_the_tables_tell_what_the_map_shows(visiting: Visiting) -> None:
-    shown = lists.all_of(visiting())
-    for words in ("al2s", "60.6 Mbps", "osu-edge", "not connected", "No link between", "No maintenance"):
-        assert words in text(shown)
-    assert "/network?path=al2s" in links(shown)
 
 
 def test_without_the_controller_the_tables_tell_the_rest(world: World, visiting: Visiting) -> None:
@@ -72,22 +33,7 @@ def test_without_the_controller_the_tables_tell_the_rest(world: World, visiting:
     assert "No maintenance" in away
 
 
-def test_the_tables_of_a_large_network_are_folded(world: World, visiting: Visiting) -> None:
-    assert world.controller is not None
-    world.controller.snapshot = large(5, 20)
-    shown = text(lists.all_of(visiting()))
-    assert "All 100" in shown
-    assert "came back 3 s ago" in shown
-
-
 # -- maintenance ---------------------------------------------------------------------------------------
-
-
-def test_a_window_is_announced_in_the_readers_time() -> None:
-    typed = {"scope": "path", "name": "al2s", "begins": "2026-11-30 14:00", "ends": "2026-11-30 16:00"}
-    found = maintenance.asked({**typed, "lead": "10 min", "note": " "}, ZoneInfo("America/Chicago"))
-    assert found["begins"] == "2026-11-30T14:00:00-06:00"
-    assert "note" not in found
 
 
 @pytest.mark.parametrize(
@@ -108,16 +54,6 @@ def test_the_form_is_for_who_may(visiting: Visiting) -> None:
     assert "Announce" in text(maintenance.form(network, visiting("performance_engineer")))
     assert "Announce" not in text(maintenance.form(network, visiting("auditor")))
     assert maintenance.names_of(network, "switch") == [("mu-edge", "mu-edge"), ("osu-edge", "osu-edge")]
-
-
-def test_a_window_is_listed_with_what_it_would_do(visiting: Visiting) -> None:
-    here = visiting()
-    begins, ends = (datetime.fromtimestamp(NOW + after, UTC).isoformat() for after in (3600, 7200))
-    made = here.client.add_maintenance({"scope": "path", "name": "al2s", "begins": begins, "ends": ends})
-    shown = maintenance.windows(here)
-    assert f"/what-if?failure=maintenance&name={made['id']}" in links(shown)
-    assert "Cancel" in text(shown)
-    assert "Cancel" not in text(maintenance.windows(visiting("auditor")))
 
 
 # -- the mesh ------------------------------------------------------------------------------------------
@@ -164,33 +100,7 @@ def test_the_mesh_has_both_directions_and_says_what_is_not_known(visiting: Visit
     assert "/series?path=al2s&source=mu&destination=osu&metric=throughput" in links(shown)
 
 
-def test_a_mesh_without_paths_says_so(visiting: Visiting) -> None:
-    assert "No path joins two sites" in text(mesh_page.grid({**MESH, "items": []}, visiting()))
-
-
-def test_the_mesh_of_the_api(visiting: Visiting) -> None:
-    shown = text(mesh_page.live(visiting(query={"metric": "throughput"})))
-    assert "58 Mbps" in shown
-    assert all(
-        words in text(mesh_page.live(visiting(query={"metric": "all"}))) for words in ("Loss", "Jitter")
-    )
-
-
-def test_the_metric_of_an_address() -> None:
-    assert [mesh_page.metric_of(query) for query in ({}, {"metric": "rtt"}, {"metric": "x"})] == [
-        "throughput",
-        "rtt",
-        "all",
-    ]
-
-
 # -- series and paths ----------------------------------------------------------------------------------
-
-
-def test_series_can_be_chosen(visiting: Visiting) -> None:
-    shown = series_page.show(visiting())
-    assert "al2s, mu → osu" in str([getattr(one, "options", "") for one in parts(shown)])
-    assert "Every series (4)" in text(shown)
 
 
 def test_a_path_has_its_directions_and_a_test_for_who_may(visiting: Visiting) -> None:
@@ -224,13 +134,6 @@ def test_the_schedule_tells_plan_spend_and_the_last_hour(visiting: Visiting) -> 
         assert words in said
 
 
-def test_runs_that_met_are_told_in_words(world: World, visiting: Visiting) -> None:
-    world.overlap("al2s:mu>osu/throughput", "internet:mu>osu/throughput")
-    said = text(schedule_page.live(visiting()))
-    assert "1 pair overlapped" in said
-    assert "throughput on al2s, mu → osu ran beside" in said
-
-
 def test_without_the_collector_the_last_hour_is_there(world: World, visiting: Visiting) -> None:
     world.stop_collector()
     said = text(schedule_page.live(visiting()))
@@ -238,48 +141,7 @@ def test_without_the_collector_the_last_hour_is_there(world: World, visiting: Vi
     assert "The last hour" in said
 
 
-def test_a_run_is_held_against_the_plan() -> None:
-    task = "al2s:mu>osu/rtt"
-    run = {
-        "task": f"{task}/on demand 3",
-        "planned_start": "2026-01-01T00:00:00Z",
-        "started": "2026-01-01T00:00:00.5Z",
-        "ended": "2026-01-01T00:00:03Z",
-        "outcome": "measured",
-    }
-    (found,) = plan.executed([run], [{"task": task, "slot_seconds": 4.0}], [{"first": run, "second": run}])
-    assert (found.late, found.lasted, found.slot, found.overlapped) == (0.5, 2.5, 4.0, True)
-    assert plan.task_words(run["task"]) == "round trip on al2s, mu → osu, on demand"
-    assert plan.task_words("what else") == "what else"
-    assert "500 ms after" in plan.summary([found], 0)
-    figure = plan.executed_chart([found], ZoneInfo("UTC"))
-    assert [trace.name for trace in figure.data] == ["planned", "measured"]
-
-
 # -- alarms --------------------------------------------------------------------------------------------
-
-
-def test_alarms_are_narrowed(visiting: Visiting) -> None:
-    here = visiting()
-
-    def found(which: str = "all", severity: str = "any", path: str = "any", metric: str = "any") -> set[str]:
-        return {one["id"] for one in alarms_page.chosen(here, which, severity, path, metric, "30d")}
-
-    assert found() == {FELL.id, ROSE.id, OVER.id}
-    assert found("open") == {FELL.id, ROSE.id}
-    assert found(severity="critical") == {FELL.id}
-    assert found(path="internet") == {ROSE.id}
-    assert found(metric="rtt") == {ROSE.id, OVER.id}
-
-
-def test_the_worst_come_first_and_can_be_seen_by_who_may(visiting: Visiting) -> None:
-    here = visiting("operator")
-    alarms = here.client.alarms(open_only=False)
-    said = text(alarms_page.listed(here, alarms))
-    assert 0 < said.index(FELL.text) < said.index(ROSE.text) < said.index(OVER.text)
-    assert said.count("I have seen it") == 2
-    researcher = visiting("researcher")
-    assert "I have seen it" not in text(alarms_page.listed(researcher, alarms))
 
 
 def test_an_alarm_shows_its_evidence(visiting: Visiting) -> None:
@@ -311,10 +173,6 @@ def test_subscriptions_are_asked_and_listed(visiting: Visiting) -> None:
 # -- workflows ---------------------------------------------------------------------------------
 
 
-def test_without_workflows_it_says_how_they_come(visiting: Visiting) -> None:
-    assert "No workflow is known." in text(workflows_page.live(visiting()))
-
-
 # -- questions -----------------------------------------------------------------------------------------
 
 
@@ -329,8 +187,3 @@ def test_every_single_failure_is_ranked(visiting: Visiting) -> None:
     shown = what_if_page.ranking(visiting().client.what_if(None, None))
     assert any(to.startswith("/what-if?failure=path-down&name=al2s") for to in links(shown))
     assert "Nothing is configured" in text(what_if_page.ranking([]))
-
-
-def test_directions_of_a_host_are_its_name() -> None:
-    assert Direction("", "mu-dtn", "").words == "mu-dtn"
-    assert Direction("", "mu-dtn", "osu-dtn").words == "mu-dtn → osu-dtn"

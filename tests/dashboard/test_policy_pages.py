@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from adon.broker.flow import FlowState
 from adon.broker.outcomes import Forecast
-from adon.errors import AdonError, Forbidden, InvalidInput, NotFound
+from adon.errors import AdonError, Forbidden
 from apps.dashboard.policy import (
     advice,
     backtesting,
@@ -18,10 +16,7 @@ from apps.dashboard.policy import (
     decisions,
     editor,
     flipping,
-    forecasts,
-    in_force,
     outcomes,
-    queue,
     template,
 )
 from tests.apps.test_outcomes import leave
@@ -56,11 +51,6 @@ def test_the_catalog_tells_what_each_asks_for_and_how_its_flows_fare(
     assert "/templates/soykb" in links(shown)
 
 
-def test_the_catalog_is_searched(visiting: Visiting) -> None:
-    assert "/templates/soykb" in links(catalog.live(visiting(query={"q": "soybean BULK"})))
-    assert "No template has" in text(catalog.live(visiting(query={"q": "nothing"})))
-
-
 def test_who_may_not_add_templates_is_offered_no_editing(visiting: Visiting) -> None:
     assert "/templates/new" in links(catalog.show(visiting("performance_engineer")))
     reader = visiting("researcher", parts={"name": "soykb"})
@@ -83,21 +73,7 @@ def test_a_template_tells_its_tables_versions_and_what_changed(world: World, vis
     assert "new flows get version 2" in older
 
 
-def test_what_is_not_there_is_said(visiting: Visiting) -> None:
-    with pytest.raises(NotFound):
-        template.show(visiting(parts={"name": "nothing"}))
-    with pytest.raises(InvalidInput):
-        template.show(visiting(parts={"name": "soykb"}, query={"version": "two"}))
-
-
 # -- the editor ----------------------------------------------------------------------------------------
-
-
-def test_the_editor_begins_with_the_latest_version(visiting: Visiting) -> None:
-    shown = editor.show_edit(visiting(parts={"name": "soykb"}))
-    area = next(one for one in parts(shown) if getattr(one, "id", None) == editor.TEXT)
-    assert "min: 7 Mbps" in area.value
-    assert backtesting.START in ids(shown)
 
 
 def test_a_mistake_is_told_with_its_line_and_saving_is_not_offered(visiting: Visiting) -> None:
@@ -161,20 +137,6 @@ def test_a_researcher_sees_only_decisions_about_own_flows(world: World, visiting
     assert f"/decisions/d-{flow[2:]}" not in links(decisions.live(visiting("researcher")))
 
 
-def test_pages_of_decisions_lead_on(
-    world: World, visiting: Visiting, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = [world.submit(ports=[5001 + one]) for one in range(3)]
-    for flow in made:
-        world.fill(flow)
-    monkeypatch.setattr(decisions, "SHOWN", 2)
-    first = decisions.live(visiting())
-    following = next(to for to in links(first) if "before=" in to)
-    second = decisions.live(visiting(query={"before": following.partition("before=")[2]}))
-    listed = [to for shown in (first, second) for to in links(shown) if to.startswith("/decisions/d-")]
-    assert sorted(listed) == sorted(f"/decisions/d-{flow[2:]}" for flow in made)
-
-
 def test_a_decision_tells_scores_sites_and_links(world: World, visiting: Visiting) -> None:
     flow = world.submit()
     world.fill(flow)
@@ -189,58 +151,7 @@ def test_a_decision_tells_scores_sites_and_links(world: World, visiting: Visitin
     assert flipping.ASK in ids(shown)
 
 
-def test_the_why_not_is_told_per_alternative() -> None:
-    flip = {
-        "kind": "metric",
-        "name": "throughput",
-        "path": "internet",
-        "unit": "bps",
-        "value": 6.5e6,
-        "told": 7e6,
-    }
-    other = {"path": "internet", "site": None, "q": None, "why": "6.5 Mbps is below 7 Mbps"}
-    same = {
-        "decision": "d-1",
-        "searched": [1, 2],
-        "left_out": [],
-        "decisions_made": 9,
-        "code": "a",
-        "this_code": "a",
-    }
-    two = [{**flip, "text": "at least 7 Mbps"}, {**flip, "kind": "bound", "text": "a bound of 6.5 Mbps"}]
-    found = {
-        **same,
-        "as_recorded": True,
-        "alternatives": [{**other, "text": "if it had 7 Mbps", "flips": two}],
-    }
-    said = text(flipping.answered(found))
-    for words in ("the same decision", "if it had 7 Mbps", "6.5 Mbps", "throughput bound on internet"):
-        assert words in said, words
-    assert "another version" in text(flipping.answered({**found, "as_recorded": False, "this_code": "b"}))
-    assert "nothing else" in text(flipping.answered({**found, "alternatives": []}))
-
-
 # -- queue and policy ----------------------------------------------------------------------------------
-
-
-def test_the_queue_tells_why_each_waits(world: World, visiting: Visiting) -> None:
-    assert "Nothing waits" in text(queue.live(visiting()))
-    assert world.controller is not None
-    flow = world.submit()
-    store = world.controller.store
-    store.save_flow(replace(store.flow(int(flow[2:])), state=FlowState.QUEUED, reason="no room"), "e", 1.0)
-    world.controller.snapshot = {**world.controller.snapshot, "queue": [flow], "queued": 1}
-    world.app.extensions["adon"].snapshots._kept = None
-    said = text(queue.live(visiting(query={"flow": flow})))
-    assert f"Why {flow} waits" in " ".join(said.split())
-
-
-def test_the_policy_says_what_is_in_force_and_where_it_is_changed(visiting: Visiting) -> None:
-    said = text(in_force.show(visiting("operator")))
-    for words in ("policy.measurement_access", "adon config check", "policy.queue"):
-        assert words in said
-    with pytest.raises(Forbidden):
-        in_force.show(visiting("researcher"))
 
 
 # -- outcomes and forecasts ----------------------------------------------------------------------------
@@ -255,13 +166,6 @@ def test_outcomes_tell_promised_against_achieved(world: World, visiting: Visitin
         assert words in said, words
     assert {f"/flows/{flow}", "/decisions/d-1", "/paths/al2s"} <= set(links(shown))
     assert "No flow like that" in text(outcomes.live(visiting(query={"template": "rivvir"})))
-
-
-def test_forecasts_tell_how_often_they_held(world: World, visiting: Visiting) -> None:
-    assert "No flow with a forecast" in text(forecasts.live(visiting()))
-    leave(world, forecast=Forecast(80.0, 60.0, 100.0, 0.9, {"network": 75.0}))
-    shown = forecasts.live(visiting())
-    assert "all: 90 % held 100 % of 1" in text(shown)
 
 
 def test_advice_for_a_flow_and_for_none(world: World, visiting: Visiting) -> None:

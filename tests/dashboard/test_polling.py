@@ -24,35 +24,6 @@ def signed_in(site: Site, world: World, role: str = "researcher") -> Client:
     return client
 
 
-def tagged(tag: str) -> dict[str, str]:
-    return {"If-None-Match": f'"{tag}"'}
-
-
-def test_an_open_page_is_sent_what_has_changed_and_nothing_else(site: Site, world: World) -> None:
-    asked = {"path": "/flows", "search": "?state=requested"}
-    client = signed_in(site, world)
-    first = client.get(POLL, query_string=asked)
-    assert (first.status_code, first.mimetype, first.headers["Cache-Control"]) == (
-        200,
-        "application/json",
-        "no-store",
-    )
-    tag = first.get_etag()[0] or ""
-    again = client.get(POLL, query_string=asked, headers=tagged(tag))
-    assert (again.status_code, again.data) == (304, b"")
-    assert client.get(POLL, query_string={"path": "/flows"}, headers=tagged(tag)).status_code == 200
-
-
-def test_what_happened_meanwhile_is_seen(site: Site, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("apps.dashboard.fresh.SHARED_S", 0.0)
-    client = signed_in(site, world)
-    tag = client.get(POLL, query_string={"path": "/flows"}).get_etag()[0] or ""
-    world.fill(world.submit())
-    answer = client.get(POLL, query_string={"path": "/flows"}, headers=tagged(tag))
-    assert answer.status_code == 200
-    assert "f-1" in answer.text
-
-
 def test_each_is_sent_their_own(site: Site, world: World) -> None:
     first, second = (signed_in(site, world, role) for role in ("researcher", "admin"))
     account = {"path": "/account"}
@@ -75,8 +46,3 @@ def test_who_has_signed_out_fetches_nothing_any_more(site: Site, world: World) -
     assert client.post("/sign-out", data={"csrf": csrf[1]}).status_code in (200, 303)
     client.set_cookie("adon_session", cookie.value)
     assert client.get(POLL, query_string={"path": "/flows"}).status_code == 401
-
-
-@pytest.mark.parametrize("path", ["/new", "/no/such/page"])
-def test_where_nothing_moves_nothing_is_fetched(site: Site, world: World, path: str) -> None:
-    assert signed_in(site, world).get(POLL, query_string={"path": path}).status_code == 404

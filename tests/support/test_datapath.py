@@ -136,7 +136,6 @@ def match_of(draw: st.DrawFn, table: int) -> Match:
     return replace(found, ip_proto=protocol, tp_src=draw(seldom(5001)), tp_dst=draw(seldom(5001, 5002)))
 
 
-WIDE = Masked(0x10_0000_0005, 0xF_FFFF_FFFF)
 REWRITING = st.one_of(
     st.sampled_from(MACS).map(SetEthDst),
     st.sampled_from(MACS).map(SetEthSrc),
