@@ -35,12 +35,7 @@ FILES: Mapping[type[BaseModel], Mapping[str, bool]] = {
     Ingest: {"certificate": PUBLIC, "key": SECRET, "trust": PUBLIC},
     LinkDiscovery: {"key_file": SECRET},
     Mail: {"password_file": SECRET},
-    MeasurementPoint: {
-        "verify": PUBLIC,
-        "token_file": SECRET,
-        "client_certificate": PUBLIC,
-        "client_key": SECRET,
-    },
+    MeasurementPoint: {"verify": PUBLIC, "token_file": SECRET},
     Measurements: {"psconfig": PUBLIC},
     Notify: {"webhook_secret_file": SECRET},
     OpenIdProvider: {"client_secret_file": SECRET, "verify": PUBLIC},

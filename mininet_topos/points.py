@@ -1,13 +1,16 @@
 """Measurement points in the DTNs of a running testbed: real servers of :mod:`measurement.point`.
 
 They listen on the management network only, so that asking them does not load what they measure.  Each has a
-certificate of its own and a trust file: it measures for the testbed's controller, which it knows by a client
-certificate, takes part in what the other points lead, and shows results to the controller only.
+certificate of its own and a trust file: it measures for the testbed's controller, which it knows by a
+token, takes part in what the other points lead, and shows results to the controller only.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
+import secrets
 import ssl
 import subprocess
 import sys
@@ -38,11 +41,11 @@ class Points:
     """Measurement points that run.
 
     :param certificates: per host the PEM file to pin by whoever asks its point.
-    :param controller: PEM files of the certificate and key that the points know their controller by.
+    :param controller: the file of the token that the points know their controller by.
     """
 
     certificates: Mapping[str, Path]
-    controller: tuple[Path, Path]
+    controller: Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +103,7 @@ def addresses_of(topology: Topology) -> dict[str, str]:
 
 
 def introduce(folder: Path, addresses: Mapping[str, str]) -> Points:
-    """Make certificates for a controller and points, and tell the points of one another.
+    """Make the points' certificates and everybody's tokens, and tell the points of one another.
 
     :param folder: made; each point's own is in it, by host.
     :param addresses: each point's, by host.
@@ -110,27 +113,47 @@ def introduce(folder: Path, addresses: Mapping[str, str]) -> Points:
         (folder / host).mkdir()
         # Loopback is where the host of a guest reaches it (mininet_topos.guest.channel).
         certificate.ensure(folder / host, [host, address, LOOPBACK])
-    certificate.ensure(folder, [CONTROLLER], CONTROLLER)
     points = introduced(folder, addresses)
     (folder / "peers.pem").write_text("".join(pem.read_text() for pem in points.certificates.values()))
+    controller = _digest_of_new_token(points.controller)
+    shown = {
+        (host, other): _digest_of_new_token(folder / host / f"{other}.token")
+        for host in addresses
+        for other in addresses
+        if other != host
+    }
     for host in addresses:
-        (folder / host / TRUST_FILE).write_text(_trust(other for other in addresses if other != host))
+        others = {other: digest for (other, to), digest in shown.items() if to == host}
+        (folder / host / TRUST_FILE).write_text(_trust(controller, others, addresses))
     return points
 
 
 def introduced(folder: Path, hosts: Iterable[str]) -> Points:
     """What :func:`introduce` makes for these hosts."""
     certificates = {host: folder / host / certificate.CERTIFICATE for host in hosts}
-    return Points(certificates, (folder / f"{CONTROLLER}.pem", folder / f"{CONTROLLER}.key"))
+    return Points(certificates, folder / f"{CONTROLLER}.token")
 
 
-def _trust(others: Iterable[str]) -> str:
-    parties = [(CONTROLLER, f"../{CONTROLLER}.pem", '"start", "read"')]
-    parties += [(host, f"../{host}/{certificate.CERTIFICATE}", '"take-part"') for host in others]
-    return 'reading = "known"\n' + "".join(
-        f'\n[[known]]\nname = "{name}"\ncertificates = "{file}"\nmay = [{may}]\n'
-        for name, file, may in parties
-    )
+def _digest_of_new_token(file: Path) -> str:
+    token = secrets.token_urlsafe(24)
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
+        out.write(f"{token}\n")
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def _trust(controller: str, others: Mapping[str, str], addresses: Mapping[str, str]) -> str:
+    """A point's trust file.
+
+    :param controller: the digest of the controller's token.
+    :param others: per other host the digest of the token that its point shows here.
+    """
+    text = f'reading = "known"\n\n[[known]]\nname = "{CONTROLLER}"\ntoken_sha256 = "{controller}"\n'
+    text += 'may = ["start", "read"]\n'
+    for host, digest in others.items():
+        node = f"{addresses[host]}:{MEASUREMENT_POINT_PORT}"
+        text += f'\n[[known]]\nname = "{host}"\ntoken_sha256 = "{digest}"\nnode = "{node}"\n'
+        text += f'token_file = "{host}.token"\nmay = ["take-part"]\n'
+    return text
 
 
 @contextmanager

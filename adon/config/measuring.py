@@ -35,17 +35,7 @@ class MeasurementPoint(Section):
     url: Url
     verify: str = "system"
     token_file: str | None = Field(default=None, description="holds the token that it knows us by")
-    client_certificate: str | None = Field(
-        default=None, description="PEM file that it knows us by (mutual TLS)"
-    )
-    client_key: str | None = Field(default=None, description="PEM file of the certificate's key")
     node: str | None = Field(default=None, description="the name other points reach it by")
-
-    @model_validator(mode="after")
-    def _pair(self) -> Self:
-        if (self.client_certificate is None) != (self.client_key is None):
-            raise ValueError("client_key: a certificate and its key belong together")
-        return self
 
 
 class MeasurementTest(Section):
@@ -145,7 +135,7 @@ class Ingest(Section):
     """Where measurement points push results.
 
     :param certificate: PEM file, with its key in ``key``; without it plain HTTP, for loopback only.
-    :param trust: the TOML file that says which points are known, by token or certificate.
+    :param trust: the TOML file that says which points are known, by token.
     """
 
     host: str = "127.0.0.1"

@@ -84,10 +84,7 @@ def _credentials(field: str, point: MeasurementPoint, folder: Path) -> Credentia
     token = None
     if point.token_file is not None:
         token = secret(folder / point.token_file, f"{field}.token_file")
-    certificate = None
-    if point.client_certificate is not None and point.client_key is not None:
-        certificate = (folder / point.client_certificate, folder / point.client_key)
-    return Credentials(token, certificate)
+    return Credentials(token)
 
 
 def secret(file: Path, field: str) -> str:

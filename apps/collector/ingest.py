@@ -5,10 +5,10 @@ POST /results   one message of pScheduler's ``http`` archiver; 200 only when the
 GET /healthz    that it works, and what it has counted; open to everybody
 ==============  =========================================================================================
 
-Everything but the last needs a sender that is known: by bearer token, or by TLS client certificate
-(:mod:`measurement.point.trust`).  A sender is limited in rate, a body in size, a connection in time
-(:mod:`measurement.point.web`).  An archiver repeats what is not answered with 2xx: what will never do is 4xx
-with the reason, what may do later is 429 or 503.  Whatever is refused leaves one line in the log.
+Everything but the last needs a sender that is known by bearer token (:mod:`measurement.point.trust`).  A
+sender is limited in rate, a body in size, a connection in time (:mod:`measurement.point.web`).  An archiver
+repeats what is not answered with 2xx: what will never do is 4xx with the reason, what may do later is 429 or
+503.  Whatever is refused leaves one line in the log.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from flask import Flask, Response, request
 from werkzeug.exceptions import HTTPException
 
 from measurement.errors import ArchiveError, BadAnswer, shorten
-from measurement.point.trust import Presented, Right, Trust
+from measurement.point.trust import Right, Trust
 from measurement.point.web import WebServer
 from measurement.sources import body, pushed
 from measurement.sources.pushed import Reporter
@@ -93,14 +93,12 @@ class Settings:
 
     :param port: 0 takes a free one.
     :param certificate: PEM file and key file; None for plain HTTP, which suits loopback only.
-    :param anchors: PEM of the client certificates (or their authorities) that the handshake accepts.
     :param largest: bytes that one message may have.
     """
 
     host: str = "127.0.0.1"
     port: int = 0
     certificate: tuple[Path, Path] | None = None
-    anchors: str = ""
     largest: int = body.LARGEST
 
 
@@ -149,15 +147,15 @@ class Door:
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
         self._counted: Counter[str] = Counter()
 
-    def admit(self, presented: Presented, address: str) -> str:
+    def admit(self, token: str | None, address: str) -> str:
         """The name of the sender of a request.
 
         :raises _Answer: 401 for nobody known, 403 without the right, 429 for too many requests.
         """
-        sender = self._known().who(presented)
+        sender = self._known().who(token)
         if sender is None:
             self._take(f"address {address}", STRANGERS)
-            raise _Answer(401, "No token or client certificate that is known here.")
+            raise _Answer(401, "No token that is known here.")
         self._take(f"sender {sender.name}", self._rate)
         if Right.ARCHIVE not in sender.rights:
             raise _Answer(403, f"{sender.name} has no right to {Right.ARCHIVE}.")
@@ -248,11 +246,8 @@ def _kept(door: Door, intake: Intake, sender: str, values: Sequence[Value]) -> K
 
 def _sender(door: Door) -> str:
     kind, _, token = request.headers.get("Authorization", "").partition(" ")
-    presented = Presented(
-        token.strip() if kind.lower() == "bearer" and token.strip() else None,
-        request.environ.get("SSL_CLIENT_CERT"),
-    )
-    return door.admit(presented, request.remote_addr or "")
+    shown = token.strip() or None if kind.lower() == "bearer" else None
+    return door.admit(shown, request.remote_addr or "")
 
 
 def _json(largest: int) -> object:
@@ -300,7 +295,6 @@ class IngestServer:
 
     def __init__(self, app: Flask, settings: Settings) -> None:
         self._server = WebServer((settings.host, settings.port), settings.certificate, settings.largest)
-        self._server.recognise(settings.anchors)
         self.url = self._server.url
         self._server.begin(app)
 

@@ -95,7 +95,7 @@ def _server(
         pair = (folder / wanted.certificate, folder / wanted.key)
     known_reporters = reporters(configuration)
     intake = ingest.Intake(resolve, inbox.keep, known_reporters.get)
-    settings = ingest.Settings(wanted.host, wanted.port, pair, trust.anchors)
+    settings = ingest.Settings(wanted.host, wanted.port, pair)
     try:
         return ingest.IngestServer(ingest.create_app(ingest.Door(lambda: trust), intake), settings)
     except OSError as error:

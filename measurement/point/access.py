@@ -44,12 +44,6 @@ class Doorkeeper:
         """The rules."""
         return self._access
 
-    @property
-    def anchors(self) -> str:
-        """What the TLS handshake goes by: PEM of every certificate that is known."""
-        trust = self._access.trust
-        return "" if trust is None else trust.anchors
-
     def reload(self) -> bool:
         """Read the trust file anew; a file with a mistake changes nothing, and False says so."""
         try:

@@ -1,18 +1,14 @@
-"""Certificates: the one that a point makes for itself when it is given none, and reading those of others.
+"""The certificate that a point makes for itself when it is given none.
 
 Its own is self-signed, like pScheduler's after installation: clients and other points pin it, that is, use
-the file itself as what they trust; it serves as client certificate too.  Names: the host's name, the address
-it listens on, loopback.
+the file itself as what they trust.  Names: the host's name, the address it listens on, loopback.
 """
 
 from __future__ import annotations
 
 import datetime
-import hashlib
 import ipaddress
 import os
-import re
-import ssl
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -23,7 +19,6 @@ if TYPE_CHECKING:
 VALID_DAYS = 3650
 STEM = "point"
 CERTIFICATE = f"{STEM}.pem"
-_PEM = re.compile(r"-----BEGIN CERTIFICATE-----\r?\n[A-Za-z0-9+/=\s]+-----END CERTIFICATE-----")
 
 
 def ensure(folder: Path, names: Iterable[str], stem: str = STEM) -> tuple[Path, Path]:
@@ -35,36 +30,6 @@ def ensure(folder: Path, names: Iterable[str], stem: str = STEM) -> tuple[Path, 
     if not (certificate.exists() and key.exists()):
         _make(certificate, key, list(dict.fromkeys(names)))
     return certificate, key
-
-
-def pems(text: str) -> list[str]:
-    """Each certificate in a PEM file, which may hold keys and comments too."""
-    return [found[0] + "\n" for found in _PEM.finditer(text)]
-
-
-def fingerprint(pem: str) -> str:
-    """SHA-256 of a certificate's DER form, hexadecimal.
-
-    :raises ValueError: for text that is no certificate.
-    """
-    return hashlib.sha256(ssl.PEM_cert_to_DER_cert(pem)).hexdigest()
-
-
-def is_issued_by(pem: str, authority: str, subject: str) -> bool:
-    """Whether an authority has itself signed a certificate for this DNS name.
-
-    That it is valid today has been checked in the handshake.
-    """
-    from cryptography import x509
-    from cryptography.exceptions import InvalidSignature
-
-    try:
-        shown = x509.load_pem_x509_certificate(pem.encode("ascii"))
-        shown.verify_directly_issued_by(x509.load_pem_x509_certificate(authority.encode("ascii")))
-        names = shown.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
-    except (ValueError, TypeError, InvalidSignature, x509.ExtensionNotFound):
-        return False
-    return subject.casefold() in {name.casefold() for name in names.get_values_for_type(x509.DNSName)}
 
 
 def _make(certificate: Path, key: Path, names: list[str]) -> None:

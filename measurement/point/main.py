@@ -25,7 +25,6 @@ from measurement.point.peers import PeerSettings
 from measurement.point.store import Store
 from measurement.point.trust import Network
 from measurement.point.web import WebServer
-from measurement.pscheduler.connections import Credentials
 
 LOG = logging.getLogger("measurement.point")
 
@@ -53,11 +52,10 @@ def _serve(given: argparse.Namespace) -> int:
     doorkeeper = Doorkeeper(_trust_file(given), _networks(given), opened=given.open)
     pair = None if given.plain_http else _certificate(given)
     server = WebServer((given.host, given.port), pair, LARGEST_BODY)
-    server.recognise(doorkeeper.anchors)
     ports = range(given.test_ports[0], given.test_ports[1] + 1)
     metrics = Metrics(available(given.metrics))
-    engine = Engine(Store(), _towards_peers(given, pair), metrics, ports, given.probe_key)
-    stop = _told_to_stop(doorkeeper, server)
+    engine = Engine(Store(), _towards_peers(given, doorkeeper), metrics, ports, given.probe_key)
+    stop = _told_to_stop(doorkeeper)
     server.begin(create_app(engine, Settings(given.name, doorkeeper.access)))
     LOG.info("event=ready url=%s/pscheduler", server.url)
     while server.serving and not _came(stop, 1.0):
@@ -77,7 +75,7 @@ def _came(stop: queue.SimpleQueue[int], seconds: float) -> bool:
     return True
 
 
-def _told_to_stop(doorkeeper: Doorkeeper, server: WebServer) -> queue.SimpleQueue[int]:
+def _told_to_stop(doorkeeper: Doorkeeper) -> queue.SimpleQueue[int]:
     # Not an event: its lock may be held by the very thread that the handler interrupts.
     stop: queue.SimpleQueue[int] = queue.SimpleQueue()
 
@@ -85,8 +83,7 @@ def _told_to_stop(doorkeeper: Doorkeeper, server: WebServer) -> queue.SimpleQueu
         stop.put(number)
 
     def on_reload(_number: int, _frame: FrameType | None) -> None:
-        if doorkeeper.reload():
-            server.recognise(doorkeeper.anchors)
+        doorkeeper.reload()
 
     signal.signal(signal.SIGTERM, on_stop)
     signal.signal(signal.SIGINT, on_stop)
@@ -110,11 +107,15 @@ def _certificate(given: argparse.Namespace) -> Pair:
     return certificate.ensure(given.data, [given.name, given.host, "localhost", "127.0.0.1"])
 
 
-def _towards_peers(given: argparse.Namespace, pair: Pair | None) -> PeerSettings:
+def _towards_peers(given: argparse.Namespace, doorkeeper: Doorkeeper) -> PeerSettings:
     if given.peer_verify is False:
         LOG.warning("event=peers_not_verified")
-    scheme = "http" if pair is None else "https"
-    return PeerSettings(scheme, given.peer_verify, Credentials(certificate=pair))
+
+    def token_for(node: str) -> str | None:
+        trust = doorkeeper.access().trust
+        return None if trust is None else trust.token_for(node)
+
+    return PeerSettings("http" if given.plain_http else "https", given.peer_verify, token_for)
 
 
 if __name__ == "__main__":

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from measurement.errors import BadAnswer, Rejected
+from measurement.errors import BadAnswer, PointRefused, Rejected
 from measurement.point.owd import Packet
 from measurement.point.scheduler import Slot
-from measurement.pscheduler.connections import NOBODY, Credentials
+from measurement.pscheduler.connections import Credentials
 from measurement.pscheduler.document import Document
 from measurement.pscheduler.iso8601 import format_timestamp
 from measurement.pscheduler.transport import Timeouts, Transport, Verify
@@ -30,13 +30,13 @@ _TIMEOUTS = Timeouts(connect=3.0, read=10.0, post=15.0)
 class PeerSettings:
     """How this point reaches others.
 
-    :param credentials: what it shows of itself.  A certificate, not a token: whoever posts a task names the
-        host to turn to, and a token would be given away to it.
+    :param token_for: what it shows to the point of this name.  Whoever posts a task names the host to turn
+        to, so each token goes to the one node that it is configured for.
     """
 
     scheme: str = "https"
     verify: Verify = True
-    credentials: Credentials = NOBODY
+    token_for: Callable[[str], str | None] = lambda _node: None
 
 
 class Peer:
@@ -46,13 +46,16 @@ class Peer:
     """
 
     def __init__(self, node: str, settings: PeerSettings) -> None:
-        self._http = Transport(
-            f"{settings.scheme}://{node}/pscheduler",
-            settings.verify,
-            _TIMEOUTS,
-            attempts=1,
-            credentials=settings.credentials,
-        )
+        try:
+            self._http = Transport(
+                f"{settings.scheme}://{node}/pscheduler",
+                settings.verify,
+                _TIMEOUTS,
+                attempts=1,
+                credentials=Credentials(settings.token_for(node)),
+            )
+        except ValueError as error:
+            raise PointRefused(node, str(error)) from None
 
     def take_part(self, task: str, document: Mapping[str, Any], participants: Sequence[str]) -> None:
         """Post a task of ours to participant 1."""

@@ -1,9 +1,9 @@
 """Whom a point knows, how it recognises them, and what each may have it do.  Pure.
 
 pScheduler's limits go by a requester's address (its documentation's *identifiers*, *classifiers* and
-*limits*); an address is no identity, so here whoever asks shows a bearer token (RFC 6750) or a TLS client
-certificate.  What ADON asks for is "who can initiate ... who can view" ([ADON] 2.2.1 (4)): rights per known
-party, narrowed by test and by destination.
+*limits*); an address is no identity, so here whoever asks shows a bearer token (RFC 6750).  What ADON asks
+for is "who can initiate ... who can view" ([ADON] 2.2.1 (4)): rights per known party, narrowed by test and by
+destination.
 
 Tokens are known by their SHA-256 only.  A token of 128 random bits needs no slow hash.  Every comparison
 takes the same time, and every known party is compared with, so that time tells nothing.
@@ -15,11 +15,9 @@ import hashlib
 import hmac
 import ipaddress
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
-
-from measurement.point import certificate as certificates
 
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -39,56 +37,27 @@ class Right(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Presented:
-    """What somebody shows of itself.
-
-    :param certificate: PEM of a client certificate whose key the handshake has proved.
-    """
-
-    token: str | None = None
-    certificate: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Authority:
-    """A certificate authority together with the one name that is believed of it.
-
-    :param pem: its certificate.
-    :param subject: the DNS name that a client certificate must bear.
-    """
-
-    pem: str
-    subject: str
-
-
-@dataclass(frozen=True, slots=True)
 class Known:
     """A party that is known.
 
     :param tokens: SHA-256 of its tokens, hexadecimal.
-    :param certificates: SHA-256 of its certificates' DER form, hexadecimal.
     :param tests: the tests that its rights are for; None for all.
     :param towards: networks and host names that its tests may go to; None for all.
+    :param nodes: a measurement point's names in tests, with the port where it has one.
+    :param own_token: what this point shows there.
     """
 
     name: str
     rights: frozenset[Right]
     tokens: frozenset[str] = frozenset()
-    certificates: frozenset[str] = frozenset()
-    authority: Authority | None = None
     tests: frozenset[str] | None = None
     towards: tuple[Network | str, ...] | None = None
+    nodes: frozenset[str] = frozenset()
+    own_token: str | None = field(default=None, repr=False)
 
-    def shows(self, presented: Presented) -> bool:
-        """Whether what was presented is this party's."""
-        token = presented.token is not None and _among(self.tokens, _digest(presented.token))
-        if presented.certificate is None:
-            return token
-        shown = _among(self.certificates, certificates.fingerprint(presented.certificate))
-        by_authority = self.authority is not None and certificates.is_issued_by(
-            presented.certificate, self.authority.pem, self.authority.subject
-        )
-        return token or shown or by_authority
+    def shows(self, token: str) -> bool:
+        """Return whether a token is this party's."""
+        return _among(self.tokens, _digest(token))
 
     def limit(self, test: str, hosts: Iterable[str]) -> str | None:
         """Why its rights do not cover a test towards these hosts; None when they do."""
@@ -105,20 +74,24 @@ class Trust:
     """Everybody who is known.
 
     :param reading: ``open`` when anybody may see tasks and results, as on a real server.
-    :param anchors: PEM of every certificate and authority, which the TLS handshake goes by.
     """
 
     known: tuple[Known, ...]
     reading: Literal["open", "known"] = "open"
-    anchors: str = ""
 
-    def who(self, presented: Presented) -> Known | None:
-        """The party that presents this."""
+    def who(self, token: str | None) -> Known | None:
+        """Return the party that presents this token."""
+        if token is None:
+            return None
         found = None
         for known in self.known:
-            if known.shows(presented):
+            if known.shows(token):
                 found = known
         return found
+
+    def token_for(self, node: str) -> str | None:
+        """Return what this point shows to the point of this name; no other host gets it."""
+        return next((known.own_token for known in self.known if node.casefold() in known.nodes), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +137,7 @@ class Access:
 
     def _not_entitled(self, caller: Caller, right: Right) -> str | None:
         if caller.known is None:
-            return f"Requester {caller.address} shows no token or certificate that is known here."
+            return f"Requester {caller.address} shows no token that is known here."
         if right not in caller.known.rights:
             return f"{caller.known.name} has no right to {right}."
         return None

@@ -7,15 +7,15 @@
     [[known]]
     name = "controller"
     token_sha256 = "9f86d0..."      # or a list; sha256 of the token, never the token
-    certificates = "controller.pem" # exactly these; several may be in the file
     may = ["start", "read"]
     tests = ["rtt", "latency"]      # default: all
     towards = ["198.51.100.0/24", "dtn.example.org"]    # default: everywhere
 
     [[known]]
     name = "site-b"
-    authority = "site-ca.pem"       # whoever it has given a certificate for this name
-    subject = "ps.site-b.example.org"
+    token_sha256 = "2c26b4..."      # what site-b's point shows here
+    node = "ps.site-b.example.org:4443"     # or a list; its point, as tests name it
+    token_file = "site-b.token"     # what this point shows there
     may = ["take-part"]
 
 Files are named relative to it.  A file with a mistake in it is refused as a whole.
@@ -31,9 +31,9 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
-from measurement.point import certificate
 from measurement.point.model import TESTS
-from measurement.point.trust import Authority, Known, Network, Right, Trust
+from measurement.point.trust import Known, Network, Right, Trust
+from measurement.pscheduler.connections import Credentials
 
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9.-]{0,251}[A-Za-z0-9])?")
 
@@ -72,9 +72,8 @@ class _Entry(BaseModel):
     model_config = ConfigDict(extra="forbid")
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,64}$")]
     token_sha256: Annotated[list[Annotated[str, AfterValidator(_digest)]], BeforeValidator(_several)] = []
-    certificates: str | None = None
-    authority: str | None = None
-    subject: str | None = None
+    node: Annotated[list[Annotated[str, Field(min_length=1, max_length=300)]], BeforeValidator(_several)] = []
+    token_file: str | None = None
     may: Annotated[list[Right], Field(min_length=1)]
     tests: list[Annotated[str, AfterValidator(_test)]] | None = None
     towards: list[Annotated[str, AfterValidator(_named_place)]] | None = None
@@ -95,12 +94,11 @@ def read(path: Path) -> Trust:
         document = _File.model_validate(tomllib.loads(path.read_text("utf-8")))
         known = [_known(entry, path.parent) for entry in document.known]
         _check_distinct(known)
-        anchors = [pem for entry in document.known for pem in _anchors(entry, path.parent)]
     except ValidationError as error:
         raise ValueError(f"{path}: {_first(error)}") from None
     except (OSError, ValueError) as error:
         raise ValueError(f"{path}: {error}") from None
-    return Trust(tuple(known), document.reading, "".join(dict.fromkeys(anchors)))
+    return Trust(tuple(known), document.reading)
 
 
 def _first(error: ValidationError) -> str:
@@ -110,41 +108,30 @@ def _first(error: ValidationError) -> str:
 
 def _known(entry: _Entry, folder: Path) -> Known:
     where = f"known {entry.name}"
-    if (entry.authority is None) != (entry.subject is None):
-        raise ValueError(f"{where}: authority and subject belong together")
-    pinned = [] if entry.certificates is None else _pems(folder / entry.certificates)
-    if not (entry.token_sha256 or pinned or entry.authority):
-        raise ValueError(f"{where}: needs token_sha256, certificates or authority")
+    if (entry.token_file is None) != (not entry.node):
+        raise ValueError(f"{where}: node and token_file belong together")
+    if not (entry.token_sha256 or entry.token_file):
+        raise ValueError(f"{where}: needs token_sha256 or token_file")
     return Known(
         entry.name,
         frozenset(entry.may),
         frozenset(entry.token_sha256),
-        frozenset(map(certificate.fingerprint, pinned)),
-        _authority(entry, folder),
         None if entry.tests is None else frozenset(entry.tests),
         None if entry.towards is None else tuple(map(_place, entry.towards)),
+        frozenset(node.casefold() for node in entry.node),
+        None if entry.token_file is None else _own_token(where, folder / entry.token_file),
     )
 
 
-def _authority(entry: _Entry, folder: Path) -> Authority | None:
-    if entry.authority is None or entry.subject is None:
-        return None
-    found = _pems(folder / entry.authority)
-    if len(found) != 1:
-        raise ValueError(f"known {entry.name}: authority: {entry.authority} must hold one certificate")
-    return Authority(found[0], entry.subject)
-
-
-def _anchors(entry: _Entry, folder: Path) -> list[str]:
-    files = (entry.certificates, entry.authority)
-    return [pem for file in files if file is not None for pem in _pems(folder / file)]
-
-
-def _pems(file: Path) -> list[str]:
-    found = certificate.pems(file.read_text("ascii", errors="replace"))
-    if not found:
-        raise ValueError(f"{file} holds no certificate")
-    return found
+def _own_token(where: str, file: Path) -> str:
+    token = file.read_text("ascii", errors="replace").strip()
+    if not token:
+        raise ValueError(f"{where}: {file} is empty")
+    try:
+        Credentials(token)
+    except ValueError as error:
+        raise ValueError(f"{where}: {file}: {error}") from None
+    return token
 
 
 def _check_distinct(known: list[Known]) -> None:
@@ -154,7 +141,7 @@ def _check_distinct(known: list[Known]) -> None:
         if party.name in names:
             raise ValueError(f"known {party.name}: is there twice")
         names.add(party.name)
-        for digest in party.tokens | party.certificates:
-            if digest in shown:
-                raise ValueError(f"known {party.name}: shows what {shown[digest]} shows")
-            shown[digest] = party.name
+        for one in party.tokens | party.nodes:
+            if one in shown:
+                raise ValueError(f"known {party.name}: has a token or node of {shown[one]}")
+            shown[one] = party.name

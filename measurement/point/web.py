@@ -1,15 +1,13 @@
-"""The point's HTTP(S) server: cheroot, with TLS that recognises clients by certificate.
+"""The point's HTTP(S) server: cheroot.
 
 Who connects and then says nothing must not hold up the others: a connection waits outside until its client
 has sent something, and the handshake is made by the worker that then reads the request, not by the thread
-that accepts connections.  A client that shows no certificate is served (it may have a token); one that shows
-an unknown certificate is turned away in the handshake, because TLS has no other way of refusing it.
+that accepts connections.
 """
 
 from __future__ import annotations
 
 import logging
-import ssl
 import threading
 from pathlib import Path
 from typing import Any
@@ -45,9 +43,8 @@ class WebServer(Server):
         self.max_request_body_size = largest
         self.max_request_header_size = 65_536  # a test's specification may travel in the query
         self.ConnectionClass = _Connection
-        self.tls = None if certificate is None else _Adapter(*map(str, certificate))
-        if self.tls is not None:
-            self.ssl_adapter = self.tls
+        if certificate is not None:
+            self.ssl_adapter = _Adapter(*map(str, certificate))
         self._scheme = "http" if certificate is None else "https"
         self._host = f"[{address[0]}]" if ":" in address[0] else address[0]
         self._thread: threading.Thread | None = None
@@ -69,11 +66,6 @@ class WebServer(Server):
         """False when its thread has died."""
         return self._thread is not None and self._thread.is_alive()
 
-    def recognise(self, anchors: str) -> None:
-        """Ask clients for a certificate that is, or is signed by, one of these (PEM)."""
-        if self.tls is not None:
-            self.tls.recognise(anchors)
-
     def process_conn(self, conn: Any) -> None:
         """Take up a connection that has something to say; a new one is watched until it has."""
         if conn.heard:
@@ -90,18 +82,6 @@ class WebServer(Server):
 class _Adapter(BuiltinSSLAdapter):
     def wrap(self, sock: Any) -> tuple[Any, dict[str, Any]]:
         return self.context.wrap_socket(sock, server_side=True, do_handshake_on_connect=False), {}
-
-    def recognise(self, anchors: str) -> None:
-        # A new context each time: nothing can be taken out of one.
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.minimum_version = ssl.TLSVersion.TLSv1_2
-        context.load_cert_chain(self.certificate, self.private_key)
-        if anchors:
-            context.load_verify_locations(cadata=anchors)
-            context.verify_mode = ssl.CERT_OPTIONAL
-            # A pinned certificate is trusted itself, whoever has signed it.
-            context.verify_flags |= ssl.VerifyFlags.VERIFY_X509_PARTIAL_CHAIN
-        self.context = context
 
 
 class _Connection(HTTPConnection):

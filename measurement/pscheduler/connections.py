@@ -59,12 +59,10 @@ class Credentials:
     """Who we are.
 
     :param token: sent as ``Authorization: Bearer``; over TLS only, or to this very host.
-    :param certificate: PEM files of a TLS client certificate and its key.
     :raises ValueError: for a token that is none.
     """
 
     token: str | None = field(default=None, repr=False)
-    certificate: tuple[Path, Path] | None = None
 
     def __post_init__(self) -> None:
         if self.token is not None and not _TOKEN.fullmatch(self.token):
@@ -92,7 +90,7 @@ class Connections:
                 raise ValueError(f"credentials: a token is not sent to {place.netloc} without TLS")
             self._session.headers["Authorization"] = f"Bearer {credentials.token}"
         if place.scheme == "https":
-            self._session.mount("https://", _Adapter(verify, credentials, most))
+            self._session.mount("https://", _Adapter(verify, most))
         else:
             self._session.mount("http://", HTTPAdapter(pool_connections=1, pool_maxsize=most))
 
@@ -119,8 +117,8 @@ class _Adapter(HTTPAdapter):
     each; here hosts with the same trust share one context.
     """
 
-    def __init__(self, verify: Verify, credentials: Credentials, most: int) -> None:
-        self._tls: dict[str, Any] = {"ssl_context": _context(verify, credentials.certificate)}
+    def __init__(self, verify: Verify, most: int) -> None:
+        self._tls: dict[str, Any] = {"ssl_context": _context(verify)}
         if isinstance(verify, Pinned):
             self._tls["assert_fingerprint"] = verify.digits
         super().__init__(pool_connections=1, pool_maxsize=most)
@@ -137,35 +135,30 @@ class _Adapter(HTTPAdapter):
         """Leave the connection as the context has it."""
 
 
-def _context(verify: Verify, certificate: tuple[Path, Path] | None) -> ssl.SSLContext:
+def _context(verify: Verify) -> ssl.SSLContext:
     if verify is False:
         # Whoever configures this is told so in our own log, once, not by urllib3 at each request.
         urllib3.disable_warnings(urllib3.exceptions.InsecureRequestWarning)
     authorities = _authorities(verify)
-    files = [Path(file) for file in (authorities, *(certificate or ())) if file is not None]
-    for file in files:
-        if not file.is_file():
-            raise ValueError(f"verify: there is no certificate file {str(file)!r}")
+    if authorities is None:
+        return _cached_context(None, 0)
+    file = Path(authorities)
+    if not file.is_file():
+        raise ValueError(f"verify: there is no certificate file {authorities!r}")
     try:
-        return _cached_context(authorities, certificate, tuple(file.stat().st_mtime_ns for file in files))
+        return _cached_context(authorities, file.stat().st_mtime_ns)
     except OSError as error:  # an ssl.SSLError is one too
-        names = ", ".join(str(file) for file in files)
-        raise ValueError(f"verify: not usable as certificates: {names} ({error.strerror})") from None
+        raise ValueError(f"verify: not usable as certificates: {file} ({error.strerror})") from None
 
 
 @lru_cache(maxsize=16)
-def _cached_context(
-    authorities: str | None, certificate: tuple[Path, Path] | None, _changed_at: tuple[int, ...]
-) -> ssl.SSLContext:
+def _cached_context(authorities: str | None, _changed_at: int) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if authorities is None:
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
     else:
         context.load_verify_locations(cafile=authorities)
-    if certificate is not None:
-        # A password would be asked for on the terminal; here it is refused instead.
-        context.load_cert_chain(*certificate, password="")
     return context
 
 

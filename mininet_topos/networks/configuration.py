@@ -147,7 +147,7 @@ def _every(seconds: float, like: Schedule) -> Schedule:
 def configuration(
     network: Network,
     points: Mapping[str, Contact],
-    controller: tuple[Path, Path],
+    controller: Path,
     *,
     schedule: Schedule = DEFAULT_SCHEDULE,
     openflow_port: int = 6653,
@@ -157,7 +157,7 @@ def configuration(
     """The YAML text.
 
     :param points: per measuring DTN how its measurement point is reached.
-    :param controller: PEM files of the certificate and key by which the points know us.
+    :param controller: the file of the token by which the points know the controller.
     :param extra: further top-level sections (``compute``, ``policy``), as they are.
     """
     shared = _shared_links(network)
@@ -208,9 +208,13 @@ def _path(path: TransitPath, shared: frozenset[str]) -> dict[str, Any]:
     }
 
 
-def _point(contact: Contact, controller: tuple[Path, Path]) -> dict[str, Any]:
-    shown = {"client_certificate": str(controller[0]), "client_key": str(controller[1])}
-    return {"url": contact.url, "verify": str(contact.certificate), "node": contact.node, **shown}
+def _point(contact: Contact, controller: Path) -> dict[str, Any]:
+    return {
+        "url": contact.url,
+        "verify": str(contact.certificate),
+        "node": contact.node,
+        "token_file": str(controller),
+    }
 
 
 def _tests(path: TransitPath, schedule: Schedule) -> list[dict[str, Any]]:

@@ -59,8 +59,8 @@ class Bed(Protocol):
         """Of the process, as seen from here, with which all of it ends."""
 
     @property
-    def controller(self) -> tuple[Path, Path]:
-        """PEM files of the certificate and key that the measurement points know their controller by."""
+    def controller(self) -> Path:
+        """The file of the token that the measurement points know their controller by."""
 
     def point(self, host: str) -> PointContact:
         """The measurement point in a host.

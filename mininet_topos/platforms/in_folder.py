@@ -55,7 +55,7 @@ class BedInFolder(ABC):
         return str(state.read_built(self.folder).emulation)
 
     @property
-    def controller(self) -> tuple[Path, Path]:
+    def controller(self) -> Path:
         """As :attr:`Bed.controller`."""
         return introduced(self.folder / POINTS, ()).controller
 

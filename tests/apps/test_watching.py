@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import signal
@@ -29,37 +28,23 @@ from measurement.codec import observation_to_json
 from measurement.errors import ArchiveError
 from measurement.fleet import Fleet, Host, Watched
 from measurement.model import Measurement, Metric, Observation, PathKey, host_key
-from measurement.point import certificate
 from measurement.poller import PathTest
 from measurement.pscheduler import specs, validation
 from measurement.pscheduler.specs import PostedTask
 from tests.apps.lasting import Holder, holder
 from tests.apps.test_collector import CONFIG
 from tests.apps.test_ways_in import configuration
-from tests.measurement.point.running import A, B, RunningPoint, start, stop
+from tests.measurement.point.running import A, B, RunningPoint, digest, start_known, stop
 
 KEY = PathKey("al2s", "mu", "osu")
 TOKEN = "token-of-the-collector"  # noqa: S105 - of this test
 
 
-def digest(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
-
-
 @pytest.fixture
 def points(tmp_path: Path) -> Iterator[dict[str, RunningPoint]]:
-    """Two points that know each other by certificate, and the collector by token."""
-    addresses = {"mu": A, "osu": B}
+    """Two points that know each other, and the collector, by token."""
     known = f'[[known]]\nname = "collector"\ntoken_sha256 = "{digest(TOKEN)}"\nmay = ["start", "read"]\n'
-    for name, address in addresses.items():
-        (tmp_path / name).mkdir()
-        pem = certificate.ensure(tmp_path / name, [name, address])[0]
-        known += f'[[known]]\nname = "{name}"\ncertificates = "{pem}"\nmay = ["take-part"]\n'
-    (tmp_path / "trust.toml").write_text(f'reading = "known"\n{known}')
-    peers = tmp_path / "peers.pem"
-    peers.write_bytes(b"".join((tmp_path / n / certificate.CERTIFICATE).read_bytes() for n in addresses))
-    options = ("--peer-verify", str(peers), "--trust", str(tmp_path / "trust.toml"))
-    running = {name: start(tmp_path / name, address, *options) for name, address in addresses.items()}
+    running = start_known(tmp_path, {"mu": A, "osu": B}, f'reading = "known"\n{known}')
     yield running
     assert [stop(point) for point in running.values()] == [0, 0]
 

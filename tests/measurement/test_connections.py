@@ -79,19 +79,6 @@ def test_no_check_is_no_check(tmp_path: Path) -> None:
             client(server, True).api()
 
 
-def test_a_client_certificate_is_shown_and_without_one_nothing_is_answered(tmp_path: Path) -> None:
-    theirs, ours = certificate(tmp_path, "theirs"), certificate(tmp_path, "ours")
-    demanding = context(theirs)
-    demanding.verify_mode = ssl.CERT_REQUIRED
-    demanding.load_verify_locations(str(ours[0]))
-    with stand_in(demanding) as server:
-        assert client(server, pin(theirs[0]), credentials=Credentials(certificate=ours)).api() == 6
-        with pytest.raises(PointError):
-            client(server, pin(theirs[0])).api()
-        with pytest.raises(PointError):
-            client(server, pin(theirs[0]), credentials=Credentials(certificate=theirs)).api()
-
-
 def test_a_token_is_sent_and_never_shown() -> None:
     with stand_in() as server:
         asked = client(server, credentials=Credentials(TOKEN))

@@ -8,7 +8,7 @@ from flask import g, request
 
 from measurement.point.api.asking import Refusal
 from measurement.point.model import Task
-from measurement.point.trust import Access, Caller, Presented, Right, plain_address
+from measurement.point.trust import Access, Caller, Right, plain_address
 
 _NOWHERE = "0.0.0.0"  # noqa: S104  # no address is nobody's address
 
@@ -24,7 +24,7 @@ class Guard:
         if "caller" not in g:
             trust = self._access().trust
             address = plain_address(request.remote_addr or _NOWHERE)
-            g.caller = Caller(address, None if trust is None else trust.who(_presented()))
+            g.caller = Caller(address, None if trust is None else trust.who(_presented_token()))
         found: Caller = g.caller
         return found
 
@@ -56,7 +56,7 @@ class Guard:
         """Let only known parties go on, if there are any."""
         caller = self.caller()
         if self._access().trust is not None and caller.known is None:
-            raise _forbidden(f"Requester {caller.address} shows no token or certificate that is known here.")
+            raise _forbidden(f"Requester {caller.address} shows no token that is known here.")
 
     def owns(self, task: Task) -> bool:
         """Whether the caller may have posted this task; by its address where nobody is known."""
@@ -84,10 +84,9 @@ class Guard:
         return None if known is None else known.limit(task.test.name, task.spec.hosts)
 
 
-def _presented() -> Presented:
+def _presented_token() -> str | None:
     kind, _, token = request.headers.get("Authorization", "").partition(" ")
-    bearer = token.strip() if kind.lower() == "bearer" else ""
-    return Presented(bearer or None, request.environ.get("SSL_CLIENT_CERT"))
+    return token.strip() or None if kind.lower() == "bearer" else None
 
 
 def _forbidden(cause: str) -> Refusal:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ import requests
 
 from measurement.point import certificate
 from measurement.pscheduler.client import PSchedulerClient
-from tests.ports import free_ports
+from tests.ports import free_port, free_ports
 
 A, B = "127.0.0.1", "127.0.0.2"
 
@@ -44,6 +46,45 @@ class RunningPoint:
 
     def delete(self, path: str, **query: Any) -> requests.Response:
         return requests.delete(self.url + path, params=query, verify=str(self.certificate), timeout=10)
+
+
+def token_of(name: str) -> str:
+    """What a point of this name shows to others, in tests."""
+    return f"point-token-of-{name}-0123456789"
+
+
+def digest(token: str) -> str:
+    return hashlib.sha256(token.encode()).hexdigest()
+
+
+def start_known(folder: Path, addresses: Mapping[str, str], known: str) -> dict[str, RunningPoint]:
+    """Start points that know one another by token.
+
+    :param addresses: by name, which is the name of each point's folder too.
+    :param known: what every trust file says in addition.
+    """
+    nodes = {name: f"{address}:{free_port()}" for name, address in addresses.items()}
+    for name, address in addresses.items():
+        (folder / name).mkdir()
+        certificate.ensure(folder / name, [name, address])
+        (folder / name / "own.token").write_text(f"{token_of(name)}\n")
+        (folder / name / "trust.toml").write_text(
+            known
+            + "".join(
+                f'\n[[known]]\nname = "{other}"\ntoken_sha256 = "{digest(token_of(other))}"\n'
+                f'node = "{node}"\ntoken_file = "own.token"\nmay = ["take-part"]\n'
+                for other, node in nodes.items()
+                if other != name
+            )
+        )
+    peers = folder / "peers.pem"
+    peers.write_text("".join((folder / name / certificate.CERTIFICATE).read_text() for name in addresses))
+    return {
+        name: start(
+            folder / name, address, "--port", nodes[name].rpartition(":")[2], "--peer-verify", str(peers)
+        )
+        for name, address in addresses.items()
+    }
 
 
 def start(folder: Path, address: str, *options: str) -> RunningPoint:

@@ -1,8 +1,7 @@
-"""Points that know whom they serve: tokens, client certificates, and strangers, over real TLS."""
+"""Points that know whom they serve: tokens and strangers, over real TLS."""
 
 from __future__ import annotations
 
-import hashlib
 import signal
 import socket
 import time
@@ -13,22 +12,24 @@ from pathlib import Path
 import pytest
 import requests
 
-from measurement.errors import PointError, Rejected
+from measurement.errors import Rejected
 from measurement.point import certificate
 from measurement.pscheduler import specs
 from measurement.pscheduler.client import PSchedulerClient, Schedule
 from measurement.pscheduler.states import RunState
 from measurement.pscheduler.transport import Credentials, Transport
-from tests.measurement.point.running import A, B, RunningPoint, start, stop
+from tests.measurement.point.running import A, B, RunningPoint, digest, start, start_known, stop, token_of
 
 pytestmark = pytest.mark.integration
 
-FULL, ONLY_RTT, READER, THIRD = (f"{name}-token-0123456789" for name in ("full", "rtt", "reader", "third"))
+FULL, ONLY_RTT, READER, THIRD, CONTROLLER = (
+    f"{name}-token-0123456789" for name in ("full", "rtt", "reader", "third", "controller")
+)
 TRUST = """
 reading = "known"
 [[known]]
 name = "controller"
-certificates = "../controller.pem"
+token_sha256 = "{controller}"
 may = ["start", "read"]
 [[known]]
 name = "full"
@@ -48,28 +49,18 @@ may = ["read"]
 name = "third"
 token_sha256 = "{third}"
 may = ["take-part"]
-[[known]]
-name = "{other}"
-certificates = "../{other}/point.pem"
-may = ["take-part"]
 """
 
 
-def digest(token: str) -> str:
-    return hashlib.sha256(token.encode()).hexdigest()
-
-
-def trust(other: str) -> str:
-    tokens = {"full": FULL, "only_rtt": ONLY_RTT, "reader": READER, "third": THIRD}
-    return TRUST.format(other=other, **{name: digest(token) for name, token in tokens.items()})
+def known() -> str:
+    tokens = {"full": FULL, "only_rtt": ONLY_RTT, "reader": READER, "third": THIRD, "controller": CONTROLLER}
+    return TRUST.format(**{name: digest(token) for name, token in tokens.items()})
 
 
 @dataclass
 class Pair:
     a: RunningPoint
     b: RunningPoint
-    controller: Credentials
-    stranger: Credentials
 
     def client(self, credentials: Credentials, point: RunningPoint | None = None) -> PSchedulerClient:
         asked = self.a if point is None else point
@@ -82,22 +73,9 @@ class Pair:
 
 @pytest.fixture(scope="module")
 def pair(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pair]:
-    folder = tmp_path_factory.mktemp("trust")
-    for name, address, other in (("a", A, "b"), ("b", B, "a")):
-        (folder / name).mkdir()
-        certificate.ensure(folder / name, [name, address])
-        (folder / name / "trust.toml").write_text(trust(other))
-    credentials = [
-        Credentials(certificate=certificate.ensure(folder, [name], name))
-        for name in ("controller", "stranger")
-    ]
-    peers = folder / "peers.pem"
-    peers.write_text("".join((folder / name / "point.pem").read_text() for name in "ab"))
-    running = [
-        start(folder / name, address, "--peer-verify", str(peers)) for name, address in (("a", A), ("b", B))
-    ]
-    yield Pair(*running, *credentials)
-    assert [stop(point) for point in running] == [0, 0]
+    running = start_known(tmp_path_factory.mktemp("trust"), {"a": A, "b": B}, known())
+    yield Pair(running["a"], running["b"])
+    assert [stop(point) for point in running.values()] == [0, 0]
 
 
 def logged(point: RunningPoint, *words: str, times: int = 1) -> bool:
@@ -109,24 +87,23 @@ def logged(point: RunningPoint, *words: str, times: int = 1) -> bool:
 
 
 def test_nobody_may_start_or_read_not_even_from_this_host(pair: Pair) -> None:
-    with pytest.raises(Rejected, match="shows no token or certificate that is known here") as caught:
+    with pytest.raises(Rejected, match="shows no token that is known here") as caught:
         pair.client(Credentials()).post(specs.rtt(pair.ends, 1), Schedule())
     assert caught.value.status == 403
     assert pair.client(Credentials()).api() == 6
     assert pair.a.get("/tasks").json() == []
     assert pair.a.get("/schedule").json() == []
     assert pair.a.post("/owd", {"address": A, "packets": 1, "lifetime": 1}).status_code == 403
-    assert logged(pair.a, "event=refused", "path=/pscheduler/tasks", "no token or certificate")
+    assert logged(pair.a, "event=refused", "path=/pscheduler/tasks", "no token that is known")
 
 
 def test_a_wrong_token_is_nobodys(pair: Pair) -> None:
-    with pytest.raises(Rejected, match="no token or certificate"):
+    with pytest.raises(Rejected, match="no token that is known"):
         pair.client(Credentials("wrong-" + FULL)).post(specs.rtt(pair.ends, 1), Schedule())
 
 
-@pytest.mark.parametrize("kind", ["token", "certificate"])
-def test_the_controller_starts_what_two_points_measure(pair: Pair, kind: str) -> None:
-    client = pair.client(Credentials(FULL) if kind == "token" else pair.controller)
+def test_the_controller_starts_what_two_points_measure(pair: Pair) -> None:
+    client = pair.client(Credentials(CONTROLLER))
     task = client.post(specs.throughput(pair.ends, 1), Schedule(slip=60))
     run = client.first_run(task)
     for _ in range(100):
@@ -164,15 +141,8 @@ def test_rights_end_with_the_test_and_the_destination(pair: Pair) -> None:
     client.cancel(task)
 
 
-def test_a_certificate_that_nobody_knows_is_turned_away_in_the_handshake(pair: Pair) -> None:
-    with pytest.raises(PointError):
-        pair.client(pair.stranger).api()
-    assert logged(pair.a, "event=refused", "TLS handshake", "verify")
-
-
 def test_a_point_takes_part_and_starts_nothing_of_its_own(pair: Pair) -> None:
-    folder = pair.a.certificate.parent
-    point = Credentials(certificate=(folder / "point.pem", folder / "point.key"))
+    point = Credentials(token_of("a"))
     with pytest.raises(Rejected, match="a has no right to start"):
         pair.client(point, pair.b).post(specs.rtt(pair.ends, 1), Schedule())
     http = Transport(pair.b.url, str(pair.b.certificate), credentials=point)
@@ -180,12 +150,11 @@ def test_a_point_takes_part_and_starts_nothing_of_its_own(pair: Pair) -> None:
 
 
 def test_a_task_that_another_leads_is_not_ours_to_touch(pair: Pair) -> None:
-    client = pair.client(pair.controller)
+    client = pair.client(Credentials(CONTROLLER))
     task = client.post(specs.throughput(pair.ends, 20), Schedule(slip=60))
     run = client.first_run(task)
-    folder = pair.b.certificate.parent
     # At A the controller owns the task: B, which takes part, may not drop A's own runs.
-    point = Credentials(certificate=(folder / "point.pem", folder / "point.key"))
+    point = Credentials(token_of("b"))
     http = Transport(pair.a.url, str(pair.a.certificate), credentials=point)
     with pytest.raises(Rejected, match="400"):
         http.delete(f"/tasks/{task.uuid}/runs/{run.uuid}")

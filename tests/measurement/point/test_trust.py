@@ -1,24 +1,21 @@
 from __future__ import annotations
 
-import datetime
 import hashlib
 from ipaddress import ip_address, ip_network
-from pathlib import Path
 
 import pytest
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 
-from measurement.point import certificate, trust_file
+from measurement.errors import PointRefused
+from measurement.point import trust_file
 from measurement.point.access import Doorkeeper
-from measurement.point.trust import Access, Caller, Known, Presented, Right, Trust, plain_address
+from measurement.point.peers import Peer, PeerSettings
+from measurement.point.trust import Access, Caller, Known, Right, Trust, plain_address
 
 TOKEN = "b0a6b9c5d2" * 4
+OWN = "own-token-0123456789"
 DIGEST = hashlib.sha256(TOKEN.encode()).hexdigest()
 CONTROLLER = Known("controller", frozenset({Right.START, Right.READ}), tokens=frozenset({DIGEST}))
-NEIGHBOUR = Known("osu", frozenset({Right.TAKE_PART}), certificates=frozenset({"ab" * 32}))
+NEIGHBOUR = Known("osu", frozenset({Right.TAKE_PART}), tokens=frozenset({"ab" * 32}))
 TRUST = Trust((CONTROLLER, NEIGHBOUR))
 HERE, THERE = ip_address("127.0.0.5"), ip_address("192.0.2.9")
 
@@ -28,7 +25,12 @@ HERE, THERE = ip_address("127.0.0.5"), ip_address("192.0.2.9")
     [(TOKEN, CONTROLLER), (TOKEN + "x", None), ("", None), (DIGEST, None), (None, None), ("\ud800", None)],
 )
 def test_a_token_is_known_by_its_digest_only(token, known):
-    assert TRUST.who(Presented(token)) == known
+    assert TRUST.who(token) == known
+
+
+def test_a_token_is_not_shown_to_a_peer_in_the_clear():
+    with pytest.raises(PointRefused, match="without TLS"):
+        Peer("192.0.2.2:4443", PeerSettings("http", True, lambda _: OWN))
 
 
 @pytest.mark.parametrize(
@@ -41,13 +43,13 @@ def test_a_token_is_known_by_its_digest_only(token, known):
         (Access(allow=(ip_network("192.0.2.0/24"),)), Caller(THERE), Right.START, "no trust file"),
         (Access(allow=(ip_network("192.0.2.0/24"),)), Caller(HERE), Right.START, "allow list"),
         (Access(allow=(ip_network("192.0.2.0/24"),), open=True), Caller(THERE), Right.START, None),
-        (Access(TRUST), Caller(HERE), Right.START, "no token or certificate"),
+        (Access(TRUST), Caller(HERE), Right.START, "no token that is known"),
         (Access(TRUST), Caller(THERE, CONTROLLER), Right.START, None),
         (Access(TRUST), Caller(THERE, CONTROLLER), Right.TAKE_PART, "controller has no right to take-part"),
         (Access(TRUST), Caller(THERE, CONTROLLER), Right.ARCHIVE, "no right to archive"),
         (Access(TRUST), Caller(THERE, NEIGHBOUR), Right.START, "osu has no right to start"),
         (Access(TRUST), Caller(THERE), Right.READ, None),
-        (Access(Trust((CONTROLLER,), "known")), Caller(HERE), Right.READ, "no token or certificate"),
+        (Access(Trust((CONTROLLER,), "known")), Caller(HERE), Right.READ, "no token that is known"),
         (Access(Trust((CONTROLLER,), "known")), Caller(THERE, CONTROLLER), Right.READ, None),
         (Access(Trust((NEIGHBOUR,), "known")), Caller(THERE, NEIGHBOUR), Right.READ, "no right to read"),
         (Access(TRUST, (ip_network("10.0.0.0/8"),)), Caller(THERE, CONTROLLER), Right.START, "allow list"),
@@ -87,59 +89,8 @@ def test_ipv4_through_an_ipv6_socket_is_ipv4():
     assert plain_address("::1") == ip_address("::1")
 
 
-def signed(folder: Path, name: str, authority: tuple[x509.Certificate, ec.EllipticCurvePrivateKey] | None):
-    """A certificate for a name, signed by an authority, or an authority itself."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    begin = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=1)
-    made = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject if authority is None else authority[0].subject)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(begin)
-        .not_valid_after(begin + datetime.timedelta(days=10))
-        .add_extension(x509.BasicConstraints(ca=authority is None, path_length=None), critical=True)
-        .add_extension(x509.SubjectAlternativeName([x509.DNSName(name)]), critical=False)
-        .sign(key if authority is None else authority[1], hashes.SHA256())
-    )
-    pem = made.public_bytes(serialization.Encoding.PEM)
-    secret = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
-    (folder / f"{name}.pem").write_bytes(pem)
-    (folder / f"{name}.key").write_bytes(secret)
-    return made, key
-
-
-def test_a_certificate_of_an_authority_is_believed_for_the_one_name(tmp_path):
-    authority, other = signed(tmp_path, "ca", None), signed(tmp_path, "other-ca", None)
-    for name, by in (("ps.example.org", authority), ("else.example.org", authority), ("fake", other)):
-        signed(tmp_path, name, by)
-    file = tmp_path / "trust.toml"
-    file.write_text('[[known]]\nname="site"\nauthority="ca.pem"\nsubject="PS.example.org"\nmay=["start"]\n')
-    trust = trust_file.read(file)
-
-    def who(name: str) -> Known | None:
-        return trust.who(Presented(certificate=(tmp_path / f"{name}.pem").read_text()))
-
-    assert who("ps.example.org") == trust.known[0]
-    assert (who("else.example.org"), who("fake"), who("ca")) == (None, None, None)
-
-
-def test_the_same_name_from_another_authority_is_nobody(tmp_path):
-    signed(tmp_path, "ca", None)
-    signed(tmp_path, "ps.example.org", signed(tmp_path, "other", None))
-    assert not certificate.is_issued_by(
-        (tmp_path / "ps.example.org.pem").read_text(), (tmp_path / "ca.pem").read_text(), "ps.example.org"
-    )
-
-
 def test_a_file_says_whom_it_knows(tmp_path):
-    certificate.ensure(tmp_path, ["a"])
-    pem = (tmp_path / "point.pem").read_text()
-    (tmp_path / "both.pem").write_text("a comment\n" + pem)
+    (tmp_path / "b.token").write_text(f"{OWN}\n")
     (tmp_path / "trust.toml").write_text(
         f"""
         reading = "known"
@@ -151,17 +102,25 @@ def test_a_file_says_whom_it_knows(tmp_path):
         towards = ["198.51.100.0/24", "dtn.example.org"]
         [[known]]
         name = "point-b"
-        certificates = "both.pem"
+        token_sha256 = "{"ab" * 32}"
+        node = ["ps-b.example.org:4443", "192.0.2.2:4443"]
+        token_file = "b.token"
         may = ["take-part"]
         """
     )
     trust = trust_file.read(tmp_path / "trust.toml")
     assert trust.reading == "known"
-    controller, point = trust.known
-    assert trust.who(Presented(TOKEN)) == controller
+    controller = trust.known[0]
+    assert trust.who(TOKEN) == controller
     assert controller.towards == (ip_network("198.51.100.0/24"), "dtn.example.org")
-    assert trust.who(Presented(certificate=pem)) == point
-    assert certificate.pems(trust.anchors) == certificate.pems(pem)
+    assert trust.token_for("PS-B.example.org:4443") == trust.token_for("192.0.2.2:4443") == OWN
+    assert OWN not in repr(trust)
+
+
+@pytest.mark.parametrize("node", ["ps-b.example.org", "ps-b.example.org:443", "evil.example.org:4443"])
+def test_a_token_is_shown_to_the_node_that_it_is_for_and_to_nobody_else(node):
+    known = Known("b", frozenset(), nodes=frozenset({"ps-b.example.org:4443"}), own_token=OWN)
+    assert Trust((CONTROLLER, known)).token_for(node) is None
 
 
 ENTRY = f'[[known]]\nname="c"\nmay=["start"]\ntoken_sha256="{DIGEST}"\n'
@@ -173,22 +132,25 @@ ENTRY = f'[[known]]\nname="c"\nmay=["start"]\ntoken_sha256="{DIGEST}"\n'
         ("[[known]", "line 1"),
         ("reading = 'some'", "reading"),
         ("surprise = 1", "surprise"),
-        ('[[known]]\nname="c"\nmay=["start"]', "needs token_sha256, certificates or authority"),
+        ('[[known]]\nname="c"\nmay=["start"]', "needs token_sha256 or token_file"),
         (ENTRY.replace('"start"', ""), "known.0.may"),
         (ENTRY.replace("start", "fly"), "known.0.may"),
         (ENTRY + 'token="secret"', "known.0.token"),
         (ENTRY.replace(DIGEST, TOKEN), "known.0.token_sha256"),
         (ENTRY + 'tests=["sing"]', "known.0.tests"),
         (ENTRY + 'towards=["10.0.0.1/8"]', "known.0.towards"),
-        (ENTRY + 'certificates="missing.pem"', "missing.pem"),
-        (ENTRY + 'certificates="empty.pem"', "empty.pem holds no certificate"),
-        (ENTRY + 'authority="ca.pem"', "authority and subject"),
+        (ENTRY + 'certificates="a.pem"', "known.0.certificates"),
+        (ENTRY + 'token_file="b.token"', "node and token_file"),
+        (ENTRY + 'node="b"\ntoken_file="missing.token"', "missing.token"),
+        (ENTRY + 'node="b"\ntoken_file="empty.token"', "empty.token is empty"),
+        (ENTRY + 'node="b"\ntoken_file="spoilt.token"', "a token has letters"),
         (ENTRY + ENTRY, "is there twice"),
-        (ENTRY + ENTRY.replace('"c"', '"d"'), "shows what c shows"),
+        (ENTRY + ENTRY.replace('"c"', '"d"'), "has a token or node of c"),
     ],
 )
 def test_a_file_with_a_mistake_is_refused_as_a_whole(tmp_path, text, cause):
-    (tmp_path / "empty.pem").write_text("nothing\n")
+    (tmp_path / "empty.token").write_text("\n")
+    (tmp_path / "spoilt.token").write_text("a token?\n")
     file = tmp_path / "trust.toml"
     file.write_text(text)
     with pytest.raises(ValueError, match=cause) as caught:

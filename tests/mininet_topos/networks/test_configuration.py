@@ -15,7 +15,7 @@ from mininet_topos.networks.configuration import DEFAULT_SCHEDULE, Schedule, con
 from mininet_topos.platforms.bed import PointContact
 
 PEM = Path("/somewhere/point.pem")
-CONTROLLER = (Path("/somewhere/controller.pem"), Path("/somewhere/controller.key"))
+CONTROLLER = Path("/somewhere/controller.token")
 MU_OSU = named("mu_osu")
 
 STAR = """
@@ -78,7 +78,7 @@ def test_points_and_ports_are_taken_as_they_are_said(tmp_path):
     assert (read.controller.openflow_port, read.controller.web_port) == (7001, 7002)
     point = read.measurements.points["mu"]
     assert (point.url, point.node) == ("https://mu/pscheduler", "mu:4443")
-    assert (point.verify, point.client_certificate) == (str(PEM), str(CONTROLLER[0]))
+    assert (point.verify, point.token_file) == (str(PEM), str(CONTROLLER))
 
 
 def test_capacity_follows_the_scale(tmp_path):

@@ -160,9 +160,8 @@ def test_a_link_that_fails_comes_back(bed: Bed) -> None:
 def asked(point: PointContact, bed: Bed) -> PSchedulerClient:
     """A point, as the collector asks it."""
     trusted = str(point.certificate)
-    return PSchedulerClient(
-        point.url, trusted, pause=time.sleep, credentials=Credentials(None, bed.controller)
-    )
+    shown = Credentials(bed.controller.read_text().strip())
+    return PSchedulerClient(point.url, trusted, pause=time.sleep, credentials=shown)
 
 
 def test_points_are_asked_from_here_and_certificates_are_checked(bed: Bed) -> None:

@@ -112,6 +112,6 @@ def _asked(bed: Bed) -> None:
     task = {"schema": 1, "schedule": {}, "test": {"type": "rtt", "spec": {"dest": "10.1.0.10", "count": 1}}}
     curl = ["curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "--cacert", str(point.certificate)]
     curl += ["-d", json.dumps(task), "-H", "Content-Type: application/json", f"{point.url}/tasks"]
-    shown = ["--cert", str(bed.controller[0]), "--key", str(bed.controller[1])]
+    shown = ["-H", f"Authorization: Bearer {bed.controller.read_text().strip()}"]
     codes = [subprocess.check_output(bed.serving(argv), text=True) for argv in (curl, [*curl, *shown])]
     assert codes == ["403", "200"]
