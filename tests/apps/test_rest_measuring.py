@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from adon.errors import Unavailable
 from apps.rest import seen
 from measurement.anomaly.model import Severity
 from measurement.model import Observation, PathKey, Series
@@ -252,6 +253,16 @@ def test_a_collector_that_is_away_is_a_503_that_says_so(world):
     assert len(ids(world.ask("GET", "/alarms"))) == 3  # reading goes on
     ready = world.ask("GET", "/readyz")
     assert (ready.status_code, ready.json["checks"]["collector"][:11]) == (200, "not running")
+
+
+def test_readiness_without_identity_names_the_part_and_not_the_reason(world, monkeypatch):
+    def fail(**_):
+        raise Unavailable("connection to server at 10.0.0.5, port 5432 failed: FATAL: no such role adon")
+
+    monkeypatch.setattr(world.store, "flows", fail)
+    answer = world.app.test_client().get("/api/v1/readyz")
+    assert (answer.status_code, answer.json["code"]) == (503, "not-ready")
+    assert answer.json["detail"] == "the store is not ready"
 
 
 # -- values --------------------------------------------------------------------------------------------

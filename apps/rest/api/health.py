@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import logging
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from flask import Response, current_app, g
@@ -27,6 +29,8 @@ from apps.rest.guard import action
 from apps.rest.models import Health
 from apps.rest.services import DESCRIPTION, WRITTEN, Services, services
 
+log = logging.getLogger(__name__)
+
 open_api = blueprint("health", "Health, readiness, and this description", anonymous=True)
 api = blueprint("metrics", "For Prometheus")
 
@@ -45,15 +49,34 @@ def healthz() -> Response:
 @open_api.get("/readyz", responses=answers(200, Health))
 @action(Action.HEALTH_READ)
 def readyz() -> Response:
-    """This process, the database and the controller answer; without the collector flows are still served."""
+    """This process, the database and the controller answer; without the collector flows are still served.
+
+    The answer needs no identity, so it names the part that is not ready and nothing else; the log has the
+    reason.
+    """
     parts = services()
-    parts.store.flows(limit=1)
-    if not parts.controller.connected:
-        raise Unavailable("the controller is not running")
-    parts.controller.call("tally", {}, timeout=5.0)  # a standby refuses, and says who is active
+    with _named("store"):
+        parts.store.flows(limit=1)
+    with _named("controller"):
+        if not parts.controller.connected:
+            raise Unavailable("the controller is not running")
+        parts.controller.call("tally", {}, timeout=5.0)  # a standby refuses
     collector = "ok" if parts.collector.connected else "not running: nothing is measured now"
     checks = {"store": "ok", "controller": "ok", "collector": collector}
     return json_answer(Health(status="ok", checks=checks))
+
+
+@contextmanager
+def _named(part: str) -> Iterator[None]:
+    """Keep the reason of an error from a client without an identity.
+
+    :raises Unavailable: code ``not-ready``, with the name of the part.
+    """
+    try:
+        yield
+    except Unavailable as error:
+        log.warning("event=rest.not-ready part=%s error=%r", part, str(error))
+        raise Unavailable(f"the {part} is not ready", code="not-ready") from None
 
 
 @open_api.get("/openapi.json", responses=answers(200, ANY_OBJECT))
