@@ -5,17 +5,18 @@ It holds no data and asks no database: pages go through :class:`apps.dashboard.v
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
-from typing import cast
 
 from dash import Dash
+from dash.exceptions import DependencyException
 from flask import Flask, Response, g, request
 from werkzeug.wrappers import Response as AnyResponse
 
 from adon.access.identity import Actor
 from adon.access.origin import foreign
-from adon.errors import Forbidden
+from adon.errors import Forbidden, TooManyRequests
 from apps.dashboard import frame, router
 from apps.dashboard.fresh import Drawings
 from apps.dashboard.page import Page
@@ -30,6 +31,7 @@ def create_dashboard(
     signed_in: Callable[[], Actor | None],
     to_sign_in: Callable[[], AnyResponse],
     connect: Connect,
+    limit_anonymous: Callable[[], None],
     clock: Callable[[], float] = time.time,
     refused: Callable[[Actor, str], None] = lambda _actor, _why: None,
 ) -> Flask:
@@ -38,6 +40,7 @@ def create_dashboard(
     :param signed_in: who makes the present request; None for nobody.
     :param to_sign_in: the way to sign in, and back to what the present request asks for.
     :param connect: the API as an actor may use it.
+    :param limit_anonymous: counts a request without an identity; raises TooManyRequests above the limit.
     :param refused: is told of a request in somebody's name that was not sent by a page of ours, and why.
     """
     server = Flask("apps.dashboard", static_folder=None)
@@ -50,6 +53,7 @@ def create_dashboard(
         if g.actor is not None:
             _refuse_foreign()
             return None
+        limit_anonymous()
         if request.path.startswith(OPEN):
             return None
         if request.method == "GET" and not request.path.startswith("/_"):
@@ -60,6 +64,15 @@ def create_dashboard(
     def refuse(error: Forbidden) -> AnyResponse:
         refused(g.actor, str(error))
         return Response(str(error), 403, mimetype="text/plain")
+
+    @server.errorhandler(TooManyRequests)
+    def delay(error: TooManyRequests) -> AnyResponse:
+        headers = {"Retry-After": str(math.ceil(error.wait_s))}
+        return Response(str(error), 429, headers, mimetype="text/plain")
+
+    @server.errorhandler(DependencyException)
+    def refuse_unknown_file(_: DependencyException) -> AnyResponse:
+        return Response("There is no such file.", 404, mimetype="text/plain")
 
     app = Dash(
         "apps.dashboard",
@@ -72,7 +85,7 @@ def create_dashboard(
         meta_tags=[{"name": "viewport", "content": "width=device-width, initial-scale=1"}],
         index_string=frame.INDEX,
     )
-    app.layout = frame.layout(pages, lambda: cast(Actor, g.actor))
+    app.layout = frame.layout(pages, lambda: g.actor)
     router.install(app, server, pages, Drawings())
     frame.install(app)
     policy = _policy(app)

@@ -28,11 +28,16 @@ INDEX = """<!DOCTYPE html>
 </html>"""
 
 
-def layout(pages: Sequence[Page], actor: Callable[[], Actor]) -> Callable[[], Component]:
-    """What Dash asks for once per load of the browser: the frame for whoever is signed in."""
+def layout(pages: Sequence[Page], actor: Callable[[], Actor | None]) -> Callable[[], Component]:
+    """What Dash asks for once per load of the browser: the frame for whoever is signed in.
+
+    Dash also asks at the first request of all, which may come from a client without an identity.
+    """
 
     def framed() -> Component:
         who = actor()
+        if who is None:
+            return html.Div()
         return html.Div(
             [
                 *router.skeleton(),

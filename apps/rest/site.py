@@ -15,6 +15,7 @@ from apps.rest.app import create_app, with_sign_in
 from apps.rest.identity.views import current_actor, to_sign_in
 from apps.rest.inside import InsideTransport
 from apps.rest.services import NAME, Services
+from apps.rest.throttling import limit_anonymous
 
 Wsgi = Callable[[dict[str, Any], Any], Iterable[bytes]]
 
@@ -28,7 +29,7 @@ class Site:
     def __init__(self, parts: Services, api: Flask | None = None) -> None:
         self.api = with_sign_in(create_app(parts), parts) if api is None else api
         self.dashboard = create_dashboard(
-            PAGES, current_actor, to_sign_in, self._connect, parts.clock, _refused
+            PAGES, current_actor, to_sign_in, self._connect, limit_anonymous, parts.clock, _refused
         )
         self.dashboard.extensions[NAME] = parts  # sessions are theirs
 

@@ -29,12 +29,23 @@ def gate() -> None:
     if rates is None:
         return
     if g.actor is None:
-        kind, who = "anonymous", network_of(request.remote_addr or "")
-    elif told_inside(request.environ) is not None:
+        limit_anonymous()
+        return
+    if told_inside(request.environ) is not None:
         kind, who = "inside", g.actor.name
     else:
         kind, who = ("reads" if request.method in SAFE else "writes"), g.actor.name
     _take(rates, kind, who)  # type: ignore[arg-type]
+
+
+def limit_anonymous() -> None:
+    """Count a request without an identity, to the API or to the dashboard, by the address that it comes from.
+
+    :raises TooManyRequests: if there were too many.
+    """
+    rates = _rates()
+    if rates is not None:
+        _take(rates, "anonymous", network_of(request.remote_addr or ""))
 
 
 def attempt() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from html import unescape
 from typing import Any
@@ -11,6 +12,8 @@ import pytest
 from werkzeug.test import Client
 
 from adon.access.audit import Outcome
+from adon.config import WebLimits
+from apps.rest.rates import Rates
 from apps.rest.services import NAME
 from apps.rest.site import Site
 from tests.apps.web import World
@@ -167,3 +170,20 @@ def test_what_cannot_be_drawn_says_so_without_a_trace(inside: Client, monkeypatc
     assert "could not be drawn" in answer.text
     assert "secret detail" not in answer.text
     assert "Traceback" not in answer.text
+
+
+def test_unknown_file_of_a_component_is_404_for_a_client_without_identity(
+    site: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    for file in ("dash/nothing.js", "nothing/nothing.js"):
+        assert site.get(f"/_dash-component-suites/{file}").status_code == 404, file
+    assert caplog.records == []
+
+
+def test_files_without_identity_are_counted_against_the_limit_for_anonymous_requests(world: World) -> None:
+    few = WebLimits.model_validate({"anonymous": {"requests": 2, "per": "600 s"}})
+    parts = dataclasses.replace(world.app.extensions[NAME], rates=Rates(few))
+    site = Client(Site(parts))
+    answers = [site.get("/_dash-component-suites/dash/nothing.js") for _ in range(3)]
+    assert [answer.status_code for answer in answers] == [404, 404, 429]
+    assert 1 <= int(answers[2].headers["Retry-After"]) <= 600
