@@ -16,6 +16,7 @@ import os
 import queue
 import signal
 import socket
+import stat
 import subprocess
 import sys
 import time
@@ -24,7 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from adon.config import Configuration, load
-from adon.errors import AdonError, InvalidInput, Unavailable
+from adon.errors import AdonError, InvalidInput, Problem, Unavailable
 from adon.store.access.database import access_url
 from adon.store.lease import check_shared
 from apps import link
@@ -94,6 +95,10 @@ def _prepare(data: Path) -> None:
         data.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise InvalidInput.of("data", f"{data} cannot be used: {error.strerror}") from error
+    mode = stat.S_IMODE(data.stat().st_mode)
+    if mode & 0o077:
+        cause = f"other users can read {data} (mode {mode:04o}); run: chmod 700 {data}"
+        raise InvalidInput(Problem("data", cause, code="folder-readable"))
 
 
 def _upgrade(module: str, kept: Path | None, *urls: str) -> None:

@@ -29,7 +29,7 @@ def upgrade(url: str, schema: Schema = STATE, migrations: Path = MIGRATIONS) -> 
 
     parsed = parse_url(url)
     if parsed.get_backend_name() == "sqlite":
-        _make_directory(Path(str(parsed.database)).parent)
+        _make_file(Path(str(parsed.database)))
     engine = open_engine(parsed, read_only=False)
     config = Config()
     config.set_main_option("script_location", str(migrations).replace("%", "%%"))
@@ -49,11 +49,14 @@ def upgrade(url: str, schema: Schema = STATE, migrations: Path = MIGRATIONS) -> 
     return schema.revision
 
 
-def _make_directory(directory: Path) -> None:
+def _make_file(path: Path) -> None:
+    """Make the database's file, which only its owner can read; SQLite gives its other files the same mode."""
     try:
-        directory.mkdir(parents=True, exist_ok=True)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.exists():
+            path.touch(mode=0o600)
     except OSError as error:
-        raise Unavailable(f"the store's directory cannot be made: {error}") from error
+        raise Unavailable(f"the store's file cannot be made: {error}") from error
 
 
 def main(arguments: list[str]) -> int:

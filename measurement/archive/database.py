@@ -70,16 +70,29 @@ def _is_sqlite(url: URL) -> bool:
 
 
 def _sqlite(url: URL, readonly: bool) -> Engine:
-    # Opened by URI: "ro" and "rw" make no empty file where there is none.
-    uri = f"{Path(str(url.database)).resolve().as_uri()}?mode={'ro' if readonly else 'rwc'}"
+    # Opened by URI: "ro" and "rw" make no file, whose mode would be the process's default.
+    path = Path(str(url.database)).resolve()
+    uri = f"{path.as_uri()}?mode={'ro' if readonly else 'rw'}"
 
     def connect() -> sqlite3.Connection:
+        if not readonly:
+            _make_file(path)
         return sqlite3.connect(uri, uri=True, timeout=WAIT_S, isolation_level=None, check_same_thread=False)
 
     engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=1, max_overflow=0)
     event.listen(engine, "connect", partial(_configure_sqlite, readonly=readonly))
     event.listen(engine, "begin", _begin_sqlite)
     return engine
+
+
+def _make_file(path: Path) -> None:
+    """Make the archive's file, which only its owner can read; SQLite gives its other files the same mode."""
+    if path.exists():
+        return
+    try:
+        path.touch(mode=0o600)
+    except OSError as error:
+        raise ArchiveError(f"unable to open: {error.strerror}") from error
 
 
 def _configure_sqlite(connection: Any, _record: object, *, readonly: bool) -> None:

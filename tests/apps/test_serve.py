@@ -183,6 +183,17 @@ def test_a_token_that_cannot_be_written_is_not_made(url: str, tmp_path: Path, wh
     assert not file.exists() or file.read_text() == "mine\n"
 
 
+def test_data_folder_that_others_can_read_is_refused_with_the_command_that_repairs_it(tmp_path: Path) -> None:
+    config, data = write_configuration(tmp_path, free_port()), tmp_path / "data"
+    data.mkdir(mode=0o755)
+    with pytest.raises(InvalidInput) as refusal:
+        serve.run(config, data)
+    (problem,) = refusal.value.problems
+    assert (problem.field, problem.code) == ("data", "folder-readable")
+    assert problem.cause.endswith(f"chmod 700 {data}")
+    assert list(data.iterdir()) == []
+
+
 # -- the web side's socket -----------------------------------------------------------------------------------
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -132,3 +133,16 @@ def test_the_store_does_not_carry_alembic_or_the_orm() -> None:
     )
     done = subprocess.run([sys.executable, "-c", probe], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_new_database_is_readable_by_its_owner_only(tmp_path: Path) -> None:
+    file = tmp_path / "new.db"
+    umask = os.umask(0o022)
+    try:
+        upgrade(f"sqlite:///{file}")
+        with Store.open(f"sqlite:///{file}") as store:
+            store.save_flow(a_flow(), "e1", 1.0)
+            modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    finally:
+        os.umask(umask)
+    assert modes == dict.fromkeys(("new.db", "new.db-wal", "new.db-shm"), 0o600)

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 import sqlite3
 
 import pytest
@@ -82,3 +83,14 @@ def test_a_file_by_url(tmp_path):
         archive.append([measured(1, 10)])
     with Archive(tmp_path / "m.db", readonly=True) as archive:
         assert len(archive.query()) == 1
+
+
+def test_new_archive_is_readable_by_its_owner_only(tmp_path):
+    umask = os.umask(0o022)
+    try:
+        with Archive(tmp_path / "m.db") as archive:
+            archive.append([measured(1, 10)])
+            modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    finally:
+        os.umask(umask)
+    assert modes == dict.fromkeys(("m.db", "m.db-wal", "m.db-shm"), 0o600)
